@@ -54,7 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         })?,
         "recorded" => recorded(&mut meter)?,
         "pread" | "pread-direct" => pread(&mut meter, file, name.ends_with("direct"), 4096, true)?,
-        "pwrite" | "pwrite-direct" => pwrite(&mut meter, file, name.ends_with("direct"), 4096, true)?,
+        "pwrite" | "pwrite-direct" => {
+            pwrite(&mut meter, file, name.ends_with("direct"), 4096, true)?
+        }
         "pread-1m" => pread(&mut meter, file, false, 1 << 20, false)?,
         "pwrite-1m" => pwrite(&mut meter, file, false, 1 << 20, false)?,
         "uring-32" | "uring-32-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH)?,
@@ -79,7 +81,13 @@ struct Meter {
 
 impl Meter {
     fn new(span: u64) -> Meter {
-        Meter { span, begun: 0, ended: 0, before: usage(), after: usage() }
+        Meter {
+            span,
+            begun: 0,
+            ended: 0,
+            before: usage(),
+            after: usage(),
+        }
     }
 
     /// Calls `io` with 0, 1, 2, … until the time is over.
@@ -144,7 +152,11 @@ fn pread(meter: &mut Meter, file: &str, direct: bool, block: u64, random: bool) 
     let mut buffer = AlignedBuffer::new(block as usize)?;
     meter.run(|i| {
         let moved = rustix::io::pread(&fd, buffer.as_mut_slice(), offsets[i as usize % OFFSETS])?;
-        if moved == 0 { Err("read past the end".into()) } else { Ok(()) }
+        if moved == 0 {
+            Err("read past the end".into())
+        } else {
+            Ok(())
+        }
     })
 }
 
@@ -153,7 +165,10 @@ fn pwrite(meter: &mut Meter, file: &str, direct: bool, block: u64, random: bool)
     let offsets = offsets(size, block, random);
     let mut buffer = AlignedBuffer::new(block as usize)?;
     let mut rng = Rng::new(2);
-    buffer.as_mut_slice().chunks_exact_mut(8).for_each(|w| w.copy_from_slice(&rng.next_u64().to_le_bytes()));
+    buffer
+        .as_mut_slice()
+        .chunks_exact_mut(8)
+        .for_each(|w| w.copy_from_slice(&rng.next_u64().to_le_bytes()));
     meter.run(|i| {
         rustix::io::pwrite(&fd, buffer.as_slice(), offsets[i as usize % OFFSETS])?;
         Ok(())
@@ -179,7 +194,11 @@ fn recorded(meter: &mut Meter) -> Outcome {
 fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize) -> Outcome {
     let (fd, size) = open(file, direct, false)?;
     let offsets = offsets(size, 4096, true);
-    let options = RingOptions { fixed_buffers: true, fixed_files: true, ..RingOptions::default() };
+    let options = RingOptions {
+        fixed_buffers: true,
+        fixed_files: true,
+        ..RingOptions::default()
+    };
     let mut ring = Ring::new(Slots::new(depth, 4096)?, vec![fd], options)?;
     let mut free: Vec<u32> = (0..depth as u32).collect();
     let (mut issued, mut count) = (0usize, 0u64);

@@ -59,7 +59,10 @@ fn check_place(place: &Location, args: &[OsString]) {
         Location::Arg { index, span } => (args[*index].to_string_lossy().into_owned(), span),
         Location::File { text, span, .. } => (text.clone(), span),
     };
-    assert!(text.get(span.clone()).is_some(), "an error points at {span:?} of {text:?}");
+    assert!(
+        text.get(span.clone()).is_some(),
+        "an error points at {span:?} of {text:?}"
+    );
 }
 
 /// Plans a scenario for files that are not there, and draws the first requests of each worker.
@@ -70,7 +73,9 @@ pub fn plan(scenario: &Scenario) {
         _ => 1,
     };
     let jobs = || scenario.phases.iter().flat_map(|phase| &phase.jobs);
-    let all: u64 = jobs().map(|job| u64::from(job.numjobs).saturating_mul(files(&job.target))).sum();
+    let all: u64 = jobs()
+        .map(|job| u64::from(job.numjobs).saturating_mul(files(&job.target)))
+        .sum();
     if all > MOST_FILES {
         return;
     }
@@ -83,7 +88,11 @@ pub fn plan(scenario: &Scenario) {
         direct_io: None,
         writable: true,
     };
-    let facts = scenario.paths().into_iter().map(|path| (path.clone(), absent(&path))).collect();
+    let facts = scenario
+        .paths()
+        .into_iter()
+        .map(|path| (path.clone(), absent(&path)))
+        .collect();
     let plan = match Plan::resolve(scenario, &facts) {
         Ok(plan) => plan,
         Err(error) => {
@@ -93,7 +102,10 @@ pub fn plan(scenario: &Scenario) {
     };
     for worker in plan.phases.iter().flat_map(|phase| &phase.workers) {
         for request in worker.stream.requests().take(REQUESTS) {
-            assert!((request.region as usize) < worker.stream.regions.len(), "{request:?} is in no region");
+            assert!(
+                (request.region as usize) < worker.stream.regions.len(),
+                "{request:?} is in no region"
+            );
         }
     }
 }

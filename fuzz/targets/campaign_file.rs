@@ -11,7 +11,9 @@ fuzz_target!(|data: &[u8]| {
     };
     let around = Surroundings {
         read_file: &|_| Ok("[one]\nrw=randread\nbs=4k\nsize=1m\n".to_owned()),
-        fio: &|_, text| hakaru_fuzz::fio(&["job.fio".into()], text.as_bytes()).map(|read| read.scenario),
+        fio: &|_, text| {
+            hakaru_fuzz::fio(&["job.fio".into()], text.as_bytes()).map(|read| read.scenario)
+        },
     };
     match campaign(text, &around) {
         Ok(campaign) => {
@@ -21,7 +23,10 @@ fuzz_target!(|data: &[u8]| {
         }
         Err(error) => {
             let place = error.span.clone().unwrap_or(0..0);
-            assert!(text.get(place.clone()).is_some(), "an error points at {place:?}");
+            assert!(
+                text.get(place.clone()).is_some(),
+                "an error points at {place:?}"
+            );
             let _ = error.to_string();
         }
     }

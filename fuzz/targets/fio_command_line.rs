@@ -10,6 +10,9 @@ use std::os::unix::ffi::OsStringExt;
 const FILE: &[u8] = b"[global]\nbs=8k\nsize=256k\n[one]\nrw=write\n[two]\nstonewall\nrw=randread\n";
 
 fuzz_target!(|data: &[u8]| {
-    let args: Vec<OsString> = data.split(|&byte| byte == b'\n').map(|word| OsString::from_vec(word.to_vec())).collect();
+    let args: Vec<OsString> = data
+        .split(|&byte| byte == b'\n')
+        .map(|word| OsString::from_vec(word.to_vec()))
+        .collect();
     let _ = hakaru_fuzz::fio(&args, FILE);
 });

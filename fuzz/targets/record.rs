@@ -11,9 +11,13 @@ fuzz_target!(|data: &[u8]| {
     };
     if let Ok(histogram) = serde_json::from_str::<Histogram>(text) {
         let written = serde_json::to_string(&histogram).expect("a histogram is a list of numbers");
-        let again: Histogram = serde_json::from_str(&written).expect("what was written can be read");
+        let again: Histogram =
+            serde_json::from_str(&written).expect("what was written can be read");
         assert_eq!(histogram, again);
-        let folded = histogram.fold().iter().fold(0u64, |sum, &n| sum.saturating_add(n));
+        let folded = histogram
+            .fold()
+            .iter()
+            .fold(0u64, |sum, &n| sum.saturating_add(n));
         assert_eq!(folded, histogram.count());
     }
     for (_, record) in hakaru_store::import_lines(text) {

@@ -23,11 +23,35 @@ const STEPS: &[Step] = &[
     ("tools", tools),
     ("format", || cargo(&["fmt", "--all", "--", "--check"], &[])),
     ("tidy", || tidy::main(&[]).map(|()| StepOutcome::Passed)),
-    ("lints", || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
-    ("tests", || cargo(&["test", "--workspace", "--no-fail-fast"], &[("INSTA_UPDATE", "no")])),
+    ("lints", || {
+        cargo(
+            &[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--",
+                "-D",
+                "warnings",
+            ],
+            &[],
+        )
+    }),
+    ("tests", || {
+        cargo(
+            &["test", "--workspace", "--no-fail-fast"],
+            &[("INSTA_UPDATE", "no")],
+        )
+    }),
     ("rig", rig::step),
-    ("documentation", || cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
-    ("generated pages", || docs::check().map(|()| StepOutcome::Passed)),
+    ("documentation", || {
+        cargo(
+            &["doc", "--workspace", "--no-deps"],
+            &[("RUSTDOCFLAGS", "-D warnings")],
+        )
+    }),
+    ("generated pages", || {
+        docs::check().map(|()| StepOutcome::Passed)
+    }),
     ("dependencies", dependencies),
     ("fio parity", parity::quick),
     ("fuzz", || fuzz::quick().map(|()| StepOutcome::Passed)),
@@ -54,12 +78,21 @@ const PACKAGES: &[(&str, &str)] = &[
 /// # Errors
 /// When a step has failed, or is not known.
 pub(crate) fn main(args: &[String]) -> Result<()> {
-    if let Some(unknown) = args.iter().find(|arg| !STEPS.iter().any(|(name, _)| name == arg)) {
+    if let Some(unknown) = args
+        .iter()
+        .find(|arg| !STEPS.iter().any(|(name, _)| name == arg))
+    {
         let known: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
-        bail!("there is no step {unknown:?}; the steps are {}", known.join(", "));
+        bail!(
+            "there is no step {unknown:?}; the steps are {}",
+            known.join(", ")
+        );
     }
     let mut list = Vec::new();
-    for (name, step) in STEPS.iter().filter(|(name, _)| args.is_empty() || args.iter().any(|arg| arg == name)) {
+    for (name, step) in STEPS
+        .iter()
+        .filter(|(name, _)| args.is_empty() || args.iter().any(|arg| arg == name))
+    {
         eprintln!("=== {name}");
         let begun = Instant::now();
         let outcome = step();
@@ -104,31 +137,59 @@ fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<StepOutcome> {
 
 /// Fetches the Debian packages that later steps use, where that can be done.
 fn tools() -> Result<StepOutcome> {
-    let missing: Vec<&str> =
-        PACKAGES.iter().filter(|(program, _)| workspace::find_program(program).is_none()).map(|(_, p)| *p).collect();
+    let missing: Vec<&str> = PACKAGES
+        .iter()
+        .filter(|(program, _)| workspace::find_program(program).is_none())
+        .map(|(_, p)| *p)
+        .collect();
     if missing.is_empty() {
         return Ok(StepOutcome::Passed);
     }
     let list = missing.join(" ");
     if !rustix::process::geteuid().is_root() || workspace::find_program("apt-get").is_none() {
-        return Ok(StepOutcome::Skipped(format!("not installed, and only root on Debian can: apt-get install {list}")));
+        return Ok(StepOutcome::Skipped(format!(
+            "not installed, and only root on Debian can: apt-get install {list}"
+        )));
     }
-    let apt =
-        |args: &[&str]| workspace::run(Command::new("apt-get").env("DEBIAN_FRONTEND", "noninteractive").args(args));
+    let apt = |args: &[&str]| {
+        workspace::run(
+            Command::new("apt-get")
+                .env("DEBIAN_FRONTEND", "noninteractive")
+                .args(args),
+        )
+    };
     let install = || {
         apt(&["update", "-q"])?;
-        apt(&[&["install", "-y", "-q", "--no-install-recommends"], missing.as_slice()].concat())
+        apt(&[
+            &["install", "-y", "-q", "--no-install-recommends"],
+            missing.as_slice(),
+        ]
+        .concat())
     };
     match install() {
         Ok(()) => Ok(StepOutcome::Passed),
-        Err(error) => Ok(StepOutcome::Skipped(format!("apt-get install {list} failed: {error:#}"))),
+        Err(error) => Ok(StepOutcome::Skipped(format!(
+            "apt-get install {list} failed: {error:#}"
+        ))),
     }
 }
 
 /// Licences, sources and banned packages, as `deny.toml` has them.
 fn dependencies() -> Result<StepOutcome> {
     if workspace::find_program("cargo-deny").is_none() {
-        return Ok(StepOutcome::Skipped("cargo-deny is not installed".to_owned()));
+        return Ok(StepOutcome::Skipped(
+            "cargo-deny is not installed".to_owned(),
+        ));
     }
-    cargo(&["deny", "--all-features", "check", "licenses", "bans", "sources"], &[])
+    cargo(
+        &[
+            "deny",
+            "--all-features",
+            "check",
+            "licenses",
+            "bans",
+            "sources",
+        ],
+        &[],
+    )
 }

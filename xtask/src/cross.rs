@@ -9,7 +9,10 @@ use std::path::Path;
 use std::process::Command;
 
 /// 64-bit and 32-bit ARM: the one linked statically as in a release, the other as on Raspberry Pi OS.
-pub(crate) const TARGETS: &[&str] = &["aarch64-unknown-linux-musl", "armv7-unknown-linux-gnueabihf"];
+pub(crate) const TARGETS: &[&str] = &[
+    "aarch64-unknown-linux-musl",
+    "armv7-unknown-linux-gnueabihf",
+];
 
 /// Checks the targets named, or all of them.
 ///
@@ -17,7 +20,10 @@ pub(crate) const TARGETS: &[&str] = &["aarch64-unknown-linux-musl", "armv7-unkno
 /// When one does not compile or cannot be checked here.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     if let Some(unknown) = args.iter().find(|arg| !TARGETS.contains(&arg.as_str())) {
-        bail!("there is no target {unknown:?}; there are {}", TARGETS.join(", "));
+        bail!(
+            "there is no target {unknown:?}; there are {}",
+            TARGETS.join(", ")
+        );
     }
     let wanted = |target: &&&str| args.is_empty() || args.iter().any(|arg| arg == **target);
     let targets: Vec<&str> = TARGETS.iter().filter(wanted).copied().collect();
@@ -53,18 +59,29 @@ pub(crate) fn check(targets: &[&str]) -> Result<StepOutcome> {
 fn compile(targets: &[&str]) -> Result<()> {
     let check = |targets: &[&str]| {
         let mut cargo = workspace::cargo();
-        cargo.args(["check", "--workspace"]).args(targets.iter().flat_map(|target| ["--target", target]));
+        cargo
+            .args(["check", "--workspace"])
+            .args(targets.iter().flat_map(|target| ["--target", target]));
         // SQLite is taken as if it were installed: a check never links it, and its C is the same on every host.
-        cargo.env("LIBSQLITE3_SYS_USE_PKG_CONFIG", "1").env("SQLITE3_LIB_DIR", "/nowhere");
+        cargo
+            .env("LIBSQLITE3_SYS_USE_PKG_CONFIG", "1")
+            .env("SQLITE3_LIB_DIR", "/nowhere");
         workspace::run(&mut cargo)
     };
     if targets.is_empty() || check(targets).is_ok() {
         return Ok(());
     }
     // What compiles is there already: this tells which of them it is, and shows its errors last.
-    let failed: Vec<&str> = targets.iter().copied().filter(|target| check(&[target]).is_err()).collect();
+    let failed: Vec<&str> = targets
+        .iter()
+        .copied()
+        .filter(|target| check(&[target]).is_err())
+        .collect();
     match failed.as_slice() {
-        [] => bail!("it compiles for each of {}, but not for all at once", targets.join(", ")),
+        [] => bail!(
+            "it compiles for each of {}, but not for all at once",
+            targets.join(", ")
+        ),
         _ => bail!("it does not compile for {}", failed.join(", ")),
     }
 }
@@ -74,7 +91,11 @@ fn outcome(passed: &[&str], missing: &[String]) -> StepOutcome {
     match (passed, missing) {
         (_, []) => StepOutcome::Passed,
         ([], _) => StepOutcome::Skipped(missing.join("; ")),
-        _ => StepOutcome::Skipped(format!("{}; {} passed", missing.join("; "), passed.join(", "))),
+        _ => StepOutcome::Skipped(format!(
+            "{}; {} passed",
+            missing.join("; "),
+            passed.join(", ")
+        )),
     }
 }
 
@@ -84,12 +105,19 @@ fn fetch(target: &str, libraries: &Path) -> Option<String> {
         return None;
     }
     if workspace::find_program("rustup").is_none() {
-        return Some(format!("Rust has no library for {target}, and there is no rustup to fetch it"));
+        return Some(format!(
+            "Rust has no library for {target}, and there is no rustup to fetch it"
+        ));
     }
-    match Command::new("rustup").args(["target", "add", target]).status() {
+    match Command::new("rustup")
+        .args(["target", "add", target])
+        .status()
+    {
         Ok(status) if status.success() => None,
         Ok(_) => Some(format!("rustup cannot fetch {target}; is there a network?")),
-        Err(error) => Some(format!("Rust has no library for {target}, and rustup cannot be started: {error}")),
+        Err(error) => Some(format!(
+            "Rust has no library for {target}, and rustup cannot be started: {error}"
+        )),
     }
 }
 

@@ -7,8 +7,11 @@ use hakaru_dialects::{fio, iozone};
 /// A page and what it must hold.
 type Page = (&'static str, fn() -> String);
 
-const PAGES: &[Page] =
-    &[("docs/COMPATIBILITY.md", compatibility), ("docs/fio.1", fio::man_page), ("docs/iozone.1", iozone::man_page)];
+const PAGES: &[Page] = &[
+    ("docs/COMPATIBILITY.md", compatibility),
+    ("docs/fio.1", fio::man_page),
+    ("docs/iozone.1", iozone::man_page),
+];
 
 /// Both dialects, one behind the other.
 fn compatibility() -> String {
@@ -29,7 +32,8 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 
 fn write() -> Result<()> {
     for (path, text) in PAGES {
-        std::fs::write(workspace::root().join(path), text()).with_context(|| format!("cannot write {path}"))?;
+        std::fs::write(workspace::root().join(path), text())
+            .with_context(|| format!("cannot write {path}"))?;
         println!("written: {path}");
     }
     Ok(())
@@ -40,11 +44,15 @@ fn write() -> Result<()> {
 /// # Errors
 /// Names the pages that are out of date.
 pub(crate) fn check() -> Result<()> {
-    let is_fresh = |path: &str, text: &fn() -> String| workspace::read(path).is_ok_and(|page| page == text());
+    let is_fresh =
+        |path: &str, text: &fn() -> String| workspace::read(path).is_ok_and(|page| page == text());
     let stale = PAGES.iter().filter(|(path, text)| !is_fresh(path, text));
     let stale: Vec<&str> = stale.map(|(path, _)| *path).collect();
     if !stale.is_empty() {
-        bail!("out of date: {}; write them anew with cargo xtask docs", stale.join(", "));
+        bail!(
+            "out of date: {}; write them anew with cargo xtask docs",
+            stale.join(", ")
+        );
     }
     Ok(())
 }

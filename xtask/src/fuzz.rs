@@ -18,11 +18,31 @@ struct FuzzTarget {
 }
 
 const TARGETS: &[FuzzTarget] = &[
-    FuzzTarget { name: "fio_command_line", feature: None, seeds: || Ok(parity::command_lines()) },
-    FuzzTarget { name: "fio_job_file", feature: None, seeds: || Ok(parity::job_files()) },
-    FuzzTarget { name: "import", feature: None, seeds: printed_results },
-    FuzzTarget { name: "campaign_file", feature: Some("campaign"), seeds: || contents("crates/campaign/ready") },
-    FuzzTarget { name: "record", feature: Some("records"), seeds: records },
+    FuzzTarget {
+        name: "fio_command_line",
+        feature: None,
+        seeds: || Ok(parity::command_lines()),
+    },
+    FuzzTarget {
+        name: "fio_job_file",
+        feature: None,
+        seeds: || Ok(parity::job_files()),
+    },
+    FuzzTarget {
+        name: "import",
+        feature: None,
+        seeds: printed_results,
+    },
+    FuzzTarget {
+        name: "campaign_file",
+        feature: Some("campaign"),
+        seeds: || contents("crates/campaign/ready"),
+    },
+    FuzzTarget {
+        name: "record",
+        feature: Some("records"),
+        seeds: records,
+    },
 ];
 
 /// Those that continuous integration runs, for as long as it says.
@@ -47,11 +67,18 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let (mut seconds, mut names) = (60, Vec::new());
     for arg in args {
         match arg.strip_prefix("--seconds=") {
-            Some(number) => seconds = number.parse().with_context(|| format!("{arg}: a whole number is expected"))?,
+            Some(number) => {
+                seconds = number
+                    .parse()
+                    .with_context(|| format!("{arg}: a whole number is expected"))?
+            }
             None if TARGETS.iter().any(|target| target.name == arg) => names.push(arg.as_str()),
             None => {
                 let known: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-                bail!("{arg} is not known; there are --seconds=60 and the targets {}", known.join(", "));
+                bail!(
+                    "{arg} is not known; there are --seconds=60 and the targets {}",
+                    known.join(", ")
+                );
             }
         }
     }
@@ -64,7 +91,13 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 /// # Errors
 /// As [`main`].
 pub(crate) fn quick() -> Result<()> {
-    run(&TARGETS.iter().filter(|target| QUICK.contains(&target.name)).collect::<Vec<_>>(), 60)
+    run(
+        &TARGETS
+            .iter()
+            .filter(|target| QUICK.contains(&target.name))
+            .collect::<Vec<_>>(),
+        60,
+    )
 }
 
 fn run(targets: &[&FuzzTarget], seconds: u64) -> Result<()> {
@@ -77,9 +110,17 @@ fn run(targets: &[&FuzzTarget], seconds: u64) -> Result<()> {
         eprintln!("--- {} for {seconds} s", names.join(", "));
         let answers: Vec<Result<()>> = std::thread::scope(|scope| {
             let folder = &folder;
-            let threads: Vec<_> =
-                together.iter().map(|&target| scope.spawn(move || fuzz(target, folder, seconds))).collect();
-            threads.into_iter().map(|t| t.join().unwrap_or_else(|_| bail!("the thread that ran it panicked"))).collect()
+            let threads: Vec<_> = together
+                .iter()
+                .map(|&target| scope.spawn(move || fuzz(target, folder, seconds)))
+                .collect();
+            threads
+                .into_iter()
+                .map(|t| {
+                    t.join()
+                        .unwrap_or_else(|_| bail!("the thread that ran it panicked"))
+                })
+                .collect()
         });
         for (name, answer) in names.into_iter().zip(answers) {
             if let Err(error) = answer {
@@ -90,7 +131,11 @@ fn run(targets: &[&FuzzTarget], seconds: u64) -> Result<()> {
     }
     match failed.as_slice() {
         [] => Ok(()),
-        _ => bail!("{} failed; what they failed on lies in {}", failed.join(", "), home().display()),
+        _ => bail!(
+            "{} failed; what they failed on lies in {}",
+            failed.join(", "),
+            home().display()
+        ),
     }
 }
 
@@ -110,8 +155,20 @@ fn host() -> Result<String> {
 fn build(targets: &[&FuzzTarget]) -> Result<PathBuf> {
     let host = host()?;
     let mut cargo = workspace::cargo();
-    cargo.args(["build", "--release", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target", &host]);
-    cargo.arg("--target-dir").arg(home()).env("RUSTFLAGS", FLAGS).env_remove("CARGO_TARGET_DIR");
+    cargo.args([
+        "build",
+        "--release",
+        "--locked",
+        "--manifest-path",
+        "fuzz/Cargo.toml",
+        "--target",
+        &host,
+    ]);
+    cargo
+        .arg("--target-dir")
+        .arg(home())
+        .env("RUSTFLAGS", FLAGS)
+        .env_remove("CARGO_TARGET_DIR");
     let features: Vec<&str> = targets.iter().filter_map(|target| target.feature).collect();
     cargo.arg("--features").arg(features.join(","));
     for target in targets {
@@ -122,7 +179,10 @@ fn build(targets: &[&FuzzTarget]) -> Result<PathBuf> {
 }
 
 fn fuzz(target: &FuzzTarget, folder: &Path, seconds: u64) -> Result<()> {
-    let (learnt, seeds) = (home().join("learnt").join(target.name), home().join("seeds").join(target.name));
+    let (learnt, seeds) = (
+        home().join("learnt").join(target.name),
+        home().join("seeds").join(target.name),
+    );
     fs::create_dir_all(&learnt)?;
     // Seeds are written anew, so that those of old jobs do not stay.
     if seeds.exists() {
@@ -134,24 +194,40 @@ fn fuzz(target: &FuzzTarget, folder: &Path, seconds: u64) -> Result<()> {
     }
     let mut command = Command::new(folder.join(target.name));
     command.current_dir(home()).arg(&learnt).arg(&seeds);
-    command.arg(format!("-max_total_time={seconds}")).arg(format!("-max_len={INPUT_MAX}"));
+    command
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-max_len={INPUT_MAX}"));
     command.arg(format!("-artifact_prefix={}-", target.name));
-    command.args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1", "-verbosity=0", "-use_value_profile=1"]);
+    command.args([
+        "-timeout=10",
+        "-rss_limit_mb=1024",
+        "-print_final_stats=1",
+        "-verbosity=0",
+        "-use_value_profile=1",
+    ]);
     workspace::run(&mut command)
 }
 
 /// Every file of a folder of the workspace.
 fn contents(folder: &str) -> Result<Vec<Vec<u8>>> {
     let folder = workspace::root().join(folder);
-    let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let entries =
+        fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
     entries.map(|entry| Ok(fs::read(entry?.path())?)).collect()
 }
 
 /// Printed results, each under a first line that names its file.
 fn printed_results() -> Result<Vec<Vec<u8>>> {
     let named = |text: Vec<u8>| [b"result.txt\n".as_slice(), &text].concat();
-    let mut all: Vec<Vec<u8>> = contents("crates/dialects/tests/logs")?.into_iter().map(named).collect();
-    all.extend(contents("crates/dialects/tests/pasted")?.into_iter().map(named));
+    let mut all: Vec<Vec<u8>> = contents("crates/dialects/tests/logs")?
+        .into_iter()
+        .map(named)
+        .collect();
+    all.extend(
+        contents("crates/dialects/tests/pasted")?
+            .into_iter()
+            .map(named),
+    );
     all.extend(contents("testdata/published")?.into_iter().map(named));
     all.push(b"out_bw.1.log\n0, 1024, 0, 4096, 0\n500, 2048, 0, 4096, 4096\n".to_vec());
     all.push(b"out_clat.1.log\n1, 98123, 0, 4096\n2, 110022, 1, 4096\n".to_vec());
@@ -162,6 +238,10 @@ fn printed_results() -> Result<Vec<Vec<u8>>> {
 fn records() -> Result<Vec<Vec<u8>>> {
     let text = workspace::read("testdata/store/record-format-1.jsonl")?;
     let mut all: Vec<Vec<u8>> = text.lines().map(|line| line.as_bytes().to_vec()).collect();
-    all.extend([b"[]".to_vec(), b"[0,1,5,2,100,3]".to_vec(), b"[4991,1]".to_vec()]);
+    all.extend([
+        b"[]".to_vec(),
+        b"[0,1,5,2,100,3]".to_vec(),
+        b"[4991,1]".to_vec(),
+    ]);
     Ok(all)
 }

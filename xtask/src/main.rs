@@ -20,24 +20,63 @@ mod workspace;
 use std::process::ExitCode;
 
 /// A command: its name, what it does, and the function that does it.
-type Command = (&'static str, &'static str, fn(&[String]) -> anyhow::Result<()>);
+type Command = (
+    &'static str,
+    &'static str,
+    fn(&[String]) -> anyhow::Result<()>,
+);
 
 const COMMANDS: &[Command] = &[
-    ("ci", "everything that continuous integration checks", ci::main),
-    ("cross", "check the workspace for the ARM targets", cross::main),
-    ("docs", "write the generated pages of docs/ anew (--check: only compare)", docs::main),
-    ("fio-parity", "compare our fio with the real one, job by job", parity::main),
-    ("fuzz", "feed the readers with noise: --seconds=60, and targets by name", fuzz::main),
-    ("pages", "look at every kind of page in a real browser (FILE…, --shots FOLDER)", pages::main),
-    ("perf", "measure ours, fio and bare loops, interleaved", perf::main),
-    ("rig", "test on simulated cards in real machines: setup, smoke, test, pi", rig::main),
+    (
+        "ci",
+        "everything that continuous integration checks",
+        ci::main,
+    ),
+    (
+        "cross",
+        "check the workspace for the ARM targets",
+        cross::main,
+    ),
+    (
+        "docs",
+        "write the generated pages of docs/ anew (--check: only compare)",
+        docs::main,
+    ),
+    (
+        "fio-parity",
+        "compare our fio with the real one, job by job",
+        parity::main,
+    ),
+    (
+        "fuzz",
+        "feed the readers with noise: --seconds=60, and targets by name",
+        fuzz::main,
+    ),
+    (
+        "pages",
+        "look at every kind of page in a real browser (FILE…, --shots FOLDER)",
+        pages::main,
+    ),
+    (
+        "perf",
+        "measure ours, fio and bare loops, interleaved",
+        perf::main,
+    ),
+    (
+        "rig",
+        "test on simulated cards in real machines: setup, smoke, test, pi",
+        rig::main,
+    ),
     ("scale", "time a store of ten thousand results", scale::main),
     ("tidy", "check the rules of the house", tidy::main),
 ];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let Some((_, _, run)) = args.first().and_then(|name| COMMANDS.iter().find(|(known, ..)| known == name)) else {
+    let Some((_, _, run)) = args
+        .first()
+        .and_then(|name| COMMANDS.iter().find(|(known, ..)| known == name))
+    else {
         for (name, about, _) in COMMANDS {
             eprintln!("cargo xtask {name:<12} {about}");
         }

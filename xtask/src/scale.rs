@@ -31,22 +31,38 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     write_logs(&logs)?;
     let hakaru = |words: &[&str]| {
         let mut command = Command::new(workspace::target().join("release/hakaru"));
-        command.arg("--db").arg(place.join("store.db")).args(words).stdin(Stdio::null());
+        command
+            .arg("--db")
+            .arg(place.join("store.db"))
+            .args(words)
+            .stdin(Stdio::null());
         command
     };
     let folder = logs.to_string_lossy();
     let (said, import) = timed(&mut hakaru(&["import", &folder]))?;
     // A log may hold more than one result.
-    let runs = said.lines().next_back().and_then(|line| line.strip_suffix(" run(s) imported."));
-    let runs: usize = runs.context("import does not say how many there were")?.parse()?;
-    ensure!(runs >= LOGS, "only {runs} runs were imported of {LOGS} logs");
+    let runs = said
+        .lines()
+        .next_back()
+        .and_then(|line| line.strip_suffix(" run(s) imported."));
+    let runs: usize = runs
+        .context("import does not say how many there were")?
+        .parse()?;
+    ensure!(
+        runs >= LOGS,
+        "only {runs} runs were imported of {LOGS} logs"
+    );
     let (list, listing) = timed(&mut hakaru(&["list", "--limit", "10000"]))?;
     let (_, page) = timed(&mut hakaru(&["report", "latest", "--output", "-"]))?;
     println!("import of {LOGS} logs with {runs} runs: {import:.1?}, wanted under {IMPORT:?}");
     println!("list of {} lines: {listing:.2?}", list.lines().count());
     println!("page of one among them: {page:.2?}, wanted under {PAGE:?}");
-    std::fs::remove_dir_all(&place).with_context(|| format!("cannot remove {}", place.display()))?;
-    ensure!(import < IMPORT && page < PAGE, "too slow for a quiet machine");
+    std::fs::remove_dir_all(&place)
+        .with_context(|| format!("cannot remove {}", place.display()))?;
+    ensure!(
+        import < IMPORT && page < PAGE,
+        "too slow for a quiet machine"
+    );
     Ok(())
 }
 
@@ -54,15 +70,27 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 fn write_logs(folder: &Path) -> Result<()> {
     let source = workspace::root().join("crates/dialects/tests/logs");
     let mut texts = Vec::new();
-    for entry in std::fs::read_dir(&source).with_context(|| format!("cannot read {}", source.display()))? {
+    for entry in
+        std::fs::read_dir(&source).with_context(|| format!("cannot read {}", source.display()))?
+    {
         let text = std::fs::read_to_string(entry?.path())?;
         // Only logs with a process number can be made unlike one another.
-        texts.extend(text.split_once("pid=").map(|(before, after)| (before.to_owned(), after.to_owned())));
+        texts.extend(
+            text.split_once("pid=")
+                .map(|(before, after)| (before.to_owned(), after.to_owned())),
+        );
     }
-    ensure!(!texts.is_empty(), "there are no logs in {}", source.display());
+    ensure!(
+        !texts.is_empty(),
+        "there are no logs in {}",
+        source.display()
+    );
     for (number, (before, after)) in (0..LOGS).zip(texts.iter().cycle()) {
         let rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
-        std::fs::write(folder.join(format!("{number:05}.txt")), format!("{before}pid={}{rest}", number + 1))?;
+        std::fs::write(
+            folder.join(format!("{number:05}.txt")),
+            format!("{before}pid={}{rest}", number + 1),
+        )?;
     }
     Ok(())
 }

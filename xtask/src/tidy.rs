@@ -23,7 +23,10 @@ pub(crate) struct Problem {
 
 impl Problem {
     fn new(place: impl Into<String>, what: impl Into<String>) -> Problem {
-        Problem { place: place.into(), what: what.into() }
+        Problem {
+            place: place.into(),
+            what: what.into(),
+        }
     }
 
     /// In a file, at a line counted from 1.
@@ -77,8 +80,15 @@ pub(crate) fn main(_args: &[String]) -> Result<()> {
 /// Every text file that is, or is about to be, under version control.
 fn text_files() -> Result<Vec<TextFile>> {
     let mut git = Command::new("git");
-    git.current_dir(workspace::root()).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    let list = workspace::output(&mut git).context("tidy asks git which files belong to the workspace")?;
+    git.current_dir(workspace::root()).args([
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ]);
+    let list =
+        workspace::output(&mut git).context("tidy asks git which files belong to the workspace")?;
     let mut paths: Vec<&str> = list.split('\0').filter(|path| !path.is_empty()).collect();
     paths.sort_unstable();
     paths.dedup();
@@ -91,7 +101,10 @@ fn text_files() -> Result<Vec<TextFile>> {
         let Ok(text) = String::from_utf8(bytes) else {
             continue;
         };
-        files.push(TextFile { path: path.to_owned(), text });
+        files.push(TextFile {
+            path: path.to_owned(),
+            text,
+        });
     }
     Ok(files)
 }

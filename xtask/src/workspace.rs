@@ -10,12 +10,15 @@ pub(crate) const RATCHETS: &str = "xtask/ratchet.toml";
 /// The folder of the workspace.
 pub(crate) fn root() -> &'static Path {
     // The package of the chores lies in a folder of its own, right under the workspace.
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the manifest of the chores lies in a folder")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the manifest of the chores lies in a folder")
 }
 
 /// Where cargo puts what it builds.
 pub(crate) fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| root().join("target"), |dir| root().join(dir))
 }
 
 /// Cargo, as the one that runs us, started in the workspace.
@@ -40,7 +43,9 @@ pub(crate) fn tested_program() -> Result<PathBuf> {
 /// # Errors
 /// When it cannot be started, or ends with anything but success.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("cannot start {}", name(command)))?;
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start {}", name(command)))?;
     ensure!(status.success(), "{} ended with {status}", shown(command));
     Ok(())
 }
@@ -50,16 +55,28 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 /// # Errors
 /// When it cannot be started, fails, or writes anything but UTF-8.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
-    let out = command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot start {}", name(command)))?;
-    ensure!(out.status.success(), "{} ended with {}", shown(command), out.status);
-    String::from_utf8(out.stdout).with_context(|| format!("{} wrote something other than text", shown(command)))
+    let out = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("cannot start {}", name(command)))?;
+    ensure!(
+        out.status.success(),
+        "{} ended with {}",
+        shown(command),
+        out.status
+    );
+    String::from_utf8(out.stdout)
+        .with_context(|| format!("{} wrote something other than text", shown(command)))
 }
 
 /// Where a program lies by its name, also where only root's path leads.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);
-    std::env::split_paths(&path).chain(more).map(|folder| folder.join(name)).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .chain(more)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
 }
 
 /// The text of a file of the workspace.
@@ -76,5 +93,8 @@ fn name(command: &Command) -> String {
 
 fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    words
+        .map(|word| word.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -22,40 +22,90 @@ const TABLE: &[Use] = &[
         "os",
         "OS boot and packages",
         &[
-            (Figure::RandomRead, 1_500.0, 500.0, "programs start by many small reads; 1500 is what class A1 asks for"),
+            (
+                Figure::RandomRead,
+                1_500.0,
+                500.0,
+                "programs start by many small reads; 1500 is what class A1 asks for",
+            ),
             (
                 Figure::RandomWrite,
                 500.0,
                 100.0,
                 "package managers write many small files; 500 is what class A1 asks for",
             ),
-            (Figure::SequentialRead, 20.0, 10.0, "kernel and libraries are read in large pieces at boot"),
-            (Figure::SequentialWrite, 10.0, 5.0, "unpacking packages; 10 MB/s is what class A1 asks for"),
+            (
+                Figure::SequentialRead,
+                20.0,
+                10.0,
+                "kernel and libraries are read in large pieces at boot",
+            ),
+            (
+                Figure::SequentialWrite,
+                10.0,
+                5.0,
+                "unpacking packages; 10 MB/s is what class A1 asks for",
+            ),
         ],
     ),
     (
         "database",
         "database and logs",
         &[
-            (Figure::SyncP99, 10.0, 50.0, "each commit waits for an fsync; 10 ms is about one turn of a hard disk"),
+            (
+                Figure::SyncP99,
+                10.0,
+                50.0,
+                "each commit waits for an fsync; 10 ms is about one turn of a hard disk",
+            ),
             (
                 Figure::SyncP999,
                 50.0,
                 250.0,
                 "one commit in a thousand; beyond 250 ms users notice and timeouts come near",
             ),
-            (Figure::RandomWrite, 500.0, 100.0, "pages are written back at random places"),
-            (Figure::RandomRead, 1_500.0, 500.0, "an index is read at random places"),
+            (
+                Figure::RandomWrite,
+                500.0,
+                100.0,
+                "pages are written back at random places",
+            ),
+            (
+                Figure::RandomRead,
+                1_500.0,
+                500.0,
+                "an index is read at random places",
+            ),
         ],
     ),
     (
         "docker",
         "Docker and web services",
         &[
-            (Figure::SequentialRead, 40.0, 20.0, "images are loaded in large pieces"),
-            (Figure::RandomRead, 2_000.0, 1_000.0, "several services read small files at the same time"),
-            (Figure::RandomWrite, 1_000.0, 300.0, "layers, logs and small databases write at random places at once"),
-            (Figure::SustainedWrite, 20.0, 10.0, "pulling and unpacking images outlasts a cache in the card"),
+            (
+                Figure::SequentialRead,
+                40.0,
+                20.0,
+                "images are loaded in large pieces",
+            ),
+            (
+                Figure::RandomRead,
+                2_000.0,
+                1_000.0,
+                "several services read small files at the same time",
+            ),
+            (
+                Figure::RandomWrite,
+                1_000.0,
+                300.0,
+                "layers, logs and small databases write at random places at once",
+            ),
+            (
+                Figure::SustainedWrite,
+                20.0,
+                10.0,
+                "pulling and unpacking images outlasts a cache in the card",
+            ),
         ],
     ),
     (
@@ -68,16 +118,36 @@ const TABLE: &[Use] = &[
                 25.0,
                 "100 MB/s fill a gigabit network, 25 MB/s are about a raw photo a second",
             ),
-            (Figure::SequentialWrite, 100.0, 25.0, "the same on the way in"),
-            (Figure::SustainedWrite, 60.0, 20.0, "a copy of many gigabytes outlasts a cache in the card"),
+            (
+                Figure::SequentialWrite,
+                100.0,
+                25.0,
+                "the same on the way in",
+            ),
+            (
+                Figure::SustainedWrite,
+                60.0,
+                20.0,
+                "a copy of many gigabytes outlasts a cache in the card",
+            ),
         ],
     ),
     (
         "sensors",
         "sensors and small scripts",
         &[
-            (Figure::RandomWrite, 20.0, 5.0, "some small records a second"),
-            (Figure::SyncP99, 250.0, 1_000.0, "a record should be safe before the next one comes"),
+            (
+                Figure::RandomWrite,
+                20.0,
+                5.0,
+                "some small records a second",
+            ),
+            (
+                Figure::SyncP99,
+                250.0,
+                1_000.0,
+                "a record should be safe before the next one comes",
+            ),
         ],
     ),
     (
@@ -90,23 +160,48 @@ const TABLE: &[Use] = &[
                 10.0,
                 "a dropped second is a lost second: 4K asks for class V30, full HD for V10",
             ),
-            (Figure::SustainedWrite, 30.0, 10.0, "a recording lasts longer than a cache in the card"),
+            (
+                Figure::SustainedWrite,
+                30.0,
+                10.0,
+                "a recording lasts longer than a cache in the card",
+            ),
         ],
     ),
     (
         "games",
         "game and emulator storage",
         &[
-            (Figure::RandomRead, 1_500.0, 500.0, "levels are put together from many small pieces"),
-            (Figure::SequentialRead, 40.0, 20.0, "large images are loaded while the player waits"),
-            (Figure::RandomReadP99, 5.0, 20.0, "a late read is a stutter; a frame at 60 Hz lasts 16.7 ms"),
+            (
+                Figure::RandomRead,
+                1_500.0,
+                500.0,
+                "levels are put together from many small pieces",
+            ),
+            (
+                Figure::SequentialRead,
+                40.0,
+                20.0,
+                "large images are loaded while the player waits",
+            ),
+            (
+                Figure::RandomReadP99,
+                5.0,
+                20.0,
+                "a late read is a stutter; a frame at 60 Hz lasts 16.7 ms",
+            ),
         ],
     ),
 ];
 
 /// The rules as they ship.
 pub fn default_rules() -> Vec<UseRule> {
-    let criterion = |&(figure, fits, care, why): &Row| Criterion { figure, fits, care, why: why.to_owned() };
+    let criterion = |&(figure, fits, care, why): &Row| Criterion {
+        figure,
+        fits,
+        care,
+        why: why.to_owned(),
+    };
     let rule = |&(id, title, rows): &Use| UseRule {
         id: id.to_owned(),
         title: title.to_owned(),
@@ -142,16 +237,30 @@ fn advise_one(summary: &Summary, rule: &UseRule) -> Advice {
         }
     }
     // Worst first; among equals the one furthest from its next mark, because that is the one that holds out longest.
-    decided_by.sort_by(|a, b| a.fitness.cmp(&b.fitness).then(shortfall(b).total_cmp(&shortfall(a))));
+    decided_by.sort_by(|a, b| {
+        a.fitness
+            .cmp(&b.fitness)
+            .then(shortfall(b).total_cmp(&shortfall(a)))
+    });
     // What was not measured could only make it worse, so only a "does not" stands without it.
     let worst = decided_by.first().map(|worst| worst.fitness);
     let fitness = worst.filter(|&worst| not_measured.is_empty() || worst == Fitness::DoesNot);
-    Advice { id: rule.id.clone(), title: rule.title.clone(), fitness, decided_by, not_measured }
+    Advice {
+        id: rule.id.clone(),
+        title: rule.title.clone(),
+        fitness,
+        decided_by,
+        not_measured,
+    }
 }
 
 fn judge(criterion: &Criterion, value: f64) -> Fitness {
     let reaches = |mark: f64| {
-        if criterion.figure.more_is_better() { value >= mark } else { value <= mark }
+        if criterion.figure.more_is_better() {
+            value >= mark
+        } else {
+            value <= mark
+        }
     };
     if reaches(criterion.fits) {
         Fitness::Fits
@@ -164,21 +273,32 @@ fn judge(criterion: &Criterion, value: f64) -> Fitness {
 
 fn decide(criterion: &Criterion, measured: MeasuredFigure) -> Decision {
     let fitness = judge(criterion, measured.value);
-    let firm =
-        measured.ci95.is_some_and(|(low, high)| judge(criterion, low) == fitness && judge(criterion, high) == fitness);
+    let firm = measured.ci95.is_some_and(|(low, high)| {
+        judge(criterion, low) == fitness && judge(criterion, high) == fitness
+    });
     let better_from = match fitness {
         Fitness::Fits => None,
         Fitness::WithCare => Some(criterion.fits),
         Fitness::DoesNot => Some(criterion.care),
     };
-    Decision { criterion: criterion.clone(), measured, fitness, firm, better_from }
+    Decision {
+        criterion: criterion.clone(),
+        measured,
+        fitness,
+        firm,
+        better_from,
+    }
 }
 
 /// By what factor a figure falls short of its next mark; 1 and less when it does not.
 fn shortfall(decision: &Decision) -> f64 {
     let mark = decision.better_from.unwrap_or(decision.criterion.fits);
     let value = decision.measured.value;
-    let factor = if decision.criterion.figure.more_is_better() { mark / value } else { value / mark };
+    let factor = if decision.criterion.figure.more_is_better() {
+        mark / value
+    } else {
+        value / mark
+    };
     if factor.is_nan() { 1.0 } else { factor }
 }
 
@@ -195,7 +315,13 @@ mod tests {
     fn marks_of_the_table_are_in_order() {
         for rule in default_rules() {
             for c in &rule.criteria {
-                assert_eq!(c.fits > c.care, c.figure.more_is_better(), "{} {:?}", rule.id, c.figure);
+                assert_eq!(
+                    c.fits > c.care,
+                    c.figure.more_is_better(),
+                    "{} {:?}",
+                    rule.id,
+                    c.figure
+                );
                 assert!(!c.why.is_empty());
             }
         }
@@ -206,8 +332,13 @@ mod tests {
     fn what_was_not_measured_is_not_vouched_for() {
         let mut summary = suite(5);
         summary.phases.retain(|phase| phase.sync.is_none());
-        let database = |summary: &Summary| fitness_of(&advise(summary, &default_rules()), "database");
-        assert_eq!(database(&summary), None, "random speed alone does not make a database");
+        let database =
+            |summary: &Summary| fitness_of(&advise(summary, &default_rules()), "database");
+        assert_eq!(
+            database(&summary),
+            None,
+            "random speed alone does not make a database"
+        );
         for phase in &mut summary.phases {
             phase.iops.mean /= 1000.0;
         }
@@ -226,7 +357,10 @@ mod tests {
         assert_eq!(fitness_of(&advice, "camera"), Some(Fitness::WithCare));
         let docker = advice.iter().find(|a| a.id == "docker").unwrap();
         assert_eq!(docker.decided_by[0].criterion.figure, Figure::RandomWrite);
-        assert_eq!((docker.decided_by[0].better_from, docker.decided_by[0].firm), (Some(1_000.0), true));
+        assert_eq!(
+            (docker.decided_by[0].better_from, docker.decided_by[0].firm),
+            (Some(1_000.0), true)
+        );
         let nas = advice.iter().find(|a| a.id == "nas").unwrap();
         assert_eq!(nas.decided_by[0].criterion.figure, Figure::SequentialWrite);
     }
@@ -238,7 +372,10 @@ mod tests {
         let advice = advise(&summary, &default_rules());
         assert_eq!(fitness_of(&advice, "database"), None);
         let os = advice.iter().find(|a| a.id == "os").unwrap();
-        assert_eq!((os.fitness, os.decided_by.len(), os.not_measured.len()), (None, 1, 3));
+        assert_eq!(
+            (os.fitness, os.decided_by.len(), os.not_measured.len()),
+            (None, 1, 3)
+        );
     }
 
     #[test]
@@ -246,7 +383,12 @@ mod tests {
         let own = |id: &str| UseRule {
             id: id.into(),
             title: "mine".into(),
-            criteria: vec![Criterion { figure: Figure::SequentialRead, fits: 41.0, care: 39.0, why: "because".into() }],
+            criteria: vec![Criterion {
+                figure: Figure::SequentialRead,
+                fits: 41.0,
+                care: 39.0,
+                why: "because".into(),
+            }],
         };
         let rules = rules_with(&[own("nas"), own("tape")]);
         assert_eq!(rules.len(), 8);
@@ -258,8 +400,18 @@ mod tests {
 
     #[test]
     fn a_verdict_within_the_interval_of_its_mark_is_not_firm() {
-        let criterion = Criterion { figure: Figure::RandomWrite, fits: 500.0, care: 100.0, why: String::new() };
-        let measured = |ci95| MeasuredFigure { phase: "x".into(), value: 505.0, ci95, runs: 3 };
+        let criterion = Criterion {
+            figure: Figure::RandomWrite,
+            fits: 500.0,
+            care: 100.0,
+            why: String::new(),
+        };
+        let measured = |ci95| MeasuredFigure {
+            phase: "x".into(),
+            value: 505.0,
+            ci95,
+            runs: 3,
+        };
         assert!(!decide(&criterion, measured(Some((480.0, 530.0)))).firm);
         assert!(decide(&criterion, measured(Some((501.0, 509.0)))).firm);
         assert!(!decide(&criterion, measured(None)).firm);

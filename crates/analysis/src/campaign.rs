@@ -3,7 +3,9 @@
 use crate::compare::{RateKind, compare_family, has_rate, rate, rate_pair};
 use crate::stats;
 use hakaru_model::advice::UseRule;
-use hakaru_model::campaign::{CampaignSummary, CardPair, LayerSummary, RankedCard, Ranking, Weakness};
+use hakaru_model::campaign::{
+    CampaignSummary, CardPair, LayerSummary, RankedCard, Ranking, Weakness,
+};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{Environment, Identity};
 use hakaru_model::finding::{PhaseSummary, Summary, Verdict};
@@ -17,7 +19,13 @@ pub fn join(parts: Vec<Summary>) -> Option<Summary> {
     let mut parts = parts.into_iter();
     let mut whole = parts.next()?;
     for part in parts {
-        let Summary { runs, started_unix_ms, phases, caveats, .. } = part;
+        let Summary {
+            runs,
+            started_unix_ms,
+            phases,
+            caveats,
+            ..
+        } = part;
         whole.runs.extend(runs);
         whole.started_unix_ms = whole.started_unix_ms.min(started_unix_ms);
         whole.phases.extend(phases);
@@ -37,11 +45,17 @@ pub type Layer<'a> = (String, Vec<(u32, &'a Summary)>);
 /// size of a campaign makes no false alarms.
 pub fn rank(layers: &[Layer<'_>]) -> Vec<Ranking> {
     let groups: Vec<PhaseGroup<'_>> = layers.iter().flat_map(groups_of).collect();
-    let pairs: Vec<_> = groups.iter().flat_map(|g| g.pairs().map(|(_, _, x, y)| rate_pair(x, y))).collect();
+    let pairs: Vec<_> = groups
+        .iter()
+        .flat_map(|g| g.pairs().map(|(_, _, x, y)| rate_pair(x, y)))
+        .collect();
     let mut compared = compare_family(&pairs).into_iter();
     let ranking = |group: &PhaseGroup<'_>| {
         let places = group.pairs().map(|(a, b, ..)| (a, b));
-        let pairs = places.zip(compared.by_ref()).map(|((a, b), comparison)| CardPair { a, b, comparison }).collect();
+        let pairs = places
+            .zip(compared.by_ref())
+            .map(|((a, b), comparison)| CardPair { a, b, comparison })
+            .collect();
         group.ranking(pairs)
     };
     groups.iter().map(ranking).collect()
@@ -60,7 +74,10 @@ fn groups_of<'a>((layer, cards): &'a Layer<'a>) -> Vec<PhaseGroup<'a>> {
     let mut groups: Vec<PhaseGroup<'a>> = Vec::new();
     for (card, summary) in cards {
         for phase in summary.phases.iter().filter(|phase| has_rate(phase)) {
-            match groups.iter_mut().find(|g| g.phase == phase.phase && g.op == phase.op) {
+            match groups
+                .iter_mut()
+                .find(|g| g.phase == phase.phase && g.op == phase.op)
+            {
                 Some(group) => group.cards.push((*card, phase)),
                 None => groups.push(PhaseGroup {
                     layer,
@@ -88,20 +105,35 @@ impl<'a> PhaseGroup<'a> {
             .iter()
             .map(|&(card, phase)| {
                 let estimate = self.rate.of(phase);
-                RankedCard { card, rank: 0, letters: String::new(), mean: estimate.mean, deviation: estimate.deviation }
+                RankedCard {
+                    card,
+                    rank: 0,
+                    letters: String::new(),
+                    mean: estimate.mean,
+                    deviation: estimate.deviation,
+                }
             })
             .collect();
         places.sort_by(|a, b| b.mean.total_cmp(&a.mean).then(a.card.cmp(&b.card)));
         give_ranks(&mut places, &pairs);
         let (layer, phase) = (self.layer.to_owned(), self.phase.to_owned());
-        Ranking { layer, phase, op: self.op, unit: self.rate.unit().to_owned(), places, pairs }
+        Ranking {
+            layer,
+            phase,
+            op: self.op,
+            unit: self.rate.unit().to_owned(),
+            places,
+            pairs,
+        }
     }
 }
 
 /// Ranks count cards by their means; letters say which of them differ.
 fn give_ranks(places: &mut [RankedCard], pairs: &[CardPair]) {
     let differ = |x: u32, y: u32| {
-        let pair = pairs.iter().find(|p| (p.a, p.b) == (x, y) || (p.a, p.b) == (y, x));
+        let pair = pairs
+            .iter()
+            .find(|p| (p.a, p.b) == (x, y) || (p.a, p.b) == (y, x));
         pair.is_some_and(|p| p.comparison.verdict == Verdict::Different)
     };
     let cards: Vec<u32> = places.iter().map(|place| place.card).collect();
@@ -122,7 +154,11 @@ pub fn hold_against(summary: &mut CampaignSummary, layer: &str) {
     }
     let layers = |&(card, reference, other): &(usize, usize, usize)| {
         let layers = &summary.cards[card].layers;
-        (layers[other].layer.as_str(), &layers[reference].summary, &layers[other].summary)
+        (
+            layers[other].layer.as_str(),
+            &layers[reference].summary,
+            &layers[other].summary,
+        )
     };
     let costs = crate::layer_costs(&places.iter().map(layers).collect::<Vec<_>>());
     summary.cards.iter_mut().for_each(|card| card.costs.clear());
@@ -149,23 +185,37 @@ pub fn weaknesses(summary: &CampaignSummary) -> Vec<Weakness> {
     let layers = || summary.cards.iter().flat_map(|card| &card.layers);
     let phases: Vec<&PhaseSummary> = layers().flat_map(|layer| &layer.summary.phases).collect();
     let of = phases.len() as u64;
-    let points = |wanted: &dyn Fn(&PhaseSummary) -> bool| phases.iter().filter(|phase| wanted(phase)).count() as u64;
+    let points = |wanted: &dyn Fn(&PhaseSummary) -> bool| {
+        phases.iter().filter(|phase| wanted(phase)).count() as u64
+    };
     let few = points(&|phase| runs_of(phase) < ENOUGH_RUNS);
     if few > 0 {
-        found.push(Weakness::FewRepeats { points: few, of, wanted: ENOUGH_RUNS });
+        found.push(Weakness::FewRepeats {
+            points: few,
+            of,
+            wanted: ENOUGH_RUNS,
+        });
     }
     let means_only = points(&|phase| phase.detail.stated_runs.is_some());
     if means_only > 0 {
-        found.push(Weakness::MeansOnly { points: means_only, of });
+        found.push(Weakness::MeansOnly {
+            points: means_only,
+            of,
+        });
     }
     let simulated = |layer: &LayerSummary| layer.summary.caveats.contains(&Caveat::Simulated);
     let real: Vec<&LayerSummary> = layers().filter(|layer| !simulated(layer)).collect();
     let targets: Vec<&Identity> = real.iter().map(|layer| &layer.summary.target).collect();
-    let twins = targets.iter().any(|target| crate::limits::specimens_of(&targets, target).is_some());
+    let twins = targets
+        .iter()
+        .any(|target| crate::limits::specimens_of(&targets, target).is_some());
     if summary.cards.len() > 1 && !real.is_empty() && !twins {
         found.push(Weakness::OneSpecimen);
     }
-    let writes = real.iter().flat_map(|layer| &layer.summary.phases).any(|phase| phase.op != Op::Read);
+    let writes = real
+        .iter()
+        .flat_map(|layer| &layer.summary.phases)
+        .any(|phase| phase.op != Op::Read);
     if writes && real.iter().all(|layer| layer.prepared.is_empty()) {
         found.push(Weakness::Unprepared);
     }
@@ -175,7 +225,11 @@ pub fn weaknesses(summary: &CampaignSummary) -> Vec<Weakness> {
 /// Runs behind a phase, whether their values are known or only stated.
 pub fn runs_of(phase: &PhaseSummary) -> u32 {
     let values = phase.bandwidth.values.len().min(u32::MAX as usize) as u32;
-    phase.detail.stated_runs.filter(|_| values == 0).unwrap_or(values)
+    phase
+        .detail
+        .stated_runs
+        .filter(|_| values == 0)
+        .unwrap_or(values)
 }
 
 /// A circumstance that has to be the same for all points, and how it is read.
@@ -207,18 +261,30 @@ impl Circumstances {
         // What tells itself is known by its serial number; the name of a node is the place, and not the card.
         let named = device.and_then(|device| {
             let serial = device.serial.known()?;
-            Some(device.model.known().map_or_else(|| serial.clone(), |model| format!("{model} ({serial})")))
+            Some(
+                device
+                    .model
+                    .known()
+                    .map_or_else(|| serial.clone(), |model| format!("{model} ({serial})")),
+            )
         });
         note_once(self.devices.entry(card.to_owned()).or_default(), named);
     }
 
     /// Those that were not the same for all runs.
     pub fn changes(self) -> Vec<Weakness> {
-        let hosts = CIRCUMSTANCES.iter().zip(self.values).map(|((what, _), values)| ((*what).to_owned(), values));
-        let devices =
-            self.devices.into_iter().map(|(card, devices)| (format!("the device measured as {card}"), devices));
+        let hosts = CIRCUMSTANCES
+            .iter()
+            .zip(self.values)
+            .map(|((what, _), values)| ((*what).to_owned(), values));
+        let devices = self
+            .devices
+            .into_iter()
+            .map(|(card, devices)| (format!("the device measured as {card}"), devices));
         let changed = hosts.chain(devices).filter(|(_, values)| values.len() > 1);
-        changed.map(|(what, values)| Weakness::Changed { what, values }).collect()
+        changed
+            .map(|(what, values)| Weakness::Changed { what, values })
+            .collect()
     }
 }
 
@@ -237,12 +303,23 @@ mod tests {
     fn workloads_of_a_card_are_put_together() {
         let whole = suite(5);
         let part = |name: &str| {
-            let phases = whole.phases.iter().filter(|p| p.phase == name).cloned().collect();
-            Summary { phases, ..whole.clone() }
+            let phases = whole
+                .phases
+                .iter()
+                .filter(|p| p.phase == name)
+                .cloned()
+                .collect();
+            Summary {
+                phases,
+                ..whole.clone()
+            }
         };
         let joined = join(vec![part("seq-write"), part("rand-read")]).unwrap();
         let names: Vec<&str> = joined.phases.iter().map(|p| p.phase.as_str()).collect();
-        assert_eq!((names, joined.runs.len()), (vec!["seq-write", "rand-read"], 10));
+        assert_eq!(
+            (names, joined.runs.len()),
+            (vec!["seq-write", "rand-read"], 10)
+        );
         assert_eq!(joined.caveats, whole.caveats);
         assert_eq!(join(Vec::new()), None);
     }
@@ -265,20 +342,41 @@ mod tests {
             costs: Vec::new(),
         };
         let cards = cards.into_iter().enumerate().map(card).collect();
-        CampaignSummary { cards, ..CampaignSummary::default() }
+        CampaignSummary {
+            cards,
+            ..CampaignSummary::default()
+        }
     }
 
     #[test]
     fn layers_of_all_cards_are_one_family() {
-        let card = |i| vec![("f2fs", read_series(i, 30e6, 0.01)), ("ext4", read_series(i + 9, 40e6, 0.01))];
-        let mut summary = campaign(vec![card(1), card(2), vec![("ext4", read_series(3, 40e6, 0.01))]]);
+        let card = |i| {
+            vec![
+                ("f2fs", read_series(i, 30e6, 0.01)),
+                ("ext4", read_series(i + 9, 40e6, 0.01)),
+            ]
+        };
+        let mut summary = campaign(vec![
+            card(1),
+            card(2),
+            vec![("ext4", read_series(3, 40e6, 0.01))],
+        ]);
         hold_against(&mut summary, "ext4");
         let costs: Vec<usize> = summary.cards.iter().map(|card| card.costs.len()).collect();
-        assert_eq!((costs, summary.reference_layer.as_str()), (vec![1, 1, 0], "ext4"));
+        assert_eq!(
+            (costs, summary.reference_layer.as_str()),
+            (vec![1, 1, 0], "ext4")
+        );
         let cost = &summary.cards[0].costs[0];
-        assert_eq!((cost.layer.as_str(), cost.phase.as_str(), cost.op), ("f2fs", "seq-read", Op::Read));
+        assert_eq!(
+            (cost.layer.as_str(), cost.phase.as_str(), cost.op),
+            ("f2fs", "seq-read", Op::Read)
+        );
         assert!((cost.comparison.ratio - 0.75).abs() < 0.02);
-        assert!(cost.comparison.p_adjusted > cost.comparison.p_value, "corrected for both cards");
+        assert!(
+            cost.comparison.p_adjusted > cost.comparison.p_value,
+            "corrected for both cards"
+        );
         // Once more, against the other one.
         hold_against(&mut summary, "f2fs");
         assert_eq!(summary.cards[0].costs[0].layer, "ext4");
@@ -290,10 +388,19 @@ mod tests {
         let mut first = read_series(1, 30e6, 0.01);
         first.phases[0].bandwidth.values.truncate(3);
         let summary = campaign(vec![vec![("raw", first)], vec![("raw", other)]]);
-        let expected = [Weakness::FewRepeats { points: 1, of: 2, wanted: 5 }, Weakness::OneSpecimen];
+        let expected = [
+            Weakness::FewRepeats {
+                points: 1,
+                of: 2,
+                wanted: 5,
+            },
+            Weakness::OneSpecimen,
+        ];
         assert_eq!(weaknesses(&summary), expected);
         // What writes and was not prepared has a past.
-        assert!(weaknesses(&campaign(vec![vec![("raw", suite(5))]])).contains(&Weakness::Unprepared));
+        assert!(
+            weaknesses(&campaign(vec![vec![("raw", suite(5))]])).contains(&Weakness::Unprepared)
+        );
         assert_eq!(weaknesses(&CampaignSummary::default()), []);
     }
 
@@ -301,23 +408,43 @@ mod tests {
     /// at the same folder, went unseen.
     #[test]
     fn what_changed_between_any_two_runs_is_told() {
-        let Summary { mut target, mut environment, .. } = read_series(1, 30e6, 0.01);
+        let Summary {
+            mut target,
+            mut environment,
+            ..
+        } = read_series(1, 30e6, 0.01);
         let mut seen = Circumstances::default();
         environment.kernel = "Linux 6.12".to_owned();
         seen.note("photos", &target, &environment);
         assert_eq!(seen.clone().changes(), []);
         environment.kernel = "Linux 6.13".to_owned();
         seen.note("photos", &target, &environment);
-        let Fact::Known(device) = &mut target.device else { panic!() };
-        (device.model, device.serial) = (Fact::Known("Kingston SD32G".into()), Fact::Known("0x77".into()));
+        let Fact::Known(device) = &mut target.device else {
+            panic!()
+        };
+        (device.model, device.serial) = (
+            Fact::Known("Kingston SD32G".into()),
+            Fact::Known("0x77".into()),
+        );
         seen.note("photos", &target, &environment);
-        let Fact::Known(device) = &mut target.device else { panic!() };
+        let Fact::Known(device) = &mut target.device else {
+            panic!()
+        };
         device.serial = Fact::Known("0x78".into());
         seen.note("photos", &target, &environment);
         let told: Vec<String> = seen.changes().iter().map(ToString::to_string).collect();
-        assert_eq!(told[0], "the kernel was not the same for all points: Linux 6.12; Linux 6.13");
-        assert!(told[1].ends_with("Kingston SD32G (0x77); Kingston SD32G (0x78)"), "{told:?}");
-        assert!(told[1].starts_with("the device measured as photos was not the same for all points: "), "{told:?}");
+        assert_eq!(
+            told[0],
+            "the kernel was not the same for all points: Linux 6.12; Linux 6.13"
+        );
+        assert!(
+            told[1].ends_with("Kingston SD32G (0x77); Kingston SD32G (0x78)"),
+            "{told:?}"
+        );
+        assert!(
+            told[1].starts_with("the device measured as photos was not the same for all points: "),
+            "{told:?}"
+        );
     }
 
     #[test]
@@ -330,12 +457,28 @@ mod tests {
     #[test]
     fn cards_are_ranked_and_share_a_letter_when_no_difference_is_shown() {
         let cards = [(0, 30e6), (1, 40.02e6), (2, 40e6), (3, 20e6)];
-        let summaries: Vec<Summary> = cards.iter().map(|&(i, mb)| read_series(i, mb, 0.005)).collect();
+        let summaries: Vec<Summary> = cards
+            .iter()
+            .map(|&(i, mb)| read_series(i, mb, 0.005))
+            .collect();
         let layer = ("raw".to_owned(), (0..).zip(&summaries).collect());
-        let [ref ranking] = rank(&[layer])[..] else { panic!() };
-        let ranks: Vec<(u32, &str)> = ranking.places.iter().map(|p| (p.rank, p.letters.as_str())).collect();
+        let [ref ranking] = rank(&[layer])[..] else {
+            panic!()
+        };
+        let ranks: Vec<(u32, &str)> = ranking
+            .places
+            .iter()
+            .map(|p| (p.rank, p.letters.as_str()))
+            .collect();
         assert_eq!(ranks, [(1, "a"), (2, "a"), (3, "b"), (4, "c")]);
-        assert_eq!((ranking.pairs.len(), ranking.unit.as_str(), ranking.layer.as_str()), (6, "B/s", "raw"));
+        assert_eq!(
+            (
+                ranking.pairs.len(),
+                ranking.unit.as_str(),
+                ranking.layer.as_str()
+            ),
+            (6, "B/s", "raw")
+        );
     }
 
     #[test]
@@ -344,7 +487,8 @@ mod tests {
         let table = [(22.2, 0.1), (18.6, 0.6), (26.3, 3.2)];
         let card = |(i, (mean, deviation)): (u64, (f64, f64))| {
             let mut summary = read_series(i, mean * 1e6, 0.01);
-            let moments = crate::stats::SampleMoments::new(10, mean * 1e6, deviation * 1e6).unwrap();
+            let moments =
+                crate::stats::SampleMoments::new(10, mean * 1e6, deviation * 1e6).unwrap();
             summary.phases[0].bandwidth = crate::estimate::published(&moments, 0.0);
             summary.phases[0].iops = crate::estimate::published(&moments, 0.0);
             summary.phases[0].detail.stated_runs = Some(10);
@@ -352,8 +496,13 @@ mod tests {
         };
         let summaries: Vec<Summary> = (0..).zip(table).map(card).collect();
         let layer = ("raw".to_owned(), (0..).zip(&summaries).collect());
-        let [ref ranking] = rank(&[layer])[..] else { panic!() };
-        assert_eq!(ranking.places.iter().map(|p| p.card).collect::<Vec<_>>(), [2, 0, 1]);
+        let [ref ranking] = rank(&[layer])[..] else {
+            panic!()
+        };
+        assert_eq!(
+            ranking.places.iter().map(|p| p.card).collect::<Vec<_>>(),
+            [2, 0, 1]
+        );
         assert!(ranking.pairs.iter().all(|p| p.comparison.p_value.is_some()));
     }
 }

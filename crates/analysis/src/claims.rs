@@ -9,7 +9,8 @@ use crate::limits::ceiling;
 use crate::summarize::{SHORT, SMALL_FILE};
 use hakaru_model::facts::Identity;
 use hakaru_model::finding::{
-    Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, Figure, MeasuredFigure, PhaseSummary, Summary,
+    Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, Figure, MeasuredFigure, PhaseSummary,
+    Summary,
 };
 use hakaru_model::units::{Bytes, BytesPerSec};
 
@@ -43,7 +44,11 @@ pub fn claims(summary: &Summary, identity: &Identity) -> Vec<ClaimCheck> {
 
 /// The claims in the registers of a card, where there are any.
 pub fn claims_of(identity: &Identity) -> Vec<Claim> {
-    let Some(card) = identity.device.known().and_then(|device| device.card.as_ref()) else {
+    let Some(card) = identity
+        .device
+        .known()
+        .and_then(|device| device.card.as_ref())
+    else {
         return Vec::new();
     };
     let class = |fact: &hakaru_model::facts::Fact<u32>| fact.known().copied().filter(|&n| n > 0);
@@ -58,7 +63,10 @@ pub fn claims_of(identity: &Identity) -> Vec<Claim> {
 
 /// Judges claims from anywhere, such as the packaging, against a summary.
 pub fn check_claims(summary: &Summary, claims: &[Claim], given: ClaimContext) -> Vec<ClaimCheck> {
-    claims.iter().map(|&claim| check(summary, claim, given)).collect()
+    claims
+        .iter()
+        .map(|&claim| check(summary, claim, given))
+        .collect()
 }
 
 /// What a claim asks for: figures with their least values.
@@ -74,8 +82,16 @@ pub fn required(claim: Claim) -> Vec<(Figure, f64)> {
         // Grades count tens of MB/s.
         Claim::UhsGrade(grade) => vec![(Figure::SlowestWrite, f64::from(grade) * 10.0)],
         Claim::AppClass(class) => {
-            let (read, write) = if class >= 2 { (4_000.0, 2_000.0) } else { (1_500.0, 500.0) };
-            vec![(Figure::RandomRead, read), (Figure::RandomWrite, write), (Figure::SustainedWrite, 10.0)]
+            let (read, write) = if class >= 2 {
+                (4_000.0, 2_000.0)
+            } else {
+                (1_500.0, 500.0)
+            };
+            vec![
+                (Figure::RandomRead, read),
+                (Figure::RandomWrite, write),
+                (Figure::SustainedWrite, 10.0),
+            ]
         }
         Claim::ReadSpeed(mb) => vec![(Figure::SequentialRead, mb)],
         Claim::WriteSpeed(mb) => vec![(Figure::SequentialWrite, mb)],
@@ -100,26 +116,47 @@ fn check(summary: &Summary, claim: Claim, given: ClaimContext) -> ClaimCheck {
         .into_iter()
         .map(|(wanted, required)| {
             let (figure, measured) = measure(summary, wanted, &mut unmet);
-            ClaimPart { figure, required, measured }
+            ClaimPart {
+                figure,
+                required,
+                measured,
+            }
         })
         .collect();
     conditions(summary, claim, &parts, given, &mut unmet);
-    let fewest = parts.iter().filter_map(|part| part.measured.as_ref()).map(|measured| measured.runs).min();
+    let fewest = parts
+        .iter()
+        .filter_map(|part| part.measured.as_ref())
+        .map(|measured| measured.runs)
+        .min();
     let single = needs_interval(claim) && fewest.is_some_and(|runs| runs < FEWEST_RUNS);
     let mut verdict = verdict(&parts, &unmet);
     if single && verdict != ClaimVerdict::NotMeasured {
-        unmet.hinders(Condition::Repeats { runs: fewest.unwrap_or(0) });
+        unmet.hinders(Condition::Repeats {
+            runs: fewest.unwrap_or(0),
+        });
         verdict = ClaimVerdict::NotShown;
     }
     let UnmetConditions { hinders, flatters } = unmet;
-    let both = flatters.into_iter().filter(|condition| !hinders.contains(condition)).collect::<Vec<_>>();
+    let both = flatters
+        .into_iter()
+        .filter(|condition| !hinders.contains(condition))
+        .collect::<Vec<_>>();
     let unmet = hinders.into_iter().chain(both).collect();
-    ClaimCheck { claim, parts, unmet, verdict }
+    ClaimCheck {
+        claim,
+        parts,
+        unmet,
+        verdict,
+    }
 }
 
 /// Whether a claim is about means, which one run does not show; the slowest second of a single run counts as it is.
 fn needs_interval(claim: Claim) -> bool {
-    matches!(claim, Claim::AppClass(_) | Claim::ReadSpeed(_) | Claim::WriteSpeed(_))
+    matches!(
+        claim,
+        Claim::AppClass(_) | Claim::ReadSpeed(_) | Claim::WriteSpeed(_)
+    )
 }
 
 /// Conditions that were not met, by the way they push the figures.
@@ -144,7 +181,11 @@ impl UnmetConditions {
 }
 
 /// The figure asked for, or the mean of a sequential write where no timeline says how even it was.
-fn measure(summary: &Summary, wanted: Figure, unmet: &mut UnmetConditions) -> (Figure, Option<MeasuredFigure>) {
+fn measure(
+    summary: &Summary,
+    wanted: Figure,
+    unmet: &mut UnmetConditions,
+) -> (Figure, Option<MeasuredFigure>) {
     let stands_in = matches!(wanted, Figure::SlowestWrite | Figure::SustainedWrite);
     match figure(summary, wanted) {
         None if stands_in => {
@@ -158,32 +199,50 @@ fn measure(summary: &Summary, wanted: Figure, unmet: &mut UnmetConditions) -> (F
     }
 }
 
-fn conditions(summary: &Summary, claim: Claim, parts: &[ClaimPart], given: ClaimContext, unmet: &mut UnmetConditions) {
+fn conditions(
+    summary: &Summary,
+    claim: Claim,
+    parts: &[ClaimPart],
+    given: ClaimContext,
+    unmet: &mut UnmetConditions,
+) {
     let target = &summary.target;
     if let Some(filesystem) = &target.filesystem {
-        unmet.hinders(Condition::Raw { filesystem: filesystem.fs_type.clone() });
+        unmet.hinders(Condition::Raw {
+            filesystem: filesystem.fs_type.clone(),
+        });
     }
     if target.system_disk {
         unmet.hinders(Condition::Alone);
     }
     let needed = BytesPerSec(bus_needed(claim) * 1e6);
-    match target.device.known().and_then(|device| ceiling(&device.bus)) {
+    match target
+        .device
+        .known()
+        .and_then(|device| ceiling(&device.bus))
+    {
         Some(ceiling) if ceiling.0 < needed.0 => unmet.hinders(Condition::Bus { needed, ceiling }),
         Some(_) => {}
         None => unmet.hinders(Condition::BusUnknown),
     }
     // The rate classes hold for erased allocation units, the application classes for a card in use.
-    let by_rate =
-        matches!(claim, Claim::SpeedClass(_) | Claim::UhsGrade(_) | Claim::VideoClass(_) | Claim::WriteSpeed(_));
-    let twice = |part: &ClaimPart| part.measured.is_some() && phase_of(summary, part.figure).is_some_and(over_itself);
+    let by_rate = matches!(
+        claim,
+        Claim::SpeedClass(_) | Claim::UhsGrade(_) | Claim::VideoClass(_) | Claim::WriteSpeed(_)
+    );
+    let twice = |part: &ClaimPart| {
+        part.measured.is_some() && phase_of(summary, part.figure).is_some_and(over_itself)
+    };
     if by_rate && (!given.erased || parts.iter().any(twice)) {
         unmet.hinders(Condition::Erased);
     }
     if matches!(claim, Claim::VideoClass(_)) {
         unmet.hinders(Condition::SpeedClassControl);
     }
-    let phases =
-        parts.iter().filter(|p| p.measured.is_some()).filter_map(|p| Some((p.figure, phase_of(summary, p.figure)?)));
+    let phases = parts
+        .iter()
+        .filter(|p| p.measured.is_some())
+        .filter_map(|p| Some((p.figure, phase_of(summary, p.figure)?)));
     for (figure, phase) in phases {
         of_phase(claim, figure, phase, unmet);
     }
@@ -191,7 +250,11 @@ fn conditions(summary: &Summary, claim: Claim, parts: &[ClaimPart], given: Claim
 
 /// Whether a run wrote more than there was room for: then only its first pass met erased units.
 fn over_itself(phase: &PhaseSummary) -> bool {
-    phase.detail.shape.and_then(|shape| shape.extent).is_some_and(|extent| phase.detail.moved > extent)
+    phase
+        .detail
+        .shape
+        .and_then(|shape| shape.extent)
+        .is_some_and(|extent| phase.detail.moved > extent)
 }
 
 fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut UnmetConditions) {
@@ -203,10 +266,16 @@ fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut Unme
         unmet.flatters(Condition::Direct);
     }
     if phase.detail.measured < SHORT {
-        unmet.flatters(Condition::Time { wanted: SHORT, measured: phase.detail.measured });
+        unmet.flatters(Condition::Time {
+            wanted: SHORT,
+            measured: phase.detail.measured,
+        });
     }
     let wanted = if random { RANDOM_SPAN } else { SMALL_FILE };
-    if let Some(written) = shape.extent.filter(|&size| size < wanted && figure != Figure::SequentialRead) {
+    if let Some(written) = shape
+        .extent
+        .filter(|&size| size < wanted && figure != Figure::SequentialRead)
+    {
         unmet.flatters(Condition::Extent { wanted, written });
     }
     let Claim::AppClass(class) = claim else {
@@ -216,9 +285,15 @@ fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut Unme
         return;
     }
     if let Some(used) = shape.extent.filter(|&size| size > RANDOM_SPAN) {
-        unmet.hinders(Condition::Span { wanted: RANDOM_SPAN, used });
+        unmet.hinders(Condition::Span {
+            wanted: RANDOM_SPAN,
+            used,
+        });
     }
-    let (wanted, used) = (class_depth(class), shape.iodepth.saturating_mul(shape.workers.max(1)));
+    let (wanted, used) = (
+        class_depth(class),
+        shape.iodepth.saturating_mul(shape.workers.max(1)),
+    );
     if used != wanted {
         // Another depth is another test: a deeper queue may flatter as well.
         unmet.hinders(Condition::Depth { wanted, used });
@@ -257,7 +332,11 @@ fn verdict(parts: &[ClaimPart], unmet: &UnmetConditions) -> ClaimVerdict {
         ClaimVerdict::NotMeasured
     } else if any_below {
         // One figure below is enough; flattered ones that still fall short fall short all the more.
-        if unmet.hinders.is_empty() { ClaimVerdict::Missed } else { ClaimVerdict::NotShown }
+        if unmet.hinders.is_empty() {
+            ClaimVerdict::Missed
+        } else {
+            ClaimVerdict::NotShown
+        }
     } else if sides.iter().all(|side| *side == Some(MarkSide::Above)) && unmet.flatters.is_empty() {
         // What was reached in spite of what held it back is reached.
         ClaimVerdict::Kept
@@ -282,10 +361,22 @@ mod tests {
     fn classes_are_kept_missed_or_not_shown() {
         let summary = suite(5);
         // 28 MB/s sustained: above 10, below 30. UHS-I carries 50 MB/s.
-        assert_eq!(verdict_of(&summary, Claim::SpeedClass(10), ERASED), ClaimVerdict::Kept);
-        assert_eq!(verdict_of(&summary, Claim::UhsGrade(1), ClaimContext::default()), ClaimVerdict::Kept);
-        assert_eq!(verdict_of(&summary, Claim::UhsGrade(3), ERASED), ClaimVerdict::Missed);
-        assert_eq!(verdict_of(&summary, Claim::UhsGrade(3), ClaimContext::default()), ClaimVerdict::NotShown);
+        assert_eq!(
+            verdict_of(&summary, Claim::SpeedClass(10), ERASED),
+            ClaimVerdict::Kept
+        );
+        assert_eq!(
+            verdict_of(&summary, Claim::UhsGrade(1), ClaimContext::default()),
+            ClaimVerdict::Kept
+        );
+        assert_eq!(
+            verdict_of(&summary, Claim::UhsGrade(3), ERASED),
+            ClaimVerdict::Missed
+        );
+        assert_eq!(
+            verdict_of(&summary, Claim::UhsGrade(3), ClaimContext::default()),
+            ClaimVerdict::NotShown
+        );
         let video = &check_claims(&summary, &[Claim::VideoClass(30)], ERASED)[0];
         assert_eq!(
             (video.verdict, video.unmet.as_slice()),
@@ -298,8 +389,15 @@ mod tests {
         let summary = suite(5);
         // 2000 reads and 600 writes: A1, and not A2, which Linux does not test fairly.
         let a1 = &check_claims(&summary, &[Claim::AppClass(1)], ClaimContext::default())[0];
-        let wide = Condition::Span { wanted: RANDOM_SPAN, used: Bytes(4 << 30) };
-        assert_eq!((a1.verdict, a1.parts.len()), (ClaimVerdict::Kept, 3), "{a1:?}");
+        let wide = Condition::Span {
+            wanted: RANDOM_SPAN,
+            used: Bytes(4 << 30),
+        };
+        assert_eq!(
+            (a1.verdict, a1.parts.len()),
+            (ClaimVerdict::Kept, 3),
+            "{a1:?}"
+        );
         assert_eq!(a1.unmet, [wide], "a wider span hinders, and says so");
         let a2 = &check_claims(&summary, &[Claim::AppClass(2)], ClaimContext::default())[0];
         assert_eq!(a2.verdict, ClaimVerdict::NotShown);
@@ -308,7 +406,9 @@ mod tests {
 
     #[test]
     fn application_classes_are_judged_by_their_procedure() {
-        let check = |summary: &Summary, class| check_claims(summary, &[Claim::AppClass(class)], ERASED)[0].clone();
+        let check = |summary: &Summary, class| {
+            check_claims(summary, &[Claim::AppClass(class)], ERASED)[0].clone()
+        };
         let with = |extent: u64, iodepth: u32, speed: f64, runs: u32| {
             let mut summary = suite(runs);
             for phase in &mut summary.phases {
@@ -325,30 +425,64 @@ mod tests {
         };
         let span = RANDOM_SPAN.0;
         assert_eq!(check(&with(span, 1, 1.0, 5), 1).verdict, ClaimVerdict::Kept);
-        assert_eq!(check(&with(span, 1, 0.5, 5), 1).verdict, ClaimVerdict::Missed);
+        assert_eq!(
+            check(&with(span, 1, 0.5, 5), 1).verdict,
+            ClaimVerdict::Missed
+        );
         // A wider span hinders: what falls short is not shown, what reaches the mark all the same is reached.
         let wide = check(&with(4 << 30, 1, 0.5, 5), 1);
         assert_eq!(wide.verdict, ClaimVerdict::NotShown);
-        assert!(wide.unmet.contains(&Condition::Span { wanted: RANDOM_SPAN, used: Bytes(4 << 30) }), "{wide:?}");
-        assert_eq!(check(&with(4 << 30, 1, 1.0, 5), 1).verdict, ClaimVerdict::Kept);
+        assert!(
+            wide.unmet.contains(&Condition::Span {
+                wanted: RANDOM_SPAN,
+                used: Bytes(4 << 30)
+            }),
+            "{wide:?}"
+        );
+        assert_eq!(
+            check(&with(4 << 30, 1, 1.0, 5), 1).verdict,
+            ClaimVerdict::Kept
+        );
         // Another depth proves nothing either way.
-        assert_eq!(check(&with(span, 8, 0.5, 5), 1).verdict, ClaimVerdict::NotShown);
-        assert_eq!(check(&with(span, 8, 1.0, 5), 1).verdict, ClaimVerdict::Unclear);
+        assert_eq!(
+            check(&with(span, 8, 0.5, 5), 1).verdict,
+            ClaimVerdict::NotShown
+        );
+        assert_eq!(
+            check(&with(span, 8, 1.0, 5), 1).verdict,
+            ClaimVerdict::Unclear
+        );
         let a2 = check(&with(span, 1, 1.0, 5), 2);
-        assert!(a2.unmet.contains(&Condition::Depth { wanted: 32, used: 1 }), "{a2:?}");
+        assert!(
+            a2.unmet.contains(&Condition::Depth {
+                wanted: 32,
+                used: 1
+            }),
+            "{a2:?}"
+        );
         assert_eq!(a2.verdict, ClaimVerdict::NotShown);
     }
 
     /// One run of 1501 IOPS was "kept".
     #[test]
     fn one_run_shows_no_mean() {
-        for claim in [Claim::AppClass(1), Claim::ReadSpeed(30.0), Claim::ReadSpeed(90.0)] {
+        for claim in [
+            Claim::AppClass(1),
+            Claim::ReadSpeed(30.0),
+            Claim::ReadSpeed(90.0),
+        ] {
             let found = &check_claims(&suite(1), &[claim], ERASED)[0];
             assert_eq!(found.verdict, ClaimVerdict::NotShown, "{claim}");
-            assert!(found.unmet.contains(&Condition::Repeats { runs: 1 }), "{found:?}");
+            assert!(
+                found.unmet.contains(&Condition::Repeats { runs: 1 }),
+                "{found:?}"
+            );
         }
         // A slow second is one, however often it was looked for.
-        assert_eq!(verdict_of(&suite(1), Claim::UhsGrade(3), ERASED), ClaimVerdict::Missed);
+        assert_eq!(
+            verdict_of(&suite(1), Claim::UhsGrade(3), ERASED),
+            ClaimVerdict::Missed
+        );
     }
 
     #[test]
@@ -357,23 +491,46 @@ mod tests {
         for phase in &mut summary.phases {
             phase.detail.shape.as_mut().unwrap().direct = false;
         }
-        assert_eq!(verdict_of(&summary, Claim::SpeedClass(10), ERASED), ClaimVerdict::Unclear);
+        assert_eq!(
+            verdict_of(&summary, Claim::SpeedClass(10), ERASED),
+            ClaimVerdict::Unclear
+        );
         // What falls short all the same is missed.
-        assert_eq!(verdict_of(&summary, Claim::UhsGrade(3), ERASED), ClaimVerdict::Missed);
+        assert_eq!(
+            verdict_of(&summary, Claim::UhsGrade(3), ERASED),
+            ClaimVerdict::Missed
+        );
     }
 
     #[test]
     fn a_file_system_and_a_slow_bus_leave_it_open() {
         let mut summary = suite(5);
-        summary.target.filesystem = Some(Filesystem { fs_type: "vfat".into(), ..Filesystem::default() });
-        assert_eq!(verdict_of(&summary, Claim::UhsGrade(3), ERASED), ClaimVerdict::NotShown);
-        assert_eq!(verdict_of(&summary, Claim::SpeedClass(10), ERASED), ClaimVerdict::Kept);
+        summary.target.filesystem = Some(Filesystem {
+            fs_type: "vfat".into(),
+            ..Filesystem::default()
+        });
+        assert_eq!(
+            verdict_of(&summary, Claim::UhsGrade(3), ERASED),
+            ClaimVerdict::NotShown
+        );
+        assert_eq!(
+            verdict_of(&summary, Claim::SpeedClass(10), ERASED),
+            ClaimVerdict::Kept
+        );
         let mut summary = suite(5);
-        let Fact::Known(device) = &mut summary.target.device else { panic!() };
-        device.bus = Bus::Usb { speed_mbps: Fact::Known(480) };
+        let Fact::Known(device) = &mut summary.target.device else {
+            panic!()
+        };
+        device.bus = Bus::Usb {
+            speed_mbps: Fact::Known(480),
+        };
         let read = &check_claims(&summary, &[Claim::ReadSpeed(100.0)], ERASED)[0];
         assert_eq!(read.verdict, ClaimVerdict::NotShown);
-        assert!(matches!(read.unmet[..], [Condition::Bus { .. }]), "{:?}", read.unmet);
+        assert!(
+            matches!(read.unmet[..], [Condition::Bus { .. }]),
+            "{:?}",
+            read.unmet
+        );
     }
 
     #[test]
@@ -384,14 +541,19 @@ mod tests {
             phase.detail.shape.as_mut().unwrap().extent = Some(Bytes(4 << 30));
         }
         let found = &check_claims(&summary, &[Claim::UhsGrade(3)], ERASED)[0];
-        assert_eq!((found.verdict, found.unmet.as_slice()), (ClaimVerdict::NotShown, &[Condition::Erased][..]));
+        assert_eq!(
+            (found.verdict, found.unmet.as_slice()),
+            (ClaimVerdict::NotShown, &[Condition::Erased][..])
+        );
     }
 
     #[test]
     fn registers_make_the_claims() {
         let mut summary = suite(3);
         assert_eq!(claims(&summary, &summary.target), []);
-        let Fact::Known(device) = &mut summary.target.device else { panic!() };
+        let Fact::Known(device) = &mut summary.target.device else {
+            panic!()
+        };
         let class = Fact::Known;
         device.card = Some(CardRegisters {
             speed_class: class(10),
@@ -399,19 +561,28 @@ mod tests {
             app_class: class(1),
             ..Default::default()
         });
-        let found: Vec<Claim> = claims(&summary, &summary.target).iter().map(|c| c.claim).collect();
+        let found: Vec<Claim> = claims(&summary, &summary.target)
+            .iter()
+            .map(|c| c.claim)
+            .collect();
         assert_eq!(found, [Claim::SpeedClass(10), Claim::AppClass(1)]);
     }
 
     #[test]
     fn nothing_measured_is_nothing_judged() {
         let empty = crate::summarize(&[]);
-        assert_eq!(verdict_of(&empty, Claim::AppClass(1), ERASED), ClaimVerdict::NotMeasured);
+        assert_eq!(
+            verdict_of(&empty, Claim::AppClass(1), ERASED),
+            ClaimVerdict::NotMeasured
+        );
         // Without a timeline the mean stands in, and says so.
         let mut summary = suite(5);
         summary.phases.retain(|p| p.phase == "seq-write");
         summary.phases[0].sustained = None;
         let found = &check_claims(&summary, &[Claim::SpeedClass(10)], ERASED)[0];
-        assert_eq!((found.verdict, found.unmet.as_slice()), (ClaimVerdict::Unclear, &[Condition::Timeline][..]));
+        assert_eq!(
+            (found.verdict, found.unmet.as_slice()),
+            (ClaimVerdict::Unclear, &[Condition::Timeline][..])
+        );
     }
 }

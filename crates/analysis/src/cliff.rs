@@ -111,14 +111,27 @@ pub fn falls(points: &[TimelinePoint]) -> Falls {
     // As if all intervals were independent, every wave is a segment; as alike as they are, only what lasts.
     let waves = merged(&cells, segments(&cells, width), width, WAVE_SIGMAS);
     let segments = merged(&cells, waves.clone(), width, MIN_SIGMAS);
-    let (found, waves) =
-        (Segmented { cells: &cells, segments: &segments }, Segmented { cells: &cells, segments: &waves });
+    let (found, waves) = (
+        Segmented {
+            cells: &cells,
+            segments: &segments,
+        },
+        Segmented {
+            cells: &cells,
+            segments: &waves,
+        },
+    );
     let swing = waves.swing();
     if swing.is_some_and(|swing| swing.recoveries >= MANY_RECOVERIES) {
-        return Falls { falls: Vec::new(), swing };
+        return Falls {
+            falls: Vec::new(),
+            swing,
+        };
     }
     let falls = (1..segments.len()).filter(|&border| found.is_fall(border));
-    let falls = falls.filter_map(|border| located(&steps, &speeds, &segments, border, width)).collect();
+    let falls = falls
+        .filter_map(|border| located(&steps, &speeds, &segments, border, width))
+        .collect();
     Falls { falls, swing }
 }
 
@@ -137,7 +150,11 @@ fn whole_intervals(points: &[TimelinePoint]) -> Vec<SpeedInterval> {
     for point in points {
         let length = point.at_s - start;
         if length > 0.0 && point.bandwidth.0.is_finite() {
-            steps.push(SpeedInterval { start, length, speed: point.bandwidth.0 });
+            steps.push(SpeedInterval {
+                start,
+                length,
+                speed: point.bandwidth.0,
+            });
             start = point.at_s;
         }
     }
@@ -150,7 +167,10 @@ fn whole_intervals(points: &[TimelinePoint]) -> Vec<SpeedInterval> {
 
 /// Length in seconds and speed of the intervals that are long enough for their speed to mean something.
 pub(crate) fn lengths_and_speeds(points: &[TimelinePoint]) -> Vec<(f64, f64)> {
-    whole_intervals(points).iter().map(|s| (s.length, s.speed)).collect()
+    whole_intervals(points)
+        .iter()
+        .map(|s| (s.length, s.speed))
+        .collect()
 }
 
 /// A series cut into segments.
@@ -164,8 +184,11 @@ impl Segmented<'_> {
     fn is_fall(&self, border: usize) -> bool {
         let (before, after) = (&self.segments[border - 1], &self.segments[border]);
         let stays = |level: f64| level <= before.level * (1.0 - MIN_DROP);
-        let lasts = self.segments[border..].iter().all(|later| stays(later.level));
-        let tail = &self.cells[self.cells.len() - (self.cells.len() - after.start).div_ceil(4).max(3)..];
+        let lasts = self.segments[border..]
+            .iter()
+            .all(|later| stays(later.level));
+        let tail =
+            &self.cells[self.cells.len() - (self.cells.len() - after.start).div_ceil(4).max(3)..];
         let sudden = self.is_sudden(border) && (!self.wanders() || self.leaps(border));
         lasts && median(tail).is_some_and(stays) && sudden && self.outlasts(border)
     }
@@ -180,10 +203,13 @@ impl Segmented<'_> {
     /// Whether speed drops at a border by more than a random walk would within so few cells.
     fn leaps(&self, border: usize) -> bool {
         let at = self.segments[border].start;
-        let (before, after) =
-            (&self.cells[at.saturating_sub(3)..at], &self.cells[(at + 1).min(self.cells.len() - 1)..]);
-        let drop =
-            median(before).zip(median(&after[..after.len().min(3)])).map_or(0.0, |(before, after)| before - after);
+        let (before, after) = (
+            &self.cells[at.saturating_sub(3)..at],
+            &self.cells[(at + 1).min(self.cells.len() - 1)..],
+        );
+        let drop = median(before)
+            .zip(median(&after[..after.len().min(3)]))
+            .map_or(0.0, |(before, after)| before - after);
         drop >= LEAP_SIGMAS * 1.4826 * self.usual_difference(4)
     }
 
@@ -191,7 +217,10 @@ impl Segmented<'_> {
     fn usual_difference(&self, lag: usize) -> f64 {
         let of = |segment: &Segment| {
             let cells = &self.cells[segment.start..segment.end];
-            cells.iter().zip(cells.iter().skip(lag)).map(|(a, b)| (a - b).abs())
+            cells
+                .iter()
+                .zip(cells.iter().skip(lag))
+                .map(|(a, b)| (a - b).abs())
         };
         median(&self.segments.iter().flat_map(of).collect::<Vec<_>>()).unwrap_or(0.0)
     }
@@ -254,12 +283,22 @@ impl Segmented<'_> {
         if recoveries == 0 {
             return None;
         }
-        let middle = (self.segments.iter().map(|s| s.level).fold(f64::INFINITY, f64::min)
+        let middle = (self
+            .segments
+            .iter()
+            .map(|s| s.level)
+            .fold(f64::INFINITY, f64::min)
             + self.segments.iter().map(|s| s.level).fold(0.0, f64::max))
             / 2.0;
-        let (fast, slow): (Vec<f64>, Vec<f64>) = self.cells.iter().partition(|cell| **cell > middle);
+        let (fast, slow): (Vec<f64>, Vec<f64>) =
+            self.cells.iter().partition(|cell| **cell > middle);
         let (high, low) = (BytesPerSec(median(&fast)?), BytesPerSec(median(&slow)?));
-        Some(Swing { high, low, recoveries, sawtooth: 2 * slides > falls })
+        Some(Swing {
+            high,
+            low,
+            recoveries,
+            sawtooth: 2 * slides > falls,
+        })
     }
 }
 
@@ -271,13 +310,19 @@ fn located(
     border: usize,
     width: usize,
 ) -> Option<Cliff> {
-    let (start, end) = (segments[border - 1].start * width, (segments[border].end * width).min(speeds.len()));
+    let (start, end) = (
+        segments[border - 1].start * width,
+        (segments[border].end * width).min(speeds.len()),
+    );
     let around = &speeds[start..end];
     let split = refine(around, segments[border].start * width - start)?;
     let (before, after) = (median(&around[..split])?, median(&around[split..])?);
     let found = place(steps, start + split, before, after);
     let rest = (speeds.len() - start - split) as f64;
-    Some(Cliff { proven: rest >= MIN_SHARE_AFTER * speeds.len() as f64, ..found })
+    Some(Cliff {
+        proven: rest >= MIN_SHARE_AFTER * speeds.len() as f64,
+        ..found
+    })
 }
 
 /// Moves a rough split to where the old level was last seen: stalls next to the fall look more like the new level than
@@ -305,7 +350,10 @@ fn refine(speeds: &[f64], rough: usize) -> Option<usize> {
             best = (sum, i + 1);
         }
     }
-    Some(best.1.clamp(MIN_BEFORE.min(rough), (speeds.len() - 1).min(speeds.len().saturating_sub(MIN_AFTER).max(rough))))
+    Some(best.1.clamp(
+        MIN_BEFORE.min(rough),
+        (speeds.len() - 1).min(speeds.len().saturating_sub(MIN_AFTER).max(rough)),
+    ))
 }
 
 /// Sum of absolute deviations from the median of the first 1, 2, 3, … values: two heaps meet at the median.
@@ -376,7 +424,14 @@ fn place(steps: &[SpeedInterval], split: usize, before: f64, after: f64) -> Clif
     let old_share = |s: &SpeedInterval| ((s.speed - after) / (before - after)).clamp(0.0, 1.0);
     let (last, next) = (&steps[split - 1], &steps[split]);
     // Once the interval before the split is mixed itself, the fall is in it, and the next one is all after.
-    let shares = [old_share(last), if old_share(last) > 0.9 { old_share(next) } else { 0.0 }];
+    let shares = [
+        old_share(last),
+        if old_share(last) > 0.9 {
+            old_share(next)
+        } else {
+            0.0
+        },
+    ];
     let whole: f64 = steps[..split - 1].iter().map(|s| s.length * s.speed).sum();
     let time_in = last.length * shares[0] + next.length * shares[1];
     let whole_time = last.start;

@@ -64,13 +64,26 @@ impl<'a> SamplePair<'a> {
         a: ComparedSample<'a>,
         b: ComparedSample<'a>,
     ) -> SamplePair<'a> {
-        SamplePair { quantity: quantity.into(), unit, a, b, resolution: RESOLUTION, primary: true }
+        SamplePair {
+            quantity: quantity.into(),
+            unit,
+            a,
+            b,
+            resolution: RESOLUTION,
+            primary: true,
+        }
     }
 }
 
 /// Compares two samples, one value a run. `None` when one of them is empty.
 pub fn compare(quantity: &str, unit: &str, a: &[f64], b: &[f64]) -> Option<Comparison> {
-    compare_family(&[SamplePair::new(quantity, unit, ComparedSample::Values(a), ComparedSample::Values(b))]).pop()
+    compare_family(&[SamplePair::new(
+        quantity,
+        unit,
+        ComparedSample::Values(a),
+        ComparedSample::Values(b),
+    )])
+    .pop()
 }
 
 /// Compares each pair, and judges the primary ones as one family, the others as another: however many pairs of equals
@@ -78,7 +91,12 @@ pub fn compare(quantity: &str, unit: &str, a: &[f64], b: &[f64]) -> Option<Compa
 /// left out.
 pub fn compare_family(pairs: &[SamplePair<'_>]) -> Vec<Comparison> {
     let tested: Vec<TestedComparison> = pairs.iter().filter_map(TestedComparison::of).collect();
-    let family_of = |primary: bool| tested.iter().filter(|t| t.primary == primary && t.p_value.is_some()).count();
+    let family_of = |primary: bool| {
+        tested
+            .iter()
+            .filter(|t| t.primary == primary && t.p_value.is_some())
+            .count()
+    };
     let families = [family_of(false), family_of(true)];
     tested.into_iter().map(|t| t.judged(families)).collect()
 }
@@ -101,14 +119,18 @@ impl TestedComparison {
         let (a, b) = (side(&pair.a)?, side(&pair.b)?);
         let both = a.1.zip(b.1);
         let p_value = both.map(|(a, b)| stats::welch_at(&a, &b, 1.0, pair.resolution).p);
-        let values = values_of(&pair.a).zip(values_of(&pair.b)).filter(|_| both.is_some());
+        let values = values_of(&pair.a)
+            .zip(values_of(&pair.b))
+            .filter(|_| both.is_some());
         Some(TestedComparison {
             quantity: pair.quantity.clone(),
             unit: pair.unit.to_owned(),
             primary: pair.primary,
             resolution: pair.resolution,
             p_value,
-            p_value_ranks: values.and_then(|(a, b)| stats::mann_whitney(a, b)).map(|found| found.p),
+            p_value_ranks: values
+                .and_then(|(a, b)| stats::mann_whitney(a, b))
+                .map(|found| found.p),
             delta: values.and_then(|(a, b)| stats::cliffs_delta(a, b)),
             a,
             b,
@@ -116,12 +138,26 @@ impl TestedComparison {
     }
 
     fn judged(self, families: [usize; 2]) -> Comparison {
-        let TestedComparison { quantity, unit, primary, resolution, a, b, p_value, p_value_ranks, delta } = self;
+        let TestedComparison {
+            quantity,
+            unit,
+            primary,
+            resolution,
+            a,
+            b,
+            p_value,
+            p_value_ranks,
+            delta,
+        } = self;
         let ((a, moments_a), (b, moments_b)) = (a, b);
         let both = moments_a.zip(moments_b);
         let family = families[usize::from(primary)].max(1);
         let level = stats::simultaneous_level(1.0 - ALPHA, family);
-        let ratio = if a.mean == b.mean { 1.0 } else { b.mean / a.mean };
+        let ratio = if a.mean == b.mean {
+            1.0
+        } else {
+            b.mean / a.mean
+        };
         let corrected = |p: f64| (p * family as f64).min(1.0);
         let ratio_ci95 = both.and_then(|(a, b)| stats::ratio_interval(&a, &b, level, resolution));
         let effect = both.and_then(|(a, b)| stats::hedges_g(&a, &b, level));
@@ -135,8 +171,12 @@ impl TestedComparison {
         let verdict = match (both, p_equivalence) {
             _ if differs => Verdict::Different,
             (Some(_), Some(p)) if p <= ALPHA => Verdict::Equivalent,
-            (Some((a, b)), _) => Verdict::Undecided { needed: needed(&a, &b, family) },
-            (None, _) => Verdict::Undecided { needed: guess((a.mean, b.mean), moments_a.or(moments_b), family) },
+            (Some((a, b)), _) => Verdict::Undecided {
+                needed: needed(&a, &b, family),
+            },
+            (None, _) => Verdict::Undecided {
+                needed: guess((a.mean, b.mean), moments_a.or(moments_b), family),
+            },
         };
         let mut interval_caveats: Vec<IntervalCaveat> = Vec::new();
         if both.is_some() {
@@ -155,7 +195,11 @@ impl TestedComparison {
             p_value_ranks,
             p_adjusted,
             p_equivalence,
-            family: if p_value.is_some() { u32::try_from(family).unwrap_or(u32::MAX) } else { 0 },
+            family: if p_value.is_some() {
+                u32::try_from(family).unwrap_or(u32::MAX)
+            } else {
+                0
+            },
             primary,
             interval_caveats,
             effect: effect.map(|e| e.g),
@@ -180,7 +224,9 @@ fn side(sample: &ComparedSample<'_>) -> Option<(Estimate, Option<SampleMoments>)
             let moments = SampleMoments::of(&estimate.values);
             Some((estimate, moments))
         }
-        ComparedSample::Published(moments) => Some((published(moments, moments.rounding), Some(*moments))),
+        ComparedSample::Published(moments) => {
+            Some((published(moments, moments.rounding), Some(*moments)))
+        }
     }
 }
 
@@ -202,12 +248,26 @@ fn needed(a: &SampleMoments, b: &SampleMoments, family: usize) -> Option<u32> {
     let relevant = RELEVANT * a.mean.abs().max(b.mean.abs());
     let observed = (a.mean - b.mean).abs();
     let alpha = ALPHA / family as f64;
-    let design = |difference, alpha| Design { difference, deviation_a: a.deviation, deviation_b: b.deviation, alpha };
+    let design = |difference, alpha| Design {
+        difference,
+        deviation_a: a.deviation,
+        deviation_b: b.deviation,
+        alpha,
+    };
     let different = stats::runs_needed(&design(observed, alpha), POWER);
     // One-sided tests against the nearer margin; next to the middle both have to reject, each with half of the misses.
-    let power = if observed < relevant / 4.0 { (1.0 + POWER) / 2.0 } else { POWER };
+    let power = if observed < relevant / 4.0 {
+        (1.0 + POWER) / 2.0
+    } else {
+        POWER
+    };
     let equivalent = (observed < relevant)
-        .then(|| stats::runs_needed(&design(relevant - observed, (2.0 * alpha).min(0.999)), power))
+        .then(|| {
+            stats::runs_needed(
+                &design(relevant - observed, (2.0 * alpha).min(0.999)),
+                power,
+            )
+        })
         .flatten();
     let fewest = different.into_iter().chain(equivalent).min()?;
     Some(fewest.max(runs.saturating_add(1)))
@@ -260,23 +320,38 @@ pub fn compare_all(cards: &[&Summary]) -> Vec<PairComparison> {
     let mut who = Vec::new();
     for (a, b) in places {
         let phases = common_phases(cards[a], cards[b]);
-        for (x, y) in phases.into_iter().filter(|(x, y)| has_rate(x) && has_rate(y)) {
+        for (x, y) in phases
+            .into_iter()
+            .filter(|(x, y)| has_rate(x) && has_rate(y))
+        {
             pairs.push(rate_pair(x, y));
             who.push((a, b));
         }
     }
     let between = |((a, b), comparison)| PairComparison { a, b, comparison };
-    who.into_iter().zip(compare_family(&pairs)).map(between).collect()
+    who.into_iter()
+        .zip(compare_family(&pairs))
+        .map(between)
+        .collect()
 }
 
 /// Phases of two series that belong together, in the order of the first.
-pub fn common_phases<'a>(a: &'a Summary, b: &'a Summary) -> Vec<(&'a PhaseSummary, &'a PhaseSummary)> {
+pub fn common_phases<'a>(
+    a: &'a Summary,
+    b: &'a Summary,
+) -> Vec<(&'a PhaseSummary, &'a PhaseSummary)> {
     let by_name = pair_up(a, b, |x, y| x.phase == y.phase && x.op == y.op);
     if !by_name.is_empty() {
         return by_name;
     }
-    let work = |p: &PhaseSummary| p.detail.shape.map(|s| (s.random, s.read_percent, s.block, s.iodepth, s.sync_every));
-    pair_up(a, b, |x, y| x.op == y.op && work(x).is_some() && work(x) == work(y))
+    let work = |p: &PhaseSummary| {
+        p.detail
+            .shape
+            .map(|s| (s.random, s.read_percent, s.block, s.iodepth, s.sync_every))
+    };
+    pair_up(a, b, |x, y| {
+        x.op == y.op && work(x).is_some() && work(x) == work(y)
+    })
 }
 
 fn pair_up<'a>(
@@ -291,7 +366,11 @@ fn pair_up<'a>(
 /// The rate by which a phase is judged: its figure, its unit, its estimate.
 pub(crate) fn rate(a: &PhaseSummary, b: &PhaseSummary) -> RateKind {
     let large = |p: &PhaseSummary| p.bandwidth.mean >= LARGE_BLOCK * p.iops.mean;
-    if large(a) && large(b) { RateKind::Bandwidth } else { RateKind::Iops }
+    if large(a) && large(b) {
+        RateKind::Bandwidth
+    } else {
+        RateKind::Iops
+    }
 }
 
 /// Which rate is meant.
@@ -326,13 +405,17 @@ impl RateKind {
 
 /// Whether both rates of a phase are known, run by run or as they were published.
 pub(crate) fn has_rate(phase: &PhaseSummary) -> bool {
-    let known = |estimate: &Estimate| !estimate.values.is_empty() || stated(phase, estimate).is_some();
+    let known =
+        |estimate: &Estimate| !estimate.values.is_empty() || stated(phase, estimate).is_some();
     known(&phase.bandwidth) && known(&phase.iops)
 }
 
 /// Mean and deviation where nothing else is known.
 fn stated(phase: &PhaseSummary, estimate: &Estimate) -> Option<SampleMoments> {
-    let runs = phase.detail.stated_runs.filter(|_| estimate.values.is_empty())?;
+    let runs = phase
+        .detail
+        .stated_runs
+        .filter(|_| estimate.values.is_empty())?;
     stated_moments(estimate, runs)
 }
 
@@ -341,21 +424,35 @@ pub(crate) fn rate_pair<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> SampleP
     let rate = rate(a, b);
     let sample = |p: &'a PhaseSummary| {
         let estimate = rate.of(p);
-        stated(p, estimate).map_or(ComparedSample::Values(&estimate.values), ComparedSample::Published)
+        stated(p, estimate).map_or(
+            ComparedSample::Values(&estimate.values),
+            ComparedSample::Published,
+        )
     };
-    SamplePair::new(format!("{} {}", called(a), rate.name()), rate.unit(), sample(a), sample(b))
+    SamplePair::new(
+        format!("{} {}", called(a), rate.name()),
+        rate.unit(),
+        sample(a),
+        sample(b),
+    )
 }
 
 /// `seq-write write`; of a phase that is called as what it does, that once.
 fn called(phase: &PhaseSummary) -> String {
-    if phase.phase == phase.op.name() { phase.phase.clone() } else { format!("{} {}", phase.phase, phase.op.name()) }
+    if phase.phase == phase.op.name() {
+        phase.phase.clone()
+    } else {
+        format!("{} {}", phase.phase, phase.op.name())
+    }
 }
 
 fn phase_pairs<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Vec<SamplePair<'a>> {
     let mut pairs = vec![rate_pair(a, b)];
     let mut percentile = |what: &str, share: f64, x: &'a [_], y: &'a [_]| {
         let find = |list: &'a [(hakaru_model::units::Quantile, Estimate)]| {
-            list.iter().find(|(q, _)| q.share() == share).map(|(_, estimate)| ComparedSample::Values(&estimate.values))
+            list.iter()
+                .find(|(q, _)| q.share() == share)
+                .map(|(_, estimate)| ComparedSample::Values(&estimate.values))
         };
         if let Some((x, y)) = find(x).zip(find(y)) {
             let quantity = format!("{} {what} P{}", called(a), share * 100.0);
@@ -366,7 +463,12 @@ fn phase_pairs<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Vec<SamplePair<'
             });
         }
     };
-    percentile("latency", 0.99, &a.detail.latency_by_run, &b.detail.latency_by_run);
+    percentile(
+        "latency",
+        0.99,
+        &a.detail.latency_by_run,
+        &b.detail.latency_by_run,
+    );
     for share in [0.99, 0.999] {
         percentile("sync", share, &a.detail.sync_by_run, &b.detail.sync_by_run);
     }

@@ -17,28 +17,48 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
         max: sorted[sorted.len() - 1],
         ci95: moments.and_then(|m| stats::mean_interval(&m, stats::LEVEL)),
         rounding: 0.0,
-        interval_caveats: if moments.is_some() { interval_caveats(&values) } else { Vec::new() },
+        interval_caveats: if moments.is_some() {
+            interval_caveats(&values)
+        } else {
+            Vec::new()
+        },
         values,
     })
 }
 
 /// Why an interval from these runs, in their order, may be too narrow.
 pub fn interval_caveats(values: &[f64]) -> Vec<IntervalCaveat> {
-    let Shape { few, dependent, skewed, two_modes } = stats::shape(values);
+    let Shape {
+        few,
+        dependent,
+        skewed,
+        two_modes,
+    } = stats::shape(values);
     let named = [
         (few, IntervalCaveat::FewRuns),
         (dependent, IntervalCaveat::Dependent),
         (skewed, IntervalCaveat::Skewed),
         (two_modes, IntervalCaveat::TwoModes),
     ];
-    named.into_iter().filter(|(is, _)| *is).map(|(_, caveat)| caveat).collect()
+    named
+        .into_iter()
+        .filter(|(is, _)| *is)
+        .map(|(_, caveat)| caveat)
+        .collect()
 }
 
 /// The moments of an estimate of so many runs of which only mean and deviation are known.
 pub fn stated_moments(estimate: &Estimate, runs: u32) -> Option<SampleMoments> {
     let moments = SampleMoments::new(runs as usize, estimate.mean, estimate.deviation?)?;
     // A deviation of 0 is printed of anything below half of its last digit, which is that of the mean.
-    Some(moments.rounded(estimate.rounding, if moments.deviation == 0.0 { estimate.rounding } else { 0.0 }))
+    Some(moments.rounded(
+        estimate.rounding,
+        if moments.deviation == 0.0 {
+            estimate.rounding
+        } else {
+            0.0
+        },
+    ))
 }
 
 /// An estimate of which only mean, deviation and number are published.
@@ -47,7 +67,9 @@ pub fn stated_moments(estimate: &Estimate, runs: u32) -> Option<SampleMoments> {
 /// distribution, for want of anything better: show only mean, deviation and interval of an estimate without values.
 /// `rounding` is half of the last digit to which the mean was printed; it is part of the interval.
 pub fn published(moments: &SampleMoments, rounding: f64) -> Estimate {
-    let SampleMoments { mean, deviation, n, .. } = *moments;
+    let SampleMoments {
+        mean, deviation, n, ..
+    } = *moments;
     let known = moments.rounded(rounding, if deviation == 0.0 { rounding } else { 0.0 });
     let few = n < stats::shape::FEWEST;
     Estimate {
@@ -60,7 +82,11 @@ pub fn published(moments: &SampleMoments, rounding: f64) -> Estimate {
         max: mean,
         ci95: stats::mean_interval(&known, stats::LEVEL),
         rounding,
-        interval_caveats: if few { vec![IntervalCaveat::FewRuns] } else { Vec::new() },
+        interval_caveats: if few {
+            vec![IntervalCaveat::FewRuns]
+        } else {
+            Vec::new()
+        },
     }
 }
 
@@ -71,7 +97,10 @@ mod tests {
     #[test]
     fn one_value_has_no_spread_and_none_no_estimate() {
         let one = estimate(&[5.0]).unwrap();
-        assert_eq!((one.mean, one.median, one.deviation, one.ci95), (5.0, 5.0, None, None));
+        assert_eq!(
+            (one.mean, one.median, one.deviation, one.ci95),
+            (5.0, 5.0, None, None)
+        );
         assert_eq!(estimate(&[]), None);
         assert_eq!(estimate(&[f64::NAN, 2.0]).unwrap().values, [2.0]);
     }
@@ -79,7 +108,10 @@ mod tests {
     #[test]
     fn values_keep_the_order_of_the_runs() {
         let e = estimate(&[3.0, 1.0, 2.0]).unwrap();
-        assert_eq!((e.values.as_slice(), e.min, e.max, e.median), (&[3.0, 1.0, 2.0][..], 1.0, 3.0, 2.0));
+        assert_eq!(
+            (e.values.as_slice(), e.min, e.max, e.median),
+            (&[3.0, 1.0, 2.0][..], 1.0, 3.0, 2.0)
+        );
     }
 
     /// Three runs of `120 ± 0` MB/s were known exactly.
@@ -95,7 +127,12 @@ mod tests {
     #[test]
     fn published_figures_have_an_interval() {
         // Ten runs of 26.3 ± 3.2: 26.3 ± 2.262 · 3.2 / √10.
-        let (low, high) = published(&SampleMoments::new(10, 26.3, 3.2).unwrap(), 0.0).ci95.unwrap();
-        assert!((low - 24.0109).abs() < 1e-3 && (high - 28.5891).abs() < 1e-3, "{low} {high}");
+        let (low, high) = published(&SampleMoments::new(10, 26.3, 3.2).unwrap(), 0.0)
+            .ci95
+            .unwrap();
+        assert!(
+            (low - 24.0109).abs() < 1e-3 && (high - 28.5891).abs() < 1e-3,
+            "{low} {high}"
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! Which phase of a summary measured a figure that claims and rules ask for.
 
-use hakaru_model::finding::{Estimate, Figure, MeasuredFigure, PhaseSummary, Summary, TimelinePoint, WorkloadShape};
+use hakaru_model::finding::{
+    Estimate, Figure, MeasuredFigure, PhaseSummary, Summary, TimelinePoint, WorkloadShape,
+};
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Quantile};
 
@@ -29,7 +31,12 @@ pub fn figure(summary: &Summary, figure: Figure) -> Option<MeasuredFigure> {
         Figure::RandomReadP99 => {
             let phase = random(summary, Op::Read)?;
             let quantiles = &phase.latency.as_ref()?.quantiles;
-            percentile(phase, quantiles, &phase.detail.latency_by_run, Quantile::P99)
+            percentile(
+                phase,
+                quantiles,
+                &phase.detail.latency_by_run,
+                Quantile::P99,
+            )
         }
         Figure::SyncP99 => sync(summary, Quantile::P99),
         Figure::SyncP999 => sync(summary, Quantile::P999),
@@ -57,7 +64,9 @@ fn fitting(
     fits: impl Fn(&WorkloadShape) -> bool,
 ) -> impl Iterator<Item = (&PhaseSummary, WorkloadShape)> {
     let phases = summary.phases.iter().filter(move |p| p.op == op);
-    phases.filter_map(|p| Some((p, p.detail.shape?))).filter(move |(_, shape)| fits(shape))
+    phases
+        .filter_map(|p| Some((p, p.detail.shape?)))
+        .filter(move |(_, shape)| fits(shape))
 }
 
 fn is_mixed(shape: &WorkloadShape) -> bool {
@@ -73,46 +82,79 @@ fn is_durable(shape: &WorkloadShape) -> bool {
 }
 
 pub(crate) fn sequential(summary: &Summary, op: Op) -> Option<&PhaseSummary> {
-    let phases = fitting(summary, op, |s| !s.random && s.block >= LARGE_BLOCK && !is_durable(s));
-    phases.min_by_key(|(_, s)| (is_mixed(s), in_flight(s))).map(|(phase, _)| phase)
+    let phases = fitting(summary, op, |s| {
+        !s.random && s.block >= LARGE_BLOCK && !is_durable(s)
+    });
+    phases
+        .min_by_key(|(_, s)| (is_mixed(s), in_flight(s)))
+        .map(|(phase, _)| phase)
 }
 
 fn random(summary: &Summary, op: Op) -> Option<&PhaseSummary> {
-    let phases = fitting(summary, op, |s| s.random && s.block <= SMALL_BLOCK && !is_durable(s));
-    phases.min_by_key(|(_, s)| (is_mixed(s), in_flight(s))).map(|(phase, _)| phase)
+    let phases = fitting(summary, op, |s| {
+        s.random && s.block <= SMALL_BLOCK && !is_durable(s)
+    });
+    phases
+        .min_by_key(|(_, s)| (is_mixed(s), in_flight(s)))
+        .map(|(phase, _)| phase)
 }
 
 /// The phase that syncs oftenest, of those that timed it.
 fn synced(summary: &Summary) -> Option<&PhaseSummary> {
     let timed = summary.phases.iter().filter(|p| p.sync.is_some());
-    let often = |p: &&PhaseSummary| p.detail.shape.map_or(u32::MAX, |s| s.sync_every.wrapping_sub(1));
+    let often = |p: &&PhaseSummary| {
+        p.detail
+            .shape
+            .map_or(u32::MAX, |s| s.sync_every.wrapping_sub(1))
+    };
     timed.min_by_key(often)
 }
 
 /// The longest sequential write whose evenness is known.
 fn long_write(summary: &Summary) -> Option<&PhaseSummary> {
-    let phases = fitting(summary, Op::Write, |s| !s.random && s.block >= LARGE_BLOCK && !is_mixed(s) && !is_durable(s));
-    phases.map(|(phase, _)| phase).filter(|p| p.sustained.is_some()).max_by_key(|p| p.detail.measured)
+    let phases = fitting(summary, Op::Write, |s| {
+        !s.random && s.block >= LARGE_BLOCK && !is_mixed(s) && !is_durable(s)
+    });
+    phases
+        .map(|(phase, _)| phase)
+        .filter(|p| p.sustained.is_some())
+        .max_by_key(|p| p.detail.measured)
 }
 
 /// Bandwidth in units of `bandwidth_unit`, or IOPS where that is 0.
 fn rate(phase: &PhaseSummary, bandwidth_unit: f64) -> Option<MeasuredFigure> {
-    let (estimate, unit) = if bandwidth_unit > 0.0 { (&phase.bandwidth, bandwidth_unit) } else { (&phase.iops, 1.0) };
+    let (estimate, unit) = if bandwidth_unit > 0.0 {
+        (&phase.bandwidth, bandwidth_unit)
+    } else {
+        (&phase.iops, 1.0)
+    };
     Some(measured(phase, estimate.mean / unit, Some(estimate), unit))
 }
 
-fn measured(phase: &PhaseSummary, value: f64, estimate: Option<&Estimate>, unit: f64) -> MeasuredFigure {
+fn measured(
+    phase: &PhaseSummary,
+    value: f64,
+    estimate: Option<&Estimate>,
+    unit: f64,
+) -> MeasuredFigure {
     MeasuredFigure {
         phase: phase.phase.clone(),
         value,
-        ci95: estimate.and_then(|e| e.ci95).map(|(low, high)| (low / unit, high / unit)),
+        ci95: estimate
+            .and_then(|e| e.ci95)
+            .map(|(low, high)| (low / unit, high / unit)),
         runs: phase.bandwidth.values.len().min(u32::MAX as usize) as u32,
     }
 }
 
 fn sync(summary: &Summary, q: Quantile) -> Option<MeasuredFigure> {
     let phase = synced(summary)?;
-    percentile(phase, &phase.sync.as_ref()?.quantiles, &phase.detail.sync_by_run, q)
+    percentile(
+        phase,
+        &phase.sync.as_ref()?.quantiles,
+        &phase.detail.sync_by_run,
+        q,
+    )
 }
 
 /// The merged percentile, with the interval of the mean of those of the runs, in milliseconds.
@@ -124,7 +166,10 @@ fn percentile(
 ) -> Option<MeasuredFigure> {
     let same = |other: &Quantile| (other.share() - q.share()).abs() < 1e-9;
     let value = merged.iter().find(|(other, _)| same(other))?.1;
-    let runs = by_run.iter().find(|(other, _)| same(other)).map(|(_, estimate)| estimate);
+    let runs = by_run
+        .iter()
+        .find(|(other, _)| same(other))
+        .map(|(_, estimate)| estimate);
     Some(measured(phase, value.0 as f64 / MS, runs, MS))
 }
 
@@ -139,15 +184,23 @@ fn sustained(summary: &Summary) -> Option<MeasuredFigure> {
 
 fn slowest(summary: &Summary) -> Option<MeasuredFigure> {
     let phase = long_write(summary)?;
-    let worst = phase.timelines.iter().filter_map(|points| slowest_stretch(points)).reduce(f64::min)?;
+    let worst = phase
+        .timelines
+        .iter()
+        .filter_map(|points| slowest_stretch(points))
+        .reduce(f64::min)?;
     Some(measured(phase, worst / MB, None, MB))
 }
 
 /// Mean bandwidth of the slowest stretch of whole intervals that lasts [`STRETCH_S`] or a little more.
 pub fn slowest_stretch(points: &[TimelinePoint]) -> Option<f64> {
     let starts = std::iter::once(0.0).chain(points.iter().map(|p| p.at_s));
-    let steps: Vec<(f64, f64)> =
-        points.iter().zip(starts).map(|(p, start)| (p.at_s - start, p.bandwidth.0)).filter(|s| s.0 > 0.0).collect();
+    let steps: Vec<(f64, f64)> = points
+        .iter()
+        .zip(starts)
+        .map(|(p, start)| (p.at_s - start, p.bandwidth.0))
+        .filter(|s| s.0 > 0.0)
+        .collect();
     let (mut first, mut time, mut bytes) = (0, 0.0, 0.0);
     let mut slowest: Option<f64> = None;
     for &(length, speed) in &steps {
@@ -175,15 +228,24 @@ mod tests {
     use hakaru_model::units::BytesPerSec;
 
     fn points(speeds: &[f64]) -> Vec<TimelinePoint> {
-        let at =
-            |(i, &v): (usize, &f64)| TimelinePoint { at_s: (i + 1) as f64 * 0.5, bandwidth: BytesPerSec(v), iops: 0.0 };
+        let at = |(i, &v): (usize, &f64)| TimelinePoint {
+            at_s: (i + 1) as f64 * 0.5,
+            bandwidth: BytesPerSec(v),
+            iops: 0.0,
+        };
         speeds.iter().enumerate().map(at).collect()
     }
 
     #[test]
     fn the_slowest_second_is_two_intervals_of_half_a_second() {
-        assert_eq!(slowest_stretch(&points(&[40.0, 40.0, 10.0, 40.0, 20.0, 20.0, 40.0])), Some(20.0));
-        assert_eq!(slowest_stretch(&points(&[40.0, 40.0, 0.0, 30.0, 40.0])), Some(15.0));
+        assert_eq!(
+            slowest_stretch(&points(&[40.0, 40.0, 10.0, 40.0, 20.0, 20.0, 40.0])),
+            Some(20.0)
+        );
+        assert_eq!(
+            slowest_stretch(&points(&[40.0, 40.0, 0.0, 30.0, 40.0])),
+            Some(15.0)
+        );
         assert_eq!(slowest_stretch(&points(&[40.0])), None);
         assert_eq!(slowest_stretch(&[]), None);
     }
@@ -193,7 +255,10 @@ mod tests {
         let summary = suite(4);
         let of = |wanted| figure(&summary, wanted).map(|m| (m.phase, m.value.round()));
         assert_eq!(of(Figure::SequentialRead), Some(("seq-read".into(), 40.0)));
-        assert_eq!(of(Figure::SequentialWrite), Some(("seq-write".into(), 30.0)));
+        assert_eq!(
+            of(Figure::SequentialWrite),
+            Some(("seq-write".into(), 30.0))
+        );
         assert_eq!(of(Figure::RandomRead), Some(("rand-read".into(), 2000.0)));
         assert_eq!(of(Figure::RandomWrite), Some(("rand-write".into(), 600.0)));
         assert_eq!(of(Figure::SyncP99), Some(("durable".into(), 8.0)));

@@ -24,7 +24,10 @@ mod tests {
     #[test]
     fn a_measured_card_has_advice_and_limits() {
         let found = findings(&suite(5), &default_rules());
-        assert_eq!((found.advice.len(), found.limits.len(), found.is_empty()), (7, 2, false));
+        assert_eq!(
+            (found.advice.len(), found.limits.len(), found.is_empty()),
+            (7, 2, false)
+        );
         assert!(findings(&crate::summarize(&[]), &default_rules()).is_empty());
     }
 }

@@ -41,7 +41,11 @@ pub fn ceiling(bus: &Bus) -> Option<BytesPerSec> {
         Bus::Nvme { link } => {
             let text = link.known()?;
             let gigatransfers = leading_number(text)?;
-            let coding = if gigatransfers <= 5.0 { 0.8 } else { 128.0 / 130.0 };
+            let coding = if gigatransfers <= 5.0 {
+                0.8
+            } else {
+                128.0 / 130.0
+            };
             gigatransfers * 1e9 / 8.0 * coding * lanes(text)?
         }
         Bus::Virtio | Bus::Software | Bus::Other { .. } => return None,
@@ -52,7 +56,9 @@ pub fn ceiling(bus: &Bus) -> Option<BytesPerSec> {
 /// The number a text begins with: `6.0 Gbps` is 6.
 fn leading_number(text: &str) -> Option<f64> {
     let text = text.trim_start();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text.len());
     text[..end].parse().ok().filter(|n| *n > 0.0)
 }
 
@@ -73,26 +79,38 @@ pub const IMPOSSIBLE: f64 = 1.05;
 /// agree are held back by what they share, if their bus leaves little room; of an unknown bus that is not concluded,
 /// because one true spread of 5 to 10 % in three to ten looks as narrow by chance.
 pub fn bus_limit(cards: &[&Summary]) -> Vec<BusLimit> {
-    [Op::Read, Op::Write].into_iter().flat_map(|op| limits_of(cards, op)).collect()
+    [Op::Read, Op::Write]
+        .into_iter()
+        .flat_map(|op| limits_of(cards, op))
+        .collect()
 }
 
 /// A card at its place, and what it did.
 type Member<'a> = (u32, &'a Summary, &'a PhaseSummary);
 
 fn limits_of(cards: &[&Summary], op: Op) -> Vec<BusLimit> {
-    let real = (0..).zip(cards).filter(|(_, summary)| !summary.caveats.contains(&Caveat::Simulated));
+    let real = (0..)
+        .zip(cards)
+        .filter(|(_, summary)| !summary.caveats.contains(&Caveat::Simulated));
     let mut groups: Vec<(Option<BytesPerSec>, Vec<Member<'_>>)> = Vec::new();
     for (place, summary) in real {
         let Some(phase) = sequential(summary, op) else {
             continue;
         };
-        let ceiling = summary.target.device.known().and_then(|device| ceiling(&device.bus));
+        let ceiling = summary
+            .target
+            .device
+            .known()
+            .and_then(|device| ceiling(&device.bus));
         match groups.iter_mut().find(|(known, _)| *known == ceiling) {
             Some((_, members)) => members.push((place, summary, phase)),
             None => groups.push((ceiling, vec![(place, summary, phase)])),
         }
     }
-    groups.into_iter().flat_map(|(ceiling, members)| judged(op, ceiling, &members)).collect()
+    groups
+        .into_iter()
+        .flat_map(|(ceiling, members)| judged(op, ceiling, &members))
+        .collect()
 }
 
 /// The cards on buses of one speed, by verdict.
@@ -131,7 +149,10 @@ fn judged(op: Op, ceiling: Option<BytesPerSec>, members: &[Member<'_>]) -> Vec<B
 
 /// Deviation between the means of the cards, as a share of their mean.
 fn spread(members: &[Member<'_>]) -> Option<f64> {
-    let speeds: Vec<f64> = members.iter().map(|(.., phase)| phase.bandwidth.mean).collect();
+    let speeds: Vec<f64> = members
+        .iter()
+        .map(|(.., phase)| phase.bandwidth.mean)
+        .collect();
     SampleMoments::independent(&speeds).map(|m| m.deviation / m.mean)
 }
 
@@ -141,7 +162,10 @@ fn is_narrow(members: &[Member<'_>]) -> bool {
 
 /// How many different things were measured; two cards of one model are one, however they are labelled.
 fn different(found: &[Member<'_>]) -> usize {
-    let targets: Vec<&Identity> = found.iter().map(|(_, summary, _)| &summary.target).collect();
+    let targets: Vec<&Identity> = found
+        .iter()
+        .map(|(_, summary, _)| &summary.target)
+        .collect();
     let kind = |target: &&Identity| match specimens_of(&targets, target) {
         Some(model) => model,
         None => target.display_name(),
@@ -157,8 +181,15 @@ fn different(found: &[Member<'_>]) -> usize {
 pub(crate) fn specimens_of(all: &[&Identity], target: &Identity) -> Option<String> {
     let of = |identity: &Identity| {
         let device = identity.device.known()?;
-        let tells_itself = device.card.as_ref().is_none_or(|card| card.cid.known().is_some());
-        Some((device.model.known()?.clone(), device.serial.known()?.clone())).filter(|_| tells_itself)
+        let tells_itself = device
+            .card
+            .as_ref()
+            .is_none_or(|card| card.cid.known().is_some());
+        Some((
+            device.model.known()?.clone(),
+            device.serial.known()?.clone(),
+        ))
+        .filter(|_| tells_itself)
     };
     let (model, serial) = of(target)?;
     let twin = |other: &&Identity| of(other).is_some_and(|(m, s)| m == model && s != serial);
@@ -166,13 +197,21 @@ pub(crate) fn specimens_of(all: &[&Identity], target: &Identity) -> Option<Strin
 }
 
 fn one_host(found: &[Member<'_>]) -> bool {
-    found.windows(2).all(|pair| pair[0].1.environment.hostname == pair[1].1.environment.hostname)
+    found
+        .windows(2)
+        .all(|pair| pair[0].1.environment.hostname == pair[1].1.environment.hostname)
 }
 
 /// What a layer costs, workload by workload: raw against layer, as one family.
 pub fn layer_cost(raw: &Summary, layer: &Summary) -> Vec<LayerCost> {
-    let name = layer.target.filesystem.as_ref().map_or_else(|| "raw".to_owned(), |fs| fs.fs_type.clone());
-    layer_costs(&[(&name, raw, layer)]).pop().unwrap_or_default()
+    let name = layer
+        .target
+        .filesystem
+        .as_ref()
+        .map_or_else(|| "raw".to_owned(), |fs| fs.fs_type.clone());
+    layer_costs(&[(&name, raw, layer)])
+        .pop()
+        .unwrap_or_default()
 }
 
 /// What layers cost, each with its name, the reference and itself: all workloads of all of them as one family, so that
@@ -187,7 +226,11 @@ pub fn layer_costs(layers: &[(&str, &Summary, &Summary)]) -> Vec<Vec<LayerCost>>
             phases
         })
         .collect();
-    let pairs: Vec<_> = phases.iter().flatten().map(|(a, b)| rate_pair(a, b)).collect();
+    let pairs: Vec<_> = phases
+        .iter()
+        .flatten()
+        .map(|(a, b)| rate_pair(a, b))
+        .collect();
     let mut compared = compare_family(&pairs).into_iter();
     let amplification = |phase: &PhaseSummary| phase.amplification.as_ref().map(|e| e.mean);
     let costs_of = |((name, ..), phases): (&(&str, _, _), &Vec<(&PhaseSummary, &PhaseSummary)>)| {
@@ -213,11 +256,24 @@ mod tests {
 
     #[test]
     fn ceilings_are_those_of_the_specifications() {
-        let usb = |speed| ceiling(&Bus::Usb { speed_mbps: Fact::Known(speed) }).unwrap().0;
+        let usb = |speed| {
+            ceiling(&Bus::Usb {
+                speed_mbps: Fact::Known(speed),
+            })
+            .unwrap()
+            .0
+        };
         assert_eq!((usb(480), usb(5_000)), (53_248_000.0, 500e6));
-        let sata = Bus::Scsi { link: Fact::Known("6.0 Gbps".into()) };
+        let sata = Bus::Scsi {
+            link: Fact::Known("6.0 Gbps".into()),
+        };
         assert_eq!(ceiling(&sata).unwrap().0, 600e6);
-        let nvme = |text: &str| ceiling(&Bus::Nvme { link: Fact::Known(text.into()) }).map(|c| (c.0 / 1e6).round());
+        let nvme = |text: &str| {
+            ceiling(&Bus::Nvme {
+                link: Fact::Known(text.into()),
+            })
+            .map(|c| (c.0 / 1e6).round())
+        };
         assert_eq!(nvme("8.0 GT/s PCIe x4"), Some(3938.0));
         assert_eq!(nvme("nonsense"), None);
         assert_eq!(ceiling(&Bus::Virtio), None);
@@ -232,8 +288,13 @@ mod tests {
             .map(|(&mb, i)| read_series(i, mb * 1e6, 0.005))
             .collect();
         let all: Vec<&Summary> = cards.iter().collect();
-        let [ref read] = bus_limit(&all)[..] else { panic!() };
-        assert_eq!((read.op, read.limit, read.cards), (Op::Read, Bottleneck::Host, 6));
+        let [ref read] = bus_limit(&all)[..] else {
+            panic!()
+        };
+        assert_eq!(
+            (read.op, read.limit, read.cards),
+            (Op::Read, Bottleneck::Host, 6)
+        );
         assert!(read.spread.unwrap() < 0.02 && (read.share.unwrap() - 0.813).abs() < 0.01);
         // One of them alone is near the ceiling.
         assert_eq!(bus_limit(&all[..1])[0].limit, Bottleneck::Host);
@@ -247,8 +308,11 @@ mod tests {
             let mut cards: Vec<Summary> = (0..3).map(|i| read_series(i, 35e6, 0.005)).collect();
             for (i, summary) in (0..).zip(&mut cards) {
                 summary.target.label = Some(format!("card {i}"));
-                let Fact::Known(device) = &mut summary.target.device else { panic!() };
-                (device.model, device.serial) = (Fact::Known("SanDisk SE32G".into()), Fact::Known(serial(i)));
+                let Fact::Known(device) = &mut summary.target.device else {
+                    panic!()
+                };
+                (device.model, device.serial) =
+                    (Fact::Known("SanDisk SE32G".into()), Fact::Known(serial(i)));
             }
             bus_limit(&cards.iter().collect::<Vec<_>>())[0].limit
         };
@@ -262,15 +326,28 @@ mod tests {
     fn each_variant_is_judged_by_its_own_bus() {
         let on_bus = |i, mb: f64, ceiling: u64| {
             let mut summary = read_series(i, mb * 1e6, 0.005);
-            let Fact::Known(device) = &mut summary.target.device else { panic!() };
-            let Bus::Mmc { ceiling: known, .. } = &mut device.bus else { panic!() };
+            let Fact::Known(device) = &mut summary.target.device else {
+                panic!()
+            };
+            let Bus::Mmc { ceiling: known, .. } = &mut device.bus else {
+                panic!()
+            };
             *known = Fact::Known(ceiling);
             summary
         };
-        let cards = [on_bus(1, 11.0, 12_500_000), on_bus(2, 20.0, 50_000_000), on_bus(3, 60.0, 50_000_000)];
+        let cards = [
+            on_bus(1, 11.0, 12_500_000),
+            on_bus(2, 20.0, 50_000_000),
+            on_bus(3, 60.0, 50_000_000),
+        ];
         let found = bus_limit(&cards.iter().collect::<Vec<_>>());
-        let limits: Vec<(Vec<u32>, Bottleneck)> = found.iter().map(|l| (l.members.clone(), l.limit)).collect();
-        let expected = [(vec![0], Bottleneck::Host), (vec![1], Bottleneck::Card), (vec![2], Bottleneck::Contradiction)];
+        let limits: Vec<(Vec<u32>, Bottleneck)> =
+            found.iter().map(|l| (l.members.clone(), l.limit)).collect();
+        let expected = [
+            (vec![0], Bottleneck::Host),
+            (vec![1], Bottleneck::Card),
+            (vec![2], Bottleneck::Contradiction),
+        ];
         assert_eq!(limits, expected);
         assert!((found[0].share.unwrap() - 0.88).abs() < 0.01);
     }
@@ -279,22 +356,41 @@ mod tests {
     fn of_simulated_cards_and_unknown_buses_nothing_is_concluded() {
         let mut cards: Vec<Summary> = (0..6).map(|i| read_series(i, 40e6, 0.005)).collect();
         for summary in &mut cards {
-            let Fact::Known(device) = &mut summary.target.device else { panic!() };
+            let Fact::Known(device) = &mut summary.target.device else {
+                panic!()
+            };
             device.bus = Bus::Virtio;
         }
         let found = bus_limit(&cards.iter().collect::<Vec<_>>());
-        assert_eq!((found.len(), found[0].limit, found[0].ceiling), (1, Bottleneck::Unclear, None));
-        cards.iter_mut().for_each(|summary| summary.caveats.push(Caveat::Simulated));
+        assert_eq!(
+            (found.len(), found[0].limit, found[0].ceiling),
+            (1, Bottleneck::Unclear, None)
+        );
+        cards
+            .iter_mut()
+            .for_each(|summary| summary.caveats.push(Caveat::Simulated));
         assert_eq!(bus_limit(&cards.iter().collect::<Vec<_>>()), []);
     }
 
     #[test]
     fn slow_and_unlike_cards_are_their_own_limit() {
-        let cards: Vec<Summary> =
-            [22.0, 18.0, 33.0].iter().zip(0..).map(|(&mb, i)| read_series(i, mb * 1e6, 0.005)).collect();
+        let cards: Vec<Summary> = [22.0, 18.0, 33.0]
+            .iter()
+            .zip(0..)
+            .map(|(&mb, i)| read_series(i, mb * 1e6, 0.005))
+            .collect();
         let all: Vec<&Summary> = cards.iter().collect();
-        let limits: Vec<(Vec<u32>, Bottleneck)> = bus_limit(&all).into_iter().map(|l| (l.members, l.limit)).collect();
-        assert_eq!(limits, [(vec![0, 1], Bottleneck::Card), (vec![2], Bottleneck::Unclear)]);
+        let limits: Vec<(Vec<u32>, Bottleneck)> = bus_limit(&all)
+            .into_iter()
+            .map(|l| (l.members, l.limit))
+            .collect();
+        assert_eq!(
+            limits,
+            [
+                (vec![0, 1], Bottleneck::Card),
+                (vec![2], Bottleneck::Unclear)
+            ]
+        );
         assert_eq!(bus_limit(&[]).len(), 0);
     }
 
@@ -302,17 +398,33 @@ mod tests {
     fn a_layer_is_compared_workload_by_workload() {
         let raw = suite(5);
         let mut layer = suite(5);
-        layer.target.filesystem = Some(Filesystem { fs_type: "vfat".into(), ..Filesystem::default() });
-        let random = layer.phases.iter_mut().find(|p| p.phase == "rand-write").unwrap();
+        layer.target.filesystem = Some(Filesystem {
+            fs_type: "vfat".into(),
+            ..Filesystem::default()
+        });
+        let random = layer
+            .phases
+            .iter_mut()
+            .find(|p| p.phase == "rand-write")
+            .unwrap();
         random.iops.values.iter_mut().for_each(|v| *v /= 5.0);
         random.amplification = crate::estimate(&[4.0; 5]);
         let costs = layer_cost(&raw, &layer);
         assert_eq!(costs.len(), raw.phases.len());
-        let random = costs.iter().find(|c| c.comparison.quantity.contains("rand-write")).unwrap();
-        assert_eq!((random.layer.as_str(), random.comparison.verdict), ("vfat", Verdict::Different));
+        let random = costs
+            .iter()
+            .find(|c| c.comparison.quantity.contains("rand-write"))
+            .unwrap();
+        assert_eq!(
+            (random.layer.as_str(), random.comparison.verdict),
+            ("vfat", Verdict::Different)
+        );
         assert!((random.comparison.ratio - 0.2).abs() < 1e-9);
         assert_eq!(random.amplification_layer, Some(4.0));
-        let same = costs.iter().filter(|c| c.comparison.verdict == Verdict::Equivalent).count();
+        let same = costs
+            .iter()
+            .filter(|c| c.comparison.verdict == Verdict::Equivalent)
+            .count();
         assert_eq!(same, costs.len() - 1);
     }
 }

@@ -2,7 +2,9 @@
 //! by the same rules.
 
 use crate::summarize::{SHORT, SMALL_FILE};
-use hakaru_model::job::{BlockSize, BufferContent, Distribution, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::job::{
+    BlockSize, BufferContent, Distribution, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target,
+};
 use hakaru_model::lint::{Diagnostic, LintWarning};
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::{Bytes, Nanos};
@@ -17,7 +19,10 @@ pub fn lint(scenario: &Scenario, memory: Option<Bytes>) -> Vec<Diagnostic> {
         let mut slips = of_job(job, memory);
         slips.extend(reads_back(job, &written));
         for slip in slips {
-            let remark = Diagnostic { job: job.name.clone(), slip };
+            let remark = Diagnostic {
+                job: job.name.clone(),
+                slip,
+            };
             if !remarks.contains(&remark) {
                 remarks.push(remark);
             }
@@ -34,11 +39,19 @@ pub fn lint(scenario: &Scenario, memory: Option<Bytes>) -> Vec<Diagnostic> {
 /// What a result does not say (fio 3.33 leaves a bare `time_based` out of the options it lists) shows in what was done:
 /// who had done all and went on was told to.
 pub fn ended_early(record: &RunRecord, job: &str, runtime: Nanos, size: Bytes) -> bool {
-    let mut workers = record.phases.iter().flat_map(|phase| &phase.workers).filter(|worker| worker.name == job);
+    let mut workers = record
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.workers)
+        .filter(|worker| worker.name == job);
     workers.any(|worker| {
-        let moved = Op::ALL.iter().fold(0u64, |sum, &op| sum.saturating_add(worker.ops[op].bytes));
+        let moved = Op::ALL
+            .iter()
+            .fold(0u64, |sum, &op| sum.saturating_add(worker.ops[op].bytes));
         // Text rounds sizes to three digits, and a runtime is met to a few milliseconds.
-        worker.runtime.0 > 0 && worker.runtime.0 < runtime.0 / 100 * 99 && moved >= size.0 / 100 * 99
+        worker.runtime.0 > 0
+            && worker.runtime.0 < runtime.0 / 100 * 99
+            && moved >= size.0 / 100 * 99
     })
 }
 
@@ -63,16 +76,22 @@ fn of_job(job: &Job, memory: Option<Bytes>) -> Vec<LintWarning> {
     }
     if writes
         && !job.buffers.refill
-        && matches!(job.buffers.fill, BufferContent::Zero | BufferContent::Compressible(90..))
+        && matches!(
+            job.buffers.fill,
+            BufferContent::Zero | BufferContent::Compressible(90..)
+        )
     {
         slips.push(LintWarning::Compressible);
     }
-    if let (Target::Paths(paths), SizeSpec::Bytes(Bytes(0))) = (&job.target, job.extent.offset_increment)
+    if let (Target::Paths(paths), SizeSpec::Bytes(Bytes(0))) =
+        (&job.target, job.extent.offset_increment)
         && job.numjobs > 1
         && paths.len() == 1
         && !job.access.random
     {
-        slips.push(LintWarning::SameBlocks { clones: job.numjobs });
+        slips.push(LintWarning::SameBlocks {
+            clones: job.numjobs,
+        });
     }
     slips
 }
@@ -80,7 +99,10 @@ fn of_job(job: &Job, memory: Option<Bytes>) -> Vec<LintWarning> {
 fn depth(job: &Job, slips: &mut Vec<LintWarning>) {
     let asked = job.queue.iodepth;
     if asked > job.effective_depth() {
-        slips.push(LintWarning::DepthIgnored { ioengine: job.ioengine.name().to_owned(), asked });
+        slips.push(LintWarning::DepthIgnored {
+            ioengine: job.ioengine.name().to_owned(),
+            asked,
+        });
     }
     if asked > 1 && job.ioengine == IoEngine::Libaio && !job.files.direct && on_storage(job) {
         slips.push(LintWarning::DepthBuffered { asked });
@@ -89,7 +111,12 @@ fn depth(job: &Job, slips: &mut Vec<LintWarning>) {
 
 fn flushes(job: &Job) -> bool {
     let d = &job.durability;
-    d.fsync_every > 0 || d.fdatasync_every > 0 || d.end_fsync || d.fsync_on_close || d.sync || d.dsync
+    d.fsync_every > 0
+        || d.fdatasync_every > 0
+        || d.end_fsync
+        || d.fsync_on_close
+        || d.sync
+        || d.dsync
 }
 
 /// Whether each write is on the device before the next, or a few of them at a time: the cache then holds back nothing.
@@ -100,11 +127,18 @@ fn flushes_as_it_goes(job: &Job) -> bool {
 
 /// Whether the cache is emptied first and each block read once after that, so that all of them come from the device.
 fn reads_once(job: &Job) -> bool {
-    let Job { access, extent, files, timing, .. } = job;
+    let Job {
+        access,
+        extent,
+        files,
+        timing,
+        ..
+    } = job;
     let evenly = matches!(access.distribution, Distribution::Uniform);
     let each_once = !access.random || access.every_block_once && evenly;
-    let one_pass =
-        !timing.time_based && extent.loops <= 1 && extent.io_size.is_none_or(|size| Some(size) == extent.size);
+    let one_pass = !timing.time_based
+        && extent.loops <= 1
+        && extent.io_size.is_none_or(|size| Some(size) == extent.size);
     let shared = job.numjobs > 1 && job.clones_apart() == 1;
     files.invalidate && !files.pre_read && one_pass && each_once && !shared
 }
@@ -124,10 +158,18 @@ fn cache(job: &Job, memory: Option<Bytes>, slips: &mut Vec<LintWarning>) {
         return;
     }
     let (reads, odd_block) = (job.access.does(Op::Read), odd_block(job));
-    let fits = memory.and_then(|memory| working_set(job).filter(|size| *size < memory).map(|size| (size, memory)));
+    let fits = memory.and_then(|memory| {
+        working_set(job)
+            .filter(|size| *size < memory)
+            .map(|size| (size, memory))
+    });
     match fits {
         Some(_) if reads && reads_once(job) => slips.push(LintWarning::ReadAhead),
-        Some((size, memory)) if reads => slips.push(LintWarning::FitsInMemory { size, memory, odd_block }),
+        Some((size, memory)) if reads => slips.push(LintWarning::FitsInMemory {
+            size,
+            memory,
+            odd_block,
+        }),
         _ if !reads && flushes_as_it_goes(job) => {}
         _ => slips.push(LintWarning::Buffered { odd_block }),
     }
@@ -141,7 +183,10 @@ fn time(job: &Job, slips: &mut Vec<LintWarning>) {
         return;
     };
     if runtime < SHORT {
-        slips.push(LintWarning::Short { runtime, wanted: SHORT });
+        slips.push(LintWarning::Short {
+            runtime,
+            wanted: SHORT,
+        });
     }
     if !job.timing.time_based {
         slips.extend(transferred(job).map(|size| LintWarning::EndsEarly { runtime, size }));
@@ -175,7 +220,9 @@ fn working_set(job: &Job) -> Option<Bytes> {
 }
 
 fn paths(job: &Job) -> BTreeSet<PathBuf> {
-    (0..job.numjobs.min(64)).flat_map(|clone| hakaru_model::plan::clone_paths(job, clone)).collect()
+    (0..job.numjobs.min(64))
+        .flat_map(|clone| hakaru_model::plan::clone_paths(job, clone))
+        .collect()
 }
 
 /// Reads through the cache of what a job before wrote through it: dropping a cache leaves what is not yet flushed.
@@ -188,7 +235,13 @@ fn reads_back(job: &Job, written: &[&Job]) -> Option<LintWarning> {
         let gone = writer.files.direct || job.files.invalidate && flushes(writer);
         !gone && !mine.is_disjoint(&paths(writer))
     };
-    written.iter().rev().find(cached).map(|writer| LintWarning::ReadsBack { writer: writer.name.clone() })
+    written
+        .iter()
+        .rev()
+        .find(cached)
+        .map(|writer| LintWarning::ReadsBack {
+            writer: writer.name.clone(),
+        })
 }
 
 #[cfg(test)]
@@ -209,9 +262,22 @@ mod tests {
     }
 
     fn slips(jobs: Vec<Job>) -> Vec<LintWarning> {
-        let phases = jobs.into_iter().map(|job| Phase { name: job.name.clone(), jobs: vec![job] }).collect();
-        let scenario = Scenario { name: "t".into(), seed: 0, phases };
-        lint(&scenario, Some(Bytes(8 << 30))).into_iter().map(|remark| remark.slip).collect()
+        let phases = jobs
+            .into_iter()
+            .map(|job| Phase {
+                name: job.name.clone(),
+                jobs: vec![job],
+            })
+            .collect();
+        let scenario = Scenario {
+            name: "t".into(),
+            seed: 0,
+            phases,
+        };
+        lint(&scenario, Some(Bytes(8 << 30)))
+            .into_iter()
+            .map(|remark| remark.slip)
+            .collect()
     }
 
     #[track_caller]
@@ -230,20 +296,48 @@ mod tests {
     #[test]
     fn each_slip_is_found() {
         let size = Bytes(1 << 20);
-        finds(Op::Read, |j| j.queue.iodepth = 2, &[LintWarning::DepthIgnored { ioengine: "psync".into(), asked: 2 }]);
-        finds(Op::Read, |j| (j.queue.iodepth, j.rules.offload) = (2, true), &[]);
-        finds(Op::Write, |j| j.extent.size = Some(SizeSpec::Bytes(size)), &[LintWarning::SmallFile { size }]);
+        finds(
+            Op::Read,
+            |j| j.queue.iodepth = 2,
+            &[LintWarning::DepthIgnored {
+                ioengine: "psync".into(),
+                asked: 2,
+            }],
+        );
+        finds(
+            Op::Read,
+            |j| (j.queue.iodepth, j.rules.offload) = (2, true),
+            &[],
+        );
+        finds(
+            Op::Write,
+            |j| j.extent.size = Some(SizeSpec::Bytes(size)),
+            &[LintWarning::SmallFile { size }],
+        );
         finds(
             Op::Write,
             |j| (j.timing.time_based, j.extent.size) = (false, Some(SizeSpec::Bytes(size))),
-            &[LintWarning::EndsEarly { runtime: Nanos::from_secs(60), size }, LintWarning::SmallFile { size }],
+            &[
+                LintWarning::EndsEarly {
+                    runtime: Nanos::from_secs(60),
+                    size,
+                },
+                LintWarning::SmallFile { size },
+            ],
         );
         let moved = |loops: u32, io_size: u64, moves: u64| {
             let change = |j: &mut Job| {
                 (j.timing.time_based, j.extent.loops) = (false, loops);
                 j.extent.io_size = Some(SizeSpec::Bytes(Bytes(io_size))).filter(|_| io_size > 0);
             };
-            finds(Op::Read, change, &[LintWarning::EndsEarly { runtime: Nanos::from_secs(60), size: Bytes(moves) }]);
+            finds(
+                Op::Read,
+                change,
+                &[LintWarning::EndsEarly {
+                    runtime: Nanos::from_secs(60),
+                    size: Bytes(moves),
+                }],
+            );
         };
         moved(1, 64 << 20, 64 << 20);
         moved(3, 0, 12 << 30);
@@ -251,21 +345,53 @@ mod tests {
         finds(
             Op::Write,
             |j| j.files.direct = false,
-            &[LintWarning::Buffered { odd_block: None }, LintWarning::NotFlushed],
+            &[
+                LintWarning::Buffered { odd_block: None },
+                LintWarning::NotFlushed,
+            ],
         );
         finds(
             Op::Write,
             |j| (j.files.direct, j.durability.end_fsync) = (false, true),
             &[LintWarning::Buffered { odd_block: None }],
         );
-        let fits = LintWarning::FitsInMemory { size: Bytes(4 << 30), memory: Bytes(8 << 30), odd_block: None };
-        finds(Op::Read, |j| j.files.direct = false, std::slice::from_ref(&fits));
-        let deep = |j: &mut Job| (j.files.direct, j.ioengine, j.queue.iodepth) = (false, IoEngine::Libaio, 8);
-        finds(Op::Read, deep, &[LintWarning::DepthBuffered { asked: 8 }, fits]);
-        let short = LintWarning::Short { runtime: Nanos::from_secs(1), wanted: SHORT };
-        finds(Op::Read, |j| j.timing.runtime = Some(Nanos::from_secs(1)), &[short]);
-        finds(Op::Read, |j| j.timing.ramp_time = Nanos(0), &[LintWarning::NoRamp]);
-        finds(Op::Write, |j| j.buffers.fill = BufferContent::Zero, &[LintWarning::Compressible]);
+        let fits = LintWarning::FitsInMemory {
+            size: Bytes(4 << 30),
+            memory: Bytes(8 << 30),
+            odd_block: None,
+        };
+        finds(
+            Op::Read,
+            |j| j.files.direct = false,
+            std::slice::from_ref(&fits),
+        );
+        let deep = |j: &mut Job| {
+            (j.files.direct, j.ioengine, j.queue.iodepth) = (false, IoEngine::Libaio, 8)
+        };
+        finds(
+            Op::Read,
+            deep,
+            &[LintWarning::DepthBuffered { asked: 8 }, fits],
+        );
+        let short = LintWarning::Short {
+            runtime: Nanos::from_secs(1),
+            wanted: SHORT,
+        };
+        finds(
+            Op::Read,
+            |j| j.timing.runtime = Some(Nanos::from_secs(1)),
+            &[short],
+        );
+        finds(
+            Op::Read,
+            |j| j.timing.ramp_time = Nanos(0),
+            &[LintWarning::NoRamp],
+        );
+        finds(
+            Op::Write,
+            |j| j.buffers.fill = BufferContent::Zero,
+            &[LintWarning::Compressible],
+        );
         let clones = |j: &mut Job| (j.numjobs, j.access.random) = (4, false);
         finds(Op::Read, clones, &[LintWarning::SameBlocks { clones: 4 }]);
     }
@@ -273,10 +399,16 @@ mod tests {
     /// 18930 device reads of 16384 were called few, and writes that are synced one by one the speed of memory.
     #[test]
     fn a_cache_that_holds_nothing_back_is_no_fault() {
-        let once = |j: &mut Job| (j.files.direct, j.timing.time_based, j.timing.runtime) = (false, false, None);
+        let once = |j: &mut Job| {
+            (j.files.direct, j.timing.time_based, j.timing.runtime) = (false, false, None)
+        };
         finds(Op::Read, once, &[LintWarning::ReadAhead]);
         let size = Bytes(4 << 30);
-        let fits = LintWarning::FitsInMemory { size, memory: Bytes(8 << 30), odd_block: None };
+        let fits = LintWarning::FitsInMemory {
+            size,
+            memory: Bytes(8 << 30),
+            odd_block: None,
+        };
         for change in [
             (|j: &mut Job| j.files.invalidate = false) as fn(&mut Job),
             |j| j.extent.loops = 2,
@@ -284,7 +416,11 @@ mod tests {
             |j| j.numjobs = 2,
             |j| j.extent.io_size = Some(SizeSpec::Bytes(Bytes(64 << 30))),
         ] {
-            finds(Op::Read, |j| (once(j), change(j)).1, std::slice::from_ref(&fits));
+            finds(
+                Op::Read,
+                |j| (once(j), change(j)).1,
+                std::slice::from_ref(&fits),
+            );
         }
         for sync in [
             (|j: &mut Job| j.durability.fdatasync_every = 1) as fn(&mut Job),
@@ -299,8 +435,16 @@ mod tests {
             j.block = hakaru_model::job::PerOp::all(BlockSize::Fixed(Bytes(2300)));
         };
         let odd_block = Some(Bytes(2300));
-        finds(Op::Write, odd, &[LintWarning::Buffered { odd_block }, LintWarning::NotFlushed]);
-        assert!(LintWarning::Buffered { odd_block }.cure().contains("bs=2560"));
+        finds(
+            Op::Write,
+            odd,
+            &[LintWarning::Buffered { odd_block }, LintWarning::NotFlushed],
+        );
+        assert!(
+            LintWarning::Buffered { odd_block }
+                .cure()
+                .contains("bs=2560")
+        );
     }
 
     #[test]
@@ -310,7 +454,10 @@ mod tests {
         let read_back = LintWarning::ReadsBack { writer: "w".into() };
         assert!(slips(vec![writer.clone(), reader.clone()]).contains(&read_back));
         writer.durability.end_fsync = true;
-        assert!(!slips(vec![writer.clone(), reader.clone()]).contains(&read_back), "flushed, then dropped");
+        assert!(
+            !slips(vec![writer.clone(), reader.clone()]).contains(&read_back),
+            "flushed, then dropped"
+        );
         reader.files.invalidate = false;
         assert!(slips(vec![writer.clone(), reader.clone()]).contains(&read_back));
         reader.target = Target::Paths(vec!["other".into()]);
@@ -319,16 +466,28 @@ mod tests {
 
     #[test]
     fn what_reaches_no_storage_has_no_cache() {
-        finds(Op::Read, |j| (j.files.direct, j.target) = (false, Target::Nothing), &[]);
+        finds(
+            Op::Read,
+            |j| (j.files.direct, j.target) = (false, Target::Nothing),
+            &[],
+        );
     }
 
     #[test]
     fn each_slip_has_a_cure_and_a_weight() {
-        let unit = LintWarning::Unit { option: "bs".into(), typed: "4KiB".into(), means: 4000 };
+        let unit = LintWarning::Unit {
+            option: "bs".into(),
+            typed: "4KiB".into(),
+            means: 4000,
+        };
         assert_eq!((unit.option(), unit.weight()), ("bs", Severity::Wrong));
         assert!(unit.cure().starts_with("write 4K for"), "{}", unit.cure());
         assert_eq!(unit.to_string(), "bs=4KiB means 4000 bytes here");
-        let label = LintWarning::Unit { option: "size".into(), typed: "1GB".into(), means: 1 << 30 };
+        let label = LintWarning::Unit {
+            option: "size".into(),
+            typed: "1GB".into(),
+            means: 1 << 30,
+        };
         assert!(LintWarning::OneRun.weight() < Severity::Weak && label.weight() == Severity::Note);
     }
 }

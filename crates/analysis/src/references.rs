@@ -8,12 +8,17 @@ use crate::figures::SMALL_BLOCK;
 use hakaru_model::facts::TargetKind;
 use hakaru_model::finding::{Estimate, PhaseSummary, Summary, WorkloadShape};
 use hakaru_model::job::Op;
-use hakaru_model::references::{Level, NamedFigure, ReferenceEntry, ReferenceSet, ReferenceSource, ReferenceStanding};
+use hakaru_model::references::{
+    Level, NamedFigure, ReferenceEntry, ReferenceSet, ReferenceSource, ReferenceStanding,
+};
 use hakaru_model::units::Bytes;
 use std::collections::BTreeSet;
 
 /// The published tables as they were printed.
-const PUBLISHED: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/published/figures.csv"));
+const PUBLISHED: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../testdata/published/figures.csv"
+));
 
 /// Where the published tables come from: id, title, what has to be known.
 const SOURCES: [(&str, &str, &str); 4] = [
@@ -22,9 +27,21 @@ const SOURCES: [(&str, &str, &str); 4] = [
         "six microSD cards of 32 GB on a Raspberry Pi 4",
         "printed in MB/s and KB/s, which are MiB/s and KiB/s by the IOPS beside them",
     ),
-    ("B", "ext4 against F2FS on a Raspberry Pi 3", "a card in a USB reader"),
-    ("C", "a microSD card against a SATA SSD on a Raspberry Pi 5", "one run each"),
-    ("D", "a 1-bit against a 4-bit bus on a Raspberry Pi", "one run each, through the page cache of a small host"),
+    (
+        "B",
+        "ext4 against F2FS on a Raspberry Pi 3",
+        "a card in a USB reader",
+    ),
+    (
+        "C",
+        "a microSD card against a SATA SSD on a Raspberry Pi 5",
+        "one run each",
+    ),
+    (
+        "D",
+        "a 1-bit against a 4-bit bus on a Raspberry Pi",
+        "one run each, through the page cache of a small host",
+    ),
 ];
 
 /// A workload of the published tables: name, operation, block, random, read share, workers, flushes after so many writes.
@@ -55,14 +72,31 @@ pub fn published_shelf() -> ReferenceSet {
     };
     ReferenceSet {
         sources: SOURCES.iter().map(source).collect(),
-        entries: PUBLISHED.lines().skip(1).filter_map(published_row).collect(),
+        entries: PUBLISHED
+            .lines()
+            .skip(1)
+            .filter_map(published_row)
+            .collect(),
     }
 }
 
 /// `article,host,card,layer,workload,runs,bw_mean,bw_stdev,bw_unit,iops_mean,iops_stdev`
 fn published_row(line: &str) -> Option<ReferenceEntry> {
     let cells: Vec<&str> = line.split(',').collect();
-    let [source, host, card, layer, workload, runs, bw, bw_deviation, unit, iops, iops_deviation] = cells[..] else {
+    let [
+        source,
+        host,
+        card,
+        layer,
+        workload,
+        runs,
+        bw,
+        bw_deviation,
+        unit,
+        iops,
+        iops_deviation,
+    ] = cells[..]
+    else {
         return None;
     };
     let (_, op, block, random, read_percent, workers, sync_every) =
@@ -143,8 +177,14 @@ fn shapes(summary: &Summary) -> Vec<(&PhaseSummary, WorkloadShape)> {
         let Some(shape) = phase.detail.shape else {
             continue;
         };
-        let shape = WorkloadShape { extent: None, ..shape };
-        if !found.iter().any(|(other, known)| other.op == phase.op && *known == shape) {
+        let shape = WorkloadShape {
+            extent: None,
+            ..shape
+        };
+        if !found
+            .iter()
+            .any(|(other, known)| other.op == phase.op && *known == shape)
+        {
             found.push((phase, shape));
         }
     }
@@ -152,11 +192,17 @@ fn shapes(summary: &Summary) -> Vec<(&PhaseSummary, WorkloadShape)> {
 }
 
 fn runs(phase: &PhaseSummary) -> u32 {
-    phase.detail.stated_runs.unwrap_or(phase.iops.values.len() as u32)
+    phase
+        .detail
+        .stated_runs
+        .unwrap_or(phase.iops.values.len() as u32)
 }
 
 fn level(estimate: &Estimate) -> Level {
-    Level { mean: estimate.mean, deviation: estimate.deviation }
+    Level {
+        mean: estimate.mean,
+        deviation: estimate.deviation,
+    }
 }
 
 /// Where each phase stands among the entries of each source that are like it, in the order of the phases.
@@ -167,8 +213,9 @@ pub fn standings(summary: &Summary, shelf: &ReferenceSet) -> Vec<ReferenceStandi
     let mut all = Vec::new();
     for (phase, shape) in shapes(summary) {
         for source in &shelf.sources {
-            let like =
-                |e: &&ReferenceEntry| e.source == source.id && e.layer == layer && e.op == phase.op && e.shape == shape;
+            let like = |e: &&ReferenceEntry| {
+                e.source == source.id && e.layer == layer && e.op == phase.op && e.shape == shape
+            };
             let others: Vec<&ReferenceEntry> = shelf.entries.iter().filter(like).collect();
             all.extend(standing(phase, &layer, source, &others));
         }
@@ -183,9 +230,16 @@ fn standing(
     others: &[&ReferenceEntry],
 ) -> Option<ReferenceStanding> {
     let by_iops = others.first()?.shape.block <= SMALL_BLOCK;
-    let here = level(if by_iops { &phase.iops } else { &phase.bandwidth });
+    let here = level(if by_iops {
+        &phase.iops
+    } else {
+        &phase.bandwidth
+    });
     let of = |entry: &ReferenceEntry| if by_iops { entry.iops } else { entry.bandwidth };
-    let named = |entry: &&ReferenceEntry| NamedFigure { card: entry.card.clone(), value: of(entry).mean };
+    let named = |entry: &&ReferenceEntry| NamedFigure {
+        card: entry.card.clone(),
+        value: of(entry).mean,
+    };
     let by_value = |a: &&&ReferenceEntry, b: &&&ReferenceEntry| of(a).mean.total_cmp(&of(b).mean);
     let (mut ahead_of, mut level_with, mut behind) = (0, 0, 0);
     for entry in others {
@@ -216,7 +270,11 @@ fn standing(
 /// How two figures lie to each other, where their deviations together do not cover the distance.
 fn apart(a: Level, b: Level) -> Option<std::cmp::Ordering> {
     let spread = a.deviation.unwrap_or(0.0).hypot(b.deviation.unwrap_or(0.0));
-    if (a.mean - b.mean).abs() <= spread { None } else { a.mean.partial_cmp(&b.mean) }
+    if (a.mean - b.mean).abs() <= spread {
+        None
+    } else {
+        a.mean.partial_cmp(&b.mean)
+    }
 }
 
 #[cfg(test)]
@@ -228,12 +286,21 @@ mod tests {
     fn every_printed_figure_is_on_the_shelf() {
         let shelf = published_shelf();
         assert_eq!(shelf.entries.len(), PUBLISHED.lines().count() - 1);
-        assert!(shelf.entries.iter().all(|e| shelf.sources.iter().any(|s| s.id == e.source)));
+        assert!(
+            shelf
+                .entries
+                .iter()
+                .all(|e| shelf.sources.iter().any(|s| s.id == e.source))
+        );
         let slip = |e: &&ReferenceEntry| {
             let implied = e.iops.mean * e.shape.block.0 as f64;
             e.iops.mean >= 100.0 && (e.bandwidth.mean / implied - 1.0).abs() > 0.05
         };
-        assert_eq!(shelf.entries.iter().filter(slip).count(), 0, "a unit was read wrongly");
+        assert_eq!(
+            shelf.entries.iter().filter(slip).count(),
+            0,
+            "a unit was read wrongly"
+        );
     }
 
     #[test]
@@ -244,12 +311,22 @@ mod tests {
         let found = standings(&summary, &published_shelf());
         let of = |name: &str| found.iter().find(|s| s.phase == name).unwrap();
         let read = of("rand-read");
-        assert!(read.by_iops && (read.ahead_of + read.level_with + read.behind) == 6, "{read:?}");
-        assert_eq!((read.least.card.as_str(), read.most.card.as_str()), ("sandisk", "kioxia"));
+        assert!(
+            read.by_iops && (read.ahead_of + read.level_with + read.behind) == 6,
+            "{read:?}"
+        );
+        assert_eq!(
+            (read.least.card.as_str(), read.most.card.as_str()),
+            ("sandisk", "kioxia")
+        );
         assert_eq!((read.ahead_of, read.fewest_runs), (2, 10));
         let write = of("seq-write");
         // One of the six lies within its own spread of ours.
-        assert_eq!((write.ahead_of, write.level_with, write.behind), (4, 1, 1), "{write:?}");
+        assert_eq!(
+            (write.ahead_of, write.level_with, write.behind),
+            (4, 1, 1),
+            "{write:?}"
+        );
         assert_eq!(found.iter().filter(|s| s.phase == "sustained").count(), 0);
     }
 
@@ -273,11 +350,21 @@ mod tests {
         let mut summary = suite(4);
         summary.target.filesystem = None;
         summary.target.kind = TargetKind::BlockDevice;
-        let own = ReferenceSource { id: "mine".into(), title: "my cards".into(), note: String::new() };
-        let shelf = ReferenceSet { sources: vec![own], entries: entries(&summary, "mine", "old") };
+        let own = ReferenceSource {
+            id: "mine".into(),
+            title: "my cards".into(),
+            note: String::new(),
+        };
+        let shelf = ReferenceSet {
+            sources: vec![own],
+            entries: entries(&summary, "mine", "old"),
+        };
         let found = standings(&summary, &shelf);
         assert!(
-            !found.is_empty() && found.iter().all(|s| s.level_with == 1 && s.ahead_of + s.behind == 0),
+            !found.is_empty()
+                && found
+                    .iter()
+                    .all(|s| s.level_with == 1 && s.ahead_of + s.behind == 0),
             "{found:?}"
         );
     }

@@ -25,11 +25,17 @@ pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
         let runs = phase.detail.stated_runs?;
         let moments = stated_moments(&phase.bandwidth, runs)?;
         let relative_error = stats::relative_error(&moments, stats::LEVEL);
-        return Some(Repeated { relative_error, ..Repeated::default() });
+        return Some(Repeated {
+            relative_error,
+            ..Repeated::default()
+        });
     }
     let moments = SampleMoments::of(values)?;
     let resamples = (DRAWS / values.len()).clamp(RESAMPLES.0, RESAMPLES.1) as u32;
-    let bootstrap = Bootstrap { resamples, ..Bootstrap::default() };
+    let bootstrap = Bootstrap {
+        resamples,
+        ..Bootstrap::default()
+    };
     let mean = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len() as f64;
     let interval = match values.len() {
         // It covers 76 % at n = 3 and 90 % at n = 5.
@@ -50,10 +56,17 @@ pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
 /// Resampling takes runs for independent: where neighbors are alike, both ends move away from the mean as those of
 /// Student's interval do.
 fn widened((low, high): (f64, f64), values: &[f64], moments: &SampleMoments) -> (f64, f64) {
-    let half = |of: &SampleMoments| stats::mean_interval(of, stats::LEVEL).map(|(low, high)| high - low);
+    let half =
+        |of: &SampleMoments| stats::mean_interval(of, stats::LEVEL).map(|(low, high)| high - low);
     let plain = SampleMoments::independent(values).and_then(|plain| half(&plain));
-    let factor = half(moments).zip(plain).filter(|(_, plain)| *plain > 0.0).map_or(1.0, |(wide, plain)| wide / plain);
-    (moments.mean - (moments.mean - low) * factor, moments.mean + (high - moments.mean) * factor)
+    let factor = half(moments)
+        .zip(plain)
+        .filter(|(_, plain)| *plain > 0.0)
+        .map_or(1.0, |(wide, plain)| wide / plain);
+    (
+        moments.mean - (moments.mean - low) * factor,
+        moments.mean + (high - moments.mean) * factor,
+    )
 }
 
 #[cfg(test)]
@@ -64,7 +77,11 @@ mod tests {
     #[test]
     fn two_ways_to_an_interval_agree_where_the_spread_is_even() {
         let mut phase = read_series(3, 40e6, 0.01).phases[0].clone();
-        assert_eq!(repeated(&phase).unwrap().bootstrap_ci95, None, "five runs are too few to resample");
+        assert_eq!(
+            repeated(&phase).unwrap().bootstrap_ci95,
+            None,
+            "five runs are too few to resample"
+        );
         let mut rng = hakaru_model::rng::Rng::new(2);
         phase.bandwidth = crate::estimate(&crate::testing::runs(&mut rng, 12, 40e6, 0.01)).unwrap();
         let phase = &phase;
@@ -72,7 +89,10 @@ mod tests {
         let (low, high) = found.bootstrap_ci95.unwrap();
         let (by_t_low, by_t_high) = phase.bandwidth.ci95.unwrap();
         let half = (by_t_high - by_t_low) / 2.0;
-        assert!((low - by_t_low).abs() < half / 2.0 && (high - by_t_high).abs() < half / 2.0, "{found:?}");
+        assert!(
+            (low - by_t_low).abs() < half / 2.0 && (high - by_t_high).abs() < half / 2.0,
+            "{found:?}"
+        );
         assert!((found.relative_error.unwrap() - half / phase.bandwidth.mean).abs() < 1e-12);
         assert_eq!(found.steady.unwrap().first_round, 0);
     }
@@ -80,7 +100,8 @@ mod tests {
     #[test]
     fn runs_that_fall_all_the_way_are_not_settled() {
         let mut phase = suite(8).phases[0].clone();
-        phase.bandwidth = crate::estimate(&[90.0, 70.0, 55.0, 42.0, 33.0, 25.0, 19.0, 14.0]).unwrap();
+        phase.bandwidth =
+            crate::estimate(&[90.0, 70.0, 55.0, 42.0, 33.0, 25.0, 19.0, 14.0]).unwrap();
         assert_eq!(repeated(&phase).unwrap().steady, None);
         phase.bandwidth = crate::estimate(&[90.0]).unwrap();
         assert_eq!(repeated(&phase), None);
@@ -89,11 +110,15 @@ mod tests {
     #[test]
     fn of_published_figures_the_error_is_known_and_the_rest_is_not() {
         let mut phase = suite(2).phases[0].clone();
-        phase.bandwidth = crate::estimate::published(&SampleMoments::new(10, 20.0, 1.0).unwrap(), 0.0);
+        phase.bandwidth =
+            crate::estimate::published(&SampleMoments::new(10, 20.0, 1.0).unwrap(), 0.0);
         phase.detail.stated_runs = Some(10);
         let found = repeated(&phase).unwrap();
         // t of 9 degrees of freedom is 2.262.
-        assert!((found.relative_error.unwrap() - 2.262 / 10f64.sqrt() / 20.0).abs() < 1e-4, "{found:?}");
+        assert!(
+            (found.relative_error.unwrap() - 2.262 / 10f64.sqrt() / 20.0).abs() < 1e-4,
+            "{found:?}"
+        );
         assert_eq!((found.bootstrap_ci95, found.steady), (None, None));
     }
 
@@ -103,6 +128,9 @@ mod tests {
         let values: Vec<f64> = (0..5_000).map(|i| 100.0 + f64::from(i % 7)).collect();
         phase.bandwidth = crate::estimate(&values).unwrap();
         let (low, high) = repeated(&phase).unwrap().bootstrap_ci95.unwrap();
-        assert!(low < 103.0 && 103.0 < high && high - low < 0.2, "{low} {high}");
+        assert!(
+            low < 103.0 && 103.0 < high && high - low < 0.2,
+            "{low} {high}"
+        );
     }
 }

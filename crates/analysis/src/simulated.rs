@@ -14,7 +14,12 @@ use hakaru_model::job::Op;
 use hakaru_model::rng::Rng;
 
 /// Share of campaigns whose interval covers the truth.
-fn coverage(campaigns: u32, seed: u64, truth: f64, interval: impl Fn(&mut Rng) -> (f64, f64)) -> f64 {
+fn coverage(
+    campaigns: u32,
+    seed: u64,
+    truth: f64,
+    interval: impl Fn(&mut Rng) -> (f64, f64),
+) -> f64 {
     let mut rng = Rng::new(seed);
     let covers = |_: &u32| {
         let (low, high) = interval(&mut rng);
@@ -30,14 +35,20 @@ fn assert_covers(share: f64) {
 
 /// Runs with the skew of real ones: mostly near the best, now and then a slow one. Mean 100, spread about 3 %.
 fn skewed(rng: &mut Rng, n: usize) -> Vec<f64> {
-    (0..n).map(|_| 100.0 + 3.0 * (1.0 + (1.0 - rng.unit()).ln()).max(-4.0)).collect()
+    (0..n)
+        .map(|_| 100.0 + 3.0 * (1.0 + (1.0 - rng.unit()).ln()).max(-4.0))
+        .collect()
 }
 
 #[test]
 fn intervals_of_the_mean_cover_it() {
     for (n, seed) in [(2, 1), (3, 2), (5, 3), (10, 4), (30, 5)] {
         assert_covers(coverage(8_000, seed, 100.0, |rng| {
-            stats::mean_interval(&SampleMoments::of(&runs(rng, n, 100.0, 0.02)).unwrap(), 0.95).unwrap()
+            stats::mean_interval(
+                &SampleMoments::of(&runs(rng, n, 100.0, 0.02)).unwrap(),
+                0.95,
+            )
+            .unwrap()
         }));
     }
 }
@@ -47,7 +58,9 @@ fn until_known(rng: &mut Rng, at_least: usize, spread: f64) -> (f64, f64) {
     let mut values = runs(rng, at_least, 100.0, spread);
     loop {
         let moments = SampleMoments::of(&values).unwrap();
-        if values.len() == 20 || stats::relative_error(&moments, 0.95).is_some_and(|error| error <= 0.02) {
+        if values.len() == 20
+            || stats::relative_error(&moments, 0.95).is_some_and(|error| error <= 0.02)
+        {
             return stats::mean_interval(&moments, 0.95).unwrap();
         }
         values.extend(runs(rng, 1, 100.0, spread));
@@ -59,7 +72,10 @@ fn stopping_once_an_interval_is_narrow_costs_a_few_percent_of_coverage() {
     for (at_least, least, seed) in [(3, 0.89, 50), (5, 0.91, 51)] {
         for spread in [0.01, 0.02, 0.03, 0.05] {
             let share = coverage(4_000, seed, 100.0, |rng| until_known(rng, at_least, spread));
-            assert!((least..0.97).contains(&share), "at least {at_least}, spread {spread}: covers {share}");
+            assert!(
+                (least..0.97).contains(&share),
+                "at least {at_least}, spread {spread}: covers {share}"
+            );
         }
     }
 }
@@ -75,7 +91,11 @@ fn intervals_of_the_mean_cover_it_when_noise_is_even() {
 
 /// So many campaigns, or ten times as many.
 fn campaigns(short: u32) -> u32 {
-    if std::env::var_os("HAKARU_LONG_TESTS").is_some() { short * 10 } else { short }
+    if std::env::var_os("HAKARU_LONG_TESTS").is_some() {
+        short * 10
+    } else {
+        short
+    }
 }
 
 /// How runs scatter around 100.
@@ -88,7 +108,12 @@ enum NoiseShape {
 }
 
 impl NoiseShape {
-    const ALL: [NoiseShape; 4] = [NoiseShape::Normal, NoiseShape::Skewed, NoiseShape::TwoModes, NoiseShape::Dependent];
+    const ALL: [NoiseShape; 4] = [
+        NoiseShape::Normal,
+        NoiseShape::Skewed,
+        NoiseShape::TwoModes,
+        NoiseShape::Dependent,
+    ];
 
     fn draw(self, rng: &mut Rng, n: usize) -> Vec<f64> {
         match self {
@@ -97,14 +122,20 @@ impl NoiseShape {
             // Two runs of three at one level, the third 10 % below.
             NoiseShape::TwoModes => {
                 let level = |rng: &mut Rng| {
-                    if rng.unit() < 2.0 / 3.0 { 310.0 / 3.0 } else { 280.0 / 3.0 }
+                    if rng.unit() < 2.0 / 3.0 {
+                        310.0 / 3.0
+                    } else {
+                        280.0 / 3.0
+                    }
                 };
                 (0..n).map(|_| level(rng) + 0.5 * normal(rng)).collect()
             }
             // Each run takes 0.4 of its deviation from the one before.
             NoiseShape::Dependent => {
                 let mut off = normal(rng);
-                let next = |off: &mut f64, rng: &mut Rng| *off = 0.4 * *off + (1.0 - 0.16_f64).sqrt() * normal(rng);
+                let next = |off: &mut f64, rng: &mut Rng| {
+                    *off = 0.4 * *off + (1.0 - 0.16_f64).sqrt() * normal(rng)
+                };
                 (0..n)
                     .map(|_| {
                         next(&mut off, rng);
@@ -128,7 +159,10 @@ fn check_every_shape(
     truth: f64,
     interval: impl Fn(&mut Rng, NoiseShape, usize) -> Printed,
 ) {
-    for (n, noise) in [2, 3, 5, 10, 20].into_iter().flat_map(|n| NoiseShape::ALL.map(|noise| (n, noise))) {
+    for (n, noise) in [2, 3, 5, 10, 20]
+        .into_iter()
+        .flat_map(|n| NoiseShape::ALL.map(|noise| (n, noise)))
+    {
         if n < fewest {
             continue;
         }
@@ -143,13 +177,25 @@ fn check_every_shape(
             either += u32::from(covers || caveat);
         }
         let share = |count: u32| f64::from(count) / f64::from(all);
-        let told = format!("n = {n}, {noise:?}: covers {}, caveat on {}", share(covered), share(warned));
+        let told = format!(
+            "n = {n}, {noise:?}: covers {}, caveat on {}",
+            share(covered),
+            share(warned)
+        );
         if noise == NoiseShape::Normal {
             // Where the line carries a caveat anyway, an interval may be a little wide.
-            let most = if n < stats::shape::FEWEST { 0.985 } else { 0.97 };
+            let most = if n < stats::shape::FEWEST {
+                0.985
+            } else {
+                0.97
+            };
             assert!((0.93..=most).contains(&share(covered)), "{told}");
         }
-        assert!(share(either) >= 0.93, "{told}: covers or says why not {}", share(either));
+        assert!(
+            share(either) >= 0.93,
+            "{told}: covers or says why not {}",
+            share(either)
+        );
     }
 }
 
@@ -165,10 +211,16 @@ fn intervals_of_means_cover_or_say_why_not() {
 fn intervals_of_ratios_cover_or_say_why_not() {
     check_every_shape(200, 1_500, 2, 1.5, |rng, noise, n| {
         let b: Vec<f64> = noise.draw(rng, n).into_iter().map(|v| 1.5 * v).collect();
-        let (a, b) = (crate::estimate(&noise.draw(rng, n)).unwrap(), crate::estimate(&b).unwrap());
+        let (a, b) = (
+            crate::estimate(&noise.draw(rng, n)).unwrap(),
+            crate::estimate(&b).unwrap(),
+        );
         let of = |e: &hakaru_model::finding::Estimate| SampleMoments::of(&e.values).unwrap();
         let found = stats::ratio_interval(&of(&a), &of(&b), 0.95, 0.0).unwrap();
-        (found, !(a.interval_caveats.is_empty() && b.interval_caveats.is_empty()))
+        (
+            found,
+            !(a.interval_caveats.is_empty() && b.interval_caveats.is_empty()),
+        )
     });
 }
 
@@ -181,9 +233,16 @@ fn intervals_of_effects_cover_or_say_why_not() {
         NoiseShape::TwoModes => (10.0_f64.powi(2) * 2.0 / 9.0 + 0.25).sqrt(),
     };
     check_every_shape(300, 1_200, 2, 1.5, |rng, noise, n| {
-        let b: Vec<f64> = noise.draw(rng, n).into_iter().map(|v| v + 1.5 * deviation(noise)).collect();
+        let b: Vec<f64> = noise
+            .draw(rng, n)
+            .into_iter()
+            .map(|v| v + 1.5 * deviation(noise))
+            .collect();
         let found = crate::compare("x", "1/s", &noise.draw(rng, n), &b).unwrap();
-        (found.effect_ci95.unwrap(), !found.interval_caveats.is_empty())
+        (
+            found.effect_ci95.unwrap(),
+            !found.interval_caveats.is_empty(),
+        )
     });
 }
 
@@ -194,7 +253,13 @@ fn intervals_of_large_effects_cover_them_at_two_runs() {
         assert_covers(coverage(campaigns(2_000), 13, effect, |rng| {
             let a: Vec<f64> = (0..n).map(|_| 100.0 + normal(rng)).collect();
             let b: Vec<f64> = (0..n).map(|_| 100.0 + effect + normal(rng)).collect();
-            stats::hedges_g(&SampleMoments::of(&a).unwrap(), &SampleMoments::of(&b).unwrap(), 0.95).unwrap().interval
+            stats::hedges_g(
+                &SampleMoments::of(&a).unwrap(),
+                &SampleMoments::of(&b).unwrap(),
+                0.95,
+            )
+            .unwrap()
+            .interval
         }));
     }
 }
@@ -205,15 +270,25 @@ fn bootstrap_intervals_cover_or_say_why_not() {
     let mut phase = crate::testing::read_series(1, 30e6, 0.01).phases[0].clone();
     for n in 2..crate::repeated::FEWEST_RESAMPLED {
         phase.bandwidth = crate::estimate(&runs(&mut Rng::new(1), n, 100.0, 0.02)).unwrap();
-        assert_eq!(crate::repeated(&phase).unwrap().bootstrap_ci95, None, "n = {n}");
+        assert_eq!(
+            crate::repeated(&phase).unwrap().bootstrap_ci95,
+            None,
+            "n = {n}"
+        );
     }
     let phase = std::cell::RefCell::new(phase);
-    check_every_shape(400, 1_200, crate::repeated::FEWEST_RESAMPLED, 100.0, |rng, noise, n| {
-        let mut phase = phase.borrow_mut();
-        phase.bandwidth = crate::estimate(&noise.draw(rng, n)).unwrap();
-        let found = crate::repeated(&phase).unwrap().bootstrap_ci95.unwrap();
-        (found, !phase.bandwidth.interval_caveats.is_empty())
-    });
+    check_every_shape(
+        400,
+        1_200,
+        crate::repeated::FEWEST_RESAMPLED,
+        100.0,
+        |rng, noise, n| {
+            let mut phase = phase.borrow_mut();
+            phase.bandwidth = crate::estimate(&noise.draw(rng, n)).unwrap();
+            let found = crate::repeated(&phase).unwrap().bootstrap_ci95.unwrap();
+            (found, !phase.bandwidth.interval_caveats.is_empty())
+        },
+    );
 }
 
 /// Runs of which each takes 0.6 of its deviation from the one before gave 33 % false "different".
@@ -256,7 +331,10 @@ fn equivalence_is_seldom_claimed_falsely() {
         let all = campaigns(2_000);
         let claimed = (0..all)
             .filter(|_| {
-                let (a, b) = (runs(&mut rng, n, 100.0, 0.02), runs(&mut rng, n, 100.0 * apart, 0.02));
+                let (a, b) = (
+                    runs(&mut rng, n, 100.0, 0.02),
+                    runs(&mut rng, n, 100.0 * apart, 0.02),
+                );
                 crate::compare("x", "1/s", &a, &b).unwrap().verdict == Verdict::Equivalent
             })
             .count();
@@ -270,13 +348,26 @@ fn equivalence_is_seldom_claimed_falsely() {
 }
 
 /// Compares eight figures of two campaigns of `n` runs each, as one family.
-fn family(rng: &mut Rng, n: usize, draw: impl Fn(&mut Rng, usize, usize) -> (Vec<f64>, Vec<f64>)) -> Vec<Comparison> {
+fn family(
+    rng: &mut Rng,
+    n: usize,
+    draw: impl Fn(&mut Rng, usize, usize) -> (Vec<f64>, Vec<f64>),
+) -> Vec<Comparison> {
     let sides: Vec<_> = (0..8).map(|i| draw(rng, n, i)).collect();
-    let pair = |(i, (a, b)): (usize, &'_ (Vec<f64>, Vec<f64>))| (format!("figure {i}"), a.clone(), b.clone());
+    let pair = |(i, (a, b)): (usize, &'_ (Vec<f64>, Vec<f64>))| {
+        (format!("figure {i}"), a.clone(), b.clone())
+    };
     let named: Vec<_> = sides.iter().enumerate().map(pair).collect();
     let pairs: Vec<SamplePair<'_>> = named
         .iter()
-        .map(|(name, a, b)| SamplePair::new(name.clone(), "1/s", ComparedSample::Values(a), ComparedSample::Values(b)))
+        .map(|(name, a, b)| {
+            SamplePair::new(
+                name.clone(),
+                "1/s",
+                ComparedSample::Values(a),
+                ComparedSample::Values(b),
+            )
+        })
         .collect();
     compare_family(&pairs)
 }
@@ -286,10 +377,17 @@ fn cries(found: &[Comparison]) -> bool {
 }
 
 /// Share of campaigns in which a card compared with itself is called different.
-fn false_alarms(campaigns: u32, seed: u64, n: usize, draw: impl Fn(&mut Rng, usize) -> Vec<f64> + Copy) -> f64 {
+fn false_alarms(
+    campaigns: u32,
+    seed: u64,
+    n: usize,
+    draw: impl Fn(&mut Rng, usize) -> Vec<f64> + Copy,
+) -> f64 {
     let mut rng = Rng::new(seed);
     let both = |rng: &mut Rng, n: usize, _: usize| (draw(rng, n), draw(rng, n));
-    let alarms = (0..campaigns).filter(|_| cries(&family(&mut rng, n, both))).count();
+    let alarms = (0..campaigns)
+        .filter(|_| cries(&family(&mut rng, n, both)))
+        .count();
     alarms as f64 / f64::from(campaigns)
 }
 
@@ -312,11 +410,17 @@ fn a_difference_of_5_percent_at_2_percent_spread_is_found_by_ten_runs() {
         for _ in 0..1_000 {
             let draw = |rng: &mut Rng, n: usize, i: usize| {
                 let differs = i == 0 || !only_one;
-                (runs(rng, n, 100.0, 0.02), runs(rng, n, if differs { 105.0 } else { 100.0 }, 0.02))
+                (
+                    runs(rng, n, 100.0, 0.02),
+                    runs(rng, n, if differs { 105.0 } else { 100.0 }, 0.02),
+                )
             };
             let compared = family(&mut rng, 10, draw);
             let relevant = &compared[..if only_one { 1 } else { 8 }];
-            found += relevant.iter().filter(|c| c.verdict == Verdict::Different).count();
+            found += relevant
+                .iter()
+                .filter(|c| c.verdict == Verdict::Different)
+                .count();
             looked_for += relevant.len();
         }
         let share = found as f64 / looked_for as f64;
@@ -330,13 +434,26 @@ fn the_runs_said_to_be_needed_do_find_the_difference() {
     let mut rng = Rng::new(31);
     let (mut asked, mut found) = (0, 0);
     while asked < 300 {
-        let first = crate::compare("x", "1/s", &runs(&mut rng, 4, 100.0, 0.06), &runs(&mut rng, 4, 110.0, 0.06));
-        let Some(Verdict::Undecided { needed: Some(needed) }) = first.map(|c| c.verdict) else {
+        let first = crate::compare(
+            "x",
+            "1/s",
+            &runs(&mut rng, 4, 100.0, 0.06),
+            &runs(&mut rng, 4, 110.0, 0.06),
+        );
+        let Some(Verdict::Undecided {
+            needed: Some(needed),
+        }) = first.map(|c| c.verdict)
+        else {
             continue;
         };
         asked += 1;
         let n = needed.min(100) as usize;
-        let again = crate::compare("x", "1/s", &runs(&mut rng, n, 100.0, 0.06), &runs(&mut rng, n, 110.0, 0.06));
+        let again = crate::compare(
+            "x",
+            "1/s",
+            &runs(&mut rng, n, 100.0, 0.06),
+            &runs(&mut rng, n, 110.0, 0.06),
+        );
         found += u32::from(again.is_some_and(|c| c.verdict == Verdict::Different));
     }
     // 80 % is promised for the difference seen, which chance makes smaller or larger than the true one.
@@ -349,7 +466,15 @@ fn series(rng: &mut Rng, n: u32, speed: f64) -> Summary {
     let mut run = |repeat: u32| {
         let mut fake = |name, op, random, block: u64, iops: f64| {
             let iops = iops * speed * (1.0 + 0.02 * normal(rng));
-            Fake { name, op, random, block, iops, seconds: 10, sync_ms: None }
+            Fake {
+                name,
+                op,
+                random,
+                block,
+                iops,
+                seconds: 10,
+                sync_ms: None,
+            }
         };
         let phases = [
             fake("seq-write", Op::Write, false, mib, 30.0),
@@ -368,13 +493,20 @@ fn the_promises_hold_from_record_to_verdict() {
     let campaigns = 150;
     let (mut alarms, mut found, mut pairs) = (0, 0, 0);
     for _ in 0..campaigns {
-        let (a, again, faster) = (series(&mut rng, 10, 1.0), series(&mut rng, 10, 1.0), series(&mut rng, 10, 1.05));
+        let (a, again, faster) = (
+            series(&mut rng, 10, 1.0),
+            series(&mut rng, 10, 1.0),
+            series(&mut rng, 10, 1.05),
+        );
         alarms += u32::from(cries(&compare_summaries(&a, &again)));
         let compared = compare_summaries(&a, &faster);
         let rates: Vec<_> = compared.iter().filter(|c| c.unit != "ns").collect();
         assert_eq!(rates.len(), 4);
         pairs += rates.len();
-        found += rates.iter().filter(|c| c.verdict == Verdict::Different).count();
+        found += rates
+            .iter()
+            .filter(|c| c.verdict == Verdict::Different)
+            .count();
     }
     // 150 campaigns of true 4.5 % give up to 13 alarms once in fifty times.
     assert!(alarms <= 13, "{alarms} false alarms in {campaigns}");

@@ -24,7 +24,9 @@ pub fn steady_state(rounds: &[f64]) -> Option<SteadyWindow> {
 pub fn steady_windows(rounds: &[f64]) -> Vec<SteadyWindow> {
     let mut found: Vec<SteadyWindow> = Vec::new();
     for (first, window) in rounds.windows(WINDOW).enumerate() {
-        let free = found.last().is_none_or(|last| first as u32 >= last.first_round + last.rounds);
+        let free = found
+            .last()
+            .is_none_or(|last| first as u32 >= last.first_round + last.rounds);
         if let Some(steady) = measure(first, window).filter(|_| free)
             && steady.excursion <= MAX_EXCURSION
             && steady.slope.abs() <= MAX_SLOPE
@@ -37,7 +39,9 @@ pub fn steady_windows(rounds: &[f64]) -> Vec<SteadyWindow> {
 
 fn measure(first: usize, window: &[f64]) -> Option<SteadyWindow> {
     let average = mean(window).filter(|&m| m > 0.0)?;
-    let (low, high) = window.iter().fold((f64::MAX, f64::MIN), |(low, high), &v| (low.min(v), high.max(v)));
+    let (low, high) = window.iter().fold((f64::MAX, f64::MIN), |(low, high), &v| {
+        (low.min(v), high.max(v))
+    });
     let slope = drift(window)?.slope * (WINDOW - 1) as f64;
     Some(SteadyWindow {
         first_round: first.min(u32::MAX as usize) as u32,
@@ -54,16 +58,22 @@ mod tests {
 
     #[test]
     fn steady_state_begins_when_values_settle() {
-        let rounds = [400.0, 300.0, 220.0, 150.0, 120.0, 105.0, 103.0, 101.0, 104.0, 102.0];
+        let rounds = [
+            400.0, 300.0, 220.0, 150.0, 120.0, 105.0, 103.0, 101.0, 104.0, 102.0,
+        ];
         let found = steady_state(&rounds).unwrap();
         assert_eq!((found.first_round, found.rounds), (5, 5));
-        assert!((found.average - 103.0).abs() < 1e-9 && (found.excursion - 4.0 / 103.0).abs() < 1e-9);
+        assert!(
+            (found.average - 103.0).abs() < 1e-9 && (found.excursion - 4.0 / 103.0).abs() < 1e-9
+        );
     }
 
     /// The first window was given, although speed halved later.
     #[test]
     fn every_steady_window_is_given() {
-        let rounds = [100.0, 101.0, 99.0, 100.0, 100.0, 80.0, 50.0, 51.0, 49.0, 50.0, 50.0, 50.0];
+        let rounds = [
+            100.0, 101.0, 99.0, 100.0, 100.0, 80.0, 50.0, 51.0, 49.0, 50.0, 50.0, 50.0,
+        ];
         let found = steady_windows(&rounds);
         let levels: Vec<(u32, f64)> = found.iter().map(|w| (w.first_round, w.average)).collect();
         assert_eq!(levels, [(0, 100.0), (6, 50.0)]);

@@ -16,7 +16,9 @@ pub(crate) fn normal(rng: &mut Rng) -> f64 {
 
 /// `n` draws around `mean` with a deviation of `spread · mean`.
 pub(crate) fn runs(rng: &mut Rng, n: usize, mean: f64, spread: f64) -> Vec<f64> {
-    (0..n).map(|_| mean * (1.0 + spread * normal(rng))).collect()
+    (0..n)
+        .map(|_| mean * (1.0 + spread * normal(rng)))
+        .collect()
 }
 
 /// One phase of a made-up run: what one worker does, evenly, for some seconds.
@@ -35,7 +37,8 @@ pub(crate) struct Fake {
 impl Fake {
     fn job(&self) -> Job {
         let target = Target::Paths(vec!["/dev/mmcblk0".into()]);
-        let mut job = Job::new(self.name, target, Access::only(self.op, self.random)).with_block(Bytes(self.block));
+        let mut job = Job::new(self.name, target, Access::only(self.op, self.random))
+            .with_block(Bytes(self.block));
         job.files.direct = true;
         job.extent.size = Some(SizeSpec::Bytes(Bytes(4 << 30)));
         job.durability.fsync_every = u32::from(self.sync_ms.is_some());
@@ -45,36 +48,63 @@ impl Fake {
     fn record(&self) -> PhaseRecord {
         let each = (1e9 / self.iops) as u64;
         let ios = self.seconds * 1_000_000_000 / each;
-        let mut worker = WorkerRecord { name: self.name.into(), runtime: Nanos(ios * each), ..WorkerRecord::default() };
+        let mut worker = WorkerRecord {
+            name: self.name.into(),
+            runtime: Nanos(ios * each),
+            ..WorkerRecord::default()
+        };
         let op = &mut worker.ops[self.op];
         (op.ios, op.bytes, op.clat) = (ios, ios * self.block, Latency::with_histogram());
         // A little spread, so that percentiles differ.
-        (0..ios).for_each(|i| op.clat.record(Nanos(each - each / 50 + each * (i % 41) / 1000)));
+        (0..ios).for_each(|i| {
+            op.clat
+                .record(Nanos(each - each / 50 + each * (i % 41) / 1000))
+        });
         if let Some(ms) = self.sync_ms {
             worker.sync = Latency::with_histogram();
             (0..ios).for_each(|_| worker.sync.record(Nanos::from_millis(ms)));
         }
         let tick = Nanos::from_millis(500);
         let bytes = (self.iops * self.block as f64 / 2.0) as u64;
-        worker.intervals = (1..=2 * self.seconds).map(|i| interval(i * tick.0, tick, self.op, bytes)).collect();
+        worker.intervals = (1..=2 * self.seconds)
+            .map(|i| interval(i * tick.0, tick, self.op, bytes))
+            .collect();
         let (name, elapsed) = (self.name.to_owned(), worker.runtime);
-        PhaseRecord { name, started_unix_ms: 0, elapsed, workers: vec![worker], ..PhaseRecord::default() }
+        PhaseRecord {
+            name,
+            started_unix_ms: 0,
+            elapsed,
+            workers: vec![worker],
+            ..PhaseRecord::default()
+        }
     }
 }
 
 /// A run of made-up phases.
 pub(crate) fn run_of(repeat: u32, phases: &[Fake]) -> RunRecord {
-    let phase = |fake: &Fake| Phase { name: fake.name.into(), jobs: vec![fake.job()] };
+    let phase = |fake: &Fake| Phase {
+        name: fake.name.into(),
+        jobs: vec![fake.job()],
+    };
     RunRecord {
         format: FORMAT,
         id: format!("run-{repeat}"),
         series: "series".into(),
         repeat,
         started_unix_ms: 0,
-        origin: Origin::Measured { version: "0.1.0".into() },
-        scenario: Scenario { name: "test".into(), seed: 1, phases: phases.iter().map(phase).collect() },
+        origin: Origin::Measured {
+            version: "0.1.0".into(),
+        },
+        scenario: Scenario {
+            name: "test".into(),
+            seed: 1,
+            phases: phases.iter().map(phase).collect(),
+        },
         target: card(),
-        environment: Environment { hostname: "pi4".into(), ..Environment::default() },
+        environment: Environment {
+            hostname: "pi4".into(),
+            ..Environment::default()
+        },
         phases: phases.iter().map(Fake::record).collect(),
         caveats: Vec::new(),
         outcome: Outcome::Completed,
@@ -87,14 +117,33 @@ pub(crate) fn run_of(repeat: u32, phases: &[Fake]) -> RunRecord {
 pub(crate) fn write_run(repeat: u32, speed: f64, seconds: u64) -> RunRecord {
     let (block, op) = (1 << 20, Op::Write);
     let iops = speed / block as f64;
-    run_of(repeat, &[Fake { name: "write", op, random: false, block, iops, seconds, sync_ms: None }])
+    run_of(
+        repeat,
+        &[Fake {
+            name: "write",
+            op,
+            random: false,
+            block,
+            iops,
+            seconds,
+            sync_ms: None,
+        }],
+    )
 }
 
 /// The standard suite on a made-up card, `n` times: 30 MB/s and 40 MB/s sequential, 600 and 2000 IOPS random, `fsync`
 /// in 8 ms, 28 MB/s sustained; each run some thousandths off.
 pub(crate) fn suite(n: u32) -> Summary {
     let mib = 1 << 20;
-    let fake = |name, op, random, block, iops, sync_ms| Fake { name, op, random, block, iops, seconds: 15, sync_ms };
+    let fake = |name, op, random, block, iops, sync_ms| Fake {
+        name,
+        op,
+        random,
+        block,
+        iops,
+        seconds: 15,
+        sync_ms,
+    };
     let run = |repeat: u32| {
         let off = 1.0 + 0.003 * (f64::from(repeat * 3 % 5) - 2.0);
         let mb = |speed: f64| speed * 1e6 / mib as f64 * off;
@@ -106,7 +155,10 @@ pub(crate) fn suite(n: u32) -> Summary {
                 fake("rand-write", Op::Write, true, 4096, 600.0 * off, None),
                 fake("rand-read", Op::Read, true, 4096, 2000.0 * off, None),
                 fake("durable", Op::Write, false, 4096, 300.0 * off, Some(8)),
-                Fake { seconds: 40, ..fake("sustained", Op::Write, false, mib, mb(28.0), None) },
+                Fake {
+                    seconds: 40,
+                    ..fake("sustained", Op::Write, false, mib, mb(28.0), None)
+                },
             ],
         )
     };
@@ -119,9 +171,23 @@ pub(crate) fn read_series(card: u64, speed: f64, spread: f64) -> Summary {
     let (block, op) = (1 << 20, Op::Read);
     let run = |(repeat, speed): (u32, f64)| {
         let iops = speed / block as f64;
-        run_of(repeat, &[Fake { name: "seq-read", op, random: false, block, iops, seconds: 15, sync_ms: None }])
+        run_of(
+            repeat,
+            &[Fake {
+                name: "seq-read",
+                op,
+                random: false,
+                block,
+                iops,
+                seconds: 15,
+                sync_ms: None,
+            }],
+        )
     };
-    let records: Vec<RunRecord> = (0..).zip(runs(&mut rng, 5, speed, spread)).map(run).collect();
+    let records: Vec<RunRecord> = (0..)
+        .zip(runs(&mut rng, 5, speed, spread))
+        .map(run)
+        .collect();
     let mut summary = crate::summarize(&records);
     summary.target.label = Some(format!("card {card}"));
     summary
@@ -129,13 +195,25 @@ pub(crate) fn read_series(card: u64, speed: f64, spread: f64) -> Summary {
 
 fn interval(at: u64, length: Nanos, op: Op, bytes: u64) -> Interval {
     let mut ops = PerOp::default();
-    ops[op] = IntervalOp { ios: bytes >> 20, bytes, clat_sum: length };
-    Interval { at: Nanos(at), length, ops }
+    ops[op] = IntervalOp {
+        ios: bytes >> 20,
+        bytes,
+        clat_sum: length,
+    };
+    Interval {
+        at: Nanos(at),
+        length,
+        ops,
+    }
 }
 
 /// Repeats of [`write_run`], one a speed.
 pub(crate) fn records(speeds: &[f64]) -> Vec<RunRecord> {
-    speeds.iter().zip(0..).map(|(&speed, repeat)| write_run(repeat, speed, 20)).collect()
+    speeds
+        .iter()
+        .zip(0..)
+        .map(|(&speed, repeat)| write_run(repeat, speed, 20))
+        .collect()
 }
 
 /// A raw card on an SD bus of 50 MB/s.
@@ -154,9 +232,20 @@ const UNKNOWN: &str = r#"{"unknown": "it was not looked at"}"#;
 
 /// Facts that nobody looked at, and the few that matter here.
 fn device() -> DeviceIdentity {
-    let unknown =
-        ["serial", "rotational", "scheduler", "write_cache", "max_sectors_kb", "nr_requests", "discard_max", "zoned"];
-    let unknown: String = unknown.iter().map(|name| format!("\"{name}\": {UNKNOWN}, ")).collect();
+    let unknown = [
+        "serial",
+        "rotational",
+        "scheduler",
+        "write_cache",
+        "max_sectors_kb",
+        "nr_requests",
+        "discard_max",
+        "zoned",
+    ];
+    let unknown: String = unknown
+        .iter()
+        .map(|name| format!("\"{name}\": {UNKNOWN}, "))
+        .collect();
     let text = format!(
         r#"{{ {unknown} "node": "/dev/mmcblk0", "kname": "mmcblk0", "model": {{"known": "SD32G"}}, "size": 32000000000,
         "logical_block": 512, "physical_block": 512, "read_only": false, "card": null, "chain": ["mmcblk0"],

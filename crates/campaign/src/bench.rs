@@ -2,7 +2,9 @@
 
 use crate::ground::{self, usable, whole_mib};
 use crate::scratch::{Scratch, ScratchError};
-use crate::single_run::{OnceError, RunRequest, RunResult, SeriesPosition, run_once, was_interrupted};
+use crate::single_run::{
+    OnceError, RunRequest, RunResult, SeriesPosition, run_once, was_interrupted,
+};
 use crate::suite::{Suite, SuiteLength, SuiteWorkload};
 use hakaru_device::guard::{Erasable, Refusal};
 use hakaru_device::{InspectError, Roots};
@@ -89,13 +91,21 @@ pub enum BenchError {
     #[error("{} cannot be written: choose a directory you may write to, or run as its owner", .path.display())]
     NotWritable { path: PathBuf },
     #[error("{} has {free} free, and {needed} are needed: free some space, or use --size={}MiB ({} bytes)", .path.display(), fits.0 >> 20, fits.0)]
-    NoSpace { path: PathBuf, free: Bytes, needed: Bytes, fits: Bytes },
+    NoSpace {
+        path: PathBuf,
+        free: Bytes,
+        needed: Bytes,
+        fits: Bytes,
+    },
     #[error("{} has {free} free, and a measurement needs {SMALLEST} at least", .path.display())]
     Full { path: PathBuf, free: Bytes },
     #[error("--size={size} is too small: a measurement needs {SMALLEST} at least")]
     TooSmall { size: Bytes },
     #[error("{workload} would destroy what is on {}: only reads are done on a device without --erase", .path.display())]
-    WouldDestroy { path: PathBuf, workload: &'static str },
+    WouldDestroy {
+        path: PathBuf,
+        workload: &'static str,
+    },
     #[error(transparent)]
     Scratch(#[from] ScratchError),
     #[error("{0}: it was not written to any more")]
@@ -134,11 +144,25 @@ pub fn decide(wish: &BenchRequest) -> Result<BenchPlan, BenchError> {
     let whole = std::fs::canonicalize(&wish.path).unwrap_or_else(|_| wish.path.clone());
     let identity = hakaru_device::identify(&whole, &Roots::live());
     let mut remarks = Vec::new();
-    let pace = wish.pace.unwrap_or_else(|| default_pace(&place, &identity, &mut remarks));
+    let pace = wish
+        .pace
+        .unwrap_or_else(|| default_pace(&place, &identity, &mut remarks));
     let size = choose_size(wish, pace, &facts, &place, &mut remarks)?;
     let workloads = choose_workloads(wish, &place, &mut remarks)?;
-    let suite = Suite { pace, workloads, size, seed: wish.seed, ioengine: wish.ioengine };
-    Ok(BenchPlan { suite, repeats: wish.repeats.unwrap_or(pace.repeats()), identity, place, remarks })
+    let suite = Suite {
+        pace,
+        workloads,
+        size,
+        seed: wish.seed,
+        ioengine: wish.ioengine,
+    };
+    Ok(BenchPlan {
+        suite,
+        repeats: wish.repeats.unwrap_or(pace.repeats()),
+        identity,
+        place,
+        remarks,
+    })
 }
 
 /// Decides for a simulated card, for those who want to see what the suite makes of a card they know all about.
@@ -154,9 +178,21 @@ pub fn decide_simulated(wish: &BenchRequest, prices: DeviceModel) -> Result<Benc
     let identity = ground::simulated(&prices, &prices.name);
     let place = BenchTarget::Sim(Box::new(prices));
     let workloads = choose_workloads(wish, &place, &mut Vec::new())?;
-    let suite = Suite { pace, workloads, size, seed: wish.seed, ioengine: IoEngine::Sim };
+    let suite = Suite {
+        pace,
+        workloads,
+        size,
+        seed: wish.seed,
+        ioengine: IoEngine::Sim,
+    };
     let remarks = vec!["a simulated card: virtual time, no measurement of this host".to_owned()];
-    Ok(BenchPlan { suite, repeats: wish.repeats.unwrap_or(pace.repeats()), identity, place, remarks })
+    Ok(BenchPlan {
+        suite,
+        repeats: wish.repeats.unwrap_or(pace.repeats()),
+        identity,
+        place,
+        remarks,
+    })
 }
 
 fn check_kind(wish: &BenchRequest, facts: &TargetFacts) -> Result<BenchTarget, BenchError> {
@@ -166,18 +202,35 @@ fn check_kind(wish: &BenchRequest, facts: &TargetFacts) -> Result<BenchTarget, B
         TargetKind::Directory => Ok(BenchTarget::Folder(path)),
         TargetKind::BlockDevice => Ok(BenchTarget::Device(path)),
         TargetKind::File | TargetKind::Absent => {
-            let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
+            let folder = path
+                .parent()
+                .filter(|p| !p.as_os_str().is_empty())
+                .unwrap_or(Path::new("."))
+                .to_owned();
             match facts.kind {
                 TargetKind::File => Err(BenchError::File { path, folder }),
-                _ => Err(BenchError::NotATarget { path, what: "path that does not exist" }),
+                _ => Err(BenchError::NotATarget {
+                    path,
+                    what: "path that does not exist",
+                }),
             }
         }
-        TargetKind::CharDevice => Err(BenchError::NotATarget { path, what: "character device" }),
-        TargetKind::Other => Err(BenchError::NotATarget { path, what: "socket, pipe or the like" }),
+        TargetKind::CharDevice => Err(BenchError::NotATarget {
+            path,
+            what: "character device",
+        }),
+        TargetKind::Other => Err(BenchError::NotATarget {
+            path,
+            what: "socket, pipe or the like",
+        }),
     }
 }
 
-fn default_pace(place: &BenchTarget, identity: &Identity, remarks: &mut Vec<String>) -> SuiteLength {
+fn default_pace(
+    place: &BenchTarget,
+    identity: &Identity,
+    remarks: &mut Vec<String>,
+) -> SuiteLength {
     if matches!(place, BenchTarget::Folder(_)) && identity.system_disk {
         remarks.push(
             "quick suite, because the system runs from this disk (--standard measures as long as it takes)".into(),
@@ -210,13 +263,19 @@ fn choose_size(
         return Err(BenchError::Full { path: path(), free });
     }
     match wish.size {
-        Some(size) if size > usable => {
-            Err(BenchError::NoSpace { path: path(), free, needed: size, fits: whole_mib(usable) })
-        }
+        Some(size) if size > usable => Err(BenchError::NoSpace {
+            path: path(),
+            free,
+            needed: size,
+            fits: whole_mib(usable),
+        }),
         Some(size) => Ok(whole_mib(size)),
         None if pace.size() > usable => {
             let size = whole_mib(usable);
-            remarks.push(format!("{size} rather than {}, because only {free} are free", pace.size()));
+            remarks.push(format!(
+                "{size} rather than {}, because only {free} are free",
+                pace.size()
+            ));
             Ok(size)
         }
         None => Ok(pace.size()),
@@ -230,15 +289,24 @@ fn choose_workloads(
 ) -> Result<Vec<SuiteWorkload>, BenchError> {
     let may_write = place.is_free_to_write() || wish.erase;
     if let Some(writing) = wish.only.iter().find(|w| w.writes() && !may_write) {
-        return Err(BenchError::WouldDestroy { path: wish.path.clone(), workload: writing.name() });
+        return Err(BenchError::WouldDestroy {
+            path: wish.path.clone(),
+            workload: writing.name(),
+        });
     }
     if !wish.only.is_empty() {
         return Ok(wish.only.clone());
     }
     if !may_write {
-        remarks.push("reads only, because writing would destroy what is on the device (--erase allows it)".into());
+        remarks.push(
+            "reads only, because writing would destroy what is on the device (--erase allows it)"
+                .into(),
+        );
     }
-    Ok(SuiteWorkload::ALL.into_iter().filter(|w| may_write || !w.writes()).collect())
+    Ok(SuiteWorkload::ALL
+        .into_iter()
+        .filter(|w| may_write || !w.writes())
+        .collect())
 }
 
 /// Carries out what was decided. Each round is stored before the next begins; a stop keeps what was measured.
@@ -257,7 +325,10 @@ pub fn run(
     if let (BenchTarget::Device(path), None) = (&decided.place, erasable)
         && let Some(writing) = decided.suite.workloads.iter().find(|w| w.writes())
     {
-        return Err(BenchError::WouldDestroy { path: path.clone(), workload: writing.name() });
+        return Err(BenchError::WouldDestroy {
+            path: path.clone(),
+            workload: writing.name(),
+        });
     }
     let clock = ClockChoice::best();
     let overhead = hakaru_engine::measure_overhead(clock);
@@ -269,18 +340,32 @@ pub fn run(
             (Some(scratch), target)
         }
         // Written to by its own node, whatever a link that it was named by leads to by now.
-        BenchTarget::Device(path) => (None, Target::Paths(vec![erasable.map_or_else(|| path.clone(), Erasable::node)])),
+        BenchTarget::Device(path) => (
+            None,
+            Target::Paths(vec![erasable.map_or_else(|| path.clone(), Erasable::node)]),
+        ),
         BenchTarget::Sim(prices) => (None, Target::Sim(prices.clone())),
     };
     let mut records: Vec<RunRecord> = Vec::new();
     for repeat in 0..decided.repeats {
         watcher.round(repeat, decided.repeats);
         // Each round draws other offsets, so that no round profits from what the one before left in a cache.
-        let round = Suite { seed: suite.seed.wrapping_add(u64::from(repeat)), ..suite.clone() };
+        let round = Suite {
+            seed: suite.seed.wrapping_add(u64::from(repeat)),
+            ..suite.clone()
+        };
         let scenario = round.scenario(&target);
-        let options =
-            RunOptions { clock, stop, direct_fallback: true, replace_engines: true, wall_clock: crate::now_unix_ms };
-        let series = SeriesPosition { id: records.first().map(|first| first.series.clone()), repeat };
+        let options = RunOptions {
+            clock,
+            stop,
+            direct_fallback: true,
+            replace_engines: true,
+            wall_clock: crate::now_unix_ms,
+        };
+        let series = SeriesPosition {
+            id: records.first().map(|first| first.series.clone()),
+            repeat,
+        };
         let once = RunRequest {
             scenario: &scenario,
             identity: &decided.identity,
@@ -290,32 +375,54 @@ pub fn run(
             caveats: Vec::new(),
         };
         // The leave is for one very device, and the engine opens by name.
-        let unchanged = erasable.map_or(Ok(()), |erasable| erasable.check_unchanged(&Roots::live()));
-        let ran = unchanged
-            .map_err(BenchError::from)
-            .and_then(|()| run_once(once, store.as_deref_mut(), &mut AsObserver(watcher)).map_err(BenchError::from));
+        let unchanged =
+            erasable.map_or(Ok(()), |erasable| erasable.check_unchanged(&Roots::live()));
+        let ran = unchanged.map_err(BenchError::from).and_then(|()| {
+            run_once(once, store.as_deref_mut(), &mut AsObserver(watcher)).map_err(BenchError::from)
+        });
         let ran = match ran {
             Ok(ran) => ran,
             // What could not be stored was measured all the same, and is all there is of it here.
-            Err(BenchError::Once(OnceError::Store { source, record, kept })) => {
+            Err(BenchError::Once(OnceError::Store {
+                source,
+                record,
+                kept,
+            })) => {
                 records.push((*record).clone());
-                return Ok(BenchResult { records, error: Some(OnceError::Store { source, record, kept }.into()) });
+                return Ok(BenchResult {
+                    records,
+                    error: Some(
+                        OnceError::Store {
+                            source,
+                            record,
+                            kept,
+                        }
+                        .into(),
+                    ),
+                });
             }
             Err(error) if records.is_empty() => return Err(error),
             // What was measured before is shown all the same.
             Err(error) => {
-                return Ok(BenchResult { records, error: Some(error) });
+                return Ok(BenchResult {
+                    records,
+                    error: Some(error),
+                });
             }
         };
         watcher.stored(&ran.record);
         let RunResult { record, error } = &ran;
-        let over = was_interrupted(&ran) || error.is_some() || record.phases.len() < scenario.phases.len();
+        let over =
+            was_interrupted(&ran) || error.is_some() || record.phases.len() < scenario.phases.len();
         records.push(ran.record);
         if over {
             break;
         }
     }
-    Ok(BenchResult { records, error: None })
+    Ok(BenchResult {
+        records,
+        error: None,
+    })
 }
 
 fn fill_scratch(

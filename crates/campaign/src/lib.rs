@@ -15,5 +15,6 @@ mod spooling;
 pub mod suite;
 
 pub use single_run::{
-    Kept, OnceError, RunRequest, RunResult, SeriesPosition, inspect_all, new_id, now_unix_ms, run_once, run_point,
+    Kept, OnceError, RunRequest, RunResult, SeriesPosition, inspect_all, new_id, now_unix_ms,
+    run_once, run_point,
 };

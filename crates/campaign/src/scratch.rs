@@ -17,7 +17,11 @@ pub enum ScratchError {
     #[error("cannot make a temporary file in {}: {errno}{}", .folder.display(), hint(*.errno))]
     Make { folder: PathBuf, errno: Errno },
     #[error("cannot write the temporary file in {} beyond byte {at}: {errno}{}", .folder.display(), hint(*.errno))]
-    Write { folder: PathBuf, at: u64, errno: Errno },
+    Write {
+        folder: PathBuf,
+        at: u64,
+        errno: Errno,
+    },
     #[error("stopped while the temporary file was being written")]
     Stopped,
 }
@@ -49,9 +53,16 @@ impl Scratch {
     /// # Errors
     /// [`ScratchError::Make`] with the cure.
     pub fn make(folder: &Path) -> Result<Scratch, ScratchError> {
-        let failed = |errno| ScratchError::Make { folder: folder.to_owned(), errno };
+        let failed = |errno| ScratchError::Make {
+            folder: folder.to_owned(),
+            errno,
+        };
         let mode = Mode::from_raw_mode(0o600);
-        let unnamed = rustix::fs::open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
+        let unnamed = rustix::fs::open(
+            folder,
+            OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC,
+            mode,
+        );
         let fd = match unnamed {
             Ok(fd) => fd,
             // vfat and others cannot make nameless files: the name is taken away at once.
@@ -64,7 +75,11 @@ impl Scratch {
             }
             Err(errno) => return Err(failed(errno)),
         };
-        Ok(Scratch { fd, folder: folder.to_owned(), size: 0 })
+        Ok(Scratch {
+            fd,
+            folder: folder.to_owned(),
+            size: 0,
+        })
     }
 
     /// Writes it full of data that does not compress, up to `size` or until `patience` is over, and flushes it.
@@ -83,10 +98,16 @@ impl Scratch {
         let mut rng = hakaru_model::rng::Rng::new(begun.elapsed().subsec_nanos().into());
         let mut buffer = vec![0u8; PIECE];
         while self.size < size.0 {
-            buffer.chunks_exact_mut(8).for_each(|word| word.copy_from_slice(&rng.next_u64().to_le_bytes()));
+            buffer
+                .chunks_exact_mut(8)
+                .for_each(|word| word.copy_from_slice(&rng.next_u64().to_le_bytes()));
             let len = (size.0 - self.size).min(PIECE as u64) as usize;
             let at = self.size;
-            let failed = |errno| ScratchError::Write { folder: self.folder.clone(), at, errno };
+            let failed = |errno| ScratchError::Write {
+                folder: self.folder.clone(),
+                at,
+                errno,
+            };
             match rustix::io::pwrite(&self.fd, &buffer[..len], self.size) {
                 Err(Errno::INTR) => continue,
                 Ok(0) => return Err(failed(Errno::NOSPC)),
@@ -95,7 +116,9 @@ impl Scratch {
             // Flushed piece by piece, so that the time it takes is the time of the device and not of the page cache.
             if self.size.is_multiple_of(16 * PIECE as u64) || self.size == size.0 {
                 rustix::fs::fdatasync(&self.fd).map_err(failed)?;
-                if patience.is_some_and(|patience| begun.elapsed() > patience) && self.size >= least.0 {
+                if patience.is_some_and(|patience| begun.elapsed() > patience)
+                    && self.size >= least.0
+                {
                     break;
                 }
             }
@@ -117,7 +140,11 @@ impl Scratch {
 
     /// A path by which it can be opened while this value lives.
     pub fn path(&self) -> PathBuf {
-        PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()))
+        PathBuf::from(format!(
+            "/proc/{}/fd/{}",
+            std::process::id(),
+            self.fd.as_raw_fd()
+        ))
     }
 }
 
@@ -139,7 +166,12 @@ mod tests {
         assert_eq!((scratch.size(), heard), (Bytes(3 << 20), 3 << 20));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
         let content = std::fs::read(scratch.path()).unwrap();
-        assert!(content.len() == 3 << 20 && content.chunks(4096).all(|page| page.iter().any(|&b| b != 0)));
+        assert!(
+            content.len() == 3 << 20
+                && content
+                    .chunks(4096)
+                    .all(|page| page.iter().any(|&b| b != 0))
+        );
     }
 
     #[test]
@@ -152,6 +184,9 @@ mod tests {
     fn a_stop_is_heard() {
         let dir = tempfile::tempdir().unwrap();
         let mut scratch = Scratch::make(dir.path()).unwrap();
-        assert_eq!(scratch.fill(Bytes(3 << 20), Bytes(0), None, &mut |_| false), Err(ScratchError::Stopped));
+        assert_eq!(
+            scratch.fill(Bytes(3 << 20), Bytes(0), None, &mut |_| false),
+            Err(ScratchError::Stopped)
+        );
     }
 }

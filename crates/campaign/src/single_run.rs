@@ -106,7 +106,9 @@ impl Kept {
 fn write_new(path: &Path, record: &RunRecord) -> io::Result<()> {
     let text = hakaru_store::export(record).map_err(io::Error::other)?;
     let mut file = File::create_new(path)?;
-    let written = file.write_all(format!("{text}\n").as_bytes()).and_then(|()| file.sync_all());
+    let written = file
+        .write_all(format!("{text}\n").as_bytes())
+        .and_then(|()| file.sync_all());
     if written.is_err() {
         // Half a record is none.
         let _ = std::fs::remove_file(path);
@@ -188,10 +190,20 @@ pub fn run_point(
     store: Option<&mut Store>,
     observer: &mut dyn Observer,
 ) -> Result<RunResult, OnceError> {
-    let RunRequest { scenario, identity, series, options, overhead, caveats: known } = once;
+    let RunRequest {
+        scenario,
+        identity,
+        series,
+        options,
+        overhead,
+        caveats: known,
+    } = once;
     let facts = inspect_all(scenario)?;
     let plan = Plan::resolve(scenario, &facts)?;
-    let campaign = campaign.map(|point| CampaignPoint { laid_out: to_lay_out(&plan, &facts), ..point });
+    let campaign = campaign.map(|point| CampaignPoint {
+        laid_out: to_lay_out(&plan, &facts),
+        ..point
+    });
     let id = new_id();
     let begun = RunRecord {
         format: FORMAT,
@@ -199,7 +211,9 @@ pub fn run_point(
         id,
         repeat: series.repeat,
         started_unix_ms: now_unix_ms(),
-        origin: Origin::Measured { version: env!("CARGO_PKG_VERSION").to_owned() },
+        origin: Origin::Measured {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
         scenario: scenario.clone(),
         target: identity.clone(),
         environment: hakaru_device::environment(&Roots::live(), options.clock.name()),
@@ -209,12 +223,20 @@ pub fn run_point(
         overhead,
         campaign,
     };
-    let mut spool = store.as_deref().and_then(|store| Spooling::begin(store, &begun));
+    let mut spool = store
+        .as_deref()
+        .and_then(|store| Spooling::begin(store, &begun));
     let report = match &mut spool {
         Some(spool) => hakaru_engine::run(&plan, &options, &mut spool.before(observer)),
         None => hakaru_engine::run(&plan, &options, observer),
     };
-    let EngineReport { phases, caveats, laid_out, outcome, error } = report;
+    let EngineReport {
+        phases,
+        caveats,
+        laid_out,
+        outcome,
+        error,
+    } = report;
     if phases.is_empty()
         && let Some(error) = error
     {
@@ -222,14 +244,27 @@ pub fn run_point(
         return Err(OnceError::Run(error));
     }
     // What was thought before may be more: files that fill a file system take what there turns out to be.
-    let campaign = begun.campaign.clone().map(|point| CampaignPoint { laid_out, ..point });
+    let campaign = begun
+        .campaign
+        .clone()
+        .map(|point| CampaignPoint { laid_out, ..point });
     let caveats = with_circumstances(caveats, &known, identity);
-    let record = RunRecord { phases, caveats, outcome, campaign, ..begun };
+    let record = RunRecord {
+        phases,
+        caveats,
+        outcome,
+        campaign,
+        ..begun
+    };
     if let Some(store) = store
         && let Err(source) = store.append(&record)
     {
         let kept = Kept::keep(&record, spool, &std::env::temp_dir());
-        return Err(OnceError::Store { source: Box::new(source), record: Box::new(record), kept });
+        return Err(OnceError::Store {
+            source: Box::new(source),
+            record: Box::new(record),
+            kept,
+        });
     }
     spool.into_iter().for_each(Spooling::remove);
     Ok(RunResult { record, error })
@@ -240,23 +275,38 @@ pub fn run_point(
 fn to_lay_out(plan: &Plan, facts: &Facts) -> Bytes {
     let files = || plan.phases.iter().flat_map(|phase| &phase.files);
     let wanting = files().filter(|file| matches!(file.lay_out, LayOut::Write(_)));
-    let absent = wanting.filter(|file| file.path.metadata().map_or(0, |metadata| metadata.len()) < file.size.0);
-    let sizes: BTreeMap<&Path, u64> = absent.map(|file| (file.path.as_path(), file.size.0)).collect();
+    let absent = wanting
+        .filter(|file| file.path.metadata().map_or(0, |metadata| metadata.len()) < file.size.0);
+    let sizes: BTreeMap<&Path, u64> = absent
+        .map(|file| (file.path.as_path(), file.size.0))
+        .collect();
     let filling = files().filter(|file| file.lay_out == LayOut::Fill);
     // Several files of one file system fill it once.
-    let free = filling.filter_map(|file| Some((file_system(&file.path)?, facts.get(&file.path)?.free?.0)));
+    let free =
+        filling.filter_map(|file| Some((file_system(&file.path)?, facts.get(&file.path)?.free?.0)));
     let free: BTreeMap<u64, u64> = free.collect();
-    Bytes(sizes.values().chain(free.values()).fold(0, |sum, size| sum.saturating_add(*size)))
+    Bytes(
+        sizes
+            .values()
+            .chain(free.values())
+            .fold(0, |sum, size| sum.saturating_add(*size)),
+    )
 }
 
 /// The number of the file system that a file lies on, or will.
 fn file_system(path: &Path) -> Option<u64> {
     let path = std::path::absolute(path).ok()?;
-    path.ancestors().find_map(|path| path.metadata().ok()).map(|metadata| metadata.dev())
+    path.ancestors()
+        .find_map(|path| path.metadata().ok())
+        .map(|metadata| metadata.dev())
 }
 
 /// The caveats of the engine, those that were known before, and those that follow from whose storage it is.
-fn with_circumstances(mut caveats: Vec<Caveat>, known: &[Caveat], identity: &Identity) -> Vec<Caveat> {
+fn with_circumstances(
+    mut caveats: Vec<Caveat>,
+    known: &[Caveat],
+    identity: &Identity,
+) -> Vec<Caveat> {
     caveats.extend_from_slice(known);
     caveats.extend(identity.system_disk.then_some(Caveat::SystemDisk));
     caveats
@@ -275,10 +325,18 @@ mod tests {
     fn a_clock_before_1970_gives_ids_and_times() {
         let before = UNIX_EPOCH - Duration::from_millis(1500);
         let ids = [id_at(before), id_at(before), id_at(SystemTime::now())];
-        assert!(ids.iter().all(|id| uuid::Uuid::parse_str(id).is_ok_and(|id| id.get_version_num() == 7)), "{ids:?}");
+        assert!(
+            ids.iter()
+                .all(|id| uuid::Uuid::parse_str(id).is_ok_and(|id| id.get_version_num() == 7)),
+            "{ids:?}"
+        );
         assert!(ids[0] != ids[1] && ids[1] < ids[2], "{ids:?}");
         assert_eq!(
-            (unix_ms(before), unix_ms(UNIX_EPOCH), unix_ms(UNIX_EPOCH + Duration::from_secs(2))),
+            (
+                unix_ms(before),
+                unix_ms(UNIX_EPOCH),
+                unix_ms(UNIX_EPOCH + Duration::from_secs(2))
+            ),
             (-1500, 0, 2000)
         );
     }

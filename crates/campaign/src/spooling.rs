@@ -44,12 +44,21 @@ impl Spooling {
         let live = lies_apart(&begun.target, store.path());
         let spool = store.spool(begun).ok()?;
         let now = Instant::now();
-        Some(Spooling { spool, live, pending: BTreeMap::new(), phase_began: now, last: now })
+        Some(Spooling {
+            spool,
+            live,
+            pending: BTreeMap::new(),
+            phase_began: now,
+            last: now,
+        })
     }
 
     /// Puts it between a run and its observer.
     pub(crate) fn before<'a>(&'a mut self, observer: &'a mut dyn Observer) -> SpoolingObserver<'a> {
-        SpoolingObserver { spooling: self, observer }
+        SpoolingObserver {
+            spooling: self,
+            observer,
+        }
     }
 
     /// Removes it, once the record is stored or there is nothing to keep.
@@ -66,9 +75,16 @@ impl Spooling {
         self.pending.clear();
         (self.phase_began, self.last) = (Instant::now(), Instant::now());
         if self.live {
-            let seat =
-                |w: &hakaru_model::plan::WorkerPlan| WorkerHeader { name: w.name.clone(), job: w.job, clone: w.clone };
-            self.spool.phase_begins(&phase.name, crate::now_unix_ms(), phase.workers.iter().map(seat).collect());
+            let seat = |w: &hakaru_model::plan::WorkerPlan| WorkerHeader {
+                name: w.name.clone(),
+                job: w.job,
+                clone: w.clone,
+            };
+            self.spool.phase_begins(
+                &phase.name,
+                crate::now_unix_ms(),
+                phase.workers.iter().map(seat).collect(),
+            );
         }
     }
 
@@ -76,10 +92,14 @@ impl Spooling {
         if !self.live {
             return;
         }
-        self.pending.entry(worker).and_modify(|before| before.join(interval)).or_insert(*interval);
+        self.pending
+            .entry(worker)
+            .and_modify(|before| before.join(interval))
+            .or_insert(*interval);
         if self.last.elapsed() >= EVERY.max(self.phase_began.elapsed() / PART) {
             self.last = Instant::now();
-            self.spool.so_far(std::mem::take(&mut self.pending).into_iter().collect());
+            self.spool
+                .so_far(std::mem::take(&mut self.pending).into_iter().collect());
         }
     }
 
@@ -96,7 +116,10 @@ impl Spooling {
 /// Whether writing to a database does not disturb what is measured on a target.
 fn lies_apart(target: &Identity, database: &Path) -> bool {
     let roots = Roots::live();
-    match (&target.device, hakaru_device::identify(database, &roots).device) {
+    match (
+        &target.device,
+        hakaru_device::identify(database, &roots).device,
+    ) {
         (Fact::Known(target), Fact::Known(store)) => share_nothing(target, &store),
         // Memory or a network, which is no device under test.
         (Fact::Known(_), Fact::Unknown(_)) => true,
@@ -107,9 +130,15 @@ fn lies_apart(target: &Identity, database: &Path) -> bool {
 fn share_nothing(one: &DeviceIdentity, other: &DeviceIdentity) -> bool {
     // The first word of a link of the chain is the name of a device, but for the bus at its end.
     let devices = |identity: &DeviceIdentity| -> Vec<String> {
-        let names = identity.chain.iter().filter_map(|link| link.split(' ').next());
+        let names = identity
+            .chain
+            .iter()
+            .filter_map(|link| link.split(' ').next());
         let known = names.filter(|name| Path::new("/sys/class/block").join(name).exists());
-        known.map(str::to_owned).chain([identity.kname.clone()]).collect()
+        known
+            .map(str::to_owned)
+            .chain([identity.kname.clone()])
+            .collect()
     };
     let others = devices(other);
     !devices(one).iter().any(|name| others.contains(name))

@@ -76,7 +76,9 @@ impl SuiteWorkload {
 
     fn block(self) -> Bytes {
         match self {
-            SuiteWorkload::RandWrite | SuiteWorkload::RandRead | SuiteWorkload::Durable => Bytes(4096),
+            SuiteWorkload::RandWrite | SuiteWorkload::RandRead | SuiteWorkload::Durable => {
+                Bytes(4096)
+            }
             _ => Bytes(MIB),
         }
     }
@@ -98,7 +100,9 @@ impl SuiteLength {
             (SuiteLength::Quick, SuiteWorkload::Sustained) => (Nanos(0), Nanos::from_millis(4_000)),
             (SuiteLength::Quick, _) => (Nanos::from_millis(150), Nanos::from_millis(1_500)),
             (SuiteLength::Standard, SuiteWorkload::Sustained) => (Nanos(0), Nanos::from_secs(120)),
-            (SuiteLength::Standard, SuiteWorkload::Durable | SuiteWorkload::Mixed) => (Nanos(0), Nanos::from_secs(30)),
+            (SuiteLength::Standard, SuiteWorkload::Durable | SuiteWorkload::Mixed) => {
+                (Nanos(0), Nanos::from_secs(30))
+            }
             (SuiteLength::Standard, _) => (Nanos::from_secs(2), Nanos::from_secs(60)),
         }
     }
@@ -146,19 +150,24 @@ pub struct Suite {
 impl Suite {
     /// The suite on a target whose content may be overwritten (or is only read, if only reads are asked for).
     pub fn scenario(&self, target: &Target) -> Scenario {
-        let phases = self
-            .workloads
-            .iter()
-            .map(|&workload| Phase { name: workload.name().to_owned(), jobs: vec![self.job(workload, target)] });
+        let phases = self.workloads.iter().map(|&workload| Phase {
+            name: workload.name().to_owned(),
+            jobs: vec![self.job(workload, target)],
+        });
         let name = match self.pace {
             SuiteLength::Quick => "bench --quick",
             SuiteLength::Standard => "bench --standard",
         };
-        Scenario { name: name.to_owned(), seed: self.seed, phases: phases.collect() }
+        Scenario {
+            name: name.to_owned(),
+            seed: self.seed,
+            phases: phases.collect(),
+        }
     }
 
     fn job(&self, workload: SuiteWorkload, target: &Target) -> Job {
-        let mut job = Job::new(workload.name(), target.clone(), workload.access()).with_block(workload.block());
+        let mut job = Job::new(workload.name(), target.clone(), workload.access())
+            .with_block(workload.block());
         let (ramp_time, runtime) = self.pace.times(workload);
         job.ioengine = self.ioengine;
         job.files.direct = true;
@@ -202,7 +211,11 @@ mod tests {
 
     #[test]
     fn names_lead_back_to_their_workload() {
-        assert!(SuiteWorkload::ALL.into_iter().all(|w| SuiteWorkload::from_name(w.name()) == Some(w)));
+        assert!(
+            SuiteWorkload::ALL
+                .into_iter()
+                .all(|w| SuiteWorkload::from_name(w.name()) == Some(w))
+        );
         assert_eq!(SuiteWorkload::from_name("seq"), None);
     }
 }

@@ -14,29 +14,56 @@ fn fio(name: &str, text: &str) -> Result<Scenario, String> {
     if text.contains("nonsense") {
         return Err("line 1: `nonsense` is no option of fio".to_owned());
     }
-    let mut job = Job::new(name, Target::Paths(vec!["/home/me/x".into()]), Access::only(Op::Write, true));
-    job.rules.replay.read.extend(text.contains("read_iolog").then(|| "/home/me/x.log".into()));
-    Ok(Scenario { name: name.into(), seed: 1, phases: vec![Phase { name: "x".into(), jobs: vec![job] }] })
+    let mut job = Job::new(
+        name,
+        Target::Paths(vec!["/home/me/x".into()]),
+        Access::only(Op::Write, true),
+    );
+    job.rules
+        .replay
+        .read
+        .extend(text.contains("read_iolog").then(|| "/home/me/x.log".into()));
+    Ok(Scenario {
+        name: name.into(),
+        seed: 1,
+        phases: vec![Phase {
+            name: "x".into(),
+            jobs: vec![job],
+        }],
+    })
 }
 
 fn read_file(path: &Path) -> Result<String, String> {
     match path.to_str() {
-        Some("card.json") => Ok(serde_json::to_string(&DeviceModel::plain("plain", Bytes(1 << 30))).unwrap()),
+        Some("card.json") => {
+            Ok(serde_json::to_string(&DeviceModel::plain("plain", Bytes(1 << 30))).unwrap())
+        }
         Some("job.fio") => Ok("[x]\nrw=randwrite\n".to_owned()),
         _ => Err(format!("{} cannot be read: no such file", path.display())),
     }
 }
 
 fn parse(text: &str) -> Result<Campaign, FileError> {
-    campaign(text, &ResolveContext { read_file: &read_file, fio: &fio })
+    campaign(
+        text,
+        &ResolveContext {
+            read_file: &read_file,
+            fio: &fio,
+        },
+    )
 }
 
 #[test]
 fn all_ready_ones_are_sound() {
     for ready in READY {
-        let campaign = parse(ready.text).unwrap_or_else(|error| panic!("{}: {error} {:?}", ready.name, error.span));
+        let campaign = parse(ready.text)
+            .unwrap_or_else(|error| panic!("{}: {error} {:?}", ready.name, error.span));
         assert_eq!(campaign.id, ready.name);
-        assert!(!campaign.about.is_empty() && campaign.count() > 0, "{}", ready.name);
+        assert!(
+            !campaign.about.is_empty() && campaign.count() > 0,
+            "{}",
+            ready.name
+        );
     }
 }
 
@@ -44,15 +71,33 @@ fn all_ready_ones_are_sound() {
 fn the_six_cards_are_measured_as_they_were() {
     let text = READY.iter().find(|r| r.name == "article-a").unwrap().text;
     let campaign = parse(text).unwrap();
-    assert_eq!((campaign.cards.len(), campaign.layers.len(), campaign.workloads.len()), (6, 2, 4));
-    assert_eq!((campaign.count(), campaign.repeats), (480, RepeatRule::Times(10)));
+    assert_eq!(
+        (
+            campaign.cards.len(),
+            campaign.layers.len(),
+            campaign.workloads.len()
+        ),
+        (6, 2, 4)
+    );
+    assert_eq!(
+        (campaign.count(), campaign.repeats),
+        (480, RepeatRule::Times(10))
+    );
     let kioxia = &campaign.cards[4];
-    assert_eq!(kioxia.printed[..2], [Claim::SpeedClass(10), Claim::UhsGrade(1)]);
+    assert_eq!(
+        kioxia.printed[..2],
+        [Claim::SpeedClass(10), Claim::UhsGrade(1)]
+    );
     assert!(kioxia.printed.contains(&Claim::WriteSpeed(30.0)) && campaign.erases(4));
-    let LayerKind::Fs(vfat) = &campaign.layers[1].through else { panic!() };
+    let LayerKind::Fs(vfat) = &campaign.layers[1].through else {
+        panic!()
+    };
     assert_eq!(vfat.mkfs, ["-F", "32", "-s", "32"]);
     let job = &campaign.workloads[2].scenario.phases[0].jobs[0];
-    assert_eq!((job.ioengine, job.timing.runtime), (IoEngine::Sync, Some(Nanos::from_secs(60))));
+    assert_eq!(
+        (job.ioengine, job.timing.runtime),
+        (IoEngine::Sync, Some(Nanos::from_secs(60)))
+    );
     assert!(job.files.direct && job.timing.time_based && job.durability.fsync_on_close);
     assert_eq!(job.extent.size, Some(SizeSpec::Bytes(Bytes(16 << 30))));
 }
@@ -61,9 +106,15 @@ fn the_six_cards_are_measured_as_they_were() {
 fn defaults_are_those_of_a_measurement() {
     let text = "name = \"My  Cards!\"\n[[workload]]\nsuite = [\"rand-read\"]\n[[workload]]\nfio = \"job.fio\"";
     let campaign = parse(text).unwrap();
-    assert_eq!((campaign.id.as_str(), campaign.repeats, campaign.cards.len()), ("my-cards", RepeatRule::Times(3), 1));
+    assert_eq!(
+        (campaign.id.as_str(), campaign.repeats, campaign.cards.len()),
+        ("my-cards", RepeatRule::Times(3), 1)
+    );
     // Without a layer a card in a reader is measured raw; reads alone erase nothing, a job file that writes does.
-    assert_eq!((campaign.layers[0].name.as_str(), campaign.erases(0)), ("raw", true));
+    assert_eq!(
+        (campaign.layers[0].name.as_str(), campaign.erases(0)),
+        ("raw", true)
+    );
     assert_eq!(campaign.workloads[1].name, "job");
     assert_eq!(campaign.workloads[1].scenario.phases[0].name, "job");
     let reads = parse("name = \"x\"\n[[workload]]\nsuite = [\"rand-read\", \"seq-read\"]").unwrap();
@@ -75,9 +126,20 @@ fn folders_and_simulations_bring_their_layers() {
     let text = "name = \"x\"\n[[card]]\nfolder = \"/mnt\"\n[[card]]\nsimulate = \"card.json\"\n[[layer]]\nfs = \"vfat\"\n\
                 [[card]]\nlabel = \"c\"\n[[workload]]\nsuite = [\"all\"]";
     let campaign = parse(text).unwrap();
-    let layers =
-        |card| campaign.layers_of(card).map(|layer| campaign.layers[layer].name.clone()).collect::<Vec<String>>();
-    assert_eq!((layers(0), layers(1), layers(2)), (vec!["as-is".into()], vec!["raw".into()], vec!["vfat".into()]));
+    let layers = |card| {
+        campaign
+            .layers_of(card)
+            .map(|layer| campaign.layers[layer].name.clone())
+            .collect::<Vec<String>>()
+    };
+    assert_eq!(
+        (layers(0), layers(1), layers(2)),
+        (
+            vec!["as-is".into()],
+            vec!["raw".into()],
+            vec!["vfat".into()]
+        )
+    );
     assert!(matches!(&campaign.cards[1].seat, CardLocation::Sim(prices) if prices.name == "plain"));
     assert!(!campaign.erases(0) && !campaign.erases(1) && campaign.erases(2));
 }
@@ -91,30 +153,48 @@ fn cards_are_measured_one_after_another_unless_the_file_says_otherwise() {
              device = \"/dev/sdy\"\n[[workload]]\nsuite = [\"all\"]"
         ));
         let campaign = campaign.unwrap();
-        (campaign.card_order, campaign.recheck, campaign.count() - campaign.cells())
+        (
+            campaign.card_order,
+            campaign.recheck,
+            campaign.count() - campaign.cells(),
+        )
     };
     assert_eq!(order(""), (CardOrder::Sequential, false, 0));
     assert_eq!(order("card-order = \"abba\""), (CardOrder::Abba, false, 0));
-    assert_eq!(order("card-order = \"sequential\"\nrecheck = true\nrepeats = 5").2 % 5, 0);
+    assert_eq!(
+        order("card-order = \"sequential\"\nrecheck = true\nrepeats = 5").2 % 5,
+        0
+    );
     assert_eq!(order("recheck = true").0, CardOrder::Sequential);
 }
 
 #[test]
 fn the_definition_changes_with_what_is_measured_and_with_nothing_else() {
     let text = |size: &str, rest: &str| {
-        format!("name = \"x\"\n{rest}\n[[layer]]\nfs = \"raw\"\n[[workload]]\nsuite = [\"all\"]\nsize = \"{size}\"")
+        format!(
+            "name = \"x\"\n{rest}\n[[layer]]\nfs = \"raw\"\n[[workload]]\nsuite = [\"all\"]\nsize = \"{size}\""
+        )
     };
     let definition = |text: &str| parse(text).unwrap().definition(0, 0).digest();
     let first = definition(&text("1 GiB", ""));
     assert_eq!((first.len(), &first[..2]), (18, "2:"));
     assert_eq!(
         first,
-        definition(&text("1 GiB", "repeats = 7\norder = \"shuffled\"\ncard-order = \"abba\"\nabout = \"more\""))
+        definition(&text(
+            "1 GiB",
+            "repeats = 7\norder = \"shuffled\"\ncard-order = \"abba\"\nabout = \"more\""
+        ))
     );
     assert_ne!(first, definition(&text("2 GiB", "")));
-    assert_ne!(first, definition(&text("1 GiB", "preparation = { fill = \"ones\" }")));
+    assert_ne!(
+        first,
+        definition(&text("1 GiB", "preparation = { fill = \"ones\" }"))
+    );
     let campaign = parse(&text("1 GiB", "")).unwrap();
-    assert_ne!(campaign.definition(0, 0).digest(), campaign.definition(0, 1).digest());
+    assert_ne!(
+        campaign.definition(0, 0).digest(),
+        campaign.definition(0, 1).digest()
+    );
 }
 
 /// Digests of both formats are stored with runs: if either changed, runs of today's campaigns would no longer count.
@@ -127,18 +207,61 @@ fn pins_the_digests_that_stored_runs_carry() {
              size = \"1 GiB\"\nname = \"mine\"\n[[workload]]\nfio = \"job.fio\""
         )
     };
-    let ready = |name: &str| READY.iter().find(|ready| ready.name == name).unwrap().text.to_owned();
+    let ready = |name: &str| {
+        READY
+            .iter()
+            .find(|ready| ready.name == name)
+            .unwrap()
+            .text
+            .to_owned()
+    };
     let all = "discard = \"secure\"\nfill = \"ones\"\neach = \"layer\"\nfill-level = \"50 %\"\n\
                drop-caches = true\nfresh = true";
     let cases = [
-        (ready("quick"), 1, 3, "6bd6d035898cbd1f", "2:790c15884bcb93a4"),
-        (ready("article-a"), 1, 2, "2a6db3a582e1aecf", "2:0421f2c4cb516449"),
-        (ready("article-b"), 0, 0, "ef33efd1e00745a7", "2:2f0194cdea4d4735"),
-        (custom("discard = \"plain\""), 0, 0, "24a4ea3f50d7905a", "2:28fd662624a03ea2"),
-        (custom("discard = \"plain\""), 0, 1, "f6dce2c9a4143fde", "2:e0c7972ffef3e481"),
+        (
+            ready("quick"),
+            1,
+            3,
+            "6bd6d035898cbd1f",
+            "2:790c15884bcb93a4",
+        ),
+        (
+            ready("article-a"),
+            1,
+            2,
+            "2a6db3a582e1aecf",
+            "2:0421f2c4cb516449",
+        ),
+        (
+            ready("article-b"),
+            0,
+            0,
+            "ef33efd1e00745a7",
+            "2:2f0194cdea4d4735",
+        ),
+        (
+            custom("discard = \"plain\""),
+            0,
+            0,
+            "24a4ea3f50d7905a",
+            "2:28fd662624a03ea2",
+        ),
+        (
+            custom("discard = \"plain\""),
+            0,
+            1,
+            "f6dce2c9a4143fde",
+            "2:e0c7972ffef3e481",
+        ),
         (custom(all), 0, 0, "0da8bf1e5dff962e", "2:5d3a9a3b15bddea0"),
         (custom(all), 0, 1, "9265ac4fb3ad5252", "2:30451367696bac47"),
-        (custom("fill = \"random\"\neach = \"run\""), 0, 0, "09cfa7b72f24e0e8", "2:d4c39888ca69d0e6"),
+        (
+            custom("fill = \"random\"\neach = \"run\""),
+            0,
+            0,
+            "09cfa7b72f24e0e8",
+            "2:d4c39888ca69d0e6",
+        ),
         (
             custom("discard = \"where-offered\"\nfill = \"zeroes\"\nfill-level = \"12.5 %\""),
             0,
@@ -158,8 +281,12 @@ fn pins_the_digests_that_stored_runs_carry() {
 
 /// The message, and the words it points at.
 fn told(text: &str) -> String {
-    let Err(error) = parse(text) else { panic!("this is wrong, and was not noticed:\n{text}") };
-    let at = error.span.map_or("nowhere".to_owned(), |span| format!("`{}`", text[span].trim()));
+    let Err(error) = parse(text) else {
+        panic!("this is wrong, and was not noticed:\n{text}")
+    };
+    let at = error.span.map_or("nowhere".to_owned(), |span| {
+        format!("`{}`", text[span].trim())
+    });
     format!("{}\n  at {at}", error.message)
 }
 
@@ -193,14 +320,23 @@ fn what_is_wrong_is_pointed_at() {
         "name = \"x\"\n[[workload]]\nrw = \"write\"\nbs = \"1 MiB\"\n".to_owned(),
         "name = \"x\"\n[[workload]]\nrw = \"writes\"\nsize = \"1 GiB\"\n".to_owned(),
         "name = \"x\"\n[[workload]]\nrw = \"write\"\nsize = \"1G\"\n".to_owned(),
-        "name = \"x\"\n[[workload]]\nrw = \"write\"\nsize = \"1 GiB\"\nioengine = \"warp\"\n".to_owned(),
+        "name = \"x\"\n[[workload]]\nrw = \"write\"\nsize = \"1 GiB\"\nioengine = \"warp\"\n"
+            .to_owned(),
         "name = \"x\"\n[[workload]]\nfio = \"gone.fio\"\n".to_owned(),
         "name = \"x\"\n[[workload]]\nfio-text = \"nonsense\"\n".to_owned(),
         "name = \"x\"\n[[workload]]\nfio-text = \"[x]\"\nbs = \"4 KiB\"\n".to_owned(),
         format!("name = \"x\"\n{w}{w}"),
         format!("name = \"x\"\ncard-order = \"random\"\n{w}"),
-        two("abba", "label = \"a\"\ndevice = \"/dev/sdx\"", "label = \"b\"\ndevice = \"/dev/sdx\""),
-        two("interleaved", "label = \"a\"\nfolder = \"/mnt\"", "label = \"b\"\nfolder = \"/mnt\""),
+        two(
+            "abba",
+            "label = \"a\"\ndevice = \"/dev/sdx\"",
+            "label = \"b\"\ndevice = \"/dev/sdx\"",
+        ),
+        two(
+            "interleaved",
+            "label = \"a\"\nfolder = \"/mnt\"",
+            "label = \"b\"\nfolder = \"/mnt\"",
+        ),
         two(
             "shuffled",
             "label = \"a\"\nid = \"0x1\"\nvariant = \"1-bit\"",
@@ -217,14 +353,32 @@ fn what_is_wrong_is_pointed_at() {
 fn sizes_and_names_of_nothing_are_none() {
     let w = "[[workload]]\nsuite = [\"all\"]\n";
     for (text, wanted) in [
-        ("[[workload]]\nrw = \"write\"\nsize = \"0\"\n".to_owned(), "a size is over 0"),
-        ("[[workload]]\nrw = \"write\"\nsize = 0\n".to_owned(), "over 0"),
-        (format!("[[card]]\nlabel = \"\"\n{w}"), "this label is empty"),
-        (format!("[[layer]]\nfs = \"raw\"\nname = \" \"\n{w}"), "this name is empty"),
-        ("[[workload]]\nname = \"\"\nsuite = [\"all\"]\n".to_owned(), "this name is empty"),
+        (
+            "[[workload]]\nrw = \"write\"\nsize = \"0\"\n".to_owned(),
+            "a size is over 0",
+        ),
+        (
+            "[[workload]]\nrw = \"write\"\nsize = 0\n".to_owned(),
+            "over 0",
+        ),
+        (
+            format!("[[card]]\nlabel = \"\"\n{w}"),
+            "this label is empty",
+        ),
+        (
+            format!("[[layer]]\nfs = \"raw\"\nname = \" \"\n{w}"),
+            "this name is empty",
+        ),
+        (
+            "[[workload]]\nname = \"\"\nsuite = [\"all\"]\n".to_owned(),
+            "this name is empty",
+        ),
     ] {
         let error = parse(&format!("name = \"x\"\n{text}")).unwrap_err();
-        assert!(error.message.contains(wanted) && error.span.is_some(), "{text}: {error:?}");
+        assert!(
+            error.message.contains(wanted) && error.span.is_some(),
+            "{text}: {error:?}"
+        );
     }
 }
 
@@ -233,17 +387,29 @@ fn sizes_and_names_of_nothing_are_none() {
 fn no_text_of_a_file_commands_the_terminal() {
     let workload = "[[workload]]\nsuite = [\"all\"]\n";
     let cases = [
-        ("[[card]]\nlabel = \"a\\u001b[2J\"\n", "`label` holds the control character U+001B"),
-        ("[[card]]\nlabel = \"a\"\n[card.facts]\nshop = \"b\\nc\"\n", "`shop` holds the control character U+000A"),
+        (
+            "[[card]]\nlabel = \"a\\u001b[2J\"\n",
+            "`label` holds the control character U+001B",
+        ),
+        (
+            "[[card]]\nlabel = \"a\"\n[card.facts]\nshop = \"b\\nc\"\n",
+            "`shop` holds the control character U+000A",
+        ),
         (
             "[[card]]\nlabel = \"a\"\n[card.facts]\n\"d\\u202e\" = \"c\"\n",
             "`d\\u{202e}` holds the control character U+202E",
         ),
-        ("[[layer]]\nfs = \"ext4\"\nmkfs = [\"-L\", \"x\\u0007\"]\n", "`mkfs` holds the control character U+0007"),
+        (
+            "[[layer]]\nfs = \"ext4\"\nmkfs = [\"-L\", \"x\\u0007\"]\n",
+            "`mkfs` holds the control character U+0007",
+        ),
     ];
     for (tables, expected) in cases {
         let said = told(&format!("name = \"x\"\n{tables}{workload}"));
-        assert!(said.contains(expected) && !said.contains('\u{1b}'), "{said:?}");
+        assert!(
+            said.contains(expected) && !said.contains('\u{1b}'),
+            "{said:?}"
+        );
     }
     let prose = "name = \"x\"\nabout = \"one line\\nand another\"\n";
     assert!(parse(&format!("{prose}{workload}")).is_ok());
@@ -276,12 +442,25 @@ fn what_can_never_be_done_is_told_with_the_file() {
     let told = |text: &str| {
         let text = format!("name = \"x\"\n{text}");
         let error = parse(&text).unwrap_err();
-        let place = error.span.map(|span| text[span].to_owned()).unwrap_or_default();
+        let place = error
+            .span
+            .map(|span| text[span].to_owned())
+            .unwrap_or_default();
         format!("{place}: {}", error.message)
     };
     insta::assert_snapshot!(told("[[workload]]\nfio-text = \"read_iolog=x.log\"\n"), @r#""read_iolog=x.log": the job fio replays a log (read_iolog), which names files of its own, and a campaign works on the card under test and nowhere else: leave it out, or replay it with `hakaru fio`"#);
     insta::assert_snapshot!(told(&format!("{suite}[[layer]]\nfs = \"vfat\"\ndiscard = true\n")), @r#""vfat": mkfs.vfat cannot discard: leave discard out, or have [preparation] discard the whole card"#);
     insta::assert_snapshot!(told(&format!("{suite}[preparation]\nfill-level = \"99.9 %\"\n")), @r#""99.9 %": 99.9 % leaves no room for what is measured: up to 99 % can be used up"#);
-    assert!(parse(&format!("name = \"x\"\n{suite}[preparation]\nfill-level = \"99 %\"\n")).is_ok());
-    assert!(parse(&format!("name = \"x\"\n{suite}[[layer]]\nfs = \"btrfs\"\ndiscard = true\n")).is_ok());
+    assert!(
+        parse(&format!(
+            "name = \"x\"\n{suite}[preparation]\nfill-level = \"99 %\"\n"
+        ))
+        .is_ok()
+    );
+    assert!(
+        parse(&format!(
+            "name = \"x\"\n{suite}[[layer]]\nfs = \"btrfs\"\ndiscard = true\n"
+        ))
+        .is_ok()
+    );
 }

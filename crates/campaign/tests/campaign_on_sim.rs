@@ -8,7 +8,9 @@ use hakaru_campaign::campaign::gather::gather;
 use hakaru_campaign::campaign::journal::CampaignProgress;
 use hakaru_campaign::campaign::operator::{CandidateDisk, Operator, OperatorReply};
 use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
-use hakaru_campaign::campaign::runner::{CampaignError, CampaignOutcome, CampaignResult, CampaignRun, run};
+use hakaru_campaign::campaign::runner::{
+    CampaignError, CampaignOutcome, CampaignResult, CampaignRun, run,
+};
 use hakaru_campaign::campaign::spec::{Campaign, Card};
 use hakaru_device::guard::{Candidate, Confirmation};
 use hakaru_engine::{Flow, LayoutProgress, Observer};
@@ -76,12 +78,24 @@ impl Bench {
         self.home.path()
     }
 
-    fn run(&mut self, campaign: &Campaign, stop_after: Option<u32>) -> (CampaignResult, Vec<String>) {
+    fn run(
+        &mut self,
+        campaign: &Campaign,
+        stop_after: Option<u32>,
+    ) -> (CampaignResult, Vec<String>) {
         let stop = AtomicBool::new(false);
-        let mut hands = Quiet { stop_after: stop_after.map(|n| (n, &stop)), ..Quiet::default() };
+        let mut hands = Quiet {
+            stop_after: stop_after.map(|n| (n, &stop)),
+            ..Quiet::default()
+        };
         let state = self.home.path().join("state");
-        let ended =
-            run(CampaignRun { campaign, store: &mut self.store, state: &state, stop: &stop, hands: &mut hands });
+        let ended = run(CampaignRun {
+            campaign,
+            store: &mut self.store,
+            state: &state,
+            stop: &stop,
+            hands: &mut hands,
+        });
         (ended.unwrap(), hands.notes)
     }
 
@@ -104,12 +118,19 @@ fn prices(path: &Path) -> Result<String, String> {
         "random.json" => (card.write_rate, card.write_seek) = (12_000_000, Nanos(500_000)),
         other => return Err(format!("{other} is not there")),
     }
-    card.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    card.name = path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     Ok(serde_json::to_string(&card).unwrap())
 }
 
 fn parse(text: &str) -> Campaign {
-    let around = ResolveContext { read_file: &prices, fio: &|_, _| Err("no fio here".to_owned()) };
+    let around = ResolveContext {
+        read_file: &prices,
+        fio: &|_, _| Err("no fio here".to_owned()),
+    };
     campaign(text, &around).unwrap()
 }
 
@@ -124,11 +145,25 @@ fn three_cards(top: &str) -> Campaign {
 /// Cards of a phase from best to worst, with their ranks.
 fn ranks(summary: &CampaignSummary, phase: &str) -> Vec<(String, u32)> {
     let ranking = summary.rankings.iter().find(|r| r.phase == phase).unwrap();
-    ranking.places.iter().map(|p| (summary.cards[p.card as usize].name.clone(), p.rank)).collect()
+    ranking
+        .places
+        .iter()
+        .map(|p| (summary.cards[p.card as usize].name.clone(), p.rank))
+        .collect()
 }
 
 fn cells(points: &[PointRow]) -> BTreeSet<(String, String, String, u32)> {
-    points.iter().map(|p| (p.card.clone(), p.layer.clone(), p.workload.clone(), p.repeat)).collect()
+    points
+        .iter()
+        .map(|p| {
+            (
+                p.card.clone(),
+                p.layer.clone(),
+                p.workload.clone(),
+                p.repeat,
+            )
+        })
+        .collect()
 }
 
 #[test]
@@ -136,23 +171,53 @@ fn every_cell_is_measured_once_and_the_ranking_is_that_of_the_price_lists() {
     let mut bench = Bench::new();
     let campaign = three_cards("repeats = 5");
     let (ended, _) = bench.run(&campaign, None);
-    assert_eq!((ended.end, ended.stored, ended.done), (CampaignOutcome::Complete, 60, 60));
+    assert_eq!(
+        (ended.end, ended.stored, ended.done),
+        (CampaignOutcome::Complete, 60, 60)
+    );
     let points = bench.points(&campaign);
     assert_eq!((points.len(), cells(&points).len()), (60, 60));
     let summary = bench.summary(&campaign);
-    assert_eq!((summary.runs, summary.planned, summary.failed.len()), (60, Some(60), 0));
-    let named = |list: &[(&str, u32)]| list.iter().map(|&(name, rank)| (name.to_owned(), rank)).collect::<Vec<_>>();
-    assert_eq!(ranks(&summary, "seq-write"), named(&[("sprinter", 1), ("even", 2), ("random", 3)]));
-    assert_eq!(ranks(&summary, "rand-write"), named(&[("random", 1), ("even", 2), ("sprinter", 3)]));
+    assert_eq!(
+        (summary.runs, summary.planned, summary.failed.len()),
+        (60, Some(60), 0)
+    );
+    let named = |list: &[(&str, u32)]| {
+        list.iter()
+            .map(|&(name, rank)| (name.to_owned(), rank))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        ranks(&summary, "seq-write"),
+        named(&[("sprinter", 1), ("even", 2), ("random", 3)])
+    );
+    assert_eq!(
+        ranks(&summary, "rand-write"),
+        named(&[("random", 1), ("even", 2), ("sprinter", 3)])
+    );
     // All of them read alike.
-    let reading = summary.rankings.iter().find(|r| r.phase == "seq-read").unwrap();
-    assert!(reading.places.iter().all(|place| place.letters == "a"), "{:?}", reading.places);
+    let reading = summary
+        .rankings
+        .iter()
+        .find(|r| r.phase == "seq-read")
+        .unwrap();
+    assert!(
+        reading.places.iter().all(|place| place.letters == "a"),
+        "{:?}",
+        reading.places
+    );
     assert_eq!(summary.cards[2].printed.len(), 2);
     assert_eq!(summary.cards[2].claims.len(), 2);
     // Repeats of one cell are one series, and each draws other offsets.
-    let of_cell: Vec<&PointRow> = points.iter().filter(|p| p.card == "even" && p.workload == "rand-read").collect();
+    let of_cell: Vec<&PointRow> = points
+        .iter()
+        .filter(|p| p.card == "even" && p.workload == "rand-read")
+        .collect();
     assert!(of_cell.iter().all(|p| p.series == of_cell[0].series));
-    let seeds: BTreeSet<u64> = of_cell.iter().map(|p| bench.store.run(&p.run).unwrap().scenario.seed).collect();
+    let seeds: BTreeSet<u64> = of_cell
+        .iter()
+        .map(|p| bench.store.run(&p.run).unwrap().scenario.seed)
+        .collect();
     assert_eq!(seeds.len(), 5);
 }
 
@@ -165,14 +230,23 @@ fn what_was_stopped_goes_on_and_repeats_nothing() {
         assert_eq!((first.end, first.stored), (CampaignOutcome::Stopped, 7));
         let before = bench.points(&campaign);
         let (second, _) = bench.run(&campaign, Some(20));
-        assert_eq!((second.end, second.stored, second.done), (CampaignOutcome::Stopped, 20, 27));
+        assert_eq!(
+            (second.end, second.stored, second.done),
+            (CampaignOutcome::Stopped, 20, 27)
+        );
         let (third, _) = bench.run(&campaign, None);
-        assert_eq!((third.end, third.stored, third.done), (CampaignOutcome::Complete, 9, 36));
+        assert_eq!(
+            (third.end, third.stored, third.done),
+            (CampaignOutcome::Complete, 9, 36)
+        );
         let (again, _) = bench.run(&campaign, None);
         assert_eq!((again.end, again.stored), (CampaignOutcome::Complete, 0));
         let points = bench.points(&campaign);
         assert_eq!((points.len(), cells(&points).len()), (36, 36), "{order}");
-        assert!(before.iter().all(|row| points.contains(row)), "what was stored stays");
+        assert!(
+            before.iter().all(|row| points.contains(row)),
+            "what was stored stays"
+        );
     }
 }
 
@@ -211,7 +285,10 @@ fn a_card_that_is_not_there_is_asked_for_and_left_out() {
     let (ended, _) = bench.run(&parse(text), None);
     assert_eq!((ended.end, ended.stored), (CampaignOutcome::Incomplete, 1));
     let (label, why) = &ended.skipped[0];
-    assert!(label == "gone" && why.contains("no disk answers to 0x12345678"), "{why}");
+    assert!(
+        label == "gone" && why.contains("no disk answers to 0x12345678"),
+        "{why}"
+    );
 }
 
 #[test]
@@ -219,7 +296,11 @@ fn a_folder_is_measured_as_it_is_and_left_as_it_was() {
     let mut bench = Bench::new();
     let folder = bench.path().join("folder");
     std::fs::create_dir_all(folder.join(".hakaru-folders")).unwrap();
-    std::fs::write(folder.join(".hakaru-folders/left behind"), "by a run that was killed").unwrap();
+    std::fs::write(
+        folder.join(".hakaru-folders/left behind"),
+        "by a run that was killed",
+    )
+    .unwrap();
     std::fs::write(folder.join("precious"), "data").unwrap();
     let text = format!(
         "name = \"folders\"\nrepeats = 2\n[[card]]\nlabel = \"here\"\nfolder = \"{}\"\n\
@@ -228,11 +309,23 @@ fn a_folder_is_measured_as_it_is_and_left_as_it_was() {
         folder.display()
     );
     let (ended, notes) = bench.run(&parse(&text), None);
-    assert_eq!((ended.end, ended.stored, notes), (CampaignOutcome::Complete, 4, Vec::new()));
-    let left: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(
+        (ended.end, ended.stored, notes),
+        (CampaignOutcome::Complete, 4, Vec::new())
+    );
+    let left: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
     assert_eq!(left, [folder.join("precious")]);
     let summary = bench.summary(&parse(&text));
-    assert_eq!((summary.cards[0].name.as_str(), summary.cards[0].layers[0].layer.as_str()), ("here", "as-is"));
+    assert_eq!(
+        (
+            summary.cards[0].name.as_str(),
+            summary.cards[0].layers[0].layer.as_str()
+        ),
+        ("here", "as-is")
+    );
     assert_eq!(summary.cards[0].layers[0].summary.phases.len(), 2);
 }
 
@@ -244,8 +337,15 @@ fn a_workload_that_cannot_be_done_is_told_and_the_others_go_on() {
                 [[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = \"2 MiB\"\nsize = \"1 MiB\"\n\
                 [[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
     let (ended, notes) = bench.run(&parse(text), None);
-    assert_eq!((ended.end, ended.stored, ended.failures.len()), (CampaignOutcome::Incomplete, 1, 1));
-    assert!(ended.failures[0].0.contains("odd") && notes[0].contains("odd"), "{:?}", ended.failures);
+    assert_eq!(
+        (ended.end, ended.stored, ended.failures.len()),
+        (CampaignOutcome::Incomplete, 1, 1)
+    );
+    assert!(
+        ended.failures[0].0.contains("odd") && notes[0].contains("odd"),
+        "{:?}",
+        ended.failures
+    );
 }
 
 /// The report claimed emptied caches whatever came of emptying them.
@@ -256,13 +356,20 @@ fn caches_that_could_not_be_emptied_are_not_said_to_be() {
     bench.run(&campaign, None);
     let method = |bench: &Bench| {
         let lines = bench.summary(&campaign).method;
-        lines.into_iter().find(|(name, _)| name == "Preparation").unwrap().1
+        lines
+            .into_iter()
+            .find(|(name, _)| name == "Preparation")
+            .unwrap()
+            .1
     };
     assert_eq!(method(&bench), "caches of the host emptied before each run");
     let mut record = bench.store.run(&bench.points(&campaign)[0].run).unwrap();
     record.id += "-kept";
     record.campaign.as_mut().unwrap().repeat = 2;
-    record.caveats.push(Caveat::NotInvalidated { path: "the whole host".into(), because: "no root".into() });
+    record.caveats.push(Caveat::NotInvalidated {
+        path: "the whole host".into(),
+        because: "no root".into(),
+    });
     bench.store.append(&record).unwrap();
     assert!(method(&bench).contains("were to be emptied before each run, and were not before all"));
 }
@@ -306,7 +413,10 @@ fn a_stop_while_a_file_is_laid_out_is_no_failure() {
         hands: &mut hands,
     })
     .unwrap();
-    assert_eq!((ended.end, ended.failures), (CampaignOutcome::Stopped, Vec::new()));
+    assert_eq!(
+        (ended.end, ended.failures),
+        (CampaignOutcome::Stopped, Vec::new())
+    );
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
 }
 
@@ -351,8 +461,14 @@ fn twins(top: &str) -> Campaign {
 fn in_order(bench: &mut Bench, campaign: &Campaign) -> Vec<RunRecord> {
     let (stop, state) = (AtomicBool::new(false), bench.path().join("state"));
     let mut hands = Quiet::default();
-    let ended =
-        run(CampaignRun { campaign, store: &mut bench.store, state: &state, stop: &stop, hands: &mut hands }).unwrap();
+    let ended = run(CampaignRun {
+        campaign,
+        store: &mut bench.store,
+        state: &state,
+        stop: &stop,
+        hands: &mut hands,
+    })
+    .unwrap();
     assert_eq!(ended.end, CampaignOutcome::Complete);
     hands.records
 }
@@ -364,8 +480,13 @@ fn on_a_drifting_host(campaign: &Campaign, per_run: f64) -> CampaignSummary {
     for (place, mut record) in records.into_iter().enumerate() {
         record.caveats.retain(|caveat| *caveat != Caveat::Simulated);
         record.started_unix_ms = 1_000 * place as i64;
-        for worker in record.phases.iter_mut().flat_map(|phase| &mut phase.workers) {
-            worker.runtime = Nanos((worker.runtime.0 as f64 * (1.0 + per_run * place as f64)) as u64);
+        for worker in record
+            .phases
+            .iter_mut()
+            .flat_map(|phase| &mut phase.workers)
+        {
+            worker.runtime =
+                Nanos((worker.runtime.0 as f64 * (1.0 + per_run * place as f64)) as u64);
         }
         bench.store.append(&record).unwrap();
     }
@@ -374,7 +495,9 @@ fn on_a_drifting_host(campaign: &Campaign, per_run: f64) -> CampaignSummary {
 
 fn called_different(summary: &CampaignSummary) -> bool {
     let pairs = summary.rankings.iter().flat_map(|ranking| &ranking.pairs);
-    pairs.into_iter().any(|pair| pair.comparison.verdict == Verdict::Different)
+    pairs
+        .into_iter()
+        .any(|pair| pair.comparison.verdict == Verdict::Different)
 }
 
 #[test]
@@ -382,18 +505,30 @@ fn cards_that_take_turns_are_measured_once_and_resume() {
     for card_order in ["interleaved", "abba", "shuffled"] {
         for order in ["blocked", "interleaved", "shuffled"] {
             let mut bench = Bench::new();
-            let campaign = three_cards(&format!("repeats = 3\norder = \"{order}\"\ncard-order = \"{card_order}\""));
+            let campaign = three_cards(&format!(
+                "repeats = 3\norder = \"{order}\"\ncard-order = \"{card_order}\""
+            ));
             let (first, _) = bench.run(&campaign, Some(7));
             assert_eq!((first.end, first.stored), (CampaignOutcome::Stopped, 7));
             let (second, _) = bench.run(&campaign, Some(10));
             assert_eq!((second.end, second.done), (CampaignOutcome::Stopped, 17));
             let before = bench.points(&campaign);
             let (third, _) = bench.run(&campaign, None);
-            assert_eq!((third.end, third.stored, third.done), (CampaignOutcome::Complete, 19, 36));
+            assert_eq!(
+                (third.end, third.stored, third.done),
+                (CampaignOutcome::Complete, 19, 36)
+            );
             assert_eq!(bench.run(&campaign, None).0.stored, 0);
             let points = bench.points(&campaign);
-            assert_eq!((points.len(), cells(&points).len()), (36, 36), "{order}, {card_order}");
-            assert!(before.iter().all(|row| points.contains(row)), "what was stored stays");
+            assert_eq!(
+                (points.len(), cells(&points).len()),
+                (36, 36),
+                "{order}, {card_order}"
+            );
+            assert!(
+                before.iter().all(|row| points.contains(row)),
+                "what was stored stays"
+            );
         }
     }
 }
@@ -403,12 +538,21 @@ fn the_card_changes_after_each_run() {
     let cards = |card_order: &str| -> String {
         let campaign = twins(&format!("repeats = 4\ncard-order = \"{card_order}\""));
         let records = in_order(&mut Bench::new(), &campaign);
-        records.into_iter().map(|record| record.campaign.unwrap().card).collect()
+        records
+            .into_iter()
+            .map(|record| record.campaign.unwrap().card)
+            .collect()
     };
-    assert_eq!((cards("sequential"), cards("interleaved")), ("aaaabbbb".to_owned(), "abababab".to_owned()));
+    assert_eq!(
+        (cards("sequential"), cards("interleaved")),
+        ("aaaabbbb".to_owned(), "abababab".to_owned())
+    );
     assert_eq!(cards("abba"), "abbaabba");
     let shuffled = cards("shuffled");
-    assert!(shuffled.as_bytes().chunks(2).all(|turn| turn[0] != turn[1]), "{shuffled}: each card once a turn");
+    assert!(
+        shuffled.as_bytes().chunks(2).all(|turn| turn[0] != turn[1]),
+        "{shuffled}: each card once a turn"
+    );
 }
 
 /// Identical cards on a host that slows down by 1 % a run were called different, and nothing hinted at the host.
@@ -416,21 +560,48 @@ fn the_card_changes_after_each_run() {
 fn drift_of_the_host_is_not_taken_for_a_difference_of_cards() {
     let told = |summary: &CampaignSummary| summary.weaknesses.contains(&Weakness::CardsInSequence);
     for seed in 1..=4 {
-        for (card_order, in_sequence) in
-            [("sequential", true), ("interleaved", false), ("abba", false), ("shuffled", false)]
-        {
-            let campaign = twins(&format!("repeats = 8\nseed = {seed}\ncard-order = \"{card_order}\""));
+        for (card_order, in_sequence) in [
+            ("sequential", true),
+            ("interleaved", false),
+            ("abba", false),
+            ("shuffled", false),
+        ] {
+            let campaign = twins(&format!(
+                "repeats = 8\nseed = {seed}\ncard-order = \"{card_order}\""
+            ));
             let summary = on_a_drifting_host(&campaign, 0.01);
-            assert_eq!(told(&summary), in_sequence, "{card_order}: {:?}", summary.weaknesses);
-            assert_eq!(called_different(&summary), in_sequence, "{card_order}, seed {seed}");
+            assert_eq!(
+                told(&summary),
+                in_sequence,
+                "{card_order}: {:?}",
+                summary.weaknesses
+            );
+            assert_eq!(
+                called_different(&summary),
+                in_sequence,
+                "{card_order}, seed {seed}"
+            );
         }
     }
 }
 
 #[test]
 fn cards_with_a_few_repeats_in_turns_do_not_count_as_sequential() {
-    for (repeats, card_order) in [(2, "interleaved"), (2, "shuffled"), (3, "abba"), (5, "interleaved")] {
-        let summary = on_a_drifting_host(&twins(&format!("repeats = {repeats}\ncard-order = \"{card_order}\"")), 0.0);
-        assert!(!summary.weaknesses.contains(&Weakness::CardsInSequence), "{repeats} {card_order}");
+    for (repeats, card_order) in [
+        (2, "interleaved"),
+        (2, "shuffled"),
+        (3, "abba"),
+        (5, "interleaved"),
+    ] {
+        let summary = on_a_drifting_host(
+            &twins(&format!(
+                "repeats = {repeats}\ncard-order = \"{card_order}\""
+            )),
+            0.0,
+        );
+        assert!(
+            !summary.weaknesses.contains(&Weakness::CardsInSequence),
+            "{repeats} {card_order}"
+        );
     }
 }

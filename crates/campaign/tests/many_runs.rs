@@ -43,11 +43,16 @@ fn prices(path: &Path) -> Result<String, String> {
 }
 
 fn wanted(repeats: usize) -> Campaign {
-    let cards: String = (0..CARDS).map(|i| format!("[[card]]\nsimulate = \"card-{i}.json\"\n")).collect();
+    let cards: String = (0..CARDS)
+        .map(|i| format!("[[card]]\nsimulate = \"card-{i}.json\"\n"))
+        .collect();
     let text = format!(
         "name = \"many\"\nrepeats = {repeats}\n{cards}[[workload]]\nsuite = [\"seq-write\", \"rand-read\"]\npace = \"quick\"\n"
     );
-    let around = ResolveContext { read_file: &prices, fio: &|_, _| Err("no fio here".to_owned()) };
+    let around = ResolveContext {
+        read_file: &prices,
+        fio: &|_, _| Err("no fio here".to_owned()),
+    };
     campaign(&text, &around).unwrap()
 }
 
@@ -56,7 +61,14 @@ fn store(home: &Path, repeats: usize) -> Store {
     let mut store = Store::open(home.join(format!("{repeats}.db"))).unwrap();
     let (stop, once) = (AtomicBool::new(false), wanted(1));
     let state = home.join("state");
-    run(CampaignRun { campaign: &once, store: &mut store, state: &state, stop: &stop, hands: &mut Nobody }).unwrap();
+    run(CampaignRun {
+        campaign: &once,
+        store: &mut store,
+        state: &state,
+        stop: &stop,
+        hands: &mut Nobody,
+    })
+    .unwrap();
     let rows = store.runs(&Filter::default()).unwrap();
     for row in rows {
         let first = store.run(&row.id).unwrap();
@@ -73,7 +85,11 @@ fn copy(first: &RunRecord, repeat: usize) -> RunRecord {
     record.started_unix_ms += 1000 * repeat as i64;
     record.campaign.as_mut().unwrap().repeat = repeat as u32;
     // No two runs are alike: a few thousandths of time.
-    for worker in record.phases.iter_mut().flat_map(|phase| &mut phase.workers) {
+    for worker in record
+        .phases
+        .iter_mut()
+        .flat_map(|phase| &mut phase.workers)
+    {
         worker.runtime.0 += worker.runtime.0 / 1000 * (repeat as u64 * 7 % 13);
     }
     record
@@ -106,7 +122,10 @@ fn the_time_of_a_report_grows_with_the_runs_and_not_faster() {
     // Four times the runs take four times as long at most; sixteen would be the square.
     let growth = many.as_secs_f64() / few.as_secs_f64();
     assert!(growth < 10.0, "{growth}: {few:?}, {many:?}");
-    if let Some(runs) = std::env::var("HAKARU_RUNS").ok().and_then(|text| text.parse::<usize>().ok()) {
+    if let Some(runs) = std::env::var("HAKARU_RUNS")
+        .ok()
+        .and_then(|text| text.parse::<usize>().ok())
+    {
         let took = time(home.path(), (runs / CARDS / WORKLOADS).max(2));
         println!("a report of {runs} runs takes {took:?}");
     }

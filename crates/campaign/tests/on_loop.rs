@@ -28,12 +28,19 @@ struct Disk {
 impl Disk {
     fn new(mebibytes: u64) -> Option<Disk> {
         let home = tempfile::tempdir().unwrap();
-        File::create(home.path().join("disk.img")).unwrap().set_len(mebibytes << 20).unwrap();
-        let made = Command::new("losetup").args(["--find", "--show"]).arg(home.path().join("disk.img")).output();
+        File::create(home.path().join("disk.img"))
+            .unwrap()
+            .set_len(mebibytes << 20)
+            .unwrap();
+        let made = Command::new("losetup")
+            .args(["--find", "--show"])
+            .arg(home.path().join("disk.img"))
+            .output();
         match made {
-            Ok(out) if out.status.success() => {
-                Some(Disk { node: String::from_utf8(out.stdout).unwrap().trim().into(), home })
-            }
+            Ok(out) if out.status.success() => Some(Disk {
+                node: String::from_utf8(out.stdout).unwrap().trim().into(),
+                home,
+            }),
             other => {
                 eprintln!("SKIPPED: loop devices cannot be made here ({other:?})");
                 None
@@ -56,15 +63,26 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("--detach").arg(&self.node).status();
+        let _ = Command::new("losetup")
+            .arg("--detach")
+            .arg(&self.node)
+            .status();
     }
 }
 
 /// As if another medium had been put in: the device has another size from now on.
 fn exchange(image: &Path, node: &Path) {
     let file = File::options().write(true).open(image).unwrap();
-    file.set_len(file.metadata().unwrap().len() + (1 << 20)).unwrap();
-    assert!(Command::new("losetup").arg("--set-capacity").arg(node).status().unwrap().success());
+    file.set_len(file.metadata().unwrap().len() + (1 << 20))
+        .unwrap();
+    assert!(
+        Command::new("losetup")
+            .arg("--set-capacity")
+            .arg(node)
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// Hands that allow everything, and exchange the card as runs begin.
@@ -106,33 +124,61 @@ fn measure(disk: &Disk, exchanges: u32, tables: &str) -> (CampaignResult, Vec<St
         read_file: &|path| Err(format!("{} is not there", path.display())),
         fio: &|_, _| Ok(filler()),
     };
-    let text = format!("name = \"x\"\n{tables}\n[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\n", disk.node.display());
+    let text = format!(
+        "name = \"x\"\n{tables}\n[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\n",
+        disk.node.display()
+    );
     let campaign = campaign(&text, &around).unwrap();
     let (state, stop) = (disk.home.path().join("state"), AtomicBool::new(false));
     let (image, node, id) = (disk.image(), disk.node.clone(), disk.id());
-    let mut hands = Allowing { id, image, node, exchanges, notes: Vec::new() };
+    let mut hands = Allowing {
+        id,
+        image,
+        node,
+        exchanges,
+        notes: Vec::new(),
+    };
     let mut store = disk.store();
-    let ended =
-        run(CampaignRun { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
+    let ended = run(CampaignRun {
+        campaign: &campaign,
+        store: &mut store,
+        state: &state,
+        stop: &stop,
+        hands: &mut hands,
+    });
     (ended.unwrap(), hands.notes)
 }
 
 /// What a fio job file may ask for: a read of all that there is room for.
 fn filler() -> Scenario {
     let access = Access::only(Op::Read, false);
-    let mut job = Job::new("filler", Target::Paths(vec!["all".into()]), access).with_block(Bytes(1 << 20));
+    let mut job =
+        Job::new("filler", Target::Paths(vec!["all".into()]), access).with_block(Bytes(1 << 20));
     job.rules.files.fill_device = true;
-    Scenario { name: "filler".into(), seed: 1, phases: vec![Phase { name: "filler".into(), jobs: vec![job] }] }
+    Scenario {
+        name: "filler".into(),
+        seed: 1,
+        phases: vec![Phase {
+            name: "filler".into(),
+            jobs: vec![job],
+        }],
+    }
 }
 
 /// What was stored and came to its end.
 fn completed(disk: &Disk) -> Vec<RunRecord> {
     let store = disk.store();
-    let all = store.points("x").unwrap().into_iter().map(|row| store.run(&row.run).unwrap());
-    all.filter(|record| record.outcome == Outcome::Completed).collect()
+    let all = store
+        .points("x")
+        .unwrap()
+        .into_iter()
+        .map(|row| store.run(&row.run).unwrap());
+    all.filter(|record| record.outcome == Outcome::Completed)
+        .collect()
 }
 
-const WRITE: &str = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
+const WRITE: &str =
+    "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
 
 fn kernel_has(fs: &str) -> bool {
     let listed = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
@@ -149,16 +195,39 @@ fn another_card_in_its_place_is_not_written_to_and_one_that_comes_back_goes_on()
     let before = std::fs::read(disk.image()).unwrap();
     // It is another one each time, until it is given up.
     let (ended, notes) = measure(&disk, 99, &format!("repeats = 2\n{WRITE}"));
-    assert_eq!((ended.end, ended.stored), (CampaignOutcome::Incomplete, 0), "{notes:?}");
+    assert_eq!(
+        (ended.end, ended.stored),
+        (CampaignOutcome::Incomplete, 0),
+        "{notes:?}"
+    );
     let given_up = "given up: it dropped out 3 times with no run stored in between";
     assert_eq!(ended.skipped, [("loop".to_owned(), given_up.to_owned())]);
-    assert!(notes.iter().any(|note| note.contains("33 MiB instead of 32 MiB")), "{notes:?}");
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("33 MiB instead of 32 MiB")),
+        "{notes:?}"
+    );
     let after = std::fs::read(disk.image()).unwrap();
-    assert!(after[..before.len()] == before[..], "the card that took its place was written to");
+    assert!(
+        after[..before.len()] == before[..],
+        "the card that took its place was written to"
+    );
     // Twice is borne with.
     let (ended, notes) = measure(&disk, 2, &format!("repeats = 2\n{WRITE}"));
-    assert_eq!((ended.end, ended.stored), (CampaignOutcome::Complete, 2), "{notes:?}");
-    assert_eq!(notes.iter().filter(|note| note.contains("not there any more")).count(), 2, "{notes:?}");
+    assert_eq!(
+        (ended.end, ended.stored),
+        (CampaignOutcome::Complete, 2),
+        "{notes:?}"
+    );
+    assert_eq!(
+        notes
+            .iter()
+            .filter(|note| note.contains("not there any more"))
+            .count(),
+        2,
+        "{notes:?}"
+    );
 }
 
 /// Hands that note in which order they are asked and runs begin.
@@ -173,7 +242,10 @@ impl Operator for Noting {
 
     fn may_erase(&mut self, card: &Card, candidate: &Candidate) -> Option<Confirmation> {
         self.0.push(format!("asked for {}", card.label));
-        candidate.ids().first().map(|id| Confirmation::Serial(id.clone()))
+        candidate
+            .ids()
+            .first()
+            .map(|id| Confirmation::Serial(id.clone()))
     }
 
     fn begins(&mut self, progressed: &CampaignStatus) {
@@ -187,19 +259,45 @@ fn permission_to_erase_is_asked_for_before_the_first_run() {
     let (Some(one), Some(two)) = (Disk::new(16), Disk::new(16)) else {
         return;
     };
-    let around = ResolveContext { read_file: &|_| Err("no file".to_owned()), fio: &|_, _| Ok(filler()) };
-    let card =
-        |label: &str, disk: &Disk| format!("[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\n", disk.node.display());
+    let around = ResolveContext {
+        read_file: &|_| Err("no file".to_owned()),
+        fio: &|_, _| Ok(filler()),
+    };
+    let card = |label: &str, disk: &Disk| {
+        format!(
+            "[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\n",
+            disk.node.display()
+        )
+    };
     let cards = card("one", &one) + &card("two", &two);
-    let campaign = campaign(&format!("name = \"x\"\nrepeats = 2\n{WRITE}{cards}"), &around).unwrap();
+    let campaign = campaign(
+        &format!("name = \"x\"\nrepeats = 2\n{WRITE}{cards}"),
+        &around,
+    )
+    .unwrap();
     let (state, stop) = (one.home.path().join("state"), AtomicBool::new(false));
     let (mut hands, mut store) = (Noting(Vec::new()), one.store());
-    let ended =
-        run(CampaignRun { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
+    let ended = run(CampaignRun {
+        campaign: &campaign,
+        store: &mut store,
+        state: &state,
+        stop: &stop,
+        hands: &mut hands,
+    });
     assert_eq!(ended.unwrap().end, CampaignOutcome::Complete);
-    let expected = ["asked for one", "asked for two", "measured one", "measured one", "measured two", "measured two"];
+    let expected = [
+        "asked for one",
+        "asked for two",
+        "measured one",
+        "measured one",
+        "measured two",
+        "measured two",
+    ];
     assert_eq!(hands.0, expected);
-    let left: Vec<_> = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(&state)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
@@ -209,8 +307,15 @@ fn nothing_is_lost_for_a_file_system_that_cannot_be_made() {
     let Some(disk) = Disk::new(32) else { return };
     let before = std::fs::read(disk.image()).unwrap();
     let layer = "[[layer]]\nfs = \"ext4\"\nmkfs = [\"-J\", \"device=LABEL=theirs\"]\n";
-    let (ended, _) = measure(&disk, 0, &format!("repeats = 1\n[preparation]\nfill = \"ones\"\n{layer}{WRITE}"));
-    assert!(ended.stored == 0 && ended.failures[0].1.contains("looks a device up by LABEL"), "{ended:?}");
+    let (ended, _) = measure(
+        &disk,
+        0,
+        &format!("repeats = 1\n[preparation]\nfill = \"ones\"\n{layer}{WRITE}"),
+    );
+    assert!(
+        ended.stored == 0 && ended.failures[0].1.contains("looks a device up by LABEL"),
+        "{ended:?}"
+    );
     assert!(std::fs::read(disk.image()).unwrap() == before);
 }
 
@@ -218,25 +323,48 @@ fn nothing_is_lost_for_a_file_system_that_cannot_be_made() {
 fn the_speed_of_a_fill_is_kept_though_the_first_run_fails() {
     let Some(disk) = Disk::new(32) else { return };
     let odd = "[[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = 100\nsize = \"1 MiB\"\n";
-    let (ended, _) = measure(&disk, 0, &format!("repeats = 2\n[preparation]\nfill = \"ones\"\n{odd}{WRITE}"));
+    let (ended, _) = measure(
+        &disk,
+        0,
+        &format!("repeats = 2\n[preparation]\nfill = \"ones\"\n{odd}{WRITE}"),
+    );
     assert_eq!((ended.stored, ended.failures.len()), (2, 2), "{ended:?}");
-    let speeds: Vec<bool> =
-        completed(&disk).iter().map(|run| !run.campaign.as_ref().unwrap().prepared[0].speed.is_empty()).collect();
-    assert_eq!(speeds, [true, false], "once, with the first run that is stored");
+    let speeds: Vec<bool> = completed(&disk)
+        .iter()
+        .map(|run| !run.campaign.as_ref().unwrap().prepared[0].speed.is_empty())
+        .collect();
+    assert_eq!(
+        speeds,
+        [true, false],
+        "once, with the first run that is stored"
+    );
 }
 
 #[test]
 fn a_fill_counts_as_written_and_is_not_begun_where_it_is_too_much() {
     let Some(disk) = Disk::new(32) else { return };
     let tables = |limit: u32| {
-        format!("repeats = 9\n[preparation]\nfill = \"ones\"\n[limits]\nwritten = \"{limit} MiB\"\n{WRITE}")
+        format!(
+            "repeats = 9\n[preparation]\nfill = \"ones\"\n[limits]\nwritten = \"{limit} MiB\"\n{WRITE}"
+        )
     };
     let (ended, _) = measure(&disk, 0, &tables(31));
-    assert!(ended.stored == 0 && ended.skipped[0].1.contains("filling it would write more"), "{ended:?}");
-    assert!(std::fs::read(disk.image()).unwrap().iter().all(|byte| *byte == 0));
+    assert!(
+        ended.stored == 0 && ended.skipped[0].1.contains("filling it would write more"),
+        "{ended:?}"
+    );
+    assert!(
+        std::fs::read(disk.image())
+            .unwrap()
+            .iter()
+            .all(|byte| *byte == 0)
+    );
     // 32 MiB of the fill, and 8 MiB a run.
     let (ended, _) = measure(&disk, 0, &tables(48));
-    assert!(ended.stored == 2 && ended.skipped[0].1.contains("as much was written"), "{ended:?}");
+    assert!(
+        ended.stored == 2 && ended.skipped[0].1.contains("as much was written"),
+        "{ended:?}"
+    );
     let (again, _) = measure(&disk, 0, &tables(48));
     assert!(again.stored == 0 && again.done == 2, "{again:?}");
 }
@@ -251,18 +379,29 @@ fn laid_out_files_and_a_level_count_as_written() {
     let read = "[[workload]]\nname = \"read\"\nrw = \"read\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
     let tables = |level: &str, limit: u32| {
         let preparation = format!("[preparation]\nfresh = true\n{level}");
-        format!("repeats = 9\n{preparation}[limits]\nwritten = \"{limit} MiB\"\n[[layer]]\nfs = \"ext4\"\n{read}")
+        format!(
+            "repeats = 9\n{preparation}[limits]\nwritten = \"{limit} MiB\"\n[[layer]]\nfs = \"ext4\"\n{read}"
+        )
     };
     let (ended, notes) = measure(&disk, 0, &tables("", 20));
     // 8 MiB a run: after three of them no fourth is laid out.
-    assert!(ended.stored == 3 && ended.skipped[0].1.contains("as much was written"), "{ended:?} {notes:?}");
-    let laid_out: Vec<u64> = completed(&disk).iter().map(|run| run.campaign.as_ref().unwrap().laid_out.0).collect();
+    assert!(
+        ended.stored == 3 && ended.skipped[0].1.contains("as much was written"),
+        "{ended:?} {notes:?}"
+    );
+    let laid_out: Vec<u64> = completed(&disk)
+        .iter()
+        .map(|run| run.campaign.as_ref().unwrap().laid_out.0)
+        .collect();
     assert_eq!(laid_out, [8 << 20; 3]);
     let (again, _) = measure(&disk, 0, &tables("", 20));
     assert!(again.stored == 0 && again.done == 3, "{again:?}");
     // Half of 64 MiB at most, and what is there already: one more run, and no second level.
     let (ended, notes) = measure(&disk, 0, &tables("fill-level = \"50 %\"\n", 60));
-    assert!(ended.stored == 1 && ended.skipped[0].1.contains("filling it would write more"), "{ended:?} {notes:?}");
+    assert!(
+        ended.stored == 1 && ended.skipped[0].1.contains("filling it would write more"),
+        "{ended:?} {notes:?}"
+    );
     let level = completed(&disk)
         .iter()
         .flat_map(|run| run.campaign.clone().unwrap().prepared)
@@ -285,10 +424,16 @@ fn what_fills_a_file_system_to_read_it_counts_as_written() {
         format!("repeats = 2\n[limits]\nwritten = \"{limit} MiB\"\n[[layer]]\nfs = \"ext4\"\n{all}")
     };
     let (ended, notes) = measure(&disk, 0, &tables(20));
-    assert!(ended.stored == 0 && ended.skipped[0].1.contains("filling it would write more"), "{ended:?} {notes:?}");
+    assert!(
+        ended.stored == 0 && ended.skipped[0].1.contains("filling it would write more"),
+        "{ended:?} {notes:?}"
+    );
     let (ended, notes) = measure(&disk, 0, &tables(70));
     assert_eq!(ended.stored, 2, "{ended:?} {notes:?}");
-    let laid_out: Vec<u64> = completed(&disk).iter().map(|run| run.campaign.as_ref().unwrap().laid_out.0).collect();
+    let laid_out: Vec<u64> = completed(&disk)
+        .iter()
+        .map(|run| run.campaign.as_ref().unwrap().laid_out.0)
+        .collect();
     assert!((32 << 20..=64 << 20).contains(&laid_out[0]), "{laid_out:?}");
     assert_eq!(laid_out[1], 0, "it is there already");
 }
@@ -300,13 +445,28 @@ fn files_of_other_workloads_make_room() {
     if !kernel_has("ext4") {
         return;
     }
-    let file =
-        |name: &str| format!("[[workload]]\nname = \"{name}\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"1 GiB\"\n");
+    let file = |name: &str| {
+        format!(
+            "[[workload]]\nname = \"{name}\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"1 GiB\"\n"
+        )
+    };
     let layer = "[[layer]]\nfs = \"ext4\"\n";
-    let tables = format!("repeats = 2\norder = \"interleaved\"\n{layer}{}{}", file("one"), file("other"));
+    let tables = format!(
+        "repeats = 2\norder = \"interleaved\"\n{layer}{}{}",
+        file("one"),
+        file("other")
+    );
     let (ended, notes) = measure(&disk, 0, &tables);
-    assert_eq!((ended.end, ended.stored), (CampaignOutcome::Complete, 4), "{notes:?} {ended:?}");
-    assert!(completed(&disk).iter().all(|run| run.phases[0].workers[0].ops.write.bytes > 16 << 20));
+    assert_eq!(
+        (ended.end, ended.stored),
+        (CampaignOutcome::Complete, 4),
+        "{notes:?} {ended:?}"
+    );
+    assert!(
+        completed(&disk)
+            .iter()
+            .all(|run| run.phases[0].workers[0].ops.write.bytes > 16 << 20)
+    );
 }
 
 /// Exchanges the card once a round is stored.
@@ -335,12 +495,25 @@ fn a_bench_does_not_write_to_the_card_that_took_the_place_and_says_why() {
         erase: true,
     };
     let decided = bench::decide(&wish).unwrap();
-    let erasable = guard::check(&disk.node, &Confirmation::Serial(disk.id()), &Roots::live()).unwrap();
+    let erasable =
+        guard::check(&disk.node, &Confirmation::Serial(disk.id()), &Roots::live()).unwrap();
     let mut watcher = Exchanging(disk.image(), disk.node.clone());
-    let measured = bench::run(&decided, Some(&erasable), None, &AtomicBool::new(false), &mut watcher).unwrap();
+    let measured = bench::run(
+        &decided,
+        Some(&erasable),
+        None,
+        &AtomicBool::new(false),
+        &mut watcher,
+    )
+    .unwrap();
     assert_eq!(measured.records.len(), 1);
-    let error = measured.error.expect("there is a reason for the missing rounds");
-    assert!(matches!(error, BenchError::Changed(_)) && error.to_string().contains("33 MiB instead"), "{error}");
+    let error = measured
+        .error
+        .expect("there is a reason for the missing rounds");
+    assert!(
+        matches!(error, BenchError::Changed(_)) && error.to_string().contains("33 MiB instead"),
+        "{error}"
+    );
 }
 
 /// Allows what it is asked for, and counts the file systems that are made.
@@ -360,7 +533,11 @@ impl Operator for Counting {
     }
 
     fn may_erase(&mut self, _card: &Card, candidate: &Candidate) -> Option<Confirmation> {
-        self.ids.iter().find(|id| candidate.ids().contains(id)).cloned().map(Confirmation::Serial)
+        self.ids
+            .iter()
+            .find(|id| candidate.ids().contains(id))
+            .cloned()
+            .map(Confirmation::Serial)
     }
 
     fn preparing(&mut self, what: &str, _progress: Option<hakaru_device::ScanProgress>) {
@@ -386,7 +563,12 @@ fn two_disks_stay_mounted_while_they_take_turns() {
     }
     let cards: String = [("a", &one), ("b", &other)]
         .iter()
-        .map(|(label, disk)| format!("[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\n", disk.node.display()))
+        .map(|(label, disk)| {
+            format!(
+                "[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\n",
+                disk.node.display()
+            )
+        })
         .collect();
     let text = format!(
         "name = \"x\"\nrepeats = 2\ncard-order = \"abba\"\n{cards}[[layer]]\nfs = \"raw\"\n[[layer]]\nfs = \"ext4\"\n{WRITE}"
@@ -396,11 +578,26 @@ fn two_disks_stay_mounted_while_they_take_turns() {
         fio: &|_, _| Ok(filler()),
     };
     let campaign = campaign(&text, &around).unwrap();
-    let (state, stop, mut store) = (one.home.path().join("state"), AtomicBool::new(false), one.store());
-    let mut hands = Counting { ids: vec![one.id(), other.id()], ..Counting::default() };
-    let ended =
-        run(CampaignRun { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
-    assert_eq!((ended.unwrap().end, &hands.notes), (CampaignOutcome::Complete, &Vec::new()));
+    let (state, stop, mut store) = (
+        one.home.path().join("state"),
+        AtomicBool::new(false),
+        one.store(),
+    );
+    let mut hands = Counting {
+        ids: vec![one.id(), other.id()],
+        ..Counting::default()
+    };
+    let ended = run(CampaignRun {
+        campaign: &campaign,
+        store: &mut store,
+        state: &state,
+        stop: &stop,
+        hands: &mut hands,
+    });
+    assert_eq!(
+        (ended.unwrap().end, &hands.notes),
+        (CampaignOutcome::Complete, &Vec::new())
+    );
     assert_eq!((hands.cards, hands.made), (vec![0, 1, 1, 0, 0, 1, 1, 0], 2));
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     assert!(!mounts.contains(&state.display().to_string()), "{mounts}");

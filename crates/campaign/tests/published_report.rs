@@ -9,7 +9,9 @@ use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
 use hakaru_model::campaign::CampaignSummary;
 use hakaru_model::finding::{Bottleneck, Verdict};
 use hakaru_model::job::Op;
-use hakaru_report::{campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown};
+use hakaru_report::{
+    campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown,
+};
 use hakaru_store::Store;
 use std::sync::OnceLock;
 
@@ -19,10 +21,21 @@ fn summary() -> &'static CampaignSummary {
 }
 
 fn make() -> CampaignSummary {
-    let around = ResolveContext { read_file: &|_| Err("nothing".to_owned()), fio: &|_, _| Err("nothing".to_owned()) };
+    let around = ResolveContext {
+        read_file: &|_| Err("nothing".to_owned()),
+        fio: &|_, _| Err("nothing".to_owned()),
+    };
     let campaign = campaign(ready("article-a").unwrap().text, &around).unwrap();
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/published/figures.csv");
-    let found = published::table(&std::fs::read_to_string(root).unwrap(), "figures.csv", &campaign).unwrap();
+    let root = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/published/figures.csv"
+    );
+    let found = published::table(
+        &std::fs::read_to_string(root).unwrap(),
+        "figures.csv",
+        &campaign,
+    )
+    .unwrap();
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path().join("db")).unwrap();
     let mut summary = gather(&campaign, &store, found.cards).unwrap();
@@ -33,27 +46,63 @@ fn make() -> CampaignSummary {
 /// A table in KB/s of which one line stands in MB/s was shown as it was, without a word.
 #[test]
 fn a_unit_that_contradicts_the_iops_beside_it_is_told() {
-    let around = ResolveContext { read_file: &|_| Err("nothing".to_owned()), fio: &|_, _| Err("nothing".to_owned()) };
+    let around = ResolveContext {
+        read_file: &|_| Err("nothing".to_owned()),
+        fio: &|_, _| Err("nothing".to_owned()),
+    };
     let campaign = campaign(ready("article-a").unwrap().text, &around).unwrap();
     let head = "card,layer,workload,runs,bw_mean,bw_stdev,bw_unit,iops_mean,iops_stdev\n";
-    let told = |row: &str| published::table(&format!("{head}{row}\n"), "x.csv", &campaign).map(|found| found.notes);
-    let said = told("kingston,raw,rand-read-4k,10,7.7,0,KB/s,1973,4").unwrap().join("\n");
-    assert!(said.starts_with("kingston, raw, rand-read-4k: 7.7 KB/s and 1973 IOPS contradict each other"), "{said}");
+    let told = |row: &str| {
+        published::table(&format!("{head}{row}\n"), "x.csv", &campaign).map(|found| found.notes)
+    };
+    let said = told("kingston,raw,rand-read-4k,10,7.7,0,KB/s,1973,4")
+        .unwrap()
+        .join("\n");
+    assert!(
+        said.starts_with(
+            "kingston, raw, rand-read-4k: 7.7 KB/s and 1973 IOPS contradict each other"
+        ),
+        "{said}"
+    );
     assert!(said.contains("one of KB/s and MB/s"), "{said}");
-    let said = told("kingston,raw,rand-read-4k,10,64.6,0,MB/s,1973,4").unwrap().join("\n");
-    assert!(said.contains("by a factor of 8.0") && said.contains("bits are taken for bytes"), "{said}");
-    assert_eq!(told("kingston,raw,rand-read-4k,10,8.08,0,MB/s,1973,4").unwrap(), [""; 0]);
-    let wrong = told("kingston,raw,rand-read-4k,10,64.6,0,Mbit/s,1973,4").unwrap_err().to_string();
-    assert_eq!(wrong, "line 2: `Mbit/s` is no unit of bandwidth: MB/s, MiB/s, KB/s, KiB/s are");
+    let said = told("kingston,raw,rand-read-4k,10,64.6,0,MB/s,1973,4")
+        .unwrap()
+        .join("\n");
+    assert!(
+        said.contains("by a factor of 8.0") && said.contains("bits are taken for bytes"),
+        "{said}"
+    );
+    assert_eq!(
+        told("kingston,raw,rand-read-4k,10,8.08,0,MB/s,1973,4").unwrap(),
+        [""; 0]
+    );
+    let wrong = told("kingston,raw,rand-read-4k,10,64.6,0,Mbit/s,1973,4")
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        wrong,
+        "line 2: `Mbit/s` is no unit of bandwidth: MB/s, MiB/s, KB/s, KiB/s are"
+    );
 }
 
 /// The rows of the table below a heading of the Markdown, cell by cell.
 fn table<'a>(page: &'a str, part: &str, title: &str) -> Vec<Vec<&'a str>> {
-    let after = page.split(&format!("\n## {part}\n")).nth(1).unwrap_or_else(|| panic!("no {part} in {page}"));
+    let after = page
+        .split(&format!("\n## {part}\n"))
+        .nth(1)
+        .unwrap_or_else(|| panic!("no {part} in {page}"));
     let after = after.split("\n## ").next().unwrap();
-    let after = after.split(&format!("\n### {title}\n")).nth(1).unwrap_or_else(|| panic!("no {title} in {after}"));
-    let rows = after.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
-    rows.skip(2).map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
+    let after = after
+        .split(&format!("\n### {title}\n"))
+        .nth(1)
+        .unwrap_or_else(|| panic!("no {title} in {after}"));
+    let rows = after
+        .lines()
+        .skip_while(|line| !line.starts_with('|'))
+        .take_while(|line| line.starts_with('|'));
+    rows.skip(2)
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect()
 }
 
 #[test]
@@ -62,58 +111,166 @@ fn its_tables_are_those_of_the_article() {
     let rows = table(&page, "Results", "seq-write-1M");
     let measured: Vec<Vec<&str>> = rows.iter().map(|row| row[..5].to_vec()).collect();
     let expected = [
-        ["kingston", "22.2 ± 0.1", "22.0 ± 0.0", "18.0 ± 0.3", "17.0 ± 0.0"],
-        ["gigastone", "18.6 ± 0.6", "18.0 ± 0.0", "15.6 ± 1.4", "15.0 ± 1.0"],
-        ["transcend", "18.1 ± 0.1", "17.0 ± 0.0", "15.5 ± 0.8", "15.0 ± 0.0"],
-        ["suneast", "26.3 ± 3.2", "25.0 ± 3.0", "18.4 ± 1.8", "17.0 ± 1.0"],
-        ["kioxia", "25.6 ± 0.3", "25.0 ± 0.0", "19.9 ± 0.1", "19.0 ± 0.0"],
-        ["sandisk", "33.6 ± 0.2", "33.0 ± 0.0", "25.3 ± 0.1", "25.0 ± 0.0"],
+        [
+            "kingston",
+            "22.2 ± 0.1",
+            "22.0 ± 0.0",
+            "18.0 ± 0.3",
+            "17.0 ± 0.0",
+        ],
+        [
+            "gigastone",
+            "18.6 ± 0.6",
+            "18.0 ± 0.0",
+            "15.6 ± 1.4",
+            "15.0 ± 1.0",
+        ],
+        [
+            "transcend",
+            "18.1 ± 0.1",
+            "17.0 ± 0.0",
+            "15.5 ± 0.8",
+            "15.0 ± 0.0",
+        ],
+        [
+            "suneast",
+            "26.3 ± 3.2",
+            "25.0 ± 3.0",
+            "18.4 ± 1.8",
+            "17.0 ± 1.0",
+        ],
+        [
+            "kioxia",
+            "25.6 ± 0.3",
+            "25.0 ± 0.0",
+            "19.9 ± 0.1",
+            "19.0 ± 0.0",
+        ],
+        [
+            "sandisk",
+            "33.6 ± 0.2",
+            "33.0 ± 0.0",
+            "25.3 ± 0.1",
+            "25.0 ± 0.0",
+        ],
     ];
     assert_eq!(measured, expected);
     let rows = table(&page, "Results", "rand-write-4k");
-    assert_eq!(rows[0][..5], ["kingston", "3.70 ± 0.00", "947 ± 3", "0.540 ± 0.254", "134 ± 63"]);
-    assert!(rows.iter().all(|row| *row.last().unwrap() == "10"), "ten runs each: {rows:?}");
+    assert_eq!(
+        rows[0][..5],
+        [
+            "kingston",
+            "3.70 ± 0.00",
+            "947 ± 3",
+            "0.540 ± 0.254",
+            "134 ± 63"
+        ]
+    );
+    assert!(
+        rows.iter().all(|row| *row.last().unwrap() == "10"),
+        "ten runs each: {rows:?}"
+    );
 }
 
 #[test]
 fn the_first_conclusion_no_card_reaches_what_is_printed() {
     let page = campaign_markdown(summary(), None);
     let page = page.replace(['\\'], "");
-    let promised = page.split("## Promised and measured").nth(1).unwrap().split("\n## ").next().unwrap();
-    for row in ["| kingston | read up to 100 MB/s | 40.1 [39.9, 40.3] | 40 %", "| sandisk | write up to 40 MB/s | 33.6"]
-    {
+    let promised = page
+        .split("## Promised and measured")
+        .nth(1)
+        .unwrap()
+        .split("\n## ")
+        .next()
+        .unwrap();
+    for row in [
+        "| kingston | read up to 100 MB/s | 40.1 [39.9, 40.3] | 40 %",
+        "| sandisk | write up to 40 MB/s | 33.6",
+    ] {
         assert!(promised.contains(row), "{row} in {promised}");
     }
     // The host's bus is no fault of the cards, and the table does not say which bus it was.
     assert!(promised.contains("? not shown") && !promised.contains("✓ kept"));
-    let said = |lead: &str| campaign_in_short(summary()).into_iter().find(|(about, _)| about == lead).unwrap().1;
+    let said = |lead: &str| {
+        campaign_in_short(summary())
+            .into_iter()
+            .find(|(about, _)| about == lead)
+            .unwrap()
+            .1
+    };
     let words = said("Promised and measured");
-    assert!(words.contains("sequential writes reach 84 to 85 % of the printed speed"), "{words}");
+    assert!(
+        words.contains("sequential writes reach 84 to 85 % of the printed speed"),
+        "{words}"
+    );
     let read = said("seq-read-1M, raw");
     // The table does not say which bus it was: that the cards are alike proves nothing of it.
-    assert!(read.contains("41.3 ± 0.2 MB/s, 1.04 times what gigastone reaches at the end"), "{read}");
+    assert!(
+        read.contains("41.3 ± 0.2 MB/s, 1.04 times what gigastone reaches at the end"),
+        "{read}"
+    );
     let limits = &summary().limits;
-    let of = |op| limits.iter().find(|(layer, limit)| layer == "raw" && limit.op == op).unwrap().1.limit;
-    assert_eq!((of(Op::Read), of(Op::Write)), (Bottleneck::Unclear, Bottleneck::Unclear));
+    let of = |op| {
+        limits
+            .iter()
+            .find(|(layer, limit)| layer == "raw" && limit.op == op)
+            .unwrap()
+            .1
+            .limit
+    };
+    assert_eq!(
+        (of(Op::Read), of(Op::Write)),
+        (Bottleneck::Unclear, Bottleneck::Unclear)
+    );
 }
 
 #[test]
 fn the_second_conclusion_the_file_system_costs_writes() {
-    let words = campaign_in_short(summary()).into_iter().find(|(about, _)| about == "vfat against raw").unwrap().1;
-    assert!(words.contains("70 to 86 % of seq-write-1M (lower on all 6 cards)"), "{words}");
-    assert!(words.contains("99 to 101 % of seq-read-1M (same within 5% on all 6 cards)"), "{words}");
-    assert!(words.contains("0 to 28 % of rand-write-4k (lower on all 6 cards)"), "{words}");
+    let words = campaign_in_short(summary())
+        .into_iter()
+        .find(|(about, _)| about == "vfat against raw")
+        .unwrap()
+        .1;
+    assert!(
+        words.contains("70 to 86 % of seq-write-1M (lower on all 6 cards)"),
+        "{words}"
+    );
+    assert!(
+        words.contains("99 to 101 % of seq-read-1M (same within 5% on all 6 cards)"),
+        "{words}"
+    );
+    assert!(
+        words.contains("0 to 28 % of rand-write-4k (lower on all 6 cards)"),
+        "{words}"
+    );
     // What the article could not explain is at least sure.
-    assert!(words.contains("77 to 137 % of rand-read-4k (lower on 4, higher on 2)"), "{words}");
+    assert!(
+        words.contains("77 to 137 % of rand-read-4k (lower on 4, higher on 2)"),
+        "{words}"
+    );
 }
 
 #[test]
 fn the_third_conclusion_cards_differ_and_some_only_seem_to() {
-    let ranking = summary().rankings.iter().find(|r| r.layer == "raw" && r.phase == "seq-write-1M").unwrap();
+    let ranking = summary()
+        .rankings
+        .iter()
+        .find(|r| r.layer == "raw" && r.phase == "seq-write-1M")
+        .unwrap();
     let verdict = |x: &str, y: &str| {
-        let place = |name: &str| summary().cards.iter().position(|card| card.name == name).unwrap() as u32;
+        let place = |name: &str| {
+            summary()
+                .cards
+                .iter()
+                .position(|card| card.name == name)
+                .unwrap() as u32
+        };
         let (x, y) = (place(x), place(y));
-        let pair = ranking.pairs.iter().find(|p| (p.a, p.b) == (x, y) || (p.a, p.b) == (y, x)).unwrap();
+        let pair = ranking
+            .pairs
+            .iter()
+            .find(|p| (p.a, p.b) == (x, y) || (p.a, p.b) == (y, x))
+            .unwrap();
         pair.comparison.verdict
     };
     assert_eq!(verdict("sandisk", "kioxia"), Verdict::Different);
@@ -121,17 +278,31 @@ fn the_third_conclusion_cards_differ_and_some_only_seem_to() {
     // 26.3 ± 3.2 against 25.6 ± 0.3, and 18.6 ± 0.6 against 18.1 ± 0.1: the second would be different by itself.
     assert_ne!(verdict("suneast", "kioxia"), Verdict::Different);
     assert_ne!(verdict("gigastone", "transcend"), Verdict::Different);
-    let words = campaign_in_short(summary()).into_iter().find(|(about, _)| about == "rand-write-4k, raw").unwrap().1;
-    assert!(words.starts_with("suneast is first with 1489 ± 65 IOPS, 5.86 times what gigastone reaches"), "{words}");
+    let words = campaign_in_short(summary())
+        .into_iter()
+        .find(|(about, _)| about == "rand-write-4k, raw")
+        .unwrap()
+        .1;
+    assert!(
+        words
+            .starts_with("suneast is first with 1489 ± 65 IOPS, 5.86 times what gigastone reaches"),
+        "{words}"
+    );
     // The intervals are simultaneous over the campaign; one pair is not shown to differ by them.
-    assert!(words.ends_with("14 of 15 pairs of cards differ, not told apart are transcend and kioxia"), "{words}");
+    assert!(
+        words.ends_with("14 of 15 pairs of cards differ, not told apart are transcend and kioxia"),
+        "{words}"
+    );
 }
 
 #[test]
 fn what_the_article_could_not_know_is_said() {
     let page = campaign_markdown(summary(), None);
-    for words in ["only mean and deviation are known", "one specimen of each card", "are MiB/s by the IOPS beside them"]
-    {
+    for words in [
+        "only mean and deviation are known",
+        "one specimen of each card",
+        "are MiB/s by the IOPS beside them",
+    ] {
         assert!(page.contains(words), "{words}");
     }
 }
@@ -143,14 +314,26 @@ fn the_report_is_the_same_each_time_and_in_every_form() {
     assert_eq!(campaign_csv(summary()), campaign_csv(&again));
     let charts = campaign_charts(summary());
     let names: Vec<&str> = charts.iter().map(|chart| chart.name.as_str()).collect();
-    assert_eq!(names, ["speed-seq-write-1m", "speed-seq-read-1m", "speed-rand-write-4k", "speed-rand-read-4k"]);
+    assert_eq!(
+        names,
+        [
+            "speed-seq-write-1m",
+            "speed-seq-read-1m",
+            "speed-rand-write-4k",
+            "speed-rand-read-4k"
+        ]
+    );
     let linked = campaign_markdown(summary(), Some("charts"));
     assert!(linked.contains("![Bandwidth, seq-write-1M](<charts/speed-seq-write-1m.svg>)"));
     if let Some(folder) = std::env::var_os("HAKARU_LOOK") {
-        let write = |name: &str, text: &str| std::fs::write(std::path::Path::new(&folder).join(name), text).unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::write(std::path::Path::new(&folder).join(name), text).unwrap()
+        };
         write("published.html", &campaign_html(summary()));
         write("published.md", &linked);
         write("published.csv", &campaign_csv(summary()));
-        charts.iter().for_each(|chart| write(&format!("{}.svg", chart.name), &chart.svg(720)));
+        charts
+            .iter()
+            .for_each(|chart| write(&format!("{}.svg", chart.name), &chart.svg(720)));
     }
 }

@@ -9,7 +9,9 @@ use hakaru_analysis::stats::{self, SampleMoments};
 use hakaru_engine::{ClockChoice, NoObserver, RunOptions};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::{Comparison, Verdict};
-use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::job::{
+    Access, BlockSize, IoEngine, Job, Op, PerOp, Phase, Scenario, SizeSpec, Target,
+};
 use hakaru_model::plan::{Facts, Plan};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
@@ -39,8 +41,10 @@ type Stock = [Vec<f64>; PHASES.len()];
 fn card(speed: f64) -> DeviceModel {
     let mut prices = DeviceModel::plain("card", Bytes(1 << 30));
     let cheaper = |price: Nanos| Nanos((price.0 as f64 / speed) as u64);
-    (prices.read_overhead, prices.read_seek) = (cheaper(prices.read_overhead), cheaper(prices.read_seek));
-    (prices.write_overhead, prices.write_seek) = (cheaper(prices.write_overhead), cheaper(prices.write_seek));
+    (prices.read_overhead, prices.read_seek) =
+        (cheaper(prices.read_overhead), cheaper(prices.read_seek));
+    (prices.write_overhead, prices.write_seek) =
+        (cheaper(prices.write_overhead), cheaper(prices.write_seek));
     prices.read_rate = (prices.read_rate as f64 * speed) as u64;
     prices.write_rate = (prices.write_rate as f64 * speed) as u64;
     prices.jitter_permille = JITTER;
@@ -51,15 +55,26 @@ fn card(speed: f64) -> DeviceModel {
 fn stock(speed: f64, first_seed: u64) -> Stock {
     let prices = card(speed);
     let phase = |&(name, op, random, block): &(&str, Op, bool, u64)| {
-        let mut job = Job::new(name, Target::Sim(Box::new(prices.clone())), Access::only(op, random));
+        let mut job = Job::new(
+            name,
+            Target::Sim(Box::new(prices.clone())),
+            Access::only(op, random),
+        );
         job.ioengine = IoEngine::Sim;
         job.block = PerOp::all(BlockSize::Fixed(Bytes(block)));
         // Far fewer I/Os than blocks, so that a random one hardly ever follows its neighbour and saves the seek.
         job.extent.size = Some(SizeSpec::Bytes(Bytes(512 << 20)));
         job.extent.io_size = Some(SizeSpec::Bytes(Bytes(IOS * block)));
-        Phase { name: name.to_owned(), jobs: vec![job] }
+        Phase {
+            name: name.to_owned(),
+            jobs: vec![job],
+        }
     };
-    let mut scenario = Scenario { name: "stock".to_owned(), seed: 0, phases: PHASES.iter().map(phase).collect() };
+    let mut scenario = Scenario {
+        name: "stock".to_owned(),
+        seed: 0,
+        phases: PHASES.iter().map(phase).collect(),
+    };
     let stop = AtomicBool::new(false);
     let options = RunOptions {
         clock: ClockChoice::best(),
@@ -84,17 +99,30 @@ fn stock(speed: f64, first_seed: u64) -> Stock {
 
 /// The runs of one campaign.
 fn draw(rng: &mut Rng, of: &[f64]) -> Vec<f64> {
-    (0..RUNS).map(|_| of[rng.below(of.len() as u64) as usize]).collect()
+    (0..RUNS)
+        .map(|_| of[rng.below(of.len() as u64) as usize])
+        .collect()
 }
 
 /// Two cards compared in all their workloads, as one family.
 fn compared(rng: &mut Rng, a: &Stock, b: &Stock) -> Vec<Comparison> {
-    let sides: Vec<(Vec<f64>, Vec<f64>)> = a.iter().zip(b).map(|(a, b)| (draw(rng, a), draw(rng, b))).collect();
+    let sides: Vec<(Vec<f64>, Vec<f64>)> = a
+        .iter()
+        .zip(b)
+        .map(|(a, b)| (draw(rng, a), draw(rng, b)))
+        .collect();
     let pair = |(a, b): &'_ (Vec<f64>, Vec<f64>)| (a.clone(), b.clone());
     let owned: Vec<_> = sides.iter().map(pair).collect();
     let pairs: Vec<SamplePair<'_>> = owned
         .iter()
-        .map(|(a, b)| SamplePair::new("rate", "B/s", ComparedSample::Values(a), ComparedSample::Values(b)))
+        .map(|(a, b)| {
+            SamplePair::new(
+                "rate",
+                "B/s",
+                ComparedSample::Values(a),
+                ComparedSample::Values(b),
+            )
+        })
         .collect();
     compare_family(&pairs)
 }
@@ -106,28 +134,56 @@ fn campaigns_on_simulated_cards_tell_the_truth() {
     for ((name, ..), values) in PHASES.iter().zip(&usual) {
         let all = SampleMoments::of(values).unwrap();
         let spread = all.deviation / all.mean;
-        assert!((0.017..0.024).contains(&spread), "{name}: runs differ by {spread}");
+        assert!(
+            (0.017..0.024).contains(&spread),
+            "{name}: runs differ by {spread}"
+        );
         let campaigns = 4_000;
         let covers = |_: &u32| {
-            let (low, high) =
-                stats::mean_interval(&SampleMoments::of(&draw(&mut rng, values)).unwrap(), stats::LEVEL).unwrap();
+            let (low, high) = stats::mean_interval(
+                &SampleMoments::of(&draw(&mut rng, values)).unwrap(),
+                stats::LEVEL,
+            )
+            .unwrap();
             low <= all.mean && all.mean <= high
         };
         let covered = (0..campaigns).filter(covers).count() as f64 / f64::from(campaigns);
-        println!("{name}: 95 % intervals cover the truth in {:.2} % of {campaigns} campaigns", covered * 100.0);
-        assert!((0.93..=0.97).contains(&covered), "{name}: 95 % intervals cover the truth in {covered}");
+        println!(
+            "{name}: 95 % intervals cover the truth in {:.2} % of {campaigns} campaigns",
+            covered * 100.0
+        );
+        assert!(
+            (0.93..=0.97).contains(&covered),
+            "{name}: 95 % intervals cover the truth in {covered}"
+        );
     }
     let cries = |found: &[Comparison]| found.iter().any(|c| c.verdict == Verdict::Different);
     let campaigns = 10_000;
-    let alarms = (0..campaigns).filter(|_| cries(&compared(&mut rng, &usual, &usual))).count();
+    let alarms = (0..campaigns)
+        .filter(|_| cries(&compared(&mut rng, &usual, &usual)))
+        .count();
     let share = alarms as f64 / f64::from(campaigns);
-    println!("a card compared with itself is called different in {:.2} % of {campaigns} campaigns", share * 100.0);
-    assert!(share <= 0.05, "a card compared with itself is called different in {share}");
+    println!(
+        "a card compared with itself is called different in {:.2} % of {campaigns} campaigns",
+        share * 100.0
+    );
+    assert!(
+        share <= 0.05,
+        "a card compared with itself is called different in {share}"
+    );
 
     let faster = stock(1.05, 1_000_000);
-    let found: Vec<Comparison> = (0..1_000).flat_map(|_| compared(&mut rng, &usual, &faster)).collect();
-    let different = found.iter().filter(|c| c.verdict == Verdict::Different && c.ratio > 1.0).count();
+    let found: Vec<Comparison> = (0..1_000)
+        .flat_map(|_| compared(&mut rng, &usual, &faster))
+        .collect();
+    let different = found
+        .iter()
+        .filter(|c| c.verdict == Verdict::Different && c.ratio > 1.0)
+        .count();
     let share = different as f64 / found.len() as f64;
-    println!("a true difference of 5 % is found in {:.2} % of comparisons", share * 100.0);
+    println!(
+        "a true difference of 5 % is found in {:.2} % of comparisons",
+        share * 100.0
+    );
     assert!(share >= 0.95, "a difference of 5 % is found in {share}");
 }

@@ -76,7 +76,11 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         Err(error) => {
             // A closed pipe is no error of ours.
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+            return if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Ok
+            };
         }
     };
     let db = cli.db.as_deref();

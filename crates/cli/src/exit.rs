@@ -38,7 +38,11 @@ pub(crate) struct NotThere {
 
 /// An error that says that something that was named is not there.
 pub(crate) fn not_there(tried: impl Into<String>) -> anyhow::Error {
-    NotThere { tried: tried.into(), source: None }.into()
+    NotThere {
+        tried: tried.into(),
+        source: None,
+    }
+    .into()
 }
 
 /// What is done with a path that somebody named.
@@ -50,7 +54,11 @@ pub(crate) trait NamedPath<T> {
 impl<T> NamedPath<T> for std::io::Result<T> {
     fn named(self, tried: impl FnOnce() -> String) -> anyhow::Result<T> {
         self.map_err(|source| match source.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => NotThere { tried: tried(), source: Some(source) }.into(),
+            ErrorKind::NotFound | ErrorKind::NotADirectory => NotThere {
+                tried: tried(),
+                source: Some(source),
+            }
+            .into(),
             _ => anyhow::Error::new(source).context(tried()),
         })
     }
@@ -62,10 +70,20 @@ impl Exit {
         let absent = |cause: &(dyn std::error::Error + 'static)| {
             let run = cause.downcast_ref::<FindError>();
             cause.is::<NotThere>()
-                || matches!(cause.downcast_ref::<OpenError>(), Some(OpenError::Absent { .. }))
-                || matches!(run, Some(FindError::NotFound { .. } | FindError::Ambiguous { .. }))
+                || matches!(
+                    cause.downcast_ref::<OpenError>(),
+                    Some(OpenError::Absent { .. })
+                )
+                || matches!(
+                    run,
+                    Some(FindError::NotFound { .. } | FindError::Ambiguous { .. })
+                )
         };
-        if error.chain().any(absent) { Exit::Usage } else { Exit::Failed }
+        if error.chain().any(absent) {
+            Exit::Usage
+        } else {
+            Exit::Failed
+        }
     }
 
     /// The exit that was come to, whether or not what led to it could be shown and kept. What went wrong with that is told,
@@ -99,13 +117,20 @@ impl From<Exit> for ExitCode {
 
 /// Whether nobody reads any more what is written.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    let io = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<std::io::Error>());
     io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// Says what went wrong, with its causes, on standard error. Messages name files and devices, which a stranger named.
 pub(crate) fn complain(error: &anyhow::Error) {
-    let plain = |text: &str| text.split('\n').map(hakaru_report::plain).collect::<Vec<_>>().join("\n");
+    let plain = |text: &str| {
+        text.split('\n')
+            .map(hakaru_report::plain)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
     anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {}", plain(&error.to_string()));
     let mut said = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -125,20 +150,35 @@ mod tests {
     fn what_is_not_there_is_told_from_what_cannot_be_done() {
         let read = |path: &str| std::fs::read(path).named(|| format!("cannot read {path}"));
         let (absent, folder) = (read("/no/such/file").unwrap_err(), read("/").unwrap_err());
-        assert_eq!((Exit::of(&absent), Exit::of(&folder)), (Exit::Usage, Exit::Failed));
+        assert_eq!(
+            (Exit::of(&absent), Exit::of(&folder)),
+            (Exit::Usage, Exit::Failed)
+        );
         assert_eq!(Exit::of(&absent.context("cannot compare")), Exit::Usage);
-        assert_eq!(Exit::of(&OpenError::Absent { path: "x".into() }.into()), Exit::Usage);
+        assert_eq!(
+            Exit::of(&OpenError::Absent { path: "x".into() }.into()),
+            Exit::Usage
+        );
         assert_eq!(Exit::of(&anyhow::anyhow!("no space left")), Exit::Failed);
     }
 
     #[test]
     fn what_cannot_be_shown_takes_nothing_from_what_was_found() {
         let full = || Err(anyhow::anyhow!("no space left"));
-        let closed = || Err(anyhow::Error::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe)).context("shown"));
-        for (exit, told, unread) in
-            [(Exit::Ok, Exit::Failed, Exit::Ok), (Exit::Defective, Exit::Defective, Exit::Defective)]
-        {
-            assert_eq!([exit.and(Ok(())), exit.and(full()), exit.and(closed())], [exit, told, unread]);
+        let closed = || {
+            Err(
+                anyhow::Error::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe))
+                    .context("shown"),
+            )
+        };
+        for (exit, told, unread) in [
+            (Exit::Ok, Exit::Failed, Exit::Ok),
+            (Exit::Defective, Exit::Defective, Exit::Defective),
+        ] {
+            assert_eq!(
+                [exit.and(Ok(())), exit.and(full()), exit.and(closed())],
+                [exit, told, unread]
+            );
         }
     }
 }

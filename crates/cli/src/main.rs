@@ -21,7 +21,11 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     hakaru_engine::map_large_blocks();
     let argv: Vec<OsString> = std::env::args_os().collect();
-    let called_as = argv.first().and_then(|name| Path::new(name).file_name()).unwrap_or_default().to_owned();
+    let called_as = argv
+        .first()
+        .and_then(|name| Path::new(name).file_name())
+        .unwrap_or_default()
+        .to_owned();
     // The dialects have their own grammars, which our parser must not see.
     if called_as == "fio" {
         return cmd::fio::main(&argv[1..]).into();

@@ -49,7 +49,10 @@ fn filled(mut file: File, content: &[u8], there: Option<&Metadata>) -> io::Resul
 /// `.report.html.1234.new` for `report.html`.
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let Some(name) = path.file_name() else {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it has no name of a file"));
+        return Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "it has no name of a file",
+        ));
     };
     let mut new = OsString::from(".");
     new.push(name);
@@ -85,7 +88,10 @@ mod tests {
         std::fs::create_dir(beside(&file).unwrap()).unwrap();
         assert!(write(&file, b"after").is_err());
         assert_eq!(std::fs::read(&file).unwrap(), b"before");
-        assert_eq!(write(&dir.path().join("no/x"), b"").unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(
+            write(&dir.path().join("no/x"), b"").unwrap_err().kind(),
+            ErrorKind::NotFound
+        );
         write(Path::new("/dev/null"), b"gone").unwrap();
         assert!(write(Path::new("/"), b"").is_err());
     }

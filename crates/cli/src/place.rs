@@ -50,10 +50,19 @@ fn told_of(store: Store) -> Store {
 }
 
 fn tell_of_cut_short(store: &Store) {
-    let cut_short = hakaru_store::left(store.path()).iter().filter(|spool| was_cut_short(store, spool)).count();
-    let (runs, they) = if cut_short == 1 { ("run was", "it") } else { ("runs were", "they") };
+    let cut_short = hakaru_store::left(store.path())
+        .iter()
+        .filter(|spool| was_cut_short(store, spool))
+        .count();
+    let (runs, they) = if cut_short == 1 {
+        ("run was", "it")
+    } else {
+        ("runs were", "they")
+    };
     if cut_short > 0 {
-        anstream::eprintln!("note: {cut_short} {runs} cut short: `hakaru recover` keeps what {they} had measured");
+        anstream::eprintln!(
+            "note: {cut_short} {runs} cut short: `hakaru recover` keeps what {they} had measured"
+        );
     }
 }
 
@@ -80,13 +89,20 @@ pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verificat
 }
 
 /// The same, with the one that cannot be read.
-pub(crate) fn readable_verification(store: &Store, name: &str) -> Result<Option<Readable<Verification>>> {
+pub(crate) fn readable_verification(
+    store: &Store,
+    name: &str,
+) -> Result<Option<Readable<Verification>>> {
     match verification(store, name) {
-        Ok(found) => Ok(found.map(|found| Readable { records: vec![found], unreadable: Vec::new() })),
+        Ok(found) => Ok(found.map(|found| Readable {
+            records: vec![found],
+            unreadable: Vec::new(),
+        })),
         Err(error) => match error.downcast::<FindError>() {
-            Ok(error) if error.is_unreadable() => {
-                Ok(Some(Readable { records: Vec::new(), unreadable: vec![(name.to_owned(), error)] }))
-            }
+            Ok(error) if error.is_unreadable() => Ok(Some(Readable {
+                records: Vec::new(),
+                unreadable: vec![(name.to_owned(), error)],
+            })),
             Ok(error) => Err(error.into()),
             Err(error) => Err(error),
         },
@@ -99,13 +115,25 @@ pub(crate) fn is_stdout(output: Option<&Path>) -> bool {
 }
 
 /// Writes a report. Beside the database unless a place is named.
-pub(crate) fn write_report(store: &Store, named: Option<&Path>, series: &str, text: &str) -> Result<PathBuf> {
+pub(crate) fn write_report(
+    store: &Store,
+    named: Option<&Path>,
+    series: &str,
+    text: &str,
+) -> Result<PathBuf> {
     let path = match named {
         Some(path) => path.to_owned(),
         None => {
-            let folder = store.path().parent().unwrap_or(Path::new(".")).join("reports");
+            let folder = store
+                .path()
+                .parent()
+                .unwrap_or(Path::new("."))
+                .join("reports");
             std::fs::create_dir_all(&folder).named(|| {
-                format!("cannot make the folder {} for reports; name a file with --output", folder.display())
+                format!(
+                    "cannot make the folder {} for reports; name a file with --output",
+                    folder.display()
+                )
             })?;
             folder.join(format!("{series}.html"))
         }
@@ -116,6 +144,10 @@ pub(crate) fn write_report(store: &Store, named: Option<&Path>, series: &str, te
 
 /// Writes a report of any form to the file that was named.
 pub(crate) fn write_page(path: &Path, content: &[u8]) -> Result<()> {
-    crate::output::write(path, content)
-        .named(|| format!("cannot write the report to {}; name a file with --output", path.display()))
+    crate::output::write(path, content).named(|| {
+        format!(
+            "cannot write the report to {}; name a file with --output",
+            path.display()
+        )
+    })
 }

@@ -34,8 +34,10 @@ pub(crate) fn load(path: Option<&Path>) -> Result<Vec<UseRule>> {
     let Some(path) = path else {
         return Ok(hakaru_analysis::default_rules());
     };
-    let text = std::fs::read_to_string(path).named(|| format!("cannot read the rules in {}", path.display()))?;
-    let own = parse(&text).with_context(|| format!("cannot use the rules in {}", path.display()))?;
+    let text = std::fs::read_to_string(path)
+        .named(|| format!("cannot read the rules in {}", path.display()))?;
+    let own =
+        parse(&text).with_context(|| format!("cannot use the rules in {}", path.display()))?;
     Ok(hakaru_analysis::rules_with(&own))
 }
 
@@ -47,13 +49,23 @@ fn parse(text: &str) -> Result<Vec<UseRule>> {
             let more = criterion.figure.more_is_better();
             let ordered = if more { fits >= care } else { fits <= care };
             if !(ordered && fits.is_finite() && care.is_finite() && fits >= 0.0 && care >= 0.0) {
-                let asked = if more { "at least as large as" } else { "at most as large as" };
+                let asked = if more {
+                    "at least as large as"
+                } else {
+                    "at most as large as"
+                };
                 let name = criterion.figure.name();
-                bail!("{}: fits = {fits} has to be {asked} care = {care} for {name}, both 0 or more", rule.id);
+                bail!(
+                    "{}: fits = {fits} has to be {asked} care = {care} for {name}, both 0 or more",
+                    rule.id
+                );
             }
         }
         if rule.criteria.is_empty() {
-            bail!("{}: a rule asks for at least one figure: [[use.criteria]]", rule.id);
+            bail!(
+                "{}: a rule asks for at least one figure: [[use.criteria]]",
+                rule.id
+            );
         }
     }
     Ok(uses)
@@ -63,24 +75,40 @@ fn parse(text: &str) -> Result<Vec<UseRule>> {
 mod tests {
     use super::*;
 
-    const RULE: &str = "[[use]]\nid = \"nas\"\ntitle = \"mine\"\n[[use.criteria]]\nfigure = \"sequential_read\"\n";
+    const RULE: &str =
+        "[[use]]\nid = \"nas\"\ntitle = \"mine\"\n[[use.criteria]]\nfigure = \"sequential_read\"\n";
 
     #[test]
     fn a_rule_takes_the_place_of_ours() {
-        let own = parse(&format!("{RULE}fits = 200\ncare = 50\nwhy = \"two clients\"\n")).unwrap();
+        let own = parse(&format!(
+            "{RULE}fits = 200\ncare = 50\nwhy = \"two clients\"\n"
+        ))
+        .unwrap();
         let rules = hakaru_analysis::rules_with(&own);
         let nas = rules.iter().find(|rule| rule.id == "nas").unwrap();
-        assert_eq!((rules.len(), nas.title.as_str(), nas.criteria.len()), (7, "mine", 1));
+        assert_eq!(
+            (rules.len(), nas.title.as_str(), nas.criteria.len()),
+            (7, "mine", 1)
+        );
     }
 
     #[test]
     fn what_makes_no_sense_is_told() {
         let told = |text: &str| format!("{:#}", parse(text).unwrap_err());
         let swapped = told(&format!("{RULE}fits = 20\ncare = 50\nwhy = \"\"\n"));
-        assert!(swapped.contains("nas: fits = 20 has to be at least as large as care = 50"), "{swapped}");
+        assert!(
+            swapped.contains("nas: fits = 20 has to be at least as large as care = 50"),
+            "{swapped}"
+        );
         assert!(told(&format!("{RULE}fits = nan\ncare = 50\nwhy = \"\"\n")).contains("NaN"));
-        assert!(told("[[use]]\nid = \"x\"\ntitle = \"x\"\ncriteria = []\n").contains("at least one figure"));
+        assert!(
+            told("[[use]]\nid = \"x\"\ntitle = \"x\"\ncriteria = []\n")
+                .contains("at least one figure")
+        );
         assert!(told("[[use]]\nid = \"x\"\n").contains("line 1"));
-        assert!(told(&RULE.replace("sequential_read", "warp")).contains("sequential_read"), "names those it knows");
+        assert!(
+            told(&RULE.replace("sequential_read", "warp")).contains("sequential_read"),
+            "names those it knows"
+        );
     }
 }

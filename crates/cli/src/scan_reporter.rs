@@ -22,7 +22,11 @@ impl ScanReporter {
     pub(crate) fn new(quiet: bool) -> ScanReporter {
         stop::flag();
         let mode = ProgressMode::of(quiet);
-        ScanReporter { mode, bar: bar(mode, ONE_LINE), told: ("", 0) }
+        ScanReporter {
+            mode,
+            bar: bar(mode, ONE_LINE),
+            told: ("", 0),
+        }
     }
 
     /// To be called at every chunk.
@@ -34,13 +38,19 @@ impl ScanReporter {
                 self.bar.set_position(permille);
                 self.bar.set_message(words(&progress));
             }
-            ProgressMode::Lines if self.told != (progress.doing, permille / 100) && permille >= 100 => {
+            ProgressMode::Lines
+                if self.told != (progress.doing, permille / 100) && permille >= 100 =>
+            {
                 self.told = (progress.doing, permille / 100);
                 anstream::eprintln!("{} {}", progress.doing, words(&progress));
             }
             ProgressMode::Lines | ProgressMode::Quiet => {}
         }
-        if ScanReporter::stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if ScanReporter::stopped() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// What is done now, where nobody knows how long it takes.
@@ -74,7 +84,9 @@ fn words(progress: &ScanProgress) -> String {
         text += &format!(", {rate}");
     }
     match progress.left() {
-        Some(left) if left.0 > 0 => text + &format!(", {} left", seconds(Duration::from_nanos(left.0))),
+        Some(left) if left.0 > 0 => {
+            text + &format!(", {} left", seconds(Duration::from_nanos(left.0)))
+        }
         _ => text,
     }
 }
@@ -93,6 +105,12 @@ mod tests {
             elapsed: Nanos::from_secs(100),
         };
         assert_eq!(words(&progress), "3 GiB of 12 GiB, 32.2 MB/s, 5m00s left");
-        assert_eq!(words(&ScanProgress { elapsed: Nanos(0), ..progress }), "3 GiB of 12 GiB");
+        assert_eq!(
+            words(&ScanProgress {
+                elapsed: Nanos(0),
+                ..progress
+            }),
+            "3 GiB of 12 GiB"
+        );
     }
 }

@@ -50,11 +50,17 @@ impl Term {
     pub(crate) fn read(text: &str) -> Option<Term> {
         let (name, value) = text.split_once('=')?;
         let (_, kind) = KINDS.into_iter().find(|(known, _)| *known == name.trim())?;
-        Some(Term { kind, value: value.trim().to_owned() })
+        Some(Term {
+            kind,
+            value: value.trim().to_owned(),
+        })
     }
 
     fn name(&self) -> &'static str {
-        KINDS.iter().find(|(_, kind)| *kind == self.kind).map_or("", |(name, _)| name)
+        KINDS
+            .iter()
+            .find(|(_, kind)| *kind == self.kind)
+            .map_or("", |(name, _)| name)
     }
 
     /// Whether a run is meant.
@@ -68,7 +74,9 @@ impl Term {
             let value = self.value.to_ascii_lowercase();
             return Ok(value.len() >= SHORTEST_ID && record.series.starts_with(&value));
         }
-        Ok(values(record, self.kind).iter().any(|value| value.eq_ignore_ascii_case(&self.value)))
+        Ok(values(record, self.kind)
+            .iter()
+            .any(|value| value.eq_ignore_ascii_case(&self.value)))
     }
 }
 
@@ -82,8 +90,15 @@ fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
             let device = target.device.known();
             let model = device.and_then(|device| device.model.known().cloned());
             let serial = device.and_then(|device| device.serial.known().cloned());
-            let known = [target.label.clone(), point.map(|point| point.card.clone()), model, serial];
-            std::iter::once(target.display_name()).chain(known.into_iter().flatten()).collect()
+            let known = [
+                target.label.clone(),
+                point.map(|point| point.card.clone()),
+                model,
+                serial,
+            ];
+            std::iter::once(target.display_name())
+                .chain(known.into_iter().flatten())
+                .collect()
         }
         SelectorKind::Layer => {
             let through = match (&target.filesystem, target.kind) {
@@ -91,15 +106,25 @@ fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
                 (None, TargetKind::BlockDevice) => Some("raw".to_owned()),
                 (None, _) => None,
             };
-            point.map(|point| point.layer.clone()).into_iter().chain(through).collect()
+            point
+                .map(|point| point.layer.clone())
+                .into_iter()
+                .chain(through)
+                .collect()
         }
         SelectorKind::Host => vec![record.environment.hostname.clone()],
         SelectorKind::Date => vec![hakaru_report::time::day(record.started_unix_ms)],
-        SelectorKind::Campaign => point.map(|point| point.campaign.clone()).into_iter().collect(),
+        SelectorKind::Campaign => point
+            .map(|point| point.campaign.clone())
+            .into_iter()
+            .collect(),
         SelectorKind::Workload => {
             let phases = record.phases.iter().map(|phase| phase.name.clone());
             let of_point = point.map(|point| point.workload.clone());
-            phases.chain(of_point).chain([record.scenario.name.clone()]).collect()
+            phases
+                .chain(of_point)
+                .chain([record.scenario.name.clone()])
+                .collect()
         }
     }
 }
@@ -109,13 +134,26 @@ fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
 ///
 /// # Errors
 /// When a term cannot be read, or means nothing that is stored, then it says what there is; or when no record can be read.
-pub(crate) fn runs(store: &Store, terms: &[Term], notes: &mut BTreeSet<String>) -> Result<Vec<RunRecord>> {
-    let rows = store.runs(&Filter { outcome: Some(OutcomeKind::Completed), ..Filter::default() })?;
-    narrow(readable(rows.iter().rev().map(|row| store.run(&row.id)), notes)?, terms)
+pub(crate) fn runs(
+    store: &Store,
+    terms: &[Term],
+    notes: &mut BTreeSet<String>,
+) -> Result<Vec<RunRecord>> {
+    let rows = store.runs(&Filter {
+        outcome: Some(OutcomeKind::Completed),
+        ..Filter::default()
+    })?;
+    narrow(
+        readable(rows.iter().rev().map(|row| store.run(&row.id)), notes)?,
+        terms,
+    )
 }
 
 /// What can be read: a record of a newer build, or a damaged one, is noted and keeps no other from being chosen.
-fn readable<T>(found: impl Iterator<Item = Result<T, FindError>>, notes: &mut BTreeSet<String>) -> Result<Vec<T>> {
+fn readable<T>(
+    found: impl Iterator<Item = Result<T, FindError>>,
+    notes: &mut BTreeSet<String>,
+) -> Result<Vec<T>> {
     let (mut all, mut unreadable) = (Vec::new(), Vec::new());
     for one in found {
         match one {
@@ -129,7 +167,11 @@ fn readable<T>(found: impl Iterator<Item = Result<T, FindError>>, notes: &mut BT
         Some(first) if all.is_empty() => Err(first.into()),
         Some(first) => {
             let first = hakaru_report::plain(&first.to_string());
-            let left_out = if count == 1 { "1 stored run is" } else { &format!("{count} stored runs are") };
+            let left_out = if count == 1 {
+                "1 stored run is"
+            } else {
+                &format!("{count} stored runs are")
+            };
             notes.insert(format!("{left_out} left out: {first}"));
             Ok(all)
         }
@@ -158,7 +200,12 @@ pub(crate) fn narrow(mut records: Vec<RunRecord>, terms: &[Term]) -> Result<Vec<
         }
         let mut kept = Vec::new();
         for record in records {
-            if of_kind.iter().map(|term| term.means(&record)).collect::<Result<Vec<bool>>>()?.contains(&true) {
+            if of_kind
+                .iter()
+                .map(|term| term.means(&record))
+                .collect::<Result<Vec<bool>>>()?
+                .contains(&true)
+            {
                 kept.push(record);
             }
         }
@@ -171,16 +218,27 @@ pub(crate) fn narrow(mut records: Vec<RunRecord>, terms: &[Term]) -> Result<Vec<
 const SHOWN: usize = 10;
 
 fn nothing(term: &Term, records: &[RunRecord]) -> String {
-    let there: BTreeSet<String> =
-        records.iter().filter_map(|record| values(record, term.kind).into_iter().find(|v| !v.is_empty())).collect();
+    let there: BTreeSet<String> = records
+        .iter()
+        .filter_map(|record| {
+            values(record, term.kind)
+                .into_iter()
+                .find(|v| !v.is_empty())
+        })
+        .collect();
     let mut named: Vec<&str> = there.iter().take(SHOWN).map(String::as_str).collect();
     if there.len() > SHOWN {
         named.push("…");
     }
     let (name, value) = (term.name(), &term.value);
     match named.is_empty() {
-        true => format!("no stored run has {name}={value}, because none that the other terms mean is stored"),
-        false => format!("no stored run has {name}={value}; of this kind there are: {}", named.join(", ")),
+        true => format!(
+            "no stored run has {name}={value}, because none that the other terms mean is stored"
+        ),
+        false => format!(
+            "no stored run has {name}={value}; of this kind there are: {}",
+            named.join(", ")
+        ),
     }
 }
 
@@ -212,8 +270,14 @@ fn day(text: &str) -> Result<(i64, i64)> {
     let failed = || format!("`{text}` is no day: 2026-11-05, 2026-11 and 2026 are");
     let first: Date = first.parse().with_context(failed)?;
     let end = first.checked_add(span).with_context(failed)?;
-    let moment = |date: Date| date.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp().as_millisecond());
-    Ok((moment(first).with_context(failed)?, moment(end).with_context(failed)?))
+    let moment = |date: Date| {
+        date.to_zoned(TimeZone::UTC)
+            .map(|zoned| zoned.timestamp().as_millisecond())
+    };
+    Ok((
+        moment(first).with_context(failed)?,
+        moment(end).with_context(failed)?,
+    ))
 }
 
 #[cfg(test)]
@@ -222,10 +286,16 @@ mod tests {
 
     #[test]
     fn a_record_that_cannot_be_read_keeps_no_other_from_being_chosen() {
-        let newer = || hakaru_store::import(r#"{"format": 4000000000}"#).err().map(FindError::from);
+        let newer = || {
+            hakaru_store::import(r#"{"format": 4000000000}"#)
+                .err()
+                .map(FindError::from)
+        };
         let mut notes = BTreeSet::new();
         let mut found = |all: Vec<Option<u32>>| {
-            let each = all.into_iter().map(|one| one.ok_or_else(|| newer().expect("no build reads such a format")));
+            let each = all
+                .into_iter()
+                .map(|one| one.ok_or_else(|| newer().expect("no build reads such a format")));
             readable(each, &mut notes).map_err(|error| error.to_string())
         };
         assert_eq!(found(vec![Some(1), None, Some(2)]), Ok(vec![1, 2]));
@@ -239,7 +309,10 @@ mod tests {
     #[test]
     fn terms_have_a_kind_and_paths_have_none() {
         let term = Term::read("card=SanDisk MAX").unwrap();
-        assert_eq!((term.kind, term.value.as_str()), (SelectorKind::Card, "SanDisk MAX"));
+        assert_eq!(
+            (term.kind, term.value.as_str()),
+            (SelectorKind::Card, "SanDisk MAX")
+        );
         assert_eq!(Term::read("a=b.json"), None);
         assert_eq!(Term::read("latest"), None);
     }
@@ -247,10 +320,22 @@ mod tests {
     #[test]
     fn days_are_those_of_the_calendar() {
         // From `date -u -d … +%s`.
-        assert_eq!(days("2026-11-05").unwrap(), (Some(1_793_836_800_000), Some(1_793_923_200_000)));
-        assert_eq!(days("2024-02").unwrap(), (Some(1_706_745_600_000), Some(1_709_251_200_000)));
-        assert_eq!(days("2026-11-05..").unwrap(), (Some(1_793_836_800_000), None));
-        assert_eq!(days("2026-11-05..2026-11-05").unwrap(), days("2026-11-05").unwrap());
+        assert_eq!(
+            days("2026-11-05").unwrap(),
+            (Some(1_793_836_800_000), Some(1_793_923_200_000))
+        );
+        assert_eq!(
+            days("2024-02").unwrap(),
+            (Some(1_706_745_600_000), Some(1_709_251_200_000))
+        );
+        assert_eq!(
+            days("2026-11-05..").unwrap(),
+            (Some(1_793_836_800_000), None)
+        );
+        assert_eq!(
+            days("2026-11-05..2026-11-05").unwrap(),
+            days("2026-11-05").unwrap()
+        );
         assert_eq!(days("..2026").unwrap(), (None, Some(1_798_761_600_000)));
         for wrong in ["", "..", "yesterday", "2026-13", "2026-02-30", "9999-12-31"] {
             assert!(days(wrong).is_err(), "{wrong}");

@@ -43,7 +43,11 @@ pub(crate) const ONE_LINE: &str = "{prefix} {bar:20} {msg}";
 
 /// A live line, of a thousand steps; it is only seen where there is a terminal.
 pub(crate) fn bar(mode: ProgressMode, template: &str) -> ProgressBar {
-    let target = if mode == ProgressMode::Live { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let target = if mode == ProgressMode::Live {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
     let bar = ProgressBar::with_draw_target(Some(1000), target);
     let style = ProgressStyle::with_template(template).map(|s| s.progress_chars("━╸─"));
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -73,7 +77,15 @@ impl StatusReporter {
     pub(crate) fn new(quiet: bool, phases: usize) -> StatusReporter {
         let mode = ProgressMode::of(quiet);
         let bar = bar(mode, ONE_LINE);
-        StatusReporter { mode, bar, round: 0, rounds: 1, phases: phases as u32, phase: 0, told: 0 }
+        StatusReporter {
+            mode,
+            bar,
+            round: 0,
+            rounds: 1,
+            phases: phases as u32,
+            phase: 0,
+            told: 0,
+        }
     }
 
     /// Leaves the terminal as it was.
@@ -87,13 +99,21 @@ impl StatusReporter {
 
     fn place(&self) -> String {
         let phase = format!("{}/{}", self.phase, self.phases);
-        if self.rounds > 1 { format!("round {}/{} {phase}", self.round, self.rounds) } else { phase }
+        if self.rounds > 1 {
+            format!("round {}/{} {phase}", self.round, self.rounds)
+        } else {
+            phase
+        }
     }
 }
 
 pub(crate) fn seconds(time: Duration) -> String {
     let s = time.as_secs_f64().ceil() as u64;
-    if s >= 60 { format!("{}m{:02}s", s / 60, s % 60) } else { format!("{s}s") }
+    if s >= 60 {
+        format!("{}m{:02}s", s / 60, s % 60)
+    } else {
+        format!("{s}s")
+    }
 }
 
 /// How fast it goes just now, one text an operation.
@@ -101,7 +121,11 @@ pub(crate) fn speeds(progress: &PhaseProgress) -> Vec<String> {
     let mut words = Vec::new();
     for op in Op::ALL.into_iter().filter(|&op| progress.ios[op] > 0) {
         let speed = BytesPerSec(progress.bytes_per_s[op] as f64);
-        words.push(format!("{} {speed:>10} {:>7} IOPS", op.name(), Iops(progress.iops[op] as f64)));
+        words.push(format!(
+            "{} {speed:>10} {:>7} IOPS",
+            op.name(),
+            Iops(progress.iops[op] as f64)
+        ));
     }
     if !progress.measuring {
         words.push("(lead-in)".to_owned());
@@ -113,9 +137,15 @@ pub(crate) fn speeds(progress: &PhaseProgress) -> Vec<String> {
 pub(crate) fn rates(record: &PhaseRecord) -> String {
     let mut words = Vec::new();
     for op in Op::ALL {
-        let longest = record.workers.iter().map(|w| w.runtime).max().unwrap_or_default();
-        let (ios, bytes) =
-            record.workers.iter().fold((0, 0), |sum, w| (sum.0 + w.ops[op].ios, sum.1 + w.ops[op].bytes));
+        let longest = record
+            .workers
+            .iter()
+            .map(|w| w.runtime)
+            .max()
+            .unwrap_or_default();
+        let (ios, bytes) = record.workers.iter().fold((0, 0), |sum, w| {
+            (sum.0 + w.ops[op].ios, sum.1 + w.ops[op].bytes)
+        });
         if let (true, Some(speed)) = (ios > 0, Bytes(bytes).per(longest)) {
             let iops = Iops(ios as f64 / longest.as_secs_f64());
             words.push(format!("{:<5} {speed:>10} {iops:>8} IOPS", op.name()));
@@ -127,7 +157,8 @@ pub(crate) fn rates(record: &PhaseRecord) -> String {
 impl Observer for StatusReporter {
     fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
         self.phase = index as u32 + 1;
-        self.bar.set_prefix(format!("{} {:<10}", self.place(), phase.name));
+        self.bar
+            .set_prefix(format!("{} {:<10}", self.place(), phase.name));
         self.bar.set_position(0);
         self.bar.set_message("");
     }
@@ -148,7 +179,12 @@ impl Observer for StatusReporter {
     }
 
     fn phase_ends(&mut self, record: &PhaseRecord) {
-        self.say(&format!("{} {:<10} {}", self.place(), record.name, rates(record)));
+        self.say(&format!(
+            "{} {:<10} {}",
+            self.place(),
+            record.name,
+            rates(record)
+        ));
     }
 }
 
@@ -156,7 +192,8 @@ impl Watcher for StatusReporter {
     fn filling(&mut self, done: u64, total: u64) {
         self.bar.set_prefix(format!("{:<18}", "laying out file"));
         self.bar.set_position(done * 1000 / total.max(1));
-        self.bar.set_message(format!("{} of {}", Bytes(done), Bytes(total)));
+        self.bar
+            .set_message(format!("{} of {}", Bytes(done), Bytes(total)));
         let tenth = done * 10 / total.max(1);
         if self.mode == ProgressMode::Lines && done > 0 && tenth / 5 > self.told / 5 {
             anstream::eprintln!("laying out the file: {} of {}", Bytes(done), Bytes(total));

@@ -41,7 +41,10 @@ pub(crate) fn flag_as_in_fio() -> &'static AtomicBool {
     ARMED.get_or_init(|| {
         catch(&[SIGINT, SIGTERM, SIGUSR1], SecondInterrupt::Ignored);
         let always = Arc::new(AtomicBool::new(true));
-        warn_if_not_caught(SIGPIPE, signal_hook::flag::register_conditional_default(SIGPIPE, always).map(drop));
+        warn_if_not_caught(
+            SIGPIPE,
+            signal_hook::flag::register_conditional_default(SIGPIPE, always).map(drop),
+        );
     });
     &STOP
 }
@@ -59,14 +62,20 @@ fn catch(signals: &[i32], second: SecondInterrupt) {
     }
     let caught = Signals::new(signals).and_then(|caught| {
         let handle = move || handle(caught, second);
-        std::thread::Builder::new().name("signals".to_owned()).stack_size(64 << 10).spawn(handle).map(drop)
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .stack_size(64 << 10)
+            .spawn(handle)
+            .map(drop)
     });
     warn_if_not_caught(SIGINT, caught);
 }
 
 fn warn_if_not_caught(signal: i32, caught: std::io::Result<()>) {
     if let Err(error) = caught {
-        anstream::eprintln!("warning: signal {signal} cannot be caught ({error}): Ctrl-C will lose the run");
+        anstream::eprintln!(
+            "warning: signal {signal} cannot be caught ({error}): Ctrl-C will lose the run"
+        );
     }
 }
 
@@ -90,6 +99,8 @@ fn handle(mut signals: Signals, second: SecondInterrupt) {
 /// Whether the program was started with this signal ignored.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    let mask = status
+        .lines()
+        .find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

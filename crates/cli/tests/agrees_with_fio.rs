@@ -34,7 +34,10 @@ impl SlowGroup {
                 ("write_bps", BYTES_PER_S),
             ];
             for (limit, rate) in limits {
-                write(group.0.join(format!("blkio.throttle.{limit}_device")), format!("{number} {rate}"))?;
+                write(
+                    group.0.join(format!("blkio.throttle.{limit}_device")),
+                    format!("{number} {rate}"),
+                )?;
             }
             return Some(group);
         }
@@ -42,7 +45,9 @@ impl SlowGroup {
         let new = PathBuf::from("/sys/fs/cgroup").join(&name);
         std::fs::create_dir(&new).ok()?;
         let group = SlowGroup(new);
-        let limits = format!("{number} riops={READ_IOPS} wiops={WRITE_IOPS} rbps={BYTES_PER_S} wbps={BYTES_PER_S}");
+        let limits = format!(
+            "{number} riops={READ_IOPS} wiops={WRITE_IOPS} rbps={BYTES_PER_S} wbps={BYTES_PER_S}"
+        );
         write(group.0.join("io.max"), limits)?;
         Some(group)
     }
@@ -50,7 +55,11 @@ impl SlowGroup {
     /// The same command, as a member of the group.
     fn wrap(&self, command: &Command) -> Command {
         let mut shell = Command::new("sh");
-        shell.arg("-c").arg("echo $$ > \"$0/cgroup.procs\" && exec \"$@\"").arg(&self.0).arg(command.get_program());
+        shell
+            .arg("-c")
+            .arg("echo $$ > \"$0/cgroup.procs\" && exec \"$@\"")
+            .arg(&self.0)
+            .arg(command.get_program());
         shell.args(command.get_args());
         for (name, value) in command.get_envs() {
             shell.env(name, value.unwrap_or_default());
@@ -67,19 +76,34 @@ impl Drop for SlowGroup {
 
 fn fio_iops(group: &SlowGroup, file: &std::path::Path, rw: &str, bs: &str) -> f64 {
     let mut fio = Command::new("fio");
-    fio.args(["--name=j", "--size=32m", "--direct=1", "--ioengine=psync", "--time_based", "--output-format=json"]);
-    fio.args(["--ramp_time=150ms", "--runtime=1500ms"]).arg(format!("--rw={rw}")).arg(format!("--bs={bs}"));
+    fio.args([
+        "--name=j",
+        "--size=32m",
+        "--direct=1",
+        "--ioengine=psync",
+        "--time_based",
+        "--output-format=json",
+    ]);
+    fio.args(["--ramp_time=150ms", "--runtime=1500ms"])
+        .arg(format!("--rw={rw}"))
+        .arg(format!("--bs={bs}"));
     fio.arg(format!("--filename={}", file.display()));
     let out = group.wrap(&fio).output().unwrap();
     let text = support::text(&out.stdout);
-    let json: serde_json::Value = serde_json::from_str(&text[text.find('{').unwrap_or(0)..]).expect("fio prints JSON");
-    let op = if rw.contains("write") { "write" } else { "read" };
+    let json: serde_json::Value =
+        serde_json::from_str(&text[text.find('{').unwrap_or(0)..]).expect("fio prints JSON");
+    let op = if rw.contains("write") {
+        "write"
+    } else {
+        "read"
+    };
     json["jobs"][0][op]["iops"].as_f64().unwrap()
 }
 
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64;
+    let variance =
+        values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64;
     (mean, variance.sqrt())
 }
 
@@ -98,11 +122,21 @@ fn both_measure_the_same_on_a_held_target() {
     };
     let file = mount.join("fio.data");
     std::fs::write(&file, vec![0x5au8; 32 << 20]).unwrap();
-    let jobs = [("rand-read", "randread", "4k"), ("rand-write", "randwrite", "4k"), ("seq-write", "write", "1m")];
+    let jobs = [
+        ("rand-read", "randread", "4k"),
+        ("rand-write", "randwrite", "4k"),
+        ("seq-write", "write", "1m"),
+    ];
     let mut theirs = vec![Vec::new(); jobs.len()];
     for _ in 0..ROUNDS {
         let mut ours = hakaru(&home);
-        ours.args(["bench", "--quick", "--repeat=1", "--size=32MiB", "--only=rand-read,rand-write,seq-write"]);
+        ours.args([
+            "bench",
+            "--quick",
+            "--repeat=1",
+            "--size=32MiB",
+            "--only=rand-read,rand-write,seq-write",
+        ]);
         let out = group.wrap(ours.arg(&mount)).output().unwrap();
         assert!(out.status.success(), "{}", support::text(&out.stderr));
         for ((_, rw, bs), theirs) in jobs.iter().zip(&mut theirs) {
@@ -112,7 +146,12 @@ fn both_measure_the_same_on_a_held_target() {
     let records = records(&home);
     for ((phase, ..), theirs) in jobs.iter().zip(&theirs) {
         let of = |record: &hakaru_model::record::RunRecord| {
-            let worker = &record.phases.iter().find(|p| p.name == *phase).unwrap().workers[0];
+            let worker = &record
+                .phases
+                .iter()
+                .find(|p| p.name == *phase)
+                .unwrap()
+                .workers[0];
             (worker.ops.read.ios + worker.ops.write.ios) as f64 / worker.runtime.as_secs_f64()
         };
         let ours: Vec<f64> = records.iter().map(of).collect();
@@ -120,6 +159,9 @@ fn both_measure_the_same_on_a_held_target() {
         // The throttle lets I/Os go in slices of 100 ms, so a run of 1.5 s is uncertain by one slice.
         let allowed = (3.0 * sd_a.max(sd_b)).max(b / 15.0);
         println!("{phase}: ours {a:.1} ± {sd_a:.1}, fio {b:.1} ± {sd_b:.1} IOPS");
-        assert!((a - b).abs() <= allowed, "{phase}: ours {ours:?}, fio {theirs:?}");
+        assert!(
+            (a - b).abs() <= allowed,
+            "{phase}: ours {ours:?}, fio {theirs:?}"
+        );
     }
 }

@@ -29,7 +29,10 @@ const ON_FILES: [(&str, &str); 6] = [
         "--name=sustain --filename=~/sustain.tmp --size=3G --bs=1M --rw=write --direct=1 --time_based=1 --runtime=120 --iodepth=2",
         "--size=64M --runtime=1",
     ),
-    ("-filename={dir}/test1g -direct=1 -rw=write -bs=4k -size=1G -name=file1", "-size=8M -time_based -runtime=1"),
+    (
+        "-filename={dir}/test1g -direct=1 -rw=write -bs=4k -size=1G -name=file1",
+        "-size=8M -time_based -runtime=1",
+    ),
 ];
 
 /// The raw commands of the six-card comparison, with the option that lost its dashes in print.
@@ -40,7 +43,12 @@ const RAW: &str = "--name=write_bandwidth_test --filename={dev} --filesize=16G -
 const VFAT: &str = "--name=write_bandwidth_test --directory={dir} --filesize=4095M --time_based --ramp_time=2s --runtime=60 \
                     --ioengine=sync --direct=1 --bs={bs} --iodepth=1 numjobs=1 --rw={rw} --fsync_on_close=1 --invalidate=1";
 
-const WORKLOADS: [(&str, &str); 4] = [("1M", "write"), ("1M", "read"), ("4K", "randwrite"), ("4K", "randread")];
+const WORKLOADS: [(&str, &str); 4] = [
+    ("1M", "write"),
+    ("1M", "read"),
+    ("4K", "randwrite"),
+    ("4K", "randread"),
+];
 
 /// Blocks that every result in text has.
 const BLOCKS: [&str; 9] = [
@@ -61,7 +69,14 @@ fn words(text: &str) -> Vec<String> {
 
 fn run(home: &Home, command: &str, shorter: &str, more: &[&str]) -> Output {
     let mut program: Command = hakaru(home);
-    program.current_dir(home.work()).arg("fio").args(words(command)).args(words(shorter)).args(more).output().unwrap()
+    program
+        .current_dir(home.work())
+        .arg("fio")
+        .args(words(command))
+        .args(words(shorter))
+        .args(more)
+        .output()
+        .unwrap()
 }
 
 #[track_caller]
@@ -70,16 +85,25 @@ fn check(home: &Home, command: &str, shorter: &str) {
     let (stdout, stderr) = (support::text(&out.stdout), support::text(&out.stderr));
     assert!(out.status.success(), "{command}\n{stderr}");
     for block in BLOCKS {
-        assert!(stdout.contains(block), "{command}: no `{block}` in\n{stdout}");
+        assert!(
+            stdout.contains(block),
+            "{command}: no `{block}` in\n{stdout}"
+        );
     }
     if command.contains("--fsync=1") {
-        assert!(stdout.contains("fsync/fdatasync/sync_file_range:"), "{stdout}");
+        assert!(
+            stdout.contains("fsync/fdatasync/sync_file_range:"),
+            "{stdout}"
+        );
     }
     let out = run(home, command, shorter, &["--output-format=json"]);
     let json: serde_json::Value =
         serde_json::from_slice(&out.stdout).expect("standard output is JSON and nothing else");
     let job = &json["jobs"][0];
-    let ios = ["read", "write"].iter().map(|op| job[op]["total_ios"].as_u64().unwrap()).sum::<u64>();
+    let ios = ["read", "write"]
+        .iter()
+        .map(|op| job[op]["total_ios"].as_u64().unwrap())
+        .sum::<u64>();
     assert!(ios > 0 && job["error"] == 0, "{command}: {job}");
 }
 
@@ -87,9 +111,16 @@ fn check(home: &Home, command: &str, shorter: &str) {
 fn commands_on_files_run_as_printed() {
     let home = Home::new();
     for (command, shorter) in ON_FILES {
-        check(&home, &command.replace("{dir}", home.work().to_str().unwrap()), shorter);
+        check(
+            &home,
+            &command.replace("{dir}", home.work().to_str().unwrap()),
+            shorter,
+        );
     }
-    assert!(home.path().join("fiotest.tmp").exists(), "a tilde leads home");
+    assert!(
+        home.path().join("fiotest.tmp").exists(),
+        "a tilde leads home"
+    );
 }
 
 #[test]
@@ -99,7 +130,10 @@ fn commands_on_a_device_run_as_printed() {
         return;
     };
     for (bs, rw) in WORKLOADS {
-        let command = RAW.replace("{dev}", disk.device()).replace("{bs}", bs).replace("{rw}", rw);
+        let command = RAW
+            .replace("{dev}", disk.device())
+            .replace("{bs}", bs)
+            .replace("{rw}", rw);
         check(&home, &command, "--ramp_time=0 --runtime=1 --filesize=64M");
     }
 }
@@ -109,10 +143,22 @@ fn commands_in_a_directory_run_as_printed_and_warn_of_the_lost_dashes() {
     let home = Home::new();
     let dir = home.work();
     for (bs, rw) in WORKLOADS {
-        let command = VFAT.replace("{dir}", dir.to_str().unwrap()).replace("{bs}", bs).replace("{rw}", rw);
+        let command = VFAT
+            .replace("{dir}", dir.to_str().unwrap())
+            .replace("{bs}", bs)
+            .replace("{rw}", rw);
         check(&home, &command, "--ramp_time=0 --runtime=1 --filesize=32M");
-        let out = run(&home, &command, "--ramp_time=0 --runtime=1 --filesize=32M", &["--parse-only"]);
-        assert!(support::text(&out.stderr).contains("numjobs=1"), "{}", support::text(&out.stderr));
+        let out = run(
+            &home,
+            &command,
+            "--ramp_time=0 --runtime=1 --filesize=32M",
+            &["--parse-only"],
+        );
+        assert!(
+            support::text(&out.stderr).contains("numjobs=1"),
+            "{}",
+            support::text(&out.stderr)
+        );
     }
 }
 
@@ -134,13 +180,22 @@ fn a_device_in_use_is_not_written_to() {
     };
     let mount = disk.mkfs_and_mount("ext4");
     // Mounted for writing, a file system writes whenever it likes.
-    let read_only = Command::new("mount").args(["-o", "remount,ro"]).arg(&mount).status();
+    let read_only = Command::new("mount")
+        .args(["-o", "remount,ro"])
+        .arg(&mount)
+        .status();
     assert!(read_only.unwrap().success());
     let before = std::fs::read(disk.device()).unwrap();
-    let command = format!("--name=x --filename={} --rw=write --bs=1M --size=8M", disk.device());
+    let command = format!(
+        "--name=x --filename={} --rw=write --bs=1M --size=8M",
+        disk.device()
+    );
     let out = run(&home, &command, "", &[]);
     let said = support::text(&out.stderr);
     assert_eq!(out.status.code(), Some(1), "{said}");
     assert!(said.contains("mounted"), "{said}");
-    assert!(before == std::fs::read(disk.device()).unwrap(), "the device was touched");
+    assert!(
+        before == std::fs::read(disk.device()).unwrap(),
+        "the device was touched"
+    );
 }

@@ -8,16 +8,33 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use support::{Home, hakaru, records, root_loop};
 
-const SHORT: [&str; 4] = ["--quick", "--repeat=1", "--only=rand-read,durable", "--size=16MiB"];
+const SHORT: [&str; 4] = [
+    "--quick",
+    "--repeat=1",
+    "--only=rand-read,durable",
+    "--size=16MiB",
+];
 
 #[test]
 fn a_directory_is_measured_stored_and_reported_and_nothing_stays() {
     let home = Home::new();
-    let out = hakaru(&home).arg("bench").args(SHORT).arg(home.work()).output().unwrap();
+    let out = hakaru(&home)
+        .arg("bench")
+        .args(SHORT)
+        .arg(home.work())
+        .output()
+        .unwrap();
     let (stdout, stderr) = (support::text(&out.stdout), support::text(&out.stderr));
     assert!(out.status.success(), "{stderr}");
-    assert!(stdout.contains("rand-read") && stdout.contains("durable") && stdout.contains("Report: "), "{stdout}");
-    let report = stdout.lines().rfind(|line| line.starts_with("Report: ")).unwrap().trim_start_matches("Report: ");
+    assert!(
+        stdout.contains("rand-read") && stdout.contains("durable") && stdout.contains("Report: "),
+        "{stdout}"
+    );
+    let report = stdout
+        .lines()
+        .rfind(|line| line.starts_with("Report: "))
+        .unwrap()
+        .trim_start_matches("Report: ");
     assert!(std::fs::read_to_string(report).unwrap().contains("<svg"));
     assert_eq!(home.left_behind(), 0);
     let records = records(&home);
@@ -26,10 +43,19 @@ fn a_directory_is_measured_stored_and_reported_and_nothing_stays() {
     let listed = hakaru(&home).arg("list").output().unwrap();
     assert!(support::text(&listed.stdout).contains("bench --quick"));
     for format in ["html", "markdown", "csv"] {
-        let page = hakaru(&home).args(["report", "latest", "--output=-", "--format", format]).output().unwrap();
-        assert!(page.status.success() && support::text(&page.stdout).contains("rand-read"), "{format}");
+        let page = hakaru(&home)
+            .args(["report", "latest", "--output=-", "--format", format])
+            .output()
+            .unwrap();
+        assert!(
+            page.status.success() && support::text(&page.stdout).contains("rand-read"),
+            "{format}"
+        );
     }
-    let shown = hakaru(&home).args(["show", "latest", "--json"]).output().unwrap();
+    let shown = hakaru(&home)
+        .args(["show", "latest", "--json"])
+        .output()
+        .unwrap();
     let record: hakaru_model::record::RunRecord = serde_json::from_slice(&shown.stdout).unwrap();
     assert_eq!(record, records[0]);
 }
@@ -37,16 +63,30 @@ fn a_directory_is_measured_stored_and_reported_and_nothing_stays() {
 #[test]
 fn leave_to_erase_is_for_devices() {
     let home = Home::new();
-    let out = hakaru(&home).args(["bench", "--erase=0x1234"]).args(SHORT).arg(home.work()).output().unwrap();
+    let out = hakaru(&home)
+        .args(["bench", "--erase=0x1234"])
+        .args(SHORT)
+        .arg(home.work())
+        .output()
+        .unwrap();
     let said = support::text(&out.stderr);
-    assert!(out.status.code() == Some(2) && said.contains("--erase=0x1234 is for devices, and"), "{said}");
+    assert!(
+        out.status.code() == Some(2) && said.contains("--erase=0x1234 is for devices, and"),
+        "{said}"
+    );
     assert!(records(&home).is_empty());
 }
 
 #[test]
 fn quiet_says_nothing_on_the_way() {
     let home = Home::new();
-    let out = hakaru(&home).arg("bench").args(SHORT).arg("--quiet").arg(home.work()).output().unwrap();
+    let out = hakaru(&home)
+        .arg("bench")
+        .args(SHORT)
+        .arg("--quiet")
+        .arg(home.work())
+        .output()
+        .unwrap();
     assert!(out.status.success());
     assert_eq!(support::text(&out.stderr), "");
 }
@@ -56,15 +96,31 @@ fn one_seed_repeats_the_offsets() {
     // On the simulated card the offsets decide every latency, so equal records mean equal offsets.
     let home = Home::new();
     let card = home.work().join("card.json");
-    let mut prices = hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
+    let mut prices =
+        hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
     prices.jitter_permille = 50;
     std::fs::write(&card, serde_json::to_string(&prices).unwrap()).unwrap();
     for seed in ["3", "3", "4"] {
-        let args = ["bench", "--quick", "--repeat=1", "--size=64MiB", "--seed", seed, "--output=-", "--simulate"];
+        let args = [
+            "bench",
+            "--quick",
+            "--repeat=1",
+            "--size=64MiB",
+            "--seed",
+            seed,
+            "--output=-",
+            "--simulate",
+        ];
         let out = hakaru(&home).args(args).arg(&card).output().unwrap();
-        assert!(out.status.success() && out.stdout.starts_with(b"<!DOCTYPE html>"), "the page, and nothing else");
+        assert!(
+            out.status.success() && out.stdout.starts_with(b"<!DOCTYPE html>"),
+            "the page, and nothing else"
+        );
     }
-    let phases: Vec<String> = records(&home).iter().map(|r| serde_json::to_string(&r.phases).unwrap()).collect();
+    let phases: Vec<String> = records(&home)
+        .iter()
+        .map(|r| serde_json::to_string(&r.phases).unwrap())
+        .collect();
     assert_eq!(phases[1], phases[2], "one seed, one run");
     assert_ne!(phases[0], phases[1], "another seed, another run");
 }
@@ -87,10 +143,18 @@ fn what_cannot_be_measured_is_said_with_its_cure() {
         (&["--size=900TiB"], &work, 2, "free some space"),
     ];
     for (args, path, code, word) in cases {
-        let out = hakaru(&home).arg("bench").args(args).arg(path).output().unwrap();
+        let out = hakaru(&home)
+            .arg("bench")
+            .args(args)
+            .arg(path)
+            .output()
+            .unwrap();
         let said = support::text(&out.stderr);
         assert_eq!(out.status.code(), Some(code), "{path:?} {args:?}: {said}");
-        assert!(said.contains(word) && !said.contains("panicked"), "{path:?} {args:?} should say `{word}`: {said}");
+        assert!(
+            said.contains(word) && !said.contains("panicked"),
+            "{path:?} {args:?} should say `{word}`: {said}"
+        );
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
     assert!(records(&home).is_empty());
@@ -100,16 +164,25 @@ fn what_cannot_be_measured_is_said_with_its_cure() {
 fn an_unwritable_directory_says_so() {
     let home = Home::new();
     // Root may write anywhere but here.
-    let out = hakaru(&home).args(["bench", "--quick", "/proc/self"]).output().unwrap();
+    let out = hakaru(&home)
+        .args(["bench", "--quick", "/proc/self"])
+        .output()
+        .unwrap();
     let said = support::text(&out.stderr);
     assert!(matches!(out.status.code(), Some(1 | 2)), "{said}");
-    assert!(said.contains("/proc/self") && !said.contains("panicked"), "{said}");
+    assert!(
+        said.contains("/proc/self") && !said.contains("panicked"),
+        "{said}"
+    );
 }
 
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_a_kill_leaves_no_file() {
     let home = Home::new();
-    for (signal, code) in [(rustix::process::Signal::INT, Some(130)), (rustix::process::Signal::KILL, None)] {
+    for (signal, code) in [
+        (rustix::process::Signal::INT, Some(130)),
+        (rustix::process::Signal::KILL, None),
+    ] {
         let mut child = hakaru(&home)
             .args(["bench", "--standard", "--only=rand-read", "--size=16MiB"])
             .arg(home.work())
@@ -118,8 +191,9 @@ fn ctrl_c_keeps_what_was_measured_and_a_kill_leaves_no_file() {
             .spawn()
             .unwrap();
         // The spool is made as the measurement begins, and the first two seconds of it do not count.
-        let spooled =
-            |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().path().extension() == Some("jsonl".as_ref());
+        let spooled = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.unwrap().path().extension() == Some("jsonl".as_ref())
+        };
         let spools = || std::fs::read_dir(home.path().join("hakaru.db.spool"));
         support::wait_until(|| spools().is_ok_and(|mut spools| spools.any(spooled)));
         std::thread::sleep(Duration::from_millis(2_800));
@@ -130,7 +204,12 @@ fn ctrl_c_keeps_what_was_measured_and_a_kill_leaves_no_file() {
         match code {
             Some(code) => {
                 let mut said = String::new();
-                child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+                child
+                    .stderr
+                    .take()
+                    .unwrap()
+                    .read_to_string(&mut said)
+                    .unwrap();
                 assert_eq!(status.code(), Some(code), "{said}");
                 assert!(!said.contains("panicked"), "{said}");
                 let record = &records(&home)[0];
@@ -139,7 +218,11 @@ fn ctrl_c_keeps_what_was_measured_and_a_kill_leaves_no_file() {
             }
             None => assert_eq!(status.signal(), Some(9)),
         }
-        assert_eq!(home.left_behind(), 0, "a file was left behind after {signal:?}");
+        assert_eq!(
+            home.left_behind(),
+            0,
+            "a file was left behind after {signal:?}"
+        );
     }
 }
 
@@ -150,16 +233,31 @@ fn bench_refuses_what_fio_fills_a_disk_with() {
         return;
     };
     let mount = disk.mkfs_and_mount("ext4");
-    let out = hakaru(&home).args(["bench", "--quick", "--size=200MiB"]).arg(&mount).output().unwrap();
+    let out = hakaru(&home)
+        .args(["bench", "--quick", "--size=200MiB"])
+        .arg(&mount)
+        .output()
+        .unwrap();
     let said = support::text(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{said}");
     assert!(said.contains("free") && said.contains("--size"), "{said}");
     let files = || {
-        let names = std::fs::read_dir(&mount).unwrap().map(|entry| entry.unwrap().file_name());
-        names.filter(|name| name != "lost+found").collect::<Vec<_>>()
+        let names = std::fs::read_dir(&mount)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
+        names
+            .filter(|name| name != "lost+found")
+            .collect::<Vec<_>>()
     };
     assert_eq!(files(), [""; 0], "bench leaves nothing");
-    let fio = ["fio", "--name=a", "--rw=write", "--bs=1m", "--size=200m", "--directory"];
+    let fio = [
+        "fio",
+        "--name=a",
+        "--rw=write",
+        "--bs=1m",
+        "--size=200m",
+        "--directory",
+    ];
     let out = hakaru(&home).args(fio).arg(&mount).output().unwrap();
     let said = support::text(&out.stderr);
     assert_eq!(out.status.code(), Some(1), "{said}");
@@ -174,29 +272,53 @@ fn a_device_is_only_read_and_its_errors_are_data() {
     let Some(disk) = root_loop(&home, 64 << 20) else {
         return;
     };
-    let out =
-        hakaru(&home).args(["bench", "--quick", "--repeat=1", "--size=32MiB"]).arg(disk.device()).output().unwrap();
+    let out = hakaru(&home)
+        .args(["bench", "--quick", "--repeat=1", "--size=32MiB"])
+        .arg(disk.device())
+        .output()
+        .unwrap();
     let said = support::text(&out.stderr);
     assert!(out.status.success(), "{said}");
     assert!(said.contains("reads only"), "{said}");
     assert_eq!(records(&home)[0].phases.len(), 2);
-    let out = hakaru(&home).args(["bench", "--only=seq-write"]).arg(disk.device()).output().unwrap();
+    let out = hakaru(&home)
+        .args(["bench", "--only=seq-write"])
+        .arg(disk.device())
+        .output()
+        .unwrap();
     assert_eq!(out.status.code(), Some(3));
 
     // Half of the medium vanishes: the kernel answers EIO from there on.
     disk.cut_in_half();
     let out = hakaru(&home)
-        .args(["bench", "--quick", "--repeat=1", "--only=seq-read", "--size=64MiB"])
+        .args([
+            "bench",
+            "--quick",
+            "--repeat=1",
+            "--only=seq-read",
+            "--size=64MiB",
+        ])
         .arg(disk.device())
         .output()
         .unwrap();
     let said = support::text(&out.stderr);
     assert_eq!(out.status.code(), Some(1), "{said}");
-    assert!(said.contains("os error 5") || said.contains("Input/output error"), "{said}");
+    assert!(
+        said.contains("os error 5") || said.contains("Input/output error"),
+        "{said}"
+    );
     let record = &records(&home)[0];
     assert!(record.phases[0].workers[0].errors.total > 0);
-    assert!(matches!(record.outcome, hakaru_model::record::Outcome::Failed { .. }));
-    assert!(record.caveats.iter().any(|c| matches!(c, hakaru_model::caveat::Caveat::DeviceErrors { .. })));
+    assert!(matches!(
+        record.outcome,
+        hakaru_model::record::Outcome::Failed { .. }
+    ));
+    assert!(
+        record
+            .caveats
+            .iter()
+            .any(|c| matches!(c, hakaru_model::caveat::Caveat::DeviceErrors { .. }))
+    );
 }
 
 #[test]
@@ -206,7 +328,12 @@ fn a_file_system_without_direct_io_is_a_caveat() {
     let Some(mount) = support::ramfs(&home) else {
         return;
     };
-    let out = hakaru(&home).arg("bench").args(SHORT).arg(mount.path()).output().unwrap();
+    let out = hakaru(&home)
+        .arg("bench")
+        .args(SHORT)
+        .arg(mount.path())
+        .output()
+        .unwrap();
     let (stdout, stderr) = (support::text(&out.stdout), support::text(&out.stderr));
     assert!(out.status.success(), "{stderr}");
     assert!(stdout.contains("O_DIRECT"), "{stdout}");
@@ -214,16 +341,31 @@ fn a_file_system_without_direct_io_is_a_caveat() {
 
 /// The lines that runs under way have kept so far.
 fn spooled(home: &Home) -> String {
-    let spools = std::fs::read_dir(home.path().join("hakaru.db.spool")).into_iter().flatten().flatten();
-    spools.filter_map(|spool| std::fs::read_to_string(spool.path()).ok()).collect()
+    let spools = std::fs::read_dir(home.path().join("hakaru.db.spool"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    spools
+        .filter_map(|spool| std::fs::read_to_string(spool.path()).ok())
+        .collect()
 }
 
 #[test]
 fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
     let home = Home::new();
-    let workloads =
-        ["--quick", "--repeat=1", "--only=rand-read,seq-read,rand-write,seq-write,mixed,durable", "--size=16MiB"];
-    let mut bench = hakaru(&home).arg("bench").args(workloads).arg(home.work()).stderr(Stdio::null()).spawn().unwrap();
+    let workloads = [
+        "--quick",
+        "--repeat=1",
+        "--only=rand-read,seq-read,rand-write,seq-write,mixed,durable",
+        "--size=16MiB",
+    ];
+    let mut bench = hakaru(&home)
+        .arg("bench")
+        .args(workloads)
+        .arg(home.work())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     support::wait_until(|| spooled(&home).contains("{\"done\""));
     let recover = || {
         let out = hakaru(&home).arg("recover").output().unwrap();
@@ -235,14 +377,23 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
     bench.kill().unwrap();
     bench.wait().unwrap();
     let noted = hakaru(&home).arg("list").output().unwrap();
-    assert!(support::text(&noted.stderr).contains("1 run was cut short: `hakaru recover` keeps what it had measured"));
+    assert!(
+        support::text(&noted.stderr)
+            .contains("1 run was cut short: `hakaru recover` keeps what it had measured")
+    );
     let said = recover();
-    assert!(said.contains("cut short: rand-read") && said.contains("stored as run"), "{said}");
+    assert!(
+        said.contains("cut short: rand-read") && said.contains("stored as run"),
+        "{said}"
+    );
     let record = records(&home).remove(0);
     assert_eq!(record.outcome, hakaru_model::record::Outcome::Interrupted);
     let shown = hakaru(&home).args(["show", "latest"]).output().unwrap();
     let shown = support::text(&shown.stdout);
-    assert!(shown.contains("rand-read") && shown.contains("cut short by a loss of power"), "{shown}");
+    assert!(
+        shown.contains("rand-read") && shown.contains("cut short by a loss of power"),
+        "{shown}"
+    );
     assert!(recover().contains("Nothing was left behind"));
 }
 
@@ -251,7 +402,8 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
 fn what_cannot_be_stored_is_printed_in_full_and_kept() {
     let home = Home::new();
     let card = home.work().join("card.json");
-    let prices = hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
+    let prices =
+        hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
     std::fs::write(&card, serde_json::to_string(&prices).unwrap()).unwrap();
     let words = ["bench", "--repeat=1", "--simulate"];
     let normal = hakaru(&home).args(words).arg(&card).output().unwrap();
@@ -264,18 +416,38 @@ fn what_cannot_be_stored_is_printed_in_full_and_kept() {
     let mut limited = std::process::Command::new("sh");
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
     let program = hakaru(&home);
-    limited.args(["-c", &script, "sh"]).arg(program.get_program()).args(words).arg(&card);
-    limited.env("HOME", home.path()).env("NO_COLOR", "1").env("TMPDIR", home.path());
+    limited
+        .args(["-c", &script, "sh"])
+        .arg(program.get_program())
+        .args(words)
+        .arg(&card);
+    limited
+        .env("HOME", home.path())
+        .env("NO_COLOR", "1")
+        .env("TMPDIR", home.path());
     limited.env("HAKARU_DB", full.join("hakaru.db"));
     let out = limited.output().unwrap();
     let (shown, said) = (support::text(&out.stdout), support::text(&out.stderr));
     assert_eq!(out.status.code(), Some(1), "{said}");
-    assert!(said.contains("measured, but the record could not be stored"), "{said}");
+    assert!(
+        said.contains("measured, but the record could not be stored"),
+        "{said}"
+    );
     for workload in ["seq-write", "rand-read", "durable"] {
-        assert!(shown.contains(workload), "{workload} is not shown: {shown}\n{said}");
+        assert!(
+            shown.contains(workload),
+            "{workload} is not shown: {shown}\n{said}"
+        );
     }
-    let kept = said.split_whitespace().find(|word| word.ends_with(".jsonl:")).expect("the file that keeps it is named");
-    let import = hakaru(&home).arg("import").arg(kept.trim_end_matches(':')).output().unwrap();
+    let kept = said
+        .split_whitespace()
+        .find(|word| word.ends_with(".jsonl:"))
+        .expect("the file that keeps it is named");
+    let import = hakaru(&home)
+        .arg("import")
+        .arg(kept.trim_end_matches(':'))
+        .output()
+        .unwrap();
     assert!(import.status.success(), "{}", support::text(&import.stderr));
     assert_eq!(records(&home).len(), 2);
 }
@@ -287,18 +459,32 @@ fn a_full_file_system_costs_neither_result_nor_spool() {
     let small = home.path().join("small");
     std::fs::create_dir(&small).unwrap();
     let mount = |words: &[&str]| {
-        let command = std::process::Command::new(words[0]).args(&words[1..]).arg(&small).output();
+        let command = std::process::Command::new(words[0])
+            .args(&words[1..])
+            .arg(&small)
+            .output();
         command.is_ok_and(|out| out.status.success())
     };
     if !mount(&["mount", "-t", "tmpfs", "-o", "size=8m", "small"]) {
-        eprintln!("SKIPPED a_full_file_system_costs_neither_result_nor_spool: nothing can be mounted here");
+        eprintln!(
+            "SKIPPED a_full_file_system_costs_neither_result_nor_spool: nothing can be mounted here"
+        );
         return;
     }
     let database = small.join("hakaru.db");
     let mut bench = hakaru(&home);
-    bench.env("HAKARU_DB", &database).arg("bench").args(SHORT).arg(home.work());
-    let child = bench.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let spools = || std::fs::read_dir(small.join("hakaru.db.spool")).map_or(0, |folder| folder.count());
+    bench
+        .env("HAKARU_DB", &database)
+        .arg("bench")
+        .args(SHORT)
+        .arg(home.work());
+    let child = bench
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let spools =
+        || std::fs::read_dir(small.join("hakaru.db.spool")).map_or(0, |folder| folder.count());
     support::wait_until(|| spools() > 0);
     // Until nothing more goes in.
     let mut filler = std::fs::File::create(small.join("filler")).unwrap();
@@ -307,12 +493,31 @@ fn a_full_file_system_costs_neither_result_nor_spool() {
     let (shown, said) = (support::text(&out.stdout), support::text(&out.stderr));
     drop(filler);
     std::fs::remove_file(small.join("filler")).unwrap();
-    let recovered = hakaru(&home).env("HAKARU_DB", &database).arg("recover").output().unwrap();
-    let listed = hakaru(&home).env("HAKARU_DB", &database).arg("list").output().unwrap();
+    let recovered = hakaru(&home)
+        .env("HAKARU_DB", &database)
+        .arg("recover")
+        .output()
+        .unwrap();
+    let listed = hakaru(&home)
+        .env("HAKARU_DB", &database)
+        .arg("list")
+        .output()
+        .unwrap();
     assert!(mount(&["umount"]), "cannot give the file system back");
     assert_eq!(out.status.code(), Some(1), "{said}");
-    assert!(shown.contains("rand-read") && shown.contains("durable"), "{shown}\n{said}");
+    assert!(
+        shown.contains("rand-read") && shown.contains("durable"),
+        "{shown}\n{said}"
+    );
     assert!(said.contains("hakaru recover"), "{said}");
-    assert!(recovered.status.success(), "{}", support::text(&recovered.stderr));
-    assert!(support::text(&listed.stdout).contains("completed"), "{}", support::text(&listed.stdout));
+    assert!(
+        recovered.status.success(),
+        "{}",
+        support::text(&recovered.stderr)
+    );
+    assert!(
+        support::text(&listed.stdout).contains("completed"),
+        "{}",
+        support::text(&listed.stdout)
+    );
 }

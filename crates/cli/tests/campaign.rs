@@ -19,7 +19,11 @@ use support::{Home, Loop, hakaru, records, root_loop_sparse, text};
 /// The program with all that it keeps in the home of the test.
 fn campaign(home: &Home, args: &[&str]) -> Command {
     let mut command = hakaru(home);
-    command.env_remove("XDG_STATE_HOME").env_remove("XDG_DATA_HOME").arg("campaign").args(args);
+    command
+        .env_remove("XDG_STATE_HOME")
+        .env_remove("XDG_DATA_HOME")
+        .arg("campaign")
+        .args(args);
     command.current_dir(home.work());
     command
 }
@@ -45,22 +49,39 @@ fn write(home: &Home, name: &str, content: &str) -> PathBuf {
 /// Cards of one model, some of them slower at writing.
 fn simulated_cards(home: &Home, top: &str) {
     let mut cards = String::new();
-    for (name, write_rate) in [("one", 20_000_000), ("two", 20_000_000), ("slow", 12_000_000)] {
+    for (name, write_rate) in [
+        ("one", 20_000_000),
+        ("two", 20_000_000),
+        ("slow", 12_000_000),
+    ] {
         let mut prices = DeviceModel::plain(name, Bytes(64 << 30));
         (prices.write_rate, prices.jitter_permille) = (write_rate, 10);
-        write(home, &format!("{name}.json"), &serde_json::to_string(&prices).unwrap());
+        write(
+            home,
+            &format!("{name}.json"),
+            &serde_json::to_string(&prices).unwrap(),
+        );
         cards += &format!("[[card]]\nlabel = \"{name}\"\nsimulate = \"{name}.json\"\nread = 90\n");
     }
     let workloads = "[[workload]]\nsuite = [\"seq-write\", \"rand-read\"]\npace = \"quick\"\n";
-    write(home, "three.toml", &format!("name = \"three cards\"\n{top}\n{cards}{workloads}"));
+    write(
+        home,
+        "three.toml",
+        &format!("name = \"three cards\"\n{top}\n{cards}{workloads}"),
+    );
 }
 
 /// How often each point came to its end.
 fn completed(home: &Home) -> BTreeMap<(String, String, String, u32), u32> {
     let mut points = BTreeMap::new();
-    for record in records(home).into_iter().filter(|record| record.outcome == Outcome::Completed) {
+    for record in records(home)
+        .into_iter()
+        .filter(|record| record.outcome == Outcome::Completed)
+    {
         let point = record.campaign.expect("all runs here belong to a campaign");
-        *points.entry((point.card, point.layer, point.workload, point.repeat)).or_default() += 1;
+        *points
+            .entry((point.card, point.layer, point.workload, point.repeat))
+            .or_default() += 1;
     }
     points
 }
@@ -68,7 +89,11 @@ fn completed(home: &Home) -> BTreeMap<(String, String, String, u32), u32> {
 #[track_caller]
 fn each_once(home: &Home, count: usize) {
     let points = completed(home);
-    assert_eq!((points.len(), points.values().max()), (count, Some(&1)), "{points:?}");
+    assert_eq!(
+        (points.len(), points.values().max()),
+        (count, Some(&1)),
+        "{points:?}"
+    );
 }
 
 /// No mount, no journal, nothing to recover.
@@ -77,18 +102,34 @@ fn nothing_is_left(home: &Home) {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     assert!(!mounts.contains(home.path().to_str().unwrap()), "{mounts}");
     let mut recover = hakaru(home);
-    let out = recover.env_remove("XDG_STATE_HOME").arg("recover").output().unwrap();
-    assert!(text(&out.stdout).starts_with("Nothing was left behind"), "{}", text(&out.stdout));
+    let out = recover
+        .env_remove("XDG_STATE_HOME")
+        .arg("recover")
+        .output()
+        .unwrap();
+    assert!(
+        text(&out.stdout).starts_with("Nothing was left behind"),
+        "{}",
+        text(&out.stdout)
+    );
     assert!(locks(home.path()).is_empty(), "{:?}", locks(home.path()));
 }
 
 /// Lock files of campaigns, in all folders.
 fn locks(folder: &Path) -> Vec<PathBuf> {
-    let entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(Result::unwrap).collect();
-    let is_lock = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "lock");
+    let entries: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let is_lock = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| extension == "lock")
+    };
     let here = entries.iter().map(|entry| entry.path()).filter(is_lock);
-    let below =
-        entries.iter().filter(|entry| entry.file_type().unwrap().is_dir()).flat_map(|entry| locks(&entry.path()));
+    let below = entries
+        .iter()
+        .filter(|entry| entry.file_type().unwrap().is_dir())
+        .flat_map(|entry| locks(&entry.path()));
     here.chain(below).collect()
 }
 
@@ -97,25 +138,50 @@ fn simulated_cards_are_planned_measured_and_reported() {
     let home = Home::new();
     simulated_cards(&home, "repeats = 5");
     let plan = succeeds(&home, &["check", "three.toml"]);
-    assert!(plan.contains("3 cards, 1 layer, 2 workloads, each point 5 times") && plan.contains("simulated"), "{plan}");
+    assert!(
+        plan.contains("3 cards, 1 layer, 2 workloads, each point 5 times")
+            && plan.contains("simulated"),
+        "{plan}"
+    );
     assert!(records(&home).is_empty());
     let out = run(&home, &["run", "three.toml"]);
     let said = text(&out.stderr);
-    assert!(out.status.success() && said.contains("30 runs measured now, 30 in all: complete"), "{said}");
+    assert!(
+        out.status.success() && said.contains("30 runs measured now, 30 in all: complete"),
+        "{said}"
+    );
     each_once(&home, 30);
     assert!(succeeds(&home, &["status", "three.toml"]).contains("nothing is left to be done"));
     // A second time there is nothing to do, and more repeats add to what is there.
-    assert!(text(&run(&home, &["run", "three.toml"]).stderr).contains("0 runs measured now, 30 in all"));
-    let more = run(&home, &["run", "three.toml", "--repeat=6", "--only=slow,rand-read"]);
-    assert!(text(&more.stderr).contains("1 run measured now, 6 in all: complete"), "{}", text(&more.stderr));
+    assert!(
+        text(&run(&home, &["run", "three.toml"]).stderr).contains("0 runs measured now, 30 in all")
+    );
+    let more = run(
+        &home,
+        &["run", "three.toml", "--repeat=6", "--only=slow,rand-read"],
+    );
+    assert!(
+        text(&more.stderr).contains("1 run measured now, 6 in all: complete"),
+        "{}",
+        text(&more.stderr)
+    );
     each_once(&home, 31);
     // The store knows the campaign by its id, without the file and what the file names.
     std::fs::rename(home.work(), home.path().join("gone")).unwrap();
     std::fs::create_dir(home.work()).unwrap();
     assert!(succeeds(&home, &["status"]).contains("three-cards  31 runs"));
     let report = succeeds(&home, &["report", "three-cards"]);
-    let row = |name: &str| report.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
-    assert!(row("slow ").contains("(b)") && row("one ").contains("(a)") && row("two ").contains("(a)"), "{report}");
+    let row = |name: &str| {
+        report
+            .lines()
+            .find(|line| line.starts_with(name))
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert!(
+        row("slow ").contains("(b)") && row("one ").contains("(a)") && row("two ").contains("(a)"),
+        "{report}"
+    );
     assert!(report.contains("read up to 90 MB/s"), "{report}");
 }
 
@@ -130,12 +196,28 @@ fn a_named_device_that_is_absent_is_not_replaced() {
     std::fs::write(&image, vec![0x5a; 32 << 20]).unwrap();
     let id = image.canonicalize().unwrap().display().to_string();
     let card = "[[card]]\nlabel = \"mine\"\ndevice = \"/dev/hakaru-absent\"\n";
-    let workload = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
-    write(&home, "binds.toml", &format!("name = \"binds\"\nrepeats = 1\n{card}{workload}"));
+    let workload =
+        "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
+    write(
+        &home,
+        "binds.toml",
+        &format!("name = \"binds\"\nrepeats = 1\n{card}{workload}"),
+    );
     let out = run(&home, &["run", "binds.toml", "--erase", &id]);
     assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
-    assert!(text(&out.stderr).contains("mine was left out"), "{}", text(&out.stderr));
-    assert!(std::fs::read(&image).unwrap().iter().all(|byte| *byte == 0x5a), "{} was written to", disk.device());
+    assert!(
+        text(&out.stderr).contains("mine was left out"),
+        "{}",
+        text(&out.stderr)
+    );
+    assert!(
+        std::fs::read(&image)
+            .unwrap()
+            .iter()
+            .all(|byte| *byte == 0x5a),
+        "{} was written to",
+        disk.device()
+    );
     nothing_is_left(&home);
 }
 
@@ -146,16 +228,33 @@ fn variants_of_a_named_device_need_no_terminal() {
     let Some(disk) = root_loop_sparse(&home, 32 << 20) else {
         return;
     };
-    let id = home.path().join("disk.img").canonicalize().unwrap().display().to_string();
+    let id = home
+        .path()
+        .join("disk.img")
+        .canonicalize()
+        .unwrap()
+        .display()
+        .to_string();
     let card = |label: &str, variant: &str| {
-        format!("[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\nvariant = \"{variant}\"\n", disk.device())
+        format!(
+            "[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\nvariant = \"{variant}\"\n",
+            disk.device()
+        )
     };
     let cards = card("in slot one", "one") + &card("in slot two", "two");
-    let workload = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
-    write(&home, "variants.toml", &format!("name = \"variants\"\nrepeats = 2\n{cards}{workload}"));
+    let workload =
+        "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
+    write(
+        &home,
+        "variants.toml",
+        &format!("name = \"variants\"\nrepeats = 2\n{cards}{workload}"),
+    );
     let out = run(&home, &["run", "variants.toml", "--erase", &id]);
     let said = text(&out.stderr);
-    assert!(out.status.success() && said.contains("4 runs measured now, 4 in all: complete"), "{said}");
+    assert!(
+        out.status.success() && said.contains("4 runs measured now, 4 in all: complete"),
+        "{said}"
+    );
     each_once(&home, 4);
     nothing_is_left(&home);
 }
@@ -163,43 +262,84 @@ fn variants_of_a_named_device_need_no_terminal() {
 /// fio draws the same offsets in each run unless told otherwise; the repeats of a campaign would all be the same run.
 #[test]
 fn repeats_of_a_fio_job_differ_unless_it_says_otherwise() {
-    for (option, same) in [("", false), ("randrepeat=1\n", true), ("randseed=7\n", true), ("randrepeat=0\n", false)] {
+    for (option, same) in [
+        ("", false),
+        ("randrepeat=1\n", true),
+        ("randseed=7\n", true),
+        ("randrepeat=0\n", false),
+    ] {
         let home = Home::new();
         let prices = DeviceModel::plain("card", Bytes(1 << 30));
         write(&home, "card.json", &serde_json::to_string(&prices).unwrap());
         let card = "[[card]]\nlabel = \"card\"\nsimulate = \"card.json\"\n";
         let job = format!("[job]\nrw=randread\nbs=4k\nsize=1m\n{option}");
         let workload = format!("[[workload]]\nname = \"job\"\nfio-text = \"\"\"\n{job}\"\"\"\n");
-        write(&home, "job.toml", &format!("name = \"job\"\nrepeats = 2\n{card}{workload}"));
+        write(
+            &home,
+            "job.toml",
+            &format!("name = \"job\"\nrepeats = 2\n{card}{workload}"),
+        );
         assert!(run(&home, &["run", "job.toml"]).status.success());
         // What the offsets are drawn from: the seed of the job, or that of the run.
-        let drawn = |record: &RunRecord| record.scenario.phases[0].jobs[0].seed.unwrap_or(record.scenario.seed);
+        let drawn = |record: &RunRecord| {
+            record.scenario.phases[0].jobs[0]
+                .seed
+                .unwrap_or(record.scenario.seed)
+        };
         let stored = records(&home);
         let seeds: Vec<u64> = stored.iter().map(drawn).collect();
-        assert_eq!((seeds.len(), seeds[0] == seeds[1]), (2, same), "{option}: {seeds:?}");
+        assert_eq!(
+            (seeds.len(), seeds[0] == seeds[1]),
+            (2, same),
+            "{option}: {seeds:?}"
+        );
     }
 }
 
 #[test]
 fn a_broken_rule_of_a_job_is_shown_as_such() {
-    for (rule, name) in [("max_latency=1", "max_latency=1us"), ("rate_iops_min=1g", "rate_iops_min=1073741824")] {
+    for (rule, name) in [
+        ("max_latency=1", "max_latency=1us"),
+        ("rate_iops_min=1g", "rate_iops_min=1073741824"),
+    ] {
         let home = Home::new();
         let prices = DeviceModel::plain("card", Bytes(1 << 30));
         write(&home, "card.json", &serde_json::to_string(&prices).unwrap());
         let job = format!("[j]\nrw=randread\nsize=64m\ntime_based\nruntime=9\n{rule}\n");
         let workload = format!("[[workload]]\nname = \"job\"\nfio-text = \"\"\"\n{job}\"\"\"\n");
         let card = "[[card]]\nlabel = \"card\"\nsimulate = \"card.json\"\n";
-        write(&home, "rule.toml", &format!("name = \"{name}\"\nrepeats = 1\n{card}{workload}"));
+        write(
+            &home,
+            "rule.toml",
+            &format!("name = \"{name}\"\nrepeats = 1\n{card}{workload}"),
+        );
         let out = run(&home, &["run", "rule.toml"]);
         let record = records(&home).pop().unwrap();
-        let Outcome::Failed { error } = &record.outcome else { panic!("{}", text(&out.stderr)) };
+        let Outcome::Failed { error } = &record.outcome else {
+            panic!("{}", text(&out.stderr))
+        };
         let shown = hakaru(&home).args(["show", &record.id]).output().unwrap();
-        let page = hakaru(&home).args(["report", &record.id, "--output=-", "--format=csv"]).output().unwrap();
+        let page = hakaru(&home)
+            .args(["report", &record.id, "--output=-", "--format=csv"])
+            .output()
+            .unwrap();
         let (shown, page) = (text(&shown.stdout), text(&page.stdout));
-        assert!(error.starts_with("read ") && error.ends_with(name), "{error}");
-        assert!(shown.contains(&format!("ended by a rule of the job: {error}")), "{shown}");
-        assert!(!format!("{shown}{page}{error}").contains("os error"), "{shown}\n{error}");
-        let count = page.lines().find(|line| line.contains(",errors,")).unwrap_or_else(|| panic!("{page}"));
+        assert!(
+            error.starts_with("read ") && error.ends_with(name),
+            "{error}"
+        );
+        assert!(
+            shown.contains(&format!("ended by a rule of the job: {error}")),
+            "{shown}"
+        );
+        assert!(
+            !format!("{shown}{page}{error}").contains("os error"),
+            "{shown}\n{error}"
+        );
+        let count = page
+            .lines()
+            .find(|line| line.contains(",errors,"))
+            .unwrap_or_else(|| panic!("{page}"));
         assert!(count.contains("read") && count.contains(",1,"), "{count}");
     }
 }
@@ -207,7 +347,11 @@ fn a_broken_rule_of_a_job_is_shown_as_such() {
 #[test]
 fn what_is_wrong_in_a_file_is_pointed_at() {
     let home = Home::new();
-    write(&home, "job.fio", "[global]\nbs=4k\n[job]\nrw=randwirte\nsize=1m\n");
+    write(
+        &home,
+        "job.fio",
+        "[global]\nbs=4k\n[job]\nrw=randwirte\nsize=1m\n",
+    );
     let workload = "[[workload]]\nsuite = [\"all\"]\n";
     let cases = [
         format!("name = \"x\"\nrepaets = 3\n{workload}"),
@@ -227,7 +371,11 @@ fn what_is_wrong_in_a_file_is_pointed_at() {
     });
     insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
     let out = run(&home, &["run", "nowhere"]);
-    assert!(text(&out.stderr).contains("article-a") && out.status.code() == Some(2), "{}", text(&out.stderr));
+    assert!(
+        text(&out.stderr).contains("article-a") && out.status.code() == Some(2),
+        "{}",
+        text(&out.stderr)
+    );
     simulated_cards(&home, "");
     let out = run(&home, &["run", "three.toml", "--only=for"]);
     assert!(
@@ -242,17 +390,36 @@ fn what_is_wrong_in_a_file_is_pointed_at() {
 fn ready_ones_are_listed_written_and_checked() {
     let home = Home::new();
     let list = succeeds(&home, &["init", "--list"]);
-    for name in ["article-a", "article-b", "article-c", "article-d", "article-e", "quick", "full"] {
+    for name in [
+        "article-a",
+        "article-b",
+        "article-c",
+        "article-d",
+        "article-e",
+        "quick",
+        "full",
+    ] {
         assert!(list.contains(name));
         let said = succeeds(&home, &["init", name]);
-        assert!(said.contains(&format!("hakaru campaign run {name}.toml")), "{said}");
+        assert!(
+            said.contains(&format!("hakaru campaign run {name}.toml")),
+            "{said}"
+        );
         let plan = succeeds(&home, &["check", &format!("{name}.toml")]);
         assert!(plan.contains("About ") && plan.contains(name), "{plan}");
     }
     let again = run(&home, &["init", "quick"]);
-    assert!(!again.status.success() && text(&again.stderr).contains("--force"), "{}", text(&again.stderr));
+    assert!(
+        !again.status.success() && text(&again.stderr).contains("--force"),
+        "{}",
+        text(&again.stderr)
+    );
     let nobody = run(&home, &["init"]);
-    assert!(nobody.status.code() == Some(2) && text(&nobody.stderr).contains("--list"), "{}", text(&nobody.stderr));
+    assert!(
+        nobody.status.code() == Some(2) && text(&nobody.stderr).contains("--list"),
+        "{}",
+        text(&nobody.stderr)
+    );
 }
 
 #[test]
@@ -270,16 +437,24 @@ fn a_folder_is_measured_with_a_job_file_and_left_as_it_was() {
     let out = run(&home, &["run", "folder.toml"]);
     assert!(out.status.success(), "{}", text(&out.stderr));
     each_once(&home, 4);
-    assert_eq!(std::fs::read_dir(home.work().join("disk")).unwrap().count(), 0);
+    assert_eq!(
+        std::fs::read_dir(home.work().join("disk")).unwrap().count(),
+        0
+    );
     let report = succeeds(&home, &["report", "folder.toml"]);
-    assert!(report.contains("job/w") && report.contains("job/r") && report.contains("as-is"), "{report}");
+    assert!(
+        report.contains("job/w") && report.contains("job/r") && report.contains("as-is"),
+        "{report}"
+    );
     nothing_is_left(&home);
 }
 
 /// Whether the kernel of this host mounts a file system.
 fn kernel_has(fs: &str) -> bool {
     let listed = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
-    let found = listed.lines().any(|line| line.split_whitespace().next_back() == Some(fs));
+    let found = listed
+        .lines()
+        .any(|line| line.split_whitespace().next_back() == Some(fs));
     if !found {
         eprintln!("SKIPPED: the kernel of this host has no {fs}");
     }
@@ -288,32 +463,59 @@ fn kernel_has(fs: &str) -> bool {
 
 /// Whether the kernel shows the partitions of a table that is written to a disk.
 fn kernel_reads_tables(disk: &Loop) -> bool {
-    let sfdisk = Command::new("sfdisk").args(["--quiet", disk.device()]).stdin(Stdio::piped()).spawn();
+    let sfdisk = Command::new("sfdisk")
+        .args(["--quiet", disk.device()])
+        .stdin(Stdio::piped())
+        .spawn();
     let written = sfdisk.and_then(|mut sfdisk| {
         std::io::Write::write_all(&mut sfdisk.stdin.take().unwrap(), b"start=2048\n")?;
         sfdisk.wait()
     });
     let found = written.is_ok() && Path::new(&format!("{}p1", disk.device())).exists();
     if !found {
-        eprintln!("SKIPPED: the kernel of this host reads no partition tables, or there is no sfdisk");
+        eprintln!(
+            "SKIPPED: the kernel of this host reads no partition tables, or there is no sfdisk"
+        );
     }
     found
 }
 
 /// A card in a reader, raw and through the file systems that this host has; how many layers, and what confirms it.
 fn loop_campaign(home: &Home, disk: &Loop, top: &str) -> (usize, String) {
-    let systems: Vec<&str> = ["ext4", "vfat", "f2fs"].into_iter().filter(|fs| kernel_has(fs)).collect();
-    let layers: String = systems.iter().map(|fs| format!("[[layer]]\nfs = \"{fs}\"\nmount = \"noatime\"\n")).collect();
-    let partition =
-        "[[layer]]\nname = \"partition\"\nfs = \"ext4\"\npartition = \"mbr\"\nmkfs = [\"-O\", \"^has_journal\"]\n";
-    let partition = if systems.contains(&"ext4") && kernel_reads_tables(disk) { partition } else { "" };
+    let systems: Vec<&str> = ["ext4", "vfat", "f2fs"]
+        .into_iter()
+        .filter(|fs| kernel_has(fs))
+        .collect();
+    let layers: String = systems
+        .iter()
+        .map(|fs| format!("[[layer]]\nfs = \"{fs}\"\nmount = \"noatime\"\n"))
+        .collect();
+    let partition = "[[layer]]\nname = \"partition\"\nfs = \"ext4\"\npartition = \"mbr\"\nmkfs = [\"-O\", \"^has_journal\"]\n";
+    let partition = if systems.contains(&"ext4") && kernel_reads_tables(disk) {
+        partition
+    } else {
+        ""
+    };
     let workloads = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"64 KiB\"\nsize = \"4 MiB\"\nfsync-on-close = true\n\
                      [[workload]]\nname = \"randread\"\nrw = \"randread\"\nsize = \"1 MiB\"\n";
-    let card = format!("[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\n", disk.device());
-    let text = format!("name = \"on a loop\"\n{top}\n{card}[[layer]]\nfs = \"raw\"\n{layers}{partition}{workloads}");
+    let card = format!(
+        "[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\n",
+        disk.device()
+    );
+    let text = format!(
+        "name = \"on a loop\"\n{top}\n{card}[[layer]]\nfs = \"raw\"\n{layers}{partition}{workloads}"
+    );
     write(home, "loop.toml", &text);
     let layers = 1 + systems.len() + usize::from(!partition.is_empty());
-    (layers, home.path().join("disk.img").canonicalize().unwrap().display().to_string())
+    (
+        layers,
+        home.path()
+            .join("disk.img")
+            .canonicalize()
+            .unwrap()
+            .display()
+            .to_string(),
+    )
 }
 
 #[test]
@@ -325,11 +527,22 @@ fn a_card_is_erased_only_with_leave_and_given_back() {
     let precious = b"precious";
     let image = home.path().join("disk.img");
     let head = |path: &Path| std::fs::read(path).unwrap()[..8].to_vec();
-    let (layers, id) = loop_campaign(&home, &disk, "repeats = 2\n[preparation]\nfill = \"ones\"\n");
-    std::os::unix::fs::FileExt::write_at(&std::fs::File::options().write(true).open(&image).unwrap(), precious, 0)
-        .unwrap();
+    let (layers, id) = loop_campaign(
+        &home,
+        &disk,
+        "repeats = 2\n[preparation]\nfill = \"ones\"\n",
+    );
+    std::os::unix::fs::FileExt::write_at(
+        &std::fs::File::options().write(true).open(&image).unwrap(),
+        precious,
+        0,
+    )
+    .unwrap();
     let plan = succeeds(&home, &["check", "loop.toml"]);
-    assert!(plan.contains("WILL BE ERASED") && plan.contains(disk.device()), "{plan}");
+    assert!(
+        plan.contains("WILL BE ERASED") && plan.contains(disk.device()),
+        "{plan}"
+    );
     let out = run(&home, &["run", "loop.toml"]);
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(3), "{said}");
@@ -338,24 +551,54 @@ fn a_card_is_erased_only_with_leave_and_given_back() {
     let out = run(&home, &["run", "loop.toml", "--erase", &id]);
     let said = text(&out.stderr);
     assert!(out.status.success(), "{said}");
-    assert!(said.contains("preparing: filling the card") && said.contains("preparing: making ext4"), "{said}");
+    assert!(
+        said.contains("preparing: filling the card") && said.contains("preparing: making ext4"),
+        "{said}"
+    );
     each_once(&home, layers * 4);
     nothing_is_left(&home);
     let all = records(&home);
     let steps = |layer: &str| {
-        let of = all.iter().filter_map(|record| record.campaign.as_ref()).find(|point| point.layer == layer).unwrap();
-        of.prepared.iter().map(|step| step.what.clone()).collect::<Vec<_>>().join("; ")
+        let of = all
+            .iter()
+            .filter_map(|record| record.campaign.as_ref())
+            .find(|point| point.layer == layer)
+            .unwrap();
+        of.prepared
+            .iter()
+            .map(|step| step.what.clone())
+            .collect::<Vec<_>>()
+            .join("; ")
     };
-    assert!(steps("raw").starts_with("filled with 0xff"), "{}", steps("raw"));
+    assert!(
+        steps("raw").starts_with("filled with 0xff"),
+        "{}",
+        steps("raw")
+    );
     if kernel_has("ext4") {
-        assert!(steps("ext4").contains("mounted as ext4 with noatime"), "{}", steps("ext4"));
+        assert!(
+            steps("ext4").contains("mounted as ext4 with noatime"),
+            "{}",
+            steps("ext4")
+        );
     }
-    if all.iter().any(|record| record.campaign.as_ref().is_some_and(|point| point.layer == "partition")) {
+    if all.iter().any(|record| {
+        record
+            .campaign
+            .as_ref()
+            .is_some_and(|point| point.layer == "partition")
+    }) {
         let partition = steps("partition");
-        assert!(partition.contains("partition table written") && partition.contains("^has_journal"), "{partition}");
+        assert!(
+            partition.contains("partition table written") && partition.contains("^has_journal"),
+            "{partition}"
+        );
     }
     let report = succeeds(&home, &["report", "on-a-loop"]);
-    assert!(report.contains("raw") && report.contains("loop"), "{report}");
+    assert!(
+        report.contains("raw") && report.contains("loop"),
+        "{report}"
+    );
 }
 
 #[test]
@@ -386,7 +629,10 @@ fn questions_make_a_file() {
     let status = terminal.end();
     assert!(status.success());
     let plan = succeeds(&home, &["check", "six-cards.toml"]);
-    assert!(plan.contains("2 cards, 2 layers, 7 workloads, each point 10 times"), "{plan}");
+    assert!(
+        plan.contains("2 cards, 2 layers, 7 workloads, each point 10 times"),
+        "{plan}"
+    );
 }
 
 #[test]
@@ -395,7 +641,8 @@ fn a_card_is_asked_for_and_its_name_typed() {
     let Some(disk) = root_loop_sparse(&home, 64 << 20) else {
         return;
     };
-    let workload = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"64 KiB\"\nsize = \"1 MiB\"\n";
+    let workload =
+        "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"64 KiB\"\nsize = \"1 MiB\"\n";
     write(
         &home,
         "ask.toml",
@@ -432,7 +679,10 @@ fn a_card_is_asked_for_and_its_name_typed() {
     // Known by its identity it is not asked for again; only leave to erase it is.
     let out = run(&home, &["run", "ask.toml", "--only=kingston", "--repeat=3"]);
     let said = text(&out.stderr);
-    assert!(out.status.code() == Some(3) && said.contains("it would be erased"), "{said}");
+    assert!(
+        out.status.code() == Some(3) && said.contains("it would be erased"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -441,11 +691,22 @@ fn a_card_that_is_discarded_before_each_run_is_judged_as_an_erased_one() {
     let Some(disk) = root_loop_sparse(&home, 64 << 20) else {
         return;
     };
-    let id = home.path().join("disk.img").canonicalize().unwrap().display().to_string();
+    let id = home
+        .path()
+        .join("disk.img")
+        .canonicalize()
+        .unwrap()
+        .display()
+        .to_string();
     let file = |each: &str| {
-        let preparation = format!("[preparation]\ndiscard = \"where-offered\"\neach = \"{each}\"\n");
-        let card = format!("[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\nclasses = [\"C10\"]\n", disk.device());
-        let workload = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"32 MiB\"\n";
+        let preparation =
+            format!("[preparation]\ndiscard = \"where-offered\"\neach = \"{each}\"\n");
+        let card = format!(
+            "[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\nclasses = [\"C10\"]\n",
+            disk.device()
+        );
+        let workload =
+            "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"32 MiB\"\n";
         format!("name = \"{each}\"\nrepeats = 2\n{card}{preparation}{workload}")
     };
     let unmet = "have to be erased before they are written";
@@ -455,15 +716,35 @@ fn a_card_that_is_discarded_before_each_run_is_judged_as_an_erased_one() {
         let said = text(&out.stderr);
         assert!(out.status.success(), "{said}");
         let stored = records(&home);
-        let steps = |record: &RunRecord| record.campaign.clone().map(|point| (point.campaign, point.prepared));
-        let of_this = || stored.iter().filter_map(steps).filter(|(campaign, _)| campaign == each);
-        if of_this().any(|(_, prepared)| prepared.iter().all(|step| !step.what.starts_with("discarded"))) {
+        let steps = |record: &RunRecord| {
+            record
+                .campaign
+                .clone()
+                .map(|point| (point.campaign, point.prepared))
+        };
+        let of_this = || {
+            stored
+                .iter()
+                .filter_map(steps)
+                .filter(|(campaign, _)| campaign == each)
+        };
+        if of_this().any(|(_, prepared)| {
+            prepared
+                .iter()
+                .all(|step| !step.what.starts_with("discarded"))
+        }) {
             eprintln!("SKIPPED: the loop devices of this host take no discard");
             return;
         }
         assert!(said.contains("preparing: discarding the card"), "{said}");
-        let page = succeeds(&home, &["report", &format!("{each}.toml"), "--format", "markdown"]);
-        assert!(page.contains("C10") && page.contains(unmet) == told, "{each}: {page}");
+        let page = succeeds(
+            &home,
+            &["report", &format!("{each}.toml"), "--format", "markdown"],
+        );
+        assert!(
+            page.contains("C10") && page.contains(unmet) == told,
+            "{each}: {page}"
+        );
     }
     nothing_is_left(&home);
 }

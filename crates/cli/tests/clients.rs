@@ -26,7 +26,11 @@ fn programs(home: &Home) -> Vec<(&'static str, PathBuf)> {
 }
 
 fn call(program: &Path, folder: &Path, args: &str) -> Output {
-    let out = Command::new(program).current_dir(folder).args(args.split_whitespace()).output().unwrap();
+    let out = Command::new(program)
+        .current_dir(folder)
+        .args(args.split_whitespace())
+        .output()
+        .unwrap();
     assert!(out.status.success(), "{args}: {}", text(&out.stderr));
     out
 }
@@ -58,9 +62,22 @@ fn kdiskmark_makes_its_file_and_reads_four_figures() {
             &folder,
             "--output-format=json --create_only=1 --name=prepare --rw=read --filename=kd.tmp --size=8m --zero_buffers=0",
         );
-        assert_eq!(json(who, &made)["jobs"].as_array().map(Vec::len), Some(1), "{who}");
-        assert_eq!(std::fs::metadata(folder.join("kd.tmp")).unwrap().len(), 8 << 20, "{who}");
-        let rows = [("read", "1m", 8, 1), ("write", "1m", 1, 1), ("randread", "4k", 32, 2), ("randwrite", "4k", 1, 1)];
+        assert_eq!(
+            json(who, &made)["jobs"].as_array().map(Vec::len),
+            Some(1),
+            "{who}"
+        );
+        assert_eq!(
+            std::fs::metadata(folder.join("kd.tmp")).unwrap().len(),
+            8 << 20,
+            "{who}"
+        );
+        let rows = [
+            ("read", "1m", 8, 1),
+            ("write", "1m", 1, 1),
+            ("randread", "4k", 32, 2),
+            ("randwrite", "4k", 1, 1),
+        ];
         for (rw, bs, depth, jobs) in rows {
             let args = format!(
                 "--output-format=json --ioengine=libaio --randrepeat=0 --refill_buffers=0 --end_fsync=1 --direct=1 \
@@ -73,10 +90,26 @@ fn kdiskmark_makes_its_file_and_reads_four_figures() {
             let job = &all[0];
             let op = &job[if rw.contains("read") { "read" } else { "write" }];
             assert_eq!(job["error"].as_i64(), Some(0), "{who} {rw}");
-            assert!(op["bw"].is_u64() && op["bw"].as_u64() > Some(0), "{who} {rw}: whole KiB/s: {}", op["bw"]);
-            assert!(op["iops"].is_f64() && op["iops"].as_f64() > Some(0.0), "{who} {rw}: {}", op["iops"]);
-            assert!(op["clat_ns"]["mean"].as_f64() > Some(0.0), "{who} {rw}: {}", op["clat_ns"]);
-            assert_eq!(op["io_bytes"].as_u64(), Some(jobs * 2 * (8 << 20)), "{who} {rw}: two passes of each job");
+            assert!(
+                op["bw"].is_u64() && op["bw"].as_u64() > Some(0),
+                "{who} {rw}: whole KiB/s: {}",
+                op["bw"]
+            );
+            assert!(
+                op["iops"].is_f64() && op["iops"].as_f64() > Some(0.0),
+                "{who} {rw}: {}",
+                op["iops"]
+            );
+            assert!(
+                op["clat_ns"]["mean"].as_f64() > Some(0.0),
+                "{who} {rw}: {}",
+                op["clat_ns"]
+            );
+            assert_eq!(
+                op["io_bytes"].as_u64(),
+                Some(jobs * 2 * (8 << 20)),
+                "{who} {rw}: two passes of each job"
+            );
         }
     }
 }
@@ -91,23 +124,47 @@ fn raspberry_pi_diagnostics_reads_terse_fields_by_position() {
     std::fs::write(&file, jobs).unwrap();
     let mut counts = Vec::new();
     for (who, program) in programs(&home) {
-        let out =
-            call(&program, &folder(&home, who), &format!("--output-format=terse --max-jobs=4 {}", file.display()));
+        let out = call(
+            &program,
+            &folder(&home, who),
+            &format!("--output-format=terse --max-jobs=4 {}", file.display()),
+        );
         let printed = text(&out.stdout);
-        let lines: Vec<Vec<&str>> = printed.lines().map(|line| line.split(';').collect()).collect();
+        let lines: Vec<Vec<&str>> = printed
+            .lines()
+            .map(|line| line.split(';').collect())
+            .collect();
         let names: Vec<&str> = lines.iter().map(|fields| fields[2]).collect();
-        assert_eq!(names, ["prepare-file", "seq-write", "rand-4k-write", "rand-4k-read", "seq-read"], "{who}");
+        assert_eq!(
+            names,
+            [
+                "prepare-file",
+                "seq-write",
+                "rand-4k-write",
+                "rand-4k-read",
+                "seq-read"
+            ],
+            "{who}"
+        );
         for fields in &lines {
             let figure = |number: usize| fields[number - 1].parse::<u64>().expect("a whole number");
             let reads = fields[2].ends_with("read");
             // KiB/s and IOPS of reads are the fields 7 and 8, those of writes 48 and 49.
             for (number, used) in [(7, reads), (8, reads), (48, !reads), (49, !reads)] {
-                assert_eq!(figure(number) > 0, used, "{who}: field {number} of {}", fields[2]);
+                assert_eq!(
+                    figure(number) > 0,
+                    used,
+                    "{who}: field {number} of {}",
+                    fields[2]
+                );
             }
         }
         counts.push(lines.iter().map(Vec::len).collect::<Vec<_>>());
     }
-    assert!(counts.windows(2).all(|both| both[0] == both[1]), "as many fields as fio has: {counts:?}");
+    assert!(
+        counts.windows(2).all(|both| both[0] == both[1]),
+        "as many fields as fio has: {counts:?}"
+    );
 }
 
 #[test]
@@ -116,18 +173,34 @@ fn kbench_includes_a_file_and_reads_means() {
     let jobs = "[global]\nioengine=null\nsize=1g\ntime_based=1\nruntime=2\nramp_time=200ms\n\
         [rand-read]\nstonewall\nrw=randread\ninclude common.inc\n[rand-write]\nstonewall\nrw=randwrite\ninclude common.inc\n";
     std::fs::write(home.path().join("latency.fio"), jobs).unwrap();
-    std::fs::write(home.path().join("common.inc"), "bs=4K\niodepth=1\nnumjobs=1\nrandrepeat=0\nrate_iops=500\n")
-        .unwrap();
+    std::fs::write(
+        home.path().join("common.inc"),
+        "bs=4K\niodepth=1\nnumjobs=1\nrandrepeat=0\nrate_iops=500\n",
+    )
+    .unwrap();
     for (who, program) in programs(&home) {
         let output = folder(&home, who).join("out.json");
-        let args = format!("--idle-prof=percpu --output-format=json --output={} latency.fio", output.display());
+        let args = format!(
+            "--idle-prof=percpu --output-format=json --output={} latency.fio",
+            output.display()
+        );
         let out = call(&program, home.path(), &args);
-        assert_eq!((text(&out.stdout), text(&out.stderr)), (String::new(), String::new()), "{who}");
-        let answer: Value = serde_json::from_slice(&std::fs::read(output).unwrap()).expect("JSON and nothing else");
+        assert_eq!(
+            (text(&out.stdout), text(&out.stderr)),
+            (String::new(), String::new()),
+            "{who}"
+        );
+        let answer: Value =
+            serde_json::from_slice(&std::fs::read(output).unwrap()).expect("JSON and nothing else");
         for (index, op) in [(0, "read"), (1, "write")] {
             let figures = &answer["jobs"][index][op];
-            let mean = figures["iops_mean"].as_f64().expect("a number with a decimal point");
-            assert!((400.0..600.0).contains(&mean), "{who}: the rate is held: {mean}");
+            let mean = figures["iops_mean"]
+                .as_f64()
+                .expect("a number with a decimal point");
+            assert!(
+                (400.0..600.0).contains(&mean),
+                "{who}: the rate is held: {mean}"
+            );
             assert!(
                 figures["lat_ns"]["mean"].as_f64() > Some(0.0) && figures["iops_mean"].is_f64(),
                 "{who}: {figures}"
@@ -137,10 +210,20 @@ fn kbench_includes_a_file_and_reads_means() {
         // Fio's own share passes 100 where a host's speed changes between its calibration and its jobs (107 was seen),
         // so that bound is held against ours alone.
         let most = if who == "ours" { 100.0 } else { f64::INFINITY };
-        for share in idle["system"].as_f64().into_iter().chain(idle["cpu-0"].as_f64()) {
-            assert!((0.0..=most).contains(&share), "{who}: a share in percent: {idle}");
+        for share in idle["system"]
+            .as_f64()
+            .into_iter()
+            .chain(idle["cpu-0"].as_f64())
+        {
+            assert!(
+                (0.0..=most).contains(&share),
+                "{who}: a share in percent: {idle}"
+            );
         }
-        assert!(idle["system"].is_f64() && idle["cpu-0"].is_f64(), "{who}: of the host and of each processor: {idle}");
+        assert!(
+            idle["system"].is_f64() && idle["cpu-0"].is_f64(),
+            "{who}: of the host and of each processor: {idle}"
+        );
     }
 }
 
@@ -148,20 +231,35 @@ fn kbench_includes_a_file_and_reads_means() {
 fn a_job_file_is_only_read_as_fast_as_fio_does() {
     let home = Home::new();
     let file = home.path().join("a.fio");
-    std::fs::write(&file, "[global]\nbs=8k\nsize=256k\n[one]\nrw=write\n[two]\nstonewall\nrw=randread\n").unwrap();
+    std::fs::write(
+        &file,
+        "[global]\nbs=8k\nsize=256k\n[one]\nrw=write\n[two]\nstonewall\nrw=randread\n",
+    )
+    .unwrap();
     let programs = programs(&home);
     let [ours, theirs] = &programs[..] else {
         return;
     };
     let time = |program: &Path| {
         let begun = Instant::now();
-        assert!(Command::new(program).arg("--parse-only").arg(&file).output().unwrap().status.success());
+        assert!(
+            Command::new(program)
+                .arg("--parse-only")
+                .arg(&file)
+                .output()
+                .unwrap()
+                .status
+                .success()
+        );
         begun.elapsed()
     };
     // In turn, and the quickest of each: on a busy host most are held up, and after more rounds fewer of the quickest.
     let mut quickest = [Duration::MAX; 2];
     for round in 1..=200 {
-        quickest = [quickest[0].min(time(&ours.1)), quickest[1].min(time(&theirs.1))];
+        quickest = [
+            quickest[0].min(time(&ours.1)),
+            quickest[1].min(time(&theirs.1)),
+        ];
         if round >= 15 && quickest[0] <= quickest[1] {
             return;
         }

@@ -35,7 +35,12 @@ fn content(home: &Home) -> Vec<u8> {
 
 /// What a script would confirm a loop device by.
 fn id(home: &Home) -> String {
-    home.path().join("disk.img").canonicalize().unwrap().display().to_string()
+    home.path()
+        .join("disk.img")
+        .canonicalize()
+        .unwrap()
+        .display()
+        .to_string()
 }
 
 /// Every command that destroys is refused, with reason and cure, and no byte is changed.
@@ -46,13 +51,27 @@ fn check_refused(home: &Home, node: &str, id: &str, reason: &str, cure: &str) {
         &["verify", node, &erase],
         &["verify", node, &erase, "--dry-run"],
         &["prepare", node, &erase, "--fill=zero"],
-        &["bench", node, &erase, "--quick", "--only=seq-write", "--size=16MiB"],
+        &[
+            "bench",
+            node,
+            &erase,
+            "--quick",
+            "--only=seq-write",
+            "--size=16MiB",
+        ],
     ];
     for command in commands {
         let out = hakaru(home).args(command).output().unwrap();
         let said = text(&out.stderr);
-        assert_eq!(out.status.code(), Some(3), "{command:?} for {reason}: {said}");
-        assert!(said.contains(reason) && said.contains(cure), "{command:?} should say `{reason}`, `{cure}`: {said}");
+        assert_eq!(
+            out.status.code(),
+            Some(3),
+            "{command:?} for {reason}: {said}"
+        );
+        assert!(
+            said.contains(reason) && said.contains(cure),
+            "{command:?} should say `{reason}`, `{cure}`: {said}"
+        );
     }
     assert!(before == content(home), "{reason}: the device was changed");
 }
@@ -68,11 +87,20 @@ fn a_mounted_device_is_refused() {
     let at = at.to_str().unwrap().to_owned();
     let made = tool("mkfs.ext4", &["-q", disk.device()]);
     // Read-only, so that only the program under test could change anything.
-    if made.and_then(|_| tool("mount", &["-o", "ro", disk.device(), &at])).is_none() {
+    if made
+        .and_then(|_| tool("mount", &["-o", "ro", disk.device(), &at]))
+        .is_none()
+    {
         return;
     }
     let _undo = Undo("umount", vec![at.clone()]);
-    check_refused(&home, disk.device(), &id(&home), &format!("is mounted at {at}"), "umount");
+    check_refused(
+        &home,
+        disk.device(),
+        &id(&home),
+        &format!("is mounted at {at}"),
+        "umount",
+    );
 }
 
 #[test]
@@ -89,24 +117,58 @@ fn a_disk_with_a_mounted_partition_is_refused() {
         return;
     }
     // Small kernels read no partition tables; they can still be told of partitions.
-    let _ = Command::new("partx").args(["--add", disk.device()]).output();
+    let _ = Command::new("partx")
+        .args(["--add", disk.device()])
+        .output();
     let part = format!("{}p1", disk.device());
     if !Path::new(&part).exists() {
-        eprintln!("SKIPPED a_disk_with_a_mounted_partition: this kernel shows no partitions of loop devices");
+        eprintln!(
+            "SKIPPED a_disk_with_a_mounted_partition: this kernel shows no partitions of loop devices"
+        );
         return;
     }
-    let _parts = Undo("partx", vec!["--delete".to_owned(), disk.device().to_owned()]);
+    let _parts = Undo(
+        "partx",
+        vec!["--delete".to_owned(), disk.device().to_owned()],
+    );
     // A partition is told as one, with its own size, and is not partitioned again.
-    let out = hakaru(&home).args(["verify", &part, "--dry-run"]).output().unwrap();
-    assert!(text(&out.stdout).contains("partition 1 of") && text(&out.stdout).contains("28 MiB"), "{out:?}");
-    let out = hakaru(&home).args(["prepare", &part, "--dry-run", "--partition"]).output().unwrap();
-    assert!(out.status.code() == Some(2) && text(&out.stderr).contains("is a partition already"), "{out:?}");
-    if tool("mkfs.ext4", &["-q", &part]).and_then(|_| tool("mount", &["-o", "ro", &part, &at])).is_none() {
+    let out = hakaru(&home)
+        .args(["verify", &part, "--dry-run"])
+        .output()
+        .unwrap();
+    assert!(
+        text(&out.stdout).contains("partition 1 of") && text(&out.stdout).contains("28 MiB"),
+        "{out:?}"
+    );
+    let out = hakaru(&home)
+        .args(["prepare", &part, "--dry-run", "--partition"])
+        .output()
+        .unwrap();
+    assert!(
+        out.status.code() == Some(2) && text(&out.stderr).contains("is a partition already"),
+        "{out:?}"
+    );
+    if tool("mkfs.ext4", &["-q", &part])
+        .and_then(|_| tool("mount", &["-o", "ro", &part, &at]))
+        .is_none()
+    {
         return;
     }
     let _undo = Undo("umount", vec![at.clone()]);
-    check_refused(&home, disk.device(), &id(&home), &format!("is mounted at {at}"), "umount");
-    check_refused(&home, &part, &id(&home), &format!("is mounted at {at}"), "umount");
+    check_refused(
+        &home,
+        disk.device(),
+        &id(&home),
+        &format!("is mounted at {at}"),
+        "umount",
+    );
+    check_refused(
+        &home,
+        &part,
+        &id(&home),
+        &format!("is mounted at {at}"),
+        "umount",
+    );
 }
 
 #[test]
@@ -115,11 +177,20 @@ fn swap_is_refused() {
     let Some(disk) = root_loop(&home, 16 << 20) else {
         return;
     };
-    if tool("mkswap", &[disk.device()]).and_then(|_| tool("swapon", &[disk.device()])).is_none() {
+    if tool("mkswap", &[disk.device()])
+        .and_then(|_| tool("swapon", &[disk.device()]))
+        .is_none()
+    {
         return;
     }
     let _undo = Undo("swapoff", vec![disk.device().to_owned()]);
-    check_refused(&home, disk.device(), &id(&home), "in use as swap space", "swapoff");
+    check_refused(
+        &home,
+        disk.device(),
+        &id(&home),
+        "in use as swap space",
+        "swapoff",
+    );
 }
 
 #[test]
@@ -130,13 +201,25 @@ fn what_another_device_is_made_of_is_refused() {
     };
     if let Some(above) = tool("losetup", &["--find", "--show", disk.device()]) {
         let _undo = Undo("losetup", vec!["--detach".to_owned(), above.clone()]);
-        check_refused(&home, disk.device(), &id(&home), "is made of", &format!("losetup -d {above}"));
+        check_refused(
+            &home,
+            disk.device(),
+            &id(&home),
+            "is made of",
+            &format!("losetup -d {above}"),
+        );
     }
     let name = format!("hakaru-test-{}", std::process::id());
     let table = format!("0 32768 linear {} 0", disk.device());
     if tool("dmsetup", &["create", &name, "--table", &table]).is_some() {
         let _undo = Undo("dmsetup", vec!["remove".to_owned(), name.clone()]);
-        check_refused(&home, disk.device(), &id(&home), "is made of", &format!("dmsetup remove {name}"));
+        check_refused(
+            &home,
+            disk.device(),
+            &id(&home),
+            "is made of",
+            &format!("dmsetup remove {name}"),
+        );
     }
 }
 
@@ -144,17 +227,31 @@ fn what_another_device_is_made_of_is_refused() {
 fn the_systems_own_disk_is_refused() {
     let home = Home::new();
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
-    let root = mounts.lines().filter_map(|line| line.split_once(' ')).find(|(_, rest)| rest.starts_with("/ "));
-    let Some((disk, _)) = root.filter(|(disk, _)| disk.starts_with("/dev/") && Path::new(disk).exists()) else {
-        eprintln!("SKIPPED the_systems_own_disk_is_refused: the root file system is on no device that can be seen");
+    let root = mounts
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .find(|(_, rest)| rest.starts_with("/ "));
+    let Some((disk, _)) =
+        root.filter(|(disk, _)| disk.starts_with("/dev/") && Path::new(disk).exists())
+    else {
+        eprintln!(
+            "SKIPPED the_systems_own_disk_is_refused: the root file system is on no device that can be seen"
+        );
         return;
     };
     // Only ever with --dry-run: should the guard fail, nothing must be lost by testing it.
     for command in [&["verify"][..], &["prepare", "--fill=zero"]] {
-        let out = hakaru(&home).args(command).args([disk, "--dry-run", "--erase=whatever"]).output().unwrap();
+        let out = hakaru(&home)
+            .args(command)
+            .args([disk, "--dry-run", "--erase=whatever"])
+            .output()
+            .unwrap();
         let said = text(&out.stderr);
         assert_eq!(out.status.code(), Some(3), "{said}");
-        assert!(said.contains("this system runs from") && said.contains("name another disk"), "{said}");
+        assert!(
+            said.contains("this system runs from") && said.contains("name another disk"),
+            "{said}"
+        );
     }
 }
 
@@ -173,10 +270,19 @@ fn a_wrong_or_missing_id_is_refused() {
         (None, "nobody allowed it", "--erase=/"),
     ] {
         for command in [&["verify"][..], &["prepare", "--fill=zero", "--quiet"]] {
-            let out = hakaru(&home).args(command).arg(disk.device()).args(erase).stdin(Stdio::null()).output().unwrap();
+            let out = hakaru(&home)
+                .args(command)
+                .arg(disk.device())
+                .args(erase)
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
             let said = text(&out.stderr);
             assert_eq!(out.status.code(), Some(3), "{said}");
-            assert!(said.contains(reason) && said.contains(cure), "{erase:?} should say `{reason}`, `{cure}`: {said}");
+            assert!(
+                said.contains(reason) && said.contains(cure),
+                "{erase:?} should say `{reason}`, `{cure}`: {said}"
+            );
         }
     }
     assert!(before == content(&home));
@@ -188,9 +294,24 @@ fn on_terminal(home: &Home, command: &str, typed: &str) -> Option<(Option<i32>, 
     let program = hakaru(home);
     let line = format!("{} {command}", program.get_program().to_str()?);
     let mut script = Command::new("script");
-    script.args(["--quiet", "--return", "--flush", "--command", &line, "/dev/null"]);
-    script.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    script.env_remove("XDG_STATE_HOME").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    script.args([
+        "--quiet",
+        "--return",
+        "--flush",
+        "--command",
+        &line,
+        "/dev/null",
+    ]);
+    script.envs(
+        program
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    script
+        .env_remove("XDG_STATE_HOME")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let Ok(mut child) = script.spawn() else {
         eprintln!("SKIPPED a check on a terminal: script (bsdutils) is not installed");
         return None;
@@ -219,14 +340,20 @@ fn only_the_right_name_goes_on() {
     let Some(disk) = root_loop(&home, 16 << 20) else {
         return;
     };
-    let (before, name) = (content(&home), disk.device().trim_start_matches("/dev/").to_owned());
+    let (before, name) = (
+        content(&home),
+        disk.device().trim_start_matches("/dev/").to_owned(),
+    );
     let verify = format!("verify {}", disk.device());
     for wrong in ["", "y", "yes", "/dev/sda", &format!("{name}x")] {
         let Some((code, shown)) = on_terminal(&home, &verify, wrong) else {
             return;
         };
         assert_eq!(code, Some(3), "{shown}");
-        assert!(shown.contains("was typed") && shown.contains(&format!("Type its name, {name}")), "{shown}");
+        assert!(
+            shown.contains("was typed") && shown.contains(&format!("Type its name, {name}")),
+            "{shown}"
+        );
         assert!(before == content(&home), "`{wrong}` went on");
     }
     let prepare = format!("prepare {} --fill=ones", disk.device());
@@ -251,11 +378,27 @@ fn a_device_that_may_be_erased_is_measured_in_full() {
         return;
     };
     let erase = format!("--erase={}", id(&home));
-    let args = ["bench", "--quick", "--repeat=1", "--only=seq-write,rand-read", "--size=32MiB", &erase];
-    let out = hakaru(&home).args(args).arg(disk.device()).output().unwrap();
+    let args = [
+        "bench",
+        "--quick",
+        "--repeat=1",
+        "--only=seq-write,rand-read",
+        "--size=32MiB",
+        &erase,
+    ];
+    let out = hakaru(&home)
+        .args(args)
+        .arg(disk.device())
+        .output()
+        .unwrap();
     assert!(out.status.success(), "{}", text(&out.stderr));
     let record = &support::records(&home)[0];
-    assert!(record.phases.iter().any(|phase| phase.workers[0].ops.write.ios > 0));
+    assert!(
+        record
+            .phases
+            .iter()
+            .any(|phase| phase.workers[0].ops.write.ios > 0)
+    );
     assert!(content(&home)[..32 << 20].iter().any(|byte| *byte != 0xa5));
     // What lies beyond the size that was asked for is as it was.
     assert!(content(&home)[32 << 20..].iter().all(|byte| *byte == 0xa5));
@@ -263,7 +406,11 @@ fn a_device_that_may_be_erased_is_measured_in_full() {
 
 fn prepare_command(home: &Home, disk: &Loop, args: &[&str]) -> Output {
     let erase = format!("--erase={}", id(home));
-    hakaru(home).args(["prepare", disk.device(), &erase]).args(args).output().unwrap()
+    hakaru(home)
+        .args(["prepare", disk.device(), &erase])
+        .args(args)
+        .output()
+        .unwrap()
 }
 
 fn state(home: &Home) -> PathBuf {
@@ -283,8 +430,16 @@ fn what_was_prepared_is_taken_back_whatever_became_of_the_database() {
         return;
     };
     let at = home.path().join("card");
-    let out = prepare_command(&home, &disk, &["--mkfs=ext4", &format!("--mount={}", at.display())]);
-    assert!(out.status.success() && is_mounted(&at), "{}", text(&out.stderr));
+    let out = prepare_command(
+        &home,
+        &disk,
+        &["--mkfs=ext4", &format!("--mount={}", at.display())],
+    );
+    assert!(
+        out.status.success() && is_mounted(&at),
+        "{}",
+        text(&out.stderr)
+    );
     let spools = home.path().join("hakaru.db.spool");
     std::fs::create_dir(&spools).unwrap();
     std::fs::write(spools.join("left.jsonl"), "{}\n").unwrap();
@@ -295,11 +450,16 @@ fn what_was_prepared_is_taken_back_whatever_became_of_the_database() {
     .unwrap();
     let (code, said) = recover(&home);
     assert!(code == Some(1) && said.contains("hakaru.db"), "{said}");
-    assert!(!is_mounted(&at) && prepare::pending(&state(&home)).is_empty(), "{said}");
+    assert!(
+        !is_mounted(&at) && prepare::pending(&state(&home)).is_empty(),
+        "{said}"
+    );
 }
 
 fn is_mounted(at: &Path) -> bool {
-    std::fs::read_to_string("/proc/self/mounts").unwrap().contains(&format!(" {} ", at.display()))
+    std::fs::read_to_string("/proc/self/mounts")
+        .unwrap()
+        .contains(&format!(" {} ", at.display()))
 }
 
 #[test]
@@ -310,13 +470,27 @@ fn a_device_is_prepared_and_taken_back() {
     };
     let at = home.path().join("card");
     let mount = format!("--mount={}", at.display());
-    let steps = ["--discard", "--fill=random", "--mkfs=ext4", "--mkfs-options=-b 1024", "--label=bench", &mount];
+    let steps = [
+        "--discard",
+        "--fill=random",
+        "--mkfs=ext4",
+        "--mkfs-options=-b 1024",
+        "--label=bench",
+        &mount,
+    ];
     let more = ["--mount-options=noatime", "--level=60", "--drop-caches"];
     let out = prepare_command(&home, &disk, &[&steps[..], &more].concat());
     let (said, errors) = (text(&out.stdout), text(&out.stderr));
     assert!(out.status.success(), "{said}{errors}");
-    for word in ["discarded", "random bytes at", "mkfs.ext4", "mounted as ext4", "used up", "caches", "hakaru recover"]
-    {
+    for word in [
+        "discarded",
+        "random bytes at",
+        "mkfs.ext4",
+        "mounted as ext4",
+        "used up",
+        "caches",
+        "hakaru recover",
+    ] {
         assert!(said.contains(word), "`{word}` should be said: {said}");
     }
     assert!(is_mounted(&at) && at.join(".hakaru-fill/0000").exists());
@@ -324,13 +498,19 @@ fn a_device_is_prepared_and_taken_back() {
     assert!(text(&listed.stdout).contains("the mount at") && is_mounted(&at));
     let (code, said) = recover(&home);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("removed") && !is_mounted(&at) && !at.exists(), "{said}");
+    assert!(
+        said.contains("removed") && !is_mounted(&at) && !at.exists(),
+        "{said}"
+    );
     assert!(prepare::pending(&state(&home)).is_empty());
     assert!(recover(&home).1.contains("Nothing was left behind"));
     // Without a mount nothing stays that could be taken back.
     let out = prepare_command(&home, &disk, &["--fill=zero", "--json"]);
     let done: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
-    assert_eq!((&done["steps"][0]["step"], &done["journal"]), (&"fill".into(), &serde_json::Value::Null));
+    assert_eq!(
+        (&done["steps"][0]["step"], &done["journal"]),
+        (&"fill".into(), &serde_json::Value::Null)
+    );
     assert!(done["fill_speed"]["points"][0]["elapsed"].as_u64() > Some(0));
     assert!(prepare::pending(&state(&home)).is_empty());
 }
@@ -345,12 +525,24 @@ fn a_dry_run_tells_plan_and_losses_and_does_nothing() {
         return;
     }
     let before = content(&home);
-    let args = ["--dry-run", "--fill=zero", "--partition=gpt", "--mkfs=vfat", "--drop-caches"];
+    let args = [
+        "--dry-run",
+        "--fill=zero",
+        "--partition=gpt",
+        "--mkfs=vfat",
+        "--drop-caches",
+    ];
     let out = prepare_command(&home, &disk, &args);
     let said = text(&out.stdout);
     assert!(out.status.success(), "{}", text(&out.stderr));
     let part = format!("mkfs.vfat -I {}p1", disk.device());
-    for word in ["fill all of it with 0x00", "label: gpt", &part, "ext4 `thesis`", "Nothing was done"] {
+    for word in [
+        "fill all of it with 0x00",
+        "label: gpt",
+        &part,
+        "ext4 `thesis`",
+        "Nothing was done",
+    ] {
         assert!(said.contains(word), "`{word}` should be said: {said}");
     }
     assert!(before == content(&home));
@@ -364,13 +556,22 @@ fn what_cannot_be_done_is_said_before_anything_is_lost() {
     };
     let before = content(&home);
     std::fs::write(home.work().join("thesis.odt"), "years of work").unwrap();
-    let (full, nowhere) =
-        (format!("--mount={}", home.work().display()), format!("--mount={}/a/b", home.work().display()));
+    let (full, nowhere) = (
+        format!("--mount={}", home.work().display()),
+        format!("--mount={}/a/b", home.work().display()),
+    );
     let cases: [(&[&str], &str); 8] = [
         (&[], "no step was named"),
         (&["--fill=zero", "--mkfs=ext4", &full], "not empty"),
         (&["--fill=zero", "--mkfs=ext4", &nowhere], "make it first"),
-        (&["--fill=zero", "--mkfs=ext4", "--mkfs-options=-J device=/dev/sda"], "names a path"),
+        (
+            &[
+                "--fill=zero",
+                "--mkfs=ext4",
+                "--mkfs-options=-J device=/dev/sda",
+            ],
+            "names a path",
+        ),
         (&["--fill=zero", "--mount=/mnt"], "--mkfs"),
         (&["--fill=twos"], "twos"),
         (&["--mkfs=ntfs"], "ntfs"),
@@ -380,23 +581,41 @@ fn what_cannot_be_done_is_said_before_anything_is_lost() {
         let out = prepare_command(&home, &disk, args);
         let said = text(&out.stderr);
         assert_eq!(out.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains(word) && !said.contains("panicked"), "{args:?} should say `{word}`: {said}");
+        assert!(
+            said.contains(word) && !said.contains("panicked"),
+            "{args:?} should say `{word}`: {said}"
+        );
     }
     // The step that fails is the first one, so nothing is lost here either.
     let out = prepare_command(&home, &disk, &["--discard=secure", "--fill=zero"]);
     let said = text(&out.stderr);
-    assert!(out.status.code() == Some(1) && said.contains("offers no secure discard"), "{said}");
+    assert!(
+        out.status.code() == Some(1) && said.contains("offers no secure discard"),
+        "{said}"
+    );
     assert!(!said.contains("is lost"), "{said}");
     assert!(before == content(&home));
 }
 
 /// Starts a command and ends it by a signal as soon as its journal tells that a step of this name has begun.
-fn end_in_the_middle(home: &Home, args: &[&str], step: &str, signal: rustix::process::Signal) -> Output {
-    let child = hakaru(home).args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+fn end_in_the_middle(
+    home: &Home,
+    args: &[&str],
+    step: &str,
+    signal: rustix::process::Signal,
+) -> Output {
+    let child = hakaru(home)
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let begun = format!("\"step\":\"{step}\"");
     support::wait_until(|| {
         let journals = prepare::pending(&state(home));
-        journals.iter().any(|path| std::fs::read_to_string(path).is_ok_and(|text| text.contains(&begun)))
+        journals
+            .iter()
+            .any(|path| std::fs::read_to_string(path).is_ok_and(|text| text.contains(&begun)))
     });
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
     child.wait_with_output().unwrap()
@@ -413,8 +632,16 @@ fn what_was_killed_is_named_or_taken_back() {
     let at = home.path().join("card");
     let mount = format!("--mount={}", at.display());
     for (args, step, left) in [
-        (vec!["verify", disk.device(), &erase], "verify", "was overwritten in part to verify it"),
-        (vec!["prepare", disk.device(), &erase, "--fill=random"], "fill", "was overwritten in part"),
+        (
+            vec!["verify", disk.device(), &erase],
+            "verify",
+            "was overwritten in part to verify it",
+        ),
+        (
+            vec!["prepare", disk.device(), &erase, "--fill=random"],
+            "fill",
+            "was overwritten in part",
+        ),
     ] {
         end_in_the_middle(&home, &args, step, Signal::KILL);
         let (code, said) = recover(&home);
@@ -422,7 +649,14 @@ fn what_was_killed_is_named_or_taken_back() {
         assert!(said.contains(left), "{step} should leave `{left}`: {said}");
         assert!(recover(&home).1.contains("Nothing was left behind"));
     }
-    let args = ["prepare", disk.device(), &erase, "--mkfs=ext4", &mount, "--level=90"];
+    let args = [
+        "prepare",
+        disk.device(),
+        &erase,
+        "--mkfs=ext4",
+        &mount,
+        "--level=90",
+    ];
     for (signal, code) in [(Signal::KILL, None), (Signal::INT, Some(130))] {
         let out = end_in_the_middle(&home, &args, "fill_level", signal);
         assert_eq!(out.status.code(), code, "{}", text(&out.stderr));

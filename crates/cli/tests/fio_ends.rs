@@ -8,7 +8,12 @@ use std::process::{Command, Output};
 use support::{Home, hakaru, text};
 
 fn ours(home: &Home, words: &[&str]) -> Output {
-    hakaru(home).arg("fio").args(words).current_dir(home.work()).output().unwrap()
+    hakaru(home)
+        .arg("fio")
+        .args(words)
+        .current_dir(home.work())
+        .output()
+        .unwrap()
 }
 
 fn json(out: &Output) -> Value {
@@ -38,10 +43,21 @@ fn a_trigger_ends_the_jobs_and_then_runs_its_command() {
             std::fs::write(home.work().join("pull"), "").unwrap();
         }
         let out = ours(&home, &words);
-        assert_eq!(out.status.code(), Some(0), "{set_off}: {}", text(&out.stderr));
+        assert_eq!(
+            out.status.code(),
+            Some(0),
+            "{set_off}: {}",
+            text(&out.stderr)
+        );
         assert_eq!(json(&out)["jobs"][0]["error"], 0, "{set_off}");
-        assert!(home.work().join("saved").exists(), "the state is saved before the command runs");
-        assert!(!home.work().join("pull").exists(), "the file sets off nothing twice");
+        assert!(
+            home.work().join("saved").exists(),
+            "the state is saved before the command runs"
+        );
+        assert!(
+            !home.work().join("pull").exists(),
+            "the file sets off nothing twice"
+        );
     }
 }
 
@@ -54,55 +70,102 @@ fn the_bandwidth_of_all_jobs_is_logged_together() {
     assert!(out.status.success(), "{}", text(&out.stderr));
     let lines = |op: &str| -> Vec<Vec<u64>> {
         let log = std::fs::read_to_string(home.work().join(format!("agg-{op}_bw.log"))).unwrap();
-        log.lines().map(|line| line.split(", ").map(|field| field.parse().unwrap()).collect()).collect()
+        log.lines()
+            .map(|line| {
+                line.split(", ")
+                    .map(|field| field.parse().unwrap())
+                    .collect()
+            })
+            .collect()
     };
     // Two jobs of 500 reads and 250 writes of 4 KiB a second.
     for (op, direction, wanted) in [("read", 0, 4000), ("write", 1, 2000), ("trim", 2, 0)] {
         let lines = lines(op);
         assert!((2..=8).contains(&lines.len()), "{op}: {lines:?}");
-        assert!(lines.iter().all(|line| line[2..] == [direction, 0, 0]), "{op}: {lines:?}");
+        assert!(
+            lines.iter().all(|line| line[2..] == [direction, 0, 0]),
+            "{op}: {lines:?}"
+        );
         let mean = lines.iter().map(|line| line[1]).sum::<u64>() / lines.len() as u64;
-        assert!(mean.abs_diff(wanted) <= wanted / 4, "{op}: {mean} KiB/s, {lines:?}");
+        assert!(
+            mean.abs_diff(wanted) <= wanted / 4,
+            "{op}: {mean} KiB/s, {lines:?}"
+        );
     }
 }
 
 #[test]
 fn jobs_run_beside_one_that_cannot() {
-    let words = ["--output-format=json", "--bs=4k", "--rw=read", "--name=a", "--name=b", "--size=64k", "--name=c"];
+    let words = [
+        "--output-format=json",
+        "--bs=4k",
+        "--rw=read",
+        "--name=a",
+        "--name=b",
+        "--size=64k",
+        "--name=c",
+    ];
     let shape = |out: &Output| -> Vec<(String, i64, u64)> {
         let told = text(&out.stdout);
-        let answer: Value = serde_json::from_str(&told[told.find('{').unwrap_or(0)..]).expect(&told);
+        let answer: Value =
+            serde_json::from_str(&told[told.find('{').unwrap_or(0)..]).expect(&told);
         let job = |job: &Value| {
             let name = job["jobname"].as_str().unwrap().to_owned();
-            (name, job["error"].as_i64().unwrap(), job["read"]["total_ios"].as_u64().unwrap())
+            (
+                name,
+                job["error"].as_i64().unwrap(),
+                job["read"]["total_ios"].as_u64().unwrap(),
+            )
         };
         answer["jobs"].as_array().unwrap().iter().map(job).collect()
     };
     let home = Home::new();
     let out = ours(&home, &words);
-    let wanted = [("a".to_owned(), 22, 0), ("b".to_owned(), 0, 16), ("c".to_owned(), 22, 0)];
+    let wanted = [
+        ("a".to_owned(), 22, 0),
+        ("b".to_owned(), 0, 16),
+        ("c".to_owned(), 22, 0),
+    ];
     assert_eq!(shape(&out), wanted);
     let told = text(&out.stderr);
     assert!(
-        told.contains("a: you need to specify size=") && told.contains("the other jobs run all the same"),
+        told.contains("a: you need to specify size=")
+            && told.contains("the other jobs run all the same"),
         "{told}"
     );
     let theirs = Home::new();
-    match Command::new("fio").args(words).current_dir(theirs.work()).output() {
-        Ok(fio) => assert_eq!((shape(&fio), fio.status.code()), (wanted.to_vec(), out.status.code())),
+    match Command::new("fio")
+        .args(words)
+        .current_dir(theirs.work())
+        .output()
+    {
+        Ok(fio) => assert_eq!(
+            (shape(&fio), fio.status.code()),
+            (wanted.to_vec(), out.status.code())
+        ),
         Err(_) => eprintln!("SKIPPED: fio is not installed, ours is looked at alone"),
     }
     let alone = ours(&home, &["--name=a", "--rw=read", "--bs=4k"]);
     // Its error is in the result, as in fio: the text shows none of its figures.
     let printed = text(&alone.stdout);
     assert_eq!(alone.status.code(), Some(1));
-    assert!(printed.contains("Run status group 0") && !printed.contains("\na: (groupid"), "{printed}");
+    assert!(
+        printed.contains("Run status group 0") && !printed.contains("\na: (groupid"),
+        "{printed}"
+    );
 }
 
 #[test]
 fn directories_of_file_names_are_made_and_others_are_not() {
-    let tree = |home: &Home| ["a", "a/b", "a/b/c", "missing", "q/d/e"].map(|name| home.work().join(name).exists());
-    let fio = |home: &Home, words: &[&str]| Command::new("fio").args(words).current_dir(home.work()).output();
+    let tree = |home: &Home| {
+        ["a", "a/b", "a/b/c", "missing", "q/d/e"].map(|name| home.work().join(name).exists())
+    };
+    let fio = |home: &Home, words: &[&str]| {
+        Command::new("fio")
+            .args(words)
+            .current_dir(home.work())
+            .output()
+    };
     let cases: [&[&str]; 6] = [
         &["--filename=a/b/c"],
         &["--filename=a/b/c", "--rw=read"],
@@ -114,17 +177,31 @@ fn directories_of_file_names_are_made_and_others_are_not() {
     for options in cases {
         let words = [&["--name=j", "--size=64k", "--rw=write"], options].concat();
         let homes = [Home::new(), Home::new()];
-        homes.iter().for_each(|home| std::fs::create_dir(home.work().join("q")).unwrap());
+        homes
+            .iter()
+            .for_each(|home| std::fs::create_dir(home.work().join("q")).unwrap());
         let out = ours(&homes[0], &words);
         let missing = options.contains(&"--directory=missing");
-        assert_eq!(out.status.success(), !missing, "{options:?}: {}", text(&out.stderr));
+        assert_eq!(
+            out.status.success(),
+            !missing,
+            "{options:?}: {}",
+            text(&out.stderr)
+        );
         if missing {
             let told = text(&out.stderr);
-            assert!(told.starts_with("fio: failed parsing directory=missing"), "{told}");
+            assert!(
+                told.starts_with("fio: failed parsing directory=missing"),
+                "{told}"
+            );
         }
         match fio(&homes[1], &words) {
             Ok(fio) => {
-                assert_eq!((fio.status.code(), tree(&homes[1])), (out.status.code(), tree(&homes[0])), "{options:?}");
+                assert_eq!(
+                    (fio.status.code(), tree(&homes[1])),
+                    (out.status.code(), tree(&homes[0])),
+                    "{options:?}"
+                );
             }
             Err(_) => eprintln!("SKIPPED: fio is not installed, ours is looked at alone"),
         }
@@ -134,11 +211,21 @@ fn directories_of_file_names_are_made_and_others_are_not() {
 #[test]
 fn a_stonewalled_job_runs_after_one_that_cannot() {
     let home = Home::new();
-    let words = ["--bs=4k", "--rw=read", "--name=a", "--name=b", "--stonewall", "--size=64k"];
+    let words = [
+        "--bs=4k",
+        "--rw=read",
+        "--name=a",
+        "--name=b",
+        "--stonewall",
+        "--size=64k",
+    ];
     let out = ours(&home, &words);
     let printed = text(&out.stdout);
     assert_eq!(out.status.code(), Some(1));
-    assert!(printed.contains("\nb: (groupid=1, jobs=1): err= 0") && !printed.contains("\na: (groupid"), "{printed}");
+    assert!(
+        printed.contains("\nb: (groupid=1, jobs=1): err= 0") && !printed.contains("\na: (groupid"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -146,14 +233,26 @@ fn checksums_and_clocks_are_tested() {
     let home = Home::new();
     let out = ours(&home, &["--crctest=crc32c,md5"]);
     let printed = text(&out.stdout);
-    assert!(out.status.success() && printed.lines().count() == 2, "{printed}");
+    assert!(
+        out.status.success() && printed.lines().count() == 2,
+        "{printed}"
+    );
     for (line, name) in printed.lines().zip(["crc32c", "md5"]) {
-        let figure = line.strip_prefix(name).and_then(|line| line.strip_prefix(':')?.strip_suffix(" MiB/sec"));
-        assert!(figure.is_some_and(|figure| figure.trim().parse::<f64>().is_ok_and(|speed| speed > 0.0)), "{line}");
+        let figure = line
+            .strip_prefix(name)
+            .and_then(|line| line.strip_prefix(':')?.strip_suffix(" MiB/sec"));
+        assert!(
+            figure
+                .is_some_and(|figure| figure.trim().parse::<f64>().is_ok_and(|speed| speed > 0.0)),
+            "{line}"
+        );
     }
     let unknown = ours(&home, &["--crctest=murmur3"]);
     assert_eq!(unknown.status.code(), Some(1));
-    assert_eq!(text(&unknown.stderr), "fio: unknown hash `murmur3`. Available:\n");
+    assert_eq!(
+        text(&unknown.stderr),
+        "fio: unknown hash `murmur3`. Available:\n"
+    );
     assert!(text(&unknown.stdout).lines().any(|name| name == "sha3-512"));
     let clock = ours(&home, &["--cpuclock-test"]);
     let printed = text(&clock.stdout);
@@ -170,21 +269,38 @@ fn a_job_that_reads_fills_its_file_system_first() {
     let folder = home.work().join("mounted");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(&image, vec![0; 8 << 20]).unwrap();
-    let run =
-        |program: &str, args: &[&str]| Command::new(program).args(args).output().is_ok_and(|o| o.status.success());
+    let run = |program: &str, args: &[&str]| {
+        Command::new(program)
+            .args(args)
+            .output()
+            .is_ok_and(|o| o.status.success())
+    };
     let (image, at) = (image.to_str().unwrap(), folder.to_str().unwrap());
     if !run("mkfs.ext2", &["-q", "-F", image]) || !run("mount", &["-o", "loop", image, at]) {
         eprintln!("SKIPPED: no file system can be made and mounted here");
         return;
     }
     let directory = format!("--directory={at}");
-    let words = ["--output-format=json", "--rw=randread", "--bs=64k", "--fill_device=1", &directory];
+    let words = [
+        "--output-format=json",
+        "--rw=randread",
+        "--bs=64k",
+        "--fill_device=1",
+        &directory,
+    ];
     let fill = |more: &[&str]| ours(&home, &[&words, more].concat());
-    let (out, on_full) = (fill(&["--name=j", "--nrfiles=2"]), fill(&["--name=k", "--time_based", "--runtime=60"]));
+    let (out, on_full) = (
+        fill(&["--name=j", "--nrfiles=2"]),
+        fill(&["--name=k", "--time_based", "--runtime=60"]),
+    );
     let size = |name: &str| std::fs::metadata(folder.join(name)).map(|file| file.len());
     let sizes = [size("j.0.0"), size("j.0.1"), size("k.0.0")];
     let unmounted = run("umount", &[at]);
-    assert!(unmounted && out.status.success() && on_full.status.success(), "{}", text(&out.stderr));
+    assert!(
+        unmounted && out.status.success() && on_full.status.success(),
+        "{}",
+        text(&out.stderr)
+    );
     let [written, second, third] = sizes.map(Result::unwrap);
     assert!(written > 7 << 20, "{written} bytes of 8 MiB");
     let read = |out: &Output| json(out)["jobs"][0]["read"]["total_ios"].as_u64();
@@ -206,19 +322,32 @@ fn states_are_numbered_through_all_jobs_and_commands_are_told() {
         "--stonewall",
     ];
     let shape = |home: &Home, out: &Output| {
-        let entries = std::fs::read_dir(home.work()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        let entries = std::fs::read_dir(home.work())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap());
         let mut states: Vec<String> = entries.filter(|name| name.ends_with(".state")).collect();
         states.sort();
         let printed = text(&out.stdout);
-        let told: Vec<String> = printed.lines().filter(|line| line.contains("Saving")).map(str::to_owned).collect();
+        let told: Vec<String> = printed
+            .lines()
+            .filter(|line| line.contains("Saving"))
+            .map(str::to_owned)
+            .collect();
         (states, told)
     };
     let home = Home::new();
     let seen = shape(&home, &ours(&home, &words));
     assert_eq!(seen.0, ["local-a-0-verify.state", "local-b-1-verify.state"]);
-    assert_eq!(seen.1.first().map(String::as_str), Some("a : Saving output of prerun in a.prerun.txt"));
+    assert_eq!(
+        seen.1.first().map(String::as_str),
+        Some("a : Saving output of prerun in a.prerun.txt")
+    );
     let theirs = Home::new();
-    match Command::new("fio").args(words).current_dir(theirs.work()).output() {
+    match Command::new("fio")
+        .args(words)
+        .current_dir(theirs.work())
+        .output()
+    {
         Ok(fio) => assert_eq!(seen, shape(&theirs, &fio)),
         Err(_) => eprintln!("SKIPPED: fio is not installed, ours is looked at alone"),
     }

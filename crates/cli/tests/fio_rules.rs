@@ -11,8 +11,16 @@ use support::{Home, hakaru, text};
 fn both(words: &str) -> (Home, Output, Option<(Home, Output)>) {
     let words: Vec<&str> = words.split_whitespace().collect();
     let (home, theirs) = (Home::new(), Home::new());
-    let ours = hakaru(&home).arg("fio").args(&words).current_dir(home.work()).output().unwrap();
-    let fio = Command::new("fio").args(&words).current_dir(theirs.work()).output();
+    let ours = hakaru(&home)
+        .arg("fio")
+        .args(&words)
+        .current_dir(home.work())
+        .output()
+        .unwrap();
+    let fio = Command::new("fio")
+        .args(&words)
+        .current_dir(theirs.work())
+        .output();
     if fio.is_err() {
         eprintln!("SKIPPED: fio is not installed, ours is looked at alone");
     }
@@ -22,17 +30,24 @@ fn both(words: &str) -> (Home, Output, Option<(Home, Output)>) {
 /// Names of the files in a folder, sorted.
 fn files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = entries
+        .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }
 
 /// The first line of each log with digits masked, and how many lines it has.
 fn shape(folder: &Path) -> Vec<(String, usize, usize)> {
-    let logs = files(folder).into_iter().filter(|name| name.ends_with(".log"));
+    let logs = files(folder)
+        .into_iter()
+        .filter(|name| name.ends_with(".log"));
     let shape = |name: String| {
         let text = std::fs::read_to_string(folder.join(&name)).unwrap();
-        let columns = text.lines().next().map_or(0, |line| line.split(", ").count());
+        let columns = text
+            .lines()
+            .next()
+            .map_or(0, |line| line.split(", ").count());
         (name, text.lines().count(), columns)
     };
     logs.map(shape).collect()
@@ -40,7 +55,8 @@ fn shape(folder: &Path) -> Vec<(String, usize, usize)> {
 
 fn json(out: &Output) -> Value {
     let text = text(&out.stdout);
-    serde_json::from_str(&text[text.find('{').unwrap_or(0)..]).unwrap_or_else(|e| panic!("{e}: {text}"))
+    serde_json::from_str(&text[text.find('{').unwrap_or(0)..])
+        .unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
 #[test]
@@ -52,7 +68,12 @@ fn logs_of_each_io_have_the_lines_of_fio() {
     assert!(ours.status.success(), "{}", text(&ours.stderr));
     let shape_of_ours = shape(&home.work());
     assert_eq!(shape_of_ours.len(), 12);
-    assert!(shape_of_ours.iter().any(|log| *log == ("x_clat.2.log".to_owned(), 16, 6)), "{shape_of_ours:?}");
+    assert!(
+        shape_of_ours
+            .iter()
+            .any(|log| *log == ("x_clat.2.log".to_owned(), 16, 6)),
+        "{shape_of_ours:?}"
+    );
     if let Some((theirs, _)) = fio {
         assert_eq!(shape_of_ours, shape(&theirs.work()));
     }
@@ -65,10 +86,17 @@ fn windows_and_histograms_have_the_columns_of_fio() {
          --write_hist_log=x --log_hist_msec=300 --log_hist_coarseness=3 --log_avg_msec=200 --per_job_logs=0",
     );
     assert!(ours.status.success(), "{}", text(&ours.stderr));
-    let columns =
-        |folder: &Path| shape(folder).into_iter().map(|(name, _, columns)| (name, columns)).collect::<Vec<_>>();
+    let columns = |folder: &Path| {
+        shape(folder)
+            .into_iter()
+            .map(|(name, _, columns)| (name, columns))
+            .collect::<Vec<_>>()
+    };
     let ours = columns(&home.work());
-    assert!(ours.contains(&("x_clat_hist.log".to_owned(), 3 + 1856 / 8)), "{ours:?}");
+    assert!(
+        ours.contains(&("x_clat_hist.log".to_owned(), 3 + 1856 / 8)),
+        "{ours:?}"
+    );
     if let Some((theirs, _)) = fio {
         assert_eq!(ours, columns(&theirs.work()));
     }
@@ -77,10 +105,23 @@ fn windows_and_histograms_have_the_columns_of_fio() {
 #[test]
 fn a_log_that_cannot_be_made_is_told_before_the_run() {
     let home = Home::new();
-    let words = ["fio", "--name=a", "--size=64k", "--write_bw_log=no/such/folder"];
-    let out = hakaru(&home).args(words).current_dir(home.work()).output().unwrap();
+    let words = [
+        "fio",
+        "--name=a",
+        "--size=64k",
+        "--write_bw_log=no/such/folder",
+    ];
+    let out = hakaru(&home)
+        .args(words)
+        .current_dir(home.work())
+        .output()
+        .unwrap();
     assert_eq!(out.status.code(), Some(1));
-    assert!(text(&out.stderr).contains("no/such/folder_bw.1.log"), "{}", text(&out.stderr));
+    assert!(
+        text(&out.stderr).contains("no/such/folder_bw.1.log"),
+        "{}",
+        text(&out.stderr)
+    );
     assert_eq!(home.left_behind(), 0);
 }
 
@@ -90,11 +131,20 @@ fn an_io_that_takes_too_long_fails_as_in_fio() {
     let (_home, ours, fio) = both(words);
     let outcome = |out: &Output| {
         let jobs = json(out)["jobs"].as_array().unwrap().clone();
-        let of = |job: &Value| (job["error"].as_u64().unwrap(), job["read"]["total_ios"].as_u64().unwrap());
+        let of = |job: &Value| {
+            (
+                job["error"].as_u64().unwrap(),
+                job["read"]["total_ios"].as_u64().unwrap(),
+            )
+        };
         (out.status.code(), jobs.iter().map(of).collect::<Vec<_>>())
     };
     assert_eq!(outcome(&ours), (Some(1), vec![(110, 1), (0, 16)]));
-    assert!(text(&ours.stderr).contains("exceeds specified max (1000 nsec): "), "{}", text(&ours.stderr));
+    assert!(
+        text(&ours.stderr).contains("exceeds specified max (1000 nsec): "),
+        "{}",
+        text(&ours.stderr)
+    );
     if let Some((_, fio)) = fio {
         assert_eq!(outcome(&ours), outcome(&fio));
     }
@@ -107,13 +157,26 @@ fn a_steady_state_is_told_with_the_keys_of_fio() {
     let (_home, ours, fio) = both(words);
     let steady = |out: &Output| json(out)["jobs"][0]["steadystate"].clone();
     let state = steady(&ours);
-    assert_eq!((state["ss"].as_str(), state["attained"].as_u64()), (Some("iops:50.000000%"), Some(1)));
-    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(
+        (state["ss"].as_str(), state["attained"].as_u64()),
+        (Some("iops:50.000000%"), Some(1))
+    );
+    let keys = |value: &Value| {
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
     if let Some((_, fio)) = fio {
         let theirs = steady(&fio);
         assert_eq!(keys(&state), keys(&theirs));
         assert_eq!(keys(&state["data"]), keys(&theirs["data"]));
-        assert_eq!((&state["ss"], &state["duration"]), (&theirs["ss"], &theirs["duration"]));
+        assert_eq!(
+            (&state["ss"], &state["duration"]),
+            (&theirs["ss"], &theirs["duration"])
+        );
     }
 }
 
@@ -123,9 +186,22 @@ fn results_in_between_and_idle_processors() {
     let (_home, ours, _) = both(words);
     let printed = text(&ours.stdout);
     assert!(printed.matches("\na: (groupid=0").count() >= 2, "{printed}");
-    assert_eq!(printed.matches("\nCPU idleness:\n  system: ").count(), 1, "{printed}");
-    assert!(printed.contains("  percpu: ") && printed.contains("  unit work: mean="), "{printed}");
+    assert_eq!(
+        printed.matches("\nCPU idleness:\n  system: ").count(),
+        1,
+        "{printed}"
+    );
+    assert!(
+        printed.contains("  percpu: ") && printed.contains("  unit work: mean="),
+        "{printed}"
+    );
     let home = Home::new();
-    let calibrated = hakaru(&home).args(["fio", "--idle-prof=calibrate"]).output().unwrap();
-    assert!(calibrated.status.success() && text(&calibrated.stdout).starts_with("CPU idleness:\n  unit work: mean="));
+    let calibrated = hakaru(&home)
+        .args(["fio", "--idle-prof=calibrate"])
+        .output()
+        .unwrap();
+    assert!(
+        calibrated.status.success()
+            && text(&calibrated.stdout).starts_with("CPU idleness:\n  unit work: mean=")
+    );
 }

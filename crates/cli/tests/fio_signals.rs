@@ -21,7 +21,9 @@ fn programs(home: &Home) -> Vec<Command> {
     if !installed {
         eprintln!("SKIPPED: fio is not installed, ours is looked at alone");
     }
-    std::iter::once(ours).chain(installed.then(|| Command::new("fio"))).collect()
+    std::iter::once(ours)
+        .chain(installed.then(|| Command::new("fio")))
+        .collect()
 }
 
 /// A run that does not outlive its test.
@@ -36,11 +38,20 @@ impl Drop for Running {
 }
 
 /// Starts a run below a shell that sets signals up, and sends it some, each when `due` says how many results are there.
-fn signaled(mut program: Command, home: &Home, shell: &str, words: &str, signals: &[&str]) -> (Option<i32>, String) {
+fn signaled(
+    mut program: Command,
+    home: &Home,
+    shell: &str,
+    words: &str,
+    signals: &[&str],
+) -> (Option<i32>, String) {
     let line = format!("{shell} exec \"$@\"");
     let out = home.work().join("out");
     let mut command = Command::new("bash");
-    command.args(["-c", &line, "bash"]).arg(program.get_program()).args(program.get_args());
+    command
+        .args(["-c", &line, "bash"])
+        .arg(program.get_program())
+        .args(program.get_args());
     for (name, value) in program.get_envs() {
         match value {
             Some(value) => command.env(name, value),
@@ -48,15 +59,29 @@ fn signaled(mut program: Command, home: &Home, shell: &str, words: &str, signals
         };
     }
     program.env_clear();
-    command.args(LONG.split_whitespace()).args(words.split_whitespace()).current_dir(home.work());
-    let mut running = Running(command.arg("--output=out").stdin(Stdio::null()).spawn().unwrap());
+    command
+        .args(LONG.split_whitespace())
+        .args(words.split_whitespace())
+        .current_dir(home.work());
+    let mut running = Running(
+        command
+            .arg("--output=out")
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap(),
+    );
     let pid = running.0.id();
     let printed = || std::fs::read_to_string(&out).unwrap_or_default();
     // It handles signals once it has begun to print.
     wait_until(|| begun(&printed(), pid));
     for signal in signals {
         let before = results(&printed());
-        let send = || Command::new("bash").args(["-c", &format!("kill -{signal} {pid}")]).status().unwrap();
+        let send = || {
+            Command::new("bash")
+                .args(["-c", &format!("kill -{signal} {pid}")])
+                .status()
+                .unwrap()
+        };
         assert!(send().success());
         if *signal == "USR1" {
             // fio loses one that comes before its jobs run.
@@ -78,7 +103,9 @@ fn results(text: &str) -> usize {
 /// Whether a run has printed its banner and handles signals.
 fn begun(text: &str, pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let caught = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
+    let caught = status
+        .lines()
+        .find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
     text.contains("Starting 1 process") && caught.is_some_and(|mask| mask >> 14 & 1 == 1)
 }
 
@@ -93,7 +120,10 @@ fn a_report_is_printed_on_sigusr1_and_the_run_goes_on() {
         let (status, text) = signaled(clone(&ours), &home, shell, "", &["USR1", "USR1", "INT"]);
         assert_eq!(status, Some(128), "{shell:?}: {text}");
         assert!(results(&text) >= 3, "{shell:?}: {text}");
-        assert!(text.contains("terminating on signal 2"), "{shell:?}: {text}");
+        assert!(
+            text.contains("terminating on signal 2"),
+            "{shell:?}: {text}"
+        );
     }
 }
 
@@ -127,7 +157,10 @@ fn values(out: &Output) -> Vec<Value> {
     // fio prints notes in front of them.
     let printed = text(&out.stdout);
     let json = &printed[printed.find("{\n").unwrap_or(0)..];
-    Deserializer::from_str(json).into_iter().collect::<Result<_, _>>().unwrap_or_else(|e| panic!("{e}: {printed}"))
+    Deserializer::from_str(json)
+        .into_iter()
+        .collect::<Result<_, _>>()
+        .unwrap_or_else(|e| panic!("{e}: {printed}"))
 }
 
 #[test]
@@ -138,23 +171,50 @@ fn reports_in_between_have_all_that_the_last_one_has() {
         --filename=f --rw=read --stonewall --number_ios=1";
     // Ours prints one each second and the last; fio may miss one on a busy host.
     for (mut program, least) in programs(&home).into_iter().zip([3, 2]) {
-        let json: Vec<&str> = words.split_whitespace().chain(["--output-format=json"]).collect();
+        let json: Vec<&str> = words
+            .split_whitespace()
+            .chain(["--output-format=json"])
+            .collect();
         let terse: Vec<&str> = words.split_whitespace().chain(["--minimal"]).collect();
         let mut other = clone(&program);
-        let out = program.args(json).current_dir(home.work()).output().unwrap();
+        let out = program
+            .args(json)
+            .current_dir(home.work())
+            .output()
+            .unwrap();
         let all = values(&out);
-        assert!(all.len() >= least, "{} results of 2 s, one each second", all.len());
+        assert!(
+            all.len() >= least,
+            "{} results of 2 s, one each second",
+            all.len()
+        );
         let names = |value: &Value| -> Vec<String> {
-            value["jobs"].as_array().unwrap().iter().map(|job| job["jobname"].to_string()).collect()
+            value["jobs"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|job| job["jobname"].to_string())
+                .collect()
         };
         let disks = |value: &Value| value["disk_util"].as_array().map(Vec::len);
         let last = all.last().unwrap();
-        assert!(all.iter().all(|value| names(value) == names(last) && disks(value) == disks(last)), "{all:#?}");
+        assert!(
+            all.iter()
+                .all(|value| names(value) == names(last) && disks(value) == disks(last)),
+            "{all:#?}"
+        );
         let out = other.args(terse).current_dir(home.work()).output().unwrap();
         // fio prints notes in front of them.
         let lines = text(&out.stdout);
-        let fields: Vec<usize> = lines.lines().map(|line| line.split(';').count()).filter(|count| *count > 1).collect();
-        assert!(fields.len() >= 2 * least && fields.iter().all(|count| *count == fields[0]), "{fields:?}");
+        let fields: Vec<usize> = lines
+            .lines()
+            .map(|line| line.split(';').count())
+            .filter(|count| *count > 1)
+            .collect();
+        assert!(
+            fields.len() >= 2 * least && fields.iter().all(|count| *count == fields[0]),
+            "{fields:?}"
+        );
     }
 }
 
@@ -185,40 +245,80 @@ fn jobs_that_cannot_start_are_in_the_result_and_counted() {
         "--name=a --filename=f --rw=trim --size=64k --output-format=json",
     ] {
         let seen = programs(&home).into_iter().map(|mut program| {
-            let out = program.args(words.split_whitespace()).current_dir(home.work()).output().unwrap();
+            let out = program
+                .args(words.split_whitespace())
+                .current_dir(home.work())
+                .output()
+                .unwrap();
             let printed = text(&out.stdout);
             // fio prints notes in front of it.
             let json: Value = serde_json::from_str(&printed[printed.find("{\n").unwrap_or(0)..])
                 .unwrap_or_else(|e| panic!("{words}: {e}: {printed}"));
-            let errors: Vec<i64> =
-                json["jobs"].as_array().unwrap().iter().filter_map(|job| job["error"].as_i64()).collect();
+            let errors: Vec<i64> = json["jobs"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(|job| job["error"].as_i64())
+                .collect();
             (out.status.code(), errors)
         });
         let seen: Vec<_> = seen.collect();
-        assert!(seen[0].1.iter().all(|errno| *errno > 0), "{words}: {seen:?}");
-        assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{words}: {seen:?}");
+        assert!(
+            seen[0].1.iter().all(|errno| *errno > 0),
+            "{words}: {seen:?}"
+        );
+        assert!(
+            seen.windows(2).all(|pair| pair[0] == pair[1]),
+            "{words}: {seen:?}"
+        );
     }
 }
 
 #[test]
 fn letters_stand_for_options() {
     let home = Home::new();
-    std::fs::write(home.work().join("j.fio"), "[global]\nioengine=null\nsize=4k\nrw=read\n[a]\n[b]\n").unwrap();
-    for words in
-        ["-m j.fio", "-mV5 j.fio", "-Fjson -x a j.fio", "-F json -xb j.fio", "-o FILE -r j.fio", "-P j.fio", "-s j.fio"]
-    {
+    std::fs::write(
+        home.work().join("j.fio"),
+        "[global]\nioengine=null\nsize=4k\nrw=read\n[a]\n[b]\n",
+    )
+    .unwrap();
+    for words in [
+        "-m j.fio",
+        "-mV5 j.fio",
+        "-Fjson -x a j.fio",
+        "-F json -xb j.fio",
+        "-o FILE -r j.fio",
+        "-P j.fio",
+        "-s j.fio",
+    ] {
         let seen = programs(&home).into_iter().map(|mut program| {
-            let out = program.args(words.split_whitespace()).current_dir(home.work()).output().unwrap();
+            let out = program
+                .args(words.split_whitespace())
+                .current_dir(home.work())
+                .output()
+                .unwrap();
             let file = std::fs::read_to_string(home.work().join("FILE")).unwrap_or_default();
             let printed = text(&out.stdout) + &file;
-            let fields: Vec<usize> = printed.lines().map(|line| line.split(';').count()).filter(|n| *n > 100).collect();
-            let jobs =
-                ["jobname\" : \"a", "jobname\" : \"b", "\na: (group", "\nb: (group"].map(|job| printed.contains(job));
+            let fields: Vec<usize> = printed
+                .lines()
+                .map(|line| line.split(';').count())
+                .filter(|n| *n > 100)
+                .collect();
+            let jobs = [
+                "jobname\" : \"a",
+                "jobname\" : \"b",
+                "\na: (group",
+                "\nb: (group",
+            ]
+            .map(|job| printed.contains(job));
             (out.status.code(), fields, jobs, out.stdout.is_empty())
         });
         let seen: Vec<_> = seen.collect();
         assert_eq!(seen[0].0, Some(0), "{words}");
-        assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{words}: {seen:?}");
+        assert!(
+            seen.windows(2).all(|pair| pair[0] == pair[1]),
+            "{words}: {seen:?}"
+        );
     }
 }
 
@@ -228,7 +328,11 @@ fn a_steady_state_that_is_not_reached_has_a_whole_window() {
     let words = "--name=a --ioengine=null --rw=randread --size=1g --rate_iops=100 --time_based --runtime=2 --ss=iops:0.0001% \
         --ss_dur=4 --output-format=json";
     for mut program in programs(&home) {
-        let out = program.args(words.split_whitespace()).current_dir(home.work()).output().unwrap();
+        let out = program
+            .args(words.split_whitespace())
+            .current_dir(home.work())
+            .output()
+            .unwrap();
         let data = values(&out)[0]["jobs"][0]["steadystate"]["data"].clone();
         let lengths = ["iops", "bw"].map(|name| data[name].as_array().map(Vec::len));
         assert_eq!(lengths, [Some(4), Some(4)], "{data}");

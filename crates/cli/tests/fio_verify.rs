@@ -21,7 +21,9 @@ struct Told {
 /// Checksums, numbers of processes and places in sources differ; what is said of them does not.
 fn without_chance(line: &str) -> String {
     let word = |word: &str| {
-        let hex = word.len() > 3 && word.bytes().all(|b| b.is_ascii_hexdigit()) && word.parse::<u64>().is_err();
+        let hex = word.len() > 3
+            && word.bytes().all(|b| b.is_ascii_hexdigit())
+            && word.parse::<u64>().is_err();
         match word {
             _ if word.starts_with("pid=") => "pid".to_owned(),
             _ if word.starts_with("err=") => word.split('/').next().unwrap_or_default().to_owned(),
@@ -34,10 +36,23 @@ fn without_chance(line: &str) -> String {
 }
 
 fn told(program: &mut Command, folder: &Path, options: &str) -> Told {
-    let base = ["--name=j", "--filename=f", "--size=256k", "--bs=4k", "--output-format=json"];
-    let out = program.args(base).args(options.split_whitespace()).current_dir(folder).output().unwrap();
+    let base = [
+        "--name=j",
+        "--filename=f",
+        "--size=256k",
+        "--bs=4k",
+        "--output-format=json",
+    ];
+    let out = program
+        .args(base)
+        .args(options.split_whitespace())
+        .current_dir(folder)
+        .output()
+        .unwrap();
     let text = support::text(&out.stdout);
-    let json = text.find('{').and_then(|start| serde_json::from_str::<serde_json::Value>(&text[start..]).ok());
+    let json = text
+        .find('{')
+        .and_then(|start| serde_json::from_str::<serde_json::Value>(&text[start..]).ok());
     let job = json.map(|json| json["jobs"][0].clone()).unwrap_or_default();
     let number = |value: &serde_json::Value| value.as_u64().unwrap_or(0);
     let numbers = [
@@ -49,7 +64,11 @@ fn told(program: &mut Command, folder: &Path, options: &str) -> Told {
         number(&job["total_err"]),
     ];
     let errors = support::text(&out.stderr);
-    Told { code: out.status.code(), numbers, errors: errors.lines().map(without_chance).collect() }
+    Told {
+        code: out.status.code(),
+        numbers,
+        errors: errors.lines().map(without_chance).collect(),
+    }
 }
 
 /// One of the two programs, in a folder of its own.
@@ -60,7 +79,11 @@ struct Side {
 
 impl Side {
     fn run(&self, options: &str) -> Told {
-        let mut program = if self.ours { hakaru(&self.home) } else { Command::new("fio") };
+        let mut program = if self.ours {
+            hakaru(&self.home)
+        } else {
+            Command::new("fio")
+        };
         if self.ours {
             program.arg("fio");
         }
@@ -77,9 +100,15 @@ impl Side {
 
 /// Ours, and fio where there is one.
 fn sides() -> Vec<Side> {
-    let mut sides = vec![Side { home: Home::new(), ours: true }];
+    let mut sides = vec![Side {
+        home: Home::new(),
+        ours: true,
+    }];
     match Command::new("fio").arg("--version").output() {
-        Ok(_) => sides.push(Side { home: Home::new(), ours: false }),
+        Ok(_) => sides.push(Side {
+            home: Home::new(),
+            ours: false,
+        }),
         Err(_) => eprintln!("SKIPPED: fio is not installed, so ours is compared with nothing"),
     }
     sides
@@ -111,7 +140,11 @@ fn whole_data_passes_and_is_counted_as_fio_counts_it() {
         "--rw=write --verify=crc7 --ioengine=libaio --iodepth=8",
     ] {
         let told = both(|side| side.run(options));
-        assert_eq!((told.code, told.numbers[0]), (Some(0), 0), "{options}: {told:?}");
+        assert_eq!(
+            (told.code, told.numbers[0]),
+            (Some(0), 0),
+            "{options}: {told:?}"
+        );
     }
 }
 
@@ -145,10 +178,18 @@ fn damage_of_a_pattern_is_told_with_its_place() {
         side.run(&format!("--rw=read {options}"))
     };
     let all: Vec<Told> = sides().iter().map(run).collect();
-    assert_eq!((all[0].code, &all[0].numbers[..3]), (Some(1), &[84, 4, 16_384][..]), "{:?}", all[0]);
+    assert_eq!(
+        (all[0].code, &all[0].numbers[..3]),
+        (Some(1), &[84, 4, 16_384][..]),
+        "{:?}",
+        all[0]
+    );
     assert_eq!(all[0].errors[1], "fio: bad pattern block offset 3500");
     for fio in &all[1..] {
-        assert_eq!((all[0].code, all[0].numbers, &all[0].errors[..2]), (fio.code, fio.numbers, &fio.errors[..2]));
+        assert_eq!(
+            (all[0].code, all[0].numbers, &all[0].errors[..2]),
+            (fio.code, fio.numbers, &fio.errors[..2])
+        );
     }
 }
 
@@ -158,7 +199,10 @@ fn a_later_run_only_verifies() {
     let told = both(|side| {
         side.run("--rw=write --verify=crc32c");
         let whole = side.run(options);
-        assert_eq!((whole.code, whole.numbers), (Some(0), [0, 64, 256 << 10, 64, 256 << 10, 0]));
+        assert_eq!(
+            (whole.code, whole.numbers),
+            (Some(0), [0, 64, 256 << 10, 64, 256 << 10, 0])
+        );
         side.damage(5000);
         side.run(options)
     });
@@ -169,27 +213,37 @@ fn a_later_run_only_verifies() {
 fn a_job_that_goes_on_counts_what_is_wrong() {
     let run = |side: &Side| {
         side.run("--rw=write --verify=crc32c");
-        [5000, 50_000, 100_000].into_iter().for_each(|at| side.damage(at));
+        [5000, 50_000, 100_000]
+            .into_iter()
+            .for_each(|at| side.damage(at));
         side.run("--rw=read --verify=crc32c --continue_on_error=verify")
     };
     let mut all: Vec<Told> = sides().iter().map(run).collect();
     let ours = all.remove(0);
-    assert_eq!((ours.code, ours.numbers), (Some(0), [84, 64, 256 << 10, 0, 0, 3]));
+    assert_eq!(
+        (ours.code, ours.numbers),
+        (Some(0), [84, 64, 256 << 10, 0, 0, 3])
+    );
     for fio in all {
-        assert_eq!((ours.code, ours.numbers, &ours.errors), (fio.code, fio.numbers, &fio.errors));
+        assert_eq!(
+            (ours.code, ours.numbers, &ours.errors),
+            (fio.code, fio.numbers, &fio.errors)
+        );
     }
 }
 
 /// With an interval, fio forgets a damaged piece when the last one of its block is whole.
 #[test]
 fn damage_in_one_piece_of_a_block_is_not_forgotten() {
-    let side = Side { home: Home::new(), ours: true };
+    let side = Side {
+        home: Home::new(),
+        ours: true,
+    };
     side.run("--rw=write --verify=crc32c --verify_interval=512");
     side.damage(8192 + 3 * 512 + 100);
     let told = side.run("--rw=read --verify=crc32c --verify_interval=512");
     assert_eq!((told.code, told.numbers[0]), (Some(1), 84));
-    let first =
-        "crc32c: verify failed at file f offset 9728, length 512 (requested block: offset=8192, length=4096, flags";
+    let first = "crc32c: verify failed at file f offset 9728, length 512 (requested block: offset=8192, length=4096, flags";
     assert_eq!(told.errors[0], first);
 }
 
@@ -201,22 +255,43 @@ fn a_state_tells_how_far_to_verify() {
         side.run("--rw=read --verify=crc32c --verify_state_load=1")
     });
     assert_eq!((told.code, told.numbers[1]), (Some(0), 9));
-    let alone = Side { home: Home::new(), ours: true };
+    let alone = Side {
+        home: Home::new(),
+        ours: true,
+    };
     let told = alone.run("--rw=read --verify=crc32c --verify_state_load=1");
-    assert!(told.code == Some(1) && told.errors[0].contains("verify_state_load"), "{told:?}");
+    assert!(
+        told.code == Some(1) && told.errors[0].contains("verify_state_load"),
+        "{told:?}"
+    );
 }
 
 #[test]
 fn what_cannot_be_is_refused_with_its_cure() {
-    let side = Side { home: Home::new(), ours: true };
+    let side = Side {
+        home: Home::new(),
+        ours: true,
+    };
     for (options, words) in [
-        ("--rw=write --verify=sha512 --verify_interval=80", "the header does not fit"),
-        ("--rw=write --verify=crc32c --verify_offset=4090", "goes past the end of its block"),
+        (
+            "--rw=write --verify=sha512 --verify_interval=80",
+            "the header does not fit",
+        ),
+        (
+            "--rw=write --verify=crc32c --verify_offset=4090",
+            "goes past the end of its block",
+        ),
         ("--rw=write --verify=pattern", "needs verify_pattern"),
-        ("--rw=write --verify=crc32c --ioengine=filecreate", "moves no data"),
+        (
+            "--rw=write --verify=crc32c --ioengine=filecreate",
+            "moves no data",
+        ),
         ("--rw=write --verify=crc33", "did you mean"),
     ] {
         let told = side.run(options);
-        assert!(told.code == Some(1) && told.errors.concat().contains(words), "{options}: {told:?}");
+        assert!(
+            told.code == Some(1) && told.errors.concat().contains(words),
+            "{options}: {told:?}"
+        );
     }
 }

@@ -30,16 +30,34 @@ fn published_logs_are_stored_once_and_come_back_figure_by_figure() {
     let told = said(&home, &["import", &folder]);
     assert!(told.ends_with("16 runs imported.\n"), "{told}");
     let again = said(&home, &["import", &folder]);
-    assert!(again.ends_with("0 runs imported, 16 were there already.\n"), "{again}");
+    assert!(
+        again.ends_with("0 runs imported, 16 were there already.\n"),
+        "{again}"
+    );
     let stored = records(&home);
     assert_eq!(stored.len(), 16);
-    for record in stored.iter().filter(|record| record.target.display_name().starts_with("pi5")) {
-        let Origin::Imported { source, .. } = &record.origin else { panic!("{:?}", record.origin) };
+    for record in stored
+        .iter()
+        .filter(|record| record.target.display_name().starts_with("pi5"))
+    {
+        let Origin::Imported { source, .. } = &record.origin else {
+            panic!("{:?}", record.origin)
+        };
         let original = std::fs::read_to_string(source).unwrap();
         let shown = said(&home, &["show", &record.id, "--format", "fio"]);
-        let lines =
-            |text: &str| text.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n");
-        let original = lines(&original[original.find(": (g=0)").and_then(|at| original[..at].rfind('\n')).unwrap()..]);
+        let lines = |text: &str| {
+            text.lines()
+                .map(str::trim_end)
+                .filter(|l| !l.is_empty())
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        let original = lines(
+            &original[original
+                .find(": (g=0)")
+                .and_then(|at| original[..at].rfind('\n'))
+                .unwrap()..],
+        );
         assert_eq!(lines(&shown), original, "{source}");
     }
     assert!(said(&home, &["list"]).contains("sdio-1bit"));
@@ -50,14 +68,27 @@ fn published_logs_are_stored_once_and_come_back_figure_by_figure() {
 fn runs_of_one_thing_are_one_series() {
     let home = Home::new();
     said(&home, &["import", &log("f2fs-blog-ext4-1")]);
-    said(&home, &["import", &log("f2fs-blog-ext4-2"), &log("f2fs-blog-f2fs-1"), &log("f2fs-blog-f2fs-2")]);
+    said(
+        &home,
+        &[
+            "import",
+            &log("f2fs-blog-ext4-2"),
+            &log("f2fs-blog-f2fs-1"),
+            &log("f2fs-blog-f2fs-2"),
+        ],
+    );
     let all = records(&home);
     let series = |label: &str| -> Vec<(String, u32)> {
-        let of = all.iter().filter(|r| r.target.label.as_deref() == Some(label));
+        let of = all
+            .iter()
+            .filter(|r| r.target.label.as_deref() == Some(label));
         of.map(|r| (r.series.clone(), r.repeat)).collect()
     };
     let ext4 = series("f2fs-blog-ext4");
-    assert!(ext4.len() == 2 && ext4[0].0 == ext4[1].0 && ext4[0].1 + ext4[1].1 == 1, "{ext4:?}");
+    assert!(
+        ext4.len() == 2 && ext4[0].0 == ext4[1].0 && ext4[0].1 + ext4[1].1 == 1,
+        "{ext4:?}"
+    );
     let told = said(&home, &["compare", "f2fs-blog-ext4", "f2fs-blog-f2fs"]);
     assert!(told.contains("n = 2") && told.contains("1.95x"), "{told}");
 }
@@ -81,18 +112,33 @@ fn a_card_and_a_disk_are_compared_as_published() {
 fn files_are_compared_without_being_stored() {
     let home = Home::new();
     let page = home.path().join("bus.html");
-    let told = said(&home, &["compare", &log("sdio-1bit"), &log("sdio-4bit"), "--output", page.to_str().unwrap()]);
+    let told = said(
+        &home,
+        &[
+            "compare",
+            &log("sdio-1bit"),
+            &log("sdio-4bit"),
+            "--output",
+            page.to_str().unwrap(),
+        ],
+    );
     assert!(told.contains("1.42x"), "{told}");
     assert!(std::fs::read_to_string(page).unwrap().contains("sdio-4bit"));
     assert_eq!(records(&home).len(), 0);
-    let refused = hakaru(&home).args(["compare", &log("sdio-1bit"), &log("pi5-2-randread-ssd")]).output().unwrap();
+    let refused = hakaru(&home)
+        .args(["compare", &log("sdio-1bit"), &log("pi5-2-randread-ssd")])
+        .output()
+        .unwrap();
     assert!(!refused.status.success() && text(&refused.stderr).contains("no workload in common"));
 }
 
 #[test]
 fn records_travel_from_store_to_store() {
     let (home, other) = (Home::new(), Home::new());
-    said(&home, &["import", &log("sdio-1bit"), &log("pi5-3-fsync-ssd")]);
+    said(
+        &home,
+        &["import", &log("sdio-1bit"), &log("pi5-3-fsync-ssd")],
+    );
     let exported = said(&home, &["export"]);
     assert_eq!(exported.lines().count(), 2);
     let file = home.path().join("all.jsonl");
@@ -115,17 +161,37 @@ fn records_travel_from_store_to_store() {
 #[test]
 fn standard_input_and_tables_are_read() {
     let home = Home::new();
-    let mut child = hakaru(&home).args(["import", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = hakaru(&home)
+        .args(["import", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let result = b"268435456 bytes (268 MB, 256 MiB) copied, 2 s, 134 MB/s\n";
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), result).unwrap();
     let out = child.wait_with_output().unwrap();
-    assert!(text(&out.stdout).contains("dd of dd"), "{}", text(&out.stdout));
+    assert!(
+        text(&out.stdout).contains("dd of dd"),
+        "{}",
+        text(&out.stdout)
+    );
     let (table, map) = (home.path().join("t.csv"), home.path().join("t.toml"));
     std::fs::write(&table, "card,what,speed,io\nkingston,rr,7.7,1973\n").unwrap();
     let columns = "bandwidth_unit = \"KB/s\"\n[columns]\ntarget = [\"card\"]\nworkload = \"what\"\nbandwidth = \"speed\"\niops = \"io\"\n[workloads.rr]\nrw = \"randread\"\nbs = \"4KiB\"\n";
     std::fs::write(&map, columns).unwrap();
-    let told = said(&home, &["import", table.to_str().unwrap(), "--map", map.to_str().unwrap()]);
-    assert!(told.contains("one prefix off") && told.contains("1 run imported"), "{told}");
+    let told = said(
+        &home,
+        &[
+            "import",
+            table.to_str().unwrap(),
+            "--map",
+            map.to_str().unwrap(),
+        ],
+    );
+    assert!(
+        told.contains("one prefix off") && told.contains("1 run imported"),
+        "{told}"
+    );
 }
 
 /// Rows with the same figures were taken for one row that came twice: of three repeats two were stored.
@@ -134,7 +200,12 @@ fn repeats_that_print_alike_are_repeats() {
     let home = Home::new();
     let (table, copy) = (home.path().join("t.csv"), home.path().join("copy.csv"));
     let head = "target,rw,bs,bandwidth,bandwidth_unit\n";
-    let rows = |speeds: &[&str]| speeds.iter().map(|speed| format!("a,read,1MiB,{speed},MB/s\n")).collect::<String>();
+    let rows = |speeds: &[&str]| {
+        speeds
+            .iter()
+            .map(|speed| format!("a,read,1MiB,{speed},MB/s\n"))
+            .collect::<String>()
+    };
     for file in [&table, &copy] {
         std::fs::write(file, head.to_owned() + &rows(&["22.4", "22.4", "22.5"])).unwrap();
     }
@@ -146,7 +217,10 @@ fn repeats_that_print_alike_are_repeats() {
     assert_eq!(repeats, [0, 1, 2]);
     // The same text again, under another name as well, is nothing new.
     let again = said(&home, &["import", table, copy]);
-    assert!(again.ends_with("0 runs imported, 6 were there already.\n"), "{again}");
+    assert!(
+        again.ends_with("0 runs imported, 6 were there already.\n"),
+        "{again}"
+    );
     std::fs::write(copy, head.to_owned() + &rows(&["23.5", "23.5"])).unwrap();
     assert!(said(&home, &["compare", table, copy]).contains("n = 3"));
 }
@@ -157,14 +231,22 @@ fn few_runs_of_each_workload_are_few_however_many_there_are_together() {
     let table = |name: &str, speed: f64| {
         let mut text = "target,rw,bs,bandwidth,bandwidth_unit\n".to_owned();
         for rw in ["read", "write", "randread"] {
-            text += &format!("{name},{rw},1MiB,{speed},MB/s\n{name},{rw},1MiB,{},MB/s\n", speed + 0.1);
+            text += &format!(
+                "{name},{rw},1MiB,{speed},MB/s\n{name},{rw},1MiB,{},MB/s\n",
+                speed + 0.1
+            );
         }
         let path = home.path().join(format!("{name}.csv"));
         std::fs::write(&path, text).unwrap();
         path.display().to_string()
     };
     let told = said(&home, &["compare", &table("a", 20.0), &table("b", 30.0)]);
-    assert_eq!(told.matches("2 runs say little of how much runs differ").count(), 2, "{told}");
+    assert_eq!(
+        told.matches("2 runs say little of how much runs differ")
+            .count(),
+        2,
+        "{told}"
+    );
 }
 
 /// Names of things, scenarios and programs are what a stranger wrote: no byte of them is obeyed by a terminal.
@@ -173,15 +255,27 @@ fn nothing_foreign_commands_the_terminal() {
     let home = Home::new();
     let (table, other) = (home.path().join("t.csv"), home.path().join("o.csv"));
     let row = |name: &str| {
-        format!("target,workload,rw,bs,bandwidth,bandwidth_unit\n{name}\u{7},x\u{202e}y,read,1MiB,22.4,MB/s\n")
+        format!(
+            "target,workload,rw,bs,bandwidth,bandwidth_unit\n{name}\u{7},x\u{202e}y,read,1MiB,22.4,MB/s\n"
+        )
     };
     std::fs::write(&table, row("evil") + "z\u{7},x,unknown\u{7},1MiB,1,MB/s\n").unwrap();
     std::fs::write(&other, row("worse")).unwrap();
     let (table, other) = (table.to_str().unwrap(), other.to_str().unwrap());
-    for words in [&["import", table][..], &["list"], &["show", "latest"], &["compare", table, other]] {
+    for words in [
+        &["import", table][..],
+        &["list"],
+        &["show", "latest"],
+        &["compare", table, other],
+    ] {
         let told = said(&home, words);
         assert!(told.contains('\u{fffd}'), "{words:?}: {told}");
-        assert!(!told.chars().any(|c| c.is_control() && c != '\n' || c == '\u{202e}'), "{words:?}: {told:?}");
+        assert!(
+            !told
+                .chars()
+                .any(|c| c.is_control() && c != '\n' || c == '\u{202e}'),
+            "{words:?}: {told:?}"
+        );
     }
 }
 
@@ -190,11 +284,23 @@ fn nothing_is_said_to_be_nothing() {
     let home = Home::new();
     let file = home.path().join("prose.txt");
     std::fs::write(&file, "There is no result in here.\n").unwrap();
-    let out = hakaru(&home).args(["import", file.to_str().unwrap()]).output().unwrap();
+    let out = hakaru(&home)
+        .args(["import", file.to_str().unwrap()])
+        .output()
+        .unwrap();
     assert_eq!(out.status.code(), Some(1));
-    assert!(text(&out.stdout).contains("No results were found"), "{}", text(&out.stdout));
-    assert!(said(&home, &["import", "--dry-run", &log("sdio-1bit")]).contains("nothing was stored"));
-    let missing = hakaru(&home).args(["import", "/no/such/file"]).output().unwrap();
+    assert!(
+        text(&out.stdout).contains("No results were found"),
+        "{}",
+        text(&out.stdout)
+    );
+    assert!(
+        said(&home, &["import", "--dry-run", &log("sdio-1bit")]).contains("nothing was stored")
+    );
+    let missing = hakaru(&home)
+        .args(["import", "/no/such/file"])
+        .output()
+        .unwrap();
     assert!(text(&missing.stderr).contains("/no/such/file"));
 }
 
@@ -204,28 +310,57 @@ fn results_stand_beside_published_ones_and_ones_own() {
     said(&home, &["import", &log("pi5-2-randread-microsd")]);
     said(&home, &["import", &log("pi5-2-randread-ssd")]);
     let listed = said(&home, &["shelf"]);
-    assert!(listed.contains("suneast") && listed.contains("27.6 ± 3.36"), "{listed}");
+    assert!(
+        listed.contains("suneast") && listed.contains("27.6 ± 3.36"),
+        "{listed}"
+    );
     let run = &records(&home)[0].id;
     assert!(said(&home, &["shelf", "add", "spare", run]).contains("1 figure of spare"));
-    let twice = hakaru(&home).args(["shelf", "add", "spare"]).output().unwrap();
+    let twice = hakaru(&home)
+        .args(["shelf", "add", "spare"])
+        .output()
+        .unwrap();
     assert!(!twice.status.success() && text(&twice.stderr).contains("on the shelf already"));
     assert!(said(&home, &["shelf", "list"]).contains("your shelf"));
     // Those who add at once each read what the others wrote.
-    let add =
-        |n: u32| hakaru(&home).args(["shelf", "add", &format!("copy-{n}"), run]).stdout(Stdio::null()).spawn().unwrap();
+    let add = |n: u32| {
+        hakaru(&home)
+            .args(["shelf", "add", &format!("copy-{n}"), run])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap()
+    };
     let all: Vec<_> = (0..6).map(add).collect();
-    assert!(all.into_iter().all(|mut child| child.wait().unwrap().success()));
+    assert!(
+        all.into_iter()
+            .all(|mut child| child.wait().unwrap().success())
+    );
     let listed = said(&home, &["shelf"]);
-    assert!((0..6).all(|n| listed.contains(&format!("copy-{n}"))), "{listed}");
+    assert!(
+        (0..6).all(|n| listed.contains(&format!("copy-{n}"))),
+        "{listed}"
+    );
     assert!(said(&home, &["shelf", "remove", "spare"]).contains("taken off"));
     assert!(!said(&home, &["shelf"]).contains("spare"));
-    let gone = hakaru(&home).args(["shelf", "remove", "suneast"]).output().unwrap();
-    assert!(text(&gone.stderr).contains("nothing of yours"), "{}", text(&gone.stderr));
+    let gone = hakaru(&home)
+        .args(["shelf", "remove", "suneast"])
+        .output()
+        .unwrap();
+    assert!(
+        text(&gone.stderr).contains("nothing of yours"),
+        "{}",
+        text(&gone.stderr)
+    );
 }
 
 /// What a pipe is given.
 fn piped(home: &Home, result: &str) -> String {
-    let mut child = hakaru(home).args(["import", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = hakaru(home)
+        .args(["import", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), result.as_bytes()).unwrap();
     text(&child.wait_with_output().unwrap().stdout)
 }
@@ -235,19 +370,45 @@ fn piped(home: &Home, result: &str) -> String {
 fn one_measurement_in_two_forms_is_one_run() {
     let home = Home::new();
     let file = format!("--filename={}", home.work().join("f").display());
-    let job =
-        ["fio", "--name=a", "--rw=randrw", "--bs=4k", "--size=1m", "--output-format=json,normal", "--unlink=1", &file];
+    let job = [
+        "fio",
+        "--name=a",
+        "--rw=randrw",
+        "--bs=4k",
+        "--size=1m",
+        "--output-format=json,normal",
+        "--unlink=1",
+        &file,
+    ];
     let both = said(&home, &job);
     let (json, normal) = both.split_at(both.rfind("\n}\n").map_or(0, |at| at + 3));
-    let (a, b, all) = (home.path().join("a.json"), home.path().join("b.txt"), home.path().join("all.txt"));
+    let (a, b, all) = (
+        home.path().join("a.json"),
+        home.path().join("b.txt"),
+        home.path().join("all.txt"),
+    );
     for (path, content) in [(&a, json), (&b, normal), (&all, both.as_str())] {
         std::fs::write(path, content).unwrap();
     }
-    let (a, b, all) = (a.to_str().unwrap(), b.to_str().unwrap(), all.to_str().unwrap());
+    let (a, b, all) = (
+        a.to_str().unwrap(),
+        b.to_str().unwrap(),
+        all.to_str().unwrap(),
+    );
     let told = said(&home, &["import", b, a]);
-    assert!(told.contains("b.txt: the same measurement as in") && told.contains("which comes with it"), "{told}");
-    assert!(told.ends_with("1 run imported, 1 was there already.\n"), "{told}");
-    assert_eq!(records(&home)[0].target.label.as_deref(), Some("a"), "the one that tells more is stored");
+    assert!(
+        told.contains("b.txt: the same measurement as in") && told.contains("which comes with it"),
+        "{told}"
+    );
+    assert!(
+        told.ends_with("1 run imported, 1 was there already.\n"),
+        "{told}"
+    );
+    assert_eq!(
+        records(&home)[0].target.label.as_deref(),
+        Some("a"),
+        "the one that tells more is stored"
+    );
     for again in [&["import", b][..], &["import", all], &["import", a]] {
         let told = said(&home, again);
         assert!(told.contains("0 runs imported"), "{again:?}: {told}");
@@ -255,7 +416,8 @@ fn one_measurement_in_two_forms_is_one_run() {
     for content in [json, normal] {
         let told = piped(&home, content);
         assert!(
-            told.contains("is stored as run") && told.ends_with("0 runs imported, 1 was there already.\n"),
+            told.contains("is stored as run")
+                && told.ends_with("0 runs imported, 1 was there already.\n"),
             "{told}"
         );
     }
@@ -276,7 +438,10 @@ fn what_comes_through_a_pipe_is_known_by_its_content() {
     assert!(said(&home, &["import", file.to_str().unwrap()]).contains("1 run imported"));
     for _ in 0..2 {
         let told = piped(&home, result);
-        assert!(told.ends_with("0 runs imported, 1 was there already.\n"), "{told}");
+        assert!(
+            told.ends_with("0 runs imported, 1 was there already.\n"),
+            "{told}"
+        );
     }
     assert!(piped(&home, &result.replace("2.0137", "2.0138")).contains("1 run imported"));
 }
@@ -286,9 +451,16 @@ fn what_comes_through_a_pipe_is_known_by_its_content() {
 fn the_time_of_text_is_that_of_a_time_zone() {
     let started = |zone: &str| {
         let home = Home::new();
-        let out = hakaru(&home).env("TZ", zone).args(["import", &log("pi5-1-seqrw-ssd")]).output().unwrap();
+        let out = hakaru(&home)
+            .env("TZ", zone)
+            .args(["import", &log("pi5-1-seqrw-ssd")])
+            .output()
+            .unwrap();
         let told = text(&out.stdout);
-        assert!(told.contains("not its time zone: taken as that of this host"), "{told}");
+        assert!(
+            told.contains("not its time zone: taken as that of this host"),
+            "{told}"
+        );
         records(&home)[0].started_unix_ms
     };
     // Nine hours west of it, the same clock shows a moment nine hours later.
@@ -304,44 +476,80 @@ fn things(home: &Home) -> Vec<(String, usize)> {
     let mut counted = std::collections::BTreeMap::new();
     for record in records(home) {
         *counted.entry(record.target.display_name()).or_insert(0) += 1;
-        let repeats = records(home).iter().filter(|other| other.series == record.series).count();
+        let repeats = records(home)
+            .iter()
+            .filter(|other| other.series == record.series)
+            .count();
         assert!(record.repeat < repeats as u32);
     }
     counted.into_iter().collect()
 }
 
 fn of(things: &[(&str, usize)]) -> Vec<(String, usize)> {
-    things.iter().map(|(name, runs)| ((*name).to_owned(), *runs)).collect()
+    things
+        .iter()
+        .map(|(name, runs)| ((*name).to_owned(), *runs))
+        .collect()
 }
 
 /// A card and a disk on one page became two repeats of one thing, "120 ± 123 MB/s".
 #[test]
 fn things_on_one_page_are_told_apart_by_headings() {
-    let (card, disk) = (content("pi5-4-sustain-microsd"), content("pi5-4-sustain-ssd"));
+    let (card, disk) = (
+        content("pi5-4-sustain-microsd"),
+        content("pi5-4-sustain-ssd"),
+    );
     let page = format!("# Results\n## SD card\n```\n{card}```\n## SSD\n```\n{disk}```\n");
     let home = Home::new();
     let file = home.path().join("page.md");
     std::fs::write(&file, &page).unwrap();
     let file = file.to_str().unwrap();
     let told = said(&home, &["import", file]);
-    assert!(told.contains("differ in their heading") && told.contains("--label \"SD card=NAME\""), "{told}");
-    assert_eq!(things(&home), of(&[("page (SD card)", 1), ("page (SSD)", 1)]));
+    assert!(
+        told.contains("differ in their heading") && told.contains("--label \"SD card=NAME\""),
+        "{told}"
+    );
+    assert_eq!(
+        things(&home),
+        of(&[("page (SD card)", 1), ("page (SSD)", 1)])
+    );
     assert!(said(&home, &["import", file]).contains("0 runs imported, 2 were there already"));
     let home = Home::new();
-    said(&home, &["import", "--label", "sd card=microsd", "--label", "SSD=ssd", file]);
+    said(
+        &home,
+        &[
+            "import",
+            "--label",
+            "sd card=microsd",
+            "--label",
+            "SSD=ssd",
+            file,
+        ],
+    );
     assert_eq!(things(&home), of(&[("microsd", 1), ("ssd", 1)]));
-    let refused = hakaru(&home).args(["import", "--label", "HDD=x", file]).output().unwrap();
+    let refused = hakaru(&home)
+        .args(["import", "--label", "HDD=x", file])
+        .output()
+        .unwrap();
     let stderr = text(&refused.stderr);
-    assert!(stderr.contains("there are:") && stderr.contains("`SD card`, `SSD`, `mmcblk0`"), "{stderr}");
+    assert!(
+        stderr.contains("there are:") && stderr.contains("`SD card`, `SSD`, `mmcblk0`"),
+        "{stderr}"
+    );
 }
 
 #[test]
 fn things_in_one_text_are_told_apart_by_disks_and_file_systems() {
     let disks = content("pi5-4-sustain-microsd") + "\n" + &content("pi5-4-sustain-ssd");
-    let hdparm = ["sda", "sdb"]
-        .map(|disk| format!("/dev/{disk}:\n Timing buffered disk reads:  64 MB in  3.01 seconds =  21.25 MB/sec\n\n"));
+    let hdparm = ["sda", "sdb"].map(|disk| {
+        format!(
+            "/dev/{disk}:\n Timing buffered disk reads:  64 MB in  3.01 seconds =  21.25 MB/sec\n\n"
+        )
+    });
     let of_logs = |kind: &str| {
-        let logs = [1, 2].map(|run| content(&format!("f2fs-blog-{kind}-{run}"))).concat();
+        let logs = [1, 2]
+            .map(|run| content(&format!("f2fs-blog-{kind}-{run}")))
+            .concat();
         format!("$ sudo mkfs.{kind} /dev/sda1\n$ sudo mount /dev/sda1 /mnt\n{logs}")
     };
     let kinds = of_logs("ext4") + &of_logs("f2fs");
@@ -362,18 +570,34 @@ fn things_in_one_text_are_told_apart_by_disks_and_file_systems() {
 fn headings_that_count_runs_leave_repeats_together() {
     let home = Home::new();
     let file = home.path().join("x.md");
-    let page = [1, 2].map(|run| format!("## Run {run}\n{}\n", content(&format!("f2fs-blog-ext4-{run}"))));
+    let page = [1, 2].map(|run| {
+        format!(
+            "## Run {run}\n{}\n",
+            content(&format!("f2fs-blog-ext4-{run}"))
+        )
+    });
     std::fs::write(&file, page.concat()).unwrap();
     said(&home, &["import", file.to_str().unwrap()]);
     assert_eq!(things(&home), of(&[("x", 2)]));
-    assert_eq!(records(&home).iter().map(|record| record.repeat).max(), Some(1));
+    assert_eq!(
+        records(&home).iter().map(|record| record.repeat).max(),
+        Some(1)
+    );
 }
 
 /// Who gives one name to two disks gets one series, and is told.
 #[test]
 fn unlike_runs_of_one_series_are_a_caveat() {
     let home = Home::new();
-    said(&home, &["import", "--label=x", &log("pi5-4-sustain-microsd"), &log("pi5-4-sustain-ssd")]);
+    said(
+        &home,
+        &[
+            "import",
+            "--label=x",
+            &log("pi5-4-sustain-microsd"),
+            &log("pi5-4-sustain-ssd"),
+        ],
+    );
     assert_eq!(things(&home), of(&[("x", 2)]));
     let told = said(&home, &["report", "latest", "--format=terminal"]);
     assert!(told.contains("2 disks are put together"), "{told}");
@@ -385,22 +609,50 @@ fn compare_takes_exactly_the_runs_named() {
     let home = Home::new();
     let kinds = ["ext4", "f2fs"];
     for kind in kinds {
-        said(&home, &["import", &log(&format!("f2fs-blog-{kind}-1")), &log(&format!("f2fs-blog-{kind}-2"))]);
+        said(
+            &home,
+            &[
+                "import",
+                &log(&format!("f2fs-blog-{kind}-1")),
+                &log(&format!("f2fs-blog-{kind}-2")),
+            ],
+        );
     }
     let of_kind = |kind: &str| -> Vec<RunRecord> {
         let all = records(&home).into_iter();
-        all.filter(|record| record.target.display_name() == format!("f2fs-blog-{kind}")).collect()
+        all.filter(|record| record.target.display_name() == format!("f2fs-blog-{kind}"))
+            .collect()
     };
     let [ext4, f2fs] = kinds.map(of_kind);
-    let out = hakaru(&home).args(["compare", &ext4[0].id, &ext4[1].id]).output().unwrap();
+    let out = hakaru(&home)
+        .args(["compare", &ext4[0].id, &ext4[1].id])
+        .output()
+        .unwrap();
     let told = text(&out.stdout);
-    assert!(told.contains("n = 1") && !told.contains("n = 2") && !told.contains("1.00x"), "{told}");
-    assert!(text(&out.stderr).contains("is one of 2 runs of its series; series="), "{}", text(&out.stderr));
-    let told = said(&home, &["compare", &format!("series={}", &ext4[0].series[..8]), "f2fs-blog-f2fs"]);
+    assert!(
+        told.contains("n = 1") && !told.contains("n = 2") && !told.contains("1.00x"),
+        "{told}"
+    );
+    assert!(
+        text(&out.stderr).contains("is one of 2 runs of its series; series="),
+        "{}",
+        text(&out.stderr)
+    );
+    let told = said(
+        &home,
+        &[
+            "compare",
+            &format!("series={}", &ext4[0].series[..8]),
+            "f2fs-blog-f2fs",
+        ],
+    );
     assert!(told.contains("n = 2") && !told.contains("n = 1"), "{told}");
     assert_eq!(f2fs.len(), 2);
     // Percentiles of several runs of another program cannot be put together: each end is shown.
-    let p99 = told.lines().find(|line| line.contains("latency, P99 ")).unwrap_or_default();
+    let p99 = told
+        .lines()
+        .find(|line| line.contains("latency, P99 "))
+        .unwrap_or_default();
     assert_eq!(p99.matches(" to ").count(), 2, "{told}");
 }
 
@@ -416,6 +668,14 @@ fn unknown_properties_are_not_shown() {
     said(&home, &["import", file.to_str().unwrap()]);
     let shown = said(&home, &["show", "latest"]);
     assert!(shown.contains("write, 4 KiB, queue depth 64"), "{shown}");
-    let workload = shown.lines().find(|line| line.contains("queue depth 64")).unwrap();
-    assert!(!["sequential", "random write", "psync", "cache"].iter().any(|word| workload.contains(word)), "{shown}");
+    let workload = shown
+        .lines()
+        .find(|line| line.contains("queue depth 64"))
+        .unwrap();
+    assert!(
+        !["sequential", "random write", "psync", "cache"]
+            .iter()
+            .any(|word| workload.contains(word)),
+        "{shown}"
+    );
 }

@@ -10,7 +10,10 @@ use support::{Home, hakaru, text};
 
 fn command(home: &Home, line: &str) -> Command {
     let mut command = hakaru(home);
-    command.current_dir(home.work()).arg("iozone").args(line.split_whitespace());
+    command
+        .current_dir(home.work())
+        .arg("iozone")
+        .args(line.split_whitespace());
     command
 }
 
@@ -38,15 +41,32 @@ fn fails(home: &Home, line: &str, words: &str) {
 
 /// Words of the line that begins so, behind the equals sign.
 fn figure(text: &str, beginning: &str) -> f64 {
-    let line = text.lines().find(|line| line.trim_start().starts_with(beginning)).unwrap_or_else(|| panic!("{text}"));
-    line.split('=').nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap()
+    let line = text
+        .lines()
+        .find(|line| line.trim_start().starts_with(beginning))
+        .unwrap_or_else(|| panic!("{text}"));
+    line.split('=')
+        .nth(1)
+        .unwrap()
+        .split_whitespace()
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap()
 }
 
 #[test]
 fn the_published_command_runs_as_printed() {
     let home = Home::new();
     let text = succeeds(&home, "-T -t 4 -s 1m -r 4k -I -i0 -i1 -i2");
-    let tests = ["initial writers", "rewriters", "readers", "re-readers", "random readers", "random writers"];
+    let tests = [
+        "initial writers",
+        "rewriters",
+        "readers",
+        "re-readers",
+        "random readers",
+        "random writers",
+    ];
     for test in tests {
         assert!(text.contains(&format!("4 {test} ")), "{test}: {text}");
     }
@@ -55,7 +75,10 @@ fn the_published_command_runs_as_printed() {
     assert!(children > 0.0 && parent > 0.0);
     assert!(figure(&text, "Min throughput") <= figure(&text, "Avg throughput"));
     assert!(figure(&text, "Min xfer") <= 1024.0);
-    assert!(text.ends_with(" kB\n\n\n\niozone test complete.\n"), "{text}");
+    assert!(
+        text.ends_with(" kB\n\n\n\niozone test complete.\n"),
+        "{text}"
+    );
     assert_eq!(home.left_behind(), 0, "files are removed");
 }
 
@@ -64,14 +87,23 @@ fn the_table_is_where_clients_look_for_it() {
     let home = Home::new();
     let text = succeeds(&home, "-a -e -I -i 0 -i 1 -i 2 -s 1M -r 4k -r 1024k");
     let lines: Vec<&str> = text.lines().collect();
-    let [.., row, empty, end] = &lines[..] else { panic!("{text}") };
+    let [.., row, empty, end] = &lines[..] else {
+        panic!("{text}")
+    };
     assert_eq!((*empty, *end), ("", "iozone test complete."));
-    let words: Vec<u64> = row.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    let words: Vec<u64> = row
+        .split_whitespace()
+        .map(|word| word.parse().unwrap())
+        .collect();
     assert_eq!((words.len(), &words[..2]), (8, &[1024, 1024][..]));
     assert!(words[2..].iter().all(|&rate| rate > 0), "{row}");
     let all = succeeds(&home, "-s 256 -r 8");
     let row = all.lines().rev().nth(2).unwrap();
-    assert_eq!((row.len(), row.split_whitespace().count()), (143, 15), "{row}");
+    assert_eq!(
+        (row.len(), row.split_whitespace().count()),
+        (143, 15),
+        "{row}"
+    );
     assert_eq!(home.left_behind(), 0);
 }
 
@@ -95,28 +127,52 @@ fn every_test_and_way_of_doing_io_runs() {
 #[test]
 fn what_is_stored_and_what_is_printed_say_the_same() {
     let home = Home::new();
-    for line in ["-t 3 -s 2m -r 16k -i0 -i1 -i2 -i3 -i6 -i8 -i9 -i11", "-a -s 1m -r 16k -i 0 -i 1 -i 4 -i 5"] {
-        let out = command(&home, line).env("HAKARU_STORE", "1").output().unwrap();
-        assert!(out.status.success() && text(&out.stderr).contains("stored as"), "{}", text(&out.stderr));
+    for line in [
+        "-t 3 -s 2m -r 16k -i0 -i1 -i2 -i3 -i6 -i8 -i9 -i11",
+        "-a -s 1m -r 16k -i 0 -i 1 -i 4 -i 5",
+    ] {
+        let out = command(&home, line)
+            .env("HAKARU_STORE", "1")
+            .output()
+            .unwrap();
+        assert!(
+            out.status.success() && text(&out.stderr).contains("stored as"),
+            "{}",
+            text(&out.stderr)
+        );
         let record = support::records(&home).remove(0);
         let printed = text(&out.stdout);
-        let found = import(&[SourceText { name: "out", text: &printed }]);
-        let [imported] = &found.runs[..] else { panic!("one run in {printed}") };
+        let found = import(&[SourceText {
+            name: "out",
+            text: &printed,
+        }]);
+        let [imported] = &found.runs[..] else {
+            panic!("one run in {printed}")
+        };
         let imported = &imported.run;
         assert_eq!(imported.unread, [], "{printed}");
         assert_eq!(imported.phases.len(), record.phases.len(), "{printed}");
         for (place, (theirs, ours)) in imported.phases.iter().zip(&record.phases).enumerate() {
             assert_eq!(theirs.name, ours.name);
-            let measured = TestFigures::of(ours, 16, FigureUnit::KiloBytes, Default::default()).children;
+            let measured =
+                TestFigures::of(ours, 16, FigureUnit::KiloBytes, Default::default()).children;
             let worker = &theirs.workers[0];
             let by_count = worker.ops.iter().find(|(_, op)| op.bytes > 0);
             let by_count = by_count.map(|(_, op)| op.bytes as f64 / worker.runtime.as_secs_f64());
             let report = imported.reported.worker(place, 0).unwrap();
-            let stated = report.ops.iter().find_map(|(_, op)| op.bytes_per_s).map(|rate| rate.mean);
+            let stated = report
+                .ops
+                .iter()
+                .find_map(|(_, op)| op.bytes_per_s)
+                .map(|rate| rate.mean);
             let read = by_count.or(stated).unwrap() / 1024.0;
             // Printed in whole KB/s; read back by way of a time in whole nanoseconds, which the quick ones have few of.
             let allowed = 0.51 + measured / worker.runtime.0.max(1) as f64;
-            assert!((read - measured).abs() < allowed, "{}: {read} and {measured}", ours.name);
+            assert!(
+                (read - measured).abs() < allowed,
+                "{}: {read} and {measured}",
+                ours.name
+            );
         }
     }
 }
@@ -127,7 +183,12 @@ fn what_nobody_reads_is_kept_where_that_is_asked_for() {
     use std::io::Read;
     let home = Home::new();
     let mut command = command(&home, "-s 64m -r 64k -i 0 -i 1 -i 2");
-    let mut child = command.env("HAKARU_STORE", "1").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .env("HAKARU_STORE", "1")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut out = child.stdout.take().unwrap();
     let (mut said, mut byte) = (String::new(), [0]);
     // The row begins with size and record, before anything is measured.
@@ -137,7 +198,10 @@ fn what_nobody_reads_is_kept_where_that_is_asked_for() {
     drop(out);
     let ended = child.wait_with_output().unwrap();
     let told = text(&ended.stderr);
-    assert!(!ended.status.success() && told.contains("cannot write the result"), "{told}");
+    assert!(
+        !ended.status.success() && told.contains("cannot write the result"),
+        "{told}"
+    );
     assert!(told.contains("stored as"), "{told}");
     assert_eq!(support::records(&home).len(), 1);
 }
@@ -148,13 +212,26 @@ fn reports_for_spreadsheets_are_printed_and_written() {
     let book = home.path().join("out.xls");
     let line = format!("-s 128 -r 4 -i 0 -Rb {}", book.display());
     let text = succeeds(&home, &line);
-    let report: Vec<&str> = text.split("Excel output is below:\n").nth(1).unwrap().lines().collect();
+    let report: Vec<&str> = text
+        .split("Excel output is below:\n")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .collect();
     assert_eq!(&report[..3], ["", "\"Writer report\"", "        \"4\""]);
     assert!(report[3].starts_with("\"128\"   "), "{report:?}");
-    assert_eq!(&std::fs::read(&book).unwrap()[..2], [0x09, 0x00], "an old workbook begins with its version");
+    assert_eq!(
+        &std::fs::read(&book).unwrap()[..2],
+        [0x09, 0x00],
+        "an old workbook begins with its version"
+    );
     let book = home.path().join("out.xlsx");
     succeeds(&home, &format!("-s 128 -r 4 -i 0 -Rb {}", book.display()));
-    assert_eq!(&std::fs::read(&book).unwrap()[..2], b"PK", "a new one is a zip archive");
+    assert_eq!(
+        &std::fs::read(&book).unwrap()[..2],
+        b"PK",
+        "a new one is a zip archive"
+    );
     let text = succeeds(&home, "-t 1 -s 128 -r 4 -i 0 -R");
     assert!(text.contains("\n\"  Initial write \" "), "{text}");
 }
@@ -168,7 +245,11 @@ fn what_cannot_be_is_said_before_anything_is_touched() {
     fails(&home, "-i 0 -U /mnt", "cannot be used here");
     fails(&home, "-i 0 -r 2k -s 1k", "use a smaller -r");
     if let Some(ram) = support::ramfs(&home) {
-        fails(&home, &format!("-i 0 -I -f {}/x", ram.path().display()), "leave -I out");
+        fails(
+            &home,
+            &format!("-i 0 -I -f {}/x", ram.path().display()),
+            "leave -I out",
+        );
     }
 }
 
@@ -180,7 +261,11 @@ fn a_full_file_system_ends_the_run_with_its_cause() {
     };
     let mount = disk.mkfs_and_mount("ext4");
     let file = mount.join("f");
-    fails(&home, &format!("-i 0 -s 1g -f {}", file.display()), "use a smaller -s");
+    fails(
+        &home,
+        &format!("-i 0 -s 1g -f {}", file.display()),
+        "use a smaller -s",
+    );
     // What others write meanwhile takes the room that was there before.
     let mut child = command(&home, &format!("-i 0 -s 16m -r 4 -o -f {}", file.display()))
         .stderr(Stdio::piped())
@@ -191,7 +276,11 @@ fn a_full_file_system_ends_the_run_with_its_cause() {
     let _ = std::fs::write(mount.join("other"), vec![1; 32 << 20]);
     let out = child.wait_with_output().unwrap();
     if !out.status.success() {
-        assert!(text(&out.stderr).contains("the file system is full"), "{}", text(&out.stderr));
+        assert!(
+            text(&out.stderr).contains("the file system is full"),
+            "{}",
+            text(&out.stderr)
+        );
     }
     assert!(!file.exists(), "what was written is removed");
 }
@@ -199,13 +288,23 @@ fn a_full_file_system_ends_the_run_with_its_cause() {
 #[test]
 fn ctrl_c_ends_it_and_leaves_nothing_behind() {
     let home = Home::new();
-    let child = command(&home, "-t 2 -s 2g -r 4 -o -i 0").stdout(Stdio::piped()).spawn().unwrap();
+    let child = command(&home, "-t 2 -s 2g -r 4 -o -i 0")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     support::wait_until(|| home.left_behind() == 2);
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(killed.success());
     let out = child.wait_with_output().unwrap();
     assert_eq!(out.status.code(), Some(130));
-    assert!(text(&out.stdout).ends_with("\niozone: interrupted\n\nexiting iozone\n\n"), "{}", text(&out.stdout));
+    assert!(
+        text(&out.stdout).ends_with("\niozone: interrupted\n\nexiting iozone\n\n"),
+        "{}",
+        text(&out.stdout)
+    );
     assert_eq!(home.left_behind(), 0);
 }
 
@@ -216,7 +315,10 @@ fn files_stay_when_asked_and_a_file_that_is_only_read_always_does() {
     assert_eq!(home.left_behind(), 1);
     let before = std::fs::read(home.work().join("iozone.DUMMY.0")).unwrap();
     succeeds(&home, "-i 1 -s 64 -t 1");
-    assert!(before == std::fs::read(home.work().join("iozone.DUMMY.0")).unwrap(), "it was only read");
+    assert!(
+        before == std::fs::read(home.work().join("iozone.DUMMY.0")).unwrap(),
+        "it was only read"
+    );
     succeeds(&home, "-i 0 -s 4 -r 4 -t 1");
     assert_eq!(home.left_behind(), 0, "what is written is removed");
 }
@@ -228,7 +330,11 @@ fn a_link_named_iozone_is_iozone() {
     let link = home.path().join("iozone");
     std::os::unix::fs::symlink(Path::new(&program), &link).unwrap();
     let out = Command::new(&link).arg("-v").output().unwrap();
-    assert!(text(&out.stdout).contains("Version $Revision: 3.471 $"), "{}", text(&out.stdout));
+    assert!(
+        text(&out.stdout).contains("Version $Revision: 3.471 $"),
+        "{}",
+        text(&out.stdout)
+    );
     let out = Command::new(&link).arg("-h").output().unwrap();
     assert!(text(&out.stdout).contains("Usage: iozone -a"));
 }

@@ -10,8 +10,12 @@ use support::{Home, hakaru, records, text, wait_until};
 
 /// Whether a process has a worker of this name.
 fn works(pid: u32, name: &str) -> bool {
-    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let mut names = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut names =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
     names.any(|found| found.trim() == name)
 }
 
@@ -19,9 +23,20 @@ fn works(pid: u32, name: &str) -> bool {
 #[test]
 fn a_stopped_run_says_so_and_leaves_the_stop_out() {
     let home = Home::new();
-    let words = ["bench", "--quick", "--repeat=1", "--only=sustained", "--size=16MiB"];
-    let mut child =
-        hakaru(&home).args(words).arg(home.work()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let words = [
+        "bench",
+        "--quick",
+        "--repeat=1",
+        "--only=sustained",
+        "--size=16MiB",
+    ];
+    let mut child = hakaru(&home)
+        .args(words)
+        .arg(home.work())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     wait_until(|| works(child.id(), "sustained"));
     std::thread::sleep(Duration::from_millis(700));
     let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
@@ -36,20 +51,39 @@ fn a_stopped_run_says_so_and_leaves_the_stop_out() {
 
     let records = records(&home);
     let found = records[0].caveats.iter().find_map(|caveat| match caveat {
-        Caveat::Paused { kind: PauseKind::Stopped, total, .. } => Some(*total),
+        Caveat::Paused {
+            kind: PauseKind::Stopped,
+            total,
+            ..
+        } => Some(*total),
         _ => None,
     });
-    let total = found.unwrap_or_else(|| panic!("{:?}", records[0].caveats)).as_secs_f64();
+    let total = found
+        .unwrap_or_else(|| panic!("{:?}", records[0].caveats))
+        .as_secs_f64();
     // The program hears of it a tenth of a second late at most, and not all of its threads at once.
-    assert!(total > stopped.as_secs_f64() * 0.8, "{total} of {stopped:?}");
-    assert!(text(&stdout).contains("the process was stopped for"), "{}", text(&stdout));
+    assert!(
+        total > stopped.as_secs_f64() * 0.8,
+        "{total} of {stopped:?}"
+    );
+    assert!(
+        text(&stdout).contains("the process was stopped for"),
+        "{}",
+        text(&stdout)
+    );
 
     let phase = &records[0].phases[0];
     let worker = &phase.workers[0];
     let with_stop = worker.ops.write.bytes as f64 / worker.runtime.as_secs_f64();
     let summary = hakaru_analysis::summarize(&records);
     let told = summary.phases[0].bandwidth.mean;
-    assert!(told > 1.2 * with_stop, "{told} B/s, and {with_stop} with the stop in it");
+    assert!(
+        told > 1.2 * with_stop,
+        "{told} B/s, and {with_stop} with the stop in it"
+    );
     let pause = phase.host_pauses.as_ref().unwrap().pauses[0];
-    assert!(pause.length.as_secs_f64() <= phase.elapsed.as_secs_f64() + 1.0, "{pause:?}");
+    assert!(
+        pause.length.as_secs_f64() <= phase.elapsed.as_secs_f64() + 1.0,
+        "{pause:?}"
+    );
 }

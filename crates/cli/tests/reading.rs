@@ -13,7 +13,11 @@ use support::{Home, hakaru, text};
 const RESULT: &str = "268435456 bytes (268 MB, 256 MiB) copied, 2 s, 134 MB/s\n";
 
 fn run(home: &Home, words: &[&str]) -> Output {
-    hakaru(home).current_dir(home.work()).args(words).output().unwrap()
+    hakaru(home)
+        .current_dir(home.work())
+        .args(words)
+        .output()
+        .unwrap()
 }
 
 fn code(home: &Home, words: &[&str]) -> Option<i32> {
@@ -45,17 +49,32 @@ fn reading_makes_no_database() {
         let out = run(&home, words);
         let said = text(&out.stderr);
         assert_eq!(out.status.code(), Some(2), "{words:?}: {said}");
-        assert!(said.contains("hakaru bench") || said.contains("no run"), "{words:?}: {said}");
+        assert!(
+            said.contains("hakaru bench") || said.contains("no run"),
+            "{words:?}: {said}"
+        );
     }
     assert_eq!(code(&home, &["campaign", "check", "quick"]), Some(0));
     assert_eq!(code(&home, &["campaign", "report", "quick"]), Some(1));
     assert_eq!(code(&home, &["shelf"]), Some(0));
     // Where nobody named a database, the user's own is empty as long as there is none.
-    let of_nobody = |words: &[&str]| hakaru(&home).env_remove("HAKARU_DB").args(words).output().unwrap();
+    let of_nobody = |words: &[&str]| {
+        hakaru(&home)
+            .env_remove("HAKARU_DB")
+            .args(words)
+            .output()
+            .unwrap()
+    };
     let list = of_nobody(&["list"]);
-    assert!(list.status.success() && text(&list.stdout).contains("No runs are stored yet"), "{list:?}");
+    assert!(
+        list.status.success() && text(&list.stdout).contains("No runs are stored yet"),
+        "{list:?}"
+    );
     assert_eq!(of_nobody(&["show", "latest"]).status.code(), Some(2));
-    let there: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let there: Vec<_> = std::fs::read_dir(home.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(there, ["work"], "reading made something");
 }
 
@@ -65,11 +84,24 @@ fn a_database_that_may_only_be_read_is_read() {
     let home = with_a_run();
     let program = home.path().join("hakaru");
     // By another process: one that another test starts would inherit what is open here for writing, and the copy be busy.
-    assert!(Command::new("cp").arg(hakaru(&home).get_program()).arg(&program).status().unwrap().success());
-    let may = |path: &Path, mode: u32| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    assert!(
+        Command::new("cp")
+            .arg(hakaru(&home).get_program())
+            .arg(&program)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let may = |path: &Path, mode: u32| {
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap()
+    };
     let database = home.path().join("hakaru.db");
     let before = std::fs::read(&database).unwrap();
-    for (path, mode) in [(program.as_path(), 0o755), (&database, 0o444), (home.path(), 0o555)] {
+    for (path, mode) in [
+        (program.as_path(), 0o755),
+        (&database, 0o444),
+        (home.path(), 0o555),
+    ] {
         may(path, mode);
     }
     for (words, wanted) in [
@@ -81,18 +113,29 @@ fn a_database_that_may_only_be_read_is_read() {
         (&["shelf"], "suneast"),
     ] {
         let mut command = Command::new(&program);
-        command.env("HAKARU_DB", &database).env("HOME", home.path()).env("NO_COLOR", "1").current_dir("/").args(words);
+        command
+            .env("HAKARU_DB", &database)
+            .env("HOME", home.path())
+            .env("NO_COLOR", "1")
+            .current_dir("/")
+            .args(words);
         if rustix::process::geteuid().is_root() {
             command.uid(65_534).gid(65_534);
         }
         let out = command.output().unwrap();
         let said = text(&out.stderr);
         assert!(out.status.success(), "{words:?}: {said}");
-        assert!(text(&out.stdout).contains(wanted), "{words:?}: {}", text(&out.stdout));
+        assert!(
+            text(&out.stdout).contains(wanted),
+            "{words:?}: {}",
+            text(&out.stdout)
+        );
     }
     may(home.path(), 0o755);
     assert!(before == std::fs::read(&database).unwrap());
-    assert!(!home.path().join("hakaru.db-wal").exists() && !home.path().join("hakaru.db-shm").exists());
+    assert!(
+        !home.path().join("hakaru.db-wal").exists() && !home.path().join("hakaru.db-shm").exists()
+    );
 }
 
 #[test]
@@ -121,11 +164,20 @@ fn what_was_named_and_is_not_there_is_wrong_usage() {
         let out = run(&home, words);
         let said = text(&out.stderr);
         assert_eq!(out.status.code(), Some(2), "{words:?}: {said}");
-        assert!(!said.contains("refused") && said.starts_with("error: "), "{words:?}: {said}");
+        assert!(
+            !said.contains("refused") && said.starts_with("error: "),
+            "{words:?}: {said}"
+        );
     }
     // fio and iozone have their own codes, and programs rely on them.
     assert_eq!(code(&home, &["fio", "/no/such.fio"]), Some(1));
-    assert_ne!(code(&home, &["iozone", "-i", "0", "-s", "1m", "-f", "/no/such/file"]), Some(0));
+    assert_ne!(
+        code(
+            &home,
+            &["iozone", "-i", "0", "-s", "1m", "-f", "/no/such/file"]
+        ),
+        Some(0)
+    );
     assert!(text(&run(&home, &["info", "/no/such"]).stderr).contains("there is no /no/such"));
 }
 
@@ -137,7 +189,10 @@ fn what_cannot_be_written_leaves_what_was_there() {
     let whole = std::fs::read(&file).unwrap();
     assert!(whole.ends_with(b"}\n"));
     // The report of nothing replaces nothing.
-    assert_eq!(code(&home, &["report", "ffff", "--output=all.jsonl"]), Some(2));
+    assert_eq!(
+        code(&home, &["report", "ffff", "--output=all.jsonl"]),
+        Some(2)
+    );
     assert_eq!(code(&home, &["export", "--output=/dev/null"]), Some(0));
     assert_eq!(code(&home, &["export", "--output=/dev/full"]), Some(1));
     assert!(whole == std::fs::read(&file).unwrap());
@@ -148,19 +203,46 @@ fn what_cannot_be_written_leaves_what_was_there() {
 fn nothing_is_called_nothing() {
     let home = with_a_run();
     let out = run(&home, &["shelf", "add", " "]);
-    assert!(out.status.code() == Some(2) && text(&out.stderr).contains("a name is needed"), "{}", text(&out.stderr));
+    assert!(
+        out.status.code() == Some(2) && text(&out.stderr).contains("a name is needed"),
+        "{}",
+        text(&out.stderr)
+    );
 }
 
 #[test]
 fn what_would_be_done_is_told_to_programs_as_well() {
     let home = Home::new();
-    let out = run(&home, &["verify", ".", "--dry-run", "--json", "--size=16MiB"]);
-    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON and nothing else");
-    assert!(json["dry_run"] == true && json["would"][0].as_str().is_some_and(|text| text.contains("16 MiB")), "{json}");
-    let out = run(&home, &["prepare", "/dev/null", "--drop-caches", "--dry-run", "--json"]);
-    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON and nothing else");
+    let out = run(
+        &home,
+        &["verify", ".", "--dry-run", "--json", "--size=16MiB"],
+    );
+    let json: serde_json::Value =
+        serde_json::from_slice(&out.stdout).expect("JSON and nothing else");
+    assert!(
+        json["dry_run"] == true
+            && json["would"][0]
+                .as_str()
+                .is_some_and(|text| text.contains("16 MiB")),
+        "{json}"
+    );
+    let out = run(
+        &home,
+        &[
+            "prepare",
+            "/dev/null",
+            "--drop-caches",
+            "--dry-run",
+            "--json",
+        ],
+    );
+    let json: serde_json::Value =
+        serde_json::from_slice(&out.stdout).expect("JSON and nothing else");
     assert_eq!(
-        (json["would"][0].as_str(), json["would_be_lost"].as_array().map(Vec::len)),
+        (
+            json["would"][0].as_str(),
+            json["would_be_lost"].as_array().map(Vec::len)
+        ),
         (Some("empty the caches of the host"), Some(0))
     );
 }
@@ -170,7 +252,9 @@ fn damage(home: &Home, id: &str) {
     let path = home.path().join("hakaru.db");
     let mut bytes = std::fs::read(&path).unwrap();
     let begins = format!("\"id\":\"{id}\",\"series\":");
-    let at = bytes.windows(begins.len()).position(|part| part == begins.as_bytes());
+    let at = bytes
+        .windows(begins.len())
+        .position(|part| part == begins.as_bytes());
     let at = at.expect("the record stands in the file as text") + begins.len() - 9;
     bytes[at..at + 9].copy_from_slice(b"\"serious\"");
     std::fs::write(&path, bytes).unwrap();
@@ -186,42 +270,88 @@ fn a_damaged_record_is_named_and_hides_no_other() {
         assert_eq!(code(&home, &["import", "--label=card", "dd.txt"]), Some(0));
     }
     let all = text(&run(&home, &["export"]).stdout);
-    let ids: Vec<String> = support::records(&home).into_iter().map(|record| record.id).collect();
-    let [damaged, whole, first] = &ids[..] else { panic!("three runs are stored, not {ids:?}") };
+    let ids: Vec<String> = support::records(&home)
+        .into_iter()
+        .map(|record| record.id)
+        .collect();
+    let [damaged, whole, first] = &ids[..] else {
+        panic!("three runs are stored, not {ids:?}")
+    };
     damage(&home, damaged);
     let out = run(&home, &["export"]);
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(1), "{said}");
-    assert!(said.contains(&format!("cannot read run {damaged}, so it is skipped")), "{said}");
-    let kept: Vec<&str> = all.lines().filter(|line| !line.contains(damaged.as_str())).collect();
-    assert_eq!((text(&out.stdout).lines().collect::<Vec<_>>(), kept.len()), (kept, 2));
+    assert!(
+        said.contains(&format!("cannot read run {damaged}, so it is skipped")),
+        "{said}"
+    );
+    let kept: Vec<&str> = all
+        .lines()
+        .filter(|line| !line.contains(damaged.as_str()))
+        .collect();
+    assert_eq!(
+        (text(&out.stdout).lines().collect::<Vec<_>>(), kept.len()),
+        (kept, 2)
+    );
     let named = run(&home, &["export", whole, damaged, first]);
-    assert_eq!((named.status.code(), text(&named.stdout).lines().count()), (Some(1), 2));
+    assert_eq!(
+        (named.status.code(), text(&named.stdout).lines().count()),
+        (Some(1), 2)
+    );
     assert_eq!(run(&home, &["export", whole]).status.code(), Some(0));
     // What is alone damaged is an error; the rest of its series is shown.
     assert_eq!(code(&home, &["show", damaged]), Some(1));
     let shown = run(&home, &["show", "--series", "--json", first]);
     let all: Vec<serde_json::Value> = serde_json::from_slice(&shown.stdout).unwrap();
-    assert_eq!((shown.status.code(), all.len()), (Some(1), 2), "{}", text(&shown.stderr));
+    assert_eq!(
+        (shown.status.code(), all.len()),
+        (Some(1), 2),
+        "{}",
+        text(&shown.stderr)
+    );
     let page = run(&home, &["report", "--format=csv", first]);
-    assert!(page.status.code() == Some(1) && text(&page.stdout).lines().count() > 1, "{}", text(&page.stderr));
+    assert!(
+        page.status.code() == Some(1) && text(&page.stdout).lines().count() > 1,
+        "{}",
+        text(&page.stderr)
+    );
     assert_eq!(code(&home, &["list"]), Some(0));
 }
 
 #[test]
 fn a_damaged_record_hides_no_other_of_its_campaign() {
     let home = Home::new();
-    let prices = hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
-    std::fs::write(home.work().join("card.json"), serde_json::to_string(&prices).unwrap()).unwrap();
+    let prices =
+        hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
+    std::fs::write(
+        home.work().join("card.json"),
+        serde_json::to_string(&prices).unwrap(),
+    )
+    .unwrap();
     let toml = "name = \"c\"\nrepeats = 3\n[[card]]\nsimulate = \"card.json\"\n[[workload]]\nsuite = [\"seq-read\"]\npace = \"quick\"\n";
     std::fs::write(home.work().join("c.toml"), toml).unwrap();
     let ran = run(&home, &["campaign", "run", "c.toml", "--quiet"]);
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
     let damaged = support::records(&home)[1].id.clone();
     damage(&home, &damaged);
-    let out = run(&home, &["campaign", "report", "c.toml", "--output=-", "--format=terminal"]);
+    let out = run(
+        &home,
+        &[
+            "campaign",
+            "report",
+            "c.toml",
+            "--output=-",
+            "--format=terminal",
+        ],
+    );
     let (shown, said) = (text(&out.stdout), text(&out.stderr));
     assert_eq!(out.status.code(), Some(1), "{said}");
-    assert!(said.contains(&format!("cannot read run {damaged}, so it is skipped")), "{said}");
-    assert!(shown.contains("seq-read") && shown.contains(&format!("run {damaged} is left out")), "{shown}");
+    assert!(
+        said.contains(&format!("cannot read run {damaged}, so it is skipped")),
+        "{said}"
+    );
+    assert!(
+        shown.contains("seq-read") && shown.contains(&format!("run {damaged} is left out")),
+        "{shown}"
+    );
 }

@@ -35,12 +35,21 @@ fn measured() -> Home {
 }
 
 fn run(home: &Home, words: &[&str]) -> Output {
-    hakaru(home).current_dir(home.path()).args(words).output().unwrap()
+    hakaru(home)
+        .current_dir(home.path())
+        .args(words)
+        .output()
+        .unwrap()
 }
 
 #[track_caller]
 fn ok(output: &Output) -> String {
-    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
     text(&output.stdout)
 }
 
@@ -58,7 +67,14 @@ fn read(home: &Home, name: &str) -> String {
 fn a_campaign_is_reported_in_every_form_and_in_the_same_bytes() {
     let home = measured();
     for name in ["c.html", "c.md", "c.csv", "c.TXT"] {
-        let report = |to: &str| ok(&run(&home, &["campaign", "report", "two.toml", "-o", to, "--charts", "charts"]));
+        let report = |to: &str| {
+            ok(&run(
+                &home,
+                &[
+                    "campaign", "report", "two.toml", "-o", to, "--charts", "charts",
+                ],
+            ))
+        };
         report(name);
         let first = read(&home, name);
         report(name);
@@ -67,10 +83,21 @@ fn a_campaign_is_reported_in_every_form_and_in_the_same_bytes() {
     let page = read(&home, "c.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("How the cards differ"));
     assert!(read(&home, "c.md").contains("](<charts/speed-seq-write.svg>)"));
-    assert!(read(&home, "c.csv").contains("ratio_to_card") && !read(&home, "c.TXT").contains("<html"));
-    ok(&run(&home, &["campaign", "report", "two.toml", "-o", "c.Parquet"]));
-    assert!(std::fs::read(home.path().join("c.Parquet")).unwrap().starts_with(b"PAR1"));
-    let charts = std::fs::read_dir(home.path().join("charts")).unwrap().count();
+    assert!(
+        read(&home, "c.csv").contains("ratio_to_card") && !read(&home, "c.TXT").contains("<html")
+    );
+    ok(&run(
+        &home,
+        &["campaign", "report", "two.toml", "-o", "c.Parquet"],
+    ));
+    assert!(
+        std::fs::read(home.path().join("c.Parquet"))
+            .unwrap()
+            .starts_with(b"PAR1")
+    );
+    let charts = std::fs::read_dir(home.path().join("charts"))
+        .unwrap()
+        .count();
     assert!(charts >= 6, "{charts}");
     let chart = read(&home, "charts/speed-seq-write.svg");
     assert!(chart.starts_with("<svg xmlns") && chart.contains("<style>"));
@@ -81,33 +108,98 @@ fn a_campaign_is_held_against_what_the_reader_wants() {
     let home = measured();
     // A folder of that name, such as one for its results, is not the campaign.
     std::fs::create_dir(home.path().join("two-cards")).unwrap();
-    assert!(ok(&run(&home, &["campaign", "report", "two-cards", "-o", "-", "--format", "csv"])).contains("seq-write"));
-    let report =
-        |more: &[&str]| run(&home, &[&["campaign", "report", "two.toml", "--format", "markdown"], more].concat());
+    assert!(
+        ok(&run(
+            &home,
+            &[
+                "campaign",
+                "report",
+                "two-cards",
+                "-o",
+                "-",
+                "--format",
+                "csv"
+            ]
+        ))
+        .contains("seq-write")
+    );
+    let report = |more: &[&str]| {
+        run(
+            &home,
+            &[
+                &["campaign", "report", "two.toml", "--format", "markdown"],
+                more,
+            ]
+            .concat(),
+        )
+    };
     assert!(ok(&report(&[])).contains("Ratios are to even"));
     assert!(ok(&report(&["--reference", "SLOW"])).contains("Ratios are to slow"));
     let told = refused(&report(&["--reference", "gone"]));
-    assert!(told.contains("no card of two cards is called gone; there are even, slow"), "{told}");
+    assert!(
+        told.contains("no card of two cards is called gone; there are even, slow"),
+        "{told}"
+    );
     let told = refused(&report(&["--against", "ext4"]));
-    assert!(told.contains("no layer of two cards is called ext4; there are"), "{told}");
+    assert!(
+        told.contains("no layer of two cards is called ext4; there are"),
+        "{told}"
+    );
     let rule = "[[use]]\nid = \"tape\"\ntitle = \"tape\"\n[[use.criteria]]\nfigure = \"sequential_write\"\n\
                 fits = 25\ncare = 10\nwhy = \"so\"\n";
     std::fs::write(home.path().join("rules.toml"), rule).unwrap();
     let judged = ok(&report(&["--rules", "rules.toml"]));
-    let line = judged.lines().find(|line| line.starts_with("| tape")).unwrap();
+    let line = judged
+        .lines()
+        .find(|line| line.starts_with("| tape"))
+        .unwrap();
     assert_eq!(line, "| tape | ✓ fits | \\~ with care |");
     // Tables of runs and of campaigns have one word for it.
-    std::fs::write(home.path().join("rules.toml"), rule.replace("care = 10", "care = 24")).unwrap();
-    let table = ok(&run(&home, &["campaign", "report", "two.toml", "--format", "csv", "--rules", "rules.toml"]));
+    std::fs::write(
+        home.path().join("rules.toml"),
+        rule.replace("care = 10", "care = 24"),
+    )
+    .unwrap();
+    let table = ok(&run(
+        &home,
+        &[
+            "campaign",
+            "report",
+            "two.toml",
+            "--format",
+            "csv",
+            "--rules",
+            "rules.toml",
+        ],
+    ));
     let verdict = |card: &str| {
-        let line = table.lines().find(|line| line.contains("advice_tape") && line.contains(card)).unwrap();
+        let line = table
+            .lines()
+            .find(|line| line.contains("advice_tape") && line.contains(card))
+            .unwrap();
         line.trim_end().rsplit(',').nth(2).unwrap().to_owned()
     };
-    assert_eq!((verdict("even").as_str(), verdict("slow").as_str()), ("fits", "does_not"));
-    let written = |r: &RunRecord| r.target.display_name() == "slow" && r.phases[0].name == "seq-write";
-    let slow = support::records(&home).into_iter().find(written).unwrap().id;
-    let table = ok(&run(&home, &["report", &slow, "--format", "csv", "--rules", "rules.toml"]));
-    assert!(table.lines().any(|line| line.contains("advice_tape,,,does_not,")), "{table}");
+    assert_eq!(
+        (verdict("even").as_str(), verdict("slow").as_str()),
+        ("fits", "does_not")
+    );
+    let written =
+        |r: &RunRecord| r.target.display_name() == "slow" && r.phases[0].name == "seq-write";
+    let slow = support::records(&home)
+        .into_iter()
+        .find(written)
+        .unwrap()
+        .id;
+    let table = ok(&run(
+        &home,
+        &["report", &slow, "--format", "csv", "--rules", "rules.toml"],
+    ));
+    assert!(
+        table
+            .lines()
+            .any(|line| line.contains("advice_tape,,,does_not,")),
+        "{table}"
+    );
     std::fs::write(home.path().join("rules.toml"), "[[use]]\nid = 1\n").unwrap();
     assert!(refused(&report(&["--rules", "rules.toml"])).contains("rules.toml"));
 }
@@ -116,20 +208,43 @@ fn a_campaign_is_held_against_what_the_reader_wants() {
 fn published_figures_are_reported_like_measured_ones() {
     let home = Home::new();
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/published/figures.csv");
-    let words = ["campaign", "report", "article-a", "--format", "markdown", "--published", table.to_str().unwrap()];
+    let words = [
+        "campaign",
+        "report",
+        "article-a",
+        "--format",
+        "markdown",
+        "--published",
+        table.to_str().unwrap(),
+    ];
     let page = ok(&run(&home, &words));
-    assert!(page.contains("480 published runs") && page.contains("| kingston | 22.2 ± 0.1 |"), "{page}");
+    assert!(
+        page.contains("480 published runs") && page.contains("| kingston | 22.2 ± 0.1 |"),
+        "{page}"
+    );
     let told = refused(&run(&home, &["campaign", "report", "article-a"]));
-    assert!(told.contains("nothing was measured of article-a yet"), "{told}");
+    assert!(
+        told.contains("nothing was measured of article-a yet"),
+        "{told}"
+    );
 }
 
 #[test]
 fn sides_are_chosen_by_what_their_runs_have_in_common() {
     let home = measured();
     let compare = |a: &str, b: &str| run(&home, &["compare", a, b]);
-    let words = ok(&compare("card=even,workload=seq-write", "card=slow,workload=seq-write"));
-    assert!(words.contains("seq-write") && words.contains("lower (p <"), "{words}");
-    assert!(!words.contains("rand-read") && !words.contains("put together"), "{words}");
+    let words = ok(&compare(
+        "card=even,workload=seq-write",
+        "card=slow,workload=seq-write",
+    ));
+    assert!(
+        words.contains("seq-write") && words.contains("lower (p <"),
+        "{words}"
+    );
+    assert!(
+        !words.contains("rand-read") && !words.contains("put together"),
+        "{words}"
+    );
     // Every kind of selector, and several of one kind.
     let host = support::records(&home)[0].environment.hostname.clone();
     let today = hakaru_report::time::day(support::records(&home)[0].started_unix_ms);
@@ -141,10 +256,16 @@ fn sides_are_chosen_by_what_their_runs_have_in_common() {
         "card=even,card=slow".to_owned(),
     ] {
         let words = ok(&compare("card=even", &same));
-        assert!(words.contains("runs of 2 cards are put together here"), "{same}: {words}");
+        assert!(
+            words.contains("runs of 2 cards are put together here"),
+            "{same}: {words}"
+        );
     }
     let told = refused(&compare("card=even", "card=gone"));
-    assert!(told.contains("no stored run has card=gone; of this kind there are: even, slow"), "{told}");
+    assert!(
+        told.contains("no stored run has card=gone; of this kind there are: even, slow"),
+        "{told}"
+    );
     assert!(refused(&compare("card=even", "date=1999")).contains("no stored run has date=1999"));
     assert!(refused(&compare("card=even", "date=soon")).contains("`soon` is no day"));
 }
@@ -160,9 +281,15 @@ fn a_dash_is_standard_output_everywhere() {
     assert!(said(&["export", "latest", "-o", "-"]).starts_with("{\"format\":"));
     assert!(said(&["campaign", "init", "article-a", "-o", "-"]).contains("[[card]]"));
     assert!(!home.path().join("-").exists());
-    for words in [&["report", "latest"][..], &["compare", "card=even", "card=slow"]] {
+    for words in [
+        &["report", "latest"][..],
+        &["compare", "card=even", "card=slow"],
+    ] {
         let told = refused(&run(&home, &[words, &["-o", "x.parquet"]].concat()));
-        assert!(told.contains("only `hakaru campaign report` writes Parquet"), "{told}");
+        assert!(
+            told.contains("only `hakaru campaign report` writes Parquet"),
+            "{told}"
+        );
     }
     assert!(!home.path().join("x.parquet").exists());
 }
@@ -170,10 +297,21 @@ fn a_dash_is_standard_output_everywhere() {
 #[test]
 fn a_comparison_takes_its_form_from_its_file() {
     let home = measured();
-    for (name, begins) in [("x.html", "<!DOCTYPE html>"), ("x.md", "# slow against even"), ("x.csv", "figure,unit,")] {
-        ok(&run(&home, &["compare", "card=even", "card=slow", "-o", name]));
+    for (name, begins) in [
+        ("x.html", "<!DOCTYPE html>"),
+        ("x.md", "# slow against even"),
+        ("x.csv", "figure,unit,"),
+    ] {
+        ok(&run(
+            &home,
+            &["compare", "card=even", "card=slow", "-o", name],
+        ));
         let page = read(&home, name);
-        assert!(page.starts_with(begins), "{name}: {}", &page[..page.len().min(300)]);
+        assert!(
+            page.starts_with(begins),
+            "{name}: {}",
+            &page[..page.len().min(300)]
+        );
         assert!(page.contains("lower"), "{name}");
     }
 }
@@ -181,9 +319,15 @@ fn a_comparison_takes_its_form_from_its_file() {
 #[test]
 fn a_series_is_reported_in_the_form_of_its_file_with_its_charts() {
     let home = measured();
-    ok(&run(&home, &["report", "latest", "-o", "s.md", "--charts", "svg"]));
+    ok(&run(
+        &home,
+        &["report", "latest", "-o", "s.md", "--charts", "svg"],
+    ));
     assert!(read(&home, "s.md").starts_with("## "));
     assert!(read(&home, "svg/bandwidth.svg").starts_with("<svg"));
-    ok(&run(&home, &["report", "latest", "-o", "s.txt", "--format", "csv"]));
+    ok(&run(
+        &home,
+        &["report", "latest", "-o", "s.txt", "--format", "csv"],
+    ));
     assert!(read(&home, "s.txt").starts_with("series,started"));
 }

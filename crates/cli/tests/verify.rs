@@ -12,11 +12,22 @@ fn content(home: &Home) -> Vec<u8> {
 }
 
 fn erase(home: &Home) -> String {
-    format!("--erase={}", home.path().join("disk.img").canonicalize().unwrap().display())
+    format!(
+        "--erase={}",
+        home.path()
+            .join("disk.img")
+            .canonicalize()
+            .unwrap()
+            .display()
+    )
 }
 
 fn stored(home: &Home) -> Vec<Verification> {
-    hakaru_store::Store::open(home.path().join("hakaru.db")).unwrap().verifications(99).unwrap().records
+    hakaru_store::Store::open(home.path().join("hakaru.db"))
+        .unwrap()
+        .verifications(99)
+        .unwrap()
+        .records
 }
 
 fn verify(home: &Home, args: &[&str]) -> Output {
@@ -32,37 +43,104 @@ fn a_good_device_is_verified_stored_and_reported() {
     let out = verify(&home, &[disk.device(), &erase(&home)]);
     let (said, errors) = (text(&out.stdout), text(&out.stderr));
     assert_eq!(out.status.code(), Some(0), "{errors}");
-    assert!(said.contains("Good: all 24 MiB came back as written") && said.contains("Reading"), "{said}");
+    assert!(
+        said.contains("Good: all 24 MiB came back as written") && said.contains("Reading"),
+        "{said}"
+    );
     let found = &stored(&home)[0];
-    assert!(found.completed && found.verdict.is_good() && found.scope == Scope::Whole { restored: false });
-    let page = said.lines().rfind(|line| line.starts_with("Report: ")).unwrap().trim_start_matches("Report: ");
+    assert!(
+        found.completed
+            && found.verdict.is_good()
+            && found.scope == Scope::Whole { restored: false }
+    );
+    let page = said
+        .lines()
+        .rfind(|line| line.starts_with("Report: "))
+        .unwrap()
+        .trim_start_matches("Report: ");
     assert!(std::fs::read_to_string(page).unwrap().contains("<svg"));
     // The store alone shows it again.
-    let shown = hakaru(&home).args(["show", &found.id[..30]]).output().unwrap();
-    assert!(text(&shown.stdout).contains("Good: all 24 MiB"), "{}", text(&shown.stderr));
+    let shown = hakaru(&home)
+        .args(["show", &found.id[..30]])
+        .output()
+        .unwrap();
+    assert!(
+        text(&shown.stdout).contains("Good: all 24 MiB"),
+        "{}",
+        text(&shown.stderr)
+    );
     let listed = hakaru(&home).arg("list").output().unwrap();
     assert!(text(&listed.stdout).contains(&found.id) && text(&listed.stdout).contains("good"));
-    let rows = hakaru(&home).args(["report", &found.id, "--format=csv"]).output().unwrap();
-    assert!(text(&rows.stdout).lines().count() > 2, "{}", text(&rows.stdout));
-    let page = hakaru(&home).args(["report", "latest", "--output=-"]).output().unwrap();
+    let rows = hakaru(&home)
+        .args(["report", &found.id, "--format=csv"])
+        .output()
+        .unwrap();
+    assert!(
+        text(&rows.stdout).lines().count() > 2,
+        "{}",
+        text(&rows.stdout)
+    );
+    let page = hakaru(&home)
+        .args(["report", "latest", "--output=-"])
+        .output()
+        .unwrap();
     assert!(text(&page.stdout).contains("Speed map"));
-    let pasted = hakaru(&home).args(["report", &found.id, "--format=markdown"]).output().unwrap();
+    let pasted = hakaru(&home)
+        .args(["report", &found.id, "--format=markdown"])
+        .output()
+        .unwrap();
     let pasted = text(&pasted.stdout);
-    assert!(pasted.contains("**✓ Good: all 24 MiB") && pasted.contains("| writing | "), "{pasted}");
+    assert!(
+        pasted.contains("**✓ Good: all 24 MiB") && pasted.contains("| writing | "),
+        "{pasted}"
+    );
     // As JSON it is the record itself, and the page is written where that is asked for.
     let page = home.work().join("page.html");
-    let out = verify(&home, &[disk.device(), &erase(&home), "--json", "--quiet", "--output", page.to_str().unwrap()]);
+    let out = verify(
+        &home,
+        &[
+            disk.device(),
+            &erase(&home),
+            "--json",
+            "--quiet",
+            "--output",
+            page.to_str().unwrap(),
+        ],
+    );
     let json: Verification = serde_json::from_slice(&out.stdout).unwrap();
-    assert_eq!((&json, text(&out.stderr)), (&stored(&home)[0], format!("Report: {}\n", page.display())));
-    assert!(std::fs::read_to_string(&page).unwrap().contains("Speed map"));
+    assert_eq!(
+        (&json, text(&out.stderr)),
+        (&stored(&home)[0], format!("Report: {}\n", page.display()))
+    );
+    assert!(
+        std::fs::read_to_string(&page)
+            .unwrap()
+            .contains("Speed map")
+    );
     assert_ne!(json.seed, stored(&home)[1].seed);
     // Another store takes them over, each once.
     let lines = home.work().join("all.jsonl");
-    assert!(hakaru(&home).args(["export", "--output"]).arg(&lines).output().unwrap().status.success());
+    assert!(
+        hakaru(&home)
+            .args(["export", "--output"])
+            .arg(&lines)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
     let other = Home::new();
-    for told in ["0 runs and 2 verifications imported.", "0 runs imported, 2 were there already."] {
+    for told in [
+        "0 runs and 2 verifications imported.",
+        "0 runs imported, 2 were there already.",
+    ] {
         let out = hakaru(&other).arg("import").arg(&lines).output().unwrap();
-        assert!(text(&out.stdout).contains(told), "{}{}", text(&out.stdout), text(&out.stderr));
+        assert!(
+            text(&out.stdout).contains(told),
+            "{}{}",
+            text(&out.stdout),
+            text(&out.stderr)
+        );
     }
     assert_eq!(stored(&other), stored(&home));
 }
@@ -73,7 +151,10 @@ fn a_path_that_is_not_there_says_what_to_name() {
     let out = verify(&home, &["/tmp/no-such-file"]);
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{said}");
-    assert!(said.contains("there is no /tmp/no-such-file: name a device"), "{said}");
+    assert!(
+        said.contains("there is no /tmp/no-such-file: name a device"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -84,11 +165,18 @@ fn samples_are_put_back_when_that_is_asked_for() {
     };
     let before = content(&home);
     let out = verify(&home, &[disk.device(), "--quick", "--keep", "--dry-run"]);
-    assert!(text(&out.stdout).contains("put back what is there now"), "{}", text(&out.stdout));
+    assert!(
+        text(&out.stdout).contains("put back what is there now"),
+        "{}",
+        text(&out.stdout)
+    );
     let out = verify(&home, &[disk.device(), "--quick", "--keep", &erase(&home)]);
     let said = text(&out.stdout);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
-    assert!(said.contains("going by samples") && said.contains("was put back"), "{said}");
+    assert!(
+        said.contains("going by samples") && said.contains("was put back"),
+        "{said}"
+    );
     assert!(before == content(&home), "something was not put back");
     assert_eq!(stored(&home)[0].scope, Scope::Samples { restored: true });
     let out = verify(&home, &[disk.device(), "--quick", &erase(&home)]);
@@ -106,7 +194,9 @@ fn a_false_capacity_is_found_out() {
     let name = format!("hakaru-false-{}", std::process::id());
     let half = |at: u32| format!("{at} 65536 linear {} 0\n", disk.device());
     let table = half(0) + &half(65536);
-    let made = Command::new("dmsetup").args(["create", &name, "--table", &table]).output();
+    let made = Command::new("dmsetup")
+        .args(["create", &name, "--table", &table])
+        .output();
     if !made.as_ref().is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED a_false_capacity_is_found_out: no device mapper here ({made:?})");
         return;
@@ -117,15 +207,35 @@ fn a_false_capacity_is_found_out() {
         let out = verify(&home, &[&[node.as_str(), &erase], quick].concat());
         let said = text(&out.stdout);
         assert_eq!(out.status.code(), Some(4), "{}", text(&out.stderr));
-        assert!(said.contains("False capacity: it claims 64 MiB and holds 32 MiB"), "{said}");
-        assert_eq!(stored(&home)[0].verdict.capacity.real(), Some(hakaru_model::units::Bytes(32 << 20)));
+        assert!(
+            said.contains("False capacity: it claims 64 MiB and holds 32 MiB"),
+            "{said}"
+        );
+        assert_eq!(
+            stored(&home)[0].verdict.capacity.real(),
+            Some(hakaru_model::units::Bytes(32 << 20))
+        );
     }
     // What keeps the result from being shown takes nothing from the exit code.
-    let out = verify(&home, &[&node, &erase, "--quick", "--output=/no/such/folder/page.html"]);
+    let out = verify(
+        &home,
+        &[
+            &node,
+            &erase,
+            "--quick",
+            "--output=/no/such/folder/page.html",
+        ],
+    );
     let said = text(&out.stderr);
-    assert!(out.status.code() == Some(4) && said.contains("/no/such/folder"), "{said}");
+    assert!(
+        out.status.code() == Some(4) && said.contains("/no/such/folder"),
+        "{said}"
+    );
     let mut command = hakaru(&home);
-    command.args(["verify", &node, &erase, "--quick"]).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .args(["verify", &node, &erase, "--quick"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut unread = command.spawn().unwrap();
     drop(unread.stdout.take());
     assert_eq!(unread.wait().unwrap().code(), Some(4), "nobody read it");
@@ -144,11 +254,20 @@ fn a_thin_device_whose_room_is_used_up_is_not_called_false() {
     };
     let (at, image) = (thin.to_str().unwrap(), thin.join("disk.img"));
     if !tool("mount", &["-t", "tmpfs", "-o", "size=100m", "none", at]) {
-        eprintln!("SKIPPED a_thin_device_whose_room_is_used_up: no memory file system can be mounted here");
+        eprintln!(
+            "SKIPPED a_thin_device_whose_room_is_used_up: no memory file system can be mounted here"
+        );
         return;
     }
-    std::fs::File::create(&image).unwrap().set_len(300 << 20).unwrap();
-    let out = Command::new("losetup").args(["--find", "--show"]).arg(&image).output().unwrap();
+    std::fs::File::create(&image)
+        .unwrap()
+        .set_len(300 << 20)
+        .unwrap();
+    let out = Command::new("losetup")
+        .args(["--find", "--show"])
+        .arg(&image)
+        .output()
+        .unwrap();
     let node = text(&out.stdout).trim().to_owned();
     if out.status.success() {
         let erase = format!("--erase={}", image.canonicalize().unwrap().display());
@@ -157,7 +276,10 @@ fn a_thin_device_whose_room_is_used_up_is_not_called_false() {
             // Older kernels hide why the write failed; then it looks like memory that ends.
             let said = text(&out.stdout) + &text(&out.stderr);
             assert!(matches!(out.status.code(), Some(1 | 4)), "{said}");
-            assert!(said.contains("no space left") || said.contains("False capacity"), "{said}");
+            assert!(
+                said.contains("no space left") || said.contains("False capacity"),
+                "{said}"
+            );
         }
         assert!(tool("losetup", &["--detach", &node]));
     }
@@ -171,23 +293,50 @@ fn free_space_is_verified_and_given_back() {
     let out = verify(&home, &[work.to_str().unwrap(), "--size=24MiB"]);
     let (said, errors) = (text(&out.stdout), text(&out.stderr));
     assert_eq!(out.status.code(), Some(0), "{errors}");
-    assert!(said.contains("all 24 MiB of free space") && said.contains("only free space"), "{said}");
+    assert!(
+        said.contains("all 24 MiB of free space") && said.contains("only free space"),
+        "{said}"
+    );
     assert_eq!(home.left_behind(), 0);
     let found = &stored(&home)[0];
-    assert_eq!(found.scope, Scope::FreeSpace { folder: work.clone() });
+    assert_eq!(
+        found.scope,
+        Scope::FreeSpace {
+            folder: work.clone()
+        }
+    );
     assert_eq!(found.verdict.capacity, Capacity::AsClaimed);
     // The page in place of the summary, or of nothing that is shown.
     let at = work.to_str().unwrap();
     let out = verify(&home, &[at, "--size=1MiB", "--output=-"]);
-    assert!(text(&out.stdout).starts_with("<!DOCTYPE html>"), "{}", text(&out.stdout));
-    let out = verify(&home, &[at, "--size=1MiB", "--output=/no/such/folder/page.html"]);
+    assert!(
+        text(&out.stdout).starts_with("<!DOCTYPE html>"),
+        "{}",
+        text(&out.stdout)
+    );
+    let out = verify(
+        &home,
+        &[at, "--size=1MiB", "--output=/no/such/folder/page.html"],
+    );
     let said = text(&out.stdout);
-    assert!(out.status.code() == Some(1) && said.contains("free space"), "{said}");
+    assert!(
+        out.status.code() == Some(1) && said.contains("free space"),
+        "{said}"
+    );
     assert_eq!(stored(&home).len(), 3);
     let out = verify(&home, &[at, "--json", "--output=-"]);
-    assert!(out.status.code() == Some(2) && text(&out.stderr).contains("both go to standard output"));
-    let out = verify(&home, &[work.to_str().unwrap(), "--size=24MiB", "--dry-run"]);
-    assert!(text(&out.stdout).contains("Would fill 24 MiB of"), "{}", text(&out.stdout));
+    assert!(
+        out.status.code() == Some(2) && text(&out.stderr).contains("both go to standard output")
+    );
+    let out = verify(
+        &home,
+        &[work.to_str().unwrap(), "--size=24MiB", "--dry-run"],
+    );
+    assert!(
+        text(&out.stdout).contains("Would fill 24 MiB of"),
+        "{}",
+        text(&out.stdout)
+    );
 }
 
 /// The newest ones were taken first, and then those of the target.
@@ -201,8 +350,14 @@ fn verifications_of_one_target_are_listed_whatever_came_after_them() {
         assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     }
     let listed = |target: &str| {
-        let out = hakaru(&home).args(["list", "--target", target, "-n", "1"]).output().unwrap();
-        text(&out.stdout).lines().filter(|line| line.contains("free space at")).count()
+        let out = hakaru(&home)
+            .args(["list", "--target", target, "-n", "1"])
+            .output()
+            .unwrap();
+        text(&out.stdout)
+            .lines()
+            .filter(|line| line.contains("free space at"))
+            .count()
     };
     assert_eq!((listed("early"), listed("late")), (1, 1));
 }
@@ -224,13 +379,19 @@ fn what_cannot_be_verified_is_said_with_its_cure() {
         let out = verify(&home, &[&[path.to_str().unwrap()], args].concat());
         let said = text(&out.stderr);
         assert_eq!(out.status.code(), Some(2), "{path:?} {args:?}: {said}");
-        assert!(said.contains(word) && !said.contains("panicked"), "{path:?} {args:?} should say `{word}`: {said}");
+        assert!(
+            said.contains(word) && !said.contains("panicked"),
+            "{path:?} {args:?} should say `{word}`: {said}"
+        );
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
     // Root may write anywhere but here.
     let out = verify(&home, &["/proc/self"]);
     let said = text(&out.stderr);
-    assert!(out.status.code() == Some(1) && said.contains("/proc/self"), "{said}");
+    assert!(
+        out.status.code() == Some(1) && said.contains("/proc/self"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -243,8 +404,13 @@ fn a_full_or_read_only_file_system_says_so() {
     let at = mount.to_str().unwrap();
     let out = verify(&home, &[at]);
     let said = text(&out.stderr);
-    assert!(out.status.code() == Some(1) && said.contains("remove something"), "{said}");
-    let remounted = Command::new("mount").args(["-o", "remount,ro", at]).status();
+    assert!(
+        out.status.code() == Some(1) && said.contains("remove something"),
+        "{said}"
+    );
+    let remounted = Command::new("mount")
+        .args(["-o", "remount,ro", at])
+        .status();
     assert!(remounted.is_ok_and(|status| status.success()));
     let out = verify(&home, &[at, "--size=1MiB"]);
     let said = text(&out.stderr);
@@ -259,14 +425,21 @@ fn ended_early_it_keeps_what_was_found_and_leaves_nothing() {
     let work = home.work();
     for signal in [Signal::INT, Signal::KILL] {
         let mut command = hakaru(&home);
-        command.args(["verify", "--size=4GiB"]).arg(&work).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(["verify", "--size=4GiB"])
+            .arg(&work)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let child = command.spawn().unwrap();
         // Some of it has been written, however busy the host is.
         let written = |entry: std::io::Result<std::fs::DirEntry>| {
             let path = entry.unwrap().path();
-            let nameless = std::fs::read_link(&path).is_ok_and(|name| name.to_string_lossy().contains("(deleted)"));
+            let nameless = std::fs::read_link(&path)
+                .is_ok_and(|name| name.to_string_lossy().contains("(deleted)"));
             nameless
-                && path.metadata().is_ok_and(|file| std::os::unix::fs::MetadataExt::blocks(&file) * 512 >= 64 << 20)
+                && path.metadata().is_ok_and(|file| {
+                    std::os::unix::fs::MetadataExt::blocks(&file) * 512 >= 64 << 20
+                })
         };
         let files = || std::fs::read_dir(format!("/proc/{}/fd", child.id()));
         support::wait_until(|| files().is_ok_and(|mut files| files.any(written)));
@@ -277,7 +450,10 @@ fn ended_early_it_keeps_what_was_found_and_leaves_nothing() {
             let said = text(&out.stdout);
             assert_eq!(out.status.code(), Some(130), "{}", text(&out.stderr));
             assert!(said.contains("Ended"), "{said}");
-            assert!(!stored(&home)[0].completed && !stored(&home)[0].verdict.write_speed.points.is_empty());
+            assert!(
+                !stored(&home)[0].completed
+                    && !stored(&home)[0].verdict.write_speed.points.is_empty()
+            );
         }
         let recovered = hakaru(&home).arg("recover").output().unwrap();
         assert!(text(&recovered.stdout).contains("Nothing was left behind"));
@@ -292,12 +468,19 @@ fn a_device_that_is_ended_early_keeps_what_was_found() {
         return;
     };
     let mut command = hakaru(&home);
-    command.args(["verify", disk.device(), &erase(&home)]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(["verify", disk.device(), &erase(&home)])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     let state = home.path().join(".local/state/hakaru");
     support::wait_until(|| !hakaru_device::prepare::pending(&state).is_empty());
     std::thread::sleep(std::time::Duration::from_millis(300));
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(&child),
+        rustix::process::Signal::INT,
+    )
+    .unwrap();
     let out = child.wait_with_output().unwrap();
     assert_eq!(out.status.code(), Some(130), "{}", text(&out.stderr));
     assert!(text(&out.stdout).contains("Ended"), "{}", text(&out.stdout));

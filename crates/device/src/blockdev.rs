@@ -82,7 +82,11 @@ impl OpenDevice {
         let file = device.open_again(OFlags::RDWR | OFlags::DIRECT)?;
         let block = rustix::fs::ioctl_blksszget(&file)?.max(512);
         let size = Bytes(device.size().0 / u64::from(block) * u64::from(block));
-        Ok(OpenDevice { file: File::from(file), size, block })
+        Ok(OpenDevice {
+            file: File::from(file),
+            size,
+            block,
+        })
     }
 }
 
@@ -114,7 +118,9 @@ impl BlockDev for OpenDevice {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.sync_all().map_err(|error| unless_pulled(self, error))?;
+        self.file
+            .sync_all()
+            .map_err(|error| unless_pulled(self, error))?;
         match hakaru_sys::file::drop_device_cache(&self.file) {
             // Direct I/O leaves next to nothing in the cache anyway, so no right to drop it is no harm.
             Ok(()) | Err(Errno::ACCESS | Errno::PERM | Errno::NOTTY) => Ok(()),
@@ -130,7 +136,11 @@ impl BlockDev for OpenDevice {
 /// ENODEV in place of what the kernel answers for a device that was pulled: "no space left" for writes, the end of the
 /// file for reads.
 pub(crate) fn unless_pulled(device: &dyn BlockDev, error: io::Error) -> io::Error {
-    if device.is_pulled() { Errno::NODEV.into() } else { error }
+    if device.is_pulled() {
+        Errno::NODEV.into()
+    } else {
+        error
+    }
 }
 
 /// By then the kernel has noticed that a card was pulled; until then I/Os fail with EIO.
@@ -170,7 +180,9 @@ impl ScanProgress {
     /// Time left at that speed; `None` before anything is known.
     pub fn left(&self) -> Option<Nanos> {
         let rate = self.rate().filter(|rate| rate.0 > 0.0)?;
-        Some(Nanos((self.total.0.saturating_sub(self.done.0) as f64 / rate.0 * 1e9) as u64))
+        Some(Nanos(
+            (self.total.0.saturating_sub(self.done.0) as f64 / rate.0 * 1e9) as u64,
+        ))
     }
 }
 
@@ -183,9 +195,20 @@ mod tests {
 
     #[test]
     fn time_left_follows_from_the_mean_speed() {
-        let progress =
-            ScanProgress { doing: "writing", done: Bytes(25), total: Bytes(100), elapsed: Nanos::from_secs(1) };
+        let progress = ScanProgress {
+            doing: "writing",
+            done: Bytes(25),
+            total: Bytes(100),
+            elapsed: Nanos::from_secs(1),
+        };
         assert_eq!(progress.left(), Some(Nanos::from_secs(3)));
-        assert_eq!(ScanProgress { elapsed: Nanos(0), ..progress }.left(), None);
+        assert_eq!(
+            ScanProgress {
+                elapsed: Nanos(0),
+                ..progress
+            }
+            .left(),
+            None
+        );
     }
 }

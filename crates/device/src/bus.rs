@@ -14,19 +14,27 @@ pub(crate) fn bus_of(disk: &DeviceNode, roots: &Roots) -> Bus {
         return mmc(&host, roots);
     }
     if let Some(device) = usb_device(&disk.folder) {
-        return Bus::Usb { speed_mbps: roots::number_fact(&device.join("speed")) };
+        return Bus::Usb {
+            speed_mbps: roots::number_fact(&device.join("speed")),
+        };
     }
     if disk.kname.starts_with("nvme") {
-        return Bus::Nvme { link: pci_link(disk) };
+        return Bus::Nvme {
+            link: pci_link(disk),
+        };
     }
     if ancestors(&disk.folder).any(|part| name_of(part).starts_with("virtio")) {
         return Bus::Virtio;
     }
     if ancestors(&disk.folder).any(|part| name_of(part).starts_with("host")) {
-        return Bus::Scsi { link: ata_link(&disk.folder, roots) };
+        return Bus::Scsi {
+            link: ata_link(&disk.folder, roots),
+        };
     }
     let subsystem = disk.folder.join("device/subsystem").read_link().ok();
-    Bus::Other { name: subsystem.map_or_else(|| "unknown".to_owned(), |link| name_of(&link).to_owned()) }
+    Bus::Other {
+        name: subsystem.map_or_else(|| "unknown".to_owned(), |link| name_of(&link).to_owned()),
+    }
 }
 
 /// Bytes per second that the bus allows at most, where that is known: below it, the bus itself is in the way.
@@ -51,7 +59,14 @@ pub(crate) fn driver(disk: &DeviceNode) -> Fact<String> {
     let links = ancestors(&disk.folder).filter_map(|part| part.join("driver").read_link().ok());
     let mut names = links.map(|link| name_of(&link).to_owned());
     let found = names.find(|name| !matches!(name.as_str(), "sd" | "sr" | "mmcblk"));
-    Fact::or_because(found, if disk.is_virtual() { "there is no hardware below it" } else { "sysfs names none" })
+    Fact::or_because(
+        found,
+        if disk.is_virtual() {
+            "there is no hardware below it"
+        } else {
+            "sysfs names none"
+        },
+    )
 }
 
 /// The bus as the last entry of a chain: `SD or eMMC bus (sdhci-iproc)`. Nothing for devices without hardware.
@@ -59,23 +74,32 @@ pub(crate) fn role(bus: &Bus, driver: &Fact<String>) -> Option<String> {
     let words = match bus {
         Bus::Software => return None,
         Bus::Mmc { .. } => "SD or eMMC bus".to_owned(),
-        Bus::Usb { speed_mbps: Fact::Known(speed) } => format!("USB, {speed} Mbit/s"),
+        Bus::Usb {
+            speed_mbps: Fact::Known(speed),
+        } => format!("USB, {speed} Mbit/s"),
         Bus::Usb { .. } => "USB".to_owned(),
         Bus::Nvme { link } => with_link("NVMe", link),
         Bus::Scsi { link } => with_link("SCSI or SATA", link),
         Bus::Virtio => "virtio".to_owned(),
         Bus::Other { name } => name.clone(),
     };
-    Some(driver.known().map_or_else(|| words.clone(), |driver| format!("{words} ({driver})")))
+    Some(
+        driver
+            .known()
+            .map_or_else(|| words.clone(), |driver| format!("{words} ({driver})")),
+    )
 }
 
 fn with_link(bus: &str, link: &Fact<String>) -> String {
-    link.known().map_or_else(|| bus.to_owned(), |link| format!("{bus}, {link}"))
+    link.known()
+        .map_or_else(|| bus.to_owned(), |link| format!("{bus}, {link}"))
 }
 
 /// The USB device that a disk belongs to.
 pub(crate) fn usb_device(folder: &Path) -> Option<PathBuf> {
-    ancestors(folder).find(|part| part.join("idVendor").exists() && part.join("speed").exists()).map(Path::to_owned)
+    ancestors(folder)
+        .find(|part| part.join("idVendor").exists() && part.join("speed").exists())
+        .map(Path::to_owned)
 }
 
 /// The name of the entry right below a folder of this name on the way, such as `mmc0` below `mmc_host`.
@@ -85,11 +109,15 @@ fn component(folder: &Path, above: &str) -> Option<String> {
 }
 
 fn ancestors(folder: &Path) -> impl Iterator<Item = &Path> {
-    folder.ancestors().take_while(|part| name_of(part) != "devices")
+    folder
+        .ancestors()
+        .take_while(|part| name_of(part) != "devices")
 }
 
 fn name_of(path: &Path) -> &str {
-    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default()
 }
 
 /// Width, clock and timing of an SD or eMMC bus, which the kernel tells only in debugfs.
@@ -133,15 +161,22 @@ struct Ios {
 impl Ios {
     fn parse(text: &str) -> Ios {
         let value = |key: &str| {
-            let line = text.lines().find(|line| line.split(':').next().is_some_and(|name| name.trim() == key))?;
+            let line = text.lines().find(|line| {
+                line.split(':')
+                    .next()
+                    .is_some_and(|name| name.trim() == key)
+            })?;
             Some(line.split_once(':')?.1.trim())
         };
         // `2 (4 bits)`: what stands in parentheses is meant for people, and says more than the code before it.
         let words = |key: &str| value(key)?.split_once('(')?.1.strip_suffix(')');
         let hz = |key: &str| value(key)?.split_whitespace().next()?.parse::<u64>().ok();
         Ios {
-            width_bits: words("bus width").and_then(|text| text.split_whitespace().next()?.parse().ok()),
-            clock_hz: hz("actual clock").filter(|hz| *hz > 0).or_else(|| hz("clock")),
+            width_bits: words("bus width")
+                .and_then(|text| text.split_whitespace().next()?.parse().ok()),
+            clock_hz: hz("actual clock")
+                .filter(|hz| *hz > 0)
+                .or_else(|| hz("clock")),
             timing: words("timing spec").map(str::to_owned),
         }
     }
@@ -149,8 +184,15 @@ impl Ios {
     /// One bit a line and clock; two in the modes that use both edges.
     fn ceiling(&self) -> Option<u64> {
         let timing = self.timing.as_deref()?.to_uppercase();
-        let edges = if timing.contains("DDR") || timing.contains("HS400") { 2 } else { 1 };
-        self.clock_hz?.checked_mul(u64::from(self.width_bits?))?.checked_mul(edges).map(|bits| bits / 8)
+        let edges = if timing.contains("DDR") || timing.contains("HS400") {
+            2
+        } else {
+            1
+        };
+        self.clock_hz?
+            .checked_mul(u64::from(self.width_bits?))?
+            .checked_mul(edges)
+            .map(|bits| bits / 8)
     }
 }
 
@@ -165,7 +207,8 @@ fn usb_ceiling(mbps: u64) -> Option<u64> {
 
 /// `8.0 GT/s PCIe x4`
 fn pci_link(disk: &DeviceNode) -> Fact<String> {
-    let controllers = ancestors(&disk.folder).filter(|part| part.join("current_link_speed").exists());
+    let controllers =
+        ancestors(&disk.folder).filter(|part| part.join("current_link_speed").exists());
     let Some(pci) = controllers.last() else {
         return Fact::Unknown("no PCI device above it shows a link speed".to_owned());
     };
@@ -180,7 +223,11 @@ fn pci_ceiling(link: &str) -> Option<u64> {
     let (speed, rest) = link.split_once(" GT/s")?;
     let gigatransfers: f64 = speed.trim().parse().ok()?;
     let lanes: f64 = rest.rsplit_once('x')?.1.trim().parse().ok()?;
-    let coding = if gigatransfers < 8.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
+    let coding = if gigatransfers < 8.0 {
+        8.0 / 10.0
+    } else {
+        128.0 / 130.0
+    };
     Some((gigatransfers * 1e9 * lanes * coding / 8.0) as u64)
 }
 
@@ -198,7 +245,11 @@ fn ata_link(folder: &Path, roots: &Roots) -> Fact<String> {
     let Some(port) = ata_port(folder) else {
         return Fact::Unknown("it is not on a SATA port".to_owned());
     };
-    roots::text_fact(&roots.sys.join(format!("class/ata_link/link{port}/sata_spd")))
+    roots::text_fact(
+        &roots
+            .sys
+            .join(format!("class/ata_link/link{port}/sata_spd")),
+    )
 }
 
 #[cfg(test)]
@@ -206,7 +257,8 @@ mod tests {
     use super::*;
 
     fn ios(width: &str, clock: &str, timing: &str) -> Option<u64> {
-        let text = format!("clock:\t\t{clock} Hz\nbus width:\t2 ({width})\ntiming spec:\t6 ({timing})\n");
+        let text =
+            format!("clock:\t\t{clock} Hz\nbus width:\t2 ({width})\ntiming spec:\t6 ({timing})\n");
         Ios::parse(&text).ceiling()
     }
 
@@ -216,7 +268,10 @@ mod tests {
         assert_eq!(ios("4 bits", "25000000", "legacy"), Some(12_500_000));
         assert_eq!(ios("4 bits", "50000000", "sd high-speed"), Some(25_000_000));
         assert_eq!(ios("4 bits", "50000000", "sd uhs DDR50"), Some(50_000_000));
-        assert_eq!(ios("4 bits", "208000000", "sd uhs SDR104"), Some(104_000_000));
+        assert_eq!(
+            ios("4 bits", "208000000", "sd uhs SDR104"),
+            Some(104_000_000)
+        );
         assert_eq!(ios("8 bits", "200000000", "mmc HS400"), Some(400_000_000));
         assert_eq!(Ios::parse("clock:\t\t0 Hz\n").ceiling(), None);
     }
@@ -230,11 +285,36 @@ mod tests {
     #[test]
     fn other_links_have_ceilings_too() {
         let known = |text: &str| Fact::Known(text.to_owned());
-        assert_eq!(ceiling(&Bus::Usb { speed_mbps: Fact::Known(480) }), Some(60_000_000));
-        assert_eq!(ceiling(&Bus::Usb { speed_mbps: Fact::Known(5000) }), Some(500_000_000));
-        assert_eq!(ceiling(&Bus::Scsi { link: known("6.0 Gbps") }), Some(600_000_000));
-        assert_eq!(ceiling(&Bus::Nvme { link: known("8.0 GT/s PCIe x4") }), Some(3_938_461_538));
-        assert_eq!(ceiling(&Bus::Nvme { link: known("Unknown") }), None);
+        assert_eq!(
+            ceiling(&Bus::Usb {
+                speed_mbps: Fact::Known(480)
+            }),
+            Some(60_000_000)
+        );
+        assert_eq!(
+            ceiling(&Bus::Usb {
+                speed_mbps: Fact::Known(5000)
+            }),
+            Some(500_000_000)
+        );
+        assert_eq!(
+            ceiling(&Bus::Scsi {
+                link: known("6.0 Gbps")
+            }),
+            Some(600_000_000)
+        );
+        assert_eq!(
+            ceiling(&Bus::Nvme {
+                link: known("8.0 GT/s PCIe x4")
+            }),
+            Some(3_938_461_538)
+        );
+        assert_eq!(
+            ceiling(&Bus::Nvme {
+                link: known("Unknown")
+            }),
+            None
+        );
         assert_eq!(ceiling(&Bus::Virtio), None);
     }
 

@@ -43,10 +43,18 @@ impl RawCard {
         let mmc = card_type.known().is_some_and(|kind| kind == "MMC");
         let attribute = |name: &str| roots::text_fact(&card.join(name));
         let of_sd = |name: &str| {
-            if mmc { Fact::Unknown("an MMC has no such register".to_owned()) } else { attribute(name) }
+            if mmc {
+                Fact::Unknown("an MMC has no such register".to_owned())
+            } else {
+                attribute(name)
+            }
         };
         let of_mmc = |name: &str| {
-            if mmc { attribute(name) } else { Fact::Unknown("an SD card does not tell it".to_owned()) }
+            if mmc {
+                attribute(name)
+            } else {
+                Fact::Unknown("an SD card does not tell it".to_owned())
+            }
         };
         RawCard {
             card_type,
@@ -58,7 +66,11 @@ impl RawCard {
             ext_csd_rev: of_mmc("rev"),
             life_time: of_mmc("life_time"),
             pre_eol: of_mmc("pre_eol_info"),
-            ext_csd: if mmc { ext_csd(card, roots) } else { Fact::Unknown("an SD card does not tell it".to_owned()) },
+            ext_csd: if mmc {
+                ext_csd(card, roots)
+            } else {
+                Fact::Unknown("an SD card does not tell it".to_owned())
+            },
         }
     }
 
@@ -88,10 +100,23 @@ impl RawCard {
 /// The kernel shows the whole of it in debugfs only: `mmc1/mmc1:0001/ext_csd`.
 fn ext_csd(card: &Path, roots: &Roots) -> Fact<String> {
     let device = card.canonicalize().unwrap_or_else(|_| card.to_owned());
-    let name = device.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let name = device
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default()
+        .to_owned();
     let host = name.split(':').next().unwrap_or_default();
-    match roots::text_fact(&roots.sys.join("kernel/debug").join(host).join(&name).join("ext_csd")) {
-        Fact::Unknown(_) => Fact::Unknown("debugfs, where the kernel shows EXT_CSD, is not to be seen".to_owned()),
+    match roots::text_fact(
+        &roots
+            .sys
+            .join("kernel/debug")
+            .join(host)
+            .join(&name)
+            .join("ext_csd"),
+    ) {
+        Fact::Unknown(_) => {
+            Fact::Unknown("debugfs, where the kernel shows EXT_CSD, is not to be seen".to_owned())
+        }
         known => known,
     }
 }
@@ -100,7 +125,10 @@ fn ext_csd(card: &Path, roots: &Roots) -> Fact<String> {
 ///
 /// For registers that the host hides and somebody read elsewhere, fill a [`RawCard`] by hand.
 pub fn decode_card(raw: &RawCard, size: Bytes) -> CardRegisters {
-    CardRegisters { oddities: oddities::oddities(raw, size, oddities::this_year()), ..decode(raw) }
+    CardRegisters {
+        oddities: oddities::oddities(raw, size, oddities::this_year()),
+        ..decode(raw)
+    }
 }
 
 fn decode(raw: &RawCard) -> CardRegisters {
@@ -109,27 +137,39 @@ fn decode(raw: &RawCard) -> CardRegisters {
     let ssr = and_then(&raw.ssr, "the SD status", Ssr::parse);
     let ext_csd: Option<[u8; 512]> = raw.ext_csd.known().and_then(|text| hex(text));
     let ext = ext_csd.as_ref();
-    let claim = |pick: fn(&Ssr) -> Option<u32>| and_then_fact(&ssr, "the SD status has a reserved value there", pick);
+    let claim = |pick: fn(&Ssr) -> Option<u32>| {
+        and_then_fact(&ssr, "the SD status has a reserved value there", pick)
+    };
     CardRegisters {
         maker: map(&cid, |cid| cid.maker()),
         oem: map(&cid, |cid| cid.oem.clone()),
         name: map(&cid, |cid| cid.name.clone()),
-        revision: map(&cid, |cid| format!("{}.{}", cid.revision >> 4, cid.revision & 15)),
+        revision: map(&cid, |cid| {
+            format!("{}.{}", cid.revision >> 4, cid.revision & 15)
+        }),
         serial: map(&cid, |cid| format!("0x{:08x}", cid.serial)),
         date: date(&raw.date, &cid),
         speed_class: claim(Ssr::speed_class),
         uhs_grade: claim(|ssr| Some(ssr.uhs_grade())),
         video_class: claim(|ssr| Some(ssr.video_class())),
         app_class: claim(Ssr::app_class),
-        allocation_unit: and_then_fact(&ssr, "the SD status does not define one", Ssr::allocation_unit),
+        allocation_unit: and_then_fact(
+            &ssr,
+            "the SD status does not define one",
+            Ssr::allocation_unit,
+        ),
         spec: if mmc {
             emmc_spec(&or_of(&raw.ext_csd_rev, ext, |b| b[192].to_string()))
         } else {
             and_then(&raw.scr, "the SCR", sd_spec)
         },
-        device_type: and_then(&raw.ext_csd, "the EXT_CSD", |text| Some(device_type(*hex::<512>(text)?.get(196)?))),
+        device_type: and_then(&raw.ext_csd, "the EXT_CSD", |text| {
+            Some(device_type(*hex::<512>(text)?.get(196)?))
+        }),
         life_time: and_then(
-            &or_of(&raw.life_time, ext, |b| format!("0x{:02x} 0x{:02x}", b[268], b[269])),
+            &or_of(&raw.life_time, ext, |b| {
+                format!("0x{:02x} 0x{:02x}", b[268], b[269])
+            }),
             "the life time",
             life_time,
         ),
@@ -171,17 +211,38 @@ impl Cid {
         let [manfid, b1, b2, ..] = bytes;
         // SD: MID 1, OID 2, PNM 5, PRV 1, PSN 4, MDT 12 bits after 4 reserved ones. MMC: MID 1, CBX 1, OID 1, PNM 6,
         // PRV 1, PSN 4, MDT 8 bits. Both end with seven bits of checksum.
-        let oem = if mmc { format!("0x{b2:02x}") } else { text_or_hex(&[b1, b2]) };
-        let (name, at) = if mmc { (&bytes[3..9], 9) } else { (&bytes[3..8], 8) };
+        let oem = if mmc {
+            format!("0x{b2:02x}")
+        } else {
+            text_or_hex(&[b1, b2])
+        };
+        let (name, at) = if mmc {
+            (&bytes[3..9], 9)
+        } else {
+            (&bytes[3..8], 8)
+        };
         let serial = u32::from_be_bytes(bytes[at + 1..at + 5].try_into().ok()?);
         let (year, month) = if mmc {
             (1997 + u16::from(bytes[14] & 15), bytes[14] >> 4)
         } else {
-            (2000 + u16::from(bytes[13] & 15) * 16 + u16::from(bytes[14] >> 4), bytes[14] & 15)
+            (
+                2000 + u16::from(bytes[13] & 15) * 16 + u16::from(bytes[14] >> 4),
+                bytes[14] & 15,
+            )
         };
         let checksum = (bytes[15] != 0).then(|| crc7(&bytes[..15]) << 1 | 1 == bytes[15]);
         let name = printable(name);
-        Some(Cid { mmc, manfid, oem, name, revision: bytes[at], serial, year, month, checksum })
+        Some(Cid {
+            mmc,
+            manfid,
+            oem,
+            name,
+            revision: bytes[at],
+            serial,
+            year,
+            month,
+            checksum,
+        })
     }
 
     fn maker(&self) -> String {
@@ -189,7 +250,10 @@ impl Cid {
             true => makers::mmc_maker(self.manfid),
             false => makers::sd_maker(self.manfid).map(|maker| maker.name),
         };
-        name.map_or_else(|| format!("number 0x{:02x}, whose name is not known", self.manfid), str::to_owned)
+        name.map_or_else(
+            || format!("number 0x{:02x}, whose name is not known", self.manfid),
+            str::to_owned,
+        )
     }
 }
 
@@ -253,9 +317,14 @@ impl Ssr {
 
     /// Bits 431:428, and where a card defines none there, those of the UHS modes, 395:392.
     fn allocation_unit(&self) -> Option<Bytes> {
-        const KIB: [u64; 16] =
-            [0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536];
-        let unit = |code: u8| Some(KIB[usize::from(code & 15)] << 10).filter(|bytes| *bytes > 0).map(Bytes);
+        const KIB: [u64; 16] = [
+            0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536,
+        ];
+        let unit = |code: u8| {
+            Some(KIB[usize::from(code & 15)] << 10)
+                .filter(|bytes| *bytes > 0)
+                .map(Bytes)
+        };
         unit(self.0[10] >> 4).or_else(|| unit(self.0[14]))
     }
 }
@@ -279,14 +348,20 @@ fn sd_spec(text: &str) -> Option<String> {
 /// EXT_CSD byte 192, as the kernel's `rev` shows it.
 fn emmc_spec(rev: &Fact<String>) -> Fact<String> {
     and_then(rev, "the EXT_CSD revision", |text| {
-        let versions = ["4.0", "4.1", "4.2", "4.3", "4.4", "4.41", "4.5", "5.0", "5.1"];
+        let versions = [
+            "4.0", "4.1", "4.2", "4.3", "4.4", "4.41", "4.5", "5.0", "5.1",
+        ];
         let index: usize = usize::from(roots::parse_number::<u8>(text)?);
         Some(format!("eMMC {}", versions.get(index)?))
     })
 }
 
 /// An attribute as sysfs shows it, else as it stands in EXT_CSD.
-fn or_of(shown: &Fact<String>, ext_csd: Option<&[u8; 512]>, text: impl Fn(&[u8; 512]) -> String) -> Fact<String> {
+fn or_of(
+    shown: &Fact<String>,
+    ext_csd: Option<&[u8; 512]>,
+    text: impl Fn(&[u8; 512]) -> String,
+) -> Fact<String> {
     match (shown, ext_csd) {
         (Fact::Unknown(_), Some(bytes)) => Fact::Known(text(bytes)),
         _ => shown.clone(),
@@ -295,9 +370,23 @@ fn or_of(shown: &Fact<String>, ext_csd: Option<&[u8; 512]>, text: impl Fn(&[u8; 
 
 /// EXT_CSD byte 196: the modes a device can do, one bit each, apart by voltage.
 fn device_type(byte: u8) -> String {
-    let modes = [(0b1, "HS26"), (0b10, "HS52"), (0b1100, "DDR52"), (0b11_0000, "HS200"), (0b1100_0000, "HS400")];
-    let named: Vec<&str> = modes.into_iter().filter(|(bits, _)| byte & bits != 0).map(|(_, name)| name).collect();
-    if named.is_empty() { "none of the modes that are known".to_owned() } else { named.join(", ") }
+    let modes = [
+        (0b1, "HS26"),
+        (0b10, "HS52"),
+        (0b1100, "DDR52"),
+        (0b11_0000, "HS200"),
+        (0b1100_0000, "HS400"),
+    ];
+    let named: Vec<&str> = modes
+        .into_iter()
+        .filter(|(bits, _)| byte & bits != 0)
+        .map(|(_, name)| name)
+        .collect();
+    if named.is_empty() {
+        "none of the modes that are known".to_owned()
+    } else {
+        named.join(", ")
+    }
 }
 
 /// EXT_CSD bytes 268 and 269: tenths of the life time that are used up, for two kinds of memory.
@@ -317,14 +406,20 @@ fn life_time(text: &str) -> Option<String> {
 /// EXT_CSD byte 267: how much of the reserve is used up.
 fn pre_eol(text: &str) -> Option<String> {
     let states = ["undefined", "normal", "warning", "urgent"];
-    states.get(usize::from(roots::parse_number::<u8>(text)?)).map(|state| (*state).to_owned())
+    states
+        .get(usize::from(roots::parse_number::<u8>(text)?))
+        .map(|state| (*state).to_owned())
 }
 
 /// `YYYY-MM`: as the kernel tells it, for it knows the two eras of eMMC; else from the CID.
 fn date(shown: &Fact<String>, cid: &Fact<Cid>) -> Fact<String> {
     let parse = |text: &String| {
         let (month, year) = text.split_once('/')?;
-        Some(format!("{:04}-{:02}", year.parse::<u16>().ok()?, month.parse::<u8>().ok()?))
+        Some(format!(
+            "{:04}-{:02}",
+            year.parse::<u16>().ok()?,
+            month.parse::<u8>().ok()?
+        ))
     };
     match shown.known().and_then(parse) {
         Some(date) => Fact::Known(date),
@@ -348,15 +443,31 @@ fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
 
 /// Text of a register: zero bytes at its end are padding, anything unprintable shows as `?`.
 fn printable(bytes: &[u8]) -> String {
-    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let end = bytes
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1);
     let show = |byte: &u8| {
-        if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '?' }
+        if byte.is_ascii_graphic() || *byte == b' ' {
+            char::from(*byte)
+        } else {
+            '?'
+        }
     };
-    bytes[..end].iter().map(show).collect::<String>().trim_end().to_owned()
+    bytes[..end]
+        .iter()
+        .map(show)
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
 }
 
 fn text_or_hex(bytes: &[u8; 2]) -> String {
-    if bytes.iter().all(u8::is_ascii_graphic) { printable(bytes) } else { format!("{:02x}{:02x}", bytes[0], bytes[1]) }
+    if bytes.iter().all(u8::is_ascii_graphic) {
+        printable(bytes)
+    } else {
+        format!("{:02x}{:02x}", bytes[0], bytes[1])
+    }
 }
 
 fn map<T, U>(fact: &Fact<T>, f: impl Fn(&T) -> U) -> Fact<U> {
@@ -375,7 +486,9 @@ fn and_then_fact<T, U>(fact: &Fact<T>, because: &str, f: impl Fn(&T) -> Option<U
 
 fn and_then<U>(fact: &Fact<String>, what: &str, f: impl Fn(&str) -> Option<U>) -> Fact<U> {
     match fact {
-        Fact::Known(text) => Fact::or_because(f(text), format!("{what} `{text}` cannot be decoded")),
+        Fact::Known(text) => {
+            Fact::or_because(f(text), format!("{what} `{text}` cannot be decoded"))
+        }
         Fact::Unknown(because) => Fact::Unknown(because.clone()),
     }
 }
@@ -390,10 +503,24 @@ mod tests {
     #[test]
     fn a_cid_is_taken_apart() {
         let cid = Cid::parse(CID, false).unwrap();
-        assert_eq!((cid.manfid, cid.oem.as_str(), cid.name.as_str(), cid.revision), (3, "SD", "SE32G", 0x80));
-        assert_eq!((cid.serial, cid.year, cid.month, cid.checksum), (0x1234_5678, 2019, 7, Some(true)));
+        assert_eq!(
+            (
+                cid.manfid,
+                cid.oem.as_str(),
+                cid.name.as_str(),
+                cid.revision
+            ),
+            (3, "SD", "SE32G", 0x80)
+        );
+        assert_eq!(
+            (cid.serial, cid.year, cid.month, cid.checksum),
+            (0x1234_5678, 2019, 7, Some(true))
+        );
         let emulated = Cid::parse("aa585951454d552101deadbeef006200", false).unwrap();
-        assert_eq!((emulated.name.as_str(), emulated.year, emulated.month), ("QEMU!", 2006, 2));
+        assert_eq!(
+            (emulated.name.as_str(), emulated.year, emulated.month),
+            ("QEMU!", 2006, 2)
+        );
         assert_eq!(emulated.checksum, None);
         let wrong = Cid::parse("03534453453332478012345678013785", false).unwrap();
         assert_eq!(wrong.checksum, Some(false));
@@ -402,16 +529,25 @@ mod tests {
     #[test]
     fn an_emmc_has_another_layout() {
         let cid = Cid::parse("150100424a5444345206007f1c2a3b00", true).unwrap();
-        assert_eq!((cid.manfid, cid.name.as_str(), cid.revision), (0x15, "BJTD4R", 6));
+        assert_eq!(
+            (cid.manfid, cid.name.as_str(), cid.revision),
+            (0x15, "BJTD4R", 6)
+        );
         assert_eq!((cid.serial, cid.year, cid.month), (0x007f_1c2a, 2008, 3));
         assert_eq!(cid.maker(), "Samsung");
     }
 
     #[test]
     fn a_csd_tells_the_capacity_of_both_versions() {
-        assert_eq!(csd_capacity("400e00325b590000edc87f800a4040c3"), Some(Bytes(62_333_952 * 512)));
+        assert_eq!(
+            csd_capacity("400e00325b590000edc87f800a4040c3"),
+            Some(Bytes(62_333_952 * 512))
+        );
         // Version 1: C_SIZE 3751, C_SIZE_MULT 7 and blocks of 1024 bytes make 3752 × 512 × 1024 bytes.
-        assert_eq!(csd_capacity("005e00325f5a83a9edb7ff9f96400000"), Some(Bytes(3752 * 512 * 1024)));
+        assert_eq!(
+            csd_capacity("005e00325f5a83a9edb7ff9f96400000"),
+            Some(Bytes(3752 * 512 * 1024))
+        );
         assert_eq!(csd_capacity("40"), None);
     }
 
@@ -419,25 +555,67 @@ mod tests {
     fn classes_come_from_the_status() {
         let ssr = |text: &str| Ssr::parse(&format!("{text:0<128}")).unwrap();
         let fast = ssr("8000000004000000040090000f05391e000800000001000000");
-        assert_eq!((fast.speed_class(), fast.uhs_grade(), fast.video_class()), (Some(10), 3, 30));
-        assert_eq!((fast.app_class(), fast.allocation_unit()), (Some(1), Some(Bytes(4 << 20))));
+        assert_eq!(
+            (fast.speed_class(), fast.uhs_grade(), fast.video_class()),
+            (Some(10), 3, 30)
+        );
+        assert_eq!(
+            (fast.app_class(), fast.allocation_unit()),
+            (Some(1), Some(Bytes(4 << 20)))
+        );
         let plain = ssr("0");
-        assert_eq!((plain.speed_class(), plain.app_class(), plain.allocation_unit()), (Some(0), Some(0), None));
+        assert_eq!(
+            (
+                plain.speed_class(),
+                plain.app_class(),
+                plain.allocation_unit()
+            ),
+            (Some(0), Some(0), None)
+        );
         let odd = ssr("00000000000000000900");
         assert_eq!(odd.speed_class(), None);
     }
 
     #[test]
     fn versions_and_wear_are_put_in_words() {
-        let versions = ["0025000000000000", "0125000000000000", "0225000000000000", "0235800000000000"];
-        let later = ["0235840000000000", "0235844300000000", "0235848300000000", "02358500000000"];
-        let all = versions.iter().chain(&later).map(|scr| sd_spec(scr)).collect::<Vec<_>>();
-        let expected = ["SD 1.0", "SD 1.10", "SD 2.00", "SD 3.0", "SD 4.0", "SD 5.0", "SD 6.0"];
-        assert_eq!(all, expected.map(|text| Some(text.to_owned())).into_iter().chain([None]).collect::<Vec<_>>());
-        assert_eq!(life_time("0x01 0x0b").as_deref(), Some("0-10 % and over 100 %"));
+        let versions = [
+            "0025000000000000",
+            "0125000000000000",
+            "0225000000000000",
+            "0235800000000000",
+        ];
+        let later = [
+            "0235840000000000",
+            "0235844300000000",
+            "0235848300000000",
+            "02358500000000",
+        ];
+        let all = versions
+            .iter()
+            .chain(&later)
+            .map(|scr| sd_spec(scr))
+            .collect::<Vec<_>>();
+        let expected = [
+            "SD 1.0", "SD 1.10", "SD 2.00", "SD 3.0", "SD 4.0", "SD 5.0", "SD 6.0",
+        ];
+        assert_eq!(
+            all,
+            expected
+                .map(|text| Some(text.to_owned()))
+                .into_iter()
+                .chain([None])
+                .collect::<Vec<_>>()
+        );
+        assert_eq!(
+            life_time("0x01 0x0b").as_deref(),
+            Some("0-10 % and over 100 %")
+        );
         assert_eq!(life_time("0x0c 0x01"), None);
         assert_eq!(pre_eol("0x03").as_deref(), Some("urgent"));
-        assert_eq!(emmc_spec(&Fact::Known("0x8".to_owned())), Fact::Known("eMMC 5.1".to_owned()));
+        assert_eq!(
+            emmc_spec(&Fact::Known("0x8".to_owned())),
+            Fact::Known("eMMC 5.1".to_owned())
+        );
     }
 
     proptest::proptest! {

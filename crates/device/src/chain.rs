@@ -25,7 +25,11 @@ impl DeviceNode {
         let number = DevNum::parse(&roots::text(&folder.join("dev"))?)?;
         // sysfs writes the slash in names such as `cciss/c0d0` as an exclamation mark.
         let kname = folder.file_name()?.to_str()?.replace('!', "/");
-        Some(DeviceNode { kname, number, folder })
+        Some(DeviceNode {
+            kname,
+            number,
+            folder,
+        })
     }
 
     /// By its number.
@@ -50,14 +54,20 @@ impl DeviceNode {
 
     /// The disk of a partition; itself for all else.
     pub(crate) fn disk(&self) -> DeviceNode {
-        let parent = self.partition().and_then(|_| DeviceNode::at(self.folder.parent()?.to_owned()));
+        let parent = self
+            .partition()
+            .and_then(|_| DeviceNode::at(self.folder.parent()?.to_owned()));
         parent.unwrap_or_else(|| self.clone())
     }
 
     /// The partitions on it, in the order of their numbers.
     pub(crate) fn partitions(&self) -> Vec<DeviceNode> {
-        let below = roots::names(&self.folder).into_iter().filter_map(|name| DeviceNode::at(self.folder.join(name)));
-        let mut found: Vec<_> = below.filter_map(|node| Some((node.partition()?, node))).collect();
+        let below = roots::names(&self.folder)
+            .into_iter()
+            .filter_map(|name| DeviceNode::at(self.folder.join(name)));
+        let mut found: Vec<_> = below
+            .filter_map(|node| Some((node.partition()?, node)))
+            .collect();
         found.sort_by_key(|(number, _)| *number);
         found.into_iter().map(|(_, node)| node).collect()
     }
@@ -74,14 +84,18 @@ impl DeviceNode {
 
     fn linked(&self, name: &str) -> Vec<DeviceNode> {
         let folder = self.folder.join(name);
-        let targets = roots::names(&folder).into_iter().filter_map(|name| folder.join(name).canonicalize().ok());
+        let targets = roots::names(&folder)
+            .into_iter()
+            .filter_map(|name| folder.join(name).canonicalize().ok());
         targets.filter_map(DeviceNode::at).collect()
     }
 
     /// The file or device behind a loop device.
     pub(crate) fn backing_file(&self) -> Option<PathBuf> {
         let text = roots::text(&self.folder.join("loop/backing_file"))?;
-        Some(PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(&text)))
+        Some(PathBuf::from(
+            text.strip_suffix(" (deleted)").unwrap_or(&text),
+        ))
     }
 
     /// The bytes of a file that a loop device, or a partition of one, shows; `None` for all else, and for a loop device
@@ -93,30 +107,59 @@ impl DeviceNode {
         // The kernel knows the file even where its path is gone, or leads to another one from here.
         let asked = || {
             let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
-            let device = rustix::fs::open(roots.dev.join(&disk.kname), flags, rustix::fs::Mode::empty()).ok()?;
+            let device = rustix::fs::open(
+                roots.dev.join(&disk.kname),
+                flags,
+                rustix::fs::Mode::empty(),
+            )
+            .ok()?;
             hakaru_sys::block::loop_backing(&device).ok()
         };
         let (file, offset) = match roots.is_live().then(asked).flatten() {
             Some(backing) if backing.raw_device != 0 => return None,
-            Some(backing) => (FileId::Number { device: backing.device, inode: backing.inode }, backing.offset),
-            None => (FileId::of(&path).unwrap_or(FileId::Path(path)), attribute("offset").unwrap_or(0)),
+            Some(backing) => (
+                FileId::Number {
+                    device: backing.device,
+                    inode: backing.inode,
+                },
+                backing.offset,
+            ),
+            None => (
+                FileId::of(&path).unwrap_or(FileId::Path(path)),
+                attribute("offset").unwrap_or(0),
+            ),
         };
         // sysfs counts in sectors of 512 bytes, whatever the device does.
-        let sectors = |name: &str| roots::number::<u64>(&self.folder.join(name)).unwrap_or(0).saturating_mul(512);
-        let within = if self.partition().is_some() { sectors("start") } else { 0 };
+        let sectors = |name: &str| {
+            roots::number::<u64>(&self.folder.join(name))
+                .unwrap_or(0)
+                .saturating_mul(512)
+        };
+        let within = if self.partition().is_some() {
+            sectors("start")
+        } else {
+            0
+        };
         let start = offset.saturating_add(within);
-        Some(FileExtent { file, range: start..start.saturating_add(sectors("size")) })
+        Some(FileExtent {
+            file,
+            range: start..start.saturating_add(sectors("size")),
+        })
     }
 
     /// Whether there is no hardware of its own below it.
     pub(crate) fn is_virtual(&self) -> bool {
-        self.folder.components().any(|part| part.as_os_str() == "virtual") && !self.kname.starts_with("nvme")
+        self.folder
+            .components()
+            .any(|part| part.as_os_str() == "virtual")
+            && !self.kname.starts_with("nvme")
     }
 
     /// What it is, in a few words, for a list that goes from the top to the bottom.
     pub(crate) fn role(&self) -> String {
         let name = &self.kname;
-        let attribute = |path: &str| roots::text(&self.folder.join(path)).filter(|text| !text.is_empty());
+        let attribute =
+            |path: &str| roots::text(&self.folder.join(path)).filter(|text| !text.is_empty());
         if let Some(partition) = self.partition() {
             return format!("{name} (partition {partition} of {})", self.disk().kname);
         }
@@ -124,8 +167,12 @@ impl DeviceNode {
             return format!("{name} (loop over {})", file.display());
         }
         if let Some(mapping) = attribute("dm/name") {
-            let kind = attribute("dm/uuid").and_then(|uuid| Some(uuid.split_once('-')?.0.to_lowercase()));
-            return format!("{name} ({} {mapping})", kind.as_deref().unwrap_or("mapping"));
+            let kind =
+                attribute("dm/uuid").and_then(|uuid| Some(uuid.split_once('-')?.0.to_lowercase()));
+            return format!(
+                "{name} ({} {mapping})",
+                kind.as_deref().unwrap_or("mapping")
+            );
         }
         match attribute("md/level") {
             Some(level) => format!("{name} ({level})"),
@@ -150,7 +197,10 @@ impl FileId {
     pub(crate) fn of(path: &Path) -> Option<FileId> {
         use std::os::unix::fs::MetadataExt;
         let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        Some(FileId::Number { device: metadata.dev(), inode: metadata.ino() })
+        Some(FileId::Number {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        })
     }
 }
 
@@ -163,7 +213,9 @@ pub(crate) struct FileExtent {
 
 impl FileExtent {
     pub(crate) fn overlaps(&self, other: &FileExtent) -> bool {
-        self.file == other.file && self.range.start < other.range.end && other.range.start < self.range.end
+        self.file == other.file
+            && self.range.start < other.range.end
+            && other.range.start < self.range.end
     }
 }
 
@@ -179,13 +231,24 @@ pub(crate) enum Loops {
 }
 
 /// A device and all that it stands on, from the top to the bottom, each once.
-pub(crate) fn down_from(node: &DeviceNode, loops: Loops, roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
+pub(crate) fn down_from(
+    node: &DeviceNode,
+    loops: Loops,
+    roots: &Roots,
+    mounts: &[Mount],
+) -> Vec<DeviceNode> {
     let mut found = Vec::new();
     descend(node, loops, roots, mounts, &mut found);
     found
 }
 
-fn descend(node: &DeviceNode, loops: Loops, roots: &Roots, mounts: &[Mount], found: &mut Vec<DeviceNode>) {
+fn descend(
+    node: &DeviceNode,
+    loops: Loops,
+    roots: &Roots,
+    mounts: &[Mount],
+    found: &mut Vec<DeviceNode>,
+) {
     if found.contains(node) || found.len() >= DEEPEST {
         return;
     }
@@ -196,7 +259,9 @@ fn descend(node: &DeviceNode, loops: Loops, roots: &Roots, mounts: &[Mount], fou
     }
     match (loops, node.backing_file()) {
         (Loops::Follow, Some(file)) => below.extend(nodes_of_path(&file, roots, mounts)),
-        (Loops::Devices, Some(file)) => below.extend(DeviceNode::by_path(&in_dev(&file, roots), roots)),
+        (Loops::Devices, Some(file)) => {
+            below.extend(DeviceNode::by_path(&in_dev(&file, roots), roots))
+        }
         _ => {}
     }
     for next in &below {
@@ -209,7 +274,9 @@ fn nodes_of_path(path: &Path, roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode
     if let Some(node) = DeviceNode::by_path(&in_dev(path, roots), roots) {
         return vec![node];
     }
-    mounts::mount_at(path, roots, mounts).map(|mount| nodes_of_mount(&mount, roots, mounts)).unwrap_or_default()
+    mounts::mount_at(path, roots, mounts)
+        .map(|mount| nodes_of_mount(&mount, roots, mounts))
+        .unwrap_or_default()
 }
 
 /// The devices of a mounted file system; none for those in memory or on a network.
@@ -217,9 +284,16 @@ pub(crate) fn nodes_of_mount(mount: &Mount, roots: &Roots, mounts: &[Mount]) -> 
     nodes_of_mount_within(mount, roots, mounts, 8)
 }
 
-fn nodes_of_mount_within(mount: &Mount, roots: &Roots, mounts: &[Mount], depth: u32) -> Vec<DeviceNode> {
+fn nodes_of_mount_within(
+    mount: &Mount,
+    roots: &Roots,
+    mounts: &[Mount],
+    depth: u32,
+) -> Vec<DeviceNode> {
     if mount.number.major != 0 {
-        return DeviceNode::by_number(mount.number, roots).into_iter().collect();
+        return DeviceNode::by_number(mount.number, roots)
+            .into_iter()
+            .collect();
     }
     let named = DeviceNode::by_path(&in_dev(Path::new(&mount.source), roots), roots);
     if let Some(node) = named {
@@ -229,12 +303,22 @@ fn nodes_of_mount_within(mount: &Mount, roots: &Roots, mounts: &[Mount], depth: 
         return Vec::new();
     }
     // An overlay lies on the folders it is made of, as far as they can be seen from here.
-    let layers = ["upperdir", "lowerdir"].iter().filter_map(|name| mount.option(name)).flat_map(|list| list.split(':'));
+    let layers = ["upperdir", "lowerdir"]
+        .iter()
+        .filter_map(|name| mount.option(name))
+        .flat_map(|list| list.split(':'));
     let mut found: Vec<DeviceNode> = Vec::new();
     for layer in layers.filter(|layer| layer.starts_with('/')) {
         let below = mounts::mount_of(Path::new(layer), mounts).filter(|below| *below != mount);
-        let nodes = below.map(|below| nodes_of_mount_within(below, roots, mounts, depth - 1)).unwrap_or_default();
-        found.extend(nodes.into_iter().filter(|node| !found.contains(node)).collect::<Vec<_>>());
+        let nodes = below
+            .map(|below| nodes_of_mount_within(below, roots, mounts, depth - 1))
+            .unwrap_or_default();
+        found.extend(
+            nodes
+                .into_iter()
+                .filter(|node| !found.contains(node))
+                .collect::<Vec<_>>(),
+        );
     }
     found
 }
@@ -244,7 +328,9 @@ fn with_btrfs_siblings(node: DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
     let folder = roots.sys.join("fs/btrfs");
     for filesystem in roots::names(&folder) {
         let devices = folder.join(filesystem).join("devices");
-        let links = roots::names(&devices).into_iter().filter_map(|name| devices.join(name).canonicalize().ok());
+        let links = roots::names(&devices)
+            .into_iter()
+            .filter_map(|name| devices.join(name).canonicalize().ok());
         let nodes: Vec<_> = links.filter_map(DeviceNode::at).collect();
         if nodes.contains(&node) {
             return nodes;
@@ -255,7 +341,9 @@ fn with_btrfs_siblings(node: DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
 
 /// All loop devices that are set up.
 pub(crate) fn loops(roots: &Roots) -> Vec<DeviceNode> {
-    let names = roots::names(&roots.sys.join("class/block")).into_iter().filter(|name| name.starts_with("loop"));
+    let names = roots::names(&roots.sys.join("class/block"))
+        .into_iter()
+        .filter(|name| name.starts_with("loop"));
     let nodes = names.filter_map(|name| DeviceNode::at(roots.sysfs_by_name(&name)?));
     nodes.filter(|node| node.backing_file().is_some()).collect()
 }
@@ -264,13 +352,18 @@ pub(crate) fn loops(roots: &Roots) -> Vec<DeviceNode> {
 pub(crate) fn disks(roots: &Roots) -> Vec<DeviceNode> {
     let names = roots::names(&roots.sys.join("class/block")).into_iter();
     let nodes = names.filter_map(|name| DeviceNode::at(roots.sysfs_by_name(&name)?));
-    let holds = |node: &DeviceNode| roots::number::<u64>(&node.folder.join("size")).is_some_and(|sectors| sectors > 0);
-    nodes.filter(|node| node.partition().is_none() && holds(node)).collect()
+    let holds = |node: &DeviceNode| {
+        roots::number::<u64>(&node.folder.join("size")).is_some_and(|sectors| sectors > 0)
+    };
+    nodes
+        .filter(|node| node.partition().is_none() && holds(node))
+        .collect()
 }
 
 /// The place of a path such as `/dev/sda1`, which kernel tables name, under the roots in use.
 pub(crate) fn in_dev(path: &Path, roots: &Roots) -> PathBuf {
-    path.strip_prefix("/dev").map_or_else(|_| path.to_owned(), |name| roots.dev.join(name))
+    path.strip_prefix("/dev")
+        .map_or_else(|_| path.to_owned(), |name| roots.dev.join(name))
 }
 
 /// Where the system itself is mounted from, beside `/boot` and what is below it.
@@ -301,9 +394,16 @@ fn hidden_system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
     if !roots.is_live() {
         return Vec::new();
     }
-    let places = SYSTEM.into_iter().chain(["/boot", "/boot/efi"]).map(Path::new).filter(|place| place.is_dir());
-    let mounted = places.filter_map(|place| mounts::mount_at(&place.canonicalize().ok()?, roots, mounts));
-    mounted.flat_map(|mount| nodes_of_mount(&mount, roots, mounts)).collect()
+    let places = SYSTEM
+        .into_iter()
+        .chain(["/boot", "/boot/efi"])
+        .map(Path::new)
+        .filter(|place| place.is_dir());
+    let mounted =
+        places.filter_map(|place| mounts::mount_at(&place.canonicalize().ok()?, roots, mounts));
+    mounted
+        .flat_map(|mount| nodes_of_mount(&mount, roots, mounts))
+        .collect()
 }
 
 #[cfg(test)]
@@ -314,11 +414,17 @@ mod tests {
     fn roles(tree: &SysfsTree, name: &str, loops: Loops) -> Vec<String> {
         let mounts = mounts::mounts(&tree.roots);
         let node = DeviceNode::by_path(&tree.path("/dev").join(name), &tree.roots).unwrap();
-        down_from(&node, loops, &tree.roots, &mounts).iter().map(DeviceNode::role).collect()
+        down_from(&node, loops, &tree.roots, &mounts)
+            .iter()
+            .map(DeviceNode::role)
+            .collect()
     }
 
     fn system(tree: &SysfsTree) -> Vec<String> {
-        system_nodes(&tree.roots, &mounts::mounts(&tree.roots)).into_iter().map(|node| node.kname).collect()
+        system_nodes(&tree.roots, &mounts::mounts(&tree.roots))
+            .into_iter()
+            .map(|node| node.kname)
+            .collect()
     }
 
     #[test]
@@ -334,7 +440,10 @@ mod tests {
     #[test]
     fn a_loop_is_followed_to_all_members_of_the_mirror_below() {
         let server = tree("server");
-        assert_eq!(roles(&server, "loop0", Loops::Stop), ["loop0 (loop over /srv/disk.img)"]);
+        assert_eq!(
+            roles(&server, "loop0", Loops::Stop),
+            ["loop0 (loop over /srv/disk.img)"]
+        );
         insta::assert_snapshot!(roles(&server, "loop0", Loops::Follow).join("\n"), @r"
         loop0 (loop over /srv/disk.img)
         md0 (raid1)
@@ -343,21 +452,45 @@ mod tests {
         sdb1 (partition 1 of sdb)
         sdb (disk)
         ");
-        assert_eq!(roles(&server, "loop1", Loops::Follow).last().unwrap(), "sdc (disk)");
+        assert_eq!(
+            roles(&server, "loop1", Loops::Follow).last().unwrap(),
+            "sdc (disk)"
+        );
     }
 
     #[test]
     fn the_system_stands_on_every_device_of_its_root() {
-        assert_eq!(system(&tree("pi4-sd")), ["mmcblk0p2", "mmcblk0", "mmcblk0p1"]);
+        assert_eq!(
+            system(&tree("pi4-sd")),
+            ["mmcblk0p2", "mmcblk0", "mmcblk0p1"]
+        );
         assert_eq!(system(&tree("server")), ["vda1", "vda", "vdc"]);
-        assert_eq!(system(&tree("nvme-luks")), ["dm-1", "dm-0", "nvme0n1p3", "nvme0n1", "nvme0n1p2", "nvme0n1p1"]);
+        assert_eq!(
+            system(&tree("nvme-luks")),
+            [
+                "dm-1",
+                "dm-0",
+                "nvme0n1p3",
+                "nvme0n1",
+                "nvme0n1p2",
+                "nvme0n1p1"
+            ]
+        );
         assert_eq!(system(&tree("empty")), [""; 0]);
     }
 
     #[test]
     fn disks_are_listed_without_their_partitions() {
-        let names: Vec<_> = disks(&tree("server").roots).into_iter().map(|node| node.kname).collect();
-        assert_eq!(names, ["loop0", "loop1", "md0", "mmcblk0", "sda", "sdb", "sdc", "vda", "vdb", "vdc"]);
+        let names: Vec<_> = disks(&tree("server").roots)
+            .into_iter()
+            .map(|node| node.kname)
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "loop0", "loop1", "md0", "mmcblk0", "sda", "sdb", "sdc", "vda", "vdb", "vdc"
+            ]
+        );
     }
 
     #[test]

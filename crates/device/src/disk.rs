@@ -12,7 +12,11 @@ use std::path::{Path, PathBuf};
 pub(crate) fn describe(disk: &DeviceNode, mut chain: Vec<String>, roots: &Roots) -> DeviceIdentity {
     let queue = disk.folder.join("queue");
     let bus = bus::bus_of(disk, roots);
-    let size = Bytes(roots::number::<u64>(&disk.folder.join("size")).unwrap_or(0).saturating_mul(512));
+    let size = Bytes(
+        roots::number::<u64>(&disk.folder.join("size"))
+            .unwrap_or(0)
+            .saturating_mul(512),
+    );
     let card = registers(disk, size, roots);
     let block = |name: &str, or: u32| roots::number(&queue.join(name)).unwrap_or(or);
     let logical_block = block("logical_block_size", 512);
@@ -35,7 +39,11 @@ pub(crate) fn describe(disk: &DeviceNode, mut chain: Vec<String>, roots: &Roots)
         read_only: is_read_only(disk),
         removable: roots::number::<u8>(&disk.folder.join("removable")) == Some(1),
         firmware: firmware(disk),
-        wwid: first_text(disk, &["wwid", "device/wwid", "dm/uuid", "md/uuid"], "sysfs shows no world-wide name"),
+        wwid: first_text(
+            disk,
+            &["wwid", "device/wwid", "dm/uuid", "md/uuid"],
+            "sysfs shows no world-wide name",
+        ),
         aliases: aliases(disk, roots),
         disk_sequence: sequence(disk),
         driver,
@@ -63,33 +71,64 @@ pub(crate) fn sequence(disk: &DeviceNode) -> Fact<u64> {
 pub(crate) fn aliases(node: &DeviceNode, roots: &Roots) -> Vec<String> {
     let folder = roots.dev.join("disk/by-id");
     let leads_here = |name: &String| roots.device_number(&folder.join(name)) == Some(node.number);
-    roots::names(&folder).into_iter().filter(leads_here).collect()
+    roots::names(&folder)
+        .into_iter()
+        .filter(leads_here)
+        .collect()
 }
 
 /// The registers of a card: decoded where the kernel shows them, all unknown for a card in a USB reader.
 fn registers(disk: &DeviceNode, size: Bytes, roots: &Roots) -> Option<CardRegisters> {
     let device = disk.folder.join("device");
-    if disk.folder.components().any(|part| part.as_os_str() == "mmc_host") {
-        return Some(card::decode_card(&RawCard::from_sysfs(&device, roots), size));
+    if disk
+        .folder
+        .components()
+        .any(|part| part.as_os_str() == "mmc_host")
+    {
+        return Some(card::decode_card(
+            &RawCard::from_sysfs(&device, roots),
+            size,
+        ));
     }
     let usb = bus::usb_device(&disk.folder)?;
-    let names = [usb.join("product"), device.join("model")].map(|path| roots::text(&path).unwrap_or_default());
+    let names = [usb.join("product"), device.join("model")]
+        .map(|path| roots::text(&path).unwrap_or_default());
     let reader = names.iter().any(|name| looks_like_reader(name));
-    reader.then(|| card::decode_card(&RawCard::hidden("a USB reader hides the registers of its card"), size))
+    reader.then(|| {
+        card::decode_card(
+            &RawCard::hidden("a USB reader hides the registers of its card"),
+            size,
+        )
+    })
 }
 
 /// Readers call themselves so, or name the cards they take.
 fn looks_like_reader(name: &str) -> bool {
     let name = name.to_lowercase();
-    let words = ["reader", "storage device", "sd/mmc", "multi-card", "multicard", "multiflash", "crw"];
+    let words = [
+        "reader",
+        "storage device",
+        "sd/mmc",
+        "multi-card",
+        "multicard",
+        "multiflash",
+        "crw",
+    ];
     words.iter().any(|word| name.contains(word))
 }
 
 fn model(disk: &DeviceNode, card: Option<&CardRegisters>) -> Fact<String> {
-    if let Some(CardRegisters { maker: Fact::Known(maker), name: Fact::Known(name), .. }) = card {
+    if let Some(CardRegisters {
+        maker: Fact::Known(maker),
+        name: Fact::Known(name),
+        ..
+    }) = card
+    {
         return Fact::Known(format!("{maker} {name}"));
     }
-    let attribute = |name: &str| roots::text(&disk.folder.join("device").join(name)).filter(|text| !text.is_empty());
+    let attribute = |name: &str| {
+        roots::text(&disk.folder.join("device").join(name)).filter(|text| !text.is_empty())
+    };
     match (attribute("vendor"), attribute("model")) {
         // The kernel's ATA layer gives "ATA" as the vendor of every disk; virtio gives a number.
         (Some(vendor), Some(model)) if vendor != "ATA" && !vendor.starts_with("0x") => {
@@ -102,7 +141,11 @@ fn model(disk: &DeviceNode, card: Option<&CardRegisters>) -> Fact<String> {
 }
 
 fn serial(disk: &DeviceNode, card: Option<&CardRegisters>) -> Fact<String> {
-    if let Some(CardRegisters { serial: Fact::Known(serial), .. }) = card {
+    if let Some(CardRegisters {
+        serial: Fact::Known(serial),
+        ..
+    }) = card
+    {
         return Fact::Known(serial.clone());
     }
     let unit_serial = || {
@@ -112,9 +155,18 @@ fn serial(disk: &DeviceNode, card: Option<&CardRegisters>) -> Fact<String> {
         Some(text).filter(|text| !text.is_empty())
     };
     let of_usb = || roots::text(&bus::usb_device(&disk.folder)?.join("serial"));
-    let named = ["serial", "device/serial"].iter().find_map(|name| roots::text(&disk.folder.join(name)));
-    let found = named.filter(|text| !text.is_empty()).or_else(unit_serial).or_else(of_usb);
-    let because = if disk.is_virtual() { "there is no hardware below it" } else { "it does not tell one" };
+    let named = ["serial", "device/serial"]
+        .iter()
+        .find_map(|name| roots::text(&disk.folder.join(name)));
+    let found = named
+        .filter(|text| !text.is_empty())
+        .or_else(unit_serial)
+        .or_else(of_usb);
+    let because = if disk.is_virtual() {
+        "there is no hardware below it"
+    } else {
+        "it does not tell one"
+    };
     Fact::or_because(found, because)
 }
 
@@ -122,12 +174,18 @@ fn firmware(disk: &DeviceNode) -> Fact<String> {
     match roots::text(&disk.folder.join("device/type")).as_deref() {
         Some("SD") => Fact::Unknown("an SD card tells none besides its revision".to_owned()),
         Some("MMC") => roots::text_fact(&disk.folder.join("device/fwrev")),
-        _ => first_text(disk, &["device/firmware_rev", "device/rev"], "sysfs shows no firmware revision"),
+        _ => first_text(
+            disk,
+            &["device/firmware_rev", "device/rev"],
+            "sysfs shows no firmware revision",
+        ),
     }
 }
 
 fn first_text(disk: &DeviceNode, names: &[&str], because: &str) -> Fact<String> {
-    let found = names.iter().find_map(|name| roots::text(&disk.folder.join(name)).filter(|text| !text.is_empty()));
+    let found = names
+        .iter()
+        .find_map(|name| roots::text(&disk.folder.join(name)).filter(|text| !text.is_empty()));
     Fact::or_because(found, because)
 }
 
@@ -149,7 +207,9 @@ fn bytes(path: &Path) -> Fact<Bytes> {
 fn scheduler(path: &Path) -> Fact<String> {
     match roots::text_fact(path) {
         Fact::Known(text) => {
-            let chosen = text.split_once('[').and_then(|(_, rest)| Some(rest.split_once(']')?.0.to_owned()));
+            let chosen = text
+                .split_once('[')
+                .and_then(|(_, rest)| Some(rest.split_once(']')?.0.to_owned()));
             Fact::Known(chosen.unwrap_or(text))
         }
         unknown => unknown,
@@ -159,11 +219,14 @@ fn scheduler(path: &Path) -> Fact<String> {
 /// What the hardware monitor of the disk itself says: NVMe, and SATA with the `drivetemp` driver.
 fn temperature(disk: &DeviceNode) -> Fact<i64> {
     let device = disk.folder.join("device");
-    let monitors = [device.clone(), device.join("hwmon")].into_iter().flat_map(|folder| {
-        let names =
-            roots::names(&folder).into_iter().filter(|n| n.strip_prefix("hwmon").is_some_and(|n| !n.is_empty()));
-        names.map(|name| folder.join(name)).collect::<Vec<_>>()
-    });
+    let monitors = [device.clone(), device.join("hwmon")]
+        .into_iter()
+        .flat_map(|folder| {
+            let names = roots::names(&folder)
+                .into_iter()
+                .filter(|n| n.strip_prefix("hwmon").is_some_and(|n| !n.is_empty()));
+            names.map(|name| folder.join(name)).collect::<Vec<_>>()
+        });
     let read = |monitor: PathBuf| roots::text(&monitor.join("temp1_input"))?.parse().ok();
     let found = monitors.into_iter().find_map(read);
     Fact::or_because(found, "it has no thermometer that the kernel shows")

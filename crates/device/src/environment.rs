@@ -22,7 +22,10 @@ pub fn environment(roots: &Roots, clock: &str) -> Environment {
         arch: kernel_file("arch").unwrap_or_else(|| uname_text(uname.machine())),
         distribution: distribution(roots),
         board: board(roots),
-        cpu: Fact::or_because(cpu_name(&cpuinfo), "/proc/cpuinfo names no processor that is known"),
+        cpu: Fact::or_because(
+            cpu_name(&cpuinfo),
+            "/proc/cpuinfo names no processor that is known",
+        ),
         cpu_count: cpu_count(roots, &cpuinfo),
         governor: governor(roots),
         memory: memory(roots),
@@ -37,19 +40,33 @@ pub fn environment(roots: &Roots, clock: &str) -> Environment {
 fn distribution(roots: &Roots) -> Fact<String> {
     let text = roots::text(&roots.etc.join("os-release")).unwrap_or_default();
     let value = |key: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='))?;
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix('='))?;
         Some(line.trim_matches(['"', '\'']).to_owned()).filter(|value| !value.is_empty())
     };
-    Fact::or_because(value("PRETTY_NAME").or_else(|| value("NAME")), "/etc/os-release names none")
+    Fact::or_because(
+        value("PRETTY_NAME").or_else(|| value("NAME")),
+        "/etc/os-release names none",
+    )
 }
 
 /// The board as its device tree names it, else vendor and product as the firmware of a PC does.
 fn board(roots: &Roots) -> Fact<String> {
-    let trees = [roots.proc.join("device-tree/model"), roots.sys.join("firmware/devicetree/base/model")];
-    if let Some(model) = trees.iter().find_map(|path| roots::text(path)).filter(|model| !model.is_empty()) {
+    let trees = [
+        roots.proc.join("device-tree/model"),
+        roots.sys.join("firmware/devicetree/base/model"),
+    ];
+    if let Some(model) = trees
+        .iter()
+        .find_map(|path| roots::text(path))
+        .filter(|model| !model.is_empty())
+    {
         return Fact::Known(model);
     }
-    let dmi = |name: &str| roots::text(&roots.sys.join("class/dmi/id").join(name)).filter(|t| !t.is_empty());
+    let dmi = |name: &str| {
+        roots::text(&roots.sys.join("class/dmi/id").join(name)).filter(|t| !t.is_empty())
+    };
     match (dmi("sys_vendor"), dmi("product_name")) {
         (Some(vendor), Some(product)) if product.starts_with(&vendor) => Fact::Known(product),
         (Some(vendor), Some(product)) => Fact::Known(format!("{vendor} {product}")),
@@ -96,20 +113,32 @@ fn cpu_name(cpuinfo: &str) -> Option<String> {
         return Some(by_name.join(" + "));
     }
     if values("CPU implementer") != ["0x41"] {
-        return values("Hardware").pop().or_else(|| values("cpu model").pop());
+        return values("Hardware")
+            .pop()
+            .or_else(|| values("cpu model").pop());
     }
     let parts = values("CPU part");
     let core = |part: &String| {
         let number = roots::parse_number::<u32>(part)?;
-        ARM_CORES.iter().find(|(known, _)| *known == number).map(|(_, name)| (*name).to_owned())
+        ARM_CORES
+            .iter()
+            .find(|(known, _)| *known == number)
+            .map(|(_, name)| (*name).to_owned())
     };
-    let names: Vec<_> = parts.iter().map(|part| core(part).unwrap_or_else(|| format!("ARM core {part}"))).collect();
+    let names: Vec<_> = parts
+        .iter()
+        .map(|part| core(part).unwrap_or_else(|| format!("ARM core {part}")))
+        .collect();
     (!names.is_empty()).then(|| names.join(" + "))
 }
 
 fn cpu_count(roots: &Roots, cpuinfo: &str) -> u32 {
-    let online = roots::text(&roots.sys.join("devices/system/cpu/online")).and_then(|text| count_list(&text));
-    let listed = cpuinfo.lines().filter(|line| line.starts_with("processor")).count();
+    let online = roots::text(&roots.sys.join("devices/system/cpu/online"))
+        .and_then(|text| count_list(&text));
+    let listed = cpuinfo
+        .lines()
+        .filter(|line| line.starts_with("processor"))
+        .count();
     online.unwrap_or(u32::try_from(listed).unwrap_or(u32::MAX))
 }
 
@@ -126,9 +155,12 @@ fn count_list(text: &str) -> Option<u32> {
 
 fn governor(roots: &Roots) -> Fact<String> {
     let folder = roots.sys.join("devices/system/cpu/cpufreq");
-    let policies = roots::names(&folder).into_iter().filter(|name| name.starts_with("policy"));
-    let mut found: Vec<String> =
-        policies.filter_map(|p| roots::text(&folder.join(p).join("scaling_governor"))).collect();
+    let policies = roots::names(&folder)
+        .into_iter()
+        .filter(|name| name.starts_with("policy"));
+    let mut found: Vec<String> = policies
+        .filter_map(|p| roots::text(&folder.join(p).join("scaling_governor")))
+        .collect();
     found.sort();
     found.dedup();
     let because = "the kernel does not change the processor's frequency here";
@@ -137,8 +169,15 @@ fn governor(roots: &Roots) -> Fact<String> {
 
 fn memory(roots: &Roots) -> Bytes {
     let text = roots::text(&roots.proc.join("meminfo")).unwrap_or_default();
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next());
-    Bytes(total.and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0).saturating_mul(1024))
+    let total = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next());
+    Bytes(
+        total
+            .and_then(|kib| kib.parse::<u64>().ok())
+            .unwrap_or(0)
+            .saturating_mul(1024),
+    )
 }
 
 fn load(roots: &Roots) -> Fact<u32> {
@@ -151,11 +190,22 @@ fn load(roots: &Roots) -> Fact<u32> {
 fn hundredths(text: &str) -> Option<u32> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits: String = fraction.chars().chain("00".chars()).take(2).collect();
-    whole.parse::<u32>().ok()?.checked_mul(100)?.checked_add(digits.parse().ok()?)
+    whole
+        .parse::<u32>()
+        .ok()?
+        .checked_mul(100)?
+        .checked_add(digits.parse().ok()?)
 }
 
 /// Thermal zones that are the processor's, best first.
-const CPU_ZONES: [&str; 6] = ["x86_pkg_temp", "cpu-thermal", "cpu_thermal", "soc-thermal", "cpu0-thermal", "TCPU"];
+const CPU_ZONES: [&str; 6] = [
+    "x86_pkg_temp",
+    "cpu-thermal",
+    "cpu_thermal",
+    "soc-thermal",
+    "cpu0-thermal",
+    "TCPU",
+];
 
 /// Hardware monitors that are the processor's.
 const CPU_MONITORS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal"];
@@ -163,11 +213,13 @@ const CPU_MONITORS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal
 fn temperature(roots: &Roots) -> Fact<i64> {
     let zones = numbered(&roots.sys.join("class/thermal"), "thermal_zone");
     let kind = |zone: &PathBuf| roots::text(&zone.join("type")).unwrap_or_default();
-    let named = CPU_ZONES.iter().find_map(|wanted| zones.iter().find(|zone| kind(zone) == *wanted));
-    let monitors = numbered(&roots.sys.join("class/hwmon"), "hwmon");
-    let monitor = monitors
+    let named = CPU_ZONES
         .iter()
-        .find(|m| roots::text(&m.join("name")).is_some_and(|name| CPU_MONITORS.contains(&name.as_str())));
+        .find_map(|wanted| zones.iter().find(|zone| kind(zone) == *wanted));
+    let monitors = numbered(&roots.sys.join("class/hwmon"), "hwmon");
+    let monitor = monitors.iter().find(|m| {
+        roots::text(&m.join("name")).is_some_and(|name| CPU_MONITORS.contains(&name.as_str()))
+    });
     let files = [
         named.map(|zone| zone.join("temp")),
         monitor.map(|monitor| monitor.join("temp1_input")),
@@ -175,15 +227,27 @@ fn temperature(roots: &Roots) -> Fact<i64> {
         zones.first().map(|zone| zone.join("temp")),
     ];
     let read = |path: PathBuf| roots::text(&path)?.parse::<i64>().ok();
-    Fact::or_because(files.into_iter().flatten().find_map(read), "the kernel shows no thermometer of the processor")
+    Fact::or_because(
+        files.into_iter().flatten().find_map(read),
+        "the kernel shows no thermometer of the processor",
+    )
 }
 
 /// `folder/prefix0`, `folder/prefix1`, … in the order of their numbers.
 fn numbered(folder: &Path, prefix: &str) -> Vec<PathBuf> {
-    let number = |name: &String| name.strip_prefix(prefix).and_then(|n| n.parse::<u32>().ok());
-    let mut found: Vec<_> = roots::names(folder).into_iter().filter_map(|n| Some((number(&n)?, n))).collect();
+    let number = |name: &String| {
+        name.strip_prefix(prefix)
+            .and_then(|n| n.parse::<u32>().ok())
+    };
+    let mut found: Vec<_> = roots::names(folder)
+        .into_iter()
+        .filter_map(|n| Some((number(&n)?, n)))
+        .collect();
     found.sort();
-    found.into_iter().map(|(_, name)| folder.join(name)).collect()
+    found
+        .into_iter()
+        .map(|(_, name)| folder.join(name))
+        .collect()
 }
 
 /// The flags of the Pi's firmware: bit 0 under-voltage now, 1 frequency capped, 2 throttled, 3 soft temperature limit;
@@ -192,7 +256,11 @@ fn numbered(folder: &Path, prefix: &str) -> Vec<PathBuf> {
 /// Source: the Raspberry Pi documentation, `vcgencmd get_throttled`. The driver shows them in hexadecimal, without `0x`.
 fn throttled(roots: &Roots) -> Fact<u32> {
     let platform = roots.sys.join("devices/platform");
-    let usual = ["soc/soc:firmware", "soc@107c000000/soc@107c000000:firmware", "soc:firmware"];
+    let usual = [
+        "soc/soc:firmware",
+        "soc@107c000000/soc@107c000000:firmware",
+        "soc:firmware",
+    ];
     let flags = usual.iter().find_map(|folder| {
         let text = roots::text(&platform.join(folder).join("get_throttled"))?;
         u32::from_str_radix(text.trim_start_matches("0x"), 16).ok()
@@ -200,19 +268,36 @@ fn throttled(roots: &Roots) -> Fact<u32> {
     // Where the flags are hidden, the voltage monitor still tells whether it was low since boot.
     let alarm = || {
         let monitors = numbered(&roots.sys.join("class/hwmon"), "hwmon");
-        let monitor = monitors.iter().find(|m| roots::text(&m.join("name")).as_deref() == Some("rpi_volt"))?;
+        let monitor = monitors
+            .iter()
+            .find(|m| roots::text(&m.join("name")).as_deref() == Some("rpi_volt"))?;
         Some(roots::number::<u32>(&monitor.join("in0_lcrit_alarm"))? << 16)
     };
-    Fact::or_because(flags.or_else(alarm), "the kernel shows no throttling flags (only a Raspberry Pi has them)")
+    Fact::or_because(
+        flags.or_else(alarm),
+        "the kernel shows no throttling flags (only a Raspberry Pi has them)",
+    )
 }
 
 fn io_pressure(roots: &Roots) -> Fact<u32> {
     let path = roots.proc.join("pressure/io");
     let value = roots::text(&path).and_then(|text| {
-        let some = text.lines().find(|line| line.starts_with("some "))?.to_owned();
-        hundredths(some.split_whitespace().find_map(|word| word.strip_prefix("avg10="))?)
+        let some = text
+            .lines()
+            .find(|line| line.starts_with("some "))?
+            .to_owned();
+        hundredths(
+            some.split_whitespace()
+                .find_map(|word| word.strip_prefix("avg10="))?,
+        )
     });
-    Fact::or_because(value, format!("{} cannot be read (the kernel may lack PSI)", path.display()))
+    Fact::or_because(
+        value,
+        format!(
+            "{} cannot be read (the kernel may lack PSI)",
+            path.display()
+        ),
+    )
 }
 
 #[cfg(test)]
@@ -242,7 +327,10 @@ mod tests {
     #[test]
     fn this_host_is_described() {
         let here = environment(&Roots::live(), "tsc");
-        assert!(here.cpu_count > 0 && here.memory.0 > 0 && here.kernel.starts_with("Linux "), "{here:?}");
+        assert!(
+            here.cpu_count > 0 && here.memory.0 > 0 && here.kernel.starts_with("Linux "),
+            "{here:?}"
+        );
     }
 
     #[test]
@@ -258,7 +346,10 @@ mod tests {
     fn kinds_of_cores_are_named_once_each() {
         let info = "processor : 0\nCPU implementer : 0x41\nCPU part : 0xd08\nprocessor : 1\nCPU implementer : 0x41\nCPU part : 0xd08\nprocessor : 2\nCPU implementer : 0x41\nCPU part : 0xd03\n";
         assert_eq!(cpu_name(info).as_deref(), Some("Cortex-A72 + Cortex-A53"));
-        assert_eq!(cpu_name("model name\t: Intel(R) Xeon(R)\n").as_deref(), Some("Intel(R) Xeon(R)"));
+        assert_eq!(
+            cpu_name("model name\t: Intel(R) Xeon(R)\n").as_deref(),
+            Some("Intel(R) Xeon(R)")
+        );
         assert_eq!(cpu_name(""), None);
     }
 

@@ -52,7 +52,10 @@ impl FreeSpace {
 
     /// How much of free space is taken: at most `limit`, where one is given. A fiftieth, and 32 MiB at least, stays free.
     pub fn usable(free: Bytes, limit: Option<Bytes>) -> Bytes {
-        let usable = free.0.saturating_sub((free.0 / 50).max(32 << 20)).min(limit.map_or(u64::MAX, |limit| limit.0));
+        let usable = free
+            .0
+            .saturating_sub((free.0 / 50).max(32 << 20))
+            .min(limit.map_or(u64::MAX, |limit| limit.0));
         Bytes(usable / u64::from(BLOCK) * u64::from(BLOCK))
     }
 
@@ -64,33 +67,56 @@ impl FreeSpace {
     pub fn take(folder: &Path, limit: Option<Bytes>) -> io::Result<FreeSpace> {
         let free = FreeSpace::at(folder)?;
         if let Some(limit) = limit.filter(|limit| limit.0 < BLOCK.into()) {
-            let text = format!("{limit} are less than the {} that are written at once", Bytes(BLOCK.into()));
+            let text = format!(
+                "{limit} are less than the {} that are written at once",
+                Bytes(BLOCK.into())
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         let size = FreeSpace::usable(free, limit).0;
         if size == 0 {
-            let text = format!("{} has only {} free: remove something", folder.display(), free);
+            let text = format!(
+                "{} has only {} free: remove something",
+                folder.display(),
+                free
+            );
             return Err(io::Error::new(io::ErrorKind::StorageFull, text));
         }
         let is_fat = rustix::fs::statfs(folder)?.f_type as i64 == FAT;
         let file_size = file_size(size, is_fat);
         let count = size.div_ceil(file_size);
-        let files = (0..count).map(|index| nameless(folder, index)).collect::<io::Result<_>>()?;
-        Ok(FreeSpace { files, file_size, size: Bytes(size) })
+        let files = (0..count)
+            .map(|index| nameless(folder, index))
+            .collect::<io::Result<_>>()?;
+        Ok(FreeSpace {
+            files,
+            file_size,
+            size: Bytes(size),
+        })
     }
 
     /// The file and the offset in it; blocks never cross files, chunks may.
     fn place(&self, offset: u64) -> io::Result<(&File, u64)> {
         let index = usize::try_from(offset / self.file_size).unwrap_or(usize::MAX);
         let beyond = || io::Error::from(Errno::INVAL);
-        Ok((self.files.get(index).ok_or_else(beyond)?, offset % self.file_size))
+        Ok((
+            self.files.get(index).ok_or_else(beyond)?,
+            offset % self.file_size,
+        ))
     }
 }
 
 /// How large the files are made, so that there are not too many of them. Whole MiB, so that blocks stay whole.
 fn file_size(size: u64, is_fat: bool) -> u64 {
-    let wanted = size.div_ceil(MOST_FILES).next_multiple_of(1 << 20).max(FILE_SIZE);
-    if is_fat { wanted.min(FAT_FILE_SIZE) } else { wanted }
+    let wanted = size
+        .div_ceil(MOST_FILES)
+        .next_multiple_of(1 << 20)
+        .max(FILE_SIZE);
+    if is_fat {
+        wanted.min(FAT_FILE_SIZE)
+    } else {
+        wanted
+    }
 }
 
 /// A file without a name: O_TMPFILE would do, but FAT does not have it.
@@ -120,7 +146,9 @@ pub(crate) fn lies_on_pulled(file: BorrowedFd<'_>) -> bool {
     let (roots, number) = (Roots::live(), DevNum::from_raw(stat.st_dev as _));
     // Without sysfs nothing can be told either.
     let can_tell = number.major != 0 && roots.sys.join("dev/block").is_dir();
-    let size = roots.sysfs_of(number).and_then(|folder| roots::number::<u64>(&folder.join("size")));
+    let size = roots
+        .sysfs_of(number)
+        .and_then(|folder| roots::number::<u64>(&folder.join("size")));
     can_tell && size.is_none_or(|size| size == 0)
 }
 
@@ -137,7 +165,9 @@ impl BlockDev for FreeSpace {
         let (mut at, mut rest) = (offset, data);
         while !rest.is_empty() {
             let (file, within) = self.place(at)?;
-            let room = usize::try_from(self.file_size - within).unwrap_or(usize::MAX).min(rest.len());
+            let room = usize::try_from(self.file_size - within)
+                .unwrap_or(usize::MAX)
+                .min(rest.len());
             let (now, later) = rest.split_at(room);
             let answer = file.write_all_at(now, within);
             answer.map_err(|error| unless_pulled(self, error))?;
@@ -150,7 +180,9 @@ impl BlockDev for FreeSpace {
         let (mut at, mut rest) = (offset, buffer);
         while !rest.is_empty() {
             let (file, within) = self.place(at)?;
-            let room = usize::try_from(self.file_size - within).unwrap_or(usize::MAX).min(rest.len());
+            let room = usize::try_from(self.file_size - within)
+                .unwrap_or(usize::MAX)
+                .min(rest.len());
             let (now, later) = rest.split_at_mut(room);
             let answer = file.read_exact_at(now, within);
             answer.map_err(|error| unless_pulled(self, error))?;
@@ -161,7 +193,8 @@ impl BlockDev for FreeSpace {
 
     fn flush(&mut self) -> io::Result<()> {
         for file in &self.files {
-            file.sync_all().map_err(|error| unless_pulled(self, error))?;
+            file.sync_all()
+                .map_err(|error| unless_pulled(self, error))?;
             // Without O_DIRECT, reading would only ask the memory of the host.
             rustix::fs::fadvise(file.as_fd(), 0, None::<NonZeroU64>, Advice::DontNeed)?;
         }
@@ -178,7 +211,9 @@ impl BlockDev for FreeSpace {
 
     /// Whether the disk below the file system is gone: the mount stays.
     fn is_pulled(&self) -> bool {
-        self.files.first().is_some_and(|file| lies_on_pulled(file.as_fd()))
+        self.files
+            .first()
+            .is_some_and(|file| lies_on_pulled(file.as_fd()))
     }
 
     fn turns_out_pulled(&self) -> bool {
@@ -213,18 +248,31 @@ mod tests {
     fn large_space_is_cut_into_no_more_files_than_may_be_open() {
         for size in [4096, 1 << 30, (1 << 40) - 4096, 1 << 40, 20 << 40] {
             let each = file_size(size, false);
-            assert!(size.div_ceil(each) <= MOST_FILES && each.is_multiple_of(u64::from(BLOCK)), "{size}: {each}");
+            assert!(
+                size.div_ceil(each) <= MOST_FILES && each.is_multiple_of(u64::from(BLOCK)),
+                "{size}: {each}"
+            );
         }
-        assert_eq!((file_size(100 << 30, false), file_size(1 << 40, false)), (FILE_SIZE, 4 << 30));
+        assert_eq!(
+            (file_size(100 << 30, false), file_size(1 << 40, false)),
+            (FILE_SIZE, 4 << 30)
+        );
         let largest_fat = 2u64 << 40;
-        assert!(largest_fat.div_ceil(file_size(largest_fat, true)) < 600 && file_size(largest_fat, true) < 4 << 30);
+        assert!(
+            largest_fat.div_ceil(file_size(largest_fat, true)) < 600
+                && file_size(largest_fat, true) < 4 << 30
+        );
     }
 
     #[test]
     fn blocks_beyond_the_end_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let files = vec![nameless(folder.path(), 0).unwrap()];
-        let mut space = FreeSpace { files, file_size: FILE_SIZE, size: Bytes(FILE_SIZE) };
+        let mut space = FreeSpace {
+            files,
+            file_size: FILE_SIZE,
+            size: Bytes(FILE_SIZE),
+        };
         assert!(space.write_at(FILE_SIZE, &[0; 4096]).is_err());
         assert!(space.read_at(FILE_SIZE, &mut [0; 4096]).is_err());
     }

@@ -24,11 +24,17 @@ pub(crate) fn of(disk: &DeviceNode, on: &Bus, roots: &Roots) -> Fact<Health> {
         Bus::Scsi { .. } if roots.is_live() && bus::is_ata(disk) => {
             ask(&node, health::ata_smart).map_or_else(Fact::Unknown, |data| ata(&data))
         }
-        Bus::Nvme { .. } | Bus::Scsi { .. } if roots.is_live() => unknown("it is no ATA disk, and tells it otherwise"),
+        Bus::Nvme { .. } | Bus::Scsi { .. } if roots.is_live() => {
+            unknown("it is no ATA disk, and tells it otherwise")
+        }
         Bus::Nvme { .. } | Bus::Scsi { .. } => unknown("only the disk itself tells it"),
-        Bus::Mmc { .. } => unknown("a card tells of its life in registers only, and an SD card not at all"),
+        Bus::Mmc { .. } => {
+            unknown("a card tells of its life in registers only, and an SD card not at all")
+        }
         Bus::Usb { .. } => unknown("many USB bridges fail when they are asked"),
-        Bus::Virtio | Bus::Software | Bus::Other { .. } => unknown("there is no disk of its own below it"),
+        Bus::Virtio | Bus::Software | Bus::Other { .. } => {
+            unknown("there is no disk of its own below it")
+        }
     }
 }
 
@@ -39,7 +45,11 @@ fn unknown(because: &str) -> Fact<Health> {
 /// The answer of a disk, or why there is none.
 fn ask(node: &Path, how: fn(OwnedFd) -> Result<[u8; LEN], Errno>) -> Result<[u8; LEN], String> {
     // Without waiting: a drive without a medium would be closed first.
-    let device = rustix::fs::open(node, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty());
+    let device = rustix::fs::open(
+        node,
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC,
+        Mode::empty(),
+    );
     device.and_then(how).map_err(|error| match error {
         Errno::ACCESS | Errno::PERM => "only root may ask the disk".to_owned(),
         error => format!("the disk does not tell its SMART data ({error})"),
@@ -63,7 +73,10 @@ fn nvme(log: &[u8; LEN]) -> Fact<Health> {
     };
     // Thousands of sectors of 512 bytes.
     let bytes = |at: usize| number(at).map(|units| Bytes(units.saturating_mul(512_000)));
-    let warnings = WARNINGS.iter().enumerate().filter(|(bit, _)| log[0] >> bit & 1 == 1);
+    let warnings = WARNINGS
+        .iter()
+        .enumerate()
+        .filter(|(bit, _)| log[0] >> bit & 1 == 1);
     Fact::Known(Health {
         percent_used: Some(u64::from(log[5])),
         spare_percent: Some(u64::from(log[3])),
@@ -85,7 +98,10 @@ fn ata(data: &[u8; LEN]) -> Fact<Health> {
     let entries = || data[2..362].chunks_exact(12);
     let raw = |number: u8, bytes: usize| {
         let entry = entries().find(|entry| entry[0] == number)?;
-        let value = entry[5..5 + bytes].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
+        let value = entry[5..5 + bytes]
+            .iter()
+            .rev()
+            .fold(0u64, |value, byte| value << 8 | u64::from(*byte));
         Some(value)
     };
     Fact::Known(Health {
@@ -112,9 +128,17 @@ mod tests {
         log[48..56].copy_from_slice(&2000u64.to_le_bytes());
         log[128..136].copy_from_slice(&12u64.to_le_bytes());
         log[160] = 3;
-        let Fact::Known(health) = nvme(&log) else { panic!("all of it is there") };
-        assert_eq!((health.percent_used, health.spare_percent), (Some(7), Some(90)));
-        assert_eq!((health.written, health.power_on_hours), (Some(Bytes(1_024_000_000)), Some(12)));
+        let Fact::Known(health) = nvme(&log) else {
+            panic!("all of it is there")
+        };
+        assert_eq!(
+            (health.percent_used, health.spare_percent),
+            (Some(7), Some(90))
+        );
+        assert_eq!(
+            (health.written, health.power_on_hours),
+            (Some(Bytes(1_024_000_000)), Some(12))
+        );
         assert_eq!((health.media_errors, health.warnings.len()), (Some(3), 2));
         assert_eq!(health.reallocated_sectors, None);
     }
@@ -122,17 +146,31 @@ mod tests {
     #[test]
     fn attributes_of_ata_are_found_by_their_numbers() {
         let mut data = [0u8; LEN];
-        for (place, (number, raw)) in [(9u8, 0x0102_0304u64), (5, 8), (241, 1 << 33)].into_iter().enumerate() {
+        for (place, (number, raw)) in [(9u8, 0x0102_0304u64), (5, 8), (241, 1 << 33)]
+            .into_iter()
+            .enumerate()
+        {
             let entry = &mut data[2 + 12 * place..][..12];
             entry[0] = number;
             entry[5..11].copy_from_slice(&raw.to_le_bytes()[..6]);
         }
-        assert!(matches!(ata(&data), Fact::Unknown(_)), "without its checksum");
+        assert!(
+            matches!(ata(&data), Fact::Unknown(_)),
+            "without its checksum"
+        );
         let sum = data.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
         data[511] = 0u8.wrapping_sub(sum);
-        let Fact::Known(health) = ata(&data) else { panic!("the checksum is right") };
-        assert_eq!((health.power_on_hours, health.reallocated_sectors), (Some(0x0102_0304), Some(8)));
-        assert_eq!((health.written, health.pending_sectors), (Some(Bytes(512 << 33)), None));
+        let Fact::Known(health) = ata(&data) else {
+            panic!("the checksum is right")
+        };
+        assert_eq!(
+            (health.power_on_hours, health.reallocated_sectors),
+            (Some(0x0102_0304), Some(8))
+        );
+        assert_eq!(
+            (health.written, health.pending_sectors),
+            (Some(Bytes(512 << 33)), None)
+        );
     }
 
     proptest::proptest! {

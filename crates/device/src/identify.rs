@@ -65,19 +65,25 @@ pub fn presence(node: &Path, roots: &Roots) -> Option<Presence> {
 
 /// Whether two paths lead to one and the same block device, which is there.
 pub fn is_same_device(one: &Path, other: &Path, roots: &Roots) -> bool {
-    roots.device_number(one).is_some_and(|number| roots.device_number(other) == Some(number))
+    roots
+        .device_number(one)
+        .is_some_and(|number| roots.device_number(other) == Some(number))
 }
 
 /// The nodes of all disks that hold something, such as `/dev/mmcblk0`: no partitions, no empty slots.
 pub fn disks(roots: &Roots) -> Vec<PathBuf> {
-    chain::disks(roots).iter().map(|node| roots.dev.join(&node.kname)).collect()
+    chain::disks(roots)
+        .iter()
+        .map(|node| roots.dev.join(&node.kname))
+        .collect()
 }
 
 fn kind_of(path: &Path, roots: &Roots) -> TargetKind {
     if roots.device_number(path).is_some() {
         return TargetKind::BlockDevice;
     }
-    path.metadata().map_or(TargetKind::Absent, |metadata| inspect::kind_of(&metadata))
+    path.metadata()
+        .map_or(TargetKind::Absent, |metadata| inspect::kind_of(&metadata))
 }
 
 /// The path without links, as far as it exists: what is absent lies where its nearest existing folder is.
@@ -94,16 +100,27 @@ fn real_path(path: &Path, roots: &Roots) -> PathBuf {
 }
 
 fn filesystem(path: &Path, mount: &Mount, roots: &Roots) -> Filesystem {
-    let place = if path.exists() { path } else { inspect::folder_of(path) };
-    let stat = roots.is_live().then(|| rustix::fs::statvfs(place).ok()).flatten();
+    let place = if path.exists() {
+        path
+    } else {
+        inspect::folder_of(path)
+    };
+    let stat = roots
+        .is_live()
+        .then(|| rustix::fs::statvfs(place).ok())
+        .flatten();
     let bytes = |blocks: u64, of: u64| Bytes(blocks.saturating_mul(of));
     Filesystem {
         fs_type: mount.fs_type.clone(),
         mount_point: mount.mount_point.clone(),
         source: mount.source.clone(),
         options: mount.options.clone(),
-        size: stat.as_ref().map_or(Bytes(0), |stat| bytes(stat.f_blocks, stat.f_frsize)),
-        free: stat.as_ref().map_or(Bytes(0), |stat| bytes(stat.f_bavail, stat.f_frsize)),
+        size: stat
+            .as_ref()
+            .map_or(Bytes(0), |stat| bytes(stat.f_blocks, stat.f_frsize)),
+        free: stat
+            .as_ref()
+            .map_or(Bytes(0), |stat| bytes(stat.f_bavail, stat.f_frsize)),
     }
 }
 
@@ -121,20 +138,40 @@ fn device(
     let below = chain::down_from(top, Loops::Stop, roots, mounts);
     let is_bottom = |node: &&DeviceNode| node.slaves().is_empty() && node.partition().is_none();
     let bottoms: Vec<&DeviceNode> = below.iter().filter(is_bottom).collect();
-    let joined = || below.iter().rev().find(|node| node.slaves().len() > 1).unwrap_or(top);
-    let disk = if let [bottom] = bottoms[..] { bottom } else { joined() };
+    let joined = || {
+        below
+            .iter()
+            .rev()
+            .find(|node| node.slaves().len() > 1)
+            .unwrap_or(top)
+    };
+    let disk = if let [bottom] = bottoms[..] {
+        bottom
+    } else {
+        joined()
+    };
     let all = chain::down_from(top, Loops::Follow, roots, mounts);
     let mut names: Vec<String> = all.iter().map(DeviceNode::role).collect();
-    names.extend(tops.iter().skip(1).map(|other| format!("and {}", other.role())));
+    names.extend(
+        tops.iter()
+            .skip(1)
+            .map(|other| format!("and {}", other.role())),
+    );
     Fact::Known(disk::describe(disk, names, roots))
 }
 
 fn why_no_device(path: &Path, mount: Option<&Mount>) -> String {
     match mount {
         Some(mount) if mount.number.major == 0 && !mount.source.starts_with("/dev") => {
-            format!("a {} file system has no block device of its own that can be seen from here", mount.fs_type)
+            format!(
+                "a {} file system has no block device of its own that can be seen from here",
+                mount.fs_type
+            )
         }
-        Some(mount) => format!("sysfs does not show the device of {} ({})", mount.source, mount.number),
+        Some(mount) => format!(
+            "sysfs does not show the device of {} ({})",
+            mount.source, mount.number
+        ),
         None => format!("sysfs shows no block device for {}", path.display()),
     }
 }
@@ -142,8 +179,12 @@ fn why_no_device(path: &Path, mount: Option<&Mount>) -> String {
 /// Whether the system runs from a disk that these nodes stand on, even by way of a loop device over a file.
 fn shares_system_disk(tops: &[DeviceNode], roots: &Roots, mounts: &[Mount]) -> bool {
     let system = chain::system_nodes(roots, mounts);
-    let below = tops.iter().flat_map(|top| chain::down_from(top, Loops::Follow, roots, mounts));
-    below.into_iter().any(|node| system.contains(&node) || system.contains(&node.disk()))
+    let below = tops
+        .iter()
+        .flat_map(|top| chain::down_from(top, Loops::Follow, roots, mounts));
+    below
+        .into_iter()
+        .any(|node| system.contains(&node) || system.contains(&node.disk()))
 }
 
 #[cfg(test)]
@@ -152,7 +193,11 @@ mod tests {
     use crate::testtree::{SysfsTree, tree};
 
     fn identity(tree: &SysfsTree, path: &str) -> Identity {
-        let path = if path.starts_with("/dev") { tree.path(path) } else { PathBuf::from(path) };
+        let path = if path.starts_with("/dev") {
+            tree.path(path)
+        } else {
+            PathBuf::from(path)
+        };
         identify(&path, &tree.roots)
     }
 
@@ -223,7 +268,9 @@ mod tests {
         let said = identity(&pi, "/run/user/1000").device.known().is_none();
         assert!(said);
         insta::assert_snapshot!(identity(&tree("emmc-tv-box"), "/tmp").device.known().is_none(), @"true");
-        let Fact::Unknown(because) = identity(&pi, "/run/x").device else { panic!("a tmpfs has no device") };
+        let Fact::Unknown(because) = identity(&pi, "/run/x").device else {
+            panic!("a tmpfs has no device")
+        };
         insta::assert_snapshot!(because, @"a tmpfs file system has no block device of its own that can be seen from here");
     }
 
@@ -233,9 +280,18 @@ mod tests {
         let look = || presence(&server.path("/dev/vdb"), &server.roots);
         let before = look().unwrap();
         server.write("/sys/block/vdb/diskseq", "77\n");
-        assert_eq!(look(), Some(Presence { sequence: Some(77), ..before }));
+        assert_eq!(
+            look(),
+            Some(Presence {
+                sequence: Some(77),
+                ..before
+            })
+        );
         server.write("/sys/block/vdb/size", "0\n");
-        assert_eq!((look(), presence(&server.path("/dev/sdz"), &server.roots)), (None, None));
+        assert_eq!(
+            (look(), presence(&server.path("/dev/sdz"), &server.roots)),
+            (None, None)
+        );
     }
 
     #[test]
@@ -245,7 +301,10 @@ mod tests {
         assert_eq!(here.kind, TargetKind::Absent);
         let filesystem = here.filesystem.unwrap();
         let real = folder.path().canonicalize().unwrap();
-        assert!(filesystem.size.0 > 0 && real.starts_with(&filesystem.mount_point), "{filesystem:?}");
+        assert!(
+            filesystem.size.0 > 0 && real.starts_with(&filesystem.mount_point),
+            "{filesystem:?}"
+        );
     }
 
     /// As after chroot(2), where the mount of the root is in no table.
@@ -258,7 +317,8 @@ mod tests {
         let without = identify(folder.path(), &roots);
         let filesystem = without.filesystem.unwrap();
         assert!(filesystem.size.0 > 0, "{filesystem:?}");
-        let kname = |device: Fact<DeviceIdentity>| device.known().map(|device| device.kname.clone());
+        let kname =
+            |device: Fact<DeviceIdentity>| device.known().map(|device| device.kname.clone());
         use std::os::unix::fs::MetadataExt;
         let number = crate::roots::DevNum::from_raw(folder.path().metadata().unwrap().dev());
         if number.major != 0 {

@@ -22,7 +22,9 @@ pub enum InspectError {
     #[error("the path is empty: name a file, a folder or a device")]
     Empty,
     /// The folder of the path is not there.
-    #[error("{path} cannot be made: its folder {folder} does not exist (make it first, with mkdir -p)")]
+    #[error(
+        "{path} cannot be made: its folder {folder} does not exist (make it first, with mkdir -p)"
+    )]
     NoFolder {
         /// The path.
         path: PathBuf,
@@ -44,7 +46,9 @@ pub enum InspectError {
         path: PathBuf,
     },
     /// A link to nothing.
-    #[error("{path} is a link to {target}, which does not exist: repair the link or name another path")]
+    #[error(
+        "{path} is a link to {target}, which does not exist: repair the link or name another path"
+    )]
     DanglingLink {
         /// The path.
         path: PathBuf,
@@ -75,7 +79,10 @@ pub enum InspectError {
 /// An [`InspectError`] when nothing at this path can be measured: it is missing together with its folder, it is a link
 /// to nothing, or it may neither be read nor written.
 pub fn inspect(path: &Path) -> Result<TargetFacts, InspectError> {
-    let io = |source| InspectError::Io { path: path.to_owned(), source };
+    let io = |source| InspectError::Io {
+        path: path.to_owned(),
+        source,
+    };
     if path.as_os_str().is_empty() {
         return Err(InspectError::Empty);
     }
@@ -84,7 +91,10 @@ pub fn inspect(path: &Path) -> Result<TargetFacts, InspectError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return inspect_absent(path),
         Err(error) if error.kind() == ErrorKind::NotADirectory => return Err(not_a_folder(path)),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            return Err(InspectError::Denied { path: path.to_owned(), cure: "a folder on the way to it is closed" });
+            return Err(InspectError::Denied {
+                path: path.to_owned(),
+                cure: "a folder on the way to it is closed",
+            });
         }
         Err(error) => return Err(io(error)),
     };
@@ -92,7 +102,10 @@ pub fn inspect(path: &Path) -> Result<TargetFacts, InspectError> {
         TargetKind::File => inspect_file(path, &metadata),
         TargetKind::Directory => inspect_folder(path, path, TargetKind::Directory),
         TargetKind::BlockDevice => inspect_device(path, &metadata),
-        kind => Ok(TargetFacts { writable: may(path, Access::WRITE_OK), ..facts(path, kind) }),
+        kind => Ok(TargetFacts {
+            writable: may(path, Access::WRITE_OK),
+            ..facts(path, kind)
+        }),
     }
 }
 
@@ -110,27 +123,45 @@ pub(crate) fn kind_of(metadata: &Metadata) -> TargetKind {
 
 /// The folder a path is in.
 pub(crate) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 fn facts(path: &Path, kind: TargetKind) -> TargetFacts {
     let path = path.to_owned();
-    TargetFacts { path, kind, size: Bytes(0), free: None, logical_block: 512, direct_io: None, writable: false }
+    TargetFacts {
+        path,
+        kind,
+        size: Bytes(0),
+        free: None,
+        logical_block: 512,
+        direct_io: None,
+        writable: false,
+    }
 }
 
 fn inspect_absent(path: &Path) -> Result<TargetFacts, InspectError> {
     if path.symlink_metadata().is_ok() {
         let target = path.read_link().unwrap_or_default();
-        return Err(InspectError::DanglingLink { path: path.to_owned(), target });
+        return Err(InspectError::DanglingLink {
+            path: path.to_owned(),
+            target,
+        });
     }
     let folder = folder_of(path);
     if is_device_folder(folder) {
-        return Err(InspectError::NoSuchDevice { path: path.to_owned() });
+        return Err(InspectError::NoSuchDevice {
+            path: path.to_owned(),
+        });
     }
     match folder.metadata() {
         Ok(metadata) if metadata.is_dir() => inspect_folder(path, folder, TargetKind::Absent),
         Ok(_) => Err(not_a_folder(path)),
-        Err(_) => Err(InspectError::NoFolder { path: path.to_owned(), folder: folder.to_owned() }),
+        Err(_) => Err(InspectError::NoFolder {
+            path: path.to_owned(),
+            folder: folder.to_owned(),
+        }),
     }
 }
 
@@ -141,16 +172,37 @@ fn is_device_folder(folder: &Path) -> bool {
 }
 
 fn not_a_folder(path: &Path) -> InspectError {
-    let through = path.ancestors().skip(1).find(|part| part.exists()).unwrap_or(path);
-    InspectError::NotAFolder { path: path.to_owned(), through: through.to_owned() }
+    let through = path
+        .ancestors()
+        .skip(1)
+        .find(|part| part.exists())
+        .unwrap_or(path);
+    InspectError::NotAFolder {
+        path: path.to_owned(),
+        through: through.to_owned(),
+    }
 }
 
-fn inspect_folder(path: &Path, folder: &Path, kind: TargetKind) -> Result<TargetFacts, InspectError> {
-    let mut facts = TargetFacts { free: free_space(folder), ..facts(path, kind) };
+fn inspect_folder(
+    path: &Path,
+    folder: &Path,
+    kind: TargetKind,
+) -> Result<TargetFacts, InspectError> {
+    let mut facts = TargetFacts {
+        free: free_space(folder),
+        ..facts(path, kind)
+    };
     facts.writable = may(folder, Access::WRITE_OK | Access::EXEC_OK);
-    let probe = if facts.writable { probe_folder(folder) } else { Probe::default() };
+    let probe = if facts.writable {
+        probe_folder(folder)
+    } else {
+        Probe::default()
+    };
     facts.direct_io = probe.direct;
-    facts.logical_block = probe.alignment.or_else(|| block_below(folder)).unwrap_or(512);
+    facts.logical_block = probe
+        .alignment
+        .or_else(|| block_below(folder))
+        .unwrap_or(512);
     // Permission bits promise what the file system may not keep.
     facts.writable &= !probe.refused;
     Ok(facts)
@@ -166,7 +218,10 @@ fn inspect_file(path: &Path, metadata: &Metadata) -> Result<TargetFacts, Inspect
         (false, true) => OFlags::WRONLY,
         (false, false) => {
             let cure = "change its permissions, or run as its owner";
-            return Err(InspectError::Denied { path: path.to_owned(), cure });
+            return Err(InspectError::Denied {
+                path: path.to_owned(),
+                cure,
+            });
         }
     };
     let probe = probe_file(path, mode);
@@ -178,23 +233,39 @@ fn inspect_file(path: &Path, metadata: &Metadata) -> Result<TargetFacts, Inspect
 fn inspect_device(path: &Path, metadata: &Metadata) -> Result<TargetFacts, InspectError> {
     let mut facts = facts(path, TargetKind::BlockDevice);
     let sysfs = Roots::live().sysfs_of(DevNum::from_raw(metadata.rdev()));
-    let read_only = sysfs.as_ref().and_then(|folder| roots::number::<u8>(&folder.join("ro"))) == Some(1);
+    let read_only = sysfs
+        .as_ref()
+        .and_then(|folder| roots::number::<u8>(&folder.join("ro")))
+        == Some(1);
     facts.writable = !read_only && may(path, Access::WRITE_OK);
-    let device = match rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()) {
+    let device = match rustix::fs::open(
+        path,
+        OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC,
+        Mode::empty(),
+    ) {
         Ok(device) => device,
         Err(Errno::ACCESS | Errno::PERM) => {
             let cure = match rustix::process::geteuid().is_root() {
                 true => "a container or a security module keeps even root from it",
                 false => "run as root, or join the group `disk`",
             };
-            return Err(InspectError::Denied { path: path.to_owned(), cure });
+            return Err(InspectError::Denied {
+                path: path.to_owned(),
+                cure,
+            });
         }
         Err(error) => {
-            return Err(InspectError::Io { path: path.to_owned(), source: error.into() });
+            return Err(InspectError::Io {
+                path: path.to_owned(),
+                source: error.into(),
+            });
         }
     };
     let size = rustix::fs::seek(&device, rustix::fs::SeekFrom::End(0));
-    facts.size = Bytes(size.map_err(|error| InspectError::Io { path: path.to_owned(), source: error.into() })?);
+    facts.size = Bytes(size.map_err(|error| InspectError::Io {
+        path: path.to_owned(),
+        source: error.into(),
+    })?);
     facts.logical_block = rustix::fs::ioctl_blksszget(&device).unwrap_or(512);
     facts.direct_io = Some(true);
     Ok(facts)
@@ -208,7 +279,9 @@ fn may(path: &Path, access: Access) -> bool {
 /// What a user without privileges may still write there.
 fn free_space(path: &Path) -> Option<Bytes> {
     // A file system that has no blocks at all, such as ramfs, tells nothing about its room.
-    let stat = rustix::fs::statvfs(path).ok().filter(|stat| stat.f_blocks > 0)?;
+    let stat = rustix::fs::statvfs(path)
+        .ok()
+        .filter(|stat| stat.f_blocks > 0)?;
     Some(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
 }
 
@@ -221,13 +294,21 @@ struct Probe {
 }
 
 fn probe_file(path: &Path, mode: OFlags) -> Probe {
-    let open = |extra| rustix::fs::open(path, mode | extra | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty());
+    let open = |extra| {
+        rustix::fs::open(
+            path,
+            mode | extra | OFlags::CLOEXEC | OFlags::NONBLOCK,
+            Mode::empty(),
+        )
+    };
     judge(open(OFlags::DIRECT), || open(OFlags::empty()))
 }
 
 /// Asks a folder with a file that has no name, or where that is not offered, with one that loses its name at once.
 fn probe_folder(folder: &Path) -> Probe {
-    judge(nameless_file(folder, OFlags::DIRECT), || nameless_file(folder, OFlags::empty()))
+    judge(nameless_file(folder, OFlags::DIRECT), || {
+        nameless_file(folder, OFlags::empty())
+    })
 }
 
 /// `direct` is the answer to an open with O_DIRECT; `plain` tries without, to tell a refusal of O_DIRECT from others.
@@ -236,12 +317,24 @@ fn judge(direct: Result<OwnedFd, Errno>, plain: impl FnOnce() -> Result<OwnedFd,
         Ok(file) => {
             let alignment = alignment_of(&file);
             // A file system that says "no alignment will do" opens the file and then goes through the page cache.
-            Probe { direct: Some(alignment != Some(0)), alignment: alignment.filter(|&a| a > 0), refused: false }
+            Probe {
+                direct: Some(alignment != Some(0)),
+                alignment: alignment.filter(|&a| a > 0),
+                refused: false,
+            }
         }
-        Err(Errno::INVAL | Errno::OPNOTSUPP) => Probe { direct: plain().is_ok().then_some(false), ..Probe::default() },
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Probe {
+            direct: plain().is_ok().then_some(false),
+            ..Probe::default()
+        },
         // A full disk and the like: permission is there, and `free` tells the rest.
-        Err(Errno::NOSPC | Errno::DQUOT | Errno::MFILE | Errno::NFILE | Errno::NOMEM) => Probe::default(),
-        Err(_) => Probe { refused: true, ..Probe::default() },
+        Err(Errno::NOSPC | Errno::DQUOT | Errno::MFILE | Errno::NFILE | Errno::NOMEM) => {
+            Probe::default()
+        }
+        Err(_) => Probe {
+            refused: true,
+            ..Probe::default()
+        },
     }
 }
 
@@ -258,7 +351,9 @@ fn nameless_file(folder: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
     match rustix::fs::open(folder, flags | OFlags::TMPFILE, mode) {
         // Without nameless files the answers differ: a FAT says "not supported", old kernels take it for a folder.
         // EINVAL may also mean that O_DIRECT is not taken, so a named file has the last word.
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => named_file(folder, flags),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => {
+            named_file(folder, flags)
+        }
         answer => answer,
     }
 }
@@ -267,7 +362,11 @@ fn named_file(folder: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let process = std::process::id();
     for attempt in 0..16 {
         let path = folder.join(format!(".hakaru-probe-{process}-{attempt}"));
-        match rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, Mode::RUSR | Mode::WUSR) {
+        match rustix::fs::open(
+            &path,
+            flags | OFlags::CREATE | OFlags::EXCL,
+            Mode::RUSR | Mode::WUSR,
+        ) {
             Err(Errno::EXIST) => {}
             answer => {
                 // Some file systems leave the file behind when they refuse O_DIRECT at opening.
@@ -292,7 +391,9 @@ fn block_below(path: &Path) -> Option<u32> {
         roots.device_number(Path::new(&mount.source))?
     };
     let folder = roots.sysfs_of(number)?;
-    let queue = [folder.join("queue"), folder.join("../queue")].into_iter().find(|queue| queue.is_dir())?;
+    let queue = [folder.join("queue"), folder.join("../queue")]
+        .into_iter()
+        .find(|queue| queue.is_dir())?;
     roots::number(&queue.join("logical_block_size"))
 }
 
@@ -312,7 +413,10 @@ mod tests {
         let path = folder.path().join("data");
         std::fs::write(&path, [1; 5000]).unwrap();
         let facts = inspect(&path).unwrap();
-        assert_eq!((facts.kind, facts.size, facts.writable), (TargetKind::File, Bytes(5000), true));
+        assert_eq!(
+            (facts.kind, facts.size, facts.writable),
+            (TargetKind::File, Bytes(5000), true)
+        );
         assert!(facts.free.unwrap().0 > 0);
         assert!(facts.logical_block.is_power_of_two() && facts.logical_block >= 512);
         assert!(facts.direct_io.is_some());
@@ -323,9 +427,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let absent = inspect(&folder.path().join("new")).unwrap();
         let itself = inspect(folder.path()).unwrap();
-        assert_eq!((absent.kind, itself.kind), (TargetKind::Absent, TargetKind::Directory));
-        assert_eq!((absent.size, absent.writable, itself.writable), (Bytes(0), true, true));
-        assert_eq!((absent.direct_io, absent.logical_block), (itself.direct_io, itself.logical_block));
+        assert_eq!(
+            (absent.kind, itself.kind),
+            (TargetKind::Absent, TargetKind::Directory)
+        );
+        assert_eq!(
+            (absent.size, absent.writable, itself.writable),
+            (Bytes(0), true, true)
+        );
+        assert_eq!(
+            (absent.direct_io, absent.logical_block),
+            (itself.direct_io, itself.logical_block)
+        );
         assert_eq!(names_in(folder.path()), Vec::<String>::new());
     }
 
@@ -356,7 +469,10 @@ mod tests {
     #[test]
     fn a_folder_that_takes_no_files_is_not_writable() {
         let facts = inspect(Path::new("/proc")).unwrap();
-        assert_eq!((facts.kind, facts.writable, facts.direct_io), (TargetKind::Directory, false, None));
+        assert_eq!(
+            (facts.kind, facts.writable, facts.direct_io),
+            (TargetKind::Directory, false, None)
+        );
     }
 
     #[test]
@@ -364,7 +480,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         symlink("a", folder.path().join("b")).unwrap();
         symlink("b", folder.path().join("a")).unwrap();
-        assert!(matches!(inspect(&folder.path().join("a")), Err(InspectError::Io { .. })));
+        assert!(matches!(
+            inspect(&folder.path().join("a")),
+            Err(InspectError::Io { .. })
+        ));
     }
 
     #[test]
@@ -374,7 +493,10 @@ mod tests {
         let _listener = UnixListener::bind(&path).unwrap();
         assert_eq!(inspect(&path).unwrap().kind, TargetKind::Other);
         let null = inspect(Path::new("/dev/null")).unwrap();
-        assert_eq!((null.kind, null.direct_io, null.writable), (TargetKind::CharDevice, None, true));
+        assert_eq!(
+            (null.kind, null.direct_io, null.writable),
+            (TargetKind::CharDevice, None, true)
+        );
     }
 
     #[test]
@@ -383,7 +505,9 @@ mod tests {
         let path = folder.path().join("data");
         std::fs::write(&path, "x").unwrap();
         if rustix::process::geteuid().is_root() {
-            eprintln!("SKIPPED closed_files_are_refused_and_read_only_ones_are_not: root may do everything");
+            eprintln!(
+                "SKIPPED closed_files_are_refused_and_read_only_ones_are_not: root may do everything"
+            );
             return;
         }
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o400)).unwrap();

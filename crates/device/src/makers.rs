@@ -70,7 +70,10 @@ pub(crate) fn sd_maker(number: u8) -> Option<&'static SdMaker> {
 
 /// The name of the maker of an eMMC or MMC.
 pub(crate) fn mmc_maker(number: u8) -> Option<&'static str> {
-    MMC_MAKERS.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
+    MMC_MAKERS
+        .iter()
+        .find(|(known, _)| *known == number)
+        .map(|(_, name)| *name)
 }
 
 #[cfg(test)]
@@ -79,7 +82,11 @@ mod tests {
 
     #[test]
     fn numbers_rise_so_that_none_stands_twice() {
-        assert!(SD_MAKERS.windows(2).all(|pair| pair[0].number < pair[1].number));
+        assert!(
+            SD_MAKERS
+                .windows(2)
+                .all(|pair| pair[0].number < pair[1].number)
+        );
         assert!(MMC_MAKERS.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert_eq!(sd_maker(0x03).unwrap().name, "SanDisk");
         assert_eq!(mmc_maker(0x15), Some("Samsung"));

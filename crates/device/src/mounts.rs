@@ -27,7 +27,9 @@ pub(crate) struct Mount {
 impl Mount {
     /// The value of an option such as `upperdir=`.
     pub(crate) fn option(&self, name: &str) -> Option<&str> {
-        self.options.split(',').find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+        self.options
+            .split(',')
+            .find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
     }
 }
 
@@ -60,7 +62,9 @@ pub(crate) struct Elsewhere {
 pub(crate) fn mounts_elsewhere(roots: &Roots, known: &[Mount]) -> Vec<Elsewhere> {
     let mut seen = vec![namespace(roots, "self"), namespace(roots, "1")];
     let mut all: Vec<Elsewhere> = Vec::new();
-    let processes = roots::names(&roots.proc).into_iter().filter_map(|name| name.parse::<u32>().ok());
+    let processes = roots::names(&roots.proc)
+        .into_iter()
+        .filter_map(|name| name.parse::<u32>().ok());
     for process in processes {
         let own = namespace(roots, &process.to_string());
         // Where the namespace of a process may not be looked up, its table is read for itself.
@@ -68,7 +72,9 @@ pub(crate) fn mounts_elsewhere(roots: &Roots, known: &[Mount]) -> Vec<Elsewhere>
             continue;
         }
         seen.push(own);
-        for mount in parse_table(&table(&roots.proc.join(process.to_string()).join("mountinfo"))) {
+        for mount in parse_table(&table(
+            &roots.proc.join(process.to_string()).join("mountinfo"),
+        )) {
             if !known.contains(&mount) && !all.iter().any(|other| other.mount == mount) {
                 all.push(Elsewhere { mount, process });
             }
@@ -85,7 +91,10 @@ fn namespace(roots: &Roots, process: &str) -> Option<PathBuf> {
 /// The mount that a path lies on: the last one over the longest part of it.
 pub(crate) fn mount_of<'a>(path: &Path, mounts: &'a [Mount]) -> Option<&'a Mount> {
     let covers = |mount: &&Mount| path.starts_with(&mount.mount_point);
-    mounts.iter().filter(covers).max_by_key(|mount| mount.mount_point.components().count())
+    mounts
+        .iter()
+        .filter(covers)
+        .max_by_key(|mount| mount.mount_point.components().count())
 }
 
 /// The mount that a path lies on: as the table has it, or as the file system itself answers where the table does not show
@@ -95,15 +104,22 @@ pub(crate) fn mount_at(path: &Path, roots: &Roots, mounts: &[Mount]) -> Option<M
     if !roots.is_live() {
         return shown.cloned();
     }
-    let Some((existing, own)) = path.ancestors().find_map(|part| Some((part, device_of(part)?))) else {
+    let Some((existing, own)) = path
+        .ancestors()
+        .find_map(|part| Some((part, device_of(part)?)))
+    else {
         return shown.cloned();
     };
     // A file of an overlay may have the number of its layer; only directories have that of the overlay.
     let of_parent = existing.parent().and_then(device_of);
     // The numbers of btrfs subvolumes are made up, and in no table.
-    let is_same = |mount: &Mount, number: DevNum| mount.number == number || mount.number.major + number.major == 0;
+    let is_same = |mount: &Mount, number: DevNum| {
+        mount.number == number || mount.number.major + number.major == 0
+    };
     match shown {
-        Some(mount) if is_same(mount, own) || of_parent.is_some_and(|parent| is_same(mount, parent)) => {
+        Some(mount)
+            if is_same(mount, own) || of_parent.is_some_and(|parent| is_same(mount, parent)) =>
+        {
             Some(mount.clone())
         }
         _ => Some(hidden(existing, own, roots)),
@@ -112,16 +128,31 @@ pub(crate) fn mount_at(path: &Path, roots: &Roots, mounts: &[Mount]) -> Option<M
 
 /// What can be known of a mount that is in no table: `st_dev`, statfs(2), and another mount of the same file system.
 fn hidden(path: &Path, number: DevNum, roots: &Roots) -> Mount {
-    let same = path.ancestors().take_while(|part| device_of(part) == Some(number));
+    let same = path
+        .ancestors()
+        .take_while(|part| device_of(part) == Some(number));
     let mount_point = same.last().unwrap_or(path).to_owned();
-    let elsewhere = mounts_everywhere(roots).into_iter().find(|mount| mount.number == number);
+    let elsewhere = mounts_everywhere(roots)
+        .into_iter()
+        .find(|mount| mount.number == number);
     if let Some(elsewhere) = elsewhere {
-        return Mount { mount_point, ..elsewhere };
+        return Mount {
+            mount_point,
+            ..elsewhere
+        };
     }
-    let kname = roots.sysfs_of(number).and_then(|folder| Some(folder.file_name()?.to_str()?.replace('!', "/")));
+    let kname = roots
+        .sysfs_of(number)
+        .and_then(|folder| Some(folder.file_name()?.to_str()?.replace('!', "/")));
     let fs_type = fs_type(path, kname.as_deref(), roots);
     let source = kname.map_or_else(|| fs_type.clone(), |kname| format!("/dev/{kname}"));
-    Mount { number, mount_point, fs_type, source, options: String::new() }
+    Mount {
+        number,
+        mount_point,
+        fs_type,
+        source,
+        options: String::new(),
+    }
 }
 
 /// The type of a file system, by the number that statfs(2) gives and, where several share it, by their directories in
@@ -161,14 +192,18 @@ fn device_of(path: &Path) -> Option<DevNum> {
 /// What is swapped to: device nodes and files.
 pub(crate) fn swaps(roots: &Roots) -> Vec<PathBuf> {
     let table = table(&roots.proc.join("swaps"));
-    let paths = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    let paths = table
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next());
     paths.map(|path| PathBuf::from(unescape(path))).collect()
 }
 
 fn table(path: &Path) -> String {
     let mut bytes = Vec::new();
     // An unreadable table is an empty one: who relies on it for safety opens the device exclusively as well.
-    let _ = std::fs::File::open(path).and_then(|file| file.take(TABLE_LIMIT).read_to_end(&mut bytes));
+    let _ =
+        std::fs::File::open(path).and_then(|file| file.take(TABLE_LIMIT).read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -187,7 +222,13 @@ fn parse_line(line: &str) -> Option<Mount> {
     let fs_type = unescape(right.next()?);
     let source = unescape(right.next()?);
     let options = join_options(own_options, right.next().unwrap_or_default());
-    Some(Mount { number, mount_point, fs_type, source, options })
+    Some(Mount {
+        number,
+        mount_point,
+        fs_type,
+        source,
+        options,
+    })
 }
 
 /// Options of the mount, then those of the file system that are not among them. A read-only mount of a writable file
@@ -199,7 +240,11 @@ fn join_options(own: &str, of_filesystem: &str) -> String {
             options.push(option);
         }
     }
-    options.iter().map(|option| unescape(option)).collect::<Vec<_>>().join(",")
+    options
+        .iter()
+        .map(|option| unescape(option))
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 /// Blanks, tabs, line ends and backslashes stand in these tables as `\040` and the like.
@@ -209,7 +254,9 @@ fn unescape(text: &str) -> String {
     let mut at = 0;
     while at < bytes.len() {
         let digits = bytes.get(at + 1..at + 4).filter(|_| bytes[at] == b'\\');
-        let code = digits.and_then(|d| std::str::from_utf8(d).ok()).and_then(|d| u8::from_str_radix(d, 8).ok());
+        let code = digits
+            .and_then(|d| std::str::from_utf8(d).ok())
+            .and_then(|d| u8::from_str_radix(d, 8).ok());
         out.push(code.unwrap_or(bytes[at]));
         at += if code.is_some() { 4 } else { 1 };
     }
@@ -253,23 +300,38 @@ mod tests {
         std::fs::create_dir_all(roots.proc.join("self")).unwrap();
         let real = folder.path().canonicalize().unwrap();
         let (absent, own) = (real.join("absent/file"), device_of(&real).unwrap());
-        let elsewhere = DevNum { major: own.major + 1, minor: 0 };
-        for table in [String::new(), format!("20 1 {elsewhere} / / rw - cramfs /dev/other rw\n")] {
+        let elsewhere = DevNum {
+            major: own.major + 1,
+            minor: 0,
+        };
+        for table in [
+            String::new(),
+            format!("20 1 {elsewhere} / / rw - cramfs /dev/other rw\n"),
+        ] {
             std::fs::write(roots.proc.join("self/mountinfo"), table).unwrap();
             let mount = mount_at(&absent, &roots, &mounts(&roots)).unwrap();
             assert_eq!(mount.number, own);
-            assert!(real.starts_with(&mount.mount_point) && mount.fs_type != "cramfs", "{mount:?}");
+            assert!(
+                real.starts_with(&mount.mount_point) && mount.fs_type != "cramfs",
+                "{mount:?}"
+            );
             let shown = mounts(&Roots::live());
             if let Some(shown) = mount_of(&real, &shown).filter(|shown| shown.number == own) {
                 let one = [mount.fs_type.as_str(), shown.fs_type.as_str()];
-                assert!(one[0] == one[1] || one == ["ext2", "ext3"] || one[0].starts_with("unknown"), "{one:?}");
+                assert!(
+                    one[0] == one[1] || one == ["ext2", "ext3"] || one[0].starts_with("unknown"),
+                    "{one:?}"
+                );
             }
         }
         // Another mount of the same file system tells the rest.
         let table = format!("20 1 {own} / /elsewhere ro - somefs /dev/some ro,here\n");
         std::fs::write(roots.proc.join("self/mountinfo"), table).unwrap();
         let mount = mount_at(&absent, &roots, &mounts(&roots)).unwrap();
-        assert_eq!((mount.fs_type.as_str(), mount.source.as_str()), ("somefs", "/dev/some"));
+        assert_eq!(
+            (mount.fs_type.as_str(), mount.source.as_str()),
+            ("somefs", "/dev/some")
+        );
         assert!(real.starts_with(&mount.mount_point), "{mount:?}");
     }
 

@@ -14,8 +14,12 @@ const EMPTY_NAMES: [&str; 8] = ["", "00000", "000000", "SD", "SMI", "N/A", "NCAR
 
 /// The year in which cards of a size could first be had: SD, SDHC (over 2 GB), SDXC (over 32 GB), SDUC (over 2 TB).
 /// Source: the years in which the SD Association published the specifications that define them.
-const FIRST_YEARS: [(u64, u16); 4] =
-    [(0, 2000), (2_200_000_000, 2006), (36_000_000_000, 2009), (2_300_000_000_000, 2018)];
+const FIRST_YEARS: [(u64, u16); 4] = [
+    (0, 2000),
+    (2_200_000_000, 2006),
+    (36_000_000_000, 2009),
+    (2_300_000_000_000, 2018),
+];
 
 /// Gathers what looks odd. `size` is what the device claims; `this_year` is `None` when the clock is not to be trusted.
 pub(crate) fn oddities(raw: &RawCard, size: Bytes, this_year: Option<u16>) -> Vec<String> {
@@ -29,25 +33,40 @@ pub(crate) fn oddities(raw: &RawCard, size: Bytes, this_year: Option<u16>) -> Ve
             odd_date(&cid, size, this_year, &mut found);
         }
     }
-    let claimed = raw.csd.known().filter(|_| !mmc).and_then(|text| card::csd_capacity(text));
+    let claimed = raw
+        .csd
+        .known()
+        .filter(|_| !mmc)
+        .and_then(|text| card::csd_capacity(text));
     if let Some(claimed) = claimed.filter(|claimed| size > *claimed) {
-        found.push(format!("the device shows {size}, but its CSD only claims {claimed}"));
+        found.push(format!(
+            "the device shows {size}, but its CSD only claims {claimed}"
+        ));
     }
     found
 }
 
 /// The year of the system's clock; `None` when it was clearly never set, as on boards without a battery.
 pub(crate) fn this_year() -> Option<u16> {
-    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
+    let since_1970 = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .ok()?;
     let year = 1970 + since_1970.as_secs() / 31_556_952;
     u16::try_from(year).ok().filter(|year| *year >= 2025)
 }
 
 fn odd_numbers(cid: &Cid, found: &mut Vec<String>) {
     match cid.serial {
-        0 | u32::MAX => found.push(format!("the serial number is 0x{:08x}, which is none", cid.serial)),
-        0x1234_5678 | 0xdead_beef => found.push(format!("the serial number 0x{:08x} is made up", cid.serial)),
-        low @ 1..0x1000 => found.push(format!("the serial number is very low ({low}): makers count by the million")),
+        0 | u32::MAX => found.push(format!(
+            "the serial number is 0x{:08x}, which is none",
+            cid.serial
+        )),
+        0x1234_5678 | 0xdead_beef => {
+            found.push(format!("the serial number 0x{:08x} is made up", cid.serial))
+        }
+        low @ 1..0x1000 => found.push(format!(
+            "the serial number is very low ({low}): makers count by the million"
+        )),
         _ => {}
     }
     if cid.checksum == Some(false) {
@@ -67,7 +86,9 @@ fn odd_name(cid: &Cid, size: Bytes, found: &mut Vec<String>) {
         let shown = size.0 as f64 / 1e9;
         let share = shown / named as f64;
         if size.0 > 0 && !(0.8..1.2).contains(&share) {
-            found.push(format!("the name `{name}` tells of {named} GB, but the card shows {shown:.1} GB"));
+            found.push(format!(
+                "the name `{name}` tells of {named} GB, but the card shows {shown:.1} GB"
+            ));
         }
     }
 }
@@ -81,10 +102,15 @@ fn gigabytes_in(name: &str) -> Option<u64> {
 
 fn odd_maker(cid: &Cid, found: &mut Vec<String>) {
     match makers::sd_maker(cid.manfid) {
-        None if cid.manfid == 0 => found.push("the maker's number is 0, which belongs to nobody".to_owned()),
+        None if cid.manfid == 0 => {
+            found.push("the maker's number is 0, which belongs to nobody".to_owned())
+        }
         Some(maker) if maker.oem.is_some_and(|oem| oem != cid.oem) => {
             let usual = maker.oem.unwrap_or_default();
-            found.push(format!("cards of {} carry the OEM id `{usual}`, and this one `{}`", maker.name, cid.oem));
+            found.push(format!(
+                "cards of {} carry the OEM id `{usual}`, and this one `{}`",
+                maker.name, cid.oem
+            ));
         }
         _ => {}
     }
@@ -98,9 +124,14 @@ fn odd_date(cid: &Cid, size: Bytes, this_year: Option<u16>, found: &mut Vec<Stri
     if this_year.is_some_and(|now| cid.year > now) {
         found.push(format!("the date {date} is in the future"));
     }
-    let first = FIRST_YEARS.iter().rfind(|(over, _)| size.0 > *over).map_or(2000, |(_, year)| *year);
+    let first = FIRST_YEARS
+        .iter()
+        .rfind(|(over, _)| size.0 > *over)
+        .map_or(2000, |(_, year)| *year);
     if cid.year < first {
-        found.push(format!("the date {date} is older than cards of {size}, which came in {first}"));
+        found.push(format!(
+            "the date {date} is older than cards of {size}, which came in {first}"
+        ));
     }
 }
 
@@ -111,7 +142,11 @@ mod tests {
 
     fn odd(cid: &str, gigabytes: u64) -> Vec<String> {
         let known = |text: &str| Fact::Known(text.to_owned());
-        let raw = RawCard { card_type: known("SD"), cid: known(cid), ..RawCard::default() };
+        let raw = RawCard {
+            card_type: known("SD"),
+            cid: known(cid),
+            ..RawCard::default()
+        };
         oddities(&raw, Bytes(gigabytes * 1_000_000_000), Some(2025))
     }
 

@@ -36,14 +36,23 @@ impl Default for Roots {
 impl Roots {
     /// Those of the running system.
     pub fn live() -> Roots {
-        Roots { live: true, ..Roots::beneath(Path::new("/")) }
+        Roots {
+            live: true,
+            ..Roots::beneath(Path::new("/"))
+        }
     }
 
     /// A tree of plain files, for tests: `folder/sys`, `folder/proc` and so on. A plain file in `folder/dev` stands for
     /// the block device of that name.
     pub fn beneath(folder: &Path) -> Roots {
         let [sys, proc, dev, etc] = ["sys", "proc", "dev", "etc"].map(|name| folder.join(name));
-        Roots { sys, proc, dev, etc, live: false }
+        Roots {
+            sys,
+            proc,
+            dev,
+            etc,
+            live: false,
+        }
     }
 
     /// Whether these are the roots of the running system.
@@ -54,12 +63,20 @@ impl Roots {
     /// The folder of a block device in sysfs, with all links resolved, such as
     /// `/sys/devices/platform/emmc2bus/fe340000.mmc/mmc_host/mmc0/mmc0:aaaa/block/mmcblk0`.
     pub(crate) fn sysfs_of(&self, number: DevNum) -> Option<PathBuf> {
-        self.sys.join("dev/block").join(number.to_string()).canonicalize().ok()
+        self.sys
+            .join("dev/block")
+            .join(number.to_string())
+            .canonicalize()
+            .ok()
     }
 
     /// The folder of a block device in sysfs by the kernel's name for it.
     pub(crate) fn sysfs_by_name(&self, kname: &str) -> Option<PathBuf> {
-        self.sys.join("class/block").join(kname.replace('/', "!")).canonicalize().ok()
+        self.sys
+            .join("class/block")
+            .join(kname.replace('/', "!"))
+            .canonicalize()
+            .ok()
     }
 
     /// The device node that a path leads to: its number, or `None` for what is no block device.
@@ -73,7 +90,10 @@ impl Roots {
             return None;
         }
         let real = path.canonicalize().ok()?;
-        let name = real.strip_prefix(self.dev.canonicalize().ok()?).ok()?.to_str()?;
+        let name = real
+            .strip_prefix(self.dev.canonicalize().ok()?)
+            .ok()?
+            .to_str()?;
         DevNum::parse(&text(&self.sysfs_by_name(name)?.join("dev"))?)
     }
 }
@@ -90,13 +110,19 @@ pub struct DevNum {
 impl DevNum {
     /// From the `st_rdev` or `st_dev` of a stat call.
     pub fn from_raw(dev: u64) -> DevNum {
-        DevNum { major: rustix::fs::major(dev), minor: rustix::fs::minor(dev) }
+        DevNum {
+            major: rustix::fs::major(dev),
+            minor: rustix::fs::minor(dev),
+        }
     }
 
     /// From `179:0`, as sysfs and mountinfo write it.
     pub fn parse(text: &str) -> Option<DevNum> {
         let (major, minor) = text.trim().split_once(':')?;
-        Some(DevNum { major: major.parse().ok()?, minor: minor.parse().ok()? })
+        Some(DevNum {
+            major: major.parse().ok()?,
+            minor: minor.parse().ok()?,
+        })
     }
 }
 
@@ -128,9 +154,10 @@ pub(crate) fn parse_number<T: TryFrom<u64>>(text: &str) -> Option<T> {
 /// The text of a file as a fact: why there is none is told by the error of reading it.
 pub(crate) fn text_fact(path: &Path) -> Fact<String> {
     match read(path) {
-        Ok(text) if text.is_empty() => {
-            Fact::Unknown(format!("`{}` is empty", path.file_name().unwrap_or_default().display()))
-        }
+        Ok(text) if text.is_empty() => Fact::Unknown(format!(
+            "`{}` is empty",
+            path.file_name().unwrap_or_default().display()
+        )),
         Ok(text) => Fact::Known(text),
         Err(error) => Fact::Unknown(why_unread(path, &error)),
     }
@@ -141,7 +168,10 @@ pub(crate) fn number_fact<T: TryFrom<u64>>(path: &Path) -> Fact<T> {
     match text_fact(path) {
         Fact::Known(text) => {
             let name = path.file_name().unwrap_or_default().display();
-            Fact::or_because(parse_number(&text), format!("`{name}` says `{text}`, which is no such number"))
+            Fact::or_because(
+                parse_number(&text),
+                format!("`{name}` says `{text}`, which is no such number"),
+            )
         }
         Fact::Unknown(because) => Fact::Unknown(because),
     }
@@ -163,15 +193,22 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };
-    let mut names: Vec<_> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<_> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
     names.sort();
     names
 }
 
 fn read(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(TEXT_LIMIT).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned())
+    std::fs::File::open(path)?
+        .take(TEXT_LIMIT)
+        .read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes)
+        .trim_matches(|c: char| c.is_whitespace() || c == '\0')
+        .to_owned())
 }
 
 #[cfg(test)]
@@ -180,7 +217,10 @@ mod tests {
 
     #[test]
     fn device_numbers_are_read_and_written_alike() {
-        let number = DevNum { major: 179, minor: 2 };
+        let number = DevNum {
+            major: 179,
+            minor: 2,
+        };
         assert_eq!(DevNum::parse(" 179:2\n"), Some(number));
         assert_eq!(number.to_string(), "179:2");
         assert_eq!(DevNum::parse("179"), None);
@@ -198,6 +238,11 @@ mod tests {
         std::fs::write(&path, b"\xff\xfe").unwrap();
         assert!(number_fact::<u8>(&path).known().is_none());
         let absent = text_fact(&folder.path().join("none"));
-        assert!(absent.to_string().starts_with("unknown, because the kernel shows no `none`"), "{absent}");
+        assert!(
+            absent
+                .to_string()
+                .starts_with("unknown, because the kernel shows no `none`"),
+            "{absent}"
+        );
     }
 }

@@ -64,15 +64,23 @@ impl FakeCard {
         let real = self.content.len() as u64;
         match self.beyond {
             PastEndWrites::Wraps => Some((offset % real) as usize),
-            PastEndWrites::Vanishes | PastEndWrites::Refuses => (offset < real).then_some(offset as usize),
+            PastEndWrites::Vanishes | PastEndWrites::Refuses => {
+                (offset < real).then_some(offset as usize)
+            }
         }
     }
 
     fn fails(&self, at: Option<u64>, offset: u64, len: usize) -> io::Result<()> {
         let end = offset + len as u64;
         let hit = at.is_some_and(|at| (offset..end).contains(&at));
-        let hit = hit || self.pulled || self.beyond == PastEndWrites::Refuses && end > self.content.len() as u64;
-        if hit { Err(io::Error::from_raw_os_error(5)) } else { Ok(()) }
+        let hit = hit
+            || self.pulled
+            || self.beyond == PastEndWrites::Refuses && end > self.content.len() as u64;
+        if hit {
+            Err(io::Error::from_raw_os_error(5))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -87,7 +95,9 @@ impl BlockDev for FakeCard {
 
     fn write_at(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
         assert!(
-            offset.is_multiple_of(512) && data.len().is_multiple_of(512) && offset + data.len() as u64 <= self.claimed
+            offset.is_multiple_of(512)
+                && data.len().is_multiple_of(512)
+                && offset + data.len() as u64 <= self.claimed
         );
         self.requests += 1;
         self.fails(self.write_error, offset, data.len())?;
@@ -162,7 +172,14 @@ pub(crate) struct Cache {
 
 impl Cache {
     pub(crate) fn new(bytes: u64, forgets: Forgets, serves: Serves) -> Cache {
-        Cache { bytes, forgets, serves, entries: HashMap::new(), order: BTreeMap::new(), clock: 0 }
+        Cache {
+            bytes,
+            forgets,
+            serves,
+            entries: HashMap::new(),
+            order: BTreeMap::new(),
+            clock: 0,
+        }
     }
 
     fn put(&mut self, block: u64, content: TestBlock) {
@@ -210,9 +227,23 @@ pub(crate) struct SparseCard {
 impl SparseCard {
     pub(crate) const BLOCK: u64 = 4096;
 
-    pub(crate) fn new(real: u64, claimed: u64, beyond: PastEndWrites, cache: Option<Cache>) -> SparseCard {
+    pub(crate) fn new(
+        real: u64,
+        claimed: u64,
+        beyond: PastEndWrites,
+        cache: Option<Cache>,
+    ) -> SparseCard {
         let cache = cache.filter(|cache| cache.bytes > 0);
-        SparseCard { real, claimed, beyond, content: HashMap::new(), cache, drops: 0..0, written: 0, time: Nanos(0) }
+        SparseCard {
+            real,
+            claimed,
+            beyond,
+            content: HashMap::new(),
+            cache,
+            drops: 0..0,
+            written: 0,
+            time: Nanos(0),
+        }
     }
 
     /// Gives every `step`-th block of the true memory a content of its own.
@@ -228,10 +259,15 @@ impl SparseCard {
     pub(crate) fn is_as_filled(&self, step: u64) -> bool {
         let mut fresh = SparseCard::new(self.real, self.claimed, self.beyond, None);
         fresh.fill(step);
-        let zero =
-            |content: &TestBlock| matches!(content, TestBlock::Bytes(bytes) if bytes.iter().all(|byte| *byte == 0));
-        let kept = fresh.content.iter().all(|(block, content)| self.content.get(block) == Some(content));
-        kept && self.content.iter().all(|(block, content)| zero(content) || fresh.content.contains_key(block))
+        let zero = |content: &TestBlock| matches!(content, TestBlock::Bytes(bytes) if bytes.iter().all(|byte| *byte == 0));
+        let kept = fresh
+            .content
+            .iter()
+            .all(|(block, content)| self.content.get(block) == Some(content));
+        kept && self
+            .content
+            .iter()
+            .all(|(block, content)| zero(content) || fresh.content.contains_key(block))
     }
 
     fn place(&self, block: u64) -> Option<u64> {
@@ -244,7 +280,9 @@ impl SparseCard {
 
     fn is_served(&self, block: u64) -> bool {
         let is_beyond = block >= self.real / Self::BLOCK;
-        self.cache.as_ref().is_some_and(|cache| cache.serves == Serves::Everything || is_beyond)
+        self.cache
+            .as_ref()
+            .is_some_and(|cache| cache.serves == Serves::Everything || is_beyond)
     }
 }
 
@@ -260,13 +298,16 @@ impl BlockDev for SparseCard {
     fn write_at(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
         assert!(offset.is_multiple_of(Self::BLOCK) && offset + data.len() as u64 <= self.claimed);
         self.time.0 += 50 * data.len() as u64;
-        for (block, bytes) in (offset / Self::BLOCK..).zip(data.chunks_exact(Self::BLOCK as usize)) {
+        for (block, bytes) in (offset / Self::BLOCK..).zip(data.chunks_exact(Self::BLOCK as usize))
+        {
             if self.drops.contains(&(block * Self::BLOCK)) {
                 continue;
             }
             self.written += bytes.len() as u64;
-            let content = crate::verify::stamped(bytes)
-                .map_or_else(|| TestBlock::Bytes(bytes.into()), |(seed, offset)| TestBlock::Stamp { seed, offset });
+            let content = crate::verify::stamped(bytes).map_or_else(
+                || TestBlock::Bytes(bytes.into()),
+                |(seed, offset)| TestBlock::Stamp { seed, offset },
+            );
             let (place, served) = (self.place(block), self.is_served(block));
             if place.is_none() && !served && self.beyond == PastEndWrites::Refuses {
                 return Err(io::Error::from_raw_os_error(5));
@@ -284,9 +325,14 @@ impl BlockDev for SparseCard {
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         assert!(offset.is_multiple_of(Self::BLOCK) && offset + buffer.len() as u64 <= self.claimed);
         self.time.0 += 25 * buffer.len() as u64;
-        for (block, bytes) in (offset / Self::BLOCK..).zip(buffer.chunks_exact_mut(Self::BLOCK as usize)) {
-            let cached =
-                if self.is_served(block) { self.cache.as_mut().and_then(|cache| cache.get(block)) } else { None };
+        for (block, bytes) in
+            (offset / Self::BLOCK..).zip(buffer.chunks_exact_mut(Self::BLOCK as usize))
+        {
+            let cached = if self.is_served(block) {
+                self.cache.as_mut().and_then(|cache| cache.get(block))
+            } else {
+                None
+            };
             let place = self.place(block);
             if cached.is_none() && place.is_none() && self.beyond == PastEndWrites::Refuses {
                 return Err(io::Error::from_raw_os_error(5));
@@ -294,7 +340,9 @@ impl BlockDev for SparseCard {
             match cached.or_else(|| self.content.get(&place?).cloned()) {
                 None => bytes.fill(0),
                 Some(TestBlock::Bytes(held)) => bytes.copy_from_slice(&held),
-                Some(TestBlock::Stamp { seed, offset }) => crate::verify::stamp(seed, offset, bytes),
+                Some(TestBlock::Stamp { seed, offset }) => {
+                    crate::verify::stamp(seed, offset, bytes)
+                }
             }
         }
         Ok(())

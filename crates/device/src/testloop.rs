@@ -28,12 +28,20 @@ impl LoopDevice {
             eprintln!("SKIPPED {test}: loop devices need root");
             return None;
         }
-        let output = Command::new("losetup").args(["--find", "--show"]).args(options).arg(path).output();
+        let output = Command::new("losetup")
+            .args(["--find", "--show"])
+            .args(options)
+            .arg(path)
+            .output();
         match output {
             Ok(output) if output.status.success() => {
                 let node = String::from_utf8(output.stdout).unwrap();
                 let backing = path.canonicalize().unwrap();
-                Some(LoopDevice { node: PathBuf::from(node.trim()), backing, file: None })
+                Some(LoopDevice {
+                    node: PathBuf::from(node.trim()),
+                    backing,
+                    file: None,
+                })
             }
             output => {
                 eprintln!("SKIPPED {test}: losetup does not work here ({output:?})");
@@ -65,9 +73,16 @@ impl LoopDevice {
 impl Drop for LoopDevice {
     fn drop(&mut self) {
         let name = self.node.file_name().unwrap_or_default();
-        let now = std::fs::read_to_string(Path::new("/sys/class/block").join(name).join("loop/backing_file"));
+        let now = std::fs::read_to_string(
+            Path::new("/sys/class/block")
+                .join(name)
+                .join("loop/backing_file"),
+        );
         if now.is_ok_and(|now| Path::new(now.trim_end()) == self.backing) {
-            let _ = Command::new("losetup").arg("--detach").arg(&self.node).status();
+            let _ = Command::new("losetup")
+                .arg("--detach")
+                .arg(&self.node)
+                .status();
         }
     }
 }

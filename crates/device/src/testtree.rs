@@ -14,10 +14,16 @@ pub(crate) struct SysfsTree {
 
 /// Unpacks a tree by its name.
 pub(crate) fn tree(name: &str) -> SysfsTree {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs").join(format!("{name}.tree"));
-    let text = std::fs::read_to_string(&source).unwrap_or_else(|e| panic!("{}: {e}", source.display()));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../testdata/sysfs")
+        .join(format!("{name}.tree"));
+    let text =
+        std::fs::read_to_string(&source).unwrap_or_else(|e| panic!("{}: {e}", source.display()));
     let folder = tempfile::tempdir().unwrap();
-    let tree = SysfsTree { roots: Roots::beneath(folder.path()), folder };
+    let tree = SysfsTree {
+        roots: Roots::beneath(folder.path()),
+        folder,
+    };
     let mut short: BTreeMap<String, String> = BTreeMap::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -28,13 +34,16 @@ pub(crate) fn tree(name: &str) -> SysfsTree {
             tree.link(&expand(path, &short), &expand(target, &short));
         } else if let Some(path) = line.strip_suffix(':') {
             let mut content = String::new();
-            while let Some(more) = lines.next_if(|line| line.starts_with("    ") || line.is_empty()) {
+            while let Some(more) = lines.next_if(|line| line.starts_with("    ") || line.is_empty())
+            {
                 content += more.strip_prefix("    ").unwrap_or(more);
                 content += "\n";
             }
             tree.write(&expand(path, &short), &content);
         } else {
-            let (path, content) = line.split_once(" =").unwrap_or_else(|| panic!("{name}: `{line}` is no line"));
+            let (path, content) = line
+                .split_once(" =")
+                .unwrap_or_else(|| panic!("{name}: `{line}` is no line"));
             match path.strip_prefix('$').filter(|name| !name.contains('/')) {
                 Some(name) => drop(short.insert(name.to_owned(), expand(content.trim(), &short))),
                 None => tree.write(&expand(path, &short), &format!("{}\n", content.trim())),
@@ -50,7 +59,9 @@ fn expand(text: &str, short: &BTreeMap<String, String>) -> String {
         return text.to_owned();
     };
     let (name, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let long = short.get(name).unwrap_or_else(|| panic!("`${name}` has no meaning"));
+    let long = short
+        .get(name)
+        .unwrap_or_else(|| panic!("`${name}` has no meaning"));
     format!("{long}{rest}")
 }
 
@@ -78,11 +89,19 @@ impl SysfsTree {
         let Ok(entries) = std::fs::read_dir(folder) else {
             return;
         };
-        for entry in entries.map(Result::unwrap).filter(|entry| entry.file_type().unwrap().is_dir()) {
+        for entry in entries
+            .map(Result::unwrap)
+            .filter(|entry| entry.file_type().unwrap().is_dir())
+        {
             let below = entry.path();
             if let Ok(number) = std::fs::read_to_string(below.join("dev")) {
                 let name = entry.file_name().into_string().unwrap();
-                let target = below.strip_prefix(self.folder.path()).unwrap().to_str().unwrap().to_owned();
+                let target = below
+                    .strip_prefix(self.folder.path())
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_owned();
                 self.link(&format!("/sys/dev/block/{}", number.trim()), &target);
                 self.link(&format!("/sys/class/block/{name}"), &target);
                 self.link(&format!("/sys/block/{name}"), &target);

@@ -16,10 +16,15 @@ fn real(args: &[&str], files: &[(&str, &str)]) -> Option<(bool, String)> {
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("a file there");
     }
-    let output = Command::new("fio").args(args).current_dir(&folder).stdin(Stdio::null()).output();
+    let output = Command::new("fio")
+        .args(args)
+        .current_dir(&folder)
+        .stdin(Stdio::null())
+        .output();
     match output {
         Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            let text = String::from_utf8_lossy(&output.stdout).into_owned()
+                + &String::from_utf8_lossy(&output.stderr);
             Some((output.status.success(), text))
         }
         Err(_) => {
@@ -31,11 +36,17 @@ fn real(args: &[&str], files: &[(&str, &str)]) -> Option<(bool, String)> {
 
 fn ours(args: &[&str], files: &[(&str, &str)]) -> Result<Invocation, String> {
     let args: Vec<OsString> = args.iter().map(OsString::from).collect();
-    let find = |path: &std::path::Path| files.iter().find(|(name, _)| std::path::Path::new(name) == path);
+    let find = |path: &std::path::Path| {
+        files
+            .iter()
+            .find(|(name, _)| std::path::Path::new(name) == path)
+    };
     let context = ParseContext {
         env: &|name| std::env::var(name).ok(),
         read_file: &|path| {
-            find(path).map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| std::io::ErrorKind::NotFound.into())
+            find(path)
+                .map(|(_, text)| text.as_bytes().to_vec())
+                .ok_or_else(|| std::io::ErrorKind::NotFound.into())
         },
         path_exists: &|path| find(path).is_some(),
         cpu_count: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
@@ -46,7 +57,12 @@ fn ours(args: &[&str], files: &[(&str, &str)]) -> Result<Invocation, String> {
 }
 
 fn jobs(invocation: &Invocation) -> Vec<Job> {
-    invocation.scenario.phases.iter().flat_map(|phase| phase.jobs.clone()).collect()
+    invocation
+        .scenario
+        .phases
+        .iter()
+        .flat_map(|phase| phase.jobs.clone())
+        .collect()
 }
 
 #[test]
@@ -54,15 +70,32 @@ fn each_option_and_engine_of_fio_is_known() {
     let Some((_, text)) = real(&["--cmdhelp=all"], &[]) else {
         return;
     };
-    let names: Vec<&str> = text.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim()).collect();
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, _)| name.trim())
+        .collect();
     assert!(names.len() > 200, "{} options", names.len());
-    let unknown: Vec<&&str> = names.iter().filter(|name| options::find(name).is_none()).collect();
+    let unknown: Vec<&&str> = names
+        .iter()
+        .filter(|name| options::find(name).is_none())
+        .collect();
     assert!(unknown.is_empty(), "{unknown:?}");
     let Some((_, text)) = real(&["--enghelp"], &[]) else {
         return;
     };
-    for engine in text.lines().skip(1).map(str::trim).filter(|name| !name.is_empty()) {
-        assert!(options::ENGINES.iter().any(|known| known.names.contains(&engine)), "engine {engine}");
+    for engine in text
+        .lines()
+        .skip(1)
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+    {
+        assert!(
+            options::ENGINES
+                .iter()
+                .any(|known| known.names.contains(&engine)),
+            "engine {engine}"
+        );
         if !["io_uring", "libaio", "pvsync2", "mmap", "sg", "rados"].contains(&engine) {
             continue;
         }
@@ -70,7 +103,10 @@ fn each_option_and_engine_of_fio_is_known() {
             return;
         };
         for (name, _) in text.lines().filter_map(|line| line.split_once(':')) {
-            assert!(options::find(name.trim()).is_some(), "option {name} of {engine}");
+            assert!(
+                options::find(name.trim()).is_some(),
+                "option {name} of {engine}"
+            );
         }
     }
 }
@@ -149,14 +185,19 @@ fn the_same_command_lines_are_understood() {
     ];
     let mut differing = Vec::new();
     for command in commands {
-        let words: Vec<&str> =
-            ["--parse-only", "--name=x", "--size=64k"].into_iter().chain(command.split_whitespace()).collect();
+        let words: Vec<&str> = ["--parse-only", "--name=x", "--size=64k"]
+            .into_iter()
+            .chain(command.split_whitespace())
+            .collect();
         let Some((understood, said)) = real(&words, &[]) else {
             return;
         };
         let parsed = ours(&words, &[]);
         if understood != parsed.is_ok() {
-            differing.push(format!("{command}\n  fio: {understood} {said}\n  ours: {:?}", parsed.err()));
+            differing.push(format!(
+                "{command}\n  fio: {understood} {said}\n  ours: {:?}",
+                parsed.err()
+            ));
         }
     }
     assert!(differing.is_empty(), "{}", differing.join("\n"));
@@ -164,21 +205,41 @@ fn the_same_command_lines_are_understood() {
 
 /// What fio makes of values, as it tells when it is asked to tell of parsing. One call for all of them.
 fn real_values(option: &str, values: &[&str], before: &[&str]) -> Option<Vec<u64>> {
-    let typed: Vec<String> = values.iter().map(|value| format!("--{option}={value}")).collect();
-    let words = ["--debug=parse", "--parse-only", "--name=x"].iter().chain(before).copied();
+    let typed: Vec<String> = values
+        .iter()
+        .map(|value| format!("--{option}={value}"))
+        .collect();
+    let words = ["--debug=parse", "--parse-only", "--name=x"]
+        .iter()
+        .chain(before)
+        .copied();
     let words: Vec<&str> = words.chain(typed.iter().map(String::as_str)).collect();
     let (_, said) = real(&words, &[])?;
     let mark = format!("__handle_option={option},");
     let told = said.split(mark.as_str()).skip(1);
-    let number = |text: &str| text.split("out=").nth(1)?.split_whitespace().next()?.parse().ok();
-    Some(told.map(|text| number(text).expect("fio tells the number")).collect())
+    let number = |text: &str| {
+        text.split("out=")
+            .nth(1)?
+            .split_whitespace()
+            .next()?
+            .parse()
+            .ok()
+    };
+    Some(
+        told.map(|text| number(text).expect("fio tells the number"))
+            .collect(),
+    )
 }
 
 #[test]
 fn sizes_and_times_are_the_same_numbers() {
-    let parsed =
-        |options: &[&str]| jobs(&ours(&[&["--name=x"], options].concat(), &[]).expect("ours reads it")).remove(0);
-    let sizes = ["4k", "4K", "4kB", "4ki", "4KiB", "1m", "1MiB", "0x1000", "4096b", "1t", "1pib", "1g", "+4k", "010"];
+    let parsed = |options: &[&str]| {
+        jobs(&ours(&[&["--name=x"], options].concat(), &[]).expect("ours reads it")).remove(0)
+    };
+    let sizes = [
+        "4k", "4K", "4kB", "4ki", "4KiB", "1m", "1MiB", "0x1000", "4096b", "1t", "1pib", "1g",
+        "+4k", "010",
+    ];
     for before in [&[][..], &["--kb_base=1000"]] {
         let Some(wanted) = real_values("size", &sizes, before) else {
             return;
@@ -187,10 +248,16 @@ fn sizes_and_times_are_the_same_numbers() {
         for (size, wanted) in sizes.iter().zip(wanted) {
             let typed = format!("--size={size}");
             let got = parsed(&[before, &[&typed]].concat()).extent.size;
-            assert_eq!(got, Some(SizeSpec::Bytes(Bytes(wanted))), "size={size} {before:?}");
+            assert_eq!(
+                got,
+                Some(SizeSpec::Bytes(Bytes(wanted))),
+                "size={size} {before:?}"
+            );
         }
     }
-    let times = ["10", "10s", "10m", "2h", "1d", "10ms", "500us", "10usec", "10msec", "10S", "010"];
+    let times = [
+        "10", "10s", "10m", "2h", "1d", "10ms", "500us", "10usec", "10msec", "10S", "010",
+    ];
     let Some(seconds) = real_values("runtime", &times, &[]) else {
         return;
     };
@@ -200,16 +267,28 @@ fn sizes_and_times_are_the_same_numbers() {
     assert_eq!((seconds.len(), micros.len()), (times.len(), times.len()));
     for (index, time) in times.iter().enumerate() {
         let job = parsed(&[&format!("--runtime={time}"), &format!("--thinktime={time}")]);
-        assert_eq!(job.timing.runtime.map(|t| t.0), Some(seconds[index] * 1000), "runtime={time}");
-        assert_eq!(job.rate.thinktime.0, micros[index] * 1000, "thinktime={time}");
+        assert_eq!(
+            job.timing.runtime.map(|t| t.0),
+            Some(seconds[index] * 1000),
+            "runtime={time}"
+        );
+        assert_eq!(
+            job.rate.thinktime.0,
+            micros[index] * 1000,
+            "thinktime={time}"
+        );
     }
 }
 
 /// Pairs of a text object of JSON, in order, those that come twice included.
 fn pairs(object: &str) -> Vec<(String, String)> {
-    let lines = object.lines().filter_map(|line| line.trim().trim_end_matches(',').split_once(" : "));
+    let lines = object
+        .lines()
+        .filter_map(|line| line.trim().trim_end_matches(',').split_once(" : "));
     let text = |json: &str| serde_json::from_str::<String>(json).unwrap_or_default();
-    lines.map(|(name, value)| (text(name), text(value))).collect()
+    lines
+        .map(|(name, value)| (text(name), text(value)))
+        .collect()
 }
 
 fn object<'t>(text: &'t str, name: &str) -> Option<&'t str> {
@@ -230,7 +309,10 @@ fn jobs_have_the_same_names_groups_and_typed_options() {
             "--name=a --ioengine=null --size=8k --stonewall --name=b --ioengine=null --size=8k --stonewall --name=c --ioengine=null --size=8k --new_group --name=d --ioengine=null --size=8k",
             vec![],
         ),
-        ("--name=global --ioengine=null --size=8k --name=a --name=global --bs=1k --name=b --stonewall=0", vec![]),
+        (
+            "--name=global --ioengine=null --size=8k --name=a --name=global --bs=1k --name=b --stonewall=0",
+            vec![],
+        ),
         (
             "a.fio",
             vec![(
@@ -250,30 +332,64 @@ fn jobs_have_the_same_names_groups_and_typed_options() {
         (
             "--section=b a.fio",
             vec![
-                ("a.fio", format!("[global]\n{null}[a]\n[b]\ninclude c.inc\n")),
+                (
+                    "a.fio",
+                    format!("[global]\n{null}[a]\n[b]\ninclude c.inc\n"),
+                ),
                 ("c.inc", "bs=1k\ndescription=x # y\n".to_owned()),
             ],
         ),
     ];
     for (command, files) in calls {
-        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-        let words: Vec<&str> = ["--output-format=json"].into_iter().chain(command.split_whitespace()).collect();
+        let files: Vec<(&str, &str)> = files
+            .iter()
+            .map(|(name, text)| (*name, text.as_str()))
+            .collect();
+        let words: Vec<&str> = ["--output-format=json"]
+            .into_iter()
+            .chain(command.split_whitespace())
+            .collect();
         let Some((_, said)) = real(&words, &files) else {
             return;
         };
         let parsed = ours(&words, &files).unwrap_or_else(|e| panic!("{command}: {e}"));
         assert_eq!(parsed.action, FioAction::Run);
-        let globals = object(&said[..said.find("\"jobs\"").expect("a result")], "global options").map(pairs);
-        assert_eq!(parsed.global_options, globals.unwrap_or_default(), "{command}");
+        let globals = object(
+            &said[..said.find("\"jobs\"").expect("a result")],
+            "global options",
+        )
+        .map(pairs);
+        assert_eq!(
+            parsed.global_options,
+            globals.unwrap_or_default(),
+            "{command}"
+        );
         let told: Vec<&str> = said.split("\"jobname\" : ").skip(1).collect();
         let jobs = jobs(&parsed);
         assert_eq!(jobs.len(), told.len(), "{command}");
         for (job, text) in jobs.iter().zip(told) {
-            let name: String =
-                serde_json::from_str(text.lines().next().unwrap_or_default().trim_end_matches(',')).unwrap();
-            let group = text.split("\"groupid\" : ").nth(1).and_then(|t| t.split(',').next()).unwrap_or_default();
-            assert_eq!((job.name.as_str(), job.group.to_string().as_str()), (name.as_str(), group), "{command}");
-            assert_eq!(job.options, object(text, "job options").map(pairs).unwrap_or_default(), "{command}: {name}");
+            let name: String = serde_json::from_str(
+                text.lines()
+                    .next()
+                    .unwrap_or_default()
+                    .trim_end_matches(','),
+            )
+            .unwrap();
+            let group = text
+                .split("\"groupid\" : ")
+                .nth(1)
+                .and_then(|t| t.split(',').next())
+                .unwrap_or_default();
+            assert_eq!(
+                (job.name.as_str(), job.group.to_string().as_str()),
+                (name.as_str(), group),
+                "{command}"
+            );
+            assert_eq!(
+                job.options,
+                object(text, "job options").map(pairs).unwrap_or_default(),
+                "{command}: {name}"
+            );
         }
     }
 }
@@ -286,10 +402,17 @@ fn fio_shows_job_files_as_commands_that_mean_the_same() {
         return;
     };
     let words: Vec<&str> = shown.split_whitespace().skip(1).collect();
-    let (from_fio, from_file) = (ours(&words, &[]).unwrap(), ours(&["a.fio"], &files).unwrap());
+    let (from_fio, from_file) = (
+        ours(&words, &[]).unwrap(),
+        ours(&["a.fio"], &files).unwrap(),
+    );
     let without_options = |invocation: &Invocation| {
         let mut scenario = invocation.scenario.clone();
-        scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs).for_each(|job| job.options.clear());
+        scenario
+            .phases
+            .iter_mut()
+            .flat_map(|phase| &mut phase.jobs)
+            .for_each(|job| job.options.clear());
         scenario
     };
     assert_eq!(without_options(&from_fio), without_options(&from_file));

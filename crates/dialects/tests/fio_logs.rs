@@ -26,8 +26,12 @@ fn between<'a>(line: &'a str, before: &str, after: &str) -> Option<&'a str> {
 /// A number such as `1532.3k` or `23.2GiB`, without what follows its prefix.
 fn number(text: &str) -> f64 {
     let text = text.trim().trim_start_matches('[').trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    let value: f64 = text[..end].parse().unwrap_or_else(|_| panic!("`{text}` is no number"));
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text.len());
+    let value: f64 = text[..end]
+        .parse()
+        .unwrap_or_else(|_| panic!("`{text}` is no number"));
     let factor = match &text[end..text.len().min(end + 2)] {
         "Ki" => 1024.0,
         "Mi" => 1024.0 * 1024.0,
@@ -40,7 +44,9 @@ fn number(text: &str) -> f64 {
 }
 
 fn field(line: &str, name: &str) -> f64 {
-    number(between(line, &format!("{name}="), ",").unwrap_or_else(|| panic!("no {name} in `{line}`")))
+    number(
+        between(line, &format!("{name}="), ",").unwrap_or_else(|| panic!("no {name} in `{line}`")),
+    )
 }
 
 fn unit_of(line: &str) -> u64 {
@@ -52,26 +58,40 @@ fn unit_of(line: &str) -> u64 {
 }
 
 fn stat(line: &str, unit: u64, n: u64) -> Stat {
-    let (min, max) = (field(line, "min") as u64 * unit, (field(line, "max") * unit as f64) as u64);
-    Stat { n, min, max, mean: field(line, "avg") * unit as f64, dev: field(line, "stdev") * unit as f64 }
+    let (min, max) = (
+        field(line, "min") as u64 * unit,
+        (field(line, "max") * unit as f64) as u64,
+    );
+    Stat {
+        n,
+        min,
+        max,
+        mean: field(line, "avg") * unit as f64,
+        dev: field(line, "stdev") * unit as f64,
+    }
 }
 
 /// Numbers behind the names of a row such as `1=100.0%, 2=0.0%`.
 fn row(line: &str) -> [f64; 7] {
     let (_, cells) = line.split_once(": ").unwrap();
-    let mut cells = cells.split(", ").map(|cell| number(cell.rsplit('=').next().unwrap()));
+    let mut cells = cells
+        .split(", ")
+        .map(|cell| number(cell.rsplit('=').next().unwrap()));
     std::array::from_fn(|_| cells.next().unwrap())
 }
 
 /// The moment of a date such as `Wed Nov  5 12:19:01 2025`, taken as UTC.
 fn unix_ms(date: &str) -> i64 {
     let words: Vec<&str> = date.split_whitespace().collect();
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
     let month = months.iter().position(|m| *m == words[1]).unwrap();
     let year: i64 = words[4].parse().unwrap();
     let leap = |year: i64| i64::from(year % 4 == 0);
     let lengths = [31, 28 + leap(year), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let days: i64 = (1970..year).map(|y| 365 + leap(y)).sum::<i64>() + lengths[..month].iter().sum::<i64>();
+    let days: i64 =
+        (1970..year).map(|y| 365 + leap(y)).sum::<i64>() + lengths[..month].iter().sum::<i64>();
     let clock: Vec<i64> = words[3].split(':').map(|n| n.parse().unwrap()).collect();
     let day = days + words[2].parse::<i64>().unwrap() - 1;
     (((day * 24 + clock[0]) * 60 + clock[1]) * 60 + clock[2]) * 1000
@@ -89,16 +109,36 @@ struct Log {
 
 fn read(text: &str) -> Log {
     let lines: Vec<&str> = text.lines().collect();
-    let start = lines.iter().position(|line| line.contains(": (g=0)")).unwrap();
-    let results = lines.iter().position(|line| line.contains("(groupid=")).unwrap();
+    let start = lines
+        .iter()
+        .position(|line| line.contains(": (g=0)"))
+        .unwrap();
+    let results = lines
+        .iter()
+        .position(|line| line.contains("(groupid="))
+        .unwrap();
     let body = &lines[results..];
-    let date = body[0].rsplit("pid=").next().unwrap().split_once(": ").unwrap().1;
+    let date = body[0]
+        .rsplit("pid=")
+        .next()
+        .unwrap()
+        .split_once(": ")
+        .unwrap()
+        .1;
     Log {
         command: lines[..start].join(" ").replace('\\', " "),
-        head: lines[start..results].iter().map(|line| line.to_string()).collect(),
+        head: lines[start..results]
+            .iter()
+            .map(|line| line.to_string())
+            .collect(),
         body: body.iter().map(|line| line.to_string()).collect(),
         shown_unix_ms: unix_ms(date),
-        disks: body.last().filter(|line| line.contains("ios=")).map(|line| disk(line)).into_iter().collect(),
+        disks: body
+            .last()
+            .filter(|line| line.contains("ios="))
+            .map(|line| disk(line))
+            .into_iter()
+            .collect(),
         numbers: numbers(body),
     }
 }
@@ -115,13 +155,27 @@ fn numbers(body: &[&str]) -> Numbers {
         pid: number(body[0].rsplit(" pid=").next().unwrap()) as u32,
         ..Numbers::default()
     };
-    let issued = body.iter().find(|line| line.contains("issued rwts")).unwrap();
-    let totals: Vec<u64> = between(issued, "total=", " ").unwrap().split(',').map(|n| n.parse().unwrap()).collect();
-    let counts = PerOp { read: totals[0], write: totals[1], trim: totals[2] };
+    let issued = body
+        .iter()
+        .find(|line| line.contains("issued rwts"))
+        .unwrap();
+    let totals: Vec<u64> = between(issued, "total=", " ")
+        .unwrap()
+        .split(',')
+        .map(|n| n.parse().unwrap())
+        .collect();
+    let counts = PerOp {
+        read: totals[0],
+        write: totals[1],
+        trim: totals[2],
+    };
     let (mut part, mut latency, mut percentiles) = (Part::Sync, String::new(), Vec::new());
     let mut shares = Vec::new();
     for line in body {
-        let word = line.split([':', ' ', '(']).find(|w| !w.is_empty()).unwrap_or_default();
+        let word = line
+            .split([':', ' ', '('])
+            .find(|w| !w.is_empty())
+            .unwrap_or_default();
         let n = match part {
             Part::Op(op) => counts[op],
             Part::Sync => totals[3],
@@ -141,7 +195,11 @@ fn numbers(body: &[&str]) -> Numbers {
             }
             "|" => {
                 let unit = percentiles[0].1;
-                percentiles.extend(line.split("],").filter(|cell| !cell.is_empty()).map(|cell| percentile(cell, unit)));
+                percentiles.extend(
+                    line.split("],")
+                        .filter(|cell| !cell.is_empty())
+                        .map(|cell| percentile(cell, unit)),
+                );
                 if !line.ends_with(',') {
                     let bins = bins_of_percentiles(&percentiles[1..], n);
                     latency_of(&mut all, &part, &latency).bins = Some(bins);
@@ -165,7 +223,12 @@ fn numbers(body: &[&str]) -> Numbers {
             _ => {}
         }
     }
-    all.job_runtime_ms = Op::ALL.iter().map(|&op| all.ops[op].runtime_ms).max().unwrap() * all.members;
+    all.job_runtime_ms = Op::ALL
+        .iter()
+        .map(|&op| all.ops[op].runtime_ms)
+        .max()
+        .unwrap()
+        * all.members;
     if let [(n, percentiles)] = &shares[..] {
         let op = if counts.read > 0 { Op::Read } else { Op::Write };
         all.ops[op].clat.bins = Some(bins_of_shares(body, percentiles, *n));
@@ -192,12 +255,24 @@ fn latency_of<'a>(all: &'a mut Numbers, part: &Part, name: &str) -> &'a mut Lat 
 fn op_numbers(line: &str, ios: u64) -> OpNumbers {
     let amount = between(line, ")(", ")").unwrap();
     let (size, time) = amount.split_once('/').unwrap();
-    let block = if number(size) / ios as f64 > 500_000.0 { 1 << 20 } else { 4096 };
-    OpNumbers { ios, bytes: ios * block, runtime_ms: number(time) as u64, ..OpNumbers::default() }
+    let block = if number(size) / ios as f64 > 500_000.0 {
+        1 << 20
+    } else {
+        4096
+    };
+    OpNumbers {
+        ios,
+        bytes: ios * block,
+        runtime_ms: number(time) as u64,
+        ..OpNumbers::default()
+    }
 }
 
 fn percentile(cell: &str, unit: u64) -> (f64, u64) {
-    let (percent, value) = cell.trim_start_matches([' ', '|']).split_once("th=").unwrap();
+    let (percent, value) = cell
+        .trim_start_matches([' ', '|'])
+        .split_once("th=")
+        .unwrap();
     let shown = number(value) as u64;
     // The first bucket that is shown so: units are left by rounding up, a thousand at a time.
     let show = |ns: u64| match unit {
@@ -205,8 +280,13 @@ fn percentile(cell: &str, unit: u64) -> (f64, u64) {
         1_000 => ns.div_ceil(1000),
         _ => ns.div_ceil(1000).div_ceil(1000),
     };
-    let bucket = (0..1856).map(folded_middle).find(|&middle| show(middle) == shown);
-    (percent.trim().parse().unwrap(), bucket.unwrap_or_else(|| panic!("{cell}: no bucket is shown so")))
+    let bucket = (0..1856)
+        .map(folded_middle)
+        .find(|&middle| show(middle) == shown);
+    (
+        percent.trim().parse().unwrap(),
+        bucket.unwrap_or_else(|| panic!("{cell}: no bucket is shown so")),
+    )
 }
 
 /// The rank of the sample that a percentile asks for.
@@ -219,7 +299,11 @@ fn bins_of_percentiles(percentiles: &[(f64, u64)], n: u64) -> Vec<(u64, u64)> {
     let mut bins = Vec::new();
     let mut seen = 0;
     for (index, &(percent, value)) in percentiles.iter().enumerate() {
-        let upto = if index + 1 == percentiles.len() { n } else { rank(percent, n) };
+        let upto = if index + 1 == percentiles.len() {
+            n
+        } else {
+            rank(percent, n)
+        };
         bins.push((value, upto.saturating_sub(seen)));
         seen = seen.max(upto);
     }
@@ -235,7 +319,10 @@ fn bins_of_shares(body: &[&str], percentiles: &[(f64, u64)], n: u64) -> Vec<(u64
     let last = percentiles.last().unwrap();
     let mut past_last = n - rank(last.0, n);
     for (low, high, share) in steps(body) {
-        if bins.iter().any(|&(value, count)| (low..high).contains(&value) && count > 0) {
+        if bins
+            .iter()
+            .any(|&(value, count)| (low..high).contains(&value) && count > 0)
+        {
             continue;
         }
         let wanted = ((share * n as f64 / 100.0) as u64).max(1);
@@ -252,7 +339,10 @@ fn bins_of_shares(body: &[&str], percentiles: &[(f64, u64)], n: u64) -> Vec<(u64
                 taken
             }
         };
-        let middle = (0..1856).map(folded_middle).find(|m| (low + low / 64..high).contains(m)).unwrap_or(low);
+        let middle = (0..1856)
+            .map(folded_middle)
+            .find(|m| (low + low / 64..high).contains(m))
+            .unwrap_or(low);
         bins.push((middle, taken));
         bins.sort();
     }
@@ -263,7 +353,10 @@ fn bins_of_shares(body: &[&str], percentiles: &[(f64, u64)], n: u64) -> Vec<(u64
 fn steps(body: &[&str]) -> Vec<(u64, u64, f64)> {
     let ends = [0, 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
     let mut steps = Vec::new();
-    for line in body.iter().filter(|line| line.trim_start().starts_with("lat (") && line.contains('%')) {
+    for line in body
+        .iter()
+        .filter(|line| line.trim_start().starts_with("lat (") && line.contains('%'))
+    {
         for cell in line.split_once(": ").unwrap().1.split(", ") {
             let (end, share) = cell.split_once('=').unwrap();
             let end: u64 = end.parse().unwrap();
@@ -282,7 +375,8 @@ fn disk(line: &str) -> DiskStats {
         let (a, b) = text.split_once('/').unwrap();
         (a.parse().unwrap(), b.parse().unwrap())
     };
-    let (ios, merges, sectors, ticks) = (pair("ios"), pair("merge"), pair("sectors"), pair("ticks"));
+    let (ios, merges, sectors, ticks) =
+        (pair("ios"), pair("merge"), pair("sectors"), pair("ticks"));
     DiskStats {
         name: line.trim().split(':').next().unwrap().to_owned(),
         read_ios: ios.0,
@@ -303,22 +397,43 @@ fn disk(line: &str) -> DiskStats {
 
 /// Two logs were published without the line on latencies of a second and more, which their percentiles show.
 fn with_lost_line(mut body: Vec<String>) -> Vec<String> {
-    let last = body.iter().rposition(|line| line.contains("lat (msec) :") && line.contains("1000=")).unwrap();
-    let most = body.iter().find(|line| line.contains("clat (usec)")).map_or(0.0, |line| field(line, "max"));
-    let line = if most >= 2e6 { "lat (msec) : 2000=0.1%, >=2000=0.1%" } else { "lat (msec) : 2000=0.1%" };
+    let last = body
+        .iter()
+        .rposition(|line| line.contains("lat (msec) :") && line.contains("1000="))
+        .unwrap();
+    let most = body
+        .iter()
+        .find(|line| line.contains("clat (usec)"))
+        .map_or(0.0, |line| field(line, "max"));
+    let line = if most >= 2e6 {
+        "lat (msec) : 2000=0.1%, >=2000=0.1%"
+    } else {
+        "lat (msec) : 2000=0.1%"
+    };
     body.insert(last + 1, line.to_owned());
     body
 }
 
 /// The status line of the log, from its own numbers.
 fn status(line: &str, job: &Job) -> String {
-    let fields: Vec<&str> = line.split('[').skip(1).map(|f| f.trim_end_matches(']')).collect();
+    let fields: Vec<&str> = line
+        .split('[')
+        .skip(1)
+        .map(|f| f.trim_end_matches(']'))
+        .collect();
     let rates = |field: &str| {
         let one = |op: &str| {
-            let cell = field.trim_end_matches(" IOPS").split(',').find(|c| c.starts_with(op));
+            let cell = field
+                .trim_end_matches(" IOPS")
+                .split(',')
+                .find(|c| c.starts_with(op));
             cell.map_or(0, |c| number(&c[2..]) as u64)
         };
-        PerOp { read: one("r="), write: one("w="), trim: 0 }
+        PerOp {
+            read: one("r="),
+            write: one("w="),
+            trim: 0,
+        }
     };
     status_line(&StatusLine {
         running: field(&line.replace(' ', "="), "Jobs:") as u32,
@@ -334,7 +449,11 @@ fn status(line: &str, job: &Job) -> String {
 
 /// Everything that stands before the results, printed anew.
 fn head(log: &Log, job: &Job, extras: &JobExtras, version: &str) -> Vec<String> {
-    let view = StartView { version, jobs: vec![(job, extras)], global_options: &[] };
+    let view = StartView {
+        version,
+        jobs: vec![(job, extras)],
+        global_options: &[],
+    };
     let mut text = banner(&view);
     if let Some(line) = log.head.iter().find(|line| line.contains("Laying out")) {
         let mib: u64 = between(line, "/ ", "MiB").unwrap().parse().unwrap();
@@ -343,7 +462,11 @@ fn head(log: &Log, job: &Job, extras: &JobExtras, version: &str) -> Vec<String> 
     if log.head.iter().any(|line| line.starts_with("note:")) {
         text += hakaru_dialects::fio::output::DEPTH_NOTE;
     }
-    let status = log.head.iter().find(|line| line.starts_with("Jobs:")).map(|line| status(line, job));
+    let status = log
+        .head
+        .iter()
+        .find(|line| line.starts_with("Jobs:"))
+        .map(|line| status(line, job));
     text += &status.unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
@@ -352,37 +475,78 @@ fn head(log: &Log, job: &Job, extras: &JobExtras, version: &str) -> Vec<String> 
 fn comparable(lines: impl Iterator<Item = String>, squeeze: bool) -> String {
     let line = |line: String| {
         let shares = line.trim_start().starts_with("lat (") && line.contains('%');
-        let line = if shares { line.split('%').map(step_names).collect() } else { line };
+        let line = if shares {
+            line.split('%').map(step_names).collect()
+        } else {
+            line
+        };
         match squeeze {
-            true => line.split_whitespace().collect::<Vec<_>>().join(" ").replace("...", ""),
+            true => line
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .replace("...", ""),
             false => line.trim_end().to_owned(),
         }
     };
-    let lines: Vec<String> = lines.map(line).filter(|line| !squeeze || !line.is_empty()).collect();
+    let lines: Vec<String> = lines
+        .map(line)
+        .filter(|line| !squeeze || !line.is_empty())
+        .collect();
     lines.join("\n")
 }
 
 fn step_names(cell: &str) -> String {
-    cell.rsplit_once('=').map_or(cell, |(name, _)| name).to_owned()
+    cell.rsplit_once('=')
+        .map_or(cell, |(name, _)| name)
+        .to_owned()
 }
 
 fn check(name: &str, text: &str) {
     let log = read(text);
     let (job, extras) = args::read(&log.command).phases.remove(0).remove(0);
-    let version = log.head.iter().find(|line| line.starts_with("fio-")).unwrap();
+    let version = log
+        .head
+        .iter()
+        .find(|line| line.starts_with("fio-"))
+        .unwrap();
     let squeeze = name.starts_with("f2fs");
 
     let theirs = comparable(log.head.iter().cloned(), squeeze);
     let ours = comparable(head(&log, &job, &extras, version).into_iter(), squeeze);
     // The letter of a mixed random job was another once, and a job of half a second has no status line.
-    assert_eq!(ours.trim_end(), theirs.trim_end(), "{name}: {}", differences(&ours, &theirs));
+    assert_eq!(
+        ours.trim_end(),
+        theirs.trim_end(),
+        "{name}: {}",
+        differences(&ours, &theirs)
+    );
 
-    let run = Run::of(vec![vec![Reported { job, extras, numbers: log.numbers }]], log.disks);
-    let view = RunView { shown_unix_ms: log.shown_unix_ms, ..run.view(version) };
+    let run = Run::of(
+        vec![vec![Reported {
+            job,
+            extras,
+            numbers: log.numbers,
+        }]],
+        log.disks,
+    );
+    let view = RunView {
+        shown_unix_ms: log.shown_unix_ms,
+        ..run.view(version)
+    };
     let ours = comparable(normal(&view).lines().skip(1).map(str::to_owned), squeeze);
-    let body = if name.starts_with("f2fs-blog-ext4") { with_lost_line(log.body) } else { log.body };
+    let body = if name.starts_with("f2fs-blog-ext4") {
+        with_lost_line(log.body)
+    } else {
+        log.body
+    };
     let theirs = comparable(body.into_iter(), squeeze);
-    assert_eq!(masked(&ours), masked(&theirs), "{name}, without numbers: {}", differences(&ours, &theirs));
+    assert_eq!(
+        masked(&ours),
+        masked(&theirs),
+        "{name}, without numbers: {}",
+        differences(&ours, &theirs)
+    );
     let (ours, theirs) = if OLD.contains(&version.as_str()) {
         (without_rounding(&ours), without_rounding(&theirs))
     } else {

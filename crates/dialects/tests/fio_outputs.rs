@@ -12,13 +12,31 @@ use support::{Lat, Numbers, OpNumbers, Reported, Run, Stat, args};
 fn lat(bins: &[(u64, u64)]) -> Lat {
     let n: u64 = bins.iter().map(|bin| bin.1).sum();
     let mean = bins.iter().map(|bin| (bin.0 * bin.1) as f64).sum::<f64>() / n as f64;
-    let scatter: f64 = bins.iter().map(|bin| (bin.0 as f64 - mean).powi(2) * bin.1 as f64).sum();
+    let scatter: f64 = bins
+        .iter()
+        .map(|bin| (bin.0 as f64 - mean).powi(2) * bin.1 as f64)
+        .sum();
     let (min, max) = (bins[0].0, bins[bins.len() - 1].0);
-    Lat { stat: Stat { n, min, max, mean, dev: (scatter / (n - 1) as f64).sqrt() }, bins: Some(bins.to_vec()) }
+    Lat {
+        stat: Stat {
+            n,
+            min,
+            max,
+            mean,
+            dev: (scatter / (n - 1) as f64).sqrt(),
+        },
+        bins: Some(bins.to_vec()),
+    }
 }
 
 fn spread(n: u64, mean: u64) -> Stat {
-    Stat { n, min: mean * 9 / 10, max: mean * 11 / 10, mean: mean as f64 + 0.25, dev: mean as f64 / 20.0 }
+    Stat {
+        n,
+        min: mean * 9 / 10,
+        max: mean * 11 / 10,
+        mean: mean as f64 + 0.25,
+        dev: mean as f64 / 20.0,
+    }
 }
 
 const FIRST: [f64; 7] = [100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
@@ -26,12 +44,21 @@ const FOUR: [f64; 7] = [0.0, 100.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 
 /// A write of 4 KiB blocks with an fsync each: as slow as a card.
 fn durable() -> Numbers {
-    let clat = lat(&[(890_000, 50), (1_950_000, 3500), (3_700_000, 1250), (9_000_000, 180), (22_931_000, 3)]);
+    let clat = lat(&[
+        (890_000, 50),
+        (1_950_000, 3500),
+        (3_700_000, 1250),
+        (9_000_000, 180),
+        (22_931_000, 3),
+    ]);
     let write = OpNumbers {
         ios: 4983,
         bytes: 4983 * 4096,
         runtime_ms: 30_003,
-        lat: Lat { bins: None, ..clat.clone() },
+        lat: Lat {
+            bins: None,
+            ..clat.clone()
+        },
         clat,
         bw: spread(60, 664),
         iops: spread(60, 166),
@@ -40,8 +67,16 @@ fn durable() -> Numbers {
     Numbers {
         members: 1,
         pid: 1686,
-        ops: PerOp { write, ..PerOp::default() },
-        sync: lat(&[(2_065_000, 10), (3_900_000, 4800), (7_500_000, 170), (38_652_000, 3)]),
+        ops: PerOp {
+            write,
+            ..PerOp::default()
+        },
+        sync: lat(&[
+            (2_065_000, 10),
+            (3_900_000, 4800),
+            (7_500_000, 170),
+            (38_652_000, 3),
+        ]),
         job_runtime_ms: 30_002,
         usr_cpu: 0.07,
         sys_cpu: 0.57,
@@ -57,7 +92,13 @@ fn durable() -> Numbers {
 /// Two workers that read and write at a queue depth of 8, fast as a drive.
 fn mixed() -> Numbers {
     let slat = lat(&[(900, 400_000), (1_500, 90_000), (31_000, 10_000)]);
-    let clat = lat(&[(14_000, 1000), (88_000, 480_000), (260_000, 18_000), (2_100_000, 999), (1_532_300_000, 1)]);
+    let clat = lat(&[
+        (14_000, 1000),
+        (88_000, 480_000),
+        (260_000, 18_000),
+        (2_100_000, 999),
+        (1_532_300_000, 1),
+    ]);
     let op = |ios: u64| OpNumbers {
         ios,
         bytes: ios * 16_384,
@@ -72,7 +113,11 @@ fn mixed() -> Numbers {
     Numbers {
         members: 2,
         pid: 2000,
-        ops: PerOp { read: op(500_000), write: op(500_000), trim: OpNumbers::default() },
+        ops: PerOp {
+            read: op(500_000),
+            write: op(500_000),
+            trim: OpNumbers::default(),
+        },
         job_runtime_ms: 4002,
         usr_cpu: 12.5,
         sys_cpu: 31.25,
@@ -87,13 +132,19 @@ fn mixed() -> Numbers {
 
 /// A write that a full disk ended at once.
 fn failed() -> Numbers {
-    let write = OpNumbers { ios: 1, ..OpNumbers::default() };
+    let write = OpNumbers {
+        ios: 1,
+        ..OpNumbers::default()
+    };
     Numbers {
         members: 1,
         pid: 2100,
         errno: 28,
         total_errors: 1,
-        ops: PerOp { write, ..PerOp::default() },
+        ops: PerOp {
+            write,
+            ..PerOp::default()
+        },
         level: FIRST,
         submit: FOUR,
         complete: [50.0, 50.0, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -127,11 +178,18 @@ fn run() -> Run {
          --name=full --rw=write --continue_on_error=all --description=on_a_full_disk --time_based",
     );
     let mut numbers = [durable(), mixed(), failed()].into_iter();
-    let report = |(job, extras)| Reported { job, extras, numbers: numbers.next().unwrap() };
+    let report = |(job, extras)| Reported {
+        job,
+        extras,
+        numbers: numbers.next().unwrap(),
+    };
     let phases = command.phases;
     let mut reports: Vec<Reported> = phases.into_iter().flatten().map(report).collect();
     let last = reports.split_off(1);
-    Run::of(vec![reports, last], vec![disk("mmcblk0", 1), disk("dm-0", 2)])
+    Run::of(
+        vec![reports, last],
+        vec![disk("mmcblk0", 1), disk("dm-0", 2)],
+    )
 }
 
 fn check(print: impl Fn(&RunView<'_>) -> String) -> String {
@@ -171,7 +229,10 @@ fn json_without_bins_is_the_same_but_for_them() {
         strip_bins(&mut value);
         value
     };
-    let (with, without) = (check(|view| json(view, true)), check(|view| json(view, false)));
+    let (with, without) = (
+        check(|view| json(view, true)),
+        check(|view| json(view, false)),
+    );
     assert!(with.contains("\"bins\"") && !without.contains("\"bins\""));
     assert_eq!(strip(&with), strip(&without));
 }
@@ -181,12 +242,18 @@ fn strip_bins(value: &mut serde_json::Value) {
         object.remove("bins");
         object.values_mut().for_each(strip_bins);
     }
-    value.as_array_mut().into_iter().flatten().for_each(strip_bins);
+    value
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .for_each(strip_bins);
 }
 
 #[test]
 fn terse_of_all_versions() {
-    let text: String = (2..=5).map(|version| check(|view| terse(view, version))).collect();
+    let text: String = (2..=5)
+        .map(|version| check(|view| terse(view, version)))
+        .collect();
     insta::assert_snapshot!(text.replace(';', "; "));
 }
 
@@ -196,7 +263,11 @@ fn terse_has_as_many_fields_as_its_readers_count_on() {
     let run = Run::of(
         vec![vec![{
             let (job, extras) = args::read("--name=a --rw=write").phases.remove(0).remove(0);
-            Reported { job, extras, numbers: durable() }
+            Reported {
+                job,
+                extras,
+                numbers: durable(),
+            }
         }]],
         vec![disk("mmcblk0", 1)],
     );
@@ -204,9 +275,20 @@ fn terse_has_as_many_fields_as_its_readers_count_on() {
     let three = line(3);
     let fields: Vec<&str> = three.trim_end().split(';').collect();
     assert_eq!(fields.len(), 130);
-    assert_eq!((fields[0], fields[1], fields[2], fields[4]), ("3", "fio-3.39", "a", "0"));
-    assert_eq!((fields[5], fields[6], fields[7]), ("0", "0", "0"), "read: KiB, KiB/s, IOPS");
-    assert_eq!((fields[46], fields[47], fields[48], fields[49]), ("19932", "664", "166", "30003"), "write");
+    assert_eq!(
+        (fields[0], fields[1], fields[2], fields[4]),
+        ("3", "fio-3.39", "a", "0")
+    );
+    assert_eq!(
+        (fields[5], fields[6], fields[7]),
+        ("0", "0", "0"),
+        "read: KiB, KiB/s, IOPS"
+    );
+    assert_eq!(
+        (fields[46], fields[47], fields[48], fields[49]),
+        ("19932", "664", "166", "30003"),
+        "write"
+    );
     assert_eq!(line(9), three, "an unknown version is taken as 3");
 }
 

@@ -24,7 +24,10 @@ fn installed() -> Option<String> {
 fn run_fio(dir: &Path, line: &str, terse_version: u8) -> String {
     let output = Command::new("fio")
         .args(line.split_whitespace())
-        .args(["--output-format=json+,terse,normal", &format!("--terse-version={terse_version}")])
+        .args([
+            "--output-format=json+,terse,normal",
+            &format!("--terse-version={terse_version}"),
+        ])
         .current_dir(dir)
         .env("TZ", "UTC")
         .output()
@@ -41,13 +44,24 @@ struct Printed {
 }
 
 fn split(stdout: &str) -> Printed {
-    let (before, rest) = stdout.split_once("\n{\n").unwrap_or_else(|| panic!("no JSON in:\n{stdout}"));
+    let (before, rest) = stdout
+        .split_once("\n{\n")
+        .unwrap_or_else(|| panic!("no JSON in:\n{stdout}"));
     let (json, normal) = rest.split_once("\n}\n").unwrap();
     let is_terse = |line: &&str| line.contains(";0%=0;") || line.starts_with(';');
     let is_head = |line: &&str| {
-        line.contains(": (g=") || *line == "..." || line.starts_with("fio-3") || line.starts_with("Starting")
+        line.contains(": (g=")
+            || *line == "..."
+            || line.starts_with("fio-3")
+            || line.starts_with("Starting")
     };
-    let pick = |keep: &dyn Fn(&&str) -> bool| before.lines().filter(keep).map(|line| format!("{line}\n")).collect();
+    let pick = |keep: &dyn Fn(&&str) -> bool| {
+        before
+            .lines()
+            .filter(keep)
+            .map(|line| format!("{line}\n"))
+            .collect()
+    };
     Printed {
         head: pick(&is_head),
         terse: pick(&is_terse),
@@ -68,11 +82,15 @@ fn stat(object: &Value, names: [&str; 5]) -> Stat {
 }
 
 fn latency(object: &Value) -> Lat {
-    let bins = object
-        .get("bins")
-        .and_then(Value::as_object)
-        .map(|bins| bins.iter().map(|(value, count)| (value.parse().unwrap(), count.as_u64().unwrap())).collect());
-    Lat { stat: stat(object, ["N", "min", "max", "mean", "stddev"]), bins }
+    let bins = object.get("bins").and_then(Value::as_object).map(|bins| {
+        bins.iter()
+            .map(|(value, count)| (value.parse().unwrap(), count.as_u64().unwrap()))
+            .collect()
+    });
+    Lat {
+        stat: stat(object, ["N", "min", "max", "mean", "stddev"]),
+        bins,
+    }
 }
 
 fn operation(object: &Value) -> OpNumbers {
@@ -88,8 +106,20 @@ fn operation(object: &Value) -> OpNumbers {
         slat: latency(&object["slat_ns"]),
         clat: latency(&object["clat_ns"]),
         lat: latency(&object["lat_ns"]),
-        bw: stat(object, ["bw_samples", "bw_min", "bw_max", "bw_mean", "bw_dev"]),
-        iops: stat(object, ["iops_samples", "iops_min", "iops_max", "iops_mean", "iops_stddev"]),
+        bw: stat(
+            object,
+            ["bw_samples", "bw_min", "bw_max", "bw_mean", "bw_dev"],
+        ),
+        iops: stat(
+            object,
+            [
+                "iops_samples",
+                "iops_min",
+                "iops_max",
+                "iops_mean",
+                "iops_stddev",
+            ],
+        ),
     }
 }
 
@@ -107,15 +137,25 @@ fn numbers(job: &Value, members: u64, pid: u32) -> Numbers {
         pid,
         errno: job["error"].as_i64().unwrap() as i32,
         total_errors: job["total_err"].as_u64().unwrap_or(0),
-        ops: PerOp { read: operation(read), write: operation(&job["write"]), trim: operation(&job["trim"]) },
-        sync: job.get("sync").map(|sync| latency(&sync["lat_ns"])).unwrap_or_default(),
+        ops: PerOp {
+            read: operation(read),
+            write: operation(&job["write"]),
+            trim: operation(&job["trim"]),
+        },
+        sync: job
+            .get("sync")
+            .map(|sync| latency(&sync["lat_ns"]))
+            .unwrap_or_default(),
         job_runtime_ms: whole("job_runtime"),
         usr_cpu: job["usr_cpu"].as_f64().unwrap(),
         sys_cpu: job["sys_cpu"].as_f64().unwrap(),
         ctx: whole("ctx"),
         majf: whole("majf"),
         minf: whole("minf"),
-        level: shares(&job["iodepth_level"], ["1", "2", "4", "8", "16", "32", ">=64"]),
+        level: shares(
+            &job["iodepth_level"],
+            ["1", "2", "4", "8", "16", "32", ">=64"],
+        ),
         submit: shares(&job["iodepth_submit"], batches),
         complete: shares(&job["iodepth_complete"], batches),
     }
@@ -144,32 +184,55 @@ fn disk(object: &Value) -> DiskStats {
 fn idleness(object: &Value) -> Option<CpuIdleness> {
     let object = object.as_object()?;
     let float = |name: &str| object[name].as_f64().unwrap();
-    let per_cpu = (0..).map_while(|cpu| Some((cpu, object.get(&format!("cpu-{cpu}"))?.as_f64()?))).collect();
+    let per_cpu = (0..)
+        .map_while(|cpu| Some((cpu, object.get(&format!("cpu-{cpu}"))?.as_f64()?)))
+        .collect();
     let (unit_mean_us, unit_deviation_us) = (float("unit_mean"), float("unit_stddev"));
-    Some(CpuIdleness { system: float("system"), per_cpu, unit_mean_us, unit_deviation_us })
+    Some(CpuIdleness {
+        system: float("system"),
+        per_cpu,
+        unit_mean_us,
+        unit_deviation_us,
+    })
 }
 
 /// Records of what fio reported, shared out over as many workers as it had.
 fn record(command: &args::Command, json: &Value, normal: &str) -> Run {
     let mut reported = json["jobs"].as_array().unwrap().iter();
-    let mut pids = normal.lines().filter(|line| line.contains("groupid=")).map(|line| {
-        let pid = line.rsplit("pid=").next().unwrap();
-        pid.split(':').next().unwrap().parse().unwrap()
-    });
+    let mut pids = normal
+        .lines()
+        .filter(|line| line.contains("groupid="))
+        .map(|line| {
+            let pid = line.rsplit("pid=").next().unwrap();
+            pid.split(':').next().unwrap().parse().unwrap()
+        });
     let mut phases = Vec::new();
     for jobs in &command.phases {
         let mut phase = Vec::new();
         for (job, extras) in jobs {
-            let (reports, members) = if job.group_reporting { (1, job.numjobs) } else { (job.numjobs, 1) };
+            let (reports, members) = if job.group_reporting {
+                (1, job.numjobs)
+            } else {
+                (job.numjobs, 1)
+            };
             for _ in 0..reports {
                 let pid = pids.next().unwrap_or(0);
                 let numbers = numbers(reported.next().unwrap(), u64::from(members), pid);
-                phase.push(Reported { job: job.clone(), extras: extras.clone(), numbers });
+                phase.push(Reported {
+                    job: job.clone(),
+                    extras: extras.clone(),
+                    numbers,
+                });
             }
         }
         phases.push(phase);
     }
-    let disks = json["disk_util"].as_array().into_iter().flatten().map(disk).collect();
+    let disks = json["disk_util"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(disk)
+        .collect();
     Run::of(phases, disks)
 }
 
@@ -179,7 +242,10 @@ fn is_latency_share(line: &str) -> bool {
 }
 
 fn without_shares(text: &str) -> String {
-    text.lines().filter(|line| !is_latency_share(line)).map(|line| format!("{line}\n")).collect()
+    text.lines()
+        .filter(|line| !is_latency_share(line))
+        .map(|line| format!("{line}\n"))
+        .collect()
 }
 
 /// JSON with the shares of latencies set to one number.
@@ -187,9 +253,16 @@ fn with_flat_shares(text: &str) -> String {
     let mut inside = false;
     let line = |line: &str| {
         let was_inside = inside;
-        inside = if line.contains("\"latency_") && line.ends_with('{') { true } else { inside && !line.contains('}') };
+        inside = if line.contains("\"latency_") && line.ends_with('{') {
+            true
+        } else {
+            inside && !line.contains('}')
+        };
         match (was_inside && inside, line.split_once(" : ")) {
-            (true, Some((name, value))) => format!("{name} : 0.5{}\n", if value.ends_with(',') { "," } else { "" }),
+            (true, Some((name, value))) => format!(
+                "{name} : 0.5{}\n",
+                if value.ends_with(',') { "," } else { "" }
+            ),
             _ => format!("{line}\n"),
         }
     };
@@ -200,9 +273,15 @@ fn with_flat_shares(text: &str) -> String {
 fn terse_with_flat_shares(text: &str) -> String {
     let flatten = |line: &str| {
         let mut fields: Vec<String> = line.split(';').map(str::to_owned).collect();
-        let is_depth = |field: &String| field.ends_with('%') && field.split('.').nth(1).is_some_and(|d| d.len() == 2);
+        let is_depth = |field: &String| {
+            field.ends_with('%') && field.split('.').nth(1).is_some_and(|d| d.len() == 2)
+        };
         if let Some(first) = fields.iter().position(is_depth) {
-            fields.iter_mut().skip(first + 7).take(22).for_each(|field| "0.5%".clone_into(field));
+            fields
+                .iter_mut()
+                .skip(first + 7)
+                .take(22)
+                .for_each(|field| "0.5%".clone_into(field));
         }
         fields.join(";") + "\n"
     };
@@ -211,16 +290,26 @@ fn terse_with_flat_shares(text: &str) -> String {
 
 /// Numbers in a text, with how many decimals they have.
 fn numbers_of(text: &str) -> Vec<(f64, usize)> {
-    let pieces =
-        text.split(|c: char| !(c.is_ascii_digit() || c == '.')).filter(|p| p.chars().any(|c| c.is_ascii_digit()));
-    let number = |piece: &str| Some((piece.parse().ok()?, piece.split_once('.').map_or(0, |(_, d)| d.len())));
+    let pieces = text
+        .split(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .filter(|p| p.chars().any(|c| c.is_ascii_digit()));
+    let number = |piece: &str| {
+        Some((
+            piece.parse().ok()?,
+            piece.split_once('.').map_or(0, |(_, d)| d.len()),
+        ))
+    };
     pieces.filter_map(number).collect()
 }
 
 /// Whether two texts of one shape hold the same numbers: whole ones exactly, others up to what is lost in printing.
 fn same_numbers(ours: &str, theirs: &str) -> bool {
     let close = |(a, b): (&(f64, usize), &(f64, usize))| {
-        let slack = if a.1 == 0 { 0.0 } else { 1.01 / 10f64.powi(a.1.min(3) as i32) };
+        let slack = if a.1 == 0 {
+            0.0
+        } else {
+            1.01 / 10f64.powi(a.1.min(3) as i32)
+        };
         (a.0 - b.0).abs() <= slack + b.0.abs() * if a.1 == 0 { 0.0 } else { 1e-6 }
     };
     let (ours, theirs) = (numbers_of(ours), numbers_of(theirs));
@@ -229,7 +318,11 @@ fn same_numbers(ours: &str, theirs: &str) -> bool {
 
 fn compare(what: &str, line: &str, ours: &str, theirs: &str) {
     let (shape, real_shape) = (masked(ours), masked(theirs));
-    assert!(shape == real_shape, "{what} of `{line}`, without numbers:\n{}", differences(&shape, &real_shape));
+    assert!(
+        shape == real_shape,
+        "{what} of `{line}`, without numbers:\n{}",
+        differences(&shape, &real_shape)
+    );
     for (ours, theirs) in ours.lines().zip(theirs.lines()) {
         // A heading holds the second in which it was printed, and a line of fio's sources where an error was met.
         let fine = theirs.contains("(groupid=") || same_numbers(ours, theirs);
@@ -239,7 +332,11 @@ fn compare(what: &str, line: &str, ours: &str, theirs: &str) {
 
 /// What we print as versions before 3.39 did: nothing of zones behind trims, and no options that stand without a value.
 fn as_of(version: &str, text: &str) -> String {
-    let minor: u32 = version.rsplit('.').next().and_then(|minor| minor.parse().ok()).unwrap_or(u32::MAX);
+    let minor: u32 = version
+        .rsplit('.')
+        .next()
+        .and_then(|minor| minor.parse().ok())
+        .unwrap_or(u32::MAX);
     if minor >= 39 {
         return text.to_owned();
     }
@@ -247,7 +344,10 @@ fn as_of(version: &str, text: &str) -> String {
     for line in text.lines() {
         if line.trim_end_matches(',').ends_with("\" : \"\"") {
             // The last of several leaves none that a comma could part it from.
-            if let Some(before) = kept.last_mut().filter(|before| !line.ends_with(',') && before.ends_with(',')) {
+            if let Some(before) = kept
+                .last_mut()
+                .filter(|before| !line.ends_with(',') && before.ends_with(','))
+            {
                 before.pop();
             }
         } else if line.trim_start().starts_with("trim: ") {
@@ -262,7 +362,9 @@ fn as_of(version: &str, text: &str) -> String {
 /// Runs the job with fio and compares all that it prints with what we print of it.
 fn check(line: &str, terse_version: u8) {
     let Some(version) = installed() else {
-        eprintln!("SKIPPED: fio is not installed, so the outputs of `{line}` were compared with nothing");
+        eprintln!(
+            "SKIPPED: fio is not installed, so the outputs of `{line}` were compared with nothing"
+        );
         return;
     };
     let dir = tempfile::tempdir().unwrap();
@@ -270,8 +372,17 @@ fn check(line: &str, terse_version: u8) {
     let real: Value = serde_json::from_str(&printed.json).unwrap();
     let command = args::read(line);
 
-    let jobs = command.phases.iter().flatten().map(|(job, extras)| (job, extras)).collect();
-    let start = StartView { version: &version, jobs, global_options: &command.global_options };
+    let jobs = command
+        .phases
+        .iter()
+        .flatten()
+        .map(|(job, extras)| (job, extras))
+        .collect();
+    let start = StartView {
+        version: &version,
+        jobs,
+        global_options: &command.global_options,
+    };
     compare("banner", line, &banner(&start), &printed.head);
 
     let run = record(&command, &real, &printed.normal);
@@ -284,10 +395,25 @@ fn check(line: &str, terse_version: u8) {
         idleness: idleness(&real["cpu_idleness"]),
         ..run.view(&version)
     };
-    compare("JSON", line, &with_flat_shares(&as_of(&version, &json(&view, true))), &with_flat_shares(&printed.json));
-    compare("text", line, &without_shares(&as_of(&version, &normal(&view))), &without_shares(&printed.normal));
+    compare(
+        "JSON",
+        line,
+        &with_flat_shares(&as_of(&version, &json(&view, true))),
+        &with_flat_shares(&printed.json),
+    );
+    compare(
+        "text",
+        line,
+        &without_shares(&as_of(&version, &normal(&view))),
+        &without_shares(&printed.normal),
+    );
     let ours = terse_with_flat_shares(&terse(&view, terse_version));
-    compare("terse", line, &ours, &terse_with_flat_shares(&printed.terse));
+    compare(
+        "terse",
+        line,
+        &ours,
+        &terse_with_flat_shares(&printed.terse),
+    );
 }
 
 macro_rules! beside_fio {

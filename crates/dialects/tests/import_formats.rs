@@ -46,8 +46,17 @@ const JOBS: [&str; 30] = [
 fn fio(arguments: &str, directory: &str, version: usize) -> Option<String> {
     let arguments = arguments.replace("{dir}", directory);
     // Only versions 4 and 5 carry trims.
-    let version = format!("--terse-version={}", if arguments.contains("trim") { 4 } else { version });
-    let words = arguments.split(' ').chain(["--output-format=normal,json+,terse", &version]);
+    let version = format!(
+        "--terse-version={}",
+        if arguments.contains("trim") {
+            4
+        } else {
+            version
+        }
+    );
+    let words = arguments
+        .split(' ')
+        .chain(["--output-format=normal,json+,terse", &version]);
     let out = Command::new("fio").args(words).output().ok()?;
     Some(String::from_utf8_lossy(&out.stdout).into_owned())
 }
@@ -74,7 +83,11 @@ fn steps(format: SourceFormat, exact: &Samples) -> Steps {
     };
     Steps {
         extreme: unit.max(exact.max as f64 * 1e-4),
-        mean: if format == SourceFormat::FioTerse { 1.0 } else { unit / 100.0 },
+        mean: if format == SourceFormat::FioTerse {
+            1.0
+        } else {
+            unit / 100.0
+        },
     }
 }
 
@@ -84,12 +97,21 @@ fn compare_latency(what: &str, format: SourceFormat, exact: &Latency, other: &La
         return;
     }
     let Steps { extreme, mean } = steps(format, exact);
-    assert!(near(exact.min as f64, other.min as f64, extreme), "{what}: min {exact:?} {other:?}");
-    assert!(near(exact.max as f64, other.max as f64, extreme), "{what}: max {exact:?} {other:?}");
+    assert!(
+        near(exact.min as f64, other.min as f64, extreme),
+        "{what}: min {exact:?} {other:?}"
+    );
+    assert!(
+        near(exact.max as f64, other.max as f64, extreme),
+        "{what}: max {exact:?} {other:?}"
+    );
     let means = (exact.mean().unwrap(), other.mean().unwrap());
     assert!(near(means.0, means.1, mean + 1.0), "{what}: mean {means:?}");
     let deviations = (exact.deviation().unwrap(), other.deviation().unwrap());
-    assert!(near(deviations.0, deviations.1, mean + deviations.0 * 1e-3 + 1.0), "{what}: deviation {deviations:?}");
+    assert!(
+        near(deviations.0, deviations.1, mean + deviations.0 * 1e-3 + 1.0),
+        "{what}: deviation {deviations:?}"
+    );
 }
 
 fn compare_percentiles(what: &str, exact: &[Percentile], other: &[Percentile]) {
@@ -101,12 +123,20 @@ fn compare_percentiles(what: &str, exact: &[Percentile], other: &[Percentile]) {
         assert_eq!(a.share, b.share, "{what}");
         let (a, b) = (a.value.0 as f64, b.value.0 as f64);
         // Left units are cut by a thousand, and rounded up in the text.
-        assert!(near(a, b, 1.0) || near(a, b, 1e3) || near(a, b, 1e6) && a > 2e6, "{what}: {a} {b}");
+        assert!(
+            near(a, b, 1.0) || near(a, b, 1e3) || near(a, b, 1e6) && a > 2e6,
+            "{what}: {a} {b}"
+        );
     }
 }
 
 fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
-    let workers = |run: &ImportedRun| run.phases.iter().flat_map(|p| p.workers.clone()).collect::<Vec<_>>();
+    let workers = |run: &ImportedRun| {
+        run.phases
+            .iter()
+            .flat_map(|p| p.workers.clone())
+            .collect::<Vec<_>>()
+    };
     let (a, b) = (workers(exact), workers(other));
     assert_eq!(a.len(), b.len(), "{what}");
     let reports = exact.reported.workers.iter().zip(&other.reported.workers);
@@ -117,7 +147,11 @@ fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
             assert_eq!(a.cpu, b.cpu, "{what}");
             compare_latency(&format!("{what} sync"), other.format, &a.sync, &b.sync);
             // The text does not count what `fdatasync` did.
-            let counted = if what.contains("fdatasync") { 0 } else { a.sync.stat.count };
+            let counted = if what.contains("fdatasync") {
+                0
+            } else {
+                a.sync.stat.count
+            };
             assert_eq!(b.sync.stat.count, counted, "{what}");
             compare_percentiles(what, &more_a.sync, &more_b.sync);
         }
@@ -127,12 +161,25 @@ fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
             match other.format {
                 // Terse lines tell whole KiB, and no counts.
                 SourceFormat::FioTerse => {
-                    assert!(near(x.bytes as f64, y.bytes as f64, 1024.0), "{what}: {} {}", x.bytes, y.bytes)
+                    assert!(
+                        near(x.bytes as f64, y.bytes as f64, 1024.0),
+                        "{what}: {} {}",
+                        x.bytes,
+                        y.bytes
+                    )
                 }
                 _ => assert_eq!((x.ios, x.short), (y.ios, y.short), "{what}"),
             }
-            if matches!(exact.scenario.phases[0].jobs[0].block.read, hakaru_model::job::BlockSize::Fixed(_)) {
-                assert!(near(x.ios as f64, y.ios as f64, x.ios as f64 * 0.01), "{what}: {} {}", x.ios, y.ios);
+            if matches!(
+                exact.scenario.phases[0].jobs[0].block.read,
+                hakaru_model::job::BlockSize::Fixed(_)
+            ) {
+                assert!(
+                    near(x.ios as f64, y.ios as f64, x.ios as f64 * 0.01),
+                    "{what}: {} {}",
+                    x.ios,
+                    y.ios
+                );
             }
             compare_latency(&format!("{what} clat"), other.format, &x.clat, &y.clat);
             compare_latency(&format!("{what} lat"), other.format, &x.lat, &y.lat);
@@ -177,7 +224,11 @@ fn drawn(count: usize) -> Vec<String> {
             ]),
             pick(&["--size=1m", "--size=4m", "--size=63m", "--size=3000000"]),
             pick(&["--iodepth=1", "--iodepth=7", "--iodepth=64"]),
-            pick(&["--numjobs=1", "--numjobs=3", "--numjobs=3 --group_reporting"]),
+            pick(&[
+                "--numjobs=1",
+                "--numjobs=3",
+                "--numjobs=3 --group_reporting",
+            ]),
             pick(&[
                 "",
                 "--percentile_list=1:50:99.99",
@@ -186,16 +237,27 @@ fn drawn(count: usize) -> Vec<String> {
                 "--gtod_reduce=1",
             ]),
             pick(&["", "", "--kb_base=1000", "--unit_base=8", "--unit_base=1"]),
-            pick(&["", "", "--loops=3", "--time_based --runtime=1 --rate_iops=300"]),
+            pick(&[
+                "",
+                "",
+                "--loops=3",
+                "--time_based --runtime=1 --rate_iops=300",
+            ]),
         ];
-        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        words
+            .into_iter()
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     (0..count).map(job).collect()
 }
 
 /// Figures of text are rounded to three digits where no exact count stands beside them.
 fn rounded(arguments: &str) -> bool {
-    ["bsrange", "bssplit", "bs=4k,16k", "kb_base", "unit_base"].iter().any(|option| arguments.contains(option))
+    ["bsrange", "bssplit", "bs=4k,16k", "kb_base", "unit_base"]
+        .iter()
+        .any(|option| arguments.contains(option))
 }
 
 #[test]
@@ -205,15 +267,31 @@ fn every_form_of_drawn_runs_has_the_same_figures() {
             eprintln!("SKIPPED: fio is not installed");
             return;
         };
-        let found = import(&[SourceText { name: "out", text: &output }]);
+        let found = import(&[SourceText {
+            name: "out",
+            text: &output,
+        }]);
         assert_eq!(found.unread, [], "{arguments}");
         let of = |format: SourceFormat| {
-            let run = found.runs.iter().map(|found| &found.run).find(|run| run.format == format);
+            let run = found
+                .runs
+                .iter()
+                .map(|found| &found.run)
+                .find(|run| run.format == format);
             run.unwrap_or_else(|| panic!("{arguments}: no {}", format.name()))
         };
-        let workers = |run: &ImportedRun| run.phases.iter().flat_map(|phase| phase.workers.clone()).collect::<Vec<_>>();
+        let workers = |run: &ImportedRun| {
+            run.phases
+                .iter()
+                .flat_map(|phase| phase.workers.clone())
+                .collect::<Vec<_>>()
+        };
         let exact = workers(of(SourceFormat::FioJson));
-        let contradicts = |run: &ImportedRun| run.caveats.iter().any(|c| c.to_string().contains("does not fit"));
+        let contradicts = |run: &ImportedRun| {
+            run.caveats
+                .iter()
+                .any(|c| c.to_string().contains("does not fit"))
+        };
         for format in [SourceFormat::FioText, SourceFormat::FioTerse] {
             let other = of(format);
             assert_eq!(other.unread, [], "{arguments}: {}", format.name());
@@ -223,7 +301,11 @@ fn every_form_of_drawn_runs_has_the_same_figures() {
                 assert_eq!(a.runtime, b.runtime, "{arguments}");
                 for op in Op::ALL {
                     let (x, y) = (&a.ops[op], &b.ops[op]);
-                    let step = if rounded(&arguments) { x.bytes as f64 * 6e-3 } else { 1024.0 };
+                    let step = if rounded(&arguments) {
+                        x.bytes as f64 * 6e-3
+                    } else {
+                        1024.0
+                    };
                     assert!(
                         near(x.bytes as f64, y.bytes as f64, step.max(1024.0)),
                         "{arguments}, {}: {x:?} {y:?}",
@@ -236,7 +318,11 @@ fn every_form_of_drawn_runs_has_the_same_figures() {
             }
             // A run of a few milliseconds has figures of one digit, which fit nothing exactly.
             let long = exact.iter().all(|worker| worker.runtime.as_millis() >= 100);
-            assert!(!long || !contradicts(other), "{arguments}: {:?}", other.caveats);
+            assert!(
+                !long || !contradicts(other),
+                "{arguments}: {:?}",
+                other.caveats
+            );
         }
     }
 }
@@ -250,12 +336,25 @@ fn every_form_of_a_run_is_the_same_record() {
             eprintln!("SKIPPED: fio is not installed");
             return;
         };
-        let found = import(&[SourceText { name: "out", text: &output }]);
+        let found = import(&[SourceText {
+            name: "out",
+            text: &output,
+        }]);
         assert_eq!(found.unread, [], "{arguments}");
         let of = |format: SourceFormat| {
-            let mut runs = found.runs.iter().map(|found| &found.run).filter(|run| run.format == format);
-            let run = runs.next().unwrap_or_else(|| panic!("{arguments}: no {}", format.name()));
-            assert!(runs.next().is_none(), "{arguments}: {} twice", format.name());
+            let mut runs = found
+                .runs
+                .iter()
+                .map(|found| &found.run)
+                .filter(|run| run.format == format);
+            let run = runs
+                .next()
+                .unwrap_or_else(|| panic!("{arguments}: no {}", format.name()));
+            assert!(
+                runs.next().is_none(),
+                "{arguments}: {} twice",
+                format.name()
+            );
             assert_eq!(run.unread, [], "{arguments}: {}", format.name());
             run
         };
@@ -265,8 +364,14 @@ fn every_form_of_a_run_is_the_same_record() {
         }
         let asked = |run: &ImportedRun| {
             let jobs = run.scenario.phases.iter().flat_map(|phase| &phase.jobs);
-            let job =
-                |job: &hakaru_model::job::Job| (job.name.clone(), job.access.random, job.queue.iodepth, job.numjobs);
+            let job = |job: &hakaru_model::job::Job| {
+                (
+                    job.name.clone(),
+                    job.access.random,
+                    job.queue.iodepth,
+                    job.numjobs,
+                )
+            };
             jobs.map(job).collect::<Vec<_>>()
         };
         assert_eq!(asked(json), asked(of(SourceFormat::FioText)), "{arguments}");

@@ -26,7 +26,16 @@ const OTHERS: &str = "\
 {\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : [ { \"jobname\" : \"n\", \"read\" : { \"io_bytes\" : 4096, \"bw_bytes\" : 9, \"runtime\" : 5 } } ]\n}\n";
 
 fn read(text: &str) -> ImportResult {
-    let found = import(&[SourceText { name: "x.txt", text }, SourceText { name: "y_bw.1.log", text }]);
+    let found = import(&[
+        SourceText {
+            name: "x.txt",
+            text,
+        },
+        SourceText {
+            name: "y_bw.1.log",
+            text,
+        },
+    ]);
     for one in &found.runs {
         // What was read can be printed and stored.
         let _ = fio::print(&one.run.reported, &one.run.program);
@@ -34,9 +43,15 @@ fn read(text: &str) -> ImportResult {
             let _ = caveat.to_string();
         }
         let text = serde_json::to_string(&one.run.reported).unwrap();
-        assert_eq!(serde_json::from_str::<hakaru_model::reported::Reported>(&text).unwrap(), one.run.reported);
+        assert_eq!(
+            serde_json::from_str::<hakaru_model::reported::Reported>(&text).unwrap(),
+            one.run.reported
+        );
         let text = serde_json::to_string(&one.run.phases).unwrap();
-        assert_eq!(serde_json::from_str::<Vec<hakaru_model::record::PhaseRecord>>(&text).unwrap(), one.run.phases);
+        assert_eq!(
+            serde_json::from_str::<Vec<hakaru_model::record::PhaseRecord>>(&text).unwrap(),
+            one.run.phases
+        );
         assert!(one.run.lines.0 <= one.run.lines.1);
     }
     found
@@ -45,10 +60,22 @@ fn read(text: &str) -> ImportResult {
 #[test]
 fn other_texts_are_results_too() {
     let found = read(OTHERS);
-    let names: Vec<&str> = found.runs.iter().filter(|f| f.source == 0).map(|f| f.run.format.name()).collect();
+    let names: Vec<&str> = found
+        .runs
+        .iter()
+        .filter(|f| f.source == 0)
+        .map(|f| f.run.format.name())
+        .collect();
     assert_eq!(
         names,
-        ["iozone throughput", "iozone table", "hdparm", "dd", "fio terse", "fio JSON"],
+        [
+            "iozone throughput",
+            "iozone table",
+            "hdparm",
+            "dd",
+            "fio terse",
+            "fio JSON"
+        ],
         "{:?}",
         found.unread
     );
@@ -58,9 +85,14 @@ fn other_texts_are_results_too() {
 fn a_megabyte_of_noise_holds_no_result() {
     let mut rng = hakaru_model::rng::Rng::new(7);
     let bytes: Vec<u8> = (0..1 << 20).map(|_| rng.next_u64() as u8).collect();
-    let printable: Vec<u8> =
-        bytes.iter().map(|b| b" \n=:;,|[]{}()0123456789abcfio%/\"-."[usize::from(*b) % 34]).collect();
-    for noise in [String::from_utf8_lossy(&bytes), String::from_utf8_lossy(&printable)] {
+    let printable: Vec<u8> = bytes
+        .iter()
+        .map(|b| b" \n=:;,|[]{}()0123456789abcfio%/\"-."[usize::from(*b) % 34])
+        .collect();
+    for noise in [
+        String::from_utf8_lossy(&bytes),
+        String::from_utf8_lossy(&printable),
+    ] {
         let found = read(&noise);
         assert!(found.runs.is_empty(), "{:?}", found.runs[0].run.lines);
     }
@@ -76,8 +108,13 @@ fn a_megabyte_of_noise_holds_no_result() {
 
 #[test]
 fn many_logs_take_little_time() {
-    let texts: Vec<(String, &str)> = (0..600).map(|i| (format!("log-{i}.txt"), LOGS[i % LOGS.len()])).collect();
-    let sources: Vec<SourceText<'_>> = texts.iter().map(|(name, text)| SourceText { name, text }).collect();
+    let texts: Vec<(String, &str)> = (0..600)
+        .map(|i| (format!("log-{i}.txt"), LOGS[i % LOGS.len()]))
+        .collect();
+    let sources: Vec<SourceText<'_>> = texts
+        .iter()
+        .map(|(name, text)| SourceText { name, text })
+        .collect();
     let begun = Instant::now();
     let found = import(&sources);
     assert_eq!(found.runs.len(), 700);
@@ -88,7 +125,11 @@ fn many_logs_take_little_time() {
 /// Texts with pieces taken out, doubled, or replaced.
 fn damaged() -> impl Strategy<Value = String> {
     let edits = prop::collection::vec(
-        (any::<prop::sample::Index>(), 0usize..40, "[ -~\n]{0,12}|[0-9]{1,30}|nan|-1|,|é"),
+        (
+            any::<prop::sample::Index>(),
+            0usize..40,
+            "[ -~\n]{0,12}|[0-9]{1,30}|nan|-1|,|é",
+        ),
         0..12,
     );
     (0..LOGS.len() + 1, edits).prop_map(|(which, edits)| {

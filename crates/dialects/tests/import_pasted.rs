@@ -22,7 +22,10 @@ fn did(run: &ImportedRun, index: usize, phase: &PhaseRecord) -> String {
                     worker.runtime.as_millis()
                 ));
             }
-            let rate = run.reported.worker(index, number).and_then(|report| report.ops[op].bytes_per_s);
+            let rate = run
+                .reported
+                .worker(index, number)
+                .and_then(|report| report.ops[op].bytes_per_s);
             told.extend(rate.map(|rate| format!("{} {:.0} B/s", op.name(), rate.mean)));
         }
     }
@@ -32,8 +35,21 @@ fn did(run: &ImportedRun, index: usize, phase: &PhaseRecord) -> String {
 fn told(found: &ImportResult) -> String {
     let mut text = String::new();
     for one in &found.runs {
-        let ImportedRun { format, program, lines, figures, path, outcome, unread, caveats, .. } = &one.run;
-        let path = path.as_ref().map(|path| format!(" on {}", path.display())).unwrap_or_default();
+        let ImportedRun {
+            format,
+            program,
+            lines,
+            figures,
+            path,
+            outcome,
+            unread,
+            caveats,
+            ..
+        } = &one.run;
+        let path = path
+            .as_ref()
+            .map(|path| format!(" on {}", path.display()))
+            .unwrap_or_default();
         let _ = writeln!(
             text,
             "{}-{} {} of {program}{path}: {figures} figures, {outcome:?}",
@@ -44,25 +60,43 @@ fn told(found: &ImportResult) -> String {
         for (index, phase) in one.run.phases.iter().enumerate() {
             let _ = writeln!(text, "    {}: {}", phase.name, did(&one.run, index, phase));
         }
-        unread.iter().for_each(|u| _ = writeln!(text, "  - line {}: {} ({})", u.line, u.why, u.text));
-        caveats.iter().for_each(|caveat| _ = writeln!(text, "  ! {caveat}"));
+        unread
+            .iter()
+            .for_each(|u| _ = writeln!(text, "  - line {}: {} ({})", u.line, u.why, u.text));
+        caveats
+            .iter()
+            .for_each(|caveat| _ = writeln!(text, "  ! {caveat}"));
     }
     for (_, unread) in &found.unread {
-        let _ = writeln!(text, "- line {}: {} ({})", unread.line, unread.why, unread.text);
+        let _ = writeln!(
+            text,
+            "- line {}: {} ({})",
+            unread.line, unread.why, unread.text
+        );
     }
-    let _ = writeln!(text, "{} other lines", found.other_lines.iter().sum::<usize>());
+    let _ = writeln!(
+        text,
+        "{} other lines",
+        found.other_lines.iter().sum::<usize>()
+    );
     text
 }
 
 #[test]
 fn what_people_paste_is_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pasted");
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     paths.sort();
     let mut all = String::new();
     for path in paths {
         let name = path.file_name().unwrap().to_str().unwrap();
-        let found = import(&[SourceText { name, text: &std::fs::read_to_string(&path).unwrap() }]);
+        let found = import(&[SourceText {
+            name,
+            text: &std::fs::read_to_string(&path).unwrap(),
+        }]);
         assert!(!found.runs.is_empty(), "nothing was read of {name}");
         let _ = writeln!(all, "=== {name}\n{}", told(&found));
     }

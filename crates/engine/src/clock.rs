@@ -81,9 +81,13 @@ impl ClockChoice {
             let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
             let source = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
             match distrust(source.trim(), &read("/proc/cpuinfo")) {
-                Some(because) => ClockChoice::Kernel { because: Some(because) },
+                Some(because) => ClockChoice::Kernel {
+                    because: Some(because),
+                },
                 None => calibrate(Duration::from_millis(8)).map_or_else(
-                    || ClockChoice::Kernel { because: Some("its rate could not be measured".to_owned()) },
+                    || ClockChoice::Kernel {
+                        because: Some("its rate could not be measured".to_owned()),
+                    },
                     ClockChoice::Counter,
                 ),
             }
@@ -117,10 +121,19 @@ impl ClockMark {
             let before = clock::counter();
             let kernel = clock::monotonic_raw();
             let after = clock::counter();
-            (after.wrapping_sub(before), ClockMark { counter: before + after.wrapping_sub(before) / 2, kernel })
+            (
+                after.wrapping_sub(before),
+                ClockMark {
+                    counter: before + after.wrapping_sub(before) / 2,
+                    kernel,
+                },
+            )
         };
         let tries: [(u64, ClockMark); 8] = std::array::from_fn(|_| read());
-        tries.into_iter().min_by_key(|t| t.0).map_or_else(|| read().1, |t| t.1)
+        tries
+            .into_iter()
+            .min_by_key(|t| t.0)
+            .map_or_else(|| read().1, |t| t.1)
     }
 }
 
@@ -131,25 +144,44 @@ fn distrust(clocksource: &str, cpuinfo: &str) -> Option<String> {
     }
     if cfg!(target_arch = "aarch64") {
         let trusted = clocksource == "arch_sys_counter";
-        return (!trusted).then(|| format!("the clock source of the kernel is {clocksource}, not arch_sys_counter"));
+        return (!trusted).then(|| {
+            format!("the clock source of the kernel is {clocksource}, not arch_sys_counter")
+        });
     }
-    if !matches!(clocksource, "tsc" | "kvm-clock" | "hyperv_clocksource_tsc_page") {
-        return Some(format!("the clock source of the kernel is `{clocksource}`, not the time-stamp counter"));
+    if !matches!(
+        clocksource,
+        "tsc" | "kvm-clock" | "hyperv_clocksource_tsc_page"
+    ) {
+        return Some(format!(
+            "the clock source of the kernel is `{clocksource}`, not the time-stamp counter"
+        ));
     }
-    let flags = cpuinfo.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+    let flags = cpuinfo
+        .lines()
+        .find(|line| line.starts_with("flags"))
+        .unwrap_or_default();
     let has = |flag: &str| flags.split_whitespace().any(|word| word == flag);
-    let missing = ["constant_tsc", "nonstop_tsc"].into_iter().find(|flag| !has(flag))?;
-    Some(format!("the processor does not promise a steady time-stamp counter (no {missing})"))
+    let missing = ["constant_tsc", "nonstop_tsc"]
+        .into_iter()
+        .find(|flag| !has(flag))?;
+    Some(format!(
+        "the processor does not promise a steady time-stamp counter (no {missing})"
+    ))
 }
 
 fn calibrate(span: Duration) -> Option<CounterRate> {
     let start = ClockMark::take();
     std::thread::sleep(span);
     let end = ClockMark::take();
-    let ticks = end.counter.checked_sub(start.counter).filter(|&t| t > 1000)?;
+    let ticks = end
+        .counter
+        .checked_sub(start.counter)
+        .filter(|&t| t > 1000)?;
     let nanos = end.kernel.checked_sub(start.kernel)?;
     let shifted = (u128::from(nanos) << 32) / u128::from(ticks);
-    let rate = CounterRate { nanos_per_tick_shifted: u64::try_from(shifted).ok()? };
+    let rate = CounterRate {
+        nanos_per_tick_shifted: u64::try_from(shifted).ok()?,
+    };
     (rate.nanos_per_tick_shifted > 0).then_some(rate)
 }
 
@@ -227,14 +259,20 @@ mod tests {
         if cfg!(target_arch = "x86_64") {
             assert_eq!(distrust("tsc", flags), None);
             assert!(distrust("hpet", flags).unwrap().contains("hpet"));
-            assert!(distrust("tsc", "flags : fpu tsc constant_tsc").unwrap().contains("nonstop_tsc"));
+            assert!(
+                distrust("tsc", "flags : fpu tsc constant_tsc")
+                    .unwrap()
+                    .contains("nonstop_tsc")
+            );
             assert!(distrust("tsc", "").is_some());
         }
     }
 
     #[test]
     fn spans_convert_there_and_back() {
-        let rate = CounterRate { nanos_per_tick_shifted: (1u64 << 32) / 3 };
+        let rate = CounterRate {
+            nanos_per_tick_shifted: (1u64 << 32) / 3,
+        };
         for nanos in [1_000u64, 1_000_000, 3_600_000_000_000] {
             assert!(rate.nanos(rate.ticks(nanos)).abs_diff(nanos) <= 1);
         }

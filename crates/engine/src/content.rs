@@ -18,7 +18,11 @@ const UNLIKE_AT_LEAST: usize = 36 << 10;
 /// Bytes of random data that a worker needs beyond its blocks, for each I/O in flight.
 pub(crate) fn spare(plan: &WorkerPlan) -> usize {
     let marked = plan.buffers.scramble && !plan.buffers.refill && plan.verify.is_none();
-    if !plan.writes || !marked || plan.buffers.fill != BufferContent::Random || plan.max_block as usize >= UNLIKE {
+    if !plan.writes
+        || !marked
+        || plan.buffers.fill != BufferContent::Random
+        || plan.max_block as usize >= UNLIKE
+    {
         return 0;
     }
     (UNLIKE_IN_ALL / plan.queue.iodepth.max(1) as usize).clamp(UNLIKE_AT_LEAST, UNLIKE)
@@ -46,13 +50,26 @@ impl Content {
         let bytes: u64 = plan.stream.regions.iter().map(|region| region.len).sum();
         let blocks = bytes / u64::from(plan.max_block.max(1));
         let repeats = plan.buffers.repeats;
-        let set = repeats.working_set_percent.map_or(0, |percent| (blocks * u64::from(percent) / 100).max(1));
+        let set = repeats
+            .working_set_percent
+            .map_or(0, |percent| (blocks * u64::from(percent) / 100).max(1));
         Content::with(plan.buffers.clone(), plan.seed, set)
     }
 
     fn with(buffers: Buffers, seed: u64, working_set: u64) -> Content {
-        let pool = if buffers.repeats.shared { working_set * u64::from(buffers.repeats.sharers.max(1)) } else { 0 };
-        Content { buffers, seed, rng: Rng::fork(seed, 0xf1), unique: 0, working_set, pool }
+        let pool = if buffers.repeats.shared {
+            working_set * u64::from(buffers.repeats.sharers.max(1))
+        } else {
+            0
+        };
+        Content {
+            buffers,
+            seed,
+            rng: Rng::fork(seed, 0xf1),
+            unique: 0,
+            working_set,
+            pool,
+        }
     }
 
     /// Fills all buffers before the first write.
@@ -77,7 +94,11 @@ impl Content {
             return (POOL_SEED, 1 + self.rng.below(self.pool));
         }
         if repeats && self.pool == 0 && self.unique >= self.working_set.max(1) {
-            let number = if self.working_set == 0 { self.unique } else { 1 + self.rng.below(self.working_set) };
+            let number = if self.working_set == 0 {
+                self.unique
+            } else {
+                1 + self.rng.below(self.working_set)
+            };
             return (self.seed, number);
         }
         self.unique += 1;
@@ -112,7 +133,10 @@ fn repeat(buffer: &mut [u8], pattern: &[u8]) {
     if pattern.is_empty() {
         return buffer.fill(0);
     }
-    buffer.iter_mut().zip(pattern.iter().cycle()).for_each(|(to, &from)| *to = from);
+    buffer
+        .iter_mut()
+        .zip(pattern.iter().cycle())
+        .for_each(|(to, &from)| *to = from);
 }
 
 /// Random bytes.
@@ -138,22 +162,40 @@ mod tests {
     }
 
     fn of(fill: BufferContent) -> Buffers {
-        Buffers { fill, ..Buffers::default() }
+        Buffers {
+            fill,
+            ..Buffers::default()
+        }
     }
 
     #[test]
     fn buffers_hold_what_was_asked() {
-        assert_eq!(&filled(10_000, of(BufferContent::Pattern(b"abc".to_vec())))[9_996..], b"abca");
+        assert_eq!(
+            &filled(10_000, of(BufferContent::Pattern(b"abc".to_vec())))[9_996..],
+            b"abca"
+        );
         let zeros = |buffer: Vec<u8>| buffer.iter().filter(|&&b| b == 0).count();
-        assert!((4_900..5_200).contains(&zeros(filled(10_000, of(BufferContent::Compressible(50))))));
+        assert!(
+            (4_900..5_200).contains(&zeros(filled(10_000, of(BufferContent::Compressible(50)))))
+        );
         assert!(zeros(filled(10_000, of(BufferContent::Random))) < 100);
         assert_eq!(zeros(filled(100, of(BufferContent::Zero))), 100);
     }
 
     /// Distinct blocks of 2000.
     fn distinct(percent: u32, working_set: u64) -> usize {
-        let repeats = hakaru_model::job::DedupeRule { percent, ..Default::default() };
-        let mut content = Content::with(Buffers { repeats, ..of(BufferContent::Random) }, 7, working_set);
+        let repeats = hakaru_model::job::DedupeRule {
+            percent,
+            ..Default::default()
+        };
+        let mut content = Content::with(
+            Buffers {
+                repeats,
+                ..of(BufferContent::Random)
+            },
+            7,
+            working_set,
+        );
         let mut seen = std::collections::HashSet::new();
         for _ in 0..2000 {
             let mut block = vec![0; 512];
@@ -167,19 +209,42 @@ mod tests {
     fn so_many_blocks_repeat_earlier_ones() {
         for percent in [0, 10, 30, 50, 80] {
             let repeated = 100.0 - distinct(percent, 0) as f64 / 20.0;
-            assert!((repeated - f64::from(percent)).abs() < 4.0, "{percent} %: {repeated}");
+            assert!(
+                (repeated - f64::from(percent)).abs() < 4.0,
+                "{percent} %: {repeated}"
+            );
         }
         assert_eq!(distinct(100, 0), 1);
-        assert_eq!(distinct(100, 50), 50, "all come from the working set once it is there");
-        assert!((1000..1120).contains(&distinct(50, 100)), "{}", distinct(50, 100));
+        assert_eq!(
+            distinct(100, 50),
+            50,
+            "all come from the working set once it is there"
+        );
+        assert!(
+            (1000..1120).contains(&distinct(50, 100)),
+            "{}",
+            distinct(50, 100)
+        );
     }
 
     #[test]
     fn workers_repeat_the_set_they_share() {
-        let repeats = hakaru_model::job::DedupeRule { percent: 50, shared: true, sharers: 2, ..Default::default() };
+        let repeats = hakaru_model::job::DedupeRule {
+            percent: 50,
+            shared: true,
+            sharers: 2,
+            ..Default::default()
+        };
         let mut seen = std::collections::HashMap::new();
         for worker in 0..2 {
-            let mut content = Content::with(Buffers { repeats, ..of(BufferContent::Random) }, worker, 50);
+            let mut content = Content::with(
+                Buffers {
+                    repeats,
+                    ..of(BufferContent::Random)
+                },
+                worker,
+                50,
+            );
             for _ in 0..2000 {
                 let mut block = vec![0; 512];
                 content.fill(&mut block);
@@ -188,14 +253,23 @@ mod tests {
         }
         let both = seen.values().filter(|&&by| by == 3).count();
         assert!((95..=100).contains(&both), "{both} contents of both");
-        assert!((2050..2150).contains(&seen.len()), "{} contents in all", seen.len());
+        assert!(
+            (2050..2150).contains(&seen.len()),
+            "{} contents in all",
+            seen.len()
+        );
     }
 
     /// The share that a real compressor takes away is the one that was asked for.
     #[test]
     fn a_real_compressor_finds_the_share() {
         for percent in [0, 10, 25, 50, 75, 90, 100] {
-            for (chunk, fixed) in [(None, ""), (Some(512), ""), (Some(0), ""), (Some(4096), "hakaru")] {
+            for (chunk, fixed) in [
+                (None, ""),
+                (Some(512), ""),
+                (Some(0), ""),
+                (Some(4096), "hakaru"),
+            ] {
                 let buffers = Buffers {
                     compress_chunk: chunk.map(Bytes),
                     fixed_part: fixed.as_bytes().to_vec(),
@@ -204,7 +278,10 @@ mod tests {
                 let buffer = filled(1 << 20, buffers);
                 let packed = miniz_oxide::deflate::compress_to_vec(&buffer, 6).len();
                 let saved = 100.0 * (1.0 - packed as f64 / buffer.len() as f64);
-                assert!((saved - f64::from(percent)).abs() < 3.0, "{percent} % in {chunk:?}: {saved:.1} % saved");
+                assert!(
+                    (saved - f64::from(percent)).abs() < 3.0,
+                    "{percent} % in {chunk:?}: {saved:.1} % saved"
+                );
             }
         }
     }

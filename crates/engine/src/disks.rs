@@ -28,7 +28,10 @@ impl DiskWatch {
     /// Reads the counters of every disk below these files, each once.
     pub(crate) fn begin(files: &[FilePlan]) -> DiskWatch {
         let read = |name: String| read(&name).map(|counts| (name, counts));
-        DiskWatch { start: disks_below(files).into_iter().filter_map(read).collect(), begun: Instant::now() }
+        DiskWatch {
+            start: disks_below(files).into_iter().filter_map(read).collect(),
+            begun: Instant::now(),
+        }
     }
 
     /// What the disks did since the phase began; may be asked more than once.
@@ -53,7 +56,12 @@ fn disks_below(files: &[FilePlan]) -> Vec<String> {
 /// What a disk did between two readings. `None` for one that went and came again: it counts from the beginning, and what
 /// it did since is not known.
 fn difference(name: String, before: &Counts, now: &Counts, elapsed: Duration) -> Option<DiskStats> {
-    if now.iter().zip(before).take(8).any(|(now, before)| now < before) {
+    if now
+        .iter()
+        .zip(before)
+        .take(8)
+        .any(|(now, before)| now < before)
+    {
         return None;
     }
     let d = |i: usize| now[i].saturating_sub(before[i]);
@@ -98,14 +106,25 @@ struct DiskReading {
 impl DiskWindow {
     pub(crate) fn new(files: &[FilePlan], workers: &[WorkerPlan]) -> DiskWindow {
         let common = workers.len() == 1 || workers.iter().all(|worker| worker.ramp_time.0 == 0);
-        let names = if common { disks_below(files) } else { Vec::new() };
-        DiskWindow { names, first: Mutex::default(), last: Mutex::default() }
+        let names = if common {
+            disks_below(files)
+        } else {
+            Vec::new()
+        };
+        DiskWindow {
+            names,
+            first: Mutex::default(),
+            last: Mutex::default(),
+        }
     }
 
     /// A worker begins to measure; the first one counts.
     pub(crate) fn open(&self) {
         if !self.names.is_empty() {
-            self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| self.read());
+            self.first
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert_with(|| self.read());
         }
     }
 
@@ -118,17 +137,33 @@ impl DiskWindow {
 
     fn read(&self) -> DiskReading {
         let counts = self.names.iter().map(|name| read(name)).collect();
-        DiskReading { counts, own: own_io(), at: Instant::now() }
+        DiskReading {
+            counts,
+            own: own_io(),
+            at: Instant::now(),
+        }
     }
 
     /// What the disks did between the two. `None` where nothing was read.
     pub(crate) fn traffic(&self) -> Option<MeasuredTraffic> {
-        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let first = self
+            .first
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()?;
+        let last = self
+            .last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()?;
         let elapsed = last.at.saturating_duration_since(first.at);
         let pairs = self.names.iter().zip(first.counts).zip(last.counts);
-        let disks = pairs.filter_map(|((name, before), now)| difference(name.clone(), &before?, &now?, elapsed));
-        let own = first.own.zip(last.own).map(|(a, b)| (b.0.saturating_sub(a.0), b.1.saturating_sub(a.1)));
+        let disks = pairs
+            .filter_map(|((name, before), now)| difference(name.clone(), &before?, &now?, elapsed));
+        let own = first
+            .own
+            .zip(last.own)
+            .map(|(a, b)| (b.0.saturating_sub(a.0), b.1.saturating_sub(a.1)));
         Some(MeasuredTraffic {
             disks: disks.collect(),
             own_read: own.map(|(read, _)| Bytes(read)),
@@ -146,15 +181,27 @@ fn node_of(device: u64) -> Option<PathBuf> {
 /// Kernel name of the whole disk that a path stands on. `None` for what has no disk (tmpfs, network).
 fn disk_below(path: &Path) -> Option<String> {
     // What is not there yet will stand where its folder does; a bare name has an empty one.
-    let folder = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-    let stat = rustix::fs::stat(path).ok().or_else(|| rustix::fs::stat(folder?).ok())?;
+    let folder = path.parent().map(|folder| {
+        if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        }
+    });
+    let stat = rustix::fs::stat(path)
+        .ok()
+        .or_else(|| rustix::fs::stat(folder?).ok())?;
     let device = match FileType::from_raw_mode(stat.st_mode) {
         FileType::BlockDevice => stat.st_rdev,
         _ => stat.st_dev,
     };
     let node = node_of(device)?;
     // A partition is a folder inside the folder of its disk.
-    let disk = if node.join("partition").exists() { node.parent()?.to_owned() } else { node };
+    let disk = if node.join("partition").exists() {
+        node.parent()?.to_owned()
+    } else {
+        node
+    };
     Some(disk.file_name()?.to_str()?.to_owned())
 }
 
@@ -179,7 +226,10 @@ mod tests {
     #[test]
     fn counters_are_read_in_their_order() {
         let counts = parse("  1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
-        assert_eq!((counts[0], counts[2], counts[6], counts[9], counts[15]), (1, 3, 7, 10, 16));
+        assert_eq!(
+            (counts[0], counts[2], counts[6], counts[9], counts[15]),
+            (1, 3, 7, 10, 16)
+        );
         assert_eq!(parse("4 junk")[..2], [4, 0]);
     }
 

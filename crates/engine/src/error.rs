@@ -9,7 +9,11 @@ use std::path::{Path, PathBuf};
 pub enum RunError {
     /// A file or device could not be opened.
     #[error("failed to open {path} for {purpose}: {errno}{}", hint(*errno))]
-    Open { path: PathBuf, purpose: &'static str, errno: Errno },
+    Open {
+        path: PathBuf,
+        purpose: &'static str,
+        errno: Errno,
+    },
     /// O_DIRECT was refused.
     #[error(
         "failed to open {path} with direct=1: this file system does not take O_DIRECT; use direct=0 to go through the page cache"
@@ -17,16 +21,37 @@ pub enum RunError {
     NoDirect { path: PathBuf },
     /// A file could not be laid out.
     #[error("failed to lay out {path} at byte {at} of {size}: {errno}{}", hint(*errno))]
-    LayOut { path: PathBuf, at: u64, size: u64, errno: Errno },
+    LayOut {
+        path: PathBuf,
+        at: u64,
+        size: u64,
+        errno: Errno,
+    },
     /// Memory for the buffers could not be had.
-    #[error("failed to get {bytes} bytes for the I/O buffers of {job}: {errno}; use a smaller bs or iodepth")]
-    Memory { job: String, bytes: u64, errno: Errno },
+    #[error(
+        "failed to get {bytes} bytes for the I/O buffers of {job}: {errno}; use a smaller bs or iodepth"
+    )]
+    Memory {
+        job: String,
+        bytes: u64,
+        errno: Errno,
+    },
     /// The kernel or processor lacks the engine.
     #[error("failed to start ioengine={ioengine}: {because}")]
-    NoEngine { ioengine: &'static str, because: String },
+    NoEngine {
+        ioengine: &'static str,
+        because: String,
+    },
     /// Processors that do not exist.
-    #[error("failed to run {job} on the processors {cpus:?}: {errno}; there are {online} here, counted from 0")]
-    Pin { job: String, cpus: Vec<u32>, errno: Errno, online: usize },
+    #[error(
+        "failed to run {job} on the processors {cpus:?}: {errno}; there are {online} here, counted from 0"
+    )]
+    Pin {
+        job: String,
+        cpus: Vec<u32>,
+        errno: Errno,
+        online: usize,
+    },
     /// A node that does not exist.
     #[error(
         "failed to run {job} on the processors of NUMA node {node}: there is no such node here; see /sys/devices/system/node"
@@ -34,7 +59,11 @@ pub enum RunError {
     Node { job: String, node: u32 },
     /// A priority that may not be had.
     #[error("failed to run {job} with {what}: {errno}{}", hint(*errno))]
-    Priority { job: String, what: String, errno: Errno },
+    Priority {
+        job: String,
+        what: String,
+        errno: Errno,
+    },
     /// Zones that are not as the job has them.
     #[error("failed to keep to the zones of {path}: {because}")]
     Zones { path: PathBuf, because: String },
@@ -42,10 +71,14 @@ pub enum RunError {
     #[error("failed to start a thread for {job}: {reason}")]
     Thread { job: String, reason: String },
     /// What an earlier run wrote cannot be told.
-    #[error("failed to read {path}, which says what was written: {reason}; leave out verify_state_load to check all")]
+    #[error(
+        "failed to read {path}, which says what was written: {reason}; leave out verify_state_load to check all"
+    )]
     State { path: PathBuf, reason: String },
     /// A worker ended by a bug of ours.
-    #[error("a worker of {job} ended by a panic: this is a bug of hakaru; what the others measured is kept")]
+    #[error(
+        "a worker of {job} ended by a panic: this is a bug of hakaru; what the others measured is kept"
+    )]
     Panicked { job: String },
     /// Stopped before measurement could begin.
     #[error("stopped before measurement began")]
@@ -88,9 +121,10 @@ impl RunError {
             RunError::NoEngine { .. } => Errno::NOSYS,
             RunError::Thread { .. } => Errno::AGAIN,
             RunError::StoppedEarly | RunError::Panicked { .. } => Errno::CANCELED,
-            RunError::NoDirect { .. } | RunError::Node { .. } | RunError::Zones { .. } | RunError::State { .. } => {
-                Errno::INVAL
-            }
+            RunError::NoDirect { .. }
+            | RunError::Node { .. }
+            | RunError::Zones { .. }
+            | RunError::State { .. } => Errno::INVAL,
         }
     }
 }

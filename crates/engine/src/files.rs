@@ -31,7 +31,11 @@ pub(crate) struct CleanupGuard<'a> {
 impl Drop for CleanupGuard<'_> {
     fn drop(&mut self) {
         let ours = |kind| kind == TargetKind::Absent || self.begun && kind == TargetKind::File;
-        for file in self.files.iter().filter(|file| file.unlink && ours(file.kind)) {
+        for file in self
+            .files
+            .iter()
+            .filter(|file| file.unlink && ours(file.kind))
+        {
             // A file that is gone already is as good as removed.
             let _ = std::fs::remove_file(&file.path);
         }
@@ -41,7 +45,11 @@ impl Drop for CleanupGuard<'_> {
 /// Makes one file as large as the plan says. `progress` hears how far it is written, from where that begins on, and answers
 /// whether to go on. What is written is flushed, so that nothing of it is left for the measured time, and what is only
 /// reserved where the plan says so. Returns whether there was anything to do.
-pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) -> bool) -> Result<bool, RunError> {
+pub(crate) fn lay_out(
+    file: &FilePlan,
+    seed: u64,
+    progress: &mut dyn FnMut(u64) -> bool,
+) -> Result<bool, RunError> {
     let (write, reserve) = match file.lay_out {
         LayOut::Ready => return Ok(false),
         LayOut::Fill => (true, Fallocate::None),
@@ -54,23 +62,39 @@ pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) 
     if present >= size && size > 0 {
         return Ok(false);
     }
-    let failed = |at: u64, errno: Errno| RunError::LayOut { path: file.path.clone(), at, size, errno };
-    if let Some(parent) = file.path.parent().filter(|p| !p.as_os_str().is_empty() && !p.exists()) {
+    let failed = |at: u64, errno: Errno| RunError::LayOut {
+        path: file.path.clone(),
+        at,
+        size,
+        errno,
+    };
+    if let Some(parent) = file
+        .path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty() && !p.exists())
+    {
         let made = std::fs::create_dir_all(parent);
         made.map_err(|e| failed(0, Errno::from_io_error(&e).unwrap_or(Errno::IO)))?;
     }
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-    let fd = rustix::fs::open(&file.path, flags, Mode::from_raw_mode(0o644)).map_err(|errno| RunError::Open {
-        path: file.path.clone(),
-        purpose: "laying it out",
-        errno,
+    let fd = rustix::fs::open(&file.path, flags, Mode::from_raw_mode(0o644)).map_err(|errno| {
+        RunError::Open {
+            path: file.path.clone(),
+            purpose: "laying it out",
+            errno,
+        }
     })?;
     reserve_space(&fd, size, reserve).map_err(|errno| failed(0, errno))?;
     if write {
         let fills = file.lay_out == LayOut::Fill;
         let from = if fills { present } else { 0 };
-        match write_through(&fd, from..size, (!file.zeros).then_some(seed), if fills { BLOCK } else { PIECE }, progress)
-        {
+        match write_through(
+            &fd,
+            from..size,
+            (!file.zeros).then_some(seed),
+            if fills { BLOCK } else { PIECE },
+            progress,
+        ) {
             Err((_, Errno::CANCELED)) => return Err(RunError::StoppedEarly),
             // Now it is full, or as long as the file system lets a file be.
             Err((_, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) if fills => {}
@@ -120,7 +144,8 @@ fn write_through(
             return Ok(());
         }
         // Fresh content for each piece: a card that compresses or deduplicates must not find an easy file.
-        rng.iter_mut().for_each(|rng| crate::content::fill_random(buffer.as_mut_slice(), rng));
+        rng.iter_mut()
+            .for_each(|rng| crate::content::fill_random(buffer.as_mut_slice(), rng));
         let len = (end - at).min(piece as u64) as usize;
         let moved = match rustix::io::pwrite(fd, &buffer.as_slice()[..len], at) {
             Err(Errno::INTR) => continue,
@@ -204,8 +229,14 @@ pub(crate) fn open_only(
     direct_fallback: bool,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Vec<OwnedFd>, RunError> {
-    let wanted = plan.stream.regions.iter().filter_map(|region| files.get(region.file as usize));
-    wanted.map(|file| open_one(plan, file, direct_fallback, caveats)).collect()
+    let wanted = plan
+        .stream
+        .regions
+        .iter()
+        .filter_map(|region| files.get(region.file as usize));
+    wanted
+        .map(|file| open_one(plan, file, direct_fallback, caveats))
+        .collect()
 }
 
 fn open_one(
@@ -214,7 +245,12 @@ fn open_one(
     direct_fallback: bool,
     caveats: &mut Vec<Caveat>,
 ) -> Result<OwnedFd, RunError> {
-    let mut flags = OFlags::CLOEXEC | if plan.writes { OFlags::RDWR } else { OFlags::RDONLY };
+    let mut flags = OFlags::CLOEXEC
+        | if plan.writes {
+            OFlags::RDWR
+        } else {
+            OFlags::RDONLY
+        };
     let creates = plan.writes || plan.rules.files.create_on_open;
     if creates && matches!(file.kind, TargetKind::File | TargetKind::Absent) {
         flags |= OFlags::CREATE;
@@ -232,18 +268,26 @@ fn open_one(
     let purpose = if plan.writes { "writing" } else { "reading" };
     match open(flags) {
         Err(Errno::INVAL) if plan.direct && direct_fallback => {
-            let caveat = Caveat::NotDirect { path: file.path.display().to_string() };
+            let caveat = Caveat::NotDirect {
+                path: file.path.display().to_string(),
+            };
             if !caveats.contains(&caveat) {
                 caveats.push(caveat);
             }
             open(flags - OFlags::DIRECT)
         }
         Err(Errno::INVAL) if plan.direct => {
-            return Err(RunError::NoDirect { path: file.path.clone() });
+            return Err(RunError::NoDirect {
+                path: file.path.clone(),
+            });
         }
         answer => answer,
     }
-    .map_err(|errno| RunError::Open { path: file.path.clone(), purpose, errno })
+    .map_err(|errno| RunError::Open {
+        path: file.path.clone(),
+        purpose,
+        errno,
+    })
 }
 
 /// Tells the kernel how long what is written will live, where somebody says.
@@ -257,7 +301,11 @@ fn tell_lifetime(fd: &OwnedFd, plan: &WorkerPlan, file: &FilePlan) -> Result<(),
         Lifetime::Extreme => 5,
     };
     let told = hakaru_sys::file::set_lifetime(fd, hint);
-    told.map_err(|errno| RunError::Open { path: file.path.clone(), purpose: "its write_hint", errno })
+    told.map_err(|errno| RunError::Open {
+        path: file.path.clone(),
+        purpose: "its write_hint",
+        errno,
+    })
 }
 
 /// Tells the kernel the order of I/O, where it goes through the page cache. Advice that is not taken harms nothing.
@@ -283,7 +331,10 @@ fn drop_cache(fd: &OwnedFd, file: &FilePlan, caveats: &mut Vec<Caveat>) {
     };
     if let Err(errno) = answer {
         let because = errno.to_string();
-        let caveat = Caveat::NotInvalidated { path: file.path.display().to_string(), because };
+        let caveat = Caveat::NotInvalidated {
+            path: file.path.display().to_string(),
+            because,
+        };
         if !caveats.contains(&caveat) {
             caveats.push(caveat);
         }

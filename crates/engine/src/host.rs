@@ -25,14 +25,23 @@ pub(crate) fn waited() -> Option<u64> {
 /// Bytes that this process had read from storage and sent towards it. `None` where the kernel does not count them.
 pub(crate) fn own_io() -> Option<(u64, u64)> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
-    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    let field = |name: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+    };
     Some((field("read_bytes:")?, field("write_bytes:")?))
 }
 
 /// Nanoseconds that the hypervisor took from all processors since the host was started.
 fn stolen() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/stat").ok()?;
-    let ticks: u64 = text.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
+    let ticks: u64 = text
+        .lines()
+        .next()?
+        .split_whitespace()
+        .nth(8)?
+        .parse()
+        .ok()?;
     Some(ticks.saturating_mul(1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)))
 }
 
@@ -55,7 +64,13 @@ impl PauseWatch {
     /// The workers begin.
     pub(crate) fn begin() -> PauseWatch {
         let (asleep, waited, stolen) = (asleep(), waited(), stolen());
-        PauseWatch { begun: Instant::now(), pauses: Vec::new(), asleep, waited, stolen }
+        PauseWatch {
+            begun: Instant::now(),
+            pauses: Vec::new(),
+            asleep,
+            waited,
+            stolen,
+        }
     }
 
     /// A wait that was to last no longer than `asked` is over.
@@ -64,7 +79,9 @@ impl PauseWatch {
         if late >= STOPPED {
             // A busy host lets a thread wait for a processor: that is no stop, and the workers count their own.
             let now = waited();
-            let queued = now.zip(self.waited).map_or(0, |(now, before)| now.saturating_sub(before));
+            let queued = now
+                .zip(self.waited)
+                .map_or(0, |(now, before)| now.saturating_sub(before));
             self.waited = now;
             let stopped = late.saturating_sub(Duration::from_nanos(queued));
             if stopped >= STOPPED {
@@ -93,16 +110,26 @@ impl PauseWatch {
                 PauseKind::Stopped => self.begun.elapsed().saturating_sub(length),
                 PauseKind::Suspended => self.begun.elapsed(),
             };
-            self.pauses.push(Pause { at: nanos(since), length: nanos(length), kind });
+            self.pauses.push(Pause {
+                at: nanos(since),
+                length: nanos(length),
+                kind,
+            });
         }
     }
 
     /// What was found. `None` where nothing was taken from the workers.
     pub(crate) fn end(mut self) -> Option<HostPauses> {
         self.look();
-        let stolen = stolen().zip(self.stolen).map_or(0, |(now, before)| now.saturating_sub(before));
+        let stolen = stolen()
+            .zip(self.stolen)
+            .map_or(0, |(now, before)| now.saturating_sub(before));
         let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-        let found = HostPauses { pauses: self.pauses, stolen: Nanos(stolen), processors };
+        let found = HostPauses {
+            pauses: self.pauses,
+            stolen: Nanos(stolen),
+            processors,
+        };
         (!found.pauses.is_empty() || stolen > 0).then_some(found)
     }
 }
@@ -132,7 +159,12 @@ mod tests {
         // What waiting for a processor explains is no stop: this thread has not waited so long since it began.
         let long_ago = now.checked_sub(Duration::from_secs(3)).unwrap_or(now);
         watch.waited_for(Duration::ZERO, long_ago);
-        let [pause] = watch.pauses[..] else { panic!("{:?}", watch.pauses) };
-        assert!(pause.kind == PauseKind::Stopped && pause.length > Nanos::from_millis(500), "{pause:?}");
+        let [pause] = watch.pauses[..] else {
+            panic!("{:?}", watch.pauses)
+        };
+        assert!(
+            pause.kind == PauseKind::Stopped && pause.length > Nanos::from_millis(500),
+            "{pause:?}"
+        );
     }
 }

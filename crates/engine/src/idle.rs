@@ -60,7 +60,9 @@ impl IdleProfiler {
             let stop = Arc::clone(&stop);
             let idle = std::thread::spawn(move || {
                 // Where it may not be pinned or put in the idle class, it would take time from the jobs.
-                thread::pin(&[cpu]).and_then(|()| thread::run_when_idle()).ok()?;
+                thread::pin(&[cpu])
+                    .and_then(|()| thread::run_when_idle())
+                    .ok()?;
                 while !stop.load(Relaxed) {
                     work(ROUNDS / 16);
                 }
@@ -70,20 +72,34 @@ impl IdleProfiler {
             (cpu, idle)
         });
         let threads = threads.collect();
-        IdleProfiler { stop, begun: Instant::now(), threads, unit }
+        IdleProfiler {
+            stop,
+            begun: Instant::now(),
+            threads,
+            unit,
+        }
     }
 
     /// Ends it. `None` where no processor could be watched.
     pub fn finish(self) -> Option<Idleness> {
         let elapsed = self.begun.elapsed().as_nanos().max(1) as f64;
         self.stop.store(true, Relaxed);
-        let worked = self.threads.into_iter().map(|(cpu, thread)| Some((cpu, thread.join().ok().flatten()?)));
+        let worked = self
+            .threads
+            .into_iter()
+            .map(|(cpu, thread)| Some((cpu, thread.join().ok().flatten()?)));
         // One that could not be watched has no share.
         let share = |(cpu, ns): (u32, u64)| (cpu, (ns as f64 * 100.0 / elapsed).min(100.0));
         let per_cpu: Vec<(u32, f64)> = worked.flatten().map(share).collect();
-        let system = per_cpu.iter().map(|(_, share)| share).sum::<f64>() / per_cpu.len().max(1) as f64;
+        let system =
+            per_cpu.iter().map(|(_, share)| share).sum::<f64>() / per_cpu.len().max(1) as f64;
         let (unit_mean_us, unit_deviation_us) = self.unit;
-        (!per_cpu.is_empty()).then_some(Idleness { system, per_cpu, unit_mean_us, unit_deviation_us })
+        (!per_cpu.is_empty()).then_some(Idleness {
+            system,
+            per_cpu,
+            unit_mean_us,
+            unit_deviation_us,
+        })
     }
 }
 
@@ -91,7 +107,9 @@ impl IdleProfiler {
 fn work(rounds: u64) -> u64 {
     let mut value = 0x9e37_79b9_7f4a_7c15u64;
     for round in 0..rounds {
-        value = std::hint::black_box(value ^ round).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(13);
+        value = std::hint::black_box(value ^ round)
+            .wrapping_mul(0xbf58_476d_1ce4_e5b9)
+            .rotate_left(13);
     }
     value
 }

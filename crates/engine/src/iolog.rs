@@ -65,7 +65,10 @@ pub struct LogChunk {
 
 impl LogChunk {
     fn empty() -> Box<LogChunk> {
-        Box::new(LogChunk { samples: Vec::with_capacity(SAMPLES), ..LogChunk::default() })
+        Box::new(LogChunk {
+            samples: Vec::with_capacity(SAMPLES),
+            ..LogChunk::default()
+        })
     }
 
     fn is_empty(&self) -> bool {
@@ -124,7 +127,10 @@ impl IoLog {
 
     /// The lengths asked for, where they are.
     pub(crate) fn lengths(&self) -> (Option<Nanos>, Option<Nanos>) {
-        (self.logs.window.filter(|_| self.logs.samples), self.logs.histogram)
+        (
+            self.logs.window.filter(|_| self.logs.samples),
+            self.logs.histogram,
+        )
     }
 
     /// Measurement begins now.
@@ -141,14 +147,25 @@ impl IoLog {
     /// Takes one I/O. Whether the chunk is full now.
     pub(crate) fn take(&mut self, sample: LogSample) -> bool {
         if self.logs.samples && self.logs.window.is_none() {
-            let latency = if self.queued { sample.latency } else { [None, sample.latency[1], sample.latency[2]] };
+            let latency = if self.queued {
+                sample.latency
+            } else {
+                [None, sample.latency[1], sample.latency[2]]
+            };
             self.chunk.samples.push(LogSample { latency, ..sample });
         }
         self.chunk.samples.len() >= SAMPLES
     }
 
     /// Ends whatever has come to its end, and at the end of the job all there is. Whether there is anything to tell.
-    pub(crate) fn look(&mut self, now: u64, at: Nanos, periods: Periods, last: bool, tally: &mut WorkerStats) -> bool {
+    pub(crate) fn look(
+        &mut self,
+        now: u64,
+        at: Nanos,
+        periods: Periods,
+        last: bool,
+        tally: &mut WorkerStats,
+    ) -> bool {
         if let Some(length) = periods.window
             && (last || now >= self.next_window)
         {
@@ -175,20 +192,39 @@ impl IoLog {
                 continue;
             }
             self.base[op] = sums;
-            let Logs { max_value, both_values, .. } = self.logs;
-            let maxima = if max_value || both_values { tally.take_maxima(op) } else { [0; 3] };
+            let Logs {
+                max_value,
+                both_values,
+                ..
+            } = self.logs;
+            let maxima = if max_value || both_values {
+                tally.take_maxima(op)
+            } else {
+                [0; 3]
+            };
             let latency = std::array::from_fn(|kind| {
                 let sum = sums.latency[kind]?;
                 let mean = sum.wrapping_sub(base.latency[kind].unwrap_or(0)) / ios;
                 Some(if max_value { maxima[kind] } else { mean })
             });
-            let longest = std::array::from_fn(|kind| latency[kind].and(both_values.then_some(maxima[kind])));
+            let longest =
+                std::array::from_fn(|kind| latency[kind].and(both_values.then_some(maxima[kind])));
             let per_s = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(length)) as u64;
             let bytes_per_s = whole.then(|| per_s(sums.bytes - base.bytes));
             let iops = whole.then(|| per_s(ios));
             let issued = Nanos(0);
             let (len, offset) = (0, 0);
-            self.chunk.samples.push(LogSample { at, op, len, offset, bytes_per_s, iops, latency, longest, issued });
+            self.chunk.samples.push(LogSample {
+                at,
+                op,
+                len,
+                offset,
+                bytes_per_s,
+                iops,
+                latency,
+                longest,
+                issued,
+            });
         }
     }
 
@@ -199,21 +235,36 @@ impl IoLog {
                 continue;
             };
             let folded = histogram.fold();
-            let now: Vec<u64> = folded.chunks(joined).map(|chunk| chunk.iter().sum()).collect();
+            let now: Vec<u64> = folded
+                .chunks(joined)
+                .map(|chunk| chunk.iter().sum())
+                .collect();
             let before = &self.counted[op];
             let counts: Vec<u64> = match before.is_empty() {
                 true => now.clone(),
-                false => now.iter().zip(before).map(|(now, before)| now - before).collect(),
+                false => now
+                    .iter()
+                    .zip(before)
+                    .map(|(now, before)| now - before)
+                    .collect(),
             };
             if counts.iter().any(|&count| count > 0) {
-                self.chunk.histograms.push(LogHistogram { at, op, len: self.lens[op], counts });
+                self.chunk.histograms.push(LogHistogram {
+                    at,
+                    op,
+                    len: self.lens[op],
+                    counts,
+                });
             }
             self.counted[op] = now;
         }
     }
 
     /// The chunk as it is, to be handed over; `back` gives one that came back, and waits when it is told to.
-    pub(crate) fn exchange(&mut self, back: impl FnOnce(bool) -> Option<Box<LogChunk>>) -> Box<LogChunk> {
+    pub(crate) fn exchange(
+        &mut self,
+        back: impl FnOnce(bool) -> Option<Box<LogChunk>>,
+    ) -> Box<LogChunk> {
         let next = match back(self.made >= CHUNKS) {
             Some(mut chunk) => {
                 chunk.samples.clear();

@@ -34,5 +34,8 @@ pub use hakaru_sys::buffer::map_large_blocks;
 pub use idle::{IdleProfiler, Idleness};
 pub use iolog::{LogChunk, LogHistogram, LogSample};
 pub use overhead::measure_overhead;
-pub use run::{EngineReport, Flow, LayoutProgress, NoObserver, Observer, PhaseProgress, RunOptions, WorkerStage, run};
+pub use run::{
+    EngineReport, Flow, LayoutProgress, NoObserver, Observer, PhaseProgress, RunOptions,
+    WorkerStage, run,
+};
 pub use verify::{checksum_names, checksum_speed};

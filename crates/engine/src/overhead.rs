@@ -23,15 +23,27 @@ pub fn measure_overhead(clock: &ClockChoice) -> Option<Overhead> {
     let scenario = Scenario {
         name: "overhead".to_owned(),
         seed: 1,
-        phases: vec![Phase { name: "overhead".to_owned(), jobs: vec![job] }],
+        phases: vec![Phase {
+            name: "overhead".to_owned(),
+            jobs: vec![job],
+        }],
     };
     let plan = Plan::resolve(&scenario, &Facts::new()).ok()?;
     let stop = AtomicBool::new(false);
-    let options = RunOptions { clock, stop: &stop, direct_fallback: false, replace_engines: false, wall_clock: || 0 };
+    let options = RunOptions {
+        clock,
+        stop: &stop,
+        direct_fallback: false,
+        replace_engines: false,
+        wall_clock: || 0,
+    };
     let quickest = (0..TRIES).filter_map(|_| {
         let report = run(&plan, &options, &mut NoObserver);
         let worker = report.phases.first()?.workers.first()?;
         (worker.ops.read.ios > 0).then(|| worker.runtime.0 * 1000 / worker.ops.read.ios)
     });
-    Some(Overhead { per_io_ps: quickest.min()?, samples: IOS * TRIES as u64 })
+    Some(Overhead {
+        per_io_ps: quickest.min()?,
+        samples: IOS * TRIES as u64,
+    })
 }

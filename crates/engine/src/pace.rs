@@ -42,12 +42,18 @@ pub(crate) struct Pacer {
 impl Pacer {
     /// `None` for a job that runs as fast as it can.
     pub(crate) fn new(rate: &RateLimits, access: &Access, seed: u64) -> Option<Pacer> {
-        let limited = Op::ALL.into_iter().any(|op| rate.bytes_per_s[op].is_some() || rate.iops[op].is_some());
+        let limited = Op::ALL
+            .into_iter()
+            .any(|op| rate.bytes_per_s[op].is_some() || rate.iops[op].is_some());
         let does = |op| access.does(op);
         (limited || rate.thinktime.0 > 0).then(|| Pacer {
             rate: rate.clone(),
             rng: Rng::fork(seed, 0xace),
-            does: PerOp { read: does(Op::Read), write: does(Op::Write), trim: does(Op::Trim) },
+            does: PerOp {
+                read: does(Op::Read),
+                write: does(Op::Write),
+                trim: does(Op::Trim),
+            },
             next: PerOp::all(0),
             ios: 0,
             since: 0,
@@ -57,7 +63,10 @@ impl Pacer {
 
     /// The same, whose I/Os are intended for their moments whatever the device does, if `so` or if they were before.
     pub(crate) fn open_loop(self, so: bool) -> Pacer {
-        Pacer { open_loop: self.open_loop || so, ..self }
+        Pacer {
+            open_loop: self.open_loop || so,
+            ..self
+        }
     }
 
     /// Starts to count at this moment.
@@ -71,7 +80,9 @@ impl Pacer {
             return drawn;
         }
         let others = Op::ALL.into_iter().filter(|&op| self.does[op]);
-        others.min_by_key(|&op| (self.next[op], op != drawn)).unwrap_or(drawn)
+        others
+            .min_by_key(|&op| (self.next[op], op != drawn))
+            .unwrap_or(drawn)
     }
 
     /// When this request may go; counts it as gone.
@@ -80,20 +91,34 @@ impl Pacer {
         let at = self.next[request.op];
         self.next[request.op] += self.gap(request.op, request.len, &ticks);
         // What has no rate of its own is intended for no moment.
-        Due { at, open_loop: self.open_loop && self.rate.is_limited(request.op) }
+        Due {
+            at,
+            open_loop: self.open_loop && self.rate.is_limited(request.op),
+        }
     }
 
     /// The pause that is due before the next I/O.
     pub(crate) fn pause(&self, now: u64, ticks: impl Fn(u64) -> u64) -> Option<ThinkPause> {
-        let RateLimits { thinktime, thinktime_blocks, thinktime_spin, thinktime_iotime, thinktime_on_issue, .. } =
-            &self.rate;
+        let RateLimits {
+            thinktime,
+            thinktime_blocks,
+            thinktime_spin,
+            thinktime_iotime,
+            thinktime_on_issue,
+            ..
+        } = &self.rate;
         if thinktime.0 == 0 || self.ios == 0 {
             return None;
         }
         let counted = *thinktime_blocks > 0 && self.ios >= *thinktime_blocks;
-        let timed = thinktime_iotime.0 > 0 && now.saturating_sub(self.since) >= ticks(thinktime_iotime.0);
+        let timed =
+            thinktime_iotime.0 > 0 && now.saturating_sub(self.since) >= ticks(thinktime_iotime.0);
         let (whole, spin) = (thinktime.0, thinktime_spin.0.min(thinktime.0));
-        (counted || timed).then_some(ThinkPause { whole, spin, alone: !thinktime_on_issue })
+        (counted || timed).then_some(ThinkPause {
+            whole,
+            spin,
+            alone: !thinktime_on_issue,
+        })
     }
 
     /// A pause is over.
@@ -108,8 +133,12 @@ impl Pacer {
 
     /// Ticks from one I/O to the next.
     fn gap(&mut self, op: Op, len: u32, ticks: &impl Fn(u64) -> u64) -> u64 {
-        let by_bytes = self.rate.bytes_per_s[op].filter(|&r| r > 0).map(|r| u64::from(len) * 1_000_000_000 / r);
-        let by_ios = self.rate.iops[op].filter(|&r| r > 0).map(|r| 1_000_000_000 / r);
+        let by_bytes = self.rate.bytes_per_s[op]
+            .filter(|&r| r > 0)
+            .map(|r| u64::from(len) * 1_000_000_000 / r);
+        let by_ios = self.rate.iops[op]
+            .filter(|&r| r > 0)
+            .map(|r| 1_000_000_000 / r);
         let Some(mean) = by_bytes.max(by_ios) else {
             return 0;
         };
@@ -127,7 +156,12 @@ mod tests {
     use hakaru_model::units::Nanos;
 
     fn request(op: Op) -> IoRequest {
-        IoRequest { op, region: 0, offset: 0, len: 4096 }
+        IoRequest {
+            op,
+            region: 0,
+            offset: 0,
+            len: 4096,
+        }
     }
 
     fn pacer(change: impl FnOnce(&mut RateLimits)) -> Pacer {
@@ -141,7 +175,9 @@ mod tests {
     #[test]
     fn a_rate_spaces_ios_evenly() {
         let mut p = pacer(|r| r.iops.read = Some(1000));
-        let at: Vec<u64> = (0..4).map(|_| p.due(&request(Op::Read), |ns| ns).at).collect();
+        let at: Vec<u64> = (0..4)
+            .map(|_| p.due(&request(Op::Read), |ns| ns).at)
+            .collect();
         assert_eq!(at, [0, 1_000_000, 2_000_000, 3_000_000]);
         let mut p = pacer(|r| r.bytes_per_s.write = Some(4_096_000));
         p.due(&request(Op::Write), |ns| ns);
@@ -150,7 +186,13 @@ mod tests {
 
     #[test]
     fn what_is_ahead_of_its_rate_gives_way() {
-        let mut p = pacer(|r| r.iops = PerOp { read: Some(1000), write: Some(500), trim: None });
+        let mut p = pacer(|r| {
+            r.iops = PerOp {
+                read: Some(1000),
+                write: Some(500),
+                trim: None,
+            }
+        });
         assert_eq!(p.steer(Op::Read, 0), Op::Read);
         p.due(&request(Op::Read), |ns| ns);
         assert_eq!(p.steer(Op::Read, 10), Op::Write, "the write is due already");
@@ -166,7 +208,10 @@ mod tests {
             r.poisson = true;
         });
         let n = 20_000;
-        let last = (0..n).map(|_| p.due(&request(Op::Read), |ns| ns)).last().unwrap();
+        let last = (0..n)
+            .map(|_| p.due(&request(Op::Read), |ns| ns))
+            .last()
+            .unwrap();
         assert!(last.open_loop && (last.at as f64 / (n as f64 * 1e6) - 1.0).abs() < 0.03);
     }
 
@@ -178,7 +223,11 @@ mod tests {
             r.thinktime_blocks = 2;
             r.thinktime_iotime = Nanos(1000);
         });
-        let pause = Some(ThinkPause { whole: 500, spin: 500, alone: true });
+        let pause = Some(ThinkPause {
+            whole: 500,
+            spin: 500,
+            alone: true,
+        });
         p.due(&request(Op::Read), |ns| ns);
         assert_eq!(p.pause(10, |ns| ns), None);
         assert_eq!(p.pause(1000, |ns| ns), pause, "its time is over");

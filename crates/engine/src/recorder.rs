@@ -34,13 +34,22 @@ impl Recorder {
             clone => PathBuf::from(format!("{}.{clone}", path.display())),
         };
         // What an earlier job or run wrote stays, as in fio: each begins with a head of its own.
-        let file = File::options().append(true).create(true).open(&path).map_err(|e| RunError::Open {
-            path: path.clone(),
-            purpose: "writing the log of requests",
-            errno: Errno::from_io_error(&e).unwrap_or(Errno::IO),
-        })?;
+        let file = File::options()
+            .append(true)
+            .create(true)
+            .open(&path)
+            .map_err(|e| RunError::Open {
+                path: path.clone(),
+                purpose: "writing the log of requests",
+                errno: Errno::from_io_error(&e).unwrap_or(Errno::IO),
+            })?;
         let out = BufWriter::with_capacity(GATHERED, file);
-        let mut recorder = Recorder { path, out, names: names.to_vec(), failed: None };
+        let mut recorder = Recorder {
+            path,
+            out,
+            names: names.to_vec(),
+            failed: None,
+        };
         recorder.line(format_args!("fio version 3 iolog"));
         for action in ["add", "open"] {
             recorder.each_file(0, action);
@@ -66,7 +75,12 @@ impl Recorder {
 
     /// An I/O that is issued.
     pub(crate) fn io(&mut self, at_us: u64, request: &IoRequest) {
-        let IoRequest { op, region, offset, len } = *request;
+        let IoRequest {
+            op,
+            region,
+            offset,
+            len,
+        } = *request;
         let action = match op {
             Op::Read => "read",
             Op::Write => "write",
@@ -77,11 +91,21 @@ impl Recorder {
 
     /// A flush.
     pub(crate) fn sync(&mut self, at_us: u64, region: u32, data_only: bool) {
-        self.file_line(at_us, region, if data_only { "datasync" } else { "sync" }, 0, 0);
+        self.file_line(
+            at_us,
+            region,
+            if data_only { "datasync" } else { "sync" },
+            0,
+            0,
+        );
     }
 
     fn file_line(&mut self, at_us: u64, region: u32, action: &str, offset: u64, len: u32) {
-        let name = self.names.get_mut(region as usize).map(std::mem::take).unwrap_or_default();
+        let name = self
+            .names
+            .get_mut(region as usize)
+            .map(std::mem::take)
+            .unwrap_or_default();
         self.line(format_args!("{at_us} {name} {action} {offset} {len}"));
         if let Some(place) = self.names.get_mut(region as usize) {
             *place = name;

@@ -77,12 +77,29 @@ pub struct EngineReport {
 
 /// Runs a plan to its end, or until somebody stops it. Whatever was measured is in the report, also after an error.
 pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -> EngineReport {
-    let keeps_content = plan.phases.iter().flat_map(|phase| &phase.workers).any(|worker| worker.verify.is_some());
+    let keeps_content = plan
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.workers)
+        .any(|worker| worker.verify.is_some());
     let (worlds, caveats) = (BTreeMap::new(), plan.caveats.clone());
-    let mut conductor =
-        PhaseRunner { options, worlds, keeps_content, caveats, phases: Vec::new(), laid_out: 0, over: false };
-    if let ClockChoice::Kernel { because: Some(because) } = options.clock {
-        conductor.note(Caveat::ClockFallback { used: options.clock.name().to_owned(), because: because.clone() });
+    let mut conductor = PhaseRunner {
+        options,
+        worlds,
+        keeps_content,
+        caveats,
+        phases: Vec::new(),
+        laid_out: 0,
+        over: false,
+    };
+    if let ClockChoice::Kernel {
+        because: Some(because),
+    } = options.clock
+    {
+        conductor.note(Caveat::ClockFallback {
+            used: options.clock.name().to_owned(),
+            because: because.clone(),
+        });
     }
     let mark = ClockMark::take();
     let mut error = None;
@@ -98,24 +115,51 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
             error = Some(e);
             break;
         }
-        if conductor.over || conductor.phases.last().is_some_and(|record| record.workers.iter().any(ends_run(phase))) {
+        if conductor.over
+            || conductor
+                .phases
+                .last()
+                .is_some_and(|record| record.workers.iter().any(ends_run(phase)))
+        {
             break;
         }
     }
     // The rate of the counter was measured in a few milliseconds; the whole run is a far longer measure of it.
-    if let Some(ppm) = options.clock.drift_ppm(&mark).filter(|ppm| ppm.abs() > DRIFT_PPM) {
-        conductor.note(Caveat::ClockDrift { clock: options.clock.name().to_owned(), ppm: ppm as i64 });
+    if let Some(ppm) = options
+        .clock
+        .drift_ppm(&mark)
+        .filter(|ppm| ppm.abs() > DRIFT_PPM)
+    {
+        conductor.note(Caveat::ClockDrift {
+            clock: options.clock.name().to_owned(),
+            ppm: ppm as i64,
+        });
     }
-    let PhaseRunner { caveats, phases, laid_out, .. } = conductor;
+    let PhaseRunner {
+        caveats,
+        phases,
+        laid_out,
+        ..
+    } = conductor;
     let outcome = outcome(plan, &phases, options.stop.load(Relaxed), error.as_ref());
-    EngineReport { phases, caveats, laid_out: Bytes(laid_out), outcome, error }
+    EngineReport {
+        phases,
+        caveats,
+        laid_out: Bytes(laid_out),
+        outcome,
+        error,
+    }
 }
 
 /// Whether the end of a worker keeps later phases from running.
 fn ends_run(phase: &PhasePlan) -> impl Fn(&WorkerRecord) -> bool {
     let goes_on = |w: &WorkerRecord| {
         let same = |plan: &&WorkerPlan| plan.job == w.job && plan.clone == w.clone;
-        phase.workers.iter().find(same).is_some_and(|plan| plan.exit.phases_after_error)
+        phase
+            .workers
+            .iter()
+            .find(same)
+            .is_some_and(|plan| plan.exit.phases_after_error)
     };
     move |w| match w.stop {
         StopReason::Stopped => true,
@@ -124,19 +168,32 @@ fn ends_run(phase: &PhasePlan) -> impl Fn(&WorkerRecord) -> bool {
     }
 }
 
-fn outcome(plan: &Plan, phases: &[PhaseRecord], stopped: bool, error: Option<&RunError>) -> Outcome {
+fn outcome(
+    plan: &Plan,
+    phases: &[PhaseRecord],
+    stopped: bool,
+    error: Option<&RunError>,
+) -> Outcome {
     let ended = |reason| move |w: &&WorkerRecord| w.stop == reason;
     let workers = || phases.iter().flat_map(|p| &p.workers);
-    if let Some(first) = workers().find(ended(StopReason::Error)).and_then(|w| w.errors.first.last()) {
+    if let Some(first) = workers()
+        .find(ended(StopReason::Error))
+        .and_then(|w| w.errors.first.last())
+    {
         let error = first.kind.broken_rule(first.op).unwrap_or_else(|| {
             let errno = rustix::io::Errno::from_raw_os_error(first.errno);
-            format!("{} of {} at byte {} of {}: {errno}", first.action, first.len, first.offset.0, first.file)
+            format!(
+                "{} of {} at byte {} of {}: {errno}",
+                first.action, first.len, first.offset.0, first.file
+            )
         });
         return Outcome::Failed { error };
     }
     match error {
         Some(RunError::StoppedEarly) => Outcome::Interrupted,
-        Some(error) => Outcome::Failed { error: error.to_string() },
+        Some(error) => Outcome::Failed {
+            error: error.to_string(),
+        },
         None if workers().any(|w| w.stop == StopReason::Stopped) => Outcome::Interrupted,
         None if stopped && phases.len() < plan.phases.len() => Outcome::Interrupted,
         None => Outcome::Completed,
@@ -164,29 +221,54 @@ impl PhaseRunner<'_> {
         }
     }
 
-    fn phase(&mut self, index: usize, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
-        let mut sweeper = CleanupGuard { files: &phase.files, begun: false };
+    fn phase(
+        &mut self,
+        index: usize,
+        phase: &PhasePlan,
+        observer: &mut dyn Observer,
+    ) -> Result<(), RunError> {
+        let mut sweeper = CleanupGuard {
+            files: &phase.files,
+            begun: false,
+        };
         let laid_out = self.lay_out(phase, observer)?;
         let fitted = fill::fitted(phase);
         let phase = fitted.as_ref().unwrap_or(phase);
         let world = self.world_for(phase);
         let disks = DiskWatch::begin(&phase.files);
         let started_unix_ms = (self.options.wall_clock)();
-        let head = PhaseHead { index, started_unix_ms };
+        let head = PhaseHead {
+            index,
+            started_unix_ms,
+        };
         let shared = PhaseShared::new(&phase.workers, &phase.files);
-        let (workers, host_pauses, error) = self.work(phase, head, &shared, world.clone(), &disks, observer);
+        let (workers, host_pauses, error) =
+            self.work(phase, head, &shared, world.clone(), &disks, observer);
         let (disks, traffic) = (disks.so_far(), shared.disks.traffic());
         sweeper.begun = !workers.is_empty();
         if workers.is_empty() {
             return error.map_or(Ok(()), Err);
         }
-        let elapsed = workers.iter().map(|w| w.job_runtime).max().unwrap_or_default();
+        let elapsed = workers
+            .iter()
+            .map(|w| w.job_runtime)
+            .max()
+            .unwrap_or_default();
         let simulated = world.is_some();
         let started_unix_ms = if simulated { 0 } else { started_unix_ms };
         // Virtual time knows nothing of what the host does meanwhile.
         let host_pauses = host_pauses.filter(|_| !simulated);
         let name = phase.name.clone();
-        let record = PhaseRecord { name, started_unix_ms, elapsed, workers, disks, traffic, laid_out, host_pauses };
+        let record = PhaseRecord {
+            name,
+            started_unix_ms,
+            elapsed,
+            workers,
+            disks,
+            traffic,
+            laid_out,
+            host_pauses,
+        };
         self.judge(phase, &record);
         observer.phase_ends(&record);
         self.phases.push(record);
@@ -196,26 +278,44 @@ impl PhaseRunner<'_> {
     /// Caveats that follow from how a phase went.
     fn judge(&mut self, phase: &PhasePlan, record: &PhaseRecord) {
         let name = || phase.name.clone();
-        let longest = record.workers.iter().map(|w| w.runtime).max().unwrap_or_default();
+        let longest = record
+            .workers
+            .iter()
+            .map(|w| w.runtime)
+            .max()
+            .unwrap_or_default();
         if record.workers.iter().any(|w| w.stop == StopReason::Stopped) {
-            self.note(Caveat::Interrupted { phase: name(), measured: longest });
+            self.note(Caveat::Interrupted {
+                phase: name(),
+                measured: longest,
+            });
         }
         let all = || record.workers.iter().flat_map(|w| &w.errors.first);
         let is_rule = |error: &&IoError| error.kind.broken_rule(error.op).is_some();
         if let Some(&IoError { op, kind, .. }) = all().find(is_rule) {
-            self.note(Caveat::RuleBroken { phase: name(), op, kind });
+            self.note(Caveat::RuleBroken {
+                phase: name(),
+                op,
+                kind,
+            });
         }
         let count: u64 = record.workers.iter().map(|w| w.errors.total).sum();
         let count = count.saturating_sub(all().filter(is_rule).count() as u64);
         if let Some(first) = all().find(|error| !is_rule(error)) {
             let errno = rustix::io::Errno::from_raw_os_error(first.errno);
             let first = format!("{} at byte {}: {errno}", first.action, first.offset.0);
-            self.note(Caveat::DeviceErrors { phase: name(), count, first });
+            self.note(Caveat::DeviceErrors {
+                phase: name(),
+                count,
+                first,
+            });
         }
         self.judge_host(record);
         let touches_files = !phase.files.is_empty();
         if touches_files && record.disks.is_empty() {
-            let because = "no block device with counters lies below (memory, network or an overlay)".to_owned();
+            let because =
+                "no block device with counters lies below (memory, network or an overlay)"
+                    .to_owned();
             self.note(Caveat::NoDiskStats { because });
         }
     }
@@ -223,38 +323,85 @@ impl PhaseRunner<'_> {
     /// Caveats that follow from what the host did meanwhile.
     fn judge_host(&mut self, record: &PhaseRecord) {
         let phase = || record.name.clone();
-        let measured = record.workers.iter().map(|w| w.runtime).max().unwrap_or_default();
+        let measured = record
+            .workers
+            .iter()
+            .map(|w| w.runtime)
+            .max()
+            .unwrap_or_default();
         let none = HostPauses::default();
         let found = record.host_pauses.as_ref().unwrap_or(&none);
         for kind in [PauseKind::Stopped, PauseKind::Suspended] {
-            let lengths = || found.pauses.iter().filter(|pause| pause.kind == kind).map(|pause| pause.length);
+            let lengths = || {
+                found
+                    .pauses
+                    .iter()
+                    .filter(|pause| pause.kind == kind)
+                    .map(|pause| pause.length)
+            };
             let Some(longest) = lengths().max() else {
                 continue;
             };
             let (times, total) = (lengths().count() as u32, found.total(kind));
-            self.note(Caveat::Paused { phase: phase(), kind, times, total, longest });
+            self.note(Caveat::Paused {
+                phase: phase(),
+                kind,
+                times,
+                total,
+                longest,
+            });
         }
-        let share = |time: Nanos, least: u64| time >= LONG_WAIT && time.0 > measured.0 / 100 * least;
+        let share =
+            |time: Nanos, least: u64| time >= LONG_WAIT && time.0 > measured.0 / 100 * least;
         if share(found.stolen, STOLEN_PERCENT) {
-            self.note(Caveat::StolenTime { phase: phase(), stolen: found.stolen, measured });
+            self.note(Caveat::StolenTime {
+                phase: phase(),
+                stolen: found.stolen,
+                measured,
+            });
         }
         // More workers than processors wait for one another, which is their own doing.
-        let alone = std::thread::available_parallelism().is_ok_and(|n| record.workers.len() <= n.get());
-        let waited = record.workers.iter().filter_map(|w| w.cpu.waited).max().unwrap_or_default();
+        let alone =
+            std::thread::available_parallelism().is_ok_and(|n| record.workers.len() <= n.get());
+        let waited = record
+            .workers
+            .iter()
+            .filter_map(|w| w.cpu.waited)
+            .max()
+            .unwrap_or_default();
         if alone && share(waited, WAITED_PERCENT) {
-            self.note(Caveat::Descheduled { phase: phase(), waited, measured });
+            self.note(Caveat::Descheduled {
+                phase: phase(),
+                waited,
+                measured,
+            });
         }
     }
 
     /// Makes the files of a phase. Returns what that took, where there was anything to do.
-    fn lay_out(&mut self, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<Option<LaidOut>, RunError> {
+    fn lay_out(
+        &mut self,
+        phase: &PhasePlan,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<LaidOut>, RunError> {
         if phase.files.iter().all(|file| file.lay_out == LayOut::Ready) {
             return Ok(None);
         }
-        let (disks, begun, before, mut worked) = (DiskWatch::begin(&phase.files), Instant::now(), self.laid_out, false);
-        for (index, file) in phase.files.iter().enumerate().filter(|(_, f)| f.lay_out != LayOut::Ready) {
+        let (disks, begun, before, mut worked) = (
+            DiskWatch::begin(&phase.files),
+            Instant::now(),
+            self.laid_out,
+            false,
+        );
+        for (index, file) in phase
+            .files
+            .iter()
+            .enumerate()
+            .filter(|(_, f)| f.lay_out != LayOut::Ready)
+        {
             let (mut last, mut before) = (Instant::now(), None);
-            let mut go_on = observer.laying_out(&LayoutProgress { file, done: 0 }) == Flow::Continue;
+            let mut go_on =
+                observer.laying_out(&LayoutProgress { file, done: 0 }) == Flow::Continue;
             let result = files::lay_out(file, index as u64, &mut |done| {
                 self.laid_out += done - before.replace(done).unwrap_or(done);
                 if last.elapsed() >= LOOK || done == file.size.0 {
@@ -265,15 +412,24 @@ impl PhaseRunner<'_> {
             });
             worked |= matches!(result, Ok(true));
             if let Err(error) = result {
-                if !file.path.starts_with("/proc") && file.kind == hakaru_model::facts::TargetKind::Absent {
+                if !file.path.starts_with("/proc")
+                    && file.kind == hakaru_model::facts::TargetKind::Absent
+                {
                     // Half a file is of no use to anybody, and was not there before.
                     let _ = std::fs::remove_file(&file.path);
                 }
                 return Err(error);
             }
         }
-        let (bytes, elapsed) = (Bytes(self.laid_out - before), Nanos(begun.elapsed().as_nanos() as u64));
-        Ok(worked.then(|| LaidOut { bytes, elapsed, disks: disks.so_far() }))
+        let (bytes, elapsed) = (
+            Bytes(self.laid_out - before),
+            Nanos(begun.elapsed().as_nanos() as u64),
+        );
+        Ok(worked.then(|| LaidOut {
+            bytes,
+            elapsed,
+            disks: disks.so_far(),
+        }))
     }
 
     /// The simulated card of a phase, and the moment it begins.
@@ -282,7 +438,10 @@ impl PhaseRunner<'_> {
         let prices = worker.sim.as_deref()?;
         let world = self.worlds.entry(prices.name.clone());
         let world = world.or_insert_with(|| {
-            Arc::new(SimScheduler::new(SimCard::new(prices.clone(), worker.seed), self.keeps_content))
+            Arc::new(SimScheduler::new(
+                SimCard::new(prices.clone(), worker.seed),
+                self.keeps_content,
+            ))
         });
         let world = Arc::clone(world);
         let start = world.open(phase.workers.len());
@@ -299,7 +458,11 @@ impl PhaseRunner<'_> {
         disks: &DiskWatch,
         observer: &mut dyn Observer,
     ) -> (Vec<WorkerRecord>, Option<HostPauses>, Option<RunError>) {
-        let names: Vec<Vec<String>> = phase.workers.iter().map(|w| region_names(phase, w)).collect();
+        let names: Vec<Vec<String>> = phase
+            .workers
+            .iter()
+            .map(|w| region_names(phase, w))
+            .collect();
         let _shown = shown::shown(phase);
         let starter = WorkerParts {
             files: &phase.files,
@@ -318,14 +481,27 @@ impl PhaseRunner<'_> {
                 let (starter, files, found) = (&starter, &names[index], &found);
                 let (give_back, chunks) = std::sync::mpsc::channel();
                 returns.push(give_back);
-                let seat =
-                    WorkerSpawn { phase, index, plan, files, shared, chunks, wall_clock: self.options.wall_clock };
-                let thread = std::thread::Builder::new().name(plan.name.clone()).stack_size(512 << 10);
-                let spawned = thread.spawn_scoped(scope, move || seat.run(starter, &messages, found));
+                let seat = WorkerSpawn {
+                    phase,
+                    index,
+                    plan,
+                    files,
+                    shared,
+                    chunks,
+                    wall_clock: self.options.wall_clock,
+                };
+                let thread = std::thread::Builder::new()
+                    .name(plan.name.clone())
+                    .stack_size(512 << 10);
+                let spawned =
+                    thread.spawn_scoped(scope, move || seat.run(starter, &messages, found));
                 match spawned {
                     Ok(thread) => threads.push(thread),
                     Err(e) => {
-                        failure = Some(RunError::Thread { job: plan.name.clone(), reason: e.to_string() });
+                        failure = Some(RunError::Thread {
+                            job: plan.name.clone(),
+                            reason: e.to_string(),
+                        });
                         break;
                     }
                 }
@@ -335,8 +511,19 @@ impl PhaseRunner<'_> {
             let steady = SteadyWatch::new(phase);
             let (begun, over) = (Instant::now(), &mut self.over);
             let pauses = PauseWatch::begin();
-            let watch =
-                PhaseWatch { phase, head, shared, disks, receiver, returns, options, begun, steady, over, pauses };
+            let watch = PhaseWatch {
+                phase,
+                head,
+                shared,
+                disks,
+                receiver,
+                returns,
+                options,
+                begun,
+                steady,
+                over,
+                pauses,
+            };
             let answer = watch.until_done(failure, observer);
             // A panic was told by its guard already; one that nobody asks for would go on to the conductor.
             threads.into_iter().for_each(|thread| drop(thread.join()));
@@ -362,8 +549,21 @@ struct WorkerSpawn<'a> {
 
 impl WorkerSpawn<'_> {
     /// Works, and tells how it ended, also when that is by a panic.
-    fn run(self, starter: &WorkerParts<'_>, messages: &SyncSender<Message>, found: &Mutex<Vec<Caveat>>) {
-        let WorkerSpawn { phase, index, plan, files, shared, chunks, wall_clock } = self;
+    fn run(
+        self,
+        starter: &WorkerParts<'_>,
+        messages: &SyncSender<Message>,
+        found: &Mutex<Vec<Caveat>>,
+    ) {
+        let WorkerSpawn {
+            phase,
+            index,
+            plan,
+            files,
+            shared,
+            chunks,
+            wall_clock,
+        } = self;
         let mut caveats = Vec::new();
         let waits_for = waits_for(phase, plan);
         let (check, record, reopener, zones, own_files) = (None, None, None, None, false);
@@ -382,15 +582,24 @@ impl WorkerSpawn<'_> {
             zones,
             own_files,
         };
-        let guard = PanicGuard { job: &plan.name, messages };
+        let guard = PanicGuard {
+            job: &plan.name,
+            messages,
+        };
         let _leaver = ExitGuard { shared, index };
         let answer = match run_worker(around, starter, &mut caveats) {
-            Ok(Some(record)) => Some(Message::Finished { worker: index, record: Box::new(record) }),
+            Ok(Some(record)) => Some(Message::Finished {
+                worker: index,
+                record: Box::new(record),
+            }),
             Ok(None) => None,
             Err(error) => Some(Message::Failed(error)),
         };
         std::mem::forget(guard);
-        found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).append(&mut caveats);
+        found
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .append(&mut caveats);
         if let Some(message) = answer {
             let _ = messages.send(message);
         }
@@ -402,7 +611,11 @@ fn waits_for(phase: &PhasePlan, plan: &WorkerPlan) -> Vec<usize> {
     let Some(name) = &plan.rules.wait_for else {
         return Vec::new();
     };
-    let named = phase.workers.iter().enumerate().filter(|(_, w)| w.name == *name && w.job != plan.job);
+    let named = phase
+        .workers
+        .iter()
+        .enumerate()
+        .filter(|(_, w)| w.name == *name && w.job != plan.job);
     named.map(|(index, _)| index).collect()
 }
 
@@ -433,7 +646,12 @@ fn region_names(phase: &PhasePlan, worker: &WorkerPlan) -> Vec<String> {
         (None, Some(file)) => files::name_of(&file.path),
         (None, None) => worker.ioengine.name().to_owned(),
     };
-    worker.stream.regions.iter().map(|region| name(region.file)).collect()
+    worker
+        .stream
+        .regions
+        .iter()
+        .map(|region| name(region.file))
+        .collect()
 }
 
 /// Tells the conductor when a worker ends by a panic, so that it does not wait for ever.
@@ -444,6 +662,8 @@ struct PanicGuard<'a> {
 
 impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
-        let _ = self.messages.send(Message::Failed(RunError::Panicked { job: self.job.to_owned() }));
+        let _ = self.messages.send(Message::Failed(RunError::Panicked {
+            job: self.job.to_owned(),
+        }));
     }
 }

@@ -48,19 +48,38 @@ pub(crate) struct PhaseShared {
 impl PhaseShared {
     pub(crate) fn new(workers: &[WorkerPlan], files: &[FilePlan]) -> PhaseShared {
         let progress = workers.iter().map(|_| WorkerProgress::default()).collect();
-        let done = CompletionTracker { done: Mutex::new(vec![false; workers.len()]), changed: Condvar::new() };
+        let done = CompletionTracker {
+            done: Mutex::new(vec![false; workers.len()]),
+            changed: Condvar::new(),
+        };
         let (stop, gate) = (AtomicBool::new(false), StartGate::default());
         let groups = workers.iter().map(|worker| worker.group).collect();
-        let (flows, boards, locks) = (FlowCounters::new(workers), ZoneTables::of(workers), locks(workers));
+        let (flows, boards, locks) = (
+            FlowCounters::new(workers),
+            ZoneTables::of(workers),
+            locks(workers),
+        );
         let disks = DiskWindow::new(files, workers);
-        PhaseShared { stop, progress, gate, groups, flows, done, boards, locks, disks }
+        PhaseShared {
+            stop,
+            progress,
+            gate,
+            groups,
+            flows,
+            done,
+            boards,
+            locks,
+            disks,
+        }
     }
 
     /// Ends workers: those of one group, or all.
     pub(crate) fn end(&self, group: Option<u32>) {
         for (published, of) in self.progress.iter().zip(&self.groups) {
             if group.is_none_or(|group| group == *of) {
-                published.ended.store(true, std::sync::atomic::Ordering::Relaxed);
+                published
+                    .ended
+                    .store(true, std::sync::atomic::Ordering::Relaxed);
             }
         }
     }
@@ -74,8 +93,13 @@ impl PhaseShared {
 
 /// A lock for each file, where any is to be locked.
 fn locks(workers: &[WorkerPlan]) -> Box<[RwLock<()>]> {
-    let locking = workers.iter().filter(|worker| worker.rules.files.lock != FileLock::None);
-    let files = locking.flat_map(|worker| &worker.stream.regions).map(|region| region.file + 1).max();
+    let locking = workers
+        .iter()
+        .filter(|worker| worker.rules.files.lock != FileLock::None);
+    let files = locking
+        .flat_map(|worker| &worker.stream.regions)
+        .map(|region| region.file + 1)
+        .max();
     (0..files.unwrap_or(0)).map(|_| RwLock::new(())).collect()
 }
 
@@ -88,7 +112,10 @@ pub(crate) struct CompletionTracker {
 
 impl CompletionTracker {
     fn note(&self, worker: usize) {
-        let mut done = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut done = self
+            .done
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(done) = done.get_mut(worker) {
             *done = true;
         }
@@ -97,9 +124,14 @@ impl CompletionTracker {
 
     /// Waits until these are done, or `give_up` says so.
     pub(crate) fn wait_for(&self, workers: &[usize], give_up: impl Fn() -> bool) {
-        let mut done = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut done = self
+            .done
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         while !give_up() && workers.iter().any(|&worker| !done[worker]) {
-            let answer = self.changed.wait_timeout(done, std::time::Duration::from_millis(50));
+            let answer = self
+                .changed
+                .wait_timeout(done, std::time::Duration::from_millis(50));
             done = answer.unwrap_or_else(std::sync::PoisonError::into_inner).0;
         }
     }
@@ -117,9 +149,15 @@ pub(crate) enum Message {
     /// What its log has to tell.
     Log { worker: usize, chunk: Box<LogChunk> },
     /// What it has measured so far, because somebody asked.
-    SoFar { worker: usize, record: Box<WorkerRecord> },
+    SoFar {
+        worker: usize,
+        record: Box<WorkerRecord>,
+    },
     /// It is done.
-    Finished { worker: usize, record: Box<WorkerRecord> },
+    Finished {
+        worker: usize,
+        record: Box<WorkerRecord>,
+    },
 }
 
 /// Where workers wait until all are ready.
@@ -132,18 +170,27 @@ pub(crate) struct StartGate {
 impl StartGate {
     /// Lets everybody go (`true`) or go home (`false`).
     pub(crate) fn decide(&self, go: bool) {
-        *self.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(go);
+        *self
+            .open
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner) = Some(go);
         self.changed.notify_all();
     }
 
     /// Waits for the decision.
     pub(crate) fn wait(&self) -> bool {
-        let mut open = self.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut open = self
+            .open
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         loop {
             if let Some(go) = *open {
                 return go;
             }
-            open = self.changed.wait(open).unwrap_or_else(std::sync::PoisonError::into_inner);
+            open = self
+                .changed
+                .wait(open)
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
         }
     }
 }

@@ -5,7 +5,9 @@ mod offload;
 
 use crate::backend::Backend;
 use crate::backend::falloc::{FallocateCall, SpaceBackend};
-use crate::backend::fileops::{CreateFile, CreateFolder, NameBackend, NameCall, RemoveFile, RemoveFolder};
+use crate::backend::fileops::{
+    CreateFile, CreateFolder, NameBackend, NameCall, RemoveFile, RemoveFolder,
+};
 use crate::backend::files::{FileBackend, Positional, Seek, Vectored, Vectored2, VectoredSome};
 use crate::backend::ftruncate::Truncate;
 use crate::backend::libaio::AioBackend;
@@ -76,7 +78,11 @@ pub(crate) fn run_worker<'a>(
     if plan.ioengine.works_on_names() {
         return run_engine(around, starter, caveats);
     }
-    around.reopener = Some(FileRecreator { plan, files: starter.files, direct_fallback: starter.direct_fallback });
+    around.reopener = Some(FileRecreator {
+        plan,
+        files: starter.files,
+        direct_fallback: starter.direct_fallback,
+    });
     if let Zones::Device { .. } = plan.stream.zones {
         around.zones = Some(seat(&around, starter)?);
     }
@@ -98,14 +104,26 @@ fn keeps_own_files(plan: &WorkerPlan) -> bool {
 }
 
 /// The place of a worker at the zones of its files.
-fn seat(around: &WorkerContext<'_>, starter: &WorkerParts<'_>) -> Result<(zones::ZoneCursor, StreamPlan), RunError> {
+fn seat(
+    around: &WorkerContext<'_>,
+    starter: &WorkerParts<'_>,
+) -> Result<(zones::ZoneCursor, StreamPlan), RunError> {
     let plan = around.plan;
-    let files = || plan.stream.regions.iter().filter_map(|r| Some((r, starter.files.get(r.file as usize)?)));
+    let files = || {
+        plan.stream
+            .regions
+            .iter()
+            .filter_map(|r| Some((r, starter.files.get(r.file as usize)?)))
+    };
     let board = |(region, file)| around.shared.boards.board(region, file, plan);
     let boards = files().map(board).collect::<Result<Vec<_>, _>>()?;
     zones::ZoneCursor::new(around.index, plan, boards).map_err(|region| RunError::Zones {
-        path: files().nth(region).map_or_else(PathBuf::new, |(_, file)| file.path.clone()),
-        because: "what the job uses of it holds no whole zone; use a larger size, or another offset".to_owned(),
+        path: files()
+            .nth(region)
+            .map_or_else(PathBuf::new, |(_, file)| file.path.clone()),
+        because:
+            "what the job uses of it holds no whole zone; use a larger size, or another offset"
+                .to_owned(),
     })
 }
 
@@ -126,22 +144,39 @@ fn some_slots(plan: &WorkerPlan, count: usize) -> Result<Slots, RunError> {
 
 fn no_memory(plan: &WorkerPlan, errno: Errno) -> RunError {
     let bytes = u64::from(plan.max_block) * u64::from(plan.queue.iodepth);
-    RunError::Memory { job: plan.name.clone(), bytes, errno }
+    RunError::Memory {
+        job: plan.name.clone(),
+        bytes,
+        errno,
+    }
 }
 
 /// Makes the directories that an engine working on names expects.
 fn make_directories(plan: &WorkerPlan, starter: &WorkerParts<'_>) -> Result<(), RunError> {
     let needs_itself = matches!(plan.ioengine, IoEngine::Dirstat | IoEngine::Dirdelete);
-    let files = plan.stream.regions.iter().filter_map(|r| starter.files.get(r.file as usize));
+    let files = plan
+        .stream
+        .regions
+        .iter()
+        .filter_map(|r| starter.files.get(r.file as usize));
     for path in files.map(|file| file.path.as_path()) {
         let directory = match needs_itself {
             true => Some(path),
-            false => path.parent().filter(|parent| !parent.as_os_str().is_empty()),
+            false => path
+                .parent()
+                .filter(|parent| !parent.as_os_str().is_empty()),
         };
-        directory.map_or(Ok(()), std::fs::create_dir_all).map_err(|e| {
-            let errno = Errno::from_io_error(&e).unwrap_or(Errno::IO);
-            RunError::LayOut { path: path.to_owned(), at: 0, size: 0, errno }
-        })?;
+        directory
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .map_err(|e| {
+                let errno = Errno::from_io_error(&e).unwrap_or(Errno::IO);
+                RunError::LayOut {
+                    path: path.to_owned(),
+                    at: 0,
+                    size: 0,
+                    errno,
+                }
+            })?;
     }
     Ok(())
 }
@@ -154,11 +189,22 @@ fn named(
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
     make_directories(plan, starter)?;
-    let files = plan.stream.regions.iter().filter_map(|r| starter.files.get(r.file as usize));
+    let files = plan
+        .stream
+        .regions
+        .iter()
+        .filter_map(|r| starter.files.get(r.file as usize));
     let paths = files.clone().map(|file| file.path.as_path());
     let backend = NameBackend::new(paths, slots(plan)?, call).map_err(|errno| {
-        let path = files.clone().next().map_or(Path::new("").to_owned(), |file| file.path.clone());
-        RunError::Open { path, purpose: "its name", errno }
+        let path = files
+            .clone()
+            .next()
+            .map_or(Path::new("").to_owned(), |file| file.path.clone());
+        RunError::Open {
+            path,
+            purpose: "its name",
+            errno,
+        }
     })?;
     Ok(timed(around, backend, starter.clock))
 }
@@ -171,13 +217,30 @@ fn run_mmap(
     let plan = around.plan;
     let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
     let (regions, random) = (&plan.stream.regions, plan.stream.access.random);
-    let path = |region: &hakaru_model::stream::Region| starter.files.get(region.file as usize).map(|f| f.path.clone());
+    let path = |region: &hakaru_model::stream::Region| {
+        starter
+            .files
+            .get(region.file as usize)
+            .map(|f| f.path.clone())
+    };
     if plan.direct {
         for path in regions.iter().filter_map(path) {
-            note(caveats, Caveat::NotDirect { path: path.display().to_string() });
+            note(
+                caveats,
+                Caveat::NotDirect {
+                    path: path.display().to_string(),
+                },
+            );
         }
     }
-    let backend = MmapBackend::new(opened, regions, slots(plan)?, plan.writes, random, plan.direct);
+    let backend = MmapBackend::new(
+        opened,
+        regions,
+        slots(plan)?,
+        plan.writes,
+        random,
+        plan.direct,
+    );
     let backend = backend.map_err(|errno| RunError::Open {
         path: regions.first().and_then(path).unwrap_or_default(),
         purpose: "mapping it",
@@ -194,14 +257,28 @@ fn run_libaio(
     let plan = around.plan;
     let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
     let depth = plan.queue.iodepth as usize;
-    let batch = if plan.queue.batch_submit == 0 { depth } else { plan.queue.batch_submit as usize };
+    let batch = if plan.queue.batch_submit == 0 {
+        depth
+    } else {
+        plan.queue.batch_submit as usize
+    };
     match AioQueue::new(slots(plan)?) {
         Ok(queue) => {
             let queue = queue.nowait(plan.engine.nowait);
-            Ok(timed(around, AioBackend::new(queue, opened, batch, depth), starter.clock))
+            Ok(timed(
+                around,
+                AioBackend::new(queue, opened, batch, depth),
+                starter.clock,
+            ))
         }
         Err(errno) => {
-            replaced(starter, IoEngine::Libaio, IoEngine::Psync, why_not(errno), caveats)?;
+            replaced(
+                starter,
+                IoEngine::Libaio,
+                IoEngine::Psync,
+                why_not(errno),
+                caveats,
+            )?;
             run_psync(around, starter, opened)
         }
     }
@@ -221,7 +298,13 @@ fn run_engine(
         IoEngine::IoUring => match ring(plan, slots()?, opened()?)? {
             Ok(backend) => timed(around, backend, clock),
             Err(because) => {
-                replaced(starter, IoEngine::IoUring, IoEngine::Libaio, because, caveats)?;
+                replaced(
+                    starter,
+                    IoEngine::IoUring,
+                    IoEngine::Libaio,
+                    because,
+                    caveats,
+                )?;
                 return run_libaio(around, starter, caveats);
             }
         },
@@ -231,13 +314,29 @@ fn run_engine(
         IoEngine::Null => timed(around, NullBackend::new(slots()?), clock),
         IoEngine::Sync => timed(around, FileBackend::new(opened()?, slots()?, Seek), clock),
         IoEngine::Psync => return run_psync(around, starter, opened()?),
-        IoEngine::Pvsync => timed(around, FileBackend::new(opened()?, slots()?, Vectored), clock),
+        IoEngine::Pvsync => timed(
+            around,
+            FileBackend::new(opened()?, slots()?, Vectored),
+            clock,
+        ),
         IoEngine::Pvsync2 => match polls_for_some(plan, 0) {
-            None => timed(around, FileBackend::new(opened()?, slots()?, call_flags(plan)), clock),
+            None => timed(
+                around,
+                FileBackend::new(opened()?, slots()?, call_flags(plan)),
+                clock,
+            ),
             Some(some) => timed(around, FileBackend::new(opened()?, slots()?, some), clock),
         },
-        IoEngine::Vsync => timed(around, VsyncBackend::new(opened()?, VectoredSlots::new(slots()?), depth), clock),
-        IoEngine::Stdio => timed(around, StdioBackend::new(opened()?, slots()?, plan.writes), clock),
+        IoEngine::Vsync => timed(
+            around,
+            VsyncBackend::new(opened()?, VectoredSlots::new(slots()?), depth),
+            clock,
+        ),
+        IoEngine::Stdio => timed(
+            around,
+            StdioBackend::new(opened()?, slots()?, plan.writes),
+            clock,
+        ),
         IoEngine::Splice => {
             let pipe = SplicePipe::new().map_err(|errno| none(plan, errno))?;
             timed(around, SpliceBackend::new(opened()?, slots()?, pipe), clock)
@@ -253,10 +352,22 @@ fn run_engine(
                 buffers.push(buffer);
             }
             let backend = PosixaioBackend::new(opened()?, buffers);
-            timed(around, backend.map_err(|errno| no_memory(plan, errno))?, clock)
+            timed(
+                around,
+                backend.map_err(|errno| no_memory(plan, errno))?,
+                clock,
+            )
         }
-        IoEngine::Falloc => timed(around, SpaceBackend::new(opened()?, slots()?, FallocateCall), clock),
-        IoEngine::Ftruncate => timed(around, SpaceBackend::new(opened()?, slots()?, Truncate), clock),
+        IoEngine::Falloc => timed(
+            around,
+            SpaceBackend::new(opened()?, slots()?, FallocateCall),
+            clock,
+        ),
+        IoEngine::Ftruncate => timed(
+            around,
+            SpaceBackend::new(opened()?, slots()?, Truncate),
+            clock,
+        ),
         IoEngine::Filecreate => return named(around, starter, CreateFile),
         IoEngine::Filestat | IoEngine::Dirstat => return named(around, starter, plan.engine.stat),
         IoEngine::Filedelete => return named(around, starter, RemoveFile),
@@ -264,7 +375,10 @@ fn run_engine(
         IoEngine::Dirdelete => return named(around, starter, RemoveFolder),
         IoEngine::Sim => {
             let because = "no simulated card was handed in".to_owned();
-            return Err(RunError::NoEngine { ioengine: plan.ioengine.name(), because });
+            return Err(RunError::NoEngine {
+                ioengine: plan.ioengine.name(),
+                because,
+            });
         }
     })
 }
@@ -276,14 +390,22 @@ fn run_psync(
     opened: Vec<OwnedFd>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let slots = slots(around.plan)?;
-    Ok(timed(around, FileBackend::new(opened, slots, Positional), starter.clock))
+    Ok(timed(
+        around,
+        FileBackend::new(opened, slots, Positional),
+        starter.clock,
+    ))
 }
 
 /// A write is done whole or not at all; the kernel's number, which older headers do not name.
 const RWF_ATOMIC: u32 = 0x40;
 
 fn of_writes(plan: &WorkerPlan) -> ReadWriteFlags {
-    if plan.rules.files.atomic { ReadWriteFlags::from_bits_retain(RWF_ATOMIC) } else { ReadWriteFlags::empty() }
+    if plan.rules.files.atomic {
+        ReadWriteFlags::from_bits_retain(RWF_ATOMIC)
+    } else {
+        ReadWriteFlags::empty()
+    }
 }
 
 /// How `preadv2` and `pwritev2` are called.
@@ -298,11 +420,18 @@ fn call_flags(plan: &WorkerPlan) -> Vectored2 {
 /// choices of several callers of one worker apart.
 fn polls_for_some(plan: &WorkerPlan, stream: u64) -> Option<VectoredSome> {
     let percent = plan.engine.hipri_percentage.filter(|_| plan.engine.hipri)?;
-    Some(VectoredSome::new(call_flags(plan), percent, plan.seed.wrapping_add(stream)))
+    Some(VectoredSome::new(
+        call_flags(plan),
+        percent,
+        plan.seed.wrapping_add(stream),
+    ))
 }
 
 fn none(plan: &WorkerPlan, errno: Errno) -> RunError {
-    RunError::NoEngine { ioengine: plan.ioengine.name(), because: why_not(errno) }
+    RunError::NoEngine {
+        ioengine: plan.ioengine.name(),
+        because: why_not(errno),
+    }
 }
 
 /// A ring as it was asked for.
@@ -322,7 +451,11 @@ fn ring_options(plan: &WorkerPlan) -> RingOptions {
 }
 
 /// A ring, or why there is none. Buffers and files are registered where the job asks for that, and in the native default.
-fn ring(plan: &WorkerPlan, slots: Slots, opened: Vec<OwnedFd>) -> Result<Result<RingBackend, String>, RunError> {
+fn ring(
+    plan: &WorkerPlan,
+    slots: Slots,
+    opened: Vec<OwnedFd>,
+) -> Result<Result<RingBackend, String>, RunError> {
     let depth = plan.queue.iodepth as usize;
     let lean = plan.queue.batch_submit == 0 && !plan.engine.vectored && !plan.queue.separate_submit;
     let asked = RingOptions {
@@ -330,7 +463,12 @@ fn ring(plan: &WorkerPlan, slots: Slots, opened: Vec<OwnedFd>) -> Result<Result<
         fixed_files: plan.engine.registerfiles || lean,
         ..ring_options(plan)
     };
-    let copies = || opened.iter().map(|fd| fd.try_clone()).collect::<Result<Vec<_>, _>>();
+    let copies = || {
+        opened
+            .iter()
+            .map(|fd| fd.try_clone())
+            .collect::<Result<Vec<_>, _>>()
+    };
     let first = copies().map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::MFILE));
     let answer = first.and_then(|files| Ring::new(slots, files, asked));
     match answer {
@@ -341,8 +479,13 @@ fn ring(plan: &WorkerPlan, slots: Slots, opened: Vec<OwnedFd>) -> Result<Result<
         Err(_) => {}
     }
     // Registered buffers count against the limit of locked memory: without them it may go.
-    let bare = RingOptions { fixed_buffers: false, ..asked };
-    Ok(Ring::new(self::slots(plan)?, opened, bare).map(|ring| RingBackend::new(ring, depth)).map_err(why_not))
+    let bare = RingOptions {
+        fixed_buffers: false,
+        ..asked
+    };
+    Ok(Ring::new(self::slots(plan)?, opened, bare)
+        .map(|ring| RingBackend::new(ring, depth))
+        .map_err(why_not))
 }
 
 fn why_not(errno: Errno) -> String {
@@ -363,9 +506,19 @@ fn replaced(
     caveats: &mut Vec<Caveat>,
 ) -> Result<(), RunError> {
     if !starter.replace_engines {
-        return Err(RunError::NoEngine { ioengine: asked.name(), because });
+        return Err(RunError::NoEngine {
+            ioengine: asked.name(),
+            because,
+        });
     }
-    note(caveats, Caveat::EngineReplaced { asked: asked.name().to_owned(), used: used.name().to_owned(), because });
+    note(
+        caveats,
+        Caveat::EngineReplaced {
+            asked: asked.name().to_owned(),
+            used: used.name().to_owned(),
+            because,
+        },
+    );
     Ok(())
 }
 
@@ -375,7 +528,11 @@ fn note(caveats: &mut Vec<Caveat>, caveat: Caveat) {
     }
 }
 
-fn timed<B: Backend>(around: WorkerContext<'_>, backend: B, clock: &ClockChoice) -> Option<WorkerRecord> {
+fn timed<B: Backend>(
+    around: WorkerContext<'_>,
+    backend: B,
+    clock: &ClockChoice,
+) -> Option<WorkerRecord> {
     match clock {
         ClockChoice::Counter(rate) => go(around, backend, CounterClock(*rate)),
         ClockChoice::Kernel { .. } => go(around, backend, KernelClock),
@@ -383,7 +540,11 @@ fn timed<B: Backend>(around: WorkerContext<'_>, backend: B, clock: &ClockChoice)
 }
 
 /// Says that it is ready, waits for the others, and works.
-fn go<B: Backend, C: Clock>(around: WorkerContext<'_>, backend: B, clock: C) -> Option<WorkerRecord> {
+fn go<B: Backend, C: Clock>(
+    around: WorkerContext<'_>,
+    backend: B,
+    clock: C,
+) -> Option<WorkerRecord> {
     let (shared, messages) = (around.shared, around.messages);
     let worker = Worker::new(around, backend, clock);
     // A conductor that does not listen has called the run off, and the gate says so.

@@ -33,7 +33,10 @@ impl SteadyWatch {
                 continue;
             };
             let key = rule.together.then_some(worker.group);
-            match groups.iter_mut().find(|(other, _)| key.is_some() && *other == key) {
+            match groups
+                .iter_mut()
+                .find(|(other, _)| key.is_some() && *other == key)
+            {
                 Some((_, group)) => group.members.push((index, Some(0))),
                 None => groups.push((key, SteadyGroup::new(rule, index))),
             }
@@ -63,7 +66,13 @@ impl SteadyWatch {
 impl SteadyGroup {
     fn new(rule: SteadyStateRule, first: usize) -> SteadyGroup {
         let (open, found) = (BTreeMap::new(), SteadyRecord::default());
-        SteadyGroup { rule, members: vec![(first, Some(0))], open, next: rule.ramp.0 / rule.interval.0.max(1), found }
+        SteadyGroup {
+            rule,
+            members: vec![(first, Some(0))],
+            open,
+            next: rule.ramp.0 / rule.interval.0.max(1),
+            found,
+        }
     }
 
     fn has(&self, worker: usize) -> bool {
@@ -72,7 +81,10 @@ impl SteadyGroup {
 
     fn take(&mut self, worker: usize, interval: &Interval) {
         let middle = interval.at.0.saturating_sub(interval.length.0 / 2);
-        let sample = self.open.entry(middle / self.rule.interval.0.max(1)).or_default();
+        let sample = self
+            .open
+            .entry(middle / self.rule.interval.0.max(1))
+            .or_default();
         for op in Op::ALL {
             sample.0 += interval.ops[op].ios;
             sample.1 += interval.ops[op].bytes;
@@ -85,7 +97,12 @@ impl SteadyGroup {
     /// Completes samples and judges each window of them. The members, once the speed is steady.
     fn judge(&mut self) -> Vec<usize> {
         let length = self.rule.interval.0.max(1);
-        let all_past = self.members.iter().filter_map(|member| member.1).min().unwrap_or(0);
+        let all_past = self
+            .members
+            .iter()
+            .filter_map(|member| member.1)
+            .min()
+            .unwrap_or(0);
         while !self.found.attained && (self.next + 1) * length <= all_past {
             let (ios, bytes) = self.open.remove(&self.next).unwrap_or_default();
             self.next += 1;
@@ -93,7 +110,11 @@ impl SteadyGroup {
             self.add(ios, bytes);
         }
         let steady = self.found.attained;
-        self.members.iter().filter(|_| steady).map(|member| member.0).collect()
+        self.members
+            .iter()
+            .filter(|_| steady)
+            .map(|member| member.0)
+            .collect()
     }
 
     fn add(&mut self, ios: u64, bytes: u64) {
@@ -110,11 +131,23 @@ impl SteadyGroup {
         if found.iops.len() < window {
             return;
         }
-        let samples = if self.rule.iops { &found.iops } else { &found.bytes_per_s };
-        let Judgement { mean, distance, slope } = judge(samples);
+        let samples = if self.rule.iops {
+            &found.iops
+        } else {
+            &found.bytes_per_s
+        };
+        let Judgement {
+            mean,
+            distance,
+            slope,
+        } = judge(samples);
         let value = if self.rule.slope { slope } else { distance };
         let percent = |value: f64| {
-            if mean > 0.0 { value * 100.0 / mean } else { 0.0 }
+            if mean > 0.0 {
+                value * 100.0 / mean
+            } else {
+                0.0
+            }
         };
         let (value, limit) = match self.rule.limit {
             SteadyLimit::Percent(limit) => (percent(value), limit),
@@ -139,7 +172,10 @@ struct Judgement {
 fn judge(samples: &[u64]) -> Judgement {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<u64>() as f64 / n;
-    let distance = samples.iter().map(|&x| (x as f64 - mean).abs()).fold(0.0, f64::max);
+    let distance = samples
+        .iter()
+        .map(|&x| (x as f64 - mean).abs())
+        .fold(0.0, f64::max);
     let middle = (n - 1.0) / 2.0;
     let (mut up, mut along) = (0.0, 0.0);
     for (i, &x) in samples.iter().enumerate() {
@@ -147,7 +183,11 @@ fn judge(samples: &[u64]) -> Judgement {
         up += from_middle * (x as f64 - mean);
         along += from_middle * from_middle;
     }
-    Judgement { mean, distance, slope: if along > 0.0 { up / along } else { 0.0 } }
+    Judgement {
+        mean,
+        distance,
+        slope: if along > 0.0 { up / along } else { 0.0 },
+    }
 }
 
 #[cfg(test)]
@@ -168,15 +208,22 @@ mod tests {
     }
 
     fn interval(end_ms: u64, ios: u64) -> Interval {
-        let mut interval =
-            Interval { at: Nanos::from_millis(end_ms), length: Nanos::from_millis(500), ..Interval::default() };
+        let mut interval = Interval {
+            at: Nanos::from_millis(end_ms),
+            length: Nanos::from_millis(500),
+            ..Interval::default()
+        };
         interval.ops.read.ios = ios;
         interval
     }
 
     #[test]
     fn lines_and_distances_are_those_of_the_textbook() {
-        let Judgement { mean, distance, slope } = judge(&[10, 12, 14, 16]);
+        let Judgement {
+            mean,
+            distance,
+            slope,
+        } = judge(&[10, 12, 14, 16]);
         assert_eq!((mean, distance), (13.0, 3.0));
         assert!((slope - 2.0).abs() < 1e-12);
         assert_eq!(judge(&[5]).slope, 0.0);
@@ -194,7 +241,11 @@ mod tests {
                 ended_at.get_or_insert(half * 500);
             }
         }
-        assert_eq!(ended_at, Some(6000), "the first window of three alike ends there");
+        assert_eq!(
+            ended_at,
+            Some(6000),
+            "the first window of three alike ends there"
+        );
         assert_eq!(group.found.iops, [2000, 2000, 2000]);
     }
 

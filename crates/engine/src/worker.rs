@@ -38,7 +38,9 @@ use crate::verify::Checker;
 use crate::worker_stats::{CompletedIo, WorkerStats};
 use hakaru_model::job::{BufferContent, Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
-use hakaru_model::record::{DepthRecord, ErrorRecord, FailureKind, IoError, StopReason, WorkerRecord};
+use hakaru_model::record::{
+    DepthRecord, ErrorRecord, FailureKind, IoError, StopReason, WorkerRecord,
+};
 use hakaru_model::stream::{IoRequest, RequestStream, StreamPlan};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
@@ -159,7 +161,9 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     pub(crate) fn new(mut around: WorkerContext<'a>, backend: B, clock: C) -> Worker<'a, B, C> {
         let plan = around.plan;
         let (used, syncs) = records(plan);
-        let expected = plan.runtime.map_or(1024, |time| time.0 / plan.measure.tick.0 + 2);
+        let expected = plan
+            .runtime
+            .map_or(1024, |time| time.0 / plan.measure.tick.0 + 2);
         let mut check = around.check.take();
         check.iter_mut().for_each(|check| check.queued = B::QUEUED);
         let (seat, zoned) = around.zones.take().unzip();
@@ -171,18 +175,25 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             clock,
             stream: zoned.as_ref().unwrap_or(&plan.stream).requests(),
             zones: seat.map(Box::new),
-            pacer: Pacer::new(&plan.rate, &plan.stream.access, plan.seed).map(|p| p.open_loop(plan.rules.offload)),
+            pacer: Pacer::new(&plan.rate, &plan.stream.access, plan.seed)
+                .map(|p| p.open_loop(plan.rules.offload)),
             held: None,
             flushed: false,
             tally: WorkerStats::new(&plan.measure, used, syncs, expected as usize),
-            depth: DepthRecord { iodepth: plan.queue.iodepth, ..DepthRecord::default() },
+            depth: DepthRecord {
+                iodepth: plan.queue.iodepth,
+                ..DepthRecord::default()
+            },
             errors: ErrorRecord::default(),
             gave_up: false,
             refused: [0; 3],
             stamp: plan.seed,
             scramble: !fills
                 && plan.buffers.scramble
-                && matches!(plan.buffers.fill, BufferContent::Random | BufferContent::Compressible(_)),
+                && matches!(
+                    plan.buffers.fill,
+                    BufferContent::Random | BufferContent::Compressible(_)
+                ),
             refill: fills || plan.buffers.refill,
             marks_all: false,
             content: Content::new(plan),
@@ -216,8 +227,10 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             around,
         };
         worker.ruled = worker.looks_at_each();
-        let asks =
-            worker.pacer.is_some() || worker.flow.is_some() || worker.renewal.is_some() || worker.zones.is_some();
+        let asks = worker.pacer.is_some()
+            || worker.flow.is_some()
+            || worker.renewal.is_some()
+            || worker.zones.is_some();
         worker.careful = plan.replay.is_some() || plan.rules.serialize_overlap || asks;
         if plan.writes {
             worker.content.fill_all(worker.backend.buffers());
@@ -240,9 +253,14 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         };
         let last = self.clock.now();
         self.end_others(stop);
-        let (job, after) = (self.plan.name.as_str(), self.plan.rules.commands.after.as_deref());
+        let (job, after) = (
+            self.plan.name.as_str(),
+            self.plan.rules.commands.after.as_deref(),
+        );
         let mut record = self.close(last, stop);
-        if let Some(Err(errno)) = after.map(|command| crate::worker_setup::run_command(job, "postrun", command)) {
+        if let Some(Err(errno)) =
+            after.map(|command| crate::worker_setup::run_command(job, "postrun", command))
+        {
             record.errors.push(command_failed("postrun", errno));
         }
         record
@@ -252,7 +270,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     fn wait_for_start(&mut self) {
         let until = self.clock.now() + self.clock.ticks(self.plan.startdelay.0);
         while self.clock.now() < until && self.told_to_stop().is_none() {
-            self.clock.sleep_until(until.min(self.clock.now() + self.clock.ticks(GLANCE)));
+            self.clock
+                .sleep_until(until.min(self.clock.now() + self.clock.ticks(GLANCE)));
         }
     }
 
@@ -262,7 +281,9 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         }
         let now = self.clock.now();
         self.begun = now;
-        self.around.shared.progress[self.around.index].begun.store(true, Relaxed);
+        self.around.shared.progress[self.around.index]
+            .begun
+            .store(true, Relaxed);
         self.start_measuring(now);
         if self.in_ramp {
             self.end = now + self.clock.ticks(self.plan.ramp_time.0);
@@ -281,21 +302,36 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         }
         self.measuring_since = now;
         self.usage_at_start = hakaru_sys::thread::usage();
-        self.waited_at_start = if C::VIRTUAL { None } else { crate::host::waited() };
-        self.end = self.plan.runtime.map_or(u64::MAX, |time| now + self.clock.ticks(time.0));
+        self.waited_at_start = if C::VIRTUAL {
+            None
+        } else {
+            crate::host::waited()
+        };
+        self.end = self
+            .plan
+            .runtime
+            .map_or(u64::MAX, |time| now + self.clock.ticks(time.0));
         self.next_tick = now + self.clock.ticks(self.plan.measure.tick.0);
     }
 
     /// Sets the moment of the next look. A queue whose I/Os are looked at one by one looks whenever any landed.
     fn look_again(&mut self, now: u64) {
         self.next_look = self.due_next(now);
-        self.next_event = if B::QUEUED && self.ruled { 0 } else { self.next_look };
+        self.next_event = if B::QUEUED && self.ruled {
+            0
+        } else {
+            self.next_look
+        };
     }
 
     fn due_next(&self, now: u64) -> u64 {
         let log = self.log.as_ref().map_or(u64::MAX, |log| log.due);
         let limits = self.limits.as_ref().map_or(u64::MAX, |limits| limits.due);
-        self.end.min(self.next_tick).min(log).min(limits).min(now + self.clock.ticks(self.glance))
+        self.end
+            .min(self.next_tick)
+            .min(log)
+            .min(limits)
+            .min(now + self.clock.ticks(self.glance))
     }
 
     /// One I/O after another. The end of one is the creation of the next, and its submission too when nothing lies in
@@ -314,7 +350,11 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         self.marks_all = PLAIN && !idle_between && !self.refill && self.plan.max_block <= MARKED;
         let mut last = self.clock.now();
         loop {
-            let next = if PLAIN { self.stream.as_plain().and_then(Iterator::next) } else { self.stream.next() };
+            let next = if PLAIN {
+                self.stream.as_plain().and_then(Iterator::next)
+            } else {
+                self.stream.next()
+            };
             let Some(request) = next else {
                 return StopReason::Done;
             };
@@ -324,7 +364,11 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             }
             let result = self.backend.transfer(&request);
             let done = self.clock.now();
-            let flight = InflightIo { request, created, issued };
+            let flight = InflightIo {
+                request,
+                created,
+                issued,
+            };
             if let Break(stop) = self.finish(&flight, result, done) {
                 return stop;
             }
@@ -348,15 +392,35 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// Counts one I/O, or its error. Breaks when the job may not go on after it.
     // A call here would cost as much as the counting itself.
     #[inline(always)]
-    fn finish(&mut self, flight: &InflightIo, result: Result<u32, Errno>, done: u64) -> ControlFlow<StopReason> {
-        let InflightIo { request, created, issued } = *flight;
+    fn finish(
+        &mut self,
+        flight: &InflightIo,
+        result: Result<u32, Errno>,
+        done: u64,
+    ) -> ControlFlow<StopReason> {
+        let InflightIo {
+            request,
+            created,
+            issued,
+        } = *flight;
         match result {
             Ok(moved) if moved > 0 => {
                 let slat = B::QUEUED.then(|| self.clock.nanos(issued.saturating_sub(created)));
                 let clat = self.clock.nanos(done.saturating_sub(issued));
                 // Where nothing lies between creation and submission, one is the other.
-                let lat = if created == issued { clat } else { self.clock.nanos(done.saturating_sub(created)) };
-                self.tally.count(CompletedIo { op: request.op, wanted: request.len, moved, slat, clat, lat });
+                let lat = if created == issued {
+                    clat
+                } else {
+                    self.clock.nanos(done.saturating_sub(created))
+                };
+                self.tally.count(CompletedIo {
+                    op: request.op,
+                    wanted: request.len,
+                    moved,
+                    slat,
+                    clat,
+                    lat,
+                });
                 Continue(())
             }
             Ok(_) => self.refuse(&request, Errno::IO, done),
@@ -366,14 +430,26 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
 
     #[cold]
     fn refuse(&mut self, request: &IoRequest, errno: Errno, done: u64) -> ControlFlow<StopReason> {
-        let IoRequest { op, region, offset, len } = *request;
+        let IoRequest {
+            op,
+            region,
+            offset,
+            len,
+        } = *request;
         let errno = self.unless_pulled(region, errno);
         let error = self.error(op.name(), FailureKind::Io, region, offset, len, errno, done);
-        let error = IoError { op: Some(op), ..error };
+        let error = IoError {
+            op: Some(op),
+            ..error
+        };
         self.refused[op as usize] += 1;
         // A device that cannot do one I/O may do the next. Whatever else is wrong stays so.
-        let tolerated = self.plan.errors.continue_on[op] && matches!(errno, Errno::IO | Errno::ILSEQ);
-        let answer = match (self.is_full(op, errno), tolerated || self.ignores(op, errno)) {
+        let tolerated =
+            self.plan.errors.continue_on[op] && matches!(errno, Errno::IO | Errno::ILSEQ);
+        let answer = match (
+            self.is_full(op, errno),
+            tolerated || self.ignores(op, errno),
+        ) {
             (true, _) => Break(StopReason::Done),
             (false, true) => Continue(()),
             (false, false) => Break(StopReason::Error),
@@ -398,7 +474,10 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             // Reading the counters of the disks takes longer than an I/O may: measurement begins behind it.
             now = self.clock.now();
             self.refused = [0; 3];
-            self.depth = DepthRecord { iodepth: self.depth.iodepth, ..DepthRecord::default() };
+            self.depth = DepthRecord {
+                iodepth: self.depth.iodepth,
+                ..DepthRecord::default()
+            };
             self.start_measuring(now);
         } else if now >= self.end {
             return Some(StopReason::Time);
@@ -417,7 +496,11 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     fn end_ramp(&mut self) {
         let totals = self.tally.totals();
         let bytes = |op: Op| Bytes(totals[op].1);
-        self.ramp_bytes = Some(PerOp { read: bytes(Op::Read), write: bytes(Op::Write), trim: bytes(Op::Trim) });
+        self.ramp_bytes = Some(PerOp {
+            read: bytes(Op::Read),
+            write: bytes(Op::Write),
+            trim: bytes(Op::Trim),
+        });
         self.tally.restart();
         self.around.shared.disks.open();
     }
@@ -427,7 +510,10 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let tick = self.clock.ticks(self.plan.measure.tick.0).max(1);
         let at = Nanos(self.clock.nanos(now - self.measuring_since));
         if let Some(interval) = self.tally.close_interval(at, true) {
-            let message = Message::Interval { worker: self.around.index, interval };
+            let message = Message::Interval {
+                worker: self.around.index,
+                interval,
+            };
             // Nobody listens any more only when the run is being torn down.
             let _ = self.around.messages.send(message);
         }
@@ -445,7 +531,10 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         progress.measuring.store(!self.in_ramp, Relaxed);
         if let Some(limit) = self.plan.stream.limit_bytes.filter(|&limit| limit > 0) {
             let done = limit - self.stream.bytes_left().min(limit);
-            progress.permille.store((u128::from(done) * 1000 / u128::from(limit)) as u32, Relaxed);
+            progress.permille.store(
+                (u128::from(done) * 1000 / u128::from(limit)) as u32,
+                Relaxed,
+            );
         }
     }
 }
@@ -454,7 +543,14 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
 fn records(plan: &WorkerPlan) -> (PerOp<bool>, bool) {
     let access = &plan.stream.access;
     let read = access.does(Op::Read) || plan.verify.is_some();
-    let used = PerOp { read, write: access.does(Op::Write), trim: access.does(Op::Trim) };
+    let used = PerOp {
+        read,
+        write: access.does(Op::Write),
+        trim: access.does(Op::Trim),
+    };
     let d = &plan.durability;
-    (used, d.fsync_every > 0 || d.fdatasync_every > 0 || d.range_sync.is_some())
+    (
+        used,
+        d.fsync_every > 0 || d.fdatasync_every > 0 || d.range_sync.is_some(),
+    )
 }

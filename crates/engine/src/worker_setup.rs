@@ -38,19 +38,35 @@ fn place_memory(plan: &WorkerPlan, policy: &MemoryPolicy) -> Result<(), RunError
     };
     let all = if needs && nodes.is_empty() {
         let online = std::fs::read_to_string("/sys/devices/system/node/online").ok();
-        online.and_then(|text| list(&text)).unwrap_or_else(|| vec![0])
+        online
+            .and_then(|text| list(&text))
+            .unwrap_or_else(|| vec![0])
     } else {
         nodes.clone()
     };
     hakaru_sys::thread::set_memory_policy(number, &all).map_err(|errno| {
         let what = format!("memory of the NUMA nodes {all:?} (numa_mem_policy)");
-        RunError::Priority { job: plan.name.clone(), what, errno }
+        RunError::Priority {
+            job: plan.name.clone(),
+            what,
+            errno,
+        }
     })
 }
 
 fn set_priorities(plan: &WorkerPlan) -> Result<(), RunError> {
-    let Priority { nice, io_class, io_level } = plan.rules.priority;
-    let failed = |what: String| move |errno| RunError::Priority { job: plan.name.clone(), what, errno };
+    let Priority {
+        nice,
+        io_class,
+        io_level,
+    } = plan.rules.priority;
+    let failed = |what: String| {
+        move |errno| RunError::Priority {
+            job: plan.name.clone(),
+            what,
+            errno,
+        }
+    };
     if nice != 0 {
         hakaru_sys::thread::set_nice(nice).map_err(failed(format!("nice={nice}")))?;
     }
@@ -71,7 +87,11 @@ const BEST_EFFORT: u32 = 2;
 fn cpus_of_node(plan: &WorkerPlan, node: u32) -> Result<Vec<u32>, RunError> {
     let path = format!("/sys/devices/system/node/node{node}/cpulist");
     let text = std::fs::read_to_string(path).ok();
-    text.and_then(|text| list(&text)).ok_or_else(|| RunError::Node { job: plan.name.clone(), node })
+    text.and_then(|text| list(&text))
+        .ok_or_else(|| RunError::Node {
+            job: plan.name.clone(),
+            node,
+        })
 }
 
 /// `0-3,5` as the kernel writes lists.
@@ -94,7 +114,11 @@ pub(crate) fn run_command(job: &str, when: &str, command: &str) -> Result<ExitSt
     let out = std::fs::File::create(format!("{job}.{when}.txt")).map_err(errno)?;
     let both = out.try_clone().map_err(errno)?;
     let mut shell = Command::new("sh");
-    shell.args(["-c", command]).stdin(Stdio::null()).stdout(out).stderr(both);
+    shell
+        .args(["-c", command])
+        .stdin(Stdio::null())
+        .stdout(out)
+        .stderr(both);
     shell.status().map_err(errno)
 }
 

@@ -34,7 +34,12 @@ struct LatencySums {
 }
 
 impl LatencySums {
-    const NONE: LatencySums = LatencySums { min: u64::MAX, max: 0, sum: 0, sum_sq: 0 };
+    const NONE: LatencySums = LatencySums {
+        min: u64::MAX,
+        max: 0,
+        sum: 0,
+        sum_sq: 0,
+    };
 
     #[inline(always)]
     fn record(&mut self, value: u64, times: u64) {
@@ -43,14 +48,22 @@ impl LatencySums {
         // 2^64 ns are 584 years of waiting.
         self.sum = self.sum.wrapping_add(value.wrapping_mul(times));
         let square = u128::from(value) * u128::from(value);
-        self.sum_sq = self.sum_sq.wrapping_add(square.wrapping_mul(u128::from(times)));
+        self.sum_sq = self
+            .sum_sq
+            .wrapping_add(square.wrapping_mul(u128::from(times)));
     }
 
     fn samples(&self, count: u64) -> Samples {
         if count == 0 || self.min > self.max {
             return Samples::default();
         }
-        Samples { count, min: self.min, max: self.max, sum: self.sum.into(), sum_sq: self.sum_sq }
+        Samples {
+            count,
+            min: self.min,
+            max: self.max,
+            sum: self.sum.into(),
+            sum_sq: self.sum_sq,
+        }
     }
 }
 
@@ -137,7 +150,12 @@ pub(crate) struct WindowSums {
 
 impl WorkerStats {
     /// An empty tally with room for everything it will hold. `expected` is how many ticks the run may take.
-    pub(crate) fn new(measure: &Measure, used: PerOp<bool>, syncs: bool, expected: usize) -> WorkerStats {
+    pub(crate) fn new(
+        measure: &Measure,
+        used: PerOp<bool>,
+        syncs: bool,
+        expected: usize,
+    ) -> WorkerStats {
         WorkerStats {
             hot: Op::ALL.map(|op| OpCounters::new(measure, used[op])),
             wants_clat: measure.clat,
@@ -147,7 +165,11 @@ impl WorkerStats {
             samples: PerOp::default(),
             used,
             resting: PerOp::default(),
-            sync: if syncs { Latency::with_histogram() } else { Latency::default() },
+            sync: if syncs {
+                Latency::with_histogram()
+            } else {
+                Latency::default()
+            },
             intervals: Vec::with_capacity(expected.clamp(64, MAX_INTERVALS)),
             measure: measure.clone(),
             base: PerOp::default(),
@@ -209,7 +231,14 @@ impl WorkerStats {
     /// at another.
     #[inline(always)]
     pub(crate) fn count_alike(&mut self, io: CompletedIo, times: u64) {
-        let CompletedIo { op, wanted, moved, slat, clat, lat } = io;
+        let CompletedIo {
+            op,
+            wanted,
+            moved,
+            slat,
+            clat,
+            lat,
+        } = io;
         let hot = &mut self.hot[op as usize];
         hot.ios += times;
         hot.bytes += u64::from(moved) * times;
@@ -231,8 +260,19 @@ impl WorkerStats {
     }
 
     /// Everything that was counted, by operation; `refused` I/Os were issued too.
-    pub(crate) fn into_records(self, refused: [u64; 3]) -> (PerOp<OpRecord>, Latency, Vec<Interval>) {
-        let WorkerStats { hot, lat_is_clat, samples, sync, intervals, maxima, .. } = self;
+    pub(crate) fn into_records(
+        self,
+        refused: [u64; 3],
+    ) -> (PerOp<OpRecord>, Latency, Vec<Interval>) {
+        let WorkerStats {
+            hot,
+            lat_is_clat,
+            samples,
+            sync,
+            intervals,
+            maxima,
+            ..
+        } = self;
         let mut ops: PerOp<OpRecord> = PerOp::default();
         for (op, hot) in Op::ALL.into_iter().zip(hot) {
             let OpCounters {
@@ -246,11 +286,17 @@ impl WorkerStats {
                 lat_histogram,
                 slat_histogram,
             } = hot;
-            for (moments, max) in [&mut slat, &mut clat, &mut lat].into_iter().zip(maxima[op as usize]) {
+            for (moments, max) in [&mut slat, &mut clat, &mut lat]
+                .into_iter()
+                .zip(maxima[op as usize])
+            {
                 moments.max = moments.max.max(max);
             }
             let lat = if lat_is_clat { clat } else { lat };
-            let latency = |moments: LatencySums, histogram| Latency { stat: moments.samples(ios), histogram };
+            let latency = |moments: LatencySums, histogram| Latency {
+                stat: moments.samples(ios),
+                histogram,
+            };
             ops[op] = OpRecord {
                 ios,
                 bytes,
@@ -271,30 +317,50 @@ impl WorkerStats {
     /// Bytes and I/Os counted so far, all operations together.
     pub(crate) fn totals(&self) -> PerOp<(u64, u64)> {
         let of = |op: Op| (self.hot[op as usize].ios, self.hot[op as usize].bytes);
-        PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) }
+        PerOp {
+            read: of(Op::Read),
+            write: of(Op::Write),
+            trim: of(Op::Trim),
+        }
     }
 
     /// Sums of one operation since measurement began.
     pub(crate) fn sums(&self, op: Op) -> WindowSums {
         let hot = &self.hot[op as usize];
-        let lat = if self.lat_is_clat { hot.clat.sum } else { hot.lat.sum };
+        let lat = if self.lat_is_clat {
+            hot.clat.sum
+        } else {
+            hot.lat.sum
+        };
         let kept = |wanted: bool, sum: u64| wanted.then_some(sum);
         let latency = [
-            kept(self.wants_slat && hot.slat.min <= hot.slat.max.max(self.maxima[op as usize][0]), hot.slat.sum),
+            kept(
+                self.wants_slat && hot.slat.min <= hot.slat.max.max(self.maxima[op as usize][0]),
+                hot.slat.sum,
+            ),
             kept(self.wants_clat, hot.clat.sum),
             kept(self.wants_lat || self.lat_is_clat, lat),
         ];
-        WindowSums { ios: hot.ios, bytes: hot.bytes, latency }
+        WindowSums {
+            ios: hot.ios,
+            bytes: hot.bytes,
+            latency,
+        }
     }
 
     /// The largest slat, clat and lat since the last call; the largest of all is kept besides.
     pub(crate) fn take_maxima(&mut self, op: Op) -> [u64; 3] {
         let hot = &mut self.hot[op as usize];
-        let taken = [&mut hot.slat, &mut hot.clat, &mut hot.lat].map(|moments| std::mem::take(&mut moments.max));
+        let taken = [&mut hot.slat, &mut hot.clat, &mut hot.lat]
+            .map(|moments| std::mem::take(&mut moments.max));
         for (kept, new) in self.maxima[op as usize].iter_mut().zip(taken) {
             *kept = new.max(*kept);
         }
-        if self.lat_is_clat { [taken[0], taken[1], taken[1]] } else { taken }
+        if self.lat_is_clat {
+            [taken[0], taken[1], taken[1]]
+        } else {
+            taken
+        }
     }
 
     /// Completion latencies of one operation so far.
@@ -305,9 +371,17 @@ impl WorkerStats {
     fn now_totals(&self) -> PerOp<IntervalOp> {
         let of = |op: Op| {
             let hot = &self.hot[op as usize];
-            IntervalOp { ios: hot.ios, bytes: hot.bytes, clat_sum: Nanos(hot.clat.sum) }
+            IntervalOp {
+                ios: hot.ios,
+                bytes: hot.bytes,
+                clat_sum: Nanos(hot.clat.sum),
+            }
         };
-        PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) }
+        PerOp {
+            read: of(Op::Read),
+            write: of(Op::Write),
+            trim: of(Op::Trim),
+        }
     }
 
     /// Ends the current interval at `at` (since the start of measurement). `whole` intervals also count as samples of
@@ -315,7 +389,11 @@ impl WorkerStats {
     pub(crate) fn close_interval(&mut self, at: Nanos, whole: bool) -> Option<Interval> {
         let length = Nanos(at.0.saturating_sub(self.begun.0));
         let totals = self.now_totals();
-        let mut interval = Interval { at, length, ops: PerOp::default() };
+        let mut interval = Interval {
+            at,
+            length,
+            ops: PerOp::default(),
+        };
         for op in Op::ALL {
             let (now, base) = (&totals[op], &self.base[op]);
             interval.ops[op] = IntervalOp {
@@ -340,7 +418,8 @@ impl WorkerStats {
         for op in Op::ALL {
             let IntervalOp { ios, bytes, .. } = interval.ops[op];
             if self.hot[op as usize].ios > 0 && !self.resting[op] {
-                let per_second = |n: u64, scale: u128| (u128::from(n) * 1_000_000_000 * scale / length) as u64;
+                let per_second =
+                    |n: u64, scale: u128| (u128::from(n) * 1_000_000_000 * scale / length) as u64;
                 self.samples[op].0.record(per_second(bytes, 1));
                 self.samples[op].1.record(per_second(ios, 1000));
             }
@@ -386,12 +465,28 @@ mod tests {
     use super::*;
 
     fn tally() -> WorkerStats {
-        WorkerStats::new(&Measure::default(), PerOp { read: false, write: true, trim: false }, false, 10)
+        WorkerStats::new(
+            &Measure::default(),
+            PerOp {
+                read: false,
+                write: true,
+                trim: false,
+            },
+            false,
+            10,
+        )
     }
 
     fn write(tally: &mut WorkerStats, n: u64) {
         for _ in 0..n {
-            tally.count(CompletedIo { op: Op::Write, wanted: 4096, moved: 4096, slat: None, clat: 1000, lat: 1100 });
+            tally.count(CompletedIo {
+                op: Op::Write,
+                wanted: 4096,
+                moved: 4096,
+                slat: None,
+                clat: 1000,
+                lat: 1100,
+            });
         }
     }
 
@@ -407,17 +502,30 @@ mod tests {
         let ios: Vec<u64> = t.intervals.iter().map(|i| i.ops.write.ios).collect();
         assert_eq!(ios, [10, 20, 1]);
         assert_eq!(t.samples.write.1.count, 2);
-        assert_eq!((t.samples.write.1.min, t.samples.write.1.max), (20_000, 40_000));
+        assert_eq!(
+            (t.samples.write.1.min, t.samples.write.1.max),
+            (20_000, 40_000)
+        );
         assert_eq!(t.samples.read.1.count, 0);
     }
 
     #[test]
     fn ios_that_are_alike_count_as_if_they_came_one_by_one() {
-        let io = CompletedIo { op: Op::Write, wanted: 4096, moved: 512, slat: Some(7), clat: 900, lat: 907 };
+        let io = CompletedIo {
+            op: Op::Write,
+            wanted: 4096,
+            moved: 512,
+            slat: Some(7),
+            clat: 900,
+            lat: 907,
+        };
         let (mut together, mut single) = (tally(), tally());
         together.count_alike(io, 5);
         (0..5).for_each(|_| single.count(io));
-        assert_eq!(together.into_records([0; 3]).0, single.into_records([0; 3]).0);
+        assert_eq!(
+            together.into_records([0; 3]).0,
+            single.into_records([0; 3]).0
+        );
     }
 
     #[test]
@@ -430,7 +538,10 @@ mod tests {
         }
         assert!(t.intervals.len() <= MAX_INTERVALS);
         assert_eq!(t.intervals.iter().map(|i| i.ops.write.ios).sum::<u64>(), n);
-        assert_eq!(t.intervals.iter().map(|i| i.length.0).sum::<u64>(), n * 1_000_000);
+        assert_eq!(
+            t.intervals.iter().map(|i| i.length.0).sum::<u64>(),
+            n * 1_000_000
+        );
         assert!(t.intervals.windows(2).all(|w| w[0].at < w[1].at));
         assert_eq!(t.samples.write.0.count, n);
     }

@@ -48,8 +48,16 @@ fn no_sector_of_a_default_write_comes_twice_or_compresses() {
         let content = written(engine, depth, write_seq(), block);
         let case = format!("{engine:?} at depth {depth}, {block} bytes");
         let sectors: HashSet<&[u8]> = content.chunks(512).collect();
-        assert_eq!(sectors.len(), content.len().div_ceil(512), "{case}: sectors that are like no other");
+        assert_eq!(
+            sectors.len(),
+            content.len().div_ceil(512),
+            "{case}: sectors that are like no other"
+        );
         let packed = miniz_oxide::deflate::compress_to_vec_zlib(&content, 6).len();
-        assert!(packed * 100 >= content.len() * 95, "{case}: {} bytes compress to {packed}", content.len());
+        assert!(
+            packed * 100 >= content.len() * 95,
+            "{case}: {} bytes compress to {packed}",
+            content.len()
+        );
     }
 }

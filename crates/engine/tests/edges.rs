@@ -19,10 +19,20 @@ use std::sync::Arc;
 fn what_a_phase_made_is_left_alone_by_the_next() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
-    let verify = Some(Verify { read_back: false, save_state: false, ..Verify::by(VerifyMethod::Crc32c) });
+    let verify = Some(Verify {
+        read_back: false,
+        save_state: false,
+        ..Verify::by(VerifyMethod::Crc32c)
+    });
     let mut writes = on_file(&path, IoEngine::Psync, write_seq(), 4096, MIB);
     (writes.rules.files.create_on_open, writes.rules.verify) = (true, verify.clone());
-    let mut reads = on_file(&path, IoEngine::Psync, Access::only(Op::Read, false), 4096, MIB);
+    let mut reads = on_file(
+        &path,
+        IoEngine::Psync,
+        Access::only(Op::Read, false),
+        4096,
+        MIB,
+    );
     reads.rules.verify = verify;
     let report = go(&scenario(vec![writes, reads]));
     assert_eq!(report.error, None);
@@ -35,7 +45,13 @@ fn a_file_that_a_refused_job_would_remove_stays() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keep");
     std::fs::write(&path, vec![1; 4096]).unwrap();
-    let mut job = on_file(&path, IoEngine::Psync, Access::only(Op::Read, false), 4096, 4096);
+    let mut job = on_file(
+        &path,
+        IoEngine::Psync,
+        Access::only(Op::Read, false),
+        4096,
+        4096,
+    );
     job.rules.zones = hakaru_model::job::rules::Zones::Device {
         size: None,
         capacity: None,
@@ -59,8 +75,17 @@ fn a_file_that_a_refused_job_would_remove_stays() {
 #[test]
 fn a_size_is_that_of_all_files_together() {
     let dir = tempfile::tempdir().unwrap();
-    let paths: Vec<_> = ["a", "b"].iter().map(|name| dir.path().join(name)).collect();
-    let mut job = on_file(&paths[0], IoEngine::Psync, Access::only(Op::Read, true), 4096, 10 * MIB);
+    let paths: Vec<_> = ["a", "b"]
+        .iter()
+        .map(|name| dir.path().join(name))
+        .collect();
+    let mut job = on_file(
+        &paths[0],
+        IoEngine::Psync,
+        Access::only(Op::Read, true),
+        4096,
+        10 * MIB,
+    );
     job.target = Target::Paths(paths.clone());
     let scenario = scenario(vec![job.clone()]);
     let mut facts = facts(&scenario);
@@ -68,20 +93,44 @@ fn a_size_is_that_of_all_files_together() {
         (facts.kind, facts.size) = (hakaru_model::facts::TargetKind::BlockDevice, Bytes(6 * MIB));
     }
     let plan = Plan::resolve(&scenario, &facts).expect("each holds its share");
-    assert!(plan.phases[0].workers[0].stream.regions.iter().all(|region| region.len == 5 * MIB));
+    assert!(
+        plan.phases[0].workers[0]
+            .stream
+            .regions
+            .iter()
+            .all(|region| region.len == 5 * MIB)
+    );
     job.extent.size = Some(SizeSpec::Bytes(Bytes(4096)));
     let small = common::scenario(vec![job]);
-    assert!(matches!(Plan::resolve(&small, &facts), Err(PlanError::TooSmall { room: Bytes(2048), .. })));
+    assert!(matches!(
+        Plan::resolve(&small, &facts),
+        Err(PlanError::TooSmall {
+            room: Bytes(2048),
+            ..
+        })
+    ));
 }
 
 #[test]
 fn a_last_block_too_short_for_its_header_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, write_seq(), 4096, 8192);
+    let mut job = on_file(
+        &dir.path().join("f"),
+        IoEngine::Psync,
+        write_seq(),
+        4096,
+        8192,
+    );
     job.extent.io_size = Some(SizeSpec::Bytes(Bytes(4098)));
-    job.block = PerOp::all(BlockSize::Range { min: Bytes(4096), max: Bytes(4097) });
+    job.block = PerOp::all(BlockSize::Range {
+        min: Bytes(4096),
+        max: Bytes(4097),
+    });
     job.rules.sizes.unaligned = true;
-    job.rules.verify = Some(Verify { save_state: false, ..Verify::by(VerifyMethod::Crc32c) });
+    job.rules.verify = Some(Verify {
+        save_state: false,
+        ..Verify::by(VerifyMethod::Crc32c)
+    });
     let scenario = scenario(vec![job]);
     let refused = Plan::resolve(&scenario, &facts(&scenario)).unwrap_err();
     assert!(refused.to_string().contains("bs_unaligned"), "{refused}");
@@ -94,28 +143,53 @@ fn a_trace_is_replayed_however_few_ios_an_engine_holds() {
     let path = dir.path().join("f");
     std::fs::write(&path, vec![1; 64 << 10]).unwrap();
     let step = |n: u64| {
-        let request = IoRequest { op: Op::Read, region: 0, offset: n * 4096, len: 4096 };
-        TraceStep { at: Nanos(0), action: TraceAction::Io(request) }
+        let request = IoRequest {
+            op: Op::Read,
+            region: 0,
+            offset: n * 4096,
+            len: 4096,
+        };
+        TraceStep {
+            at: Nanos(0),
+            action: TraceAction::Io(request),
+        }
     };
     let files = vec![path.clone()];
     for engine in [IoEngine::Null, IoEngine::Libaio, IoEngine::Psync] {
         let mut job = on_file(&path, engine, Access::only(Op::Read, false), 4096, 64 << 10);
         job.queue.iodepth = 4;
-        job.rules.replay.traces = vec![Arc::new(Trace { files: files.clone(), steps: (0..16).map(step).collect() })];
-        assert_eq!(only(&go(&scenario(vec![job]))).ops.read.ios, 16, "{engine:?}");
+        job.rules.replay.traces = vec![Arc::new(Trace {
+            files: files.clone(),
+            steps: (0..16).map(step).collect(),
+        })];
+        assert_eq!(
+            only(&go(&scenario(vec![job]))).ops.read.ios,
+            16,
+            "{engine:?}"
+        );
     }
 }
 
 #[test]
 fn a_job_whose_first_command_fails_does_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, write_seq(), 4096, MIB);
+    let mut job = on_file(
+        &dir.path().join("f"),
+        IoEngine::Psync,
+        write_seq(),
+        4096,
+        MIB,
+    );
     job.name = dir.path().join("job").display().to_string();
     job.rules.commands.before = Some("exit 3".to_owned());
     let report = go(&scenario(vec![job]));
     let worker = &report.phases[0].workers[0];
     assert_eq!((worker.stop, worker.ops.write.ios), (StopReason::Error, 0));
-    assert!(worker.errors.first[0].action.contains("exit status: 3"), "{:?}", worker.errors.first);
+    assert!(
+        worker.errors.first[0].action.contains("exit status: 3"),
+        "{:?}",
+        worker.errors.first
+    );
 }
 
 /// The flush after the last write belongs to the writes, also where they are read back afterwards.
@@ -125,11 +199,22 @@ fn the_last_flush_is_in_the_time_of_writes_that_are_checked() {
     prices.flush = Nanos::from_secs(5);
     let mut job = on_card(prices, write_seq(), 1 << 20, 8 * MIB);
     job.durability.end_fsync = true;
-    job.rules.verify = Some(Verify { save_state: false, ..Verify::by(VerifyMethod::Crc32c) });
+    job.rules.verify = Some(Verify {
+        save_state: false,
+        ..Verify::by(VerifyMethod::Crc32c)
+    });
     let report = go(&scenario(vec![job]));
     let worker = only(&report);
-    assert!(worker.ops.write.runtime.unwrap() > Nanos::from_secs(5), "{:?}", worker.ops.write.runtime);
-    assert!(worker.ops.read.runtime.unwrap() < Nanos::from_secs(5), "{:?}", worker.ops.read.runtime);
+    assert!(
+        worker.ops.write.runtime.unwrap() > Nanos::from_secs(5),
+        "{:?}",
+        worker.ops.write.runtime
+    );
+    assert!(
+        worker.ops.read.runtime.unwrap() < Nanos::from_secs(5),
+        "{:?}",
+        worker.ops.read.runtime
+    );
 }
 
 #[test]
@@ -150,15 +235,30 @@ fn logs_of_requests_are_added_to() {
 /// A full device stays full: only errors that the next I/O need not meet are gone on after, as in fio.
 #[test]
 fn a_full_device_ends_a_job_that_goes_on_after_errors() {
-    let mut job = on_file("/dev/full".as_ref(), IoEngine::Psync, write_seq(), 4096, 64 << 10);
+    let mut job = on_file(
+        "/dev/full".as_ref(),
+        IoEngine::Psync,
+        write_seq(),
+        4096,
+        64 << 10,
+    );
     job.rules.files.create_on_open = true;
     job.errors.continue_on = PerOp::all(true);
     let scenario = scenario(vec![job]);
     let mut facts = facts(&scenario);
-    facts.values_mut().for_each(|facts| facts.kind = TargetKind::CharDevice);
+    facts
+        .values_mut()
+        .for_each(|facts| facts.kind = TargetKind::CharDevice);
     let report = common::go_on(&Plan::resolve(&scenario, &facts).unwrap());
     let worker = &report.phases[0].workers[0];
-    assert_eq!((worker.stop, worker.errors.total, worker.errors.first[0].errno), (StopReason::Error, 1, 28));
+    assert_eq!(
+        (
+            worker.stop,
+            worker.errors.total,
+            worker.errors.first[0].errno
+        ),
+        (StopReason::Error, 1, 28)
+    );
 }
 
 /// With `create_on_open` a file that is to be read is made empty, and its end is an error of the first read, as in fio.
@@ -166,11 +266,20 @@ fn a_full_device_ends_a_job_that_goes_on_after_errors() {
 fn a_file_that_is_made_as_it_is_opened_can_be_read_empty() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
-    let mut job = on_file(&path, IoEngine::Psync, Access::only(Op::Read, false), 4096, MIB);
+    let mut job = on_file(
+        &path,
+        IoEngine::Psync,
+        Access::only(Op::Read, false),
+        4096,
+        MIB,
+    );
     job.rules.files.create_on_open = true;
     let report = go(&scenario(vec![job]));
     let worker = &report.phases[0].workers[0];
-    assert_eq!((worker.stop, worker.errors.first[0].errno), (StopReason::Error, 5));
+    assert_eq!(
+        (worker.stop, worker.errors.first[0].errno),
+        (StopReason::Error, 5)
+    );
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
 }
 
@@ -178,14 +287,27 @@ fn a_file_that_is_made_as_it_is_opened_can_be_read_empty() {
 #[test]
 fn a_size_that_is_no_whole_number_of_blocks_flushes_each_write() {
     let dir = tempfile::tempdir().unwrap();
-    for (random, size, flushes) in
-        [(false, 30 << 10, 7), (true, 30 << 10, 7), (false, 32 << 10, 7), (true, 32 << 10, 7)]
-    {
+    for (random, size, flushes) in [
+        (false, 30 << 10, 7),
+        (true, 30 << 10, 7),
+        (false, 32 << 10, 7),
+        (true, 32 << 10, 7),
+    ] {
         let path = dir.path().join(format!("{random}{size}"));
-        let mut job = on_file(&path, IoEngine::Psync, Access::only(Op::Write, random), 4096, size);
+        let mut job = on_file(
+            &path,
+            IoEngine::Psync,
+            Access::only(Op::Write, random),
+            4096,
+            size,
+        );
         job.durability.fsync_every = 1;
         let report = go(&scenario(vec![job]));
         let worker = only(&report);
-        assert_eq!((worker.ops.write.ios, worker.sync.stat.count), (size / 4096, flushes), "{random} {size}");
+        assert_eq!(
+            (worker.ops.write.ios, worker.sync.stat.count),
+            (size / 4096, flushes),
+            "{random} {size}"
+        );
     }
 }

@@ -31,13 +31,22 @@ fn every_engine_reads_and_writes_every_block_once() {
                 job.queue.batch_submit = batch;
                 let report = go(&scenario(vec![job]));
                 let worker = only(&report);
-                assert_eq!((worker.ops[op].ios, worker.ops[op].bytes), (512, 2 * MIB), "{engine:?} {op:?}");
+                assert_eq!(
+                    (worker.ops[op].ios, worker.ops[op].bytes),
+                    (512, 2 * MIB),
+                    "{engine:?} {op:?}"
+                );
                 assert_eq!(worker.ops[op].clat.stat.count, 512);
                 assert_eq!(worker.depth.level.iter().sum::<u64>(), 512);
             }
             // A file written with random blocks in random order has no hole left.
             let content = std::fs::read(&path).unwrap();
-            assert!(content.chunks(4096).all(|block| block.iter().any(|&b| b != 0)), "{engine:?} left a hole");
+            assert!(
+                content
+                    .chunks(4096)
+                    .all(|block| block.iter().any(|&b| b != 0)),
+                "{engine:?} left a hole"
+            );
             std::fs::remove_file(&path).unwrap();
         }
     }
@@ -55,16 +64,35 @@ fn files_that_are_not_to_stay_are_removed() {
 
 #[test]
 fn a_missing_folder_or_right_is_an_error_with_its_cure() {
-    let job = on_file("/proc/no/such/file".as_ref(), IoEngine::Psync, write_seq(), 4096, MIB);
+    let job = on_file(
+        "/proc/no/such/file".as_ref(),
+        IoEngine::Psync,
+        write_seq(),
+        4096,
+        MIB,
+    );
     let report = go(&scenario(vec![job]));
     assert!(report.phases.is_empty());
-    assert!(matches!(report.error, Some(RunError::LayOut { .. } | RunError::Open { .. })), "{:?}", report.error);
+    assert!(
+        matches!(
+            report.error,
+            Some(RunError::LayOut { .. } | RunError::Open { .. })
+        ),
+        "{:?}",
+        report.error
+    );
     assert!(matches!(report.outcome, Outcome::Failed { .. }));
 }
 
 #[test]
 fn a_full_device_ends_the_job_and_keeps_what_was_measured() {
-    let job = on_file("/dev/full".as_ref(), IoEngine::Psync, write_seq(), 4096, MIB);
+    let job = on_file(
+        "/dev/full".as_ref(),
+        IoEngine::Psync,
+        write_seq(),
+        4096,
+        MIB,
+    );
     let mut s = scenario(vec![job]);
     s.phases[0].jobs[0].files.invalidate = false;
     let mut facts = common::facts(&s);
@@ -74,14 +102,25 @@ fn a_full_device_ends_the_job_and_keeps_what_was_measured() {
     let plan = hakaru_model::plan::Plan::resolve(&s, &facts).unwrap();
     let report = common::go_on(&plan);
     let worker = &report.phases[0].workers[0];
-    assert_eq!((worker.stop, worker.errors.first[0].errno), (StopReason::Error, 28));
-    assert!(matches!(&report.outcome, Outcome::Failed { error } if error.contains("No space left")));
+    assert_eq!(
+        (worker.stop, worker.errors.first[0].errno),
+        (StopReason::Error, 28)
+    );
+    assert!(
+        matches!(&report.outcome, Outcome::Failed { error } if error.contains("No space left"))
+    );
 }
 
 #[test]
 fn a_file_system_without_direct_io_gives_a_caveat_or_an_error() {
     // /proc files refuse O_DIRECT; tmpfs has taken it since Linux 6.6.
-    let mut job = on_file("/proc/self/status".as_ref(), IoEngine::Psync, Access::only(Op::Read, false), 512, 512);
+    let mut job = on_file(
+        "/proc/self/status".as_ref(),
+        IoEngine::Psync,
+        Access::only(Op::Read, false),
+        512,
+        512,
+    );
     job.files.direct = true;
     job.files.allow_create = false;
     let s = scenario(vec![job]);
@@ -91,7 +130,14 @@ fn a_file_system_without_direct_io_gives_a_caveat_or_an_error() {
     }
     let plan = hakaru_model::plan::Plan::resolve(&s, &facts).unwrap();
     let report = common::go_on(&plan);
-    assert!(report.caveats.iter().any(|c| matches!(c, Caveat::NotDirect { .. })), "{:?}", report.caveats);
+    assert!(
+        report
+            .caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::NotDirect { .. })),
+        "{:?}",
+        report.caveats
+    );
     assert_eq!(report.phases[0].workers[0].ops.read.ios, 1);
 }
 
@@ -105,7 +151,10 @@ fn unequal(dir: &std::path::Path, finish_writing: bool) -> hakaru_model::job::Sc
         job
     });
     let mut s = scenario(Vec::new());
-    s.phases = vec![hakaru_model::job::Phase { name: "w".into(), jobs: jobs.into() }];
+    s.phases = vec![hakaru_model::job::Phase {
+        name: "w".into(),
+        jobs: jobs.into(),
+    }];
     s
 }
 
@@ -114,13 +163,25 @@ fn the_first_to_end_ends_the_others_who_may_complete_their_files() {
     for finish in [false, true] {
         let dir = tempfile::tempdir().unwrap();
         let report = go(&unequal(dir.path(), finish));
-        let [short, long] = &report.phases[0].workers[..] else { panic!("two workers") };
-        assert_eq!((short.stop, short.ops.write.bytes), (StopReason::Done, MIB / 16));
+        let [short, long] = &report.phases[0].workers[..] else {
+            panic!("two workers")
+        };
+        assert_eq!(
+            (short.stop, short.ops.write.bytes),
+            (StopReason::Done, MIB / 16)
+        );
         let size = dir.path().join("long").metadata().unwrap().len();
         // Nothing keeps a host from running the long one first and whole.
         if long.stop == StopReason::Ended {
             assert!(long.ops.write.bytes < 64 * MIB);
-            assert_eq!(size, if finish { 64 * MIB } else { long.ops.write.bytes });
+            assert_eq!(
+                size,
+                if finish {
+                    64 * MIB
+                } else {
+                    long.ops.write.bytes
+                }
+            );
         }
         assert_eq!(report.outcome, Outcome::Completed);
     }

@@ -24,7 +24,13 @@ fn told(job: Job) -> Vec<(usize, LogChunk)> {
     let clock = ClockChoice::Kernel { because: None };
     let stop = AtomicBool::new(false);
     let (direct_fallback, replace_engines, wall_clock) = (false, false, || 5_000);
-    let options = RunOptions { clock: &clock, stop: &stop, direct_fallback, replace_engines, wall_clock };
+    let options = RunOptions {
+        clock: &clock,
+        stop: &stop,
+        direct_fallback,
+        replace_engines,
+        wall_clock,
+    };
     let mut listener = Listener::default();
     let report = run(&plan, &options, &mut listener);
     assert_eq!(report.error, None);
@@ -32,7 +38,12 @@ fn told(job: Job) -> Vec<(usize, LogChunk)> {
 }
 
 fn job(access: Access) -> Job {
-    let mut job = on_card(DeviceModel::plain("card", hakaru_model::units::Bytes(256 * MIB)), access, 4096, 4 * MIB);
+    let mut job = on_card(
+        DeviceModel::plain("card", hakaru_model::units::Bytes(256 * MIB)),
+        access,
+        4096,
+        4 * MIB,
+    );
     job.rules.logs.samples = true;
     job
 }
@@ -42,12 +53,24 @@ fn each_io_is_told_once() {
     let mut job = job(Access::only(Op::Read, false));
     job.queue.iodepth = 4;
     let chunks = told(job);
-    let samples: Vec<_> = chunks.iter().flat_map(|(_, chunk)| &chunk.samples).collect();
+    let samples: Vec<_> = chunks
+        .iter()
+        .flat_map(|(_, chunk)| &chunk.samples)
+        .collect();
     assert_eq!(samples.len(), 1024);
     let mut offsets: Vec<u64> = samples.iter().map(|s| s.offset).collect();
     offsets.sort_unstable();
-    assert!(offsets.iter().enumerate().all(|(i, &offset)| offset == i as u64 * 4096));
-    assert!(samples.iter().all(|s| s.len == 4096 && s.iops == Some(1) && s.latency.iter().all(Option::is_some)));
+    assert!(
+        offsets
+            .iter()
+            .enumerate()
+            .all(|(i, &offset)| offset == i as u64 * 4096)
+    );
+    assert!(
+        samples
+            .iter()
+            .all(|s| s.len == 4096 && s.iops == Some(1) && s.latency.iter().all(Option::is_some))
+    );
     assert!(samples.windows(2).all(|pair| pair[0].at <= pair[1].at));
     assert_eq!(chunks[0].1.epoch_unix_ms, 5_000);
 }
@@ -59,13 +82,28 @@ fn windows_add_up_to_the_whole() {
     job.rules.logs.histogram = Some(Nanos::from_millis(200));
     job.rules.logs.coarseness = 6;
     let chunks = told(job);
-    let histograms: u64 = chunks.iter().flat_map(|(_, c)| &c.histograms).flat_map(|h| h.counts.iter()).sum();
+    let histograms: u64 = chunks
+        .iter()
+        .flat_map(|(_, c)| &c.histograms)
+        .flat_map(|h| h.counts.iter())
+        .sum();
     assert_eq!(histograms, 1024);
-    let samples: Vec<_> = chunks.iter().flat_map(|(_, chunk)| &chunk.samples).collect();
+    let samples: Vec<_> = chunks
+        .iter()
+        .flat_map(|(_, chunk)| &chunk.samples)
+        .collect();
     assert!(samples.iter().all(|s| s.len == 0 && s.offset == 0));
     let whole = samples.iter().filter_map(|s| s.iops).sum::<u64>() / 10;
-    assert!((900..=1024).contains(&whole), "{whole} I/Os in whole windows");
-    assert!(chunks.iter().flat_map(|(_, c)| &c.histograms).all(|h| h.counts.len() == 29));
+    assert!(
+        (900..=1024).contains(&whole),
+        "{whole} I/Os in whole windows"
+    );
+    assert!(
+        chunks
+            .iter()
+            .flat_map(|(_, c)| &c.histograms)
+            .all(|h| h.counts.len() == 29)
+    );
 }
 
 #[test]
@@ -75,18 +113,33 @@ fn the_largest_latency_of_a_window_is_no_less_than_its_mean() {
         job.rules.logs.window = Some(Nanos::from_millis(100));
         job.rules.logs.max_value = max_value;
         let chunks = told(job);
-        chunks.iter().flat_map(|(_, c)| &c.samples).filter_map(|s| s.latency[1]).collect::<Vec<u64>>()
+        chunks
+            .iter()
+            .flat_map(|(_, c)| &c.samples)
+            .filter_map(|s| s.latency[1])
+            .collect::<Vec<u64>>()
     };
     let both = || {
         let mut job = job(Access::mixed(50, true));
         (job.rules.logs.window, job.rules.logs.both_values) = (Some(Nanos::from_millis(100)), true);
         let chunks = told(job);
         let samples = chunks.iter().flat_map(|(_, c)| &c.samples);
-        samples.map(|s| (s.latency[1].unwrap(), s.longest[1].unwrap())).collect::<Vec<(u64, u64)>>()
+        samples
+            .map(|s| (s.latency[1].unwrap(), s.longest[1].unwrap()))
+            .collect::<Vec<(u64, u64)>>()
     };
     let both = both();
-    assert!(!both.is_empty() && both.iter().all(|(mean, largest)| mean <= largest), "{both:?}");
+    assert!(
+        !both.is_empty() && both.iter().all(|(mean, largest)| mean <= largest),
+        "{both:?}"
+    );
     let (means, largest) = (windows(false), windows(true));
     assert_eq!(means.len(), largest.len());
-    assert!(means.iter().zip(&largest).all(|(mean, largest)| largest >= mean), "{means:?} {largest:?}");
+    assert!(
+        means
+            .iter()
+            .zip(&largest)
+            .all(|(mean, largest)| largest >= mean),
+        "{means:?} {largest:?}"
+    );
 }

@@ -14,7 +14,11 @@ const JOBS: u32 = 64;
 /// How long the run is and when memory is first looked at, in seconds of simulated time. With `HAKARU_LONG=1` it is an
 /// hour and five minutes, which takes the host minutes.
 fn times() -> (u64, u64) {
-    if std::env::var_os("HAKARU_LONG").is_some() { (3600, 300) } else { (180, 45) }
+    if std::env::var_os("HAKARU_LONG").is_some() {
+        (3600, 300)
+    } else {
+        (180, 45)
+    }
 }
 
 /// Counts what is told, and looks at the memory of the process early in the run.
@@ -36,13 +40,25 @@ impl Observer for Listener {
 /// Resident memory of this process.
 fn resident_kib() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
-    text.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.trim().parse().ok())
+    text.lines().find_map(|line| {
+        line.strip_prefix("VmRSS:")?
+            .trim()
+            .strip_suffix(" kB")?
+            .trim()
+            .parse()
+            .ok()
+    })
 }
 
 #[test]
 fn memory_does_not_grow_with_the_length_of_a_run() {
     let (whole_s, early_s) = times();
-    let mut job = on_card(DeviceModel::plain("card", Bytes(1 << 30)), Access::only(Op::Read, true), 4096, 64 * MIB);
+    let mut job = on_card(
+        DeviceModel::plain("card", Bytes(1 << 30)),
+        Access::only(Op::Read, true),
+        4096,
+        64 * MIB,
+    );
     job.numjobs = JOBS;
     job.timing.runtime = Some(Nanos::from_secs(whole_s));
     job.timing.time_based = true;
@@ -50,21 +66,47 @@ fn memory_does_not_grow_with_the_length_of_a_run() {
     job.rules.logs.histogram = Some(Nanos::SECOND);
     // What the record keeps of the course of time is bounded on its own, and not looked at here.
     job.measure.intervals = false;
-    let plan =
-        plan(&Scenario { name: "hour".into(), seed: 1, phases: vec![Phase { name: "hour".into(), jobs: vec![job] }] });
-    let (clock, stop) = (ClockChoice::Kernel { because: None }, AtomicBool::new(false));
+    let plan = plan(&Scenario {
+        name: "hour".into(),
+        seed: 1,
+        phases: vec![Phase {
+            name: "hour".into(),
+            jobs: vec![job],
+        }],
+    });
+    let (clock, stop) = (
+        ClockChoice::Kernel { because: None },
+        AtomicBool::new(false),
+    );
     let (direct_fallback, replace_engines, wall_clock) = (false, false, || 0);
-    let options = RunOptions { clock: &clock, stop: &stop, direct_fallback, replace_engines, wall_clock };
-    let mut listener = Listener { histograms: 0, look_at: Nanos::from_secs(early_s), early_kib: None };
+    let options = RunOptions {
+        clock: &clock,
+        stop: &stop,
+        direct_fallback,
+        replace_engines,
+        wall_clock,
+    };
+    let mut listener = Listener {
+        histograms: 0,
+        look_at: Nanos::from_secs(early_s),
+        early_kib: None,
+    };
     let report = run(&plan, &options, &mut listener);
     let end_kib = resident_kib();
     assert_eq!(report.error, None);
     let expected = u64::from(JOBS) * whole_s;
-    assert!(listener.histograms >= expected - u64::from(JOBS), "{} of {expected} histograms", listener.histograms);
+    assert!(
+        listener.histograms >= expected - u64::from(JOBS),
+        "{} of {expected} histograms",
+        listener.histograms
+    );
     match (listener.early_kib, end_kib) {
         (Some(early), Some(end)) => {
             println!("{early} KiB after {early_s} s, {end} KiB after {whole_s} s");
-            assert!(end <= early + 4096, "{early} KiB after {early_s} s, {end} KiB after {whole_s} s");
+            assert!(
+                end <= early + 4096,
+                "{early} KiB after {early_s} s, {end} KiB after {whole_s} s"
+            );
         }
         _ => eprintln!("SKIPPED: this system does not tell the memory of a process"),
     }

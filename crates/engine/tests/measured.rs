@@ -23,11 +23,15 @@ impl Loop {
         let home = tempfile::tempdir().unwrap();
         let image = home.path().join("disk.img");
         std::fs::write(&image, vec![0x5a; size as usize]).unwrap();
-        let made = Command::new("losetup").args(["--find", "--show"]).arg(&image).output();
+        let made = Command::new("losetup")
+            .args(["--find", "--show"])
+            .arg(&image)
+            .output();
         match made {
-            Ok(out) if out.status.success() => {
-                Some(Loop { node: String::from_utf8(out.stdout).unwrap().trim().into(), _home: home })
-            }
+            Ok(out) if out.status.success() => Some(Loop {
+                node: String::from_utf8(out.stdout).unwrap().trim().into(),
+                _home: home,
+            }),
             other => {
                 eprintln!("SKIPPED: loop devices cannot be made here ({other:?})");
                 None
@@ -38,7 +42,10 @@ impl Loop {
 
 impl Drop for Loop {
     fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("--detach").arg(&self.node).status();
+        let _ = Command::new("losetup")
+            .arg("--detach")
+            .arg(&self.node)
+            .status();
     }
 }
 
@@ -50,7 +57,8 @@ fn on_loop(node: &Path, engine: IoEngine, op: Op, ramp_ms: u64) -> hakaru_model:
     let mut job = on_file(node, engine, Access::only(op, true), 4096, 8 * MIB);
     job.files.direct = true;
     job.timing.time_based = true;
-    (job.timing.ramp_time, job.timing.runtime) = (Nanos::from_millis(ramp_ms), Some(Nanos::from_millis(300)));
+    (job.timing.ramp_time, job.timing.runtime) =
+        (Nanos::from_millis(ramp_ms), Some(Nanos::from_millis(300)));
     job
 }
 
@@ -61,18 +69,39 @@ fn counters_of_the_disk_cover_the_measured_part_exactly() {
         return;
     };
     for op in [Op::Write, Op::Read] {
-        let report = go(&scenario(vec![on_loop(&disk.node, IoEngine::Psync, op, 200)]));
+        let report = go(&scenario(vec![on_loop(
+            &disk.node,
+            IoEngine::Psync,
+            op,
+            200,
+        )]));
         let (phase, worker) = (&report.phases[0], only(&report));
-        let traffic = phase.traffic.as_ref().expect("one worker has one end of its ramp");
-        let [counted] = &traffic.disks[..] else { panic!("{traffic:?}") };
-        let sectors = if op == Op::Read { counted.read_sectors } else { counted.write_sectors };
+        let traffic = phase
+            .traffic
+            .as_ref()
+            .expect("one worker has one end of its ramp");
+        let [counted] = &traffic.disks[..] else {
+            panic!("{traffic:?}")
+        };
+        let sectors = if op == Op::Read {
+            counted.read_sectors
+        } else {
+            counted.write_sectors
+        };
         assert_eq!(sectors * 512, moved(worker, op), "{op:?}");
         let ramp = worker.ramp_bytes.as_ref().expect("there was a ramp")[op].0;
-        let whole = if op == Op::Read { phase.disks[0].read_sectors } else { phase.disks[0].write_sectors };
+        let whole = if op == Op::Read {
+            phase.disks[0].read_sectors
+        } else {
+            phase.disks[0].write_sectors
+        };
         assert!(ramp > 0);
         let all = ramp + moved(worker, op);
         // As a loop device is opened, its first sectors may be looked at.
-        assert!((all..=all + MIB).contains(&(whole * 512)), "{whole} sectors for {all} bytes");
+        assert!(
+            (all..=all + MIB).contains(&(whole * 512)),
+            "{whole} sectors for {all} bytes"
+        );
     }
 }
 
@@ -86,7 +115,10 @@ fn a_queue_with_a_ramp_is_counted_to_what_is_in_flight() {
     let report = go(&scenario(vec![job]));
     let counted = report.phases[0].traffic.as_ref().unwrap().disks[0].write_sectors * 512;
     let moved = moved(only(&report), Op::Write);
-    assert!(moved.abs_diff(counted) <= 8 * 4096, "{counted} of the device for {moved}");
+    assert!(
+        moved.abs_diff(counted) <= 8 * 4096,
+        "{counted} of the device for {moved}"
+    );
     let all = moved + only(&report).ramp_bytes.as_ref().unwrap().write.0;
     assert_eq!(report.phases[0].disks[0].write_sectors * 512, all);
 }
@@ -101,16 +133,29 @@ fn workers_that_ramp_on_their_own_count_whole_phases() {
     let report = go(&scenario(vec![job]));
     let phase = &report.phases[0];
     assert_eq!((report.error, &phase.traffic), (None, &None));
-    let all: u64 = phase.workers.iter().map(|w| moved(w, Op::Write) + w.ramp_bytes.as_ref().unwrap().write.0).sum();
+    let all: u64 = phase
+        .workers
+        .iter()
+        .map(|w| moved(w, Op::Write) + w.ramp_bytes.as_ref().unwrap().write.0)
+        .sum();
     assert_eq!(phase.disks[0].write_sectors * 512, all);
 }
 
 #[test]
 fn laying_out_has_a_figure_of_its_own() {
     let dir = tempfile::tempdir().unwrap();
-    let job = on_file(&dir.path().join("f"), IoEngine::Psync, Access::only(Op::Read, true), 4096, 2 * MIB);
+    let job = on_file(
+        &dir.path().join("f"),
+        IoEngine::Psync,
+        Access::only(Op::Read, true),
+        4096,
+        2 * MIB,
+    );
     let report = go(&scenario(vec![job.clone()]));
-    let laid_out = report.phases[0].laid_out.as_ref().expect("there was no file");
+    let laid_out = report.phases[0]
+        .laid_out
+        .as_ref()
+        .expect("there was no file");
     assert_eq!(laid_out.bytes, Bytes(2 * MIB));
     assert_eq!(only(&report).ops.write.bytes, 0);
     let again = go(&scenario(vec![job]));
@@ -135,11 +180,20 @@ fn an_open_loop_counts_latency_from_the_intended_start() {
     };
     let open = run(&|rate, _| rate.poisson = true);
     let median = |latency: &hakaru_model::record::Latency| {
-        latency.histogram.as_ref().map(|h| h.value_at(Quantile::MEDIAN).unwrap().0 as f64)
+        latency
+            .histogram
+            .as_ref()
+            .map(|h| h.value_at(Quantile::MEDIAN).unwrap().0 as f64)
     };
-    let near = |got: f64, want: f64, share: f64| assert!((got / want - 1.0).abs() < share, "{got} and not {want}");
+    let near = |got: f64, want: f64, share: f64| {
+        assert!((got / want - 1.0).abs() < share, "{got} and not {want}")
+    };
     near(median(&open.clat).unwrap(), 2e6, 0.01);
-    near(median(&open.lat).expect("its percentiles are kept"), n as f64 / 2.0 * 1e6, 0.1);
+    near(
+        median(&open.lat).expect("its percentiles are kept"),
+        n as f64 / 2.0 * 1e6,
+        0.1,
+    );
     near(open.lat.stat.max as f64, n as f64 * 1e6, 0.1);
     let closed = run(&|_, _| {});
     near(closed.lat.stat.max as f64, 2e6, 0.01);
@@ -155,14 +209,24 @@ fn what_has_no_rate_of_its_own_is_intended_for_no_moment() {
     job.rate.poisson = true;
     let report = go(&scenario(vec![job]));
     let read = &only(&report).ops.read;
-    assert!(read.ios > 100 && read.lat.stat.max < 50_000_000, "{:?}", read.lat.stat);
+    assert!(
+        read.ios > 100 && read.lat.stat.max < 50_000_000,
+        "{:?}",
+        read.lat.stat
+    );
 }
 
 #[test]
 fn what_a_ring_does_unasked_is_in_the_record() {
     let dir = tempfile::tempdir().unwrap();
     let run = |engine, separate, fixed| {
-        let mut job = on_file(&dir.path().join("f"), engine, Access::only(Op::Read, true), 4096, MIB);
+        let mut job = on_file(
+            &dir.path().join("f"),
+            engine,
+            Access::only(Op::Read, true),
+            4096,
+            MIB,
+        );
         job.queue.iodepth = 8;
         (job.queue.separate_submit, job.engine.fixedbufs) = (separate, fixed);
         let report = go(&scenario(vec![job]));
@@ -170,17 +234,32 @@ fn what_a_ring_does_unasked_is_in_the_record() {
         (used, report.caveats)
     };
     let (psync, _) = run(IoEngine::Psync, false, false);
-    assert!(psync.thread && !psync.registered_buffers && !psync.submits_and_waits, "{psync:?}");
+    assert!(
+        psync.thread && !psync.registered_buffers && !psync.submits_and_waits,
+        "{psync:?}"
+    );
     let (native, caveats) = run(IoEngine::IoUring, false, false);
-    if caveats.iter().any(|c| matches!(c, hakaru_model::caveat::Caveat::EngineReplaced { .. })) {
+    if caveats
+        .iter()
+        .any(|c| matches!(c, hakaru_model::caveat::Caveat::EngineReplaced { .. }))
+    {
         eprintln!("SKIPPED: rings are not to be had here");
         return;
     }
-    assert!(native.registered_files && native.submits_and_waits, "{native:?}");
+    assert!(
+        native.registered_files && native.submits_and_waits,
+        "{native:?}"
+    );
     let (as_asked, _) = run(IoEngine::IoUring, true, false);
-    assert!(!as_asked.registered_buffers && !as_asked.registered_files && !as_asked.submits_and_waits, "{as_asked:?}");
+    assert!(
+        !as_asked.registered_buffers && !as_asked.registered_files && !as_asked.submits_and_waits,
+        "{as_asked:?}"
+    );
     let (asked, _) = run(IoEngine::IoUring, true, true);
-    assert!(asked.registered_buffers && !asked.registered_files, "{asked:?}");
+    assert!(
+        asked.registered_buffers && !asked.registered_files,
+        "{asked:?}"
+    );
 }
 
 /// Submitting and waiting in one call, stamped before it: all of the time was in the one, and nothing in the other.
@@ -190,21 +269,41 @@ fn a_ring_that_submits_apart_has_its_reads_of_the_page_cache_in_slat() {
     let path = dir.path().join("f");
     std::fs::write(&path, vec![1u8; MIB as usize]).unwrap();
     let medians = |separate| {
-        let mut job = on_file(&path, IoEngine::IoUring, Access::only(Op::Read, true), 65536, MIB);
+        let mut job = on_file(
+            &path,
+            IoEngine::IoUring,
+            Access::only(Op::Read, true),
+            65536,
+            MIB,
+        );
         job.files.invalidate = false;
         job.extent.loops = 64;
         (job.queue.separate_submit, job.measure.slat_histogram) = (separate, true);
         let report = go(&scenario(vec![job]));
         let read = &only(&report).ops.read;
-        let replaced = report.caveats.iter().any(|c| matches!(c, hakaru_model::caveat::Caveat::EngineReplaced { .. }));
-        let median =
-            |l: &hakaru_model::record::Latency| l.histogram.as_ref().unwrap().value_at(Quantile::MEDIAN).unwrap();
+        let replaced = report
+            .caveats
+            .iter()
+            .any(|c| matches!(c, hakaru_model::caveat::Caveat::EngineReplaced { .. }));
+        let median = |l: &hakaru_model::record::Latency| {
+            l.histogram
+                .as_ref()
+                .unwrap()
+                .value_at(Quantile::MEDIAN)
+                .unwrap()
+        };
         (!replaced).then(|| (median(&read.slat), median(&read.clat)))
     };
     let (Some(apart), Some(together)) = (medians(true), medians(false)) else {
         return;
     };
     // Copying 64 KiB happens in the submitting call.
-    assert!(apart.0 > apart.1, "slat and clat of a call apart: {apart:?}");
-    assert!(together.0 < together.1, "slat and clat where one call does both: {together:?}");
+    assert!(
+        apart.0 > apart.1,
+        "slat and clat of a call apart: {apart:?}"
+    );
+    assert!(
+        together.0 < together.1,
+        "slat and clat where one call does both: {together:?}"
+    );
 }

@@ -37,7 +37,9 @@ static ALLOCATOR: Counting = Counting;
 
 fn allocations(engine: IoEngine, file: &std::path::Path, ios: u64) -> u64 {
     let mut job = on_file(file, engine, Access::mixed(50, true), 4096, MIB);
-    job.extent.io_size = Some(hakaru_model::job::SizeSpec::Bytes(hakaru_model::units::Bytes(ios * 4096)));
+    job.extent.io_size = Some(hakaru_model::job::SizeSpec::Bytes(
+        hakaru_model::units::Bytes(ios * 4096),
+    ));
     job.queue.iodepth = 8;
     // Ticks send messages and may allocate; they are not what is looked at here.
     job.measure.tick = hakaru_model::units::Nanos::from_secs(3600);
@@ -53,12 +55,27 @@ fn the_number_of_allocations_does_not_depend_on_the_number_of_ios() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("f");
     std::fs::write(&file, vec![1u8; MIB as usize]).unwrap();
-    let engines = [IoEngine::Psync, IoEngine::Sync, IoEngine::Pvsync2, IoEngine::Libaio, IoEngine::IoUring];
+    let engines = [
+        IoEngine::Psync,
+        IoEngine::Sync,
+        IoEngine::Pvsync2,
+        IoEngine::Libaio,
+        IoEngine::IoUring,
+    ];
     for engine in engines {
         allocations(engine, &file, 100);
-        let few = (0..5).map(|_| allocations(engine, &file, 1_000)).min().unwrap();
-        let many = (0..5).map(|_| allocations(engine, &file, 20_000)).min().unwrap();
+        let few = (0..5)
+            .map(|_| allocations(engine, &file, 1_000))
+            .min()
+            .unwrap();
+        let many = (0..5)
+            .map(|_| allocations(engine, &file, 20_000))
+            .min()
+            .unwrap();
         // 19,000 I/Os more: the conductor's own looks at the progress may add a handful, the I/Os nothing.
-        assert!(many <= few + 16, "{engine:?}: {few} allocations for 1,000 I/Os, {many} for 20,000");
+        assert!(
+            many <= few + 16,
+            "{engine:?}: {few} allocations for 1,000 I/Os, {many} for 20,000"
+        );
     }
 }

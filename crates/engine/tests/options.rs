@@ -22,8 +22,13 @@ fn offloaded(path: &Path, engine: IoEngine, op: Op) -> Job {
 #[test]
 fn threads_submit_for_every_engine_that_moves_data_by_one_call() {
     let dir = tempfile::tempdir().unwrap();
-    let engines = IoEngine::ALL.iter().copied().filter(|engine| engine.traits().can_offload);
-    for engine in engines.filter(|e| !matches!(e, IoEngine::Null | IoEngine::Falloc | IoEngine::Ftruncate)) {
+    let engines = IoEngine::ALL
+        .iter()
+        .copied()
+        .filter(|engine| engine.traits().can_offload);
+    for engine in
+        engines.filter(|e| !matches!(e, IoEngine::Null | IoEngine::Falloc | IoEngine::Ftruncate))
+    {
         let path = dir.path().join(engine.name());
         for op in [Op::Write, Op::Read] {
             let report = go(&scenario(vec![offloaded(&path, engine, op)]));
@@ -32,12 +37,24 @@ fn threads_submit_for_every_engine_that_moves_data_by_one_call() {
                 break;
             }
             let worker = only(&report);
-            assert_eq!((worker.ops[op].ios, worker.ops[op].bytes), (256, MIB), "{engine:?} {op:?}");
+            assert_eq!(
+                (worker.ops[op].ios, worker.ops[op].bytes),
+                (256, MIB),
+                "{engine:?} {op:?}"
+            );
             assert_eq!(worker.stop, StopReason::Done);
-            assert_eq!(worker.depth.iodepth, 4, "a queue of threads is as deep as was asked, whatever the engine");
+            assert_eq!(
+                worker.depth.iodepth, 4,
+                "a queue of threads is as deep as was asked, whatever the engine"
+            );
         }
         let content = std::fs::read(&path).unwrap_or_default();
-        assert!(content.chunks(4096).all(|block| block.iter().any(|&b| b != 0)), "{engine:?} left a hole");
+        assert!(
+            content
+                .chunks(4096)
+                .all(|block| block.iter().any(|&b| b != 0)),
+            "{engine:?} left a hole"
+        );
     }
 }
 
@@ -58,12 +75,25 @@ fn latencies_of_offloaded_ios_count_from_their_intended_time() {
 #[test]
 fn workers_lock_the_file_they_share() {
     let dir = tempfile::tempdir().unwrap();
-    for engine in IoEngine::ALL.iter().copied().filter(|engine| engine.traits().can_offload && engine.is_synchronous())
+    for engine in IoEngine::ALL
+        .iter()
+        .copied()
+        .filter(|engine| engine.traits().can_offload && engine.is_synchronous())
     {
-        let mut job = on_file(&dir.path().join(engine.name()), engine, Access::only(Op::Write, true), 4096, MIB);
+        let mut job = on_file(
+            &dir.path().join(engine.name()),
+            engine,
+            Access::only(Op::Write, true),
+            4096,
+            MIB,
+        );
         (job.numjobs, job.rules.files.lock) = (2, FileLock::Exclusive);
         let report = go(&scenario(vec![job]));
-        let ios: Vec<u64> = report.phases[0].workers.iter().map(|worker| worker.ops.write.ios).collect();
+        let ios: Vec<u64> = report.phases[0]
+            .workers
+            .iter()
+            .map(|worker| worker.ops.write.ios)
+            .collect();
         assert_eq!((ios, report.error), (vec![256, 256], None), "{engine:?}");
     }
 }
@@ -71,8 +101,10 @@ fn workers_lock_the_file_they_share() {
 #[test]
 fn files_are_made_anew_between_loops() {
     let dir = tempfile::tempdir().unwrap();
-    let engines =
-        IoEngine::ALL.iter().copied().filter(|engine| engine.traits().can_renew_files && *engine != IoEngine::Null);
+    let engines = IoEngine::ALL
+        .iter()
+        .copied()
+        .filter(|engine| engine.traits().can_renew_files && *engine != IoEngine::Null);
     for engine in engines {
         for registered in [false, true] {
             let (path, kept) = (dir.path().join(engine.name()), dir.path().join("kept"));
@@ -85,13 +117,22 @@ fn files_are_made_anew_between_loops() {
             (job.queue.iodepth, job.engine.registerfiles) = (8, registered);
             let report = go(&scenario(vec![job]));
             let worker = only(&report);
-            assert_eq!((worker.ops.write.ios, worker.errors.total), (48, 0), "{engine:?}");
+            assert_eq!(
+                (worker.ops.write.ios, worker.errors.total),
+                (48, 0),
+                "{engine:?}"
+            );
             let (old, new) = (kept.metadata().unwrap(), path.metadata().unwrap());
             assert_ne!(old.ino(), new.ino(), "{engine:?} wrote the old file again");
             assert_eq!(new.len(), 64 << 10);
             for file in [&path, &kept] {
                 let content = std::fs::read(file).unwrap();
-                assert!(content.chunks(4096).all(|block| block.iter().any(|&b| b != 0)), "{engine:?} left a hole");
+                assert!(
+                    content
+                        .chunks(4096)
+                        .all(|block| block.iter().any(|&b| b != 0)),
+                    "{engine:?} left a hole"
+                );
                 std::fs::remove_file(file).unwrap();
             }
         }
@@ -101,7 +142,13 @@ fn files_are_made_anew_between_loops() {
 #[test]
 fn a_reader_finds_nothing_where_files_are_removed_between_loops() {
     let dir = tempfile::tempdir().unwrap();
-    let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, Access::only(Op::Read, false), 4096, 64 << 10);
+    let mut job = on_file(
+        &dir.path().join("f"),
+        IoEngine::Psync,
+        Access::only(Op::Read, false),
+        4096,
+        64 << 10,
+    );
     job.rules.files.unlink_each_loop = true;
     job.extent.loops = 2;
     let report = go(&scenario(vec![job]));
@@ -115,10 +162,19 @@ fn ranges_are_handed_over_every_so_many_writes() {
     let dir = tempfile::tempdir().unwrap();
     for engine in [IoEngine::Psync, IoEngine::Libaio] {
         let mut job = on_file(&dir.path().join("f"), engine, write_seq(), 4096, 64 << 10);
-        job.durability.range_sync = Some(RangeSync { every: 4, wait_before: true, write: true, wait_after: true });
+        job.durability.range_sync = Some(RangeSync {
+            every: 4,
+            wait_before: true,
+            write: true,
+            wait_after: true,
+        });
         let report = go(&scenario(vec![job]));
         let worker = only(&report);
-        assert_eq!((worker.ops.write.ios, worker.sync.stat.count), (16, 3), "{engine:?}");
+        assert_eq!(
+            (worker.ops.write.ios, worker.sync.stat.count),
+            (16, 3),
+            "{engine:?}"
+        );
     }
 }
 
@@ -139,7 +195,11 @@ fn zones(size: u64, max_open: u32) -> Zones {
 fn workers_share_the_zones_of_a_file() {
     let dir = tempfile::tempdir().unwrap();
     for engine in [IoEngine::Psync, IoEngine::Libaio, IoEngine::IoUring] {
-        for access in [Access::only(Op::Write, true), Access::only(Op::Write, false), Access::mixed(50, true)] {
+        for access in [
+            Access::only(Op::Write, true),
+            Access::only(Op::Write, false),
+            Access::mixed(50, true),
+        ] {
             let path = dir.path().join("zoned");
             // One that goes through zones in order ends behind the last, and others may have filled some before it.
             let most_only = !access.random;
@@ -150,8 +210,15 @@ fn workers_share_the_zones_of_a_file() {
             assert_eq!(report.error, None);
             for worker in &report.phases[0].workers {
                 let ios = worker.ops.read.ios + worker.ops.write.ios;
-                assert_eq!((worker.errors.total, worker.stop), (0, StopReason::Done), "{engine:?}");
-                assert!(ios == 256 || most_only && (1..256).contains(&ios), "{engine:?}: {ios}");
+                assert_eq!(
+                    (worker.errors.total, worker.stop),
+                    (0, StopReason::Done),
+                    "{engine:?}"
+                );
+                assert!(
+                    ios == 256 || most_only && (1..256).contains(&ios),
+                    "{engine:?}: {ios}"
+                );
             }
         }
     }
@@ -161,9 +228,18 @@ fn workers_share_the_zones_of_a_file() {
 fn zones_that_cannot_be_kept_to_are_refused_with_the_cure() {
     let dir = tempfile::tempdir().unwrap();
     let refused = |zones: Zones| {
-        let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, write_seq(), 4096, MIB);
+        let mut job = on_file(
+            &dir.path().join("f"),
+            IoEngine::Psync,
+            write_seq(),
+            4096,
+            MIB,
+        );
         job.rules.zones = zones;
-        go(&scenario(vec![job])).error.expect("it is refused").to_string()
+        go(&scenario(vec![job]))
+            .error
+            .expect("it is refused")
+            .to_string()
     };
     let mut unsized_zones = zones(0, 0);
     if let Zones::Device { size, .. } = &mut unsized_zones {

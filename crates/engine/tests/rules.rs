@@ -23,13 +23,24 @@ fn timed(access: Access, seconds: u64) -> Job {
 }
 
 fn together(jobs: Vec<Job>) -> Scenario {
-    Scenario { name: "test".into(), seed: 7, phases: vec![Phase { name: "test".into(), jobs }] }
+    Scenario {
+        name: "test".into(),
+        seed: 7,
+        phases: vec![Phase {
+            name: "test".into(),
+            jobs,
+        }],
+    }
 }
 
 fn workers(scenario: &Scenario) -> Vec<WorkerRecord> {
     let report = go(scenario);
     assert_eq!(report.error, None);
-    report.phases.into_iter().flat_map(|phase| phase.workers).collect()
+    report
+        .phases
+        .into_iter()
+        .flat_map(|phase| phase.workers)
+        .collect()
 }
 
 fn near(got: u64, want: u64, by: u64) {
@@ -39,7 +50,11 @@ fn near(got: u64, want: u64, by: u64) {
 #[test]
 fn each_operation_keeps_to_its_own_rate() {
     let mut job = timed(Access::mixed(50, true), 10);
-    job.rate.iops = PerOp { read: Some(100), write: Some(30), trim: None };
+    job.rate.iops = PerOp {
+        read: Some(100),
+        write: Some(30),
+        trim: None,
+    };
     let ops = &workers(&scenario(vec![job]))[0].ops;
     near(ops.read.ios, 1000, 2);
     near(ops.write.ios, 300, 2);
@@ -57,14 +72,28 @@ fn an_operation_without_a_rate_goes_on_meanwhile() {
 #[test]
 fn synchronous_engines_keep_to_rates_too() {
     let dir = tempfile::tempdir().unwrap();
-    let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, Access::mixed(50, true), 4096, MIB);
+    let mut job = on_file(
+        &dir.path().join("f"),
+        IoEngine::Psync,
+        Access::mixed(50, true),
+        4096,
+        MIB,
+    );
     job.extent.number_ios = Some(60);
-    job.rate.iops = PerOp { read: Some(200), write: Some(100), trim: None };
+    job.rate.iops = PerOp {
+        read: Some(200),
+        write: Some(100),
+        trim: None,
+    };
     // Where the host holds the thread up, both operations are due at once, and the last few come as they are drawn.
     let mut reads: u64 = 0;
     for _ in 0..10 {
         let worker = &workers(&scenario(vec![job.clone()]))[0];
-        assert!(worker.runtime >= Nanos::from_millis(190), "{:?}", worker.runtime);
+        assert!(
+            worker.runtime >= Nanos::from_millis(190),
+            "{:?}",
+            worker.runtime
+        );
         reads = worker.ops.read.ios;
         if reads.abs_diff(40) <= 2 {
             break;
@@ -79,9 +108,17 @@ fn pauses_take_their_time_and_a_rate_catches_up_after_them() {
     job.rate.thinktime = Nanos::from_millis(100);
     job.rate.thinktime_blocks = 10;
     // Ten reads of half a millisecond and a pause.
-    near(workers(&scenario(vec![job.clone()]))[0].ops.read.ios, 952, 10);
+    near(
+        workers(&scenario(vec![job.clone()]))[0].ops.read.ios,
+        952,
+        10,
+    );
     job.rate.iops.read = Some(50);
-    near(workers(&scenario(vec![job.clone()]))[0].ops.read.ios, 500, 10);
+    near(
+        workers(&scenario(vec![job.clone()]))[0].ops.read.ios,
+        500,
+        10,
+    );
     job.rate.ignore_thinktime = true;
     // Ten reads at 20 ms each, and a pause of 100 ms.
     near(workers(&scenario(vec![job]))[0].ops.read.ios, 340, 10);
@@ -93,7 +130,11 @@ fn pauses_after_a_time() {
     job.rate.thinktime = Nanos::from_secs(1);
     job.rate.thinktime_iotime = Nanos::from_secs(1);
     let half = 5 * 1_000_000 / 502;
-    near(workers(&scenario(vec![job]))[0].ops.read.ios, half, half / 50);
+    near(
+        workers(&scenario(vec![job]))[0].ops.read.ios,
+        half,
+        half / 50,
+    );
 }
 
 #[test]
@@ -102,18 +143,30 @@ fn a_rate_that_is_missed_is_an_error() {
     job.rules.minimum_rate.iops.read = Some(1_000_000);
     let report = go(&scenario(vec![job]));
     let worker = only(&report);
-    assert_eq!((worker.stop, worker.errors.first[0].errno), (StopReason::Error, 5));
+    assert_eq!(
+        (worker.stop, worker.errors.first[0].errno),
+        (StopReason::Error, 5)
+    );
     let error = &worker.errors.first[0];
     assert_eq!(error.op, Some(Op::Read));
-    assert!(matches!(error.kind, FailureKind::IopsMissed { wanted: 1_000_000, got } if got < 1_000_000), "{error:?}");
+    assert!(
+        matches!(error.kind, FailureKind::IopsMissed { wanted: 1_000_000, got } if got < 1_000_000),
+        "{error:?}"
+    );
     let of_rules = report.caveats.iter().filter_map(|caveat| match caveat {
         Caveat::RuleBroken { op, kind, .. } => Some((*op, *kind)),
         Caveat::DeviceErrors { .. } => panic!("{caveat}"),
         _ => None,
     });
     assert_eq!(of_rules.collect::<Vec<_>>(), [(Some(Op::Read), error.kind)]);
-    let Outcome::Failed { error } = &report.outcome else { panic!("{:?}", report.outcome) };
-    assert!(error.starts_with("read reached ") && error.ends_with(" IOPS, less than rate_iops_min=1000000"), "{error}");
+    let Outcome::Failed { error } = &report.outcome else {
+        panic!("{:?}", report.outcome)
+    };
+    assert!(
+        error.starts_with("read reached ")
+            && error.ends_with(" IOPS, less than rate_iops_min=1000000"),
+        "{error}"
+    );
     // It settles for two seconds, and is judged a cycle later.
     near(worker.runtime.as_millis(), 3000, 10);
 }
@@ -122,34 +175,70 @@ fn a_rate_that_is_missed_is_an_error() {
 fn an_io_that_takes_too_long_is_an_error() {
     for engine in [IoEngine::Psync, IoEngine::Libaio] {
         let dir = tempfile::tempdir().unwrap();
-        let mut job = on_file(&dir.path().join("f"), engine, Access::only(Op::Read, true), 4096, MIB);
+        let mut job = on_file(
+            &dir.path().join("f"),
+            engine,
+            Access::only(Op::Read, true),
+            4096,
+            MIB,
+        );
         job.rules.max_latency = PerOp::all(Some(Nanos(1)));
         let report = go(&scenario(vec![job]));
         let worker = only(&report);
-        assert_eq!((worker.stop, worker.ops.read.ios), (StopReason::Error, 1), "{engine:?}");
+        assert_eq!(
+            (worker.stop, worker.ops.read.ios),
+            (StopReason::Error, 1),
+            "{engine:?}"
+        );
         let error = &worker.errors.first[0];
         assert_eq!(error.op, Some(Op::Read));
-        assert!(matches!(error.kind, FailureKind::TooSlow { latency, max: Nanos(1) } if latency.0 > 1), "{error:?}");
+        assert!(
+            matches!(error.kind, FailureKind::TooSlow { latency, max: Nanos(1) } if latency.0 > 1),
+            "{error:?}"
+        );
         let told = |c: &Caveat| matches!(c, Caveat::RuleBroken { kind, .. } if *kind == error.kind);
         assert!(report.caveats.iter().any(told), "{:?}", report.caveats);
-        assert!(!report.caveats.iter().any(|c| matches!(c, Caveat::DeviceErrors { .. })), "{:?}", report.caveats);
-        let Outcome::Failed { error } = &report.outcome else { panic!("{:?}", report.outcome) };
-        assert!(error.starts_with("read took ") && error.ends_with(", more than max_latency=1ns"), "{error}");
+        assert!(
+            !report
+                .caveats
+                .iter()
+                .any(|c| matches!(c, Caveat::DeviceErrors { .. })),
+            "{:?}",
+            report.caveats
+        );
+        let Outcome::Failed { error } = &report.outcome else {
+            panic!("{:?}", report.outcome)
+        };
+        assert!(
+            error.starts_with("read took ") && error.ends_with(", more than max_latency=1ns"),
+            "{error}"
+        );
     }
 }
 
 #[test]
 fn the_end_of_one_job_ends_those_it_may_end() {
-    for (scope, phases) in [(ExitScope::Group, 2), (ExitScope::Phase, 2), (ExitScope::All, 1)] {
+    for (scope, phases) in [
+        (ExitScope::Group, 2),
+        (ExitScope::Phase, 2),
+        (ExitScope::All, 1),
+    ] {
         let mut short = timed(Access::only(Op::Read, true), 1);
         short.rules.exit.ends = Some(scope);
         let mut other = timed(Access::only(Op::Read, true), 1_000_000);
         other.group = u32::from(scope != ExitScope::Group);
         let last = timed(Access::only(Op::Read, true), 1);
         let mut both = together(vec![short, other]);
-        both.phases.push(Phase { name: "last".into(), jobs: vec![last] });
+        both.phases.push(Phase {
+            name: "last".into(),
+            jobs: vec![last],
+        });
         let report = go(&both);
-        assert_eq!((report.phases.len(), report.outcome.clone()), (phases, Outcome::Completed), "{scope:?}");
+        assert_eq!(
+            (report.phases.len(), report.outcome.clone()),
+            (phases, Outcome::Completed),
+            "{scope:?}"
+        );
         assert_eq!(report.phases[0].workers[1].stop, StopReason::Ended);
     }
 }
@@ -172,10 +261,16 @@ fn a_job_waits_for_another() {
     first.numjobs = 2;
     let mut second = timed(Access::only(Op::Read, true), 1);
     second.rules.wait_for = Some("first".to_owned());
-    let alone = workers(&scenario(vec![timed(Access::only(Op::Read, true), 1)]))[0].ops.read.ios;
+    let alone = workers(&scenario(vec![timed(Access::only(Op::Read, true), 1)]))[0]
+        .ops
+        .read
+        .ios;
     let workers = workers(&together(vec![first, second]));
     near(workers[2].ops.read.ios, alone, 2);
-    assert!(workers[0].ops.read.ios < 2 * alone * 6 / 10, "two shared the card");
+    assert!(
+        workers[0].ops.read.ios < 2 * alone * 6 / 10,
+        "two shared the card"
+    );
 }
 
 #[test]
@@ -184,9 +279,17 @@ fn the_deepest_queue_within_a_latency_is_found() {
     job.queue.iodepth = 32;
     // One read takes half a millisecond, and they wait for one another.
     let (target, window) = (Nanos(5 * 503_000), Nanos::from_millis(500));
-    job.rules.latency_target = Some(LatencyTarget { target, window, percentile: 95.0, keep_running: false });
+    job.rules.latency_target = Some(LatencyTarget {
+        target,
+        window,
+        percentile: 95.0,
+        keep_running: false,
+    });
     let worker = &workers(&scenario(vec![job]))[0];
-    assert_eq!((worker.latency_depth, worker.stop), (Some(5), StopReason::Done));
+    assert_eq!(
+        (worker.latency_depth, worker.stop),
+        (Some(5), StopReason::Done)
+    );
 }
 
 #[test]
@@ -204,7 +307,10 @@ fn a_steady_job_ends_and_says_so() {
     let worker = &workers(&scenario(vec![job]))[0];
     let steady = worker.steady.as_ref().unwrap();
     assert!(steady.attained && steady.iops.len() == 5, "{steady:?}");
-    assert!(steady.iops.iter().all(|iops| (1900..2100).contains(iops)), "{steady:?}");
+    assert!(
+        steady.iops.iter().all(|iops| (1900..2100).contains(iops)),
+        "{steady:?}"
+    );
     assert_eq!(worker.stop, StopReason::Ended);
 }
 
@@ -212,9 +318,20 @@ fn a_steady_job_ends_and_says_so() {
 fn jobs_of_a_flow_keep_their_proportion() {
     let dir = tempfile::tempdir().unwrap();
     let job = |name: &str, weight: u32| {
-        let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, Access::only(Op::Read, true), 4096, MIB);
-        (job.name, job.timing.runtime, job.timing.time_based) = (name.to_owned(), Some(Nanos::from_secs(600)), true);
-        job.rules.flow = Some(FlowShare { id: 1, weight, sleep: Nanos(0) });
+        let mut job = on_file(
+            &dir.path().join("f"),
+            IoEngine::Psync,
+            Access::only(Op::Read, true),
+            4096,
+            MIB,
+        );
+        (job.name, job.timing.runtime, job.timing.time_based) =
+            (name.to_owned(), Some(Nanos::from_secs(600)), true);
+        job.rules.flow = Some(FlowShare {
+            id: 1,
+            weight,
+            sleep: Nanos(0),
+        });
         job
     };
     // By I/Os and not by time: on a busy host threads begin and end late. The one that is done ends the other, which may go
@@ -241,7 +358,12 @@ fn overlapping_ios_take_turns() {
     job.rules.serialize_overlap = true;
     let serial = workers(&scenario(vec![job]))[0].clone();
     assert_eq!(free.ops.write.ios, serial.ops.write.ios);
-    assert!(serial.depth.level[3] < free.depth.level[3], "{:?} {:?}", serial.depth, free.depth);
+    assert!(
+        serial.depth.level[3] < free.depth.level[3],
+        "{:?} {:?}",
+        serial.depth,
+        free.depth
+    );
 }
 
 #[test]
@@ -249,19 +371,35 @@ fn a_full_file_system_ends_a_job_that_was_to_fill_it() {
     let dir = tempfile::tempdir().unwrap();
     let mount = dir.path().join("small");
     std::fs::create_dir(&mount).unwrap();
-    let tmpfs =
-        |args: &[&str]| std::process::Command::new(args[0]).args(&args[1..]).status().is_ok_and(|s| s.success());
+    let tmpfs = |args: &[&str]| {
+        std::process::Command::new(args[0])
+            .args(&args[1..])
+            .status()
+            .is_ok_and(|s| s.success())
+    };
     let path = mount.display().to_string();
     if !tmpfs(&["mount", "-t", "tmpfs", "-o", "size=2m", "none", &path]) {
         return eprintln!("SKIPPED: a tmpfs cannot be mounted here (not root)");
     }
-    let mut job = on_file(&mount.join("f"), IoEngine::Psync, Access::only(Op::Write, false), 65_536, MIB);
+    let mut job = on_file(
+        &mount.join("f"),
+        IoEngine::Psync,
+        Access::only(Op::Write, false),
+        65_536,
+        MIB,
+    );
     (job.extent.size, job.rules.files.fill_device) = (None, true);
     let report = go_on(&plan(&scenario(vec![job])));
     let worker = only(&report).clone();
     assert!(tmpfs(&["umount", &path]));
-    assert_eq!((worker.stop, worker.ops.write.bytes), (StopReason::Done, 2 * MIB));
-    assert_eq!((report.outcome, worker.errors.total), (Outcome::Completed, 1));
+    assert_eq!(
+        (worker.stop, worker.ops.write.bytes),
+        (StopReason::Done, 2 * MIB)
+    );
+    assert_eq!(
+        (report.outcome, worker.errors.total),
+        (Outcome::Completed, 1)
+    );
 }
 
 #[test]
@@ -269,13 +407,26 @@ fn commands_run_before_and_after() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("f");
     let (before, after) = (dir.path().join("before"), dir.path().join("after"));
-    let mut job = on_file(&file, IoEngine::Psync, Access::only(Op::Write, false), 4096, MIB);
+    let mut job = on_file(
+        &file,
+        IoEngine::Psync,
+        Access::only(Op::Write, false),
+        4096,
+        MIB,
+    );
     job.name = dir.path().join("job").display().to_string();
     job.rules.commands.before = Some(format!("echo told; echo x > {}", before.display()));
-    job.rules.commands.after =
-        Some(format!("test -s {} && cp {} {}", file.display(), before.display(), after.display()));
+    job.rules.commands.after = Some(format!(
+        "test -s {} && cp {} {}",
+        file.display(),
+        before.display(),
+        after.display()
+    ));
     let report = go(&scenario(vec![job]));
     assert_eq!(only(&report).errors.total, 0);
     assert!(after.exists());
-    assert_eq!(std::fs::read_to_string(dir.path().join("job.prerun.txt")).unwrap(), "told\n");
+    assert_eq!(
+        std::fs::read_to_string(dir.path().join("job.prerun.txt")).unwrap(),
+        "told\n"
+    );
 }

@@ -9,7 +9,10 @@ use hakaru_model::record::{Outcome, StopReason};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 
 fn close(got: f64, want: f64, share: f64) {
-    assert!((got / want - 1.0).abs() <= share, "got {got}, the price list says {want}");
+    assert!(
+        (got / want - 1.0).abs() <= share,
+        "got {got}, the price list says {want}"
+    );
 }
 
 fn card() -> DeviceModel {
@@ -28,11 +31,26 @@ fn sequential_bandwidth_is_rate_plus_overhead() {
 
 #[test]
 fn random_reads_pay_for_each_seek_and_percentiles_keep_their_bound() {
-    let report = go(&scenario(vec![on_card(card(), Access::only(Op::Read, true), 4096, 8 * MIB)]));
+    let report = go(&scenario(vec![on_card(
+        card(),
+        Access::only(Op::Read, true),
+        4096,
+        8 * MIB,
+    )]));
     let read = &only(&report).ops.read;
     let truth = 100_000 + 300_000 + 4096 * 25;
-    let p99 = read.clat.histogram.as_ref().unwrap().value_at(Quantile::P99).unwrap().0;
-    assert!(p99 >= truth && p99 - truth <= truth / 128, "{p99} against {truth}");
+    let p99 = read
+        .clat
+        .histogram
+        .as_ref()
+        .unwrap()
+        .value_at(Quantile::P99)
+        .unwrap()
+        .0;
+    assert!(
+        p99 >= truth && p99 - truth <= truth / 128,
+        "{p99} against {truth}"
+    );
     // Two blocks of a random order may follow one another, and then the card need not seek.
     close(read.clat.stat.mean().unwrap(), truth as f64, 0.005);
     close(only(&report).runtime.0 as f64, 2048.0 * truth as f64, 0.005);
@@ -45,7 +63,11 @@ fn depth_does_not_speed_up_a_card_that_serves_one_at_a_time() {
     let report = go(&scenario(vec![deep]));
     let worker = only(&report);
     close(worker.runtime.0 as f64, 1024.0 * 502_400.0, 0.01);
-    close(worker.ops.read.clat.stat.mean().unwrap(), 8.0 * 502_400.0, 0.02);
+    close(
+        worker.ops.read.clat.stat.mean().unwrap(),
+        8.0 * 502_400.0,
+        0.02,
+    );
     assert!(worker.depth.level[3] > 1000, "{:?}", worker.depth);
 }
 
@@ -55,8 +77,19 @@ fn fsync_has_a_histogram_of_its_own() {
     durable.durability.fsync_every = 4;
     let report = go(&scenario(vec![durable]));
     let worker = only(&report);
-    assert_eq!((worker.sync.stat.count, worker.sync.stat.min, worker.sync.stat.max), (63, 1_000_000, 1_000_000));
-    assert_eq!(worker.depth.level[0], 256 + 63, "no flush follows the last write");
+    assert_eq!(
+        (
+            worker.sync.stat.count,
+            worker.sync.stat.min,
+            worker.sync.stat.max
+        ),
+        (63, 1_000_000, 1_000_000)
+    );
+    assert_eq!(
+        worker.depth.level[0],
+        256 + 63,
+        "no flush follows the last write"
+    );
 }
 
 /// Real `fio --rw=rw --fsync=3` calls fsync after each third write, and again after each read that comes between it and
@@ -94,13 +127,21 @@ fn a_queue_is_emptied_between_two_passes() {
     let mut job = on_card(card(), Access::only(Op::Read, false), MIB, 4 * MIB);
     (job.queue.iodepth, job.queue.batch_submit, job.extent.loops) = (8, 1, 2);
     let report = go(&scenario(vec![job]));
-    assert_eq!(only(&report).depth.level, [2, 4, 2, 0, 0, 0, 0], "four in flight at most, twice");
+    assert_eq!(
+        only(&report).depth.level,
+        [2, 4, 2, 0, 0, 0, 0],
+        "four in flight at most, twice"
+    );
 }
 
 #[test]
 fn a_full_queue_is_emptied_down_to_its_low_mark() {
     let mut job = on_card(card(), Access::only(Op::Read, true), 4096, 4 * MIB);
-    (job.queue.iodepth, job.queue.batch_submit, job.queue.low_mark) = (16, 8, 8);
+    (
+        job.queue.iodepth,
+        job.queue.batch_submit,
+        job.queue.low_mark,
+    ) = (16, 8, 8);
     let report = go(&scenario(vec![job]));
     let depth = &only(&report).depth;
     assert_eq!((depth.level[3], depth.level[4]), (8, 1016), "{depth:?}");
@@ -118,15 +159,28 @@ fn ramp_time_is_not_measured_and_runtime_ends_the_job() {
     assert_eq!(worker.stop, StopReason::Time);
     close(worker.runtime.as_secs_f64(), 10.0, 0.006);
     close(worker.job_runtime.as_secs_f64(), 12.0, 0.01);
-    close(worker.ops.write.bytes as f64 / worker.runtime.as_secs_f64(), 1048576.0 / 0.0526288, 0.005);
+    close(
+        worker.ops.write.bytes as f64 / worker.runtime.as_secs_f64(),
+        1048576.0 / 0.0526288,
+        0.005,
+    );
     assert_eq!(worker.intervals.len(), 20);
 }
 
 #[test]
 fn the_cliff_is_where_the_cache_ends() {
     let mut prices = card();
-    prices.cache = Some(SlcCache { size: Bytes(256 * MIB), write_rate: 40_000_000, drain_rate: 0 });
-    let report = go(&scenario(vec![on_card(prices, write_seq(), MIB, 512 * MIB)]));
+    prices.cache = Some(SlcCache {
+        size: Bytes(256 * MIB),
+        write_rate: 40_000_000,
+        drain_rate: 0,
+    });
+    let report = go(&scenario(vec![on_card(
+        prices,
+        write_seq(),
+        MIB,
+        512 * MIB,
+    )]));
     let worker = only(&report);
     let mut bytes = 0;
     let speeds: Vec<(u64, f64)> = worker
@@ -150,16 +204,26 @@ fn many_workers_share_one_card_and_every_run_is_the_same() {
         let mut second = on_card(card(), write_seq(), 65_536, 4 * MIB);
         second.name = "second".into();
         let mut s = scenario(vec![]);
-        s.phases = vec![Phase { name: "both".into(), jobs: vec![job, second] }];
+        s.phases = vec![Phase {
+            name: "both".into(),
+            jobs: vec![job, second],
+        }];
         go(&s)
     };
     let first = run();
     assert_eq!(first.phases[0].workers.len(), 5);
     for _ in 0..5 {
         let again = run();
-        assert_eq!(serde_json::to_string(&first.phases).unwrap(), serde_json::to_string(&again.phases).unwrap());
+        assert_eq!(
+            serde_json::to_string(&first.phases).unwrap(),
+            serde_json::to_string(&again.phases).unwrap()
+        );
     }
-    let busy: u64 = first.phases[0].workers.iter().map(|w| w.ops.read.ios + w.ops.write.ios).sum();
+    let busy: u64 = first.phases[0]
+        .workers
+        .iter()
+        .map(|w| w.ops.read.ios + w.ops.write.ios)
+        .sum();
     assert_eq!(busy, 4 * 256 + 64);
 }
 
@@ -168,7 +232,12 @@ fn a_seed_repeats_the_run_and_another_does_not() {
     let run = |seed| {
         let mut prices = card();
         prices.jitter_permille = 100;
-        let mut s = scenario(vec![on_card(prices, Access::only(Op::Write, true), 4096, MIB)]);
+        let mut s = scenario(vec![on_card(
+            prices,
+            Access::only(Op::Write, true),
+            4096,
+            MIB,
+        )]);
         s.seed = seed;
         serde_json::to_string(&go(&s).phases).unwrap()
     };
@@ -179,15 +248,31 @@ fn a_seed_repeats_the_run_and_another_does_not() {
 #[test]
 fn an_error_in_the_middle_is_data_and_ends_the_job() {
     let mut prices = card();
-    prices.faults = vec![Fault { offset: Bytes(10 * MIB), len: Bytes(512), kind: FaultKind::WriteError }];
-    let report = go(&scenario(vec![on_card(prices.clone(), write_seq(), MIB, 64 * MIB)]));
+    prices.faults = vec![Fault {
+        offset: Bytes(10 * MIB),
+        len: Bytes(512),
+        kind: FaultKind::WriteError,
+    }];
+    let report = go(&scenario(vec![on_card(
+        prices.clone(),
+        write_seq(),
+        MIB,
+        64 * MIB,
+    )]));
     let worker = only(&report);
     assert_eq!((worker.stop, worker.ops.write.ios), (StopReason::Error, 10));
     assert_eq!(
-        (worker.errors.total, worker.errors.first[0].offset, worker.errors.first[0].errno),
+        (
+            worker.errors.total,
+            worker.errors.first[0].offset,
+            worker.errors.first[0].errno
+        ),
         (1, Bytes(10 * MIB), 5)
     );
-    assert_eq!(worker.errors.first[0].file, "card", "a simulated card has no file, but a name");
+    assert_eq!(
+        worker.errors.first[0].file, "card",
+        "a simulated card has no file, but a name"
+    );
     assert!(
         matches!(&report.outcome, Outcome::Failed { error } if error.contains("at byte 10485760")),
         "{:?}",
@@ -197,7 +282,10 @@ fn an_error_in_the_middle_is_data_and_ends_the_job() {
     let mut going_on = on_card(prices, write_seq(), MIB, 64 * MIB);
     going_on.errors.continue_on.write = true;
     let report = go(&scenario(vec![going_on]));
-    assert_eq!((only(&report).ops.write.ios, only(&report).errors.total), (63, 1));
+    assert_eq!(
+        (only(&report).ops.write.ios, only(&report).errors.total),
+        (63, 1)
+    );
 }
 
 #[test]
@@ -210,7 +298,11 @@ fn a_rate_holds_and_open_loop_latency_counts_from_the_intended_time() {
         job.timing.time_based = true;
         let report = go(&scenario(vec![job.clone()]));
         let worker = only(&report);
-        close(worker.ops.read.ios as f64 / worker.runtime.as_secs_f64(), 100.0, 0.01);
+        close(
+            worker.ops.read.ios as f64 / worker.runtime.as_secs_f64(),
+            100.0,
+            0.01,
+        );
 
         // At half the capacity of a server with constant service the mean wait is a quarter... of the service (M/D/1).
         job.rate.poisson = true;
@@ -247,7 +339,11 @@ fn a_job_without_end_is_stopped_from_outside() {
         replace_engines: false,
         wall_clock: || 0,
     };
-    let report = hakaru_engine::run(&common::plan(&scenario(vec![job])), &options, &mut StopAtOnce);
+    let report = hakaru_engine::run(
+        &common::plan(&scenario(vec![job])),
+        &options,
+        &mut StopAtOnce,
+    );
     assert_eq!(report.phases[0].workers[0].stop, StopReason::Stopped);
     assert!(report.phases[0].workers[0].ops.write.ios > 0);
     assert_eq!(report.outcome, Outcome::Interrupted);

@@ -67,7 +67,10 @@ impl Advice {
     pub fn is_firm(&self) -> bool {
         match self.fitness {
             None => false,
-            Some(Fitness::DoesNot) => self.decided_by.iter().any(|d| d.fitness == Fitness::DoesNot && d.firm),
+            Some(Fitness::DoesNot) => self
+                .decided_by
+                .iter()
+                .any(|d| d.fitness == Fitness::DoesNot && d.firm),
             Some(_) => self.decided_by.iter().all(|d| d.firm),
         }
     }
@@ -105,7 +108,8 @@ pub struct RunFindings {
 impl RunFindings {
     /// Whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
-        let nothing_said = self.claims.is_empty() && self.limits.is_empty() && self.standings.is_empty();
+        let nothing_said =
+            self.claims.is_empty() && self.limits.is_empty() && self.standings.is_empty();
         nothing_said && self.advice.iter().all(|a| a.fitness.is_none())
     }
 }

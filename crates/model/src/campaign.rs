@@ -47,12 +47,18 @@ pub struct PreparedStep {
 impl PreparedStep {
     /// All bytes it wrote, as far as it tells.
     pub fn bytes_written(&self) -> Bytes {
-        Bytes(self.speed.iter().fold(self.written.0, |sum, stretch| sum.saturating_add(stretch.len.0)))
+        Bytes(self.speed.iter().fold(self.written.0, |sum, stretch| {
+            sum.saturating_add(stretch.len.0)
+        }))
     }
 
     /// The same without what is kept once: for the runs after the first.
     pub fn told_before(self) -> PreparedStep {
-        PreparedStep { speed: Vec::new(), written: Bytes(0), ..self }
+        PreparedStep {
+            speed: Vec::new(),
+            written: Bytes(0),
+            ..self
+        }
     }
 }
 
@@ -129,7 +135,9 @@ pub struct CampaignSummary {
 #[serde(rename_all = "snake_case", tag = "weakness")]
 pub enum Weakness {
     /// Points are missing.
-    #[error("{runs} of {planned} planned runs are there: what is missing may change the order of the cards")]
+    #[error(
+        "{runs} of {planned} planned runs are there: what is missing may change the order of the cards"
+    )]
     Unfinished {
         /// Runs that count.
         runs: u64,
@@ -137,7 +145,9 @@ pub enum Weakness {
         planned: u64,
     },
     /// Some points have too few runs to tell their spread.
-    #[error("{points} of {of} points have fewer than {wanted} runs: how much their runs differ is hardly known")]
+    #[error(
+        "{points} of {of} points have fewer than {wanted} runs: how much their runs differ is hardly known"
+    )]
     FewRepeats {
         /// Such points.
         points: u64,
@@ -147,7 +157,9 @@ pub enum Weakness {
         wanted: u32,
     },
     /// One specimen of each model.
-    #[error("one specimen of each card was measured: how much specimens of one model differ is not known")]
+    #[error(
+        "one specimen of each card was measured: how much specimens of one model differ is not known"
+    )]
     OneSpecimen,
     /// Repeats came one right after another.
     #[error(
@@ -191,7 +203,9 @@ pub enum Weakness {
         of: u64,
     },
     /// Nothing brought the cards to one state.
-    #[error("nothing brought the cards to one state before: what was written to them earlier is in the figures")]
+    #[error(
+        "nothing brought the cards to one state before: what was written to them earlier is in the figures"
+    )]
     Unprepared,
     /// The circumstances were not the same for all points.
     #[error("{what} was not the same for all points: {}", .values.join("; "))]
@@ -202,7 +216,9 @@ pub enum Weakness {
         values: Vec<String>,
     },
     /// Published figures.
-    #[error("of {points} of {of} points only mean and deviation are known: no percentiles, no single runs")]
+    #[error(
+        "of {points} of {of} points only mean and deviation are known: no percentiles, no single runs"
+    )]
     MeansOnly {
         /// Such points.
         points: u64,

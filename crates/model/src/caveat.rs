@@ -35,10 +35,14 @@ pub enum Caveat {
         path: String,
     },
     /// Buffered I/O on purpose.
-    #[error("direct=0: the page cache of the host was in between, and speeds may be those of memory")]
+    #[error(
+        "direct=0: the page cache of the host was in between, and speeds may be those of memory"
+    )]
     Buffered,
     /// The file is small against memory and went through the page cache.
-    #[error("the file of {size} fits in memory ({memory}) and direct=0: reads may never have reached the device")]
+    #[error(
+        "the file of {size} fits in memory ({memory}) and direct=0: reads may never have reached the device"
+    )]
     FitsInMemory {
         /// Size of the file.
         size: Bytes,
@@ -46,7 +50,9 @@ pub enum Caveat {
         memory: Bytes,
     },
     /// The measured time was short.
-    #[error("{phase}: measured for {measured} only, and figures of under {wanted} vary a lot on flash")]
+    #[error(
+        "{phase}: measured for {measured} only, and figures of under {wanted} vary a lot on flash"
+    )]
     Short {
         /// Phase.
         phase: String,
@@ -128,7 +134,9 @@ pub enum Caveat {
         because: String,
     },
     /// The fast clock ran away from the kernel's during the run.
-    #[error("the {clock} ran {ppm} millionths away from the kernel's clock during the run: times are off by as much")]
+    #[error(
+        "the {clock} ran {ppm} millionths away from the kernel's clock during the run: times are off by as much"
+    )]
     ClockDrift {
         /// Clock in use.
         clock: String,
@@ -164,10 +172,14 @@ pub enum Caveat {
         governor: String,
     },
     /// The device keeps a volatile write cache.
-    #[error("the device has a volatile write cache: writes without fsync may be faster than the flash")]
+    #[error(
+        "the device has a volatile write cache: writes without fsync may be faster than the flash"
+    )]
     WriteCache,
     /// Speed fell for good within the phase.
-    #[error("{phase}: speed fell from {before} to {after} after {at} written: give both, not the mean")]
+    #[error(
+        "{phase}: speed fell from {before} to {after} after {at} written: give both, not the mean"
+    )]
     Cliff {
         /// Phase.
         phase: String,
@@ -205,7 +217,9 @@ pub enum Caveat {
         because: String,
     },
     /// Some runs lie far from the others.
-    #[error("{phase}: {count} of {runs} runs lie far from the others (Tukey's fences); they are in every figure")]
+    #[error(
+        "{phase}: {count} of {runs} runs lie far from the others (Tukey's fences); they are in every figure"
+    )]
     Outliers {
         /// Phase.
         phase: String,
@@ -249,7 +263,9 @@ pub enum Caveat {
         runs: u32,
     },
     /// The runs fall into two groups.
-    #[error("{phase}: the {runs} runs fall into two groups: the mean may describe no run, look at the single ones")]
+    #[error(
+        "{phase}: the {runs} runs fall into two groups: the mean may describe no run, look at the single ones"
+    )]
     TwoModes {
         /// Phase.
         phase: String,
@@ -328,7 +344,9 @@ pub enum Caveat {
         measured: Nanos,
     },
     /// The hypervisor gave processor time to others.
-    #[error("{phase}: the hypervisor took {stolen} of processor time (steal) in the {measured} measured")]
+    #[error(
+        "{phase}: the hypervisor took {stolen} of processor time (steal) in the {measured} measured"
+    )]
     StolenTime {
         /// Phase.
         phase: String,
@@ -360,12 +378,18 @@ fn paused(kind: PauseKind) -> &'static str {
 /// Thousandths as percent: `1.2 %`, `67 %`.
 fn percent(permille: i64) -> String {
     let value = permille as f64 / 10.0;
-    if permille % 10 == 0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
+    if permille % 10 == 0 {
+        format!("{value:.0} %")
+    } else {
+        format!("{value:.1} %")
+    }
 }
 
 fn few_runs(runs: u32) -> String {
     match runs {
-        0 | 1 => "one run: how much runs differ cannot be told from it (--repeat=5 could)".to_owned(),
+        0 | 1 => {
+            "one run: how much runs differ cannot be told from it (--repeat=5 could)".to_owned()
+        }
         n => format!("{n} runs say little of how much runs differ: 5 or more would"),
     }
 }

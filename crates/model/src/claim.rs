@@ -101,7 +101,9 @@ pub enum Condition {
         filesystem: String,
     },
     /// A class holds for erased allocation units.
-    #[error("the allocation units have to be erased before they are written, and nothing says that they were")]
+    #[error(
+        "the allocation units have to be erased before they are written, and nothing says that they were"
+    )]
     Erased,
     /// The bus has to be fast enough.
     #[error("the bus has to carry {needed}, and this one carries at most {ceiling}")]
@@ -159,13 +161,17 @@ pub enum Condition {
         runs: u32,
     },
     /// A2 counts on the command queue and the cache of the card.
-    #[error("A2 is tested with the command queue and the cache of the card switched on, and queue depth was {iodepth}")]
+    #[error(
+        "A2 is tested with the command queue and the cache of the card switched on, and queue depth was {iodepth}"
+    )]
     CommandQueue {
         /// Depth of these runs.
         iodepth: u32,
     },
     /// Evenness has to be seen.
-    #[error("the slowest stretch counts, and bandwidth over time was not recorded long enough: the mean stands in")]
+    #[error(
+        "the slowest stretch counts, and bandwidth over time was not recorded long enough: the mean stands in"
+    )]
     Timeline,
     /// Nobody else may use the card.
     #[error("nothing else may use the card, and the system runs from it")]

@@ -1,7 +1,9 @@
 //! What follows from records: derived, never stored as truth, always computable again.
 
 use crate::caveat::Caveat;
-pub use crate::claim::{Bottleneck, BusLimit, Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, MeasuredFigure};
+pub use crate::claim::{
+    Bottleneck, BusLimit, Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, MeasuredFigure,
+};
 use crate::facts::{Environment, Identity};
 pub use crate::figure::Figure;
 use crate::job::Op;

@@ -50,7 +50,11 @@ pub fn lower_edge(index: usize) -> u64 {
 
 /// The largest value of a bucket; the last bucket holds everything larger too.
 pub fn upper_edge(index: usize) -> u64 {
-    if index < 2 * PER_OCTAVE { index as u64 } else { lower_edge(index + 1) - 1 }
+    if index < 2 * PER_OCTAVE {
+        index as u64
+    } else {
+        lower_edge(index + 1) - 1
+    }
 }
 
 impl Default for Histogram {
@@ -64,7 +68,11 @@ impl Histogram {
     pub fn new() -> Histogram {
         // By way of a vector, because that asks for zeroed memory rather than copying an array of zeroes from the stack.
         let counts = vec![0; BUCKETS].into_boxed_slice();
-        Histogram { counts: counts.try_into().expect("the vector was made with the length of the array") }
+        Histogram {
+            counts: counts
+                .try_into()
+                .expect("the vector was made with the length of the array"),
+        }
     }
 
     /// Counts one value. Cost: a few nanoseconds, no allocation.
@@ -106,7 +114,11 @@ impl Histogram {
 
     /// The buckets that hold anything, smallest value first, as `(index, count)`.
     pub fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.counts.iter().copied().enumerate().filter(|&(_, n)| n > 0)
+        self.counts
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|&(_, n)| n > 0)
     }
 
     /// Returns the value that at least a share `q` of the samples does not exceed.
@@ -166,7 +178,10 @@ pub fn folded_middle(index: usize) -> u64 {
 impl std::fmt::Debug for Histogram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let buckets: Vec<_> = self.buckets().collect();
-        f.debug_struct("Histogram").field("count", &self.count()).field("buckets", &buckets).finish()
+        f.debug_struct("Histogram")
+            .field("count", &self.count())
+            .field("buckets", &buckets)
+            .finish()
     }
 }
 
@@ -191,14 +206,19 @@ impl<'de> Deserialize<'de> for Histogram {
         use serde::de::Error;
         let flat = Vec::<u64>::deserialize(deserializer)?;
         if flat.len() % 2 != 0 {
-            return Err(D::Error::custom("a histogram is a list of pairs, and this one has an odd length"));
+            return Err(D::Error::custom(
+                "a histogram is a list of pairs, and this one has an odd length",
+            ));
         }
         let mut histogram = Histogram::new();
         let mut index = 0u64;
         for pair in flat.chunks_exact(2) {
             index = index.saturating_add(pair[0]);
             if index >= BUCKETS as u64 {
-                return Err(D::Error::custom(format!("histogram bucket {index} is past the last, {}", BUCKETS - 1)));
+                return Err(D::Error::custom(format!(
+                    "histogram bucket {index} is past the last, {}",
+                    BUCKETS - 1
+                )));
             }
             histogram.add_bucket(index as usize, pair[1]);
         }
@@ -214,7 +234,11 @@ mod tests {
     #[test]
     fn edges_meet_without_gap_or_overlap() {
         for index in 0..BUCKETS - 1 {
-            assert_eq!(upper_edge(index) + 1, lower_edge(index + 1), "bucket {index}");
+            assert_eq!(
+                upper_edge(index) + 1,
+                lower_edge(index + 1),
+                "bucket {index}"
+            );
             assert_eq!(index_of(lower_edge(index)), index);
             assert_eq!(index_of(upper_edge(index)), index);
         }
@@ -245,8 +269,14 @@ mod tests {
     #[test]
     fn folding_splits_no_bucket() {
         for index in 0..BUCKETS {
-            let (low, high) = (folded_index(lower_edge(index)), folded_index(upper_edge(index)));
-            assert!(low == high || low == FOLDED_BUCKETS - 1, "bucket {index} would be split");
+            let (low, high) = (
+                folded_index(lower_edge(index)),
+                folded_index(upper_edge(index)),
+            );
+            assert!(
+                low == high || low == FOLDED_BUCKETS - 1,
+                "bucket {index} would be split"
+            );
         }
         for index in 0..FOLDED_BUCKETS {
             assert_eq!(folded_index(folded_middle(index)), index);
@@ -261,7 +291,10 @@ mod tests {
     }
 
     fn latencies() -> impl Strategy<Value = Vec<u64>> {
-        prop::collection::vec((0u32..42, any::<u64>()).prop_map(|(bits, raw)| raw & ((1 << bits) - 1)), 1..300)
+        prop::collection::vec(
+            (0u32..42, any::<u64>()).prop_map(|(bits, raw)| raw & ((1 << bits) - 1)),
+            1..300,
+        )
     }
 
     proptest! {

@@ -199,7 +199,10 @@ impl SpeedMap {
     pub fn add(&mut self, chunk: SpeedPoint, total: Bytes) {
         let wanted = total.0 / Self::POINTS;
         match self.points.last_mut() {
-            Some(last) if last.offset.0 + last.len.0 == chunk.offset.0 && last.len.0 + chunk.len.0 <= wanted => {
+            Some(last)
+                if last.offset.0 + last.len.0 == chunk.offset.0
+                    && last.len.0 + chunk.len.0 <= wanted =>
+            {
                 last.len.0 += chunk.len.0;
                 last.elapsed.0 += chunk.elapsed.0;
             }
@@ -209,7 +212,11 @@ impl SpeedMap {
 
     /// All of it as one stretch.
     pub fn whole(&self) -> SpeedPoint {
-        let mut whole = SpeedPoint { offset: Bytes(0), len: Bytes(0), elapsed: Nanos(0) };
+        let mut whole = SpeedPoint {
+            offset: Bytes(0),
+            len: Bytes(0),
+            elapsed: Nanos(0),
+        };
         whole.offset = self.points.first().map_or(Bytes(0), |first| first.offset);
         for point in &self.points {
             whole.len.0 += point.len.0;
@@ -237,19 +244,37 @@ mod tests {
         let total = Bytes(10_000 * 4096);
         for chunk in 0..10_000 {
             let (offset, len) = (Bytes(chunk * 4096), Bytes(4096));
-            map.add(SpeedPoint { offset, len, elapsed: Nanos(7) }, total);
+            map.add(
+                SpeedPoint {
+                    offset,
+                    len,
+                    elapsed: Nanos(7),
+                },
+                total,
+            );
         }
         assert!(map.points.len() <= 600, "{}", map.points.len());
         let whole = map.whole();
         assert_eq!((whole.len, whole.elapsed), (total, Nanos(70_000)));
-        assert!(map.points.windows(2).all(|pair| pair[0].offset.0 + pair[0].len.0 == pair[1].offset.0));
+        assert!(
+            map.points
+                .windows(2)
+                .all(|pair| pair[0].offset.0 + pair[0].len.0 == pair[1].offset.0)
+        );
     }
 
     #[test]
     fn stretches_that_do_not_touch_stay_apart() {
         let mut map = SpeedMap::default();
         for offset in [0, 100, 200] {
-            map.add(SpeedPoint { offset: Bytes(offset), len: Bytes(10), elapsed: Nanos(offset + 1) }, Bytes(1 << 20));
+            map.add(
+                SpeedPoint {
+                    offset: Bytes(offset),
+                    len: Bytes(10),
+                    elapsed: Nanos(offset + 1),
+                },
+                Bytes(1 << 20),
+            );
         }
         assert_eq!(map.points.len(), 3);
         let (slowest, fastest) = map.extremes().unwrap();
@@ -259,8 +284,13 @@ mod tests {
 
     #[test]
     fn a_verdict_has_a_stable_form() {
-        let span =
-            Span { offset: Bytes(512), len: Bytes(1024), state: BlockState::Overwritten { distance: Bytes(4096) } };
+        let span = Span {
+            offset: Bytes(512),
+            len: Bytes(1024),
+            state: BlockState::Overwritten {
+                distance: Bytes(4096),
+            },
+        };
         let verdict = IntegrityVerdict {
             claimed: Bytes(8192),
             capacity: Capacity::Wraps { real: Bytes(4096) },
@@ -273,7 +303,10 @@ mod tests {
         let text = serde_json::to_string(&verdict).unwrap();
         let expected = r#"{"claimed":8192,"capacity":"wraps","real":4096,"good":7168,"bad":[{"offset":512,"len":1024,"state":"overwritten","distance":4096}],"bad_bytes":1024,"write_speed":{"points":[]},"read_speed":{"points":[]}}"#;
         assert_eq!(text, expected);
-        assert_eq!(serde_json::from_str::<IntegrityVerdict>(&text).unwrap(), verdict);
+        assert_eq!(
+            serde_json::from_str::<IntegrityVerdict>(&text).unwrap(),
+            verdict
+        );
         assert!(!verdict.is_good() && verdict.checked() == Bytes(8192));
     }
 }

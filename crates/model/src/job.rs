@@ -271,7 +271,9 @@ pub struct RateLimits {
 impl RateLimits {
     /// Whether an operation has a rate to keep to.
     pub fn is_limited(&self, op: Op) -> bool {
-        self.bytes_per_s[op].or(self.iops[op]).is_some_and(|rate| rate > 0)
+        self.bytes_per_s[op]
+            .or(self.iops[op])
+            .is_some_and(|rate| rate > 0)
     }
 }
 
@@ -474,8 +476,15 @@ impl Job {
     /// How many places its clones work on: as many as there are clones where each has files of its own, or a place of its
     /// own in a shared one; else they share one.
     pub fn clones_apart(&self) -> u32 {
-        let in_one_place = matches!(self.extent.offset_increment, SizeSpec::Bytes(Bytes(0)) | SizeSpec::Percent(0));
-        if matches!(self.target, Target::Formatted { .. }) || !in_one_place { self.numjobs } else { 1 }
+        let in_one_place = matches!(
+            self.extent.offset_increment,
+            SizeSpec::Bytes(Bytes(0)) | SizeSpec::Percent(0)
+        );
+        if matches!(self.target, Target::Formatted { .. }) || !in_one_place {
+            self.numjobs
+        } else {
+            1
+        }
     }
 
     /// Whether the job can keep several I/Os in flight: its engine is asynchronous, or threads submit for it
@@ -486,7 +495,11 @@ impl Job {
 
     /// The queue depth of one worker: `iodepth`, or 1 where there is no queue.
     pub fn effective_depth(&self) -> u32 {
-        if self.has_queue() { self.queue.iodepth } else { 1 }
+        if self.has_queue() {
+            self.queue.iodepth
+        } else {
+            1
+        }
     }
 
     /// Sizes of the operations it does.

@@ -31,7 +31,9 @@ pub enum LintWarning {
     #[error("{ioengine} keeps one I/O in flight, so iodepth={asked} has no effect")]
     DepthIgnored { ioengine: String, asked: u32 },
     /// Kernel asynchronous I/O through the page cache.
-    #[error("libaio with direct=0 waits while it submits, so iodepth={asked} is hardly ever reached")]
+    #[error(
+        "libaio with direct=0 waits while it submits, so iodepth={asked} is hardly ever reached"
+    )]
     DepthBuffered { asked: u32 },
     /// Buffered I/O.
     #[error("direct=0: the page cache is in between, and speeds may be those of memory")]
@@ -41,10 +43,14 @@ pub enum LintWarning {
         odd_block: Option<Bytes>,
     },
     /// Buffered reads of a file that is not cached, each block once.
-    #[error("direct=0 with invalidate=1: each block comes from the device once, and the kernel reads ahead")]
+    #[error(
+        "direct=0 with invalidate=1: each block comes from the device once, and the kernel reads ahead"
+    )]
     ReadAhead,
     /// Buffered reads of less than memory.
-    #[error("{size} are read through the page cache, and memory has {memory}: few reads will reach the device")]
+    #[error(
+        "{size} are read through the page cache, and memory has {memory}: few reads will reach the device"
+    )]
     FitsInMemory {
         size: Bytes,
         memory: Bytes,
@@ -62,7 +68,9 @@ pub enum LintWarning {
     #[error("{runtime} are short, and figures of under {wanted} vary a lot on flash")]
     Short { runtime: Nanos, wanted: Nanos },
     /// A time that only cuts off.
-    #[error("runtime={runtime} without time_based=1: the job ends before that when its {size} are done")]
+    #[error(
+        "runtime={runtime} without time_based=1: the job ends before that when its {size} are done"
+    )]
     EndsEarly { runtime: Nanos, size: Bytes },
     /// No lead-in.
     #[error("the first seconds are measured too, while queues fill and clocks speed up")]
@@ -74,14 +82,20 @@ pub enum LintWarning {
     #[error("it reads what `{writer}` just wrote, and the page cache still has it")]
     ReadsBack { writer: String },
     /// Clones that walk over the same blocks.
-    #[error("{clones} clones go through the same part of one file one after another: all but the first find it cached")]
+    #[error(
+        "{clones} clones go through the same part of one file one after another: all but the first find it cached"
+    )]
     SameBlocks { clones: u32 },
     /// Data that compresses away.
     #[error("what is written is all the same: a device that compresses stores next to nothing")]
     Compressible,
     /// A unit that does not mean what it looks like.
     #[error("{option}={typed} means {means} bytes here")]
-    Unit { option: String, typed: String, means: u64 },
+    Unit {
+        option: String,
+        typed: String,
+        means: u64,
+    },
     /// The parser warned of it.
     #[error("{warning}")]
     Misread { warning: String },
@@ -95,10 +109,14 @@ impl LintWarning {
     pub fn option(&self) -> &str {
         match self {
             LintWarning::DepthIgnored { .. } | LintWarning::DepthBuffered { .. } => "iodepth",
-            LintWarning::Buffered { .. } | LintWarning::ReadAhead | LintWarning::FitsInMemory { .. } => "direct",
+            LintWarning::Buffered { .. }
+            | LintWarning::ReadAhead
+            | LintWarning::FitsInMemory { .. } => "direct",
             LintWarning::NotFlushed => "rw",
             LintWarning::SmallFile { .. } => "size",
-            LintWarning::Short { .. } | LintWarning::EndsEarly { .. } | LintWarning::NoRamp => "runtime",
+            LintWarning::Short { .. } | LintWarning::EndsEarly { .. } | LintWarning::NoRamp => {
+                "runtime"
+            }
             LintWarning::ReadsBack { .. } => "invalidate",
             LintWarning::SameBlocks { .. } => "numjobs",
             LintWarning::Compressible => "zero_buffers",
@@ -147,14 +165,15 @@ impl LintWarning {
     /// How much it matters.
     pub fn weight(&self) -> Severity {
         match self {
-            LintWarning::DepthIgnored { .. } | LintWarning::FitsInMemory { .. } | LintWarning::ReadsBack { .. } => {
-                Severity::Wrong
-            }
+            LintWarning::DepthIgnored { .. }
+            | LintWarning::FitsInMemory { .. }
+            | LintWarning::ReadsBack { .. } => Severity::Wrong,
             // `4KiB` of 4000 bytes misleads everybody; `1GB` of 2^30 bytes hardly anybody.
             LintWarning::Unit { typed, .. } if typed.contains(['i', 'I']) => Severity::Wrong,
-            LintWarning::OneRun | LintWarning::NoRamp | LintWarning::ReadAhead | LintWarning::Unit { .. } => {
-                Severity::Note
-            }
+            LintWarning::OneRun
+            | LintWarning::NoRamp
+            | LintWarning::ReadAhead
+            | LintWarning::Unit { .. } => Severity::Note,
             _ => Severity::Weak,
         }
     }
@@ -164,7 +183,10 @@ impl LintWarning {
 fn direct(odd_block: Option<Bytes>) -> String {
     match odd_block {
         None => "direct=1".to_owned(),
-        Some(Bytes(size)) => format!("direct=1 with bs={} (it takes multiples of 512)", size.next_multiple_of(512)),
+        Some(Bytes(size)) => format!(
+            "direct=1 with bs={} (it takes multiples of 512)",
+            size.next_multiple_of(512)
+        ),
     }
 }
 

@@ -69,7 +69,9 @@ impl HostPauses {
 
     /// Whether any pause lies in a time, both counted from the start of the phase's workers.
     pub fn touches(&self, from: Nanos, to: Nanos) -> bool {
-        self.pauses.iter().any(|pause| pause.at < to && from < Nanos(pause.at.0.saturating_add(pause.length.0.max(1))))
+        self.pauses.iter().any(|pause| {
+            pause.at < to && from < Nanos(pause.at.0.saturating_add(pause.length.0.max(1)))
+        })
     }
 }
 
@@ -93,7 +95,9 @@ pub struct EngineUse {
 #[serde(rename_all = "snake_case", tag = "reason")]
 pub enum NoAmplification {
     /// The system runs from the disk, and others moved more than a tenth of what the job did.
-    #[error("the system runs from this disk, and others moved {others} beside the {own} of the job")]
+    #[error(
+        "the system runs from this disk, and others moved {others} beside the {own} of the job"
+    )]
     OtherUsers {
         /// Bytes that the disk moved and this program did not ask for.
         others: Bytes,

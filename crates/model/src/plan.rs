@@ -19,8 +19,8 @@ use crate::device_model::DeviceModel;
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::{ExitRules, IgnoredErrors, JobRules};
 use crate::job::{
-    Buffers, Durability, EngineOptions, ErrorPolicy, Fallocate, IoEngine, Job, Measure, Queue, RateLimits, Scenario,
-    Target,
+    Buffers, Durability, EngineOptions, ErrorPolicy, Fallocate, IoEngine, Job, Measure, Queue,
+    RateLimits, Scenario, Target,
 };
 use crate::replay::Trace;
 use crate::rng::Rng;
@@ -181,8 +181,14 @@ pub enum PlanError {
     #[error("job `{job}`: nothing is known of {path}")]
     NoFacts { job: String, path: PathBuf },
     /// The path leads to something that cannot be measured.
-    #[error("job `{job}`: {path} is a {what}, which cannot be measured: name a file, a directory or a block device")]
-    NotMeasurable { job: String, path: PathBuf, what: &'static str },
+    #[error(
+        "job `{job}`: {path} is a {what}, which cannot be measured: name a file, a directory or a block device"
+    )]
+    NotMeasurable {
+        job: String,
+        path: PathBuf,
+        what: &'static str,
+    },
     /// The file is missing and must not be made.
     #[error("job `{job}`: {path} does not exist, and the job may not create it")]
     Missing { job: String, path: PathBuf },
@@ -194,33 +200,80 @@ pub enum PlanError {
     NoSize { job: String, path: PathBuf },
     /// Less than one block fits.
     #[error("job `{job}`: {room} from offset {offset} on {path} is less than one block of {block}")]
-    TooSmall { job: String, path: PathBuf, room: Bytes, offset: Bytes, block: Bytes },
+    TooSmall {
+        job: String,
+        path: PathBuf,
+        room: Bytes,
+        offset: Bytes,
+        block: Bytes,
+    },
     /// Zones of a given size that are larger than the part of the file they lie in.
     #[error(
         "job `{job}`: the zones of random_distribution=zoned_abs have {zones} together, and the job uses {room} of {path}: \
          use smaller zones, or a larger size"
     )]
-    ZonesTooLarge { job: String, path: PathBuf, zones: Bytes, room: Bytes },
+    ZonesTooLarge {
+        job: String,
+        path: PathBuf,
+        zones: Bytes,
+        room: Bytes,
+    },
     /// Where the job begins, its file or device has ended.
-    #[error("job `{job}`: offset {offset} is not below the size of {path}, {size}: use a smaller offset")]
-    OffsetPastEnd { job: String, path: PathBuf, offset: Bytes, size: Bytes },
+    #[error(
+        "job `{job}`: offset {offset} is not below the size of {path}, {size}: use a smaller offset"
+    )]
+    OffsetPastEnd {
+        job: String,
+        path: PathBuf,
+        offset: Bytes,
+        size: Bytes,
+    },
     /// Past the end of a device.
-    #[error("job `{job}`: {path} has {size}, and offset {offset} + size {wanted} goes past its end")]
-    PastEnd { job: String, path: PathBuf, size: Bytes, offset: Bytes, wanted: Bytes },
+    #[error(
+        "job `{job}`: {path} has {size}, and offset {offset} + size {wanted} goes past its end"
+    )]
+    PastEnd {
+        job: String,
+        path: PathBuf,
+        size: Bytes,
+        offset: Bytes,
+        wanted: Bytes,
+    },
     /// The file system is too full.
-    #[error("job `{job}`: {path} needs {needed} more, and its file system has {free} free: use a smaller size")]
-    NoSpace { job: String, path: PathBuf, needed: Bytes, free: Bytes },
+    #[error(
+        "job `{job}`: {path} needs {needed} more, and its file system has {free} free: use a smaller size"
+    )]
+    NoSpace {
+        job: String,
+        path: PathBuf,
+        needed: Bytes,
+        free: Bytes,
+    },
     /// Direct I/O and an odd block.
     #[error(
         "job `{job}`: {path} cannot be accessed with a block of {block} bytes (offset {offset}) and direct=1: direct I/O needs multiples of the logical block size, {logical} bytes; use bs={better}, or direct=0 to go through the page cache"
     )]
-    Misaligned { job: String, path: PathBuf, block: u64, offset: u64, logical: u32, better: u64 },
+    Misaligned {
+        job: String,
+        path: PathBuf,
+        block: u64,
+        offset: u64,
+        logical: u32,
+        better: u64,
+    },
     /// A block of nothing, or more than 2 GiB.
-    #[error("job `{job}`: a block of {block} cannot be used: it has to be between 1 byte and 1 GiB")]
+    #[error(
+        "job `{job}`: a block of {block} cannot be used: it has to be between 1 byte and 1 GiB"
+    )]
     BadBlock { job: String, block: Bytes },
     /// A value out of its range.
     #[error("job `{job}`: {option}={value} cannot be used: {why}")]
-    BadValue { job: String, option: &'static str, value: String, why: &'static str },
+    BadValue {
+        job: String,
+        option: &'static str,
+        value: String,
+        why: &'static str,
+    },
     /// Trim on a file.
     #[error("job `{job}`: trim works on block devices only, and {path} is none")]
     TrimOnFile { job: String, path: PathBuf },
@@ -232,9 +285,18 @@ pub enum PlanError {
 impl PlanError {
     /// Whether other jobs can run all the same: what is wrong is the target of this one.
     pub fn is_of_one_job(&self) -> bool {
-        use PlanError::{Misaligned, Missing, NoSize, NotMeasurable, OffsetPastEnd, ReadOnly, TrimOnFile};
-        let of_target = matches!(self, NoSize { .. } | NotMeasurable { .. } | Missing { .. } | ReadOnly { .. });
-        of_target || matches!(self, Misaligned { .. } | OffsetPastEnd { .. } | TrimOnFile { .. })
+        use PlanError::{
+            Misaligned, Missing, NoSize, NotMeasurable, OffsetPastEnd, ReadOnly, TrimOnFile,
+        };
+        let of_target = matches!(
+            self,
+            NoSize { .. } | NotMeasurable { .. } | Missing { .. } | ReadOnly { .. }
+        );
+        of_target
+            || matches!(
+                self,
+                Misaligned { .. } | OffsetPastEnd { .. } | TrimOnFile { .. }
+            )
     }
 }
 
@@ -259,7 +321,11 @@ pub fn clone_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
     }
     match &job.target {
         Target::Paths(paths) => paths.clone(),
-        Target::Formatted { directories, format, nrfiles } => (0..*nrfiles)
+        Target::Formatted {
+            directories,
+            format,
+            nrfiles,
+        } => (0..*nrfiles)
             .map(|filenum| {
                 let name = format
                     .replace("$jobname", &job.name)
@@ -280,8 +346,11 @@ impl Scenario {
     /// Every path it will touch, sorted, each once: what `inspect` has to look at before [`Plan::resolve`].
     pub fn paths(&self) -> Vec<PathBuf> {
         let jobs = self.phases.iter().flat_map(|phase| &phase.jobs);
-        let all = jobs.flat_map(|job| (0..job.numjobs).flat_map(move |clone| clone_paths(job, clone)));
-        all.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+        let all =
+            jobs.flat_map(|job| (0..job.numjobs).flat_map(move |clone| clone_paths(job, clone)));
+        all.collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect()
     }
 }
 
@@ -298,33 +367,71 @@ impl Plan {
     ///
     /// # Errors
     /// A [`PlanError`] that concerns more than its job.
-    pub fn resolve_what_fits(scenario: &Scenario, facts: &Facts) -> Result<(Plan, Vec<SkippedJob>), PlanError> {
+    pub fn resolve_what_fits(
+        scenario: &Scenario,
+        facts: &Facts,
+    ) -> Result<(Plan, Vec<SkippedJob>), PlanError> {
         Plan::fit(scenario, facts, true)
     }
 
-    fn fit(scenario: &Scenario, facts: &Facts, leaves_out: bool) -> Result<(Plan, Vec<SkippedJob>), PlanError> {
+    fn fit(
+        scenario: &Scenario,
+        facts: &Facts,
+        leaves_out: bool,
+    ) -> Result<(Plan, Vec<SkippedJob>), PlanError> {
         let Scenario { name, seed, phases } = scenario;
         if phases.iter().all(|phase| phase.jobs.is_empty()) {
-            return Err(PlanError::NoJobs { scenario: name.clone() });
+            return Err(PlanError::NoJobs {
+                scenario: name.clone(),
+            });
         }
         let (facts, seeds, caveats) = (facts.clone(), Rng::fork(*seed, 0x51), Vec::new());
-        let mut resolver =
-            Resolver { facts, caveats, seeds, workers: 0, writers: Vec::new(), leaves_out, left_out: Vec::new() };
-        let phases = phases.iter().enumerate().map(|(index, phase)| resolver.phase(index, phase));
+        let mut resolver = Resolver {
+            facts,
+            caveats,
+            seeds,
+            workers: 0,
+            writers: Vec::new(),
+            leaves_out,
+            left_out: Vec::new(),
+        };
+        let phases = phases
+            .iter()
+            .enumerate()
+            .map(|(index, phase)| resolver.phase(index, phase));
         let phases = phases.collect::<Result<Vec<_>, _>>()?;
-        Ok((Plan { name: name.clone(), phases, caveats: resolver.caveats }, resolver.left_out))
+        Ok((
+            Plan {
+                name: name.clone(),
+                phases,
+                caveats: resolver.caveats,
+            },
+            resolver.left_out,
+        ))
     }
 
     /// Whether data on the target is lost by running it.
     pub fn destroys(&self) -> bool {
-        self.phases.iter().flat_map(|p| &p.workers).any(|w| w.writes)
+        self.phases
+            .iter()
+            .flat_map(|p| &p.workers)
+            .any(|w| w.writes)
     }
 
     /// The longest it can take, where times bound it.
     pub fn time_bound(&self) -> Option<Nanos> {
         let worker = |w: &WorkerPlan| w.runtime.map(|t| t.0 + w.ramp_time.0 + w.startdelay.0);
-        let phase = |p: &PhasePlan| p.workers.iter().map(worker).try_fold(0, |max, t| t.map(|t| t.max(max)));
-        self.phases.iter().map(phase).try_fold(0, |sum, t| t.map(|t| sum + t)).map(Nanos)
+        let phase = |p: &PhasePlan| {
+            p.workers
+                .iter()
+                .map(worker)
+                .try_fold(0, |max, t| t.map(|t| t.max(max)))
+        };
+        self.phases
+            .iter()
+            .map(phase)
+            .try_fold(0, |sum, t| t.map(|t| sum + t))
+            .map(Nanos)
     }
 }
 

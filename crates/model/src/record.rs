@@ -230,7 +230,10 @@ pub struct Latency {
 impl Latency {
     /// An empty one with a histogram.
     pub fn with_histogram() -> Latency {
-        Latency { stat: Samples::default(), histogram: Some(Histogram::new()) }
+        Latency {
+            stat: Samples::default(),
+            histogram: Some(Histogram::new()),
+        }
     }
 
     /// Counts one value.
@@ -278,11 +281,17 @@ impl Samples {
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        self.min = if self.count == 0 || value < self.min { value } else { self.min };
+        self.min = if self.count == 0 || value < self.min {
+            value
+        } else {
+            self.min
+        };
         self.max = self.max.max(value);
         self.count += 1;
         self.sum += u128::from(value);
-        self.sum_sq = self.sum_sq.wrapping_add(u128::from(value) * u128::from(value));
+        self.sum_sq = self
+            .sum_sq
+            .wrapping_add(u128::from(value) * u128::from(value));
     }
 
     /// Adds another: exact, in any order.
@@ -290,7 +299,11 @@ impl Samples {
         if other.count == 0 {
             return;
         }
-        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.min = if self.count == 0 {
+            other.min
+        } else {
+            self.min.min(other.min)
+        };
         self.max = self.max.max(other.max);
         // A damaged record may hold any number.
         self.count = self.count.saturating_add(other.count);
@@ -311,10 +324,14 @@ impl Samples {
             1 => Some(0.0),
             n => {
                 let n128 = u128::from(n);
-                let scatter = match (n128.checked_mul(self.sum_sq), self.sum.checked_mul(self.sum)) {
+                let scatter = match (
+                    n128.checked_mul(self.sum_sq),
+                    self.sum.checked_mul(self.sum),
+                ) {
                     (Some(a), Some(b)) => a.saturating_sub(b) as f64 / n as f64,
                     // Past 2^128 the exact form does not fit: the loss of digits is then below any clock's.
-                    _ => (self.sum_sq as f64 - self.sum as f64 * (self.sum as f64 / n as f64)).max(0.0),
+                    _ => (self.sum_sq as f64 - self.sum as f64 * (self.sum as f64 / n as f64))
+                        .max(0.0),
                 };
                 Some((scatter / (n - 1) as f64).sqrt())
             }
@@ -330,7 +347,9 @@ mod as_text {
         serializer.collect_str(value)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<u128, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
     }

@@ -46,7 +46,10 @@ impl Trace {
 
     /// Where the last I/O to a file ends.
     pub fn end_of(&self, file: u32) -> u64 {
-        let ends = self.requests().filter(|r| r.region == file).map(|r| r.offset.saturating_add(r.len.into()));
+        let ends = self
+            .requests()
+            .filter(|r| r.region == file)
+            .map(|r| r.offset.saturating_add(r.len.into()));
         ends.max().unwrap_or(0)
     }
 
@@ -62,7 +65,9 @@ impl Trace {
 
     /// Whether anything waits for others to be flushed.
     pub fn syncs(&self) -> bool {
-        self.steps.iter().any(|step| !matches!(step.action, TraceAction::Io(_)))
+        self.steps
+            .iter()
+            .any(|step| !matches!(step.action, TraceAction::Io(_)))
     }
 
     /// Whether data is lost by replaying it.

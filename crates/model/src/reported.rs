@@ -26,7 +26,10 @@ pub struct NotADecimal(pub String);
 impl Decimal {
     /// A whole number.
     pub const fn whole(digits: u64) -> Decimal {
-        Decimal { digits, decimals: 0 }
+        Decimal {
+            digits,
+            decimals: 0,
+        }
     }
 
     /// Its value, to the precision of a float.
@@ -62,10 +65,15 @@ impl FromStr for Decimal {
         }
         let mut digits = 0u64;
         for digit in whole.bytes().chain(rest.bytes()) {
-            let next = digits.checked_mul(10).and_then(|n| n.checked_add(u64::from(digit - b'0')));
+            let next = digits
+                .checked_mul(10)
+                .and_then(|n| n.checked_add(u64::from(digit - b'0')));
             digits = next.ok_or_else(error)?;
         }
-        Ok(Decimal { digits, decimals: rest.len() as u8 })
+        Ok(Decimal {
+            digits,
+            decimals: rest.len() as u8,
+        })
     }
 }
 
@@ -88,7 +96,12 @@ impl fmt::Display for Decimal {
         let scale = 10u64.pow(u32::from(self.decimals));
         let text = match self.decimals {
             0 => self.digits.to_string(),
-            n => format!("{}.{:0width$}", self.digits / scale, self.digits % scale, width = usize::from(n)),
+            n => format!(
+                "{}.{:0width$}",
+                self.digits / scale,
+                self.digits % scale,
+                width = usize::from(n)
+            ),
         };
         f.pad(&text)
     }
@@ -144,7 +157,10 @@ pub struct ReportedBlock {
 impl ReportedBlock {
     /// An empty one.
     pub fn new(name: impl Into<String>) -> ReportedBlock {
-        ReportedBlock { name: name.into(), ..ReportedBlock::default() }
+        ReportedBlock {
+            name: name.into(),
+            ..ReportedBlock::default()
+        }
     }
 
     /// Adds words.
@@ -155,13 +171,20 @@ impl ReportedBlock {
 
     /// Adds a figure.
     pub fn figure(&mut self, name: &str, value: Decimal, unit: &str) -> &mut ReportedBlock {
-        self.figures.push(ReportedFigure { name: name.to_owned(), value, unit: unit.to_owned() });
+        self.figures.push(ReportedFigure {
+            name: name.to_owned(),
+            value,
+            unit: unit.to_owned(),
+        });
         self
     }
 
     /// Words by name.
     pub fn words_of(&self, name: &str) -> Option<&str> {
-        self.words.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
+        self.words
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, text)| text.as_str())
     }
 
     /// The first figure of that name.
@@ -237,12 +260,17 @@ impl Reported {
     /// Whether the output does not say this of a job, by its places in the scenario.
     pub fn is_unstated(&self, phase: usize, job: usize, property: JobProperty) -> bool {
         let of_job = |one: &&UnstatedJob| one.phase as usize == phase && one.job as usize == job;
-        self.unstated.iter().find(of_job).is_some_and(|one| one.properties.contains(&property))
+        self.unstated
+            .iter()
+            .find(of_job)
+            .is_some_and(|one| one.properties.contains(&property))
     }
 
     /// What was printed of a worker, by its places in the record.
     pub fn worker(&self, phase: usize, worker: usize) -> Option<&WorkerReport> {
-        self.workers.iter().find(|report| report.phase as usize == phase && report.worker as usize == worker)
+        self.workers
+            .iter()
+            .find(|report| report.phase as usize == phase && report.worker as usize == worker)
     }
 }
 
@@ -309,7 +337,11 @@ pub struct StatedRate {
 impl StatedRate {
     /// The rate of a single run.
     pub fn once(mean: f64) -> StatedRate {
-        StatedRate { mean, deviation: None, runs: 1 }
+        StatedRate {
+            mean,
+            deviation: None,
+            runs: 1,
+        }
     }
 }
 
@@ -324,7 +356,9 @@ pub struct Percentile {
 
 /// Which operation a word such as `read` or `WRITE` names.
 pub fn op_named(word: &str) -> Option<Op> {
-    Op::ALL.into_iter().find(|op| op.name().eq_ignore_ascii_case(word))
+    Op::ALL
+        .into_iter()
+        .find(|op| op.name().eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
@@ -334,18 +368,48 @@ mod tests {
 
     #[test]
     fn decimals_keep_their_last_digit() {
-        for text in ["0", "0.00", "1532.3", "100.000000", "18446744073709551615", "007"] {
+        for text in [
+            "0",
+            "0.00",
+            "1532.3",
+            "100.000000",
+            "18446744073709551615",
+            "007",
+        ] {
             let decimal: Decimal = text.parse().unwrap();
-            assert_eq!(decimal.to_string().trim_start_matches('0'), text.trim_start_matches('0'), "{text}");
+            assert_eq!(
+                decimal.to_string().trim_start_matches('0'),
+                text.trim_start_matches('0'),
+                "{text}"
+            );
         }
         let decimal: Decimal = "22.70".parse().unwrap();
-        assert_eq!((decimal.value(), decimal.step(), decimal.as_whole()), (22.7, 0.01, None));
-        assert_eq!(format!("{:>7}|", "1.5".parse::<Decimal>().unwrap()), "    1.5|");
+        assert_eq!(
+            (decimal.value(), decimal.step(), decimal.as_whole()),
+            (22.7, 0.01, None)
+        );
+        assert_eq!(
+            format!("{:>7}|", "1.5".parse::<Decimal>().unwrap()),
+            "    1.5|"
+        );
     }
 
     #[test]
     fn what_is_no_decimal_says_so() {
-        for text in ["", ".", ".5", "-1", "+1", "nan", "inf", "1e9", "1,5", "1.2.3", "18446744073709551616", "1 "] {
+        for text in [
+            "",
+            ".",
+            ".5",
+            "-1",
+            "+1",
+            "nan",
+            "inf",
+            "1e9",
+            "1,5",
+            "1.2.3",
+            "18446744073709551616",
+            "1 ",
+        ] {
             assert!(text.parse::<Decimal>().is_err(), "{text}");
         }
     }
@@ -353,21 +417,45 @@ mod tests {
     #[test]
     fn reports_survive_storage() {
         let mut block = ReportedBlock::new("clat");
-        block.word("unit", "usec").figure("max", "1532.3".parse().unwrap(), "k");
+        block
+            .word("unit", "usec")
+            .figure("max", "1532.3".parse().unwrap(), "k");
         block.blocks.push(ReportedBlock::new("percentiles"));
-        let percentile = Percentile { share: Quantile::P999, value: Nanos(5) };
-        let op = OpReport { clat: vec![percentile], ..OpReport::default() };
-        let ops = PerOp { read: op, ..PerOp::default() };
-        let worker = WorkerReport { members: 16, ops, ..WorkerReport::default() };
-        let unstated = vec![UnstatedJob { phase: 0, job: 1, properties: vec![JobProperty::QueueDepth] }];
-        let reported = Reported { blocks: vec![block], workers: vec![worker], unstated };
+        let percentile = Percentile {
+            share: Quantile::P999,
+            value: Nanos(5),
+        };
+        let op = OpReport {
+            clat: vec![percentile],
+            ..OpReport::default()
+        };
+        let ops = PerOp {
+            read: op,
+            ..PerOp::default()
+        };
+        let worker = WorkerReport {
+            members: 16,
+            ops,
+            ..WorkerReport::default()
+        };
+        let unstated = vec![UnstatedJob {
+            phase: 0,
+            job: 1,
+            properties: vec![JobProperty::QueueDepth],
+        }];
+        let reported = Reported {
+            blocks: vec![block],
+            workers: vec![worker],
+            unstated,
+        };
         let text = serde_json::to_string(&reported).unwrap();
         assert!(text.contains(r#"["max","1532.3","k"]"#), "{text}");
         assert_eq!(serde_json::from_str::<Reported>(&text).unwrap(), reported);
         assert_eq!(reported.blocks[0].count(), 1);
         assert!(reported.is_unstated(0, 1, JobProperty::QueueDepth));
         assert!(
-            !reported.is_unstated(0, 0, JobProperty::QueueDepth) && !reported.is_unstated(0, 1, JobProperty::Direct)
+            !reported.is_unstated(0, 0, JobProperty::QueueDepth)
+                && !reported.is_unstated(0, 1, JobProperty::Direct)
         );
     }
 

@@ -65,6 +65,9 @@ mod tests {
         for _ in 0..100_000 {
             seen[rng.below(10) as usize] += 1;
         }
-        assert!(seen.iter().all(|&n| (9_500..10_500).contains(&n)), "{seen:?}");
+        assert!(
+            seen.iter().all(|&n| (9_500..10_500).contains(&n)),
+            "{seen:?}"
+        );
     }
 }

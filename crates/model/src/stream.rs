@@ -155,8 +155,13 @@ impl Mix {
 
 #[derive(Clone, Debug)]
 enum PlainOrder {
-    Line { next: u64 },
-    EachOnce { permutation: Permutation, align: u64 },
+    Line {
+        next: u64,
+    },
+    EachOnce {
+        permutation: Permutation,
+        align: u64,
+    },
 }
 
 impl Iterator for PlainStream {
@@ -180,24 +185,40 @@ impl PlainStream {
             None => self.op,
             Some(mix) => steer(mix.draw()),
         };
-        let Region { offset: start, len: room, .. } = self.region;
+        let Region {
+            offset: start,
+            len: room,
+            ..
+        } = self.region;
         let offset = match &mut self.order {
             PlainOrder::EachOnce { permutation, align } => start + permutation.draw() * *align,
             PlainOrder::Line { next } => {
                 let len = u64::from(self.len);
-                let at = if *next + len > start + room { start } else { *next };
+                let at = if *next + len > start + room {
+                    start
+                } else {
+                    *next
+                };
                 *next = at + len;
                 at
             }
         };
-        Some(IoRequest { op, region: 0, offset, len: self.len })
+        Some(IoRequest {
+            op,
+            region: 0,
+            offset,
+            len: self.len,
+        })
     }
 }
 
 impl StreamPlan {
     /// The requests, from the first.
     pub fn requests(&self) -> RequestStream {
-        let used: Vec<Op> = Op::ALL.into_iter().filter(|&op| self.access.does(op)).collect();
+        let used: Vec<Op> = Op::ALL
+            .into_iter()
+            .filter(|&op| self.access.does(op))
+            .collect();
         let single_op = (used.len() == 1).then(|| used[0]);
         let single_len = single_op.and_then(|op| match &self.block[op] {
             BlockSize::Fixed(bytes) => u32::try_from(bytes.0).ok(),
@@ -205,20 +226,29 @@ impl StreamPlan {
         });
         let mix = self.mix(&used);
         if let Some(&first) = used.first()
-            && let Some(len) = single_len.or_else(|| mix.as_ref().and_then(|_| self.common_len(&used)))
+            && let Some(len) =
+                single_len.or_else(|| mix.as_ref().and_then(|_| self.common_len(&used)))
             && let Some(plain) = self.plain(first, mix, len, self.align.max(1))
         {
             return RequestStream(StreamKind::Plain(plain));
         }
-        RequestStream(StreamKind::General(Box::new(GeneralStream::new(self, single_op, single_len))))
+        RequestStream(StreamKind::General(Box::new(GeneralStream::new(
+            self, single_op, single_len,
+        ))))
     }
 
     /// How operations are drawn, where there are several.
     fn mix(&self, used: &[Op]) -> Option<Mix> {
         let shares = self.access.mix;
-        let bounds = [u64::from(shares.read), u64::from(shares.read) + u64::from(shares.write)];
+        let bounds = [
+            u64::from(shares.read),
+            u64::from(shares.read) + u64::from(shares.write),
+        ];
         let drawn = used.len() > 1 && !self.access.trim_before_write;
-        drawn.then(|| Mix { rng: Rng::fork(self.seed, 0), bounds })
+        drawn.then(|| Mix {
+            rng: Rng::fork(self.seed, 0),
+            bounds,
+        })
     }
 
     /// The size of all I/Os, where these operations have one.
@@ -236,16 +266,34 @@ impl StreamPlan {
         let [region] = self.regions[..] else {
             return None;
         };
-        if self.zones != Zones::None || self.percent_random.is_some() || self.course != TraversalOrder::Forward {
+        if self.zones != Zones::None
+            || self.percent_random.is_some()
+            || self.course != TraversalOrder::Forward
+        {
             return None;
         }
-        let Access { random, every_block_once, stride, run_length, ref distribution, .. } = self.access;
+        let Access {
+            random,
+            every_block_once,
+            stride,
+            run_length,
+            ref distribution,
+            ..
+        } = self.access;
         let order = match (random, every_block_once, distribution) {
             // Each operation goes on where it was itself.
-            (false, ..) if stride == 0 && mix.is_none() => PlainOrder::Line { next: region.offset },
+            (false, ..) if stride == 0 && mix.is_none() => PlainOrder::Line {
+                next: region.offset,
+            },
             (true, true, Distribution::Uniform) if run_length == 1 => {
-                let slots = region.len.checked_sub(len.into()).map_or(1, |room| room / align + 1);
-                PlainOrder::EachOnce { permutation: Permutation::new(slots, Rng::fork(self.seed, 1)), align }
+                let slots = region
+                    .len
+                    .checked_sub(len.into())
+                    .map_or(1, |room| room / align + 1);
+                PlainOrder::EachOnce {
+                    permutation: Permutation::new(slots, Rng::fork(self.seed, 1)),
+                    align,
+                }
             }
             _ => return None,
         };
@@ -255,19 +303,37 @@ impl StreamPlan {
             PlainOrder::Line { .. } => region.len / u64::from(len.max(1)),
             PlainOrder::EachOnce { permutation, .. } => permutation.left(),
         };
-        let left = self.ios_of(len.into(), per_pass)?.min(self.limit_ios.unwrap_or(u64::MAX));
-        let falls_short = self.limit_bytes.is_some_and(|bytes| left.saturating_mul(len.into()) < bytes);
+        let left = self
+            .ios_of(len.into(), per_pass)?
+            .min(self.limit_ios.unwrap_or(u64::MAX));
+        let falls_short = self
+            .limit_bytes
+            .is_some_and(|bytes| left.saturating_mul(len.into()) < bytes);
         let endless = self.limit_bytes.is_none();
-        fits.then_some(PlainStream { op, mix, len, region, left, endless, falls_short, order })
+        fits.then_some(PlainStream {
+            op,
+            mix,
+            len,
+            region,
+            left,
+            endless,
+            falls_short,
+            order,
+        })
     }
 
     /// I/Os of one size in all, where each pass has as many; `None` where passes do not end with a whole number of them.
     fn ios_of(&self, len: u64, per_pass: u64) -> Option<u64> {
         let (len, per_pass, loops) = (len.max(1), per_pass.max(1), u64::from(self.loops));
-        if self.pass_bytes.is_some_and(|pass| pass != per_pass.saturating_mul(len)) {
+        if self
+            .pass_bytes
+            .is_some_and(|pass| pass != per_pass.saturating_mul(len))
+        {
             return None;
         }
-        let by_bytes = self.limit_bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(len));
+        let by_bytes = self
+            .limit_bytes
+            .map_or(u64::MAX, |bytes| bytes.div_ceil(len));
         let passes = match self.pass_end {
             PassEnd::Repeat => return Some(by_bytes),
             PassEnd::Stop => loops,
@@ -324,7 +390,9 @@ impl RequestStream {
 
     /// These requests and no others.
     pub fn listed(requests: Vec<IoRequest>) -> RequestStream {
-        RequestStream(StreamKind::Front(Box::new(InjectedRequests::new(requests, None))))
+        RequestStream(StreamKind::Front(Box::new(InjectedRequests::new(
+            requests, None,
+        ))))
     }
 
     /// Whether the last request was one of those that were put in front or listed.
@@ -362,11 +430,19 @@ fn next_in_line(next: &mut u64, region: Region, len: u64, stride: i64) -> u64 {
     let end = region.offset + region.len;
     if stride < 0 {
         let step = len + stride.unsigned_abs();
-        let at = if *next < region.offset + len { end.saturating_sub(len).max(region.offset) } else { *next - len };
+        let at = if *next < region.offset + len {
+            end.saturating_sub(len).max(region.offset)
+        } else {
+            *next - len
+        };
         *next = at.saturating_sub(step - len).max(region.offset);
         return at;
     }
-    let at = if *next + len > end { region.offset } else { *next };
+    let at = if *next + len > end {
+        region.offset
+    } else {
+        *next
+    };
     *next = at + len + stride as u64;
     at
 }

@@ -7,12 +7,16 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A number of bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
 /// A span of time, or a moment counted from a named start, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
@@ -51,7 +55,11 @@ impl Quantile {
     /// # Errors
     /// [`NotAQuantile`] outside `[0, 1]`, and for NaN.
     pub fn new(share: f64) -> Result<Quantile, NotAQuantile> {
-        if (0.0..=1.0).contains(&share) { Ok(Quantile((share * 1e9).round() / 1e9)) } else { Err(NotAQuantile(share)) }
+        if (0.0..=1.0).contains(&share) {
+            Ok(Quantile((share * 1e9).round() / 1e9))
+        } else {
+            Err(NotAQuantile(share))
+        }
     }
 
     /// The share, in `[0, 1]`.
@@ -106,7 +114,11 @@ impl Nanos {
 impl Bytes {
     /// The largest size in whole MiB that is no larger than this; itself below 1 MiB.
     pub const fn whole_mib(self) -> Bytes {
-        if self.0 < 1 << 20 { self } else { Bytes(self.0 >> 20 << 20) }
+        if self.0 < 1 << 20 {
+            self
+        } else {
+            Bytes(self.0 >> 20 << 20)
+        }
     }
 
     /// As a size to type in: rounded down to whole MiB, in MiB and in bytes, such as `1535 MiB (1609564160 bytes)`.
@@ -210,7 +222,9 @@ pub enum SizeError {
     #[error("`{0}` is not a size: a number with a unit is expected, such as 64MiB")]
     NoNumber(String),
     /// The unit is none that is known.
-    #[error("`{text}` has the unknown unit `{unit}`: use one of B, KiB, MiB, GiB, TiB, kB, MB, GB, TB")]
+    #[error(
+        "`{text}` has the unknown unit `{unit}`: use one of B, KiB, MiB, GiB, TiB, kB, MB, GB, TB"
+    )]
     UnknownUnit {
         /// The whole text.
         text: String,
@@ -218,7 +232,9 @@ pub enum SizeError {
         unit: String,
     },
     /// The unit means a power of two to some and a power of ten to others.
-    #[error("`{text}` may mean {si} or {iec} bytes: write `{number}{unit_si}` or `{number}{unit_iec}`")]
+    #[error(
+        "`{text}` may mean {si} or {iec} bytes: write `{number}{unit_si}` or `{number}{unit_iec}`"
+    )]
     Ambiguous {
         /// The whole text.
         text: String,
@@ -247,11 +263,16 @@ pub enum SizeError {
 pub fn parse_size(text: &str, rules: SizeSuffixes) -> Result<Bytes, SizeError> {
     let trimmed = text.trim();
     let no_number = || SizeError::NoNumber(text.to_owned());
-    let (radix, body) = match trimmed.strip_prefix("0x").or_else(|| trimmed.strip_prefix("0X")) {
+    let (radix, body) = match trimmed
+        .strip_prefix("0x")
+        .or_else(|| trimmed.strip_prefix("0X"))
+    {
         Some(hex) if rules != SizeSuffixes::Iec => (16, hex),
         _ => (10, trimmed),
     };
-    let end = body.find(|c: char| !(c.is_digit(radix) || radix == 10 && c == '.')).unwrap_or(body.len());
+    let end = body
+        .find(|c: char| !(c.is_digit(radix) || radix == 10 && c == '.'))
+        .unwrap_or(body.len());
     let (number, unit) = (&body[..end], body[end..].trim());
     if number.is_empty() && rules == SizeSuffixes::Iec {
         return Err(no_number());
@@ -271,11 +292,22 @@ pub fn parse_size(text: &str, rules: SizeSuffixes) -> Result<Bytes, SizeError> {
             return Ok(Bytes(bytes as u64));
         }
     };
-    whole.checked_mul(factor).map(Bytes).ok_or_else(|| SizeError::TooLarge(text.to_owned()))
+    whole
+        .checked_mul(factor)
+        .map(Bytes)
+        .ok_or_else(|| SizeError::TooLarge(text.to_owned()))
 }
 
-fn unit_factor(unit: &str, rules: SizeSuffixes, text: &str, number: &str) -> Result<u64, SizeError> {
-    let unknown = || SizeError::UnknownUnit { text: text.to_owned(), unit: unit.to_owned() };
+fn unit_factor(
+    unit: &str,
+    rules: SizeSuffixes,
+    text: &str,
+    number: &str,
+) -> Result<u64, SizeError> {
+    let unknown = || SizeError::UnknownUnit {
+        text: text.to_owned(),
+        unit: unit.to_owned(),
+    };
     let lower = unit.to_ascii_lowercase();
     if lower.is_empty() || lower == "b" {
         return Ok(1);
@@ -290,8 +322,12 @@ fn unit_factor(unit: &str, rules: SizeSuffixes, text: &str, number: &str) -> Res
     };
     let (si, iec) = (1000u64.pow(exponent), 1024u64.pow(exponent));
     match (&lower[1..], rules) {
-        ("ib", SizeSuffixes::Iec) | ("" | "b" | "i", SizeSuffixes::Fio1024) | ("ib", SizeSuffixes::Fio1000) => Ok(iec),
-        ("b", SizeSuffixes::Iec) | ("ib", SizeSuffixes::Fio1024) | ("" | "b" | "i", SizeSuffixes::Fio1000) => Ok(si),
+        ("ib", SizeSuffixes::Iec)
+        | ("" | "b" | "i", SizeSuffixes::Fio1024)
+        | ("ib", SizeSuffixes::Fio1000) => Ok(iec),
+        ("b", SizeSuffixes::Iec)
+        | ("ib", SizeSuffixes::Fio1024)
+        | ("" | "b" | "i", SizeSuffixes::Fio1000) => Ok(si),
         ("" | "i", SizeSuffixes::Iec) => {
             let n: u64 = number.parse().unwrap_or(1);
             Err(SizeError::Ambiguous {
@@ -315,8 +351,14 @@ mod tests {
     #[test]
     fn sizes_to_type_in_are_never_rounded_up() {
         let told = |bytes: u64| Bytes(bytes).to_type_in();
-        assert_eq!(told((15 << 30) + (1023 << 20) + 1_000_000), "16383 MiB (17178820608 bytes)");
-        assert_eq!((told(1 << 20), told((1 << 20) - 512)), ("1 MiB (1048576 bytes)".into(), "1048064 bytes".into()));
+        assert_eq!(
+            told((15 << 30) + (1023 << 20) + 1_000_000),
+            "16383 MiB (17178820608 bytes)"
+        );
+        assert_eq!(
+            (told(1 << 20), told((1 << 20) - 512)),
+            ("1 MiB (1048576 bytes)".into(), "1048064 bytes".into())
+        );
         for bytes in [1, 4096, 5 << 20, 32_010_928_128, u64::MAX] {
             let whole = Bytes(bytes).whole_mib().0;
             assert!(whole <= bytes && bytes - whole < 1 << 20);
@@ -325,9 +367,19 @@ mod tests {
 
     #[test]
     fn fio_sizes_follow_its_reversed_rules() {
-        for (text, bytes) in [("4k", 4096), ("4K", 4096), ("4kB", 4096), ("4ki", 4096), ("4KiB", 4000), ("1M", 1 << 20)]
-        {
-            assert_eq!(parse_size(text, SizeSuffixes::Fio1024), Ok(Bytes(bytes)), "{text}");
+        for (text, bytes) in [
+            ("4k", 4096),
+            ("4K", 4096),
+            ("4kB", 4096),
+            ("4ki", 4096),
+            ("4KiB", 4000),
+            ("1M", 1 << 20),
+        ] {
+            assert_eq!(
+                parse_size(text, SizeSuffixes::Fio1024),
+                Ok(Bytes(bytes)),
+                "{text}"
+            );
         }
         assert_eq!(parse_size("4k", SizeSuffixes::Fio1000), Ok(Bytes(4000)));
         assert_eq!(parse_size("4KiB", SizeSuffixes::Fio1000), Ok(Bytes(4096)));
@@ -339,17 +391,40 @@ mod tests {
         assert_eq!(parse_size("4KiB", SizeSuffixes::Iec), Ok(Bytes(4096)));
         assert_eq!(parse_size("4 kB", SizeSuffixes::Iec), Ok(Bytes(4000)));
         assert_eq!(parse_size("1.5GiB", SizeSuffixes::Iec), Ok(Bytes(3 << 29)));
-        assert!(matches!(parse_size("4k", SizeSuffixes::Iec), Err(SizeError::Ambiguous { si: 4000, iec: 4096, .. })));
+        assert!(matches!(
+            parse_size("4k", SizeSuffixes::Iec),
+            Err(SizeError::Ambiguous {
+                si: 4000,
+                iec: 4096,
+                ..
+            })
+        ));
         for text in ["MiB", "-5", "lots"] {
-            assert!(matches!(parse_size(text, SizeSuffixes::Iec), Err(SizeError::NoNumber(_))), "{text}");
+            assert!(
+                matches!(
+                    parse_size(text, SizeSuffixes::Iec),
+                    Err(SizeError::NoNumber(_))
+                ),
+                "{text}"
+            );
         }
-        assert!(matches!(parse_size("9999999PiB", SizeSuffixes::Iec), Err(SizeError::TooLarge(_))));
-        assert!(matches!(parse_size("4 bananas", SizeSuffixes::Iec), Err(SizeError::UnknownUnit { .. })));
+        assert!(matches!(
+            parse_size("9999999PiB", SizeSuffixes::Iec),
+            Err(SizeError::TooLarge(_))
+        ));
+        assert!(matches!(
+            parse_size("4 bananas", SizeSuffixes::Iec),
+            Err(SizeError::UnknownUnit { .. })
+        ));
     }
 
     #[test]
     fn a_quantile_is_the_same_however_it_was_computed() {
-        for (share, same) in [(99.9 / 100.0, Quantile::P999), (0.99, Quantile::P99), (1.0 - 0.05, Quantile::P95)] {
+        for (share, same) in [
+            (99.9 / 100.0, Quantile::P999),
+            (0.99, Quantile::P99),
+            (1.0 - 0.05, Quantile::P95),
+        ] {
             assert_eq!(Quantile::new(share), Ok(same));
         }
     }
@@ -363,8 +438,14 @@ mod tests {
         assert_eq!(Nanos(410).to_string(), "410 ns");
         assert_eq!(Iops(1489.2).to_string(), "1489");
         assert_eq!(Iops(12_345.0).to_string(), "12.3 k");
-        assert_eq!([BytesPerSec(1e200).to_string(), Iops(1e200).to_string()], ["1.00e182 EB/s", "1.00e194 M"]);
-        assert_eq!([Bytes(u64::MAX).to_string(), Nanos(u64::MAX).to_string()], ["16 EiB", "18446744074 s"]);
+        assert_eq!(
+            [BytesPerSec(1e200).to_string(), Iops(1e200).to_string()],
+            ["1.00e182 EB/s", "1.00e194 M"]
+        );
+        assert_eq!(
+            [Bytes(u64::MAX).to_string(), Nanos(u64::MAX).to_string()],
+            ["16 EiB", "18446744074 s"]
+        );
     }
 
     proptest::proptest! {

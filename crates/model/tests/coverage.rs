@@ -21,7 +21,11 @@ fn bytes(bytes: u64) -> Option<SizeSpec> {
 
 /// A job on so many files that do not exist yet.
 fn job(access: Access, block: BlockSize, files: u32) -> Job {
-    let target = Target::Paths((0..files).map(|file| PathBuf::from(format!("f{file}"))).collect());
+    let target = Target::Paths(
+        (0..files)
+            .map(|file| PathBuf::from(format!("f{file}")))
+            .collect(),
+    );
     let mut job = Job::new("job", target, access);
     job.block = PerOp::all(block);
     job
@@ -29,13 +33,24 @@ fn job(access: Access, block: BlockSize, files: u32) -> Job {
 
 /// What its only worker is to do, where its files are `there` bytes long.
 fn stream(job: &Job, seed: u64, there: u64) -> StreamPlan {
-    let phase = Phase { name: "phase".into(), jobs: vec![job.clone()] };
-    let scenario = Scenario { name: "test".into(), seed, phases: vec![phase] };
+    let phase = Phase {
+        name: "phase".into(),
+        jobs: vec![job.clone()],
+    };
+    let scenario = Scenario {
+        name: "test".into(),
+        seed,
+        phases: vec![phase],
+    };
     let facts: Facts = scenario
         .paths()
         .into_iter()
         .map(|path| {
-            let kind = if there > 0 { TargetKind::File } else { TargetKind::Absent };
+            let kind = if there > 0 {
+                TargetKind::File
+            } else {
+                TargetKind::Absent
+            };
             let free = Some(Bytes(1 << 50));
             let facts = TargetFacts {
                 path: path.clone(),
@@ -49,7 +64,9 @@ fn stream(job: &Job, seed: u64, there: u64) -> StreamPlan {
             (path, facts)
         })
         .collect();
-    Plan::resolve(&scenario, &facts).expect("it fits").phases[0].workers[0].stream.clone()
+    Plan::resolve(&scenario, &facts).expect("it fits").phases[0].workers[0]
+        .stream
+        .clone()
 }
 
 fn moved(requests: &[IoRequest]) -> u64 {
@@ -58,11 +75,21 @@ fn moved(requests: &[IoRequest]) -> u64 {
 
 /// How often each unit of each region is touched.
 fn touched(stream: &StreamPlan, requests: &[IoRequest]) -> Vec<Vec<u32>> {
-    let mut times: Vec<Vec<u32>> = stream.regions.iter().map(|region| vec![0; (region.len / UNIT) as usize]).collect();
+    let mut times: Vec<Vec<u32>> = stream
+        .regions
+        .iter()
+        .map(|region| vec![0; (region.len / UNIT) as usize])
+        .collect();
     for request in requests {
         let region = stream.regions[request.region as usize];
-        assert!(request.len > 0 && request.offset >= region.offset, "{request:?}");
-        assert!(request.offset + u64::from(request.len) <= region.offset + region.len, "{request:?} of {region:?}");
+        assert!(
+            request.len > 0 && request.offset >= region.offset,
+            "{request:?}"
+        );
+        assert!(
+            request.offset + u64::from(request.len) <= region.offset + region.len,
+            "{request:?} of {region:?}"
+        );
         let from = (request.offset - region.offset) / UNIT;
         let units = u64::from(request.len).div_ceil(UNIT);
         (from..from + units).for_each(|unit| times[request.region as usize][unit as usize] += 1);
@@ -80,9 +107,15 @@ fn block() -> impl Strategy<Value = BlockSize> {
     let bytes = |units: u64| Bytes(units * UNIT);
     prop_oneof![
         (1u64..20).prop_map(move |units| BlockSize::Fixed(bytes(units))),
-        (1u64..8, 1u64..12).prop_map(move |(min, times)| BlockSize::Range { min: bytes(min), max: bytes(min * times) }),
+        (1u64..8, 1u64..12).prop_map(move |(min, times)| BlockSize::Range {
+            min: bytes(min),
+            max: bytes(min * times)
+        }),
         prop::collection::vec((1u64..24, 1u32..60), 1..5).prop_map(move |parts| BlockSize::Split(
-            parts.iter().map(|&(units, share)| (bytes(units), share)).collect()
+            parts
+                .iter()
+                .map(|&(units, share)| (bytes(units), share))
+                .collect()
         )),
     ]
 }

@@ -1,7 +1,10 @@
 //! Which charts a set of series deserves, with the data behind each.
 
 use crate::number::{self, MeanText};
-use crate::svg::{self, Bar, BarGroup, Bars, Frame, LatencyChart, LatencyLine, Timeline, TimelineLine, TimelineMark};
+use crate::svg::{
+    self, Bar, BarGroup, Bars, Frame, LatencyChart, LatencyLine, Timeline, TimelineLine,
+    TimelineMark,
+};
 use crate::table::DataTable;
 use crate::{facts, naming};
 use hakaru_model::finding::{Estimate, LatencySummary, PhaseSummary, Summary};
@@ -64,7 +67,13 @@ impl Chart {
     }
 
     fn draw(&self, width: u32, id: String, alone: bool) -> String {
-        let frame = Frame { id, title: self.title.clone(), description: self.description(), width, alone };
+        let frame = Frame {
+            id,
+            title: self.title.clone(),
+            description: self.description(),
+            width,
+            alone,
+        };
         match &self.plot {
             Plot::Bars(bars) => svg::bars(bars, &frame),
             Plot::Latency(latencies) => svg::latency(latencies, &frame),
@@ -87,7 +96,12 @@ const SMALL_BLOCK: f64 = 65_536.0;
 
 /// Whether a phase is one of small I/Os.
 pub(crate) fn small_blocks(phase: &PhaseSummary) -> bool {
-    let block = phase.detail.shape.map_or(phase.bandwidth.mean / phase.iops.mean, |shape| shape.block.0 as f64);
+    let block = phase
+        .detail
+        .shape
+        .map_or(phase.bandwidth.mean / phase.iops.mean, |shape| {
+            shape.block.0 as f64
+        });
     block < SMALL_BLOCK
 }
 
@@ -99,14 +113,37 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
         return Vec::new();
     }
     let mut charts = vec![
-        bar_chart("bandwidth", "Bandwidth", "MB/s", 1e6, &names, &phases, |phase| &phase.bandwidth),
-        bar_chart("iops", "I/Os per second", "IOPS", 1.0, &names, &phases, |phase| &phase.iops),
+        bar_chart(
+            "bandwidth",
+            "Bandwidth",
+            "MB/s",
+            1e6,
+            &names,
+            &phases,
+            |phase| &phase.bandwidth,
+        ),
+        bar_chart(
+            "iops",
+            "I/Os per second",
+            "IOPS",
+            1.0,
+            &names,
+            &phases,
+            |phase| &phase.iops,
+        ),
     ];
     charts.extend(match summaries {
         [single] => latencies_of_one(single),
-        _ => phases.iter().flat_map(|(phase, cells)| latencies(phase, &names, cells)).collect(),
+        _ => phases
+            .iter()
+            .flat_map(|(phase, cells)| latencies(phase, &names, cells))
+            .collect(),
     });
-    charts.extend(phases.iter().filter_map(|(name, cells)| over_time(name, &names, cells)));
+    charts.extend(
+        phases
+            .iter()
+            .filter_map(|(name, cells)| over_time(name, &names, cells)),
+    );
     charts.sort_by_key(|chart| chart.section);
     number_doubles(&mut charts);
     charts
@@ -126,9 +163,21 @@ pub(crate) fn number_doubles(charts: &mut [Chart]) {
 
 /// `Rand write (4k)` → `rand-write-4k`.
 pub(crate) fn slug(text: &str) -> String {
-    let dashed: String =
-        text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    let parts: Vec<&str> = dashed.split('-').filter(|part| !part.is_empty()).take(12).collect();
+    let dashed: String = text
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let parts: Vec<&str> = dashed
+        .split('-')
+        .filter(|part| !part.is_empty())
+        .take(12)
+        .collect();
     parts.join("-").chars().take(60).collect()
 }
 
@@ -150,25 +199,47 @@ fn bar_chart(
     };
     let groups = phases.iter().map(|(label, cells)| BarGroup {
         label: label.clone(),
-        bars: cells.iter().map(|cell| cell.map(|phase| bar(figure(phase)))).collect(),
+        bars: cells
+            .iter()
+            .map(|cell| cell.map(|phase| bar(figure(phase))))
+            .collect(),
     });
-    let head =
-        if names.len() == 1 { vec![unit.to_owned()] } else { names.iter().map(|n| format!("{n}, {unit}")).collect() };
+    let head = if names.len() == 1 {
+        vec![unit.to_owned()]
+    } else {
+        names.iter().map(|n| format!("{n}, {unit}")).collect()
+    };
     let rows = phases.iter().map(|(label, cells)| {
-        let values =
-            cells.iter().map(|cell| cell.map_or("–".to_owned(), |p| MeanText::of(figure(p), scale).to_string()));
+        let values = cells.iter().map(|cell| {
+            cell.map_or("–".to_owned(), |p| {
+                MeanText::of(figure(p), scale).to_string()
+            })
+        });
         std::iter::once(label.clone()).chain(values).collect()
     });
-    let spread = phases.iter().flat_map(|(_, cells)| cells.iter().flatten()).any(|p| figure(p).deviation.is_some());
-    let note =
-        if spread { "Mean of the runs; the thin line spans one standard deviation either way." } else { "One run." };
+    let spread = phases
+        .iter()
+        .flat_map(|(_, cells)| cells.iter().flatten())
+        .any(|p| figure(p).deviation.is_some());
+    let note = if spread {
+        "Mean of the runs; the thin line spans one standard deviation either way."
+    } else {
+        "One run."
+    };
     Chart {
         name: name.to_owned(),
         section: Section::Speed,
         title: title.to_owned(),
         note: note.to_owned(),
-        table: DataTable { head: [vec!["Phase".to_owned()], head].concat(), rows: rows.collect() },
-        plot: Plot::Bars(Bars { unit: unit.to_owned(), series: names.to_vec(), groups: groups.collect() }),
+        table: DataTable {
+            head: [vec!["Phase".to_owned()], head].concat(),
+            rows: rows.collect(),
+        },
+        plot: Plot::Bars(Bars {
+            unit: unit.to_owned(),
+            series: names.to_vec(),
+            groups: groups.collect(),
+        }),
     }
 }
 
@@ -177,14 +248,29 @@ const LATENCY_NOTE: &str = "The latency that a share of the I/Os did not exceed,
 
 /// One series: the phases are compared, small I/Os and large ones apart, and `fsync` by itself.
 fn latencies_of_one(summary: &Summary) -> Vec<Chart> {
-    let lines = |wanted: fn(&PhaseSummary) -> bool, of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
+    let lines = |wanted: fn(&PhaseSummary) -> bool,
+                 of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
         let wanted = summary.phases.iter().filter(|phase| wanted(phase));
-        wanted.filter_map(|phase| line(naming::phase(summary, phase), of(phase)?)).collect::<Vec<_>>()
+        wanted
+            .filter_map(|phase| line(naming::phase(summary, phase), of(phase)?))
+            .collect::<Vec<_>>()
     };
     [
-        ("latency-small", "Latency of small I/Os", lines(small_blocks, |p| p.latency.as_ref())),
-        ("latency-large", "Latency of large I/Os", lines(|p| !small_blocks(p), |p| p.latency.as_ref())),
-        ("latency-fsync", "Latency of fsync", lines(|_| true, |p| p.sync.as_ref())),
+        (
+            "latency-small",
+            "Latency of small I/Os",
+            lines(small_blocks, |p| p.latency.as_ref()),
+        ),
+        (
+            "latency-large",
+            "Latency of large I/Os",
+            lines(|p| !small_blocks(p), |p| p.latency.as_ref()),
+        ),
+        (
+            "latency-fsync",
+            "Latency of fsync",
+            lines(|_| true, |p| p.sync.as_ref()),
+        ),
     ]
     .into_iter()
     .filter_map(|(name, title, lines)| latency_chart(name.to_owned(), title.to_owned(), lines))
@@ -192,16 +278,33 @@ fn latencies_of_one(summary: &Summary) -> Vec<Chart> {
 }
 
 /// Several series: they are compared in one phase, its `fsync` by itself.
-pub(crate) fn latencies(phase: &str, names: &[String], cells: &[Option<&PhaseSummary>]) -> Vec<Chart> {
+pub(crate) fn latencies(
+    phase: &str,
+    names: &[String],
+    cells: &[Option<&PhaseSummary>],
+) -> Vec<Chart> {
     let lines = |of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
-        let known = names.iter().zip(cells).filter_map(|(name, cell)| line(name.clone(), of((*cell)?)?));
+        let known = names
+            .iter()
+            .zip(cells)
+            .filter_map(|(name, cell)| line(name.clone(), of((*cell)?)?));
         known.collect::<Vec<_>>()
     };
     let all = [
-        (format!("latency-{}", slug(phase)), format!("Latency, {phase}"), lines(|p| p.latency.as_ref())),
-        (format!("fsync-{}", slug(phase)), format!("Latency of fsync, {phase}"), lines(|p| p.sync.as_ref())),
+        (
+            format!("latency-{}", slug(phase)),
+            format!("Latency, {phase}"),
+            lines(|p| p.latency.as_ref()),
+        ),
+        (
+            format!("fsync-{}", slug(phase)),
+            format!("Latency of fsync, {phase}"),
+            lines(|p| p.sync.as_ref()),
+        ),
     ];
-    all.into_iter().filter_map(|(name, title, lines)| latency_chart(name, title, lines)).collect()
+    all.into_iter()
+        .filter_map(|(name, title, lines)| latency_chart(name, title, lines))
+        .collect()
 }
 
 fn line(name: String, latency: &LatencySummary) -> Option<LatencyLine> {
@@ -215,18 +318,42 @@ fn line(name: String, latency: &LatencySummary) -> Option<LatencyLine> {
 }
 
 fn latency_chart(name: String, title: String, lines: Vec<LatencyLine>) -> Option<Chart> {
-    let mut quantiles: Vec<Quantile> = lines.iter().flat_map(|line| line.marked.iter().map(|m| m.0)).collect();
+    let mut quantiles: Vec<Quantile> = lines
+        .iter()
+        .flat_map(|line| line.marked.iter().map(|m| m.0))
+        .collect();
     quantiles.sort_by(|a, b| a.share().total_cmp(&b.share()));
     quantiles.dedup();
-    let head = ["", "I/Os"].map(str::to_owned).into_iter().chain(quantiles.iter().map(|&q| number::percentile(q)));
+    let head = ["", "I/Os"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(quantiles.iter().map(|&q| number::percentile(q)));
     let rows = lines.iter().map(|line| {
-        let value = |q: &Quantile| line.marked.iter().find(|m| m.0 == *q).map_or("–".to_owned(), |m| m.1.to_string());
-        [line.name.clone(), number::count(line.count)].into_iter().chain(quantiles.iter().map(value)).collect()
+        let value = |q: &Quantile| {
+            line.marked
+                .iter()
+                .find(|m| m.0 == *q)
+                .map_or("–".to_owned(), |m| m.1.to_string())
+        };
+        [line.name.clone(), number::count(line.count)]
+            .into_iter()
+            .chain(quantiles.iter().map(value))
+            .collect()
     });
-    let table = DataTable { head: head.collect(), rows: rows.collect() };
+    let table = DataTable {
+        head: head.collect(),
+        rows: rows.collect(),
+    };
     let plot = Plot::Latency(LatencyChart { lines });
     let drawable = !table.rows.is_empty();
-    drawable.then_some(Chart { name, section: Section::Latency, title, note: LATENCY_NOTE.to_owned(), plot, table })
+    drawable.then_some(Chart {
+        name,
+        section: Section::Latency,
+        title,
+        note: LATENCY_NOTE.to_owned(),
+        plot,
+        table,
+    })
 }
 
 /// Fewer points than this are no line.
@@ -237,12 +364,19 @@ const MOST_LINES: usize = 24;
 const MOST_ROWS: usize = 120;
 
 /// Bandwidth over time of one phase, where there are points enough for a line.
-pub(crate) fn over_time(phase: &str, names: &[String], cells: &[Option<&PhaseSummary>]) -> Option<Chart> {
+pub(crate) fn over_time(
+    phase: &str,
+    names: &[String],
+    cells: &[Option<&PhaseSummary>],
+) -> Option<Chart> {
     let (runs, lines): (Vec<(usize, usize)>, Vec<Points>) = chosen_runs(cells).into_iter().unzip();
     let single = names.len() == 1;
     // One series: each run is a line of its own look, as long as there are few enough to tell apart.
     let by_run = single && lines.len() <= 6;
-    let label = |&(series, run): &(usize, usize)| match (single, cells[series].map_or(0, |c| c.timelines.len())) {
+    let label = |&(series, run): &(usize, usize)| match (
+        single,
+        cells[series].map_or(0, |c| c.timelines.len()),
+    ) {
         (true, _) => format!("run {}", run + 1),
         (false, 0 | 1) => names[series].clone(),
         (false, _) => format!("{}, run {}", names[series], run + 1),
@@ -256,14 +390,31 @@ pub(crate) fn over_time(phase: &str, names: &[String], cells: &[Option<&PhaseSum
         unit: "MB/s".to_owned(),
         axis: "seconds".to_owned(),
         series: if by_run { labels } else { names.to_vec() },
-        lines: lines.map(|(i, (points, &(series, _)))| TimelineLine { series: style(i, series), points }).collect(),
-        marks: if single { cells.iter().flatten().filter_map(|cell| mark(cell)).collect() } else { Vec::new() },
+        lines: lines
+            .map(|(i, (points, &(series, _)))| TimelineLine {
+                series: style(i, series),
+                points,
+            })
+            .collect(),
+        marks: if single {
+            cells
+                .iter()
+                .flatten()
+                .filter_map(|cell| mark(cell))
+                .collect()
+        } else {
+            Vec::new()
+        },
         until: None,
         bands: Vec::new(),
     };
     Some(Chart {
         name: format!("over-time-{}", slug(phase)),
-        section: if sustained { Section::Sustained } else { Section::OverTime },
+        section: if sustained {
+            Section::Sustained
+        } else {
+            Section::OverTime
+        },
         title: format!("Bandwidth over time, {phase}"),
         note: time_note(single, cells, runs.len()),
         plot: Plot::Timeline(timeline),
@@ -281,12 +432,16 @@ fn chosen_runs(cells: &[Option<&PhaseSummary>]) -> Vec<((usize, usize), Points)>
     let mut chosen = Vec::new();
     for (series, cell) in cells.iter().enumerate() {
         let Some(cell) = cell else { continue };
-        let long: Vec<usize> =
-            (0..cell.timelines.len()).filter(|&i| cell.timelines[i].len() >= FEWEST_POINTS).collect();
+        let long: Vec<usize> = (0..cell.timelines.len())
+            .filter(|&i| cell.timelines[i].len() >= FEWEST_POINTS)
+            .collect();
         let drawn = long.len().min(room);
         for nth in 0..drawn {
             let run = long[nth * (long.len() - 1) / (drawn - 1).max(1)];
-            let points = cell.timelines[run].iter().map(|p| (p.at_s, p.bandwidth.0 / 1e6)).collect();
+            let points = cell.timelines[run]
+                .iter()
+                .map(|p| (p.at_s, p.bandwidth.0 / 1e6))
+                .collect();
             chosen.push(((series, run), points));
         }
     }
@@ -302,17 +457,33 @@ fn mark(phase: &PhaseSummary) -> Option<TimelineMark> {
         number::significant(cliff.after.0 / 1e6),
         cliff.at
     );
-    Some(TimelineMark { at_s: cliff.after_time.as_secs_f64(), text })
+    Some(TimelineMark {
+        at_s: cliff.after_time.as_secs_f64(),
+        text,
+    })
 }
 
 fn time_note(single: bool, cells: &[Option<&PhaseSummary>], drawn: usize) -> String {
-    let all: usize = cells.iter().flatten().map(|cell| cell.timelines.len()).sum();
-    let mut note =
-        if single { "One line a run.".to_owned() } else { "One line a run, in the style of its series.".to_owned() };
+    let all: usize = cells
+        .iter()
+        .flatten()
+        .map(|cell| cell.timelines.len())
+        .sum();
+    let mut note = if single {
+        "One line a run.".to_owned()
+    } else {
+        "One line a run, in the style of its series.".to_owned()
+    };
     if drawn < all {
-        note.push_str(&format!(" {drawn} of {} runs are drawn.", number::count(all as u64)));
+        note.push_str(&format!(
+            " {drawn} of {} runs are drawn.",
+            number::count(all as u64)
+        ));
     }
-    let fact = cells.iter().flatten().find_map(|cell| facts::sustained(cell));
+    let fact = cells
+        .iter()
+        .flatten()
+        .find_map(|cell| facts::sustained(cell));
     if let Some(fact) = fact.filter(|_| single) {
         note.push_str(&format!(" Speed: {fact}."));
     }
@@ -324,15 +495,27 @@ fn time_note(single: bool, cells: &[Option<&PhaseSummary>], drawn: usize) -> Str
 fn time_table(labels: &[String], lines: &[Points]) -> Option<DataTable> {
     let longest = lines.iter().max_by_key(|line| line.len())?;
     let step = longest.len().div_ceil(MOST_ROWS).max(1);
-    let head = std::iter::once("Seconds".to_owned()).chain(labels.iter().map(|l| format!("{l}, MB/s"))).collect();
+    let head = std::iter::once("Seconds".to_owned())
+        .chain(labels.iter().map(|l| format!("{l}, MB/s")))
+        .collect();
     let rows = (step - 1..longest.len()).step_by(step).map(|i| {
-        let middle = (longest[i].0 + i.checked_sub(1).map_or(0.0, |before| longest[before].0)) / 2.0;
+        let middle =
+            (longest[i].0 + i.checked_sub(1).map_or(0.0, |before| longest[before].0)) / 2.0;
         // A point tells when its interval ended.
-        let at = |line: &Points| line.get(line.partition_point(|point| point.0 < middle)).copied();
-        let value = |line: &Points| at(line).map_or("–".to_owned(), |point| number::significant(point.1));
-        std::iter::once(number::exact(longest[i].0, 2)).chain(lines.iter().map(value)).collect()
+        let at = |line: &Points| {
+            line.get(line.partition_point(|point| point.0 < middle))
+                .copied()
+        };
+        let value =
+            |line: &Points| at(line).map_or("–".to_owned(), |point| number::significant(point.1));
+        std::iter::once(number::exact(longest[i].0, 2))
+            .chain(lines.iter().map(value))
+            .collect()
     });
-    Some(DataTable { head, rows: rows.collect() })
+    Some(DataTable {
+        head,
+        rows: rows.collect(),
+    })
 }
 
 #[cfg(test)]
@@ -343,10 +526,16 @@ mod tests {
     #[test]
     fn the_table_over_time_holds_the_speeds_of_the_same_seconds() {
         let line = |step: f64, speeds: &[f64]| -> Points {
-            (1..).map(|i| f64::from(i) * step).zip(speeds.iter().copied()).collect()
+            (1..)
+                .map(|i| f64::from(i) * step)
+                .zip(speeds.iter().copied())
+                .collect()
         };
-        let lines =
-            [line(0.5, &[10.0, 11.0, 12.0, 13.0, 14.0, 15.0]), line(1.0, &[20.0, 21.0]), line(0.501, &[30.0, 31.0])];
+        let lines = [
+            line(0.5, &[10.0, 11.0, 12.0, 13.0, 14.0, 15.0]),
+            line(1.0, &[20.0, 21.0]),
+            line(0.501, &[30.0, 31.0]),
+        ];
         let table = time_table(&["a", "b", "c"].map(str::to_owned), &lines).unwrap();
         let rows: Vec<String> = table.rows.iter().map(|row| row.join(" ")).collect();
         let wanted = [

@@ -9,9 +9,14 @@ use hakaru_model::finding::{Comparison, Estimate, Verdict};
 /// The verdict in words, with the figures it rests on.
 pub fn verdict(comparison: &Comparison) -> String {
     let p = comparison.p_adjusted.or(comparison.p_value);
-    let chance = |p: Option<f64>| p.map_or_else(String::new, |p| format!(" (p {})", probability(p)));
+    let chance =
+        |p: Option<f64>| p.map_or_else(String::new, |p| format!(" (p {})", probability(p)));
     // What differs for certain may differ by too little to matter.
-    let little = if comparison.p_equivalence.is_some_and(|p| p <= 0.05) { ", by less than 5%" } else { "" };
+    let little = if comparison.p_equivalence.is_some_and(|p| p <= 0.05) {
+        ", by less than 5%"
+    } else {
+        ""
+    };
     match comparison.verdict {
         Verdict::Different if comparison.ratio > 1.0 => format!("higher{little}{}", chance(p)),
         Verdict::Different if comparison.ratio < 1.0 => format!("lower{little}{}", chance(p)),
@@ -46,7 +51,10 @@ pub(crate) fn ratio(comparison: &Comparison) -> String {
     match comparison.ratio_ci95 {
         Some(ends) => {
             let (low, high) = ratio_ends(ends);
-            format!("{}x [{low}, {high}]{caveats}", number::significant(comparison.ratio))
+            format!(
+                "{}x [{low}, {high}]{caveats}",
+                number::significant(comparison.ratio)
+            )
         }
         None => format!("{}x", number::significant(comparison.ratio)),
     }
@@ -87,23 +95,57 @@ pub(crate) fn effect(c: &Comparison) -> String {
     let Some(g) = c.effect else {
         return String::new();
     };
-    let interval =
-        c.effect_ci95.map(|(low, high)| format!(" [{}, {}]", number::significant(low), number::significant(high)));
-    let caveats = if interval.is_some() { number::in_brackets(&c.interval_caveats) } else { String::new() };
-    format!("{}{}{caveats}", number::significant(g), interval.unwrap_or_default())
+    let interval = c.effect_ci95.map(|(low, high)| {
+        format!(
+            " [{}, {}]",
+            number::significant(low),
+            number::significant(high)
+        )
+    });
+    let caveats = if interval.is_some() {
+        number::in_brackets(&c.interval_caveats)
+    } else {
+        String::new()
+    };
+    format!(
+        "{}{}{caveats}",
+        number::significant(g),
+        interval.unwrap_or_default()
+    )
 }
 
 /// The tests behind the verdicts: two that suppose different things, and the size of each effect.
 fn tests(comparisons: &[Comparison]) -> DataTable {
     let p = |p: Option<f64>| p.map_or_else(String::new, probability);
     let row = |c: &Comparison| {
-        let delta = c.delta.map_or_else(String::new, |delta| format!("{delta:+.2}"));
+        let delta = c
+            .delta
+            .map_or_else(String::new, |delta| format!("{delta:+.2}"));
         let quantity = text::plain(&c.quantity);
-        vec![quantity, p(c.p_value), p(c.p_adjusted), p(c.p_equivalence), p(c.p_value_ranks), effect(c), delta]
+        vec![
+            quantity,
+            p(c.p_value),
+            p(c.p_adjusted),
+            p(c.p_equivalence),
+            p(c.p_value_ranks),
+            effect(c),
+            delta,
+        ]
     };
-    let head = ["Figure", "p, Welch", "p, corrected", "p, same", "p, ranks", "Hedges’ g [95 %]", "Cliff’s delta"];
+    let head = [
+        "Figure",
+        "p, Welch",
+        "p, corrected",
+        "p, same",
+        "p, ranks",
+        "Hedges’ g [95 %]",
+        "Cliff’s delta",
+    ];
     let tested = comparisons.iter().filter(|c| c.p_value.is_some());
-    DataTable { head: head.map(str::to_owned).to_vec(), rows: tested.map(row).collect() }
+    DataTable {
+        head: head.map(str::to_owned).to_vec(),
+        rows: tested.map(row).collect(),
+    }
 }
 
 /// How to read [`tests`].
@@ -118,10 +160,19 @@ pub fn comparison_tests_terminal(comparisons: &[Comparison], width: usize) -> St
         return String::new();
     }
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(width.max(60)).unwrap_or(u16::MAX)).set_header(head).add_rows(rows);
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    table
+        .set_width(u16::try_from(width.max(60)).unwrap_or(u16::MAX))
+        .set_header(head)
+        .add_rows(rows);
     for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_cell_alignment(if index > 0 { CellAlignment::Right } else { CellAlignment::Left });
+        column.set_cell_alignment(if index > 0 {
+            CellAlignment::Right
+        } else {
+            CellAlignment::Left
+        });
         column.set_padding((0, if index == 6 { 0 } else { GAP as u16 }));
     }
     format!("{}\n", table.trim_fmt())
@@ -142,13 +193,24 @@ fn readable(c: &Comparison) -> (&str, f64) {
 }
 
 fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
-    let head = ["Figure", a, b, "Ratio [95 %]", "Verdict"].map(text::plain).to_vec();
+    let head = ["Figure", a, b, "Ratio [95 %]", "Verdict"]
+        .map(text::plain)
+        .to_vec();
     let row = |c: &Comparison| {
         let (unit, scale) = readable(c);
         let figure = format!("{}, {}", text::plain(&c.quantity), text::plain(unit));
-        vec![figure, side(&c.a, scale), side(&c.b, scale), ratio(c), verdict(c)]
+        vec![
+            figure,
+            side(&c.a, scale),
+            side(&c.b, scale),
+            ratio(c),
+            verdict(c),
+        ]
     };
-    DataTable { head, rows: comparisons.iter().map(row).collect() }
+    DataTable {
+        head,
+        rows: comparisons.iter().map(row).collect(),
+    }
 }
 
 /// Gap between columns.
@@ -159,27 +221,59 @@ const VERDICT: usize = 18;
 /// Comparisons for a terminal of `width` columns; `names` are those of the two sides.
 ///
 /// The ratio is that of the second side to the first, and the verdict is about the second.
-pub fn comparison_terminal(comparisons: &[Comparison], names: (&str, &str), width: usize) -> String {
+pub fn comparison_terminal(
+    comparisons: &[Comparison],
+    names: (&str, &str),
+    width: usize,
+) -> String {
     let DataTable { head, rows } = table(names, comparisons);
     let width = width.max(60);
     // The numbers never wrap, and the figure only where the verdict would be left without room.
-    let widest = |column: usize| rows.iter().chain([&head]).map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widest = |column: usize| {
+        rows.iter()
+            .chain([&head])
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     let left_for_verdict = width.saturating_sub((0..4).map(|column| widest(column) + GAP).sum());
-    let whole = if left_for_verdict >= VERDICT { 0..4 } else { 1..4 };
+    let whole = if left_for_verdict >= VERDICT {
+        0..4
+    } else {
+        1..4
+    };
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(width).unwrap_or(u16::MAX)).set_header(head).add_rows(rows);
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    table
+        .set_width(u16::try_from(width).unwrap_or(u16::MAX))
+        .set_header(head)
+        .add_rows(rows);
     for (index, column) in table.column_iter_mut().enumerate() {
         let number = (1..4).contains(&index);
-        column.set_cell_alignment(if number { CellAlignment::Right } else { CellAlignment::Left });
+        column.set_cell_alignment(if number {
+            CellAlignment::Right
+        } else {
+            CellAlignment::Left
+        });
         column.set_padding((0, if index == 4 { 0 } else { GAP as u16 }));
         if whole.contains(&index) {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
-    let caveats = comparisons.iter().any(|c| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty());
-    let how = if caveats { crate::terminal::hanging("", number::INTERVALS, width) + "\n" } else { String::new() };
-    format!("{}\nRatio: second to first. The verdict is about the second.\n{how}", table.trim_fmt())
+    let caveats = comparisons
+        .iter()
+        .any(|c| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty());
+    let how = if caveats {
+        crate::terminal::hanging("", number::INTERVALS, width) + "\n"
+    } else {
+        String::new()
+    };
+    format!(
+        "{}\nRatio: second to first. The verdict is about the second.\n{how}",
+        table.trim_fmt()
+    )
 }
 
 /// Comparisons as a table of Markdown.
@@ -199,7 +293,11 @@ pub(crate) fn tests_markdown(comparisons: &[Comparison]) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    format!("\n{}\n\n{}", text::markdown(TESTS), crate::markdown::lines(&table, true))
+    format!(
+        "\n{}\n\n{}",
+        text::markdown(TESTS),
+        crate::markdown::lines(&table, true)
+    )
 }
 
 /// Comparisons as CSV (RFC 4180), a line each; the ratio is that of `b` to `a`.
@@ -210,11 +308,26 @@ pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String
     let optional = |value: Option<f64>| value.map_or_else(String::new, |v| number::exact(v, 9));
     let side = |name: &str, e: &Estimate| {
         let deviation = e.deviation.map_or_else(String::new, exact);
-        format!("{},{},{},{deviation}", text::csv(name), e.values.len(), exact(e.mean))
+        format!(
+            "{},{},{},{deviation}",
+            text::csv(name),
+            e.values.len(),
+            exact(e.mean)
+        )
     };
     let line = |c: &Comparison| {
         let (low, high) = (c.ratio_ci95.map(|ci| ci.0), c.ratio_ci95.map(|ci| ci.1));
-        let rest = [low, high, c.p_value, c.p_adjusted, c.p_value_ranks, c.effect, c.delta].map(optional).join(",");
+        let rest = [
+            low,
+            high,
+            c.p_value,
+            c.p_adjusted,
+            c.p_value_ranks,
+            c.effect,
+            c.delta,
+        ]
+        .map(optional)
+        .join(",");
         let (a, b) = (side(names.0, &c.a), side(names.1, &c.b));
         let (figure, unit) = (text::csv(&c.quantity), text::csv(&c.unit));
         let (low, high) = (c.effect_ci95.map(|ci| ci.0), c.effect_ci95.map(|ci| ci.1));
@@ -224,7 +337,10 @@ pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String
         let family = format!("{},{}", c.primary, c.family);
         format!("{figure},{unit},{a},{b},{ratio},{rest},{verdict},{more},{family},{caveats}\r\n")
     };
-    format!("{head}\r\n{}", comparisons.iter().map(line).collect::<String>())
+    format!(
+        "{head}\r\n{}",
+        comparisons.iter().map(line).collect::<String>()
+    )
 }
 
 /// The verdict as one word that stays the same.

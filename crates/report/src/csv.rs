@@ -50,12 +50,23 @@ pub fn csv_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
         for phase in &summary.phases {
             let of_phase = format!("{of_series},{},{}", quoted(&phase.phase), phase.op.name());
             for (figure, unit, row) in figures(phase) {
-                out.push_str(&format!("{of_phase},{figure},{unit},{},{}\r\n", cells(&row), row.caveats));
+                out.push_str(&format!(
+                    "{of_phase},{figure},{unit},{},{}\r\n",
+                    cells(&row),
+                    row.caveats
+                ));
             }
         }
         for (figure, value) in findings.get(index).map(verdicts).unwrap_or_default() {
-            let row = CsvStats { value, ..CsvStats::default() };
-            out.push_str(&format!("{of_series},,,{},,{},\r\n", quoted(&figure), cells(&row)));
+            let row = CsvStats {
+                value,
+                ..CsvStats::default()
+            };
+            out.push_str(&format!(
+                "{of_series},,,{},,{},\r\n",
+                quoted(&figure),
+                cells(&row)
+            ));
         }
     }
     out
@@ -69,32 +80,58 @@ pub(crate) fn snake(words: &str) -> String {
 /// Names of conclusions with their verdicts, in words that stay the same.
 fn verdicts(findings: &RunFindings) -> Vec<(String, String)> {
     let advice = findings.advice.iter();
-    let advice = advice.map(|advice| (format!("advice_{}", advice.id), findings::word(advice.fitness).to_owned()));
+    let advice = advice.map(|advice| {
+        (
+            format!("advice_{}", advice.id),
+            findings::word(advice.fitness).to_owned(),
+        )
+    });
     let claims = findings.claims.iter().map(|check| {
         let name = snake(&check.claim.to_string());
-        (format!("claim_{name}"), snake(findings::claim_verdict(check.verdict).1))
+        (
+            format!("claim_{name}"),
+            snake(findings::claim_verdict(check.verdict).1),
+        )
     });
     let limits = findings.limits.iter();
-    let limits =
-        limits.map(|limit| (format!("limit_{}", limit.op.name()), findings::limit_word(limit.limit).to_owned()));
+    let limits = limits.map(|limit| {
+        (
+            format!("limit_{}", limit.op.name()),
+            findings::limit_word(limit.limit).to_owned(),
+        )
+    });
     advice.chain(claims).chain(limits).collect()
 }
 
 /// The columns from `n` to `ci95_high`.
 pub(crate) fn cells(row: &CsvStats) -> String {
     let n = row.n.map_or_else(String::new, |n| n.to_string());
-    let CsvStats { value, mean, stdev, min, max, median, ci95: (low, high), .. } = row;
-    [&n, value, mean, stdev, min, max, median, low, high].map(String::as_str).join(",")
+    let CsvStats {
+        value,
+        mean,
+        stdev,
+        min,
+        max,
+        median,
+        ci95: (low, high),
+        ..
+    } = row;
+    [&n, value, mean, stdev, min, max, median, low, high]
+        .map(String::as_str)
+        .join(",")
 }
 
 /// Why an interval may be too narrow, as words that stay the same.
 pub(crate) fn caveat_words(caveats: &[IntervalCaveat]) -> String {
-    number::interval_caveats(caveats).replace(", ", ";").replace(' ', "_")
+    number::interval_caveats(caveats)
+        .replace(", ", ";")
+        .replace(' ', "_")
 }
 
 /// All figures of a phase: name, unit, statistics.
 pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
-    let rate = |of: &Estimate, unit| match phase.detail.stated_runs.filter(|_| of.values.is_empty()) {
+    let rate = |of: &Estimate, unit| match phase.detail.stated_runs.filter(|_| of.values.is_empty())
+    {
         Some(runs) => stated(of, unit, runs),
         None => estimate(of, unit),
     };
@@ -110,22 +147,51 @@ pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
                 rows.push((
                     figure,
                     "ns",
-                    CsvStats { n: Some(latency.count), value: value.0.to_string(), ..CsvStats::default() },
+                    CsvStats {
+                        n: Some(latency.count),
+                        value: value.0.to_string(),
+                        ..CsvStats::default()
+                    },
                 ));
             }
         }
     }
     rows.extend(sustained(phase));
     if let Some(amplification) = &phase.amplification {
-        rows.push(("amplification".to_owned(), "1", estimate(amplification, 1.0)));
+        rows.push((
+            "amplification".to_owned(),
+            "1",
+            estimate(amplification, 1.0),
+        ));
     }
     if let Some(laid_out) = phase.detail.laid_out {
-        rows.push(("laid_out".to_owned(), "B", CsvStats { value: laid_out.0.to_string(), ..CsvStats::default() }));
+        rows.push((
+            "laid_out".to_owned(),
+            "B",
+            CsvStats {
+                value: laid_out.0.to_string(),
+                ..CsvStats::default()
+            },
+        ));
     }
-    rows.push(("errors".to_owned(), "1", CsvStats { value: phase.errors.to_string(), ..CsvStats::default() }));
+    rows.push((
+        "errors".to_owned(),
+        "1",
+        CsvStats {
+            value: phase.errors.to_string(),
+            ..CsvStats::default()
+        },
+    ));
     if phase.detail.other_errors > 0 {
         let value = phase.detail.other_errors.to_string();
-        rows.push(("other_errors".to_owned(), "1", CsvStats { value, ..CsvStats::default() }));
+        rows.push((
+            "other_errors".to_owned(),
+            "1",
+            CsvStats {
+                value,
+                ..CsvStats::default()
+            },
+        ));
     }
     rows
 }
@@ -135,7 +201,10 @@ fn sustained(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
         return Vec::new();
     };
     let megabytes = |bw: hakaru_model::units::BytesPerSec| number::exact(bw.0 / 1e6, 6);
-    let single = |value: String| CsvStats { value, ..CsvStats::default() };
+    let single = |value: String| CsvStats {
+        value,
+        ..CsvStats::default()
+    };
     let over_time = CsvStats {
         value: megabytes(s.mean),
         mean: megabytes(s.mean),
@@ -146,10 +215,26 @@ fn sustained(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
     };
     let mut rows = vec![("bandwidth_over_time".to_owned(), "MB/s", over_time)];
     for (nth, cliff) in (1..).zip(s.falls.iter().filter(|fall| fall.proven)) {
-        let number = if nth == 1 { String::new() } else { format!("_{nth}") };
-        rows.push((format!("cliff{number}_before"), "MB/s", single(megabytes(cliff.before))));
-        rows.push((format!("cliff{number}_after"), "MB/s", single(megabytes(cliff.after))));
-        rows.push((format!("cliff{number}_at"), "B", single(cliff.at.0.to_string())));
+        let number = if nth == 1 {
+            String::new()
+        } else {
+            format!("_{nth}")
+        };
+        rows.push((
+            format!("cliff{number}_before"),
+            "MB/s",
+            single(megabytes(cliff.before)),
+        ));
+        rows.push((
+            format!("cliff{number}_after"),
+            "MB/s",
+            single(megabytes(cliff.after)),
+        ));
+        rows.push((
+            format!("cliff{number}_at"),
+            "B",
+            single(cliff.at.0.to_string()),
+        ));
     }
     rows
 }
@@ -165,7 +250,10 @@ fn estimate(estimate: &Estimate, unit: f64) -> CsvStats {
         min: text(estimate.min),
         max: text(estimate.max),
         median: text(estimate.median),
-        ci95: (optional(estimate.ci95.map(|ci| ci.0)), optional(estimate.ci95.map(|ci| ci.1))),
+        ci95: (
+            optional(estimate.ci95.map(|ci| ci.0)),
+            optional(estimate.ci95.map(|ci| ci.1)),
+        ),
         caveats: caveat_words(&estimate.interval_caveats),
     }
 }
@@ -173,12 +261,21 @@ fn estimate(estimate: &Estimate, unit: f64) -> CsvStats {
 /// Of published figures there are no single values, and so no extremes and no median.
 fn stated(of: &Estimate, unit: f64, runs: u32) -> CsvStats {
     let none = String::new;
-    CsvStats { n: Some(u64::from(runs)), min: none(), max: none(), median: none(), ..estimate(of, unit) }
+    CsvStats {
+        n: Some(u64::from(runs)),
+        min: none(),
+        max: none(),
+        median: none(),
+        ..estimate(of, unit)
+    }
 }
 
 fn distribution(latency: &LatencySummary) -> CsvStats {
     let mean = number::exact(latency.mean_ns, 3);
-    let median = latency.quantiles.iter().find(|(q, _)| *q == Quantile::MEDIAN);
+    let median = latency
+        .quantiles
+        .iter()
+        .find(|(q, _)| *q == Quantile::MEDIAN);
     CsvStats {
         n: Some(latency.count),
         value: mean.clone(),

@@ -4,7 +4,9 @@
 use crate::number;
 use crate::terminal::{NARROWEST, TerminalStyle, hanging};
 use crate::text::{columns_of, plain};
-use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Health, Identity};
+use hakaru_model::facts::{
+    Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Health, Identity,
+};
 use hakaru_model::units::{Bytes, BytesPerSec};
 use std::fmt::Display;
 
@@ -44,7 +46,11 @@ struct FactGroup {
 
 impl FactGroup {
     fn new(title: &str) -> FactGroup {
-        FactGroup { title: title.to_owned(), lines: Vec::new(), unknown: Vec::new() }
+        FactGroup {
+            title: title.to_owned(),
+            lines: Vec::new(),
+            unknown: Vec::new(),
+        }
     }
 
     fn say(&mut self, name: &'static str, value: impl Display) {
@@ -98,7 +104,14 @@ const NAMES: usize = 18;
 /// Renders one target for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> String {
     let (width, ink) = (width.max(NARROWEST), TerminalStyle { color });
-    let TargetInfo { identity, environment, ceiling, by_hand, content, state } = *known;
+    let TargetInfo {
+        identity,
+        environment,
+        ceiling,
+        by_hand,
+        content,
+        state,
+    } = *known;
     let mut out = format!("{}\n", ink.bold(&plain(&identity.display_name())));
     let mut groups = vec![path(identity, state)];
     match &identity.device {
@@ -116,33 +129,68 @@ pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> Str
     }
     groups.extend(content.map(contents));
     groups.push(host(environment));
-    let found: Vec<String> = findings(identity, environment, ceiling).iter().map(|text| plain(text)).collect();
-    out += &groups.iter().map(|group| group.render(width, ink)).collect::<String>();
+    let found: Vec<String> = findings(identity, environment, ceiling)
+        .iter()
+        .map(|text| plain(text))
+        .collect();
+    out += &groups
+        .iter()
+        .map(|group| group.render(width, ink))
+        .collect::<String>();
     if !found.is_empty() {
         out += &format!("\n{}\n", ink.bold(SECOND_LOOK));
-        out += &found.iter().map(|text| ink.yellow(&hanging("! ", text, width)) + "\n").collect::<String>();
+        out += &found
+            .iter()
+            .map(|text| ink.yellow(&hanging("! ", text, width)) + "\n")
+            .collect::<String>();
     }
     out
 }
 
 /// Renders the registers of a card that is in no device here.
-pub fn card_terminal(card: &CardRegisters, by_hand: &[String], width: usize, color: bool) -> String {
+pub fn card_terminal(
+    card: &CardRegisters,
+    by_hand: &[String],
+    width: usize,
+    color: bool,
+) -> String {
     let (width, ink) = (width.max(NARROWEST), TerminalStyle { color });
-    let odd = card.oddities.iter().map(|text| ink.yellow(&hanging("! ", &plain(text), width)) + "\n");
+    let odd = card
+        .oddities
+        .iter()
+        .map(|text| ink.yellow(&hanging("! ", &plain(text), width)) + "\n");
     let odd: String = odd.collect();
-    let second_look = if odd.is_empty() { odd } else { format!("\n{}\n{odd}", ink.bold(SECOND_LOOK)) };
-    registers(card, by_hand).render(width, ink).trim_start().to_owned() + &second_look
+    let second_look = if odd.is_empty() {
+        odd
+    } else {
+        format!("\n{}\n{odd}", ink.bold(SECOND_LOOK))
+    };
+    registers(card, by_hand)
+        .render(width, ink)
+        .trim_start()
+        .to_owned()
+        + &second_look
 }
 
 /// Title of the findings.
 const SECOND_LOOK: &str = "Worth a second look";
 
 /// Renders a list of disks, one line each, and the host.
-pub fn disks_terminal(disks: &[Listed<'_>], environment: &Environment, width: usize, color: bool) -> String {
+pub fn disks_terminal(
+    disks: &[Listed<'_>],
+    environment: &Environment,
+    width: usize,
+    color: bool,
+) -> String {
     let (width, ink) = (width.max(NARROWEST), TerminalStyle { color });
     let mut rows = vec![["DEVICE", "SIZE", "BUS", "WHAT", "STATE"].map(str::to_owned)];
     rows.extend(disks.iter().map(|disk| row(disk)));
-    let column = |at: usize| rows.iter().map(|row| columns_of(&row[at])).max().unwrap_or(0);
+    let column = |at: usize| {
+        rows.iter()
+            .map(|row| columns_of(&row[at]))
+            .max()
+            .unwrap_or(0)
+    };
     let widths = [column(0), column(1), column(2)];
     let rest = width.saturating_sub(widths.iter().map(|width| width + 2).sum());
     // What it is and what it is used for share what is left: whichever is short leaves its room to the other.
@@ -170,17 +218,33 @@ fn row(disk: &Listed<'_>) -> [String; 5] {
     let state = plain(disk.state);
     match &disk.identity.device {
         Fact::Known(device) => {
-            let unnamed = || device.chain.first().and_then(|role| role.split_once(" (")).map(|(_, role)| role);
+            let unnamed = || {
+                device
+                    .chain
+                    .first()
+                    .and_then(|role| role.split_once(" ("))
+                    .map(|(_, role)| role)
+            };
             let what = match (&device.model, unnamed()) {
                 (Fact::Known(model), _) => plain(model),
                 (_, Some(role)) => plain(role.trim_end_matches(')')),
                 _ => String::new(),
             };
-            [plain(&device.node.display().to_string()), device.size.to_string(), bus_in_short(device), what, state]
+            [
+                plain(&device.node.display().to_string()),
+                device.size.to_string(),
+                bus_in_short(device),
+                what,
+                state,
+            ]
         }
-        Fact::Unknown(_) => {
-            [plain(&disk.identity.path.display().to_string()), String::new(), String::new(), String::new(), state]
-        }
+        Fact::Unknown(_) => [
+            plain(&disk.identity.path.display().to_string()),
+            String::new(),
+            String::new(),
+            String::new(),
+            state,
+        ],
     }
 }
 
@@ -188,7 +252,10 @@ fn bus_in_short(device: &DeviceIdentity) -> String {
     match &device.bus {
         Bus::Mmc { .. } => {
             let kind = device.card.as_ref().and_then(|card| card.card_type.known());
-            plain(kind.map_or("SD or eMMC", |kind| if kind == "MMC" { "eMMC" } else { kind }))
+            plain(kind.map_or(
+                "SD or eMMC",
+                |kind| if kind == "MMC" { "eMMC" } else { kind },
+            ))
         }
         Bus::Usb { .. } => "USB".to_owned(),
         Bus::Nvme { .. } => "NVMe".to_owned(),
@@ -200,7 +267,10 @@ fn bus_in_short(device: &DeviceIdentity) -> String {
 }
 
 fn padded(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(columns_of(text))))
+    format!(
+        "{text}{}",
+        " ".repeat(width.saturating_sub(columns_of(text)))
+    )
 }
 
 /// As much of a text as fits, with an ellipsis where something was left out.
@@ -232,10 +302,25 @@ pub(crate) fn decimal(size: Bytes) -> String {
 fn path(identity: &Identity, state: Option<&str>) -> FactGroup {
     let mut group = FactGroup::new("Target");
     group.say("Path", identity.path.display());
-    if let Some(Filesystem { fs_type, mount_point, source, options, size, free }) = &identity.filesystem {
-        let at =
-            if mount_point.as_os_str().is_empty() { String::new() } else { format!(" at {}", mount_point.display()) };
-        let from = if source.is_empty() { String::new() } else { format!(" ({source})") };
+    if let Some(Filesystem {
+        fs_type,
+        mount_point,
+        source,
+        options,
+        size,
+        free,
+    }) = &identity.filesystem
+    {
+        let at = if mount_point.as_os_str().is_empty() {
+            String::new()
+        } else {
+            format!(" at {}", mount_point.display())
+        };
+        let from = if source.is_empty() {
+            String::new()
+        } else {
+            format!(" ({source})")
+        };
         group.say("File system", format!("{fs_type}{at}{from}"));
         if size.0 > 0 {
             group.say("Space", format!("{size}, {free} free"));
@@ -263,8 +348,18 @@ fn hardware(device: &DeviceIdentity) -> FactGroup {
         group.say("Stands on", device.chain.join(" → "));
     }
     group.fact("Driver", &device.driver);
-    let mut nature = vec![if device.removable { "removable" } else { "built in" }];
-    nature.extend(device.rotational.known().filter(|rotates| **rotates).map(|_| "says that it rotates"));
+    let mut nature = vec![if device.removable {
+        "removable"
+    } else {
+        "built in"
+    }];
+    nature.extend(
+        device
+            .rotational
+            .known()
+            .filter(|rotates| **rotates)
+            .map(|_| "says that it rotates"),
+    );
     nature.extend(device.read_only.then_some("write-protected"));
     group.say("Nature", nature.join(", "));
     group.fact_as("Temperature", &device.temperature_mc, |mc| celsius(*mc));
@@ -274,8 +369,22 @@ fn hardware(device: &DeviceIdentity) -> FactGroup {
 
 /// What a disk has counted of its own life.
 fn health(health: &Health) -> String {
-    let Health { percent_used, spare_percent, written, read, power_on_hours, .. } = health;
-    let Health { unsafe_shutdowns, media_errors, reallocated_sectors, pending_sectors, warnings, .. } = health;
+    let Health {
+        percent_used,
+        spare_percent,
+        written,
+        read,
+        power_on_hours,
+        ..
+    } = health;
+    let Health {
+        unsafe_shutdowns,
+        media_errors,
+        reallocated_sectors,
+        pending_sectors,
+        warnings,
+        ..
+    } = health;
     let mut words: Vec<String> = warnings.clone();
     let mut say = |value: Option<String>| words.extend(value);
     say(percent_used.map(|n| format!("{n} % of its life used up")));
@@ -287,7 +396,11 @@ fn health(health: &Health) -> String {
     say(media_errors.map(|n| format!("{} media errors", number::count(n))));
     say(reallocated_sectors.map(|n| format!("{} sectors replaced", number::count(n))));
     say(pending_sectors.map(|n| format!("{} sectors to be replaced", number::count(n))));
-    if words.is_empty() { "nothing is counted".to_owned() } else { words.join(", ") }
+    if words.is_empty() {
+        "nothing is counted".to_owned()
+    } else {
+        words.join(", ")
+    }
 }
 
 fn celsius(mc: i64) -> String {
@@ -296,11 +409,21 @@ fn celsius(mc: i64) -> String {
 
 fn queue(device: &DeviceIdentity) -> FactGroup {
     let mut group = FactGroup::new("Queue");
-    group.say("Block size", format!("{} B logical, {} B physical", device.logical_block, device.physical_block));
+    group.say(
+        "Block size",
+        format!(
+            "{} B logical, {} B physical",
+            device.logical_block, device.physical_block
+        ),
+    );
     group.fact("Scheduler", &device.scheduler);
     group.fact("Write cache", &device.write_cache);
-    group.fact_as("Largest request", &device.max_sectors_kb, |kib| Bytes(u64::from(*kib) << 10).to_string());
-    group.fact_as("Queue length", &device.nr_requests, |n| format!("{n} requests"));
+    group.fact_as("Largest request", &device.max_sectors_kb, |kib| {
+        Bytes(u64::from(*kib) << 10).to_string()
+    });
+    group.fact_as("Queue length", &device.nr_requests, |n| {
+        format!("{n} requests")
+    });
     group.fact_as("Discard", &device.discard_max, |most| match most.0 {
         0 => "not offered".to_owned(),
         _ => match device.discard_granularity.known() {
@@ -315,15 +438,24 @@ fn queue(device: &DeviceIdentity) -> FactGroup {
 fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> FactGroup {
     let mut group = FactGroup::new("Bus");
     match bus {
-        Bus::Mmc { width_bits, clock_hz, timing, ceiling: _ } => {
+        Bus::Mmc {
+            width_bits,
+            clock_hz,
+            timing,
+            ceiling: _,
+        } => {
             group.say("Kind", "SD or eMMC");
             group.fact_as("Width", width_bits, |bits| format!("{bits} bit"));
-            group.fact_as("Clock", clock_hz, |hz| format!("{} MHz", number::significant(*hz as f64 / 1e6)));
+            group.fact_as("Clock", clock_hz, |hz| {
+                format!("{} MHz", number::significant(*hz as f64 / 1e6))
+            });
             group.fact("Timing", timing);
         }
         Bus::Usb { speed_mbps } => {
             group.say("Kind", "USB");
-            group.fact_as("Speed", speed_mbps, |mbps| format!("{mbps} Mbit/s, negotiated"));
+            group.fact_as("Speed", speed_mbps, |mbps| {
+                format!("{mbps} Mbit/s, negotiated")
+            });
         }
         Bus::Nvme { link } => {
             group.say("Kind", "NVMe over PCI Express");
@@ -338,7 +470,13 @@ fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> FactGroup {
         Bus::Other { name } => group.say("Kind", name),
     }
     if let Some(ceiling) = ceiling {
-        group.say("Ceiling", format!("{} MB/s: faster it cannot be", number::significant(ceiling.0 / 1e6)));
+        group.say(
+            "Ceiling",
+            format!(
+                "{} MB/s: faster it cannot be",
+                number::significant(ceiling.0 / 1e6)
+            ),
+        );
     }
     group
 }
@@ -356,15 +494,26 @@ fn registers(card: &CardRegisters, by_hand: &[String]) -> FactGroup {
     group.fact("Revision", &card.revision);
     group.fact("Serial number", &card.serial);
     group.fact("Made", &card.date);
-    group.fact_as("Speed Class", &card.speed_class, |n| sequential("C", *n, *n));
-    group.fact_as("UHS grade", &card.uhs_grade, |n| sequential("U", *n, if *n == 1 { 10 } else { *n * 10 }));
-    group.fact_as("Video class", &card.video_class, |n| sequential("V", *n, *n));
+    group.fact_as("Speed Class", &card.speed_class, |n| {
+        sequential("C", *n, *n)
+    });
+    group.fact_as("UHS grade", &card.uhs_grade, |n| {
+        sequential("U", *n, if *n == 1 { 10 } else { *n * 10 })
+    });
+    group.fact_as("Video class", &card.video_class, |n| {
+        sequential("V", *n, *n)
+    });
     group.fact_as("Application class", &card.app_class, |n| application(*n));
     group.fact("Allocation unit", &card.allocation_unit);
     group.fact("Modes", &card.device_type);
     group.fact("Life time used up", &card.life_time);
     group.fact("Reserve blocks", &card.pre_eol);
-    for (name, register) in [("CID", &card.cid), ("CSD", &card.csd), ("SCR", &card.scr), ("SSR", &card.ssr)] {
+    for (name, register) in [
+        ("CID", &card.cid),
+        ("CSD", &card.csd),
+        ("SCR", &card.scr),
+        ("SSR", &card.ssr),
+    ] {
         group.fact_as(name, register, |digits| in_groups(digits));
     }
     group
@@ -373,7 +522,11 @@ fn registers(card: &CardRegisters, by_hand: &[String]) -> FactGroup {
 /// A register of 128 digits needs places where a line may be broken.
 fn in_groups(digits: &str) -> String {
     let letters: Vec<char> = digits.chars().collect();
-    letters.chunks(32).map(|part| part.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
+    letters
+        .chunks(32)
+        .map(|part| part.iter().collect::<String>())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Source: SD Physical Layer Specification, section 4.13: megabytes per second of sequential writing.
@@ -391,7 +544,9 @@ fn application(class: u32) -> String {
         1 => (1500, 500),
         _ => (4000, 2000),
     };
-    format!("A{class}: {reads} random reads, {writes} random writes a second at least, 10 MB/s sustained")
+    format!(
+        "A{class}: {reads} random reads, {writes} random writes a second at least, 10 MB/s sustained"
+    )
 }
 
 fn contents(lines: &[String]) -> FactGroup {
@@ -419,12 +574,19 @@ fn host(host: &Environment) -> FactGroup {
     }
     group.say("Kernel", format!("{} {}", host.kernel, host.arch).trim());
     group.fact("Distribution", &host.distribution);
-    group.fact_as("Load", &host.load_percent, |load| number::exact(f64::from(*load) / 100.0, 2));
+    group.fact_as("Load", &host.load_percent, |load| {
+        number::exact(f64::from(*load) / 100.0, 2)
+    });
     group.fact_as("Waiting for I/O", &host.io_pressure, |share| {
-        format!("{} % of the last 10 s", number::exact(f64::from(*share) / 100.0, 2))
+        format!(
+            "{} % of the last 10 s",
+            number::exact(f64::from(*share) / 100.0, 2)
+        )
     });
     group.fact_as("Temperature", &host.temperature_mc, |mc| celsius(*mc));
-    group.fact_as("Throttling", &host.throttled, |flags| throttled(*flags).unwrap_or_else(|| "none".to_owned()));
+    group.fact_as("Throttling", &host.throttled, |flags| {
+        throttled(*flags).unwrap_or_else(|| "none".to_owned())
+    });
     group.say("Clock", &host.clock);
     group
 }
@@ -432,7 +594,12 @@ fn host(host: &Environment) -> FactGroup {
 /// Source: documentation of the Raspberry Pi, `vcgencmd get_throttled`: bits 0 to 3 tell of now, bits 16 to 19 of the
 /// same since the machine was started.
 fn throttled(flags: u32) -> Option<String> {
-    let words = ["under-voltage", "frequency capped", "throttled", "soft temperature limit"];
+    let words = [
+        "under-voltage",
+        "frequency capped",
+        "throttled",
+        "soft temperature limit",
+    ];
     let named = |shift: u32| {
         let set = (0..4).filter(move |bit| flags >> (shift + bit) & 1 == 1);
         set.map(|bit| words[bit as usize]).collect::<Vec<_>>()
@@ -448,10 +615,18 @@ fn throttled(flags: u32) -> Option<String> {
 /// What makes one look twice: oddities of the identity, and circumstances in the way of a fair measurement.
 fn findings(identity: &Identity, host: &Environment, ceiling: Option<BytesPerSec>) -> Vec<String> {
     let mut found = Vec::new();
-    if let Some(card) = identity.device.known().and_then(|device| device.card.as_ref()) {
+    if let Some(card) = identity
+        .device
+        .known()
+        .and_then(|device| device.card.as_ref())
+    {
         found.extend(card.oddities.iter().cloned());
         found.extend(out_of_reach(card, ceiling));
-        if let Some(state) = card.pre_eol.known().filter(|state| ["warning", "urgent"].contains(&state.as_str())) {
+        if let Some(state) = card
+            .pre_eol
+            .known()
+            .filter(|state| ["warning", "urgent"].contains(&state.as_str()))
+        {
             found.push(format!("its reserve of blocks is running out ({state})"));
         }
     }
@@ -469,7 +644,9 @@ fn out_of_reach(card: &CardRegisters, ceiling: Option<BytesPerSec>) -> Option<St
         1 => 10,
         n => n.saturating_mul(10),
     };
-    let claimed = known(&card.speed_class).max(grade).max(known(&card.video_class));
+    let claimed = known(&card.speed_class)
+        .max(grade)
+        .max(known(&card.video_class));
     (f64::from(claimed) * 1e6 > ceiling.0).then(|| {
         let most = number::significant(ceiling.0 / 1e6);
         format!("the card claims {claimed} MB/s, but this bus allows {most} MB/s at most")

@@ -55,17 +55,32 @@ impl Document {
     pub(crate) fn html(&self) -> String {
         let parts = TableOfContents::of(&self.blocks);
         let mut next = 0;
-        let body: String = self.blocks.iter().map(|block| html(block, &parts, &mut next)).collect();
-        let under: String =
-            self.under.iter().map(|line| format!("<p class=\"quiet\">{}</p>\n", markup(line))).collect();
+        let body: String = self
+            .blocks
+            .iter()
+            .map(|block| html(block, &parts, &mut next))
+            .collect();
+        let under: String = self
+            .under
+            .iter()
+            .map(|line| format!("<p class=\"quiet\">{}</p>\n", markup(line)))
+            .collect();
         frame(&self.title, &under, &body)
     }
 
     /// As Markdown. Charts are linked from that folder, where one is given; without it their figures are in the tables.
     pub(crate) fn markdown(&self, charts: Option<&str>) -> String {
         let under: Vec<String> = self.under.iter().map(|line| escaped(line)).collect();
-        let body: String = self.blocks.iter().map(|block| markdown(block, charts)).collect();
-        format!("# {}\n\n{}\n{body}", escaped(&self.title), under.join("\\\n"))
+        let body: String = self
+            .blocks
+            .iter()
+            .map(|block| markdown(block, charts))
+            .collect();
+        format!(
+            "# {}\n\n{}\n{body}",
+            escaped(&self.title),
+            under.join("\\\n")
+        )
     }
 }
 
@@ -78,14 +93,24 @@ impl<'a> TableOfContents<'a> {
             DocumentBlock::Part(title) | DocumentBlock::Page(title) => Some(title.as_str()),
             _ => None,
         });
-        TableOfContents(titles.enumerate().map(|(i, title)| (title, format!("part-{}", i + 1))).collect())
+        TableOfContents(
+            titles
+                .enumerate()
+                .map(|(i, title)| (title, format!("part-{}", i + 1)))
+                .collect(),
+        )
     }
 
     /// Links to all parts but the first, which the reader has just seen.
     fn menu(&self) -> String {
-        let link = |(title, id): &(&str, String)| format!("<a href=\"#{id}\">{}</a>\n", markup(title));
+        let link =
+            |(title, id): &(&str, String)| format!("<a href=\"#{id}\">{}</a>\n", markup(title));
         let links: String = self.0.iter().skip(1).map(link).collect();
-        if links.is_empty() { links } else { format!("<nav aria-label=\"Contents\">\n{links}</nav>\n") }
+        if links.is_empty() {
+            links
+        } else {
+            format!("<nav aria-label=\"Contents\">\n{links}</nav>\n")
+        }
     }
 }
 
@@ -94,7 +119,11 @@ fn html(block: &DocumentBlock, parts: &TableOfContents<'_>, next: &mut usize) ->
         DocumentBlock::Part(title) | DocumentBlock::Page(title) => {
             let id = parts.0.get(*next).map_or("", |(_, id)| id.as_str());
             *next += 1;
-            let class = if matches!(block, DocumentBlock::Page(_)) { " class=\"page\"" } else { "" };
+            let class = if matches!(block, DocumentBlock::Page(_)) {
+                " class=\"page\""
+            } else {
+                ""
+            };
             format!("<h2 id=\"{id}\"{class}>{}</h2>\n", markup(title))
         }
         DocumentBlock::Title(title) => format!("<h3>{}</h3>\n", markup(title)),
@@ -105,8 +134,14 @@ fn html(block: &DocumentBlock, parts: &TableOfContents<'_>, next: &mut usize) ->
         DocumentBlock::Table(look, table) => html_table(*look, table),
         DocumentBlock::Charts(charts) => html_charts(charts),
         DocumentBlock::Fold(about, blocks) => {
-            let inner: String = blocks.iter().map(|block| html(block, parts, next)).collect();
-            format!("<details><summary>{}</summary>\n{inner}</details>\n", markup(about))
+            let inner: String = blocks
+                .iter()
+                .map(|block| html(block, parts, next))
+                .collect();
+            format!(
+                "<details><summary>{}</summary>\n{inner}</details>\n",
+                markup(about)
+            )
         }
         DocumentBlock::Menu => parts.menu(),
     }
@@ -118,7 +153,11 @@ fn list(class: &str, items: &[(String, String)]) -> String {
         false => format!("<li><b>{}</b>: {}</li>\n", markup(lead), markup(text)),
     };
     let items: String = items.iter().map(item).collect();
-    if items.is_empty() { items } else { format!("<ul class=\"{class}\">\n{items}</ul>\n") }
+    if items.is_empty() {
+        items
+    } else {
+        format!("<ul class=\"{class}\">\n{items}</ul>\n")
+    }
 }
 
 fn html_table(look: TableStyle, table: &DataTable) -> String {
@@ -129,8 +168,13 @@ fn html_table(look: TableStyle, table: &DataTable) -> String {
         TableStyle::Pairs => {
             let row = |row: &Vec<String>| {
                 let cells: Vec<String> = row.iter().map(|cell| markup(cell)).collect();
-                let (name, values) = cells.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
-                format!("<tr><th scope=\"row\">{name}</th><td>{}</td></tr>\n", values.join(" "))
+                let (name, values) = cells
+                    .split_first()
+                    .map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
+                format!(
+                    "<tr><th scope=\"row\">{name}</th><td>{}</td></tr>\n",
+                    values.join(" ")
+                )
             };
             let rows: String = table.rows.iter().map(row).collect();
             format!("<table class=\"pairs wide\"><tbody>\n{rows}</tbody></table>\n")
@@ -156,10 +200,17 @@ fn markdown(block: &DocumentBlock, charts: Option<&str>) -> String {
         DocumentBlock::Table(look, table) => {
             format!("\n{}", lines(table, *look == TableStyle::Numbers))
         }
-        DocumentBlock::Charts(all) => all.iter().map(|chart| markdown_chart(chart, charts)).collect(),
+        DocumentBlock::Charts(all) => all
+            .iter()
+            .map(|chart| markdown_chart(chart, charts))
+            .collect(),
         DocumentBlock::Fold(about, blocks) => {
             let inner: String = blocks.iter().map(|block| markdown(block, charts)).collect();
-            if inner.is_empty() { inner } else { format!("\n### {}\n{inner}", escaped(about)) }
+            if inner.is_empty() {
+                inner
+            } else {
+                format!("\n### {}\n{inner}", escaped(about))
+            }
         }
         DocumentBlock::Menu => String::new(),
     }
@@ -171,9 +222,13 @@ fn markdown_chart(chart: &Chart, folder: Option<&str>) -> String {
     let image = folder.map(|folder| {
         let folder = folder.trim_end_matches('/');
         // An address in angle brackets may hold spaces, and none of these.
-        let address: String = folder.chars().filter(|c| !matches!(c, '<' | '>' | '\n' | '\\')).collect();
+        let address: String = folder
+            .chars()
+            .filter(|c| !matches!(c, '<' | '>' | '\n' | '\\'))
+            .collect();
         format!("\n![{title}](<{address}/{}.svg>)\n", chart.name)
     });
-    let table = matches!(chart.plot, Plot::Latency(_)).then(|| format!("\n{title}:\n\n{}", lines(&chart.table, true)));
+    let table = matches!(chart.plot, Plot::Latency(_))
+        .then(|| format!("\n{title}:\n\n{}", lines(&chart.table, true)));
     format!("{}{}", image.unwrap_or_default(), table.unwrap_or_default())
 }

@@ -2,7 +2,9 @@
 
 use crate::text::plain;
 use crate::{naming, number, time};
-use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity};
+use hakaru_model::facts::{
+    Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity,
+};
 use hakaru_model::finding::{Cliff, PhaseSummary, Summary, Sustained, Swing};
 use hakaru_model::job::Op;
 use hakaru_model::units::{BytesPerSec, Nanos, Quantile};
@@ -28,12 +30,20 @@ impl Lines {
     fn say(&mut self, name: &'static str, value: impl Display) {
         let value = plain(&value.to_string());
         if !value.is_empty() {
-            self.0.push(FactLine { name, value, known: true });
+            self.0.push(FactLine {
+                name,
+                value,
+                known: true,
+            });
         }
     }
 
     fn fact<T: Display>(&mut self, name: &'static str, fact: &Fact<T>) {
-        self.0.push(FactLine { name, value: plain(&fact.to_string()), known: fact.known().is_some() });
+        self.0.push(FactLine {
+            name,
+            value: plain(&fact.to_string()),
+            known: fact.known().is_some(),
+        });
     }
 
     /// A fact in other words than its own.
@@ -70,7 +80,14 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
     let mut lines = Lines(surroundings(&summary.target, &summary.environment));
     lines.say("Measured by", &summary.origin);
     if let Some(ns) = summary.overhead_ns {
-        lines.say("Our own cost", format!("{} an I/O{}", number::nanos(ns), share_of_quickest(summary, ns)));
+        lines.say(
+            "Our own cost",
+            format!(
+                "{} an I/O{}",
+                number::nanos(ns),
+                share_of_quickest(summary, ns)
+            ),
+        );
     }
     // Published figures do not say when.
     if summary.started_unix_ms != 0 {
@@ -84,7 +101,11 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
 fn share_of_quickest(summary: &Summary, cost_ns: f64) -> String {
     let medians = summary.phases.iter().filter_map(|phase| {
         let latency = phase.latency.as_ref()?;
-        latency.quantiles.iter().find(|(q, _)| *q == Quantile::MEDIAN).map(|(_, value)| value.0)
+        latency
+            .quantiles
+            .iter()
+            .find(|(q, _)| *q == Quantile::MEDIAN)
+            .map(|(_, value)| value.0)
     });
     let Some(quickest) = medians.min().filter(|&ns| ns > 0) else {
         return String::new();
@@ -94,22 +115,44 @@ fn share_of_quickest(summary: &Summary, cost_ns: f64) -> String {
 }
 
 fn filesystem_words(filesystem: &Filesystem) -> String {
-    let Filesystem { fs_type, mount_point, source, options: _, size, free } = filesystem;
+    let Filesystem {
+        fs_type,
+        mount_point,
+        source,
+        options: _,
+        size,
+        free,
+    } = filesystem;
     // What was published says which file system it was, and not where, or how large.
     if mount_point.as_os_str().is_empty() {
         return fs_type.clone();
     }
-    format!("{fs_type} at {} ({source}), {size}, {free} free", mount_point.display())
+    format!(
+        "{fs_type} at {} ({source}), {size}, {free} free",
+        mount_point.display()
+    )
 }
 
 fn device(lines: &mut Lines, device: &DeviceIdentity) {
-    let name = device.model.known().map_or_else(String::new, |model| format!("{model}, "));
-    lines.say("Device", format!("{name}{}, {}", device.node.display(), device.size));
+    let name = device
+        .model
+        .known()
+        .map_or_else(String::new, |model| format!("{model}, "));
+    lines.say(
+        "Device",
+        format!("{name}{}, {}", device.node.display(), device.size),
+    );
     lines.fact("Serial number", &device.serial);
     if device.chain.len() > 1 {
         lines.say("Stands on", device.chain.join(" → "));
     }
-    lines.say("Block size", format!("{} B logical, {} B physical", device.logical_block, device.physical_block));
+    lines.say(
+        "Block size",
+        format!(
+            "{} B logical, {} B physical",
+            device.logical_block, device.physical_block
+        ),
+    );
     bus(lines, &device.bus);
     lines.fact("Scheduler", &device.scheduler);
     lines.fact("Write cache", &device.write_cache);
@@ -120,13 +163,24 @@ fn device(lines: &mut Lines, device: &DeviceIdentity) {
 
 fn bus(lines: &mut Lines, bus: &Bus) {
     match bus {
-        Bus::Mmc { width_bits, clock_hz, timing, ceiling } => {
+        Bus::Mmc {
+            width_bits,
+            clock_hz,
+            timing,
+            ceiling,
+        } => {
             lines.fact_as("Bus width", width_bits, |bits| format!("{bits} bit"));
-            lines.fact_as("Bus clock", clock_hz, |hz| format!("{} MHz", number::significant(*hz as f64 / 1e6)));
+            lines.fact_as("Bus clock", clock_hz, |hz| {
+                format!("{} MHz", number::significant(*hz as f64 / 1e6))
+            });
             lines.fact("Bus timing", timing);
-            lines.fact_as("Bus ceiling", ceiling, |bytes| BytesPerSec(*bytes as f64).to_string());
+            lines.fact_as("Bus ceiling", ceiling, |bytes| {
+                BytesPerSec(*bytes as f64).to_string()
+            });
         }
-        Bus::Usb { speed_mbps } => lines.fact_as("Bus", speed_mbps, |mbps| format!("USB, {mbps} Mbit/s")),
+        Bus::Usb { speed_mbps } => {
+            lines.fact_as("Bus", speed_mbps, |mbps| format!("USB, {mbps} Mbit/s"))
+        }
         Bus::Nvme { link } => lines.fact_as("Bus", link, |link| format!("NVMe, {link}")),
         Bus::Scsi { link } => lines.fact_as("Bus", link, |link| format!("SCSI, {link}")),
         Bus::Virtio => lines.say("Bus", "virtio (a virtual disk)"),
@@ -154,7 +208,11 @@ const NONE_CLAIMED: &str = "none claimed";
 
 /// Class 0 is how a card says that it claims none.
 fn class(letter: char, number: u32) -> String {
-    if number == 0 { NONE_CLAIMED.to_owned() } else { format!("{letter}{number}") }
+    if number == 0 {
+        NONE_CLAIMED.to_owned()
+    } else {
+        format!("{letter}{number}")
+    }
 }
 
 fn host(lines: &mut Lines, host: &Environment) {
@@ -170,44 +228,104 @@ fn host(lines: &mut Lines, host: &Environment) {
     }
     lines.say("Kernel", format!("{} {}", host.kernel, host.arch).trim());
     lines.fact("Distribution", &host.distribution);
-    lines.fact_as("Load", &host.load_percent, |load| number::exact(f64::from(*load) / 100.0, 2));
-    lines.fact_as("Temperature", &host.temperature_mc, |mc| format!("{} °C", number::exact(*mc as f64 / 1000.0, 1)));
+    lines.fact_as("Load", &host.load_percent, |load| {
+        number::exact(f64::from(*load) / 100.0, 2)
+    });
+    lines.fact_as("Temperature", &host.temperature_mc, |mc| {
+        format!("{} °C", number::exact(*mc as f64 / 1000.0, 1))
+    });
     lines.say("Clock", &host.clock);
 }
 
 /// How even a long write was, in a sentence; `None` where it was not long enough to tell.
 pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
-    let Sustained { min, max, mean, deviation, cliff: _, falls, swing } = phase.sustained.as_ref()?;
+    let Sustained {
+        min,
+        max,
+        mean,
+        deviation,
+        cliff: _,
+        falls,
+        swing,
+    } = phase.sustained.as_ref()?;
     let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
-    let even = format!("{} to {} MB/s over time, mean {} ± {} MB/s", mb(min), mb(max), mb(mean), mb(deviation));
+    let even = format!(
+        "{} to {} MB/s over time, mean {} ± {} MB/s",
+        mb(min),
+        mb(max),
+        mb(mean),
+        mb(deviation)
+    );
     let mut parts: Vec<String> = falls.iter().map(cliff).collect();
     parts.extend(swing.as_ref().map(swings));
-    parts.push(if falls.is_empty() { format!("{even}, no lasting fall") } else { even });
+    parts.push(if falls.is_empty() {
+        format!("{even}, no lasting fall")
+    } else {
+        even
+    });
     Some(parts.join("; "))
 }
 
 /// `swings between 40 and 12 MB/s, recovers 7 times (throttling)`.
 fn swings(swing: &Swing) -> String {
-    let Swing { high, low, recoveries, sawtooth } = swing;
+    let Swing {
+        high,
+        low,
+        recoveries,
+        sawtooth,
+    } = swing;
     let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
-    let why = if *sawtooth { "slides down in between, as with garbage collection" } else { "as with throttling" };
-    let times = if *recoveries == 1 { "once".to_owned() } else { format!("{recoveries} times") };
-    format!("swings between {} and {} MB/s and recovers {times}, {why}", mb(high), mb(low))
+    let why = if *sawtooth {
+        "slides down in between, as with garbage collection"
+    } else {
+        "as with throttling"
+    };
+    let times = if *recoveries == 1 {
+        "once".to_owned()
+    } else {
+        format!("{recoveries} times")
+    };
+    format!(
+        "swings between {} and {} MB/s and recovers {times}, {why}",
+        mb(high),
+        mb(low)
+    )
 }
 
 /// `falls from 34.1 to 11.9 MB/s after 5.60 GiB (2 min 56 s)`.
 fn cliff(cliff: &Cliff) -> String {
-    let Cliff { at, after_time, before, after, proven } = cliff;
+    let Cliff {
+        at,
+        after_time,
+        before,
+        after,
+        proven,
+    } = cliff;
     let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
-    let how = if *proven { "" } else { ", at the end: not proven lasting" };
-    format!("falls from {} to {} MB/s after {at} ({}){how}", mb(before), mb(after), long(*after_time))
+    let how = if *proven {
+        ""
+    } else {
+        ", at the end: not proven lasting"
+    };
+    format!(
+        "falls from {} to {} MB/s after {at} ({}){how}",
+        mb(before),
+        mb(after),
+        long(*after_time)
+    )
 }
 
 /// Bytes of the device per byte of the application, in a sentence.
 fn amplification(phase: &PhaseSummary) -> Option<String> {
     let spread = number::MeanText::of(phase.amplification.as_ref()?, 1.0);
-    let verb = if phase.op == Op::Read { "read" } else { "wrote" };
-    Some(format!("the device {verb} {spread} bytes per byte of the application"))
+    let verb = if phase.op == Op::Read {
+        "read"
+    } else {
+        "wrote"
+    };
+    Some(format!(
+        "the device {verb} {spread} bytes per byte of the application"
+    ))
 }
 
 /// Amplification that is worth a sentence: the device moved other amounts than the application, and more than the
@@ -221,15 +339,24 @@ pub(crate) fn notable_amplification(phase: &PhaseSummary) -> Option<String> {
 /// What laying out its files wrote, where it did.
 pub(crate) fn laid_out(phase: &PhaseSummary) -> Option<String> {
     let bytes = phase.detail.laid_out.filter(|bytes| bytes.0 > 0)?;
-    Some(format!("laying out its files wrote {bytes} before it was measured"))
+    Some(format!(
+        "laying out its files wrote {bytes} before it was measured"
+    ))
 }
 
 /// The caveats as text, each once: what concerns several phases names them in front.
 pub(crate) fn caveats(summary: &Summary) -> Vec<String> {
-    let phases: BTreeSet<&str> = summary.phases.iter().map(|phase| phase.phase.as_str()).collect();
+    let phases: BTreeSet<&str> = summary
+        .phases
+        .iter()
+        .map(|phase| phase.phase.as_str())
+        .collect();
     let mut merged: Vec<(Vec<String>, String)> = Vec::new();
     for text in summary.caveats.iter().map(ToString::to_string) {
-        let (of, words) = match text.split_once(": ").filter(|(lead, _)| phases.contains(lead)) {
+        let (of, words) = match text
+            .split_once(": ")
+            .filter(|(lead, _)| phases.contains(lead))
+        {
             Some((phase, words)) => (Some(phase.to_owned()), words),
             None => (None, text.as_str()),
         };
@@ -243,7 +370,10 @@ pub(crate) fn caveats(summary: &Summary) -> Vec<String> {
         n if n > 2 && n == phases.len() => "all phases: ".to_owned(),
         _ => format!("{}: ", of.join(", ")),
     };
-    merged.into_iter().map(|(of, words)| plain(&format!("{}{words}", lead(of)))).collect()
+    merged
+        .into_iter()
+        .map(|(of, words)| plain(&format!("{}{words}", lead(of))))
+        .collect()
 }
 
 /// Long stretches in minutes and hours.
@@ -260,7 +390,15 @@ pub(crate) fn long(time: Nanos) -> String {
 const BRIEF: &[(&str, &[(&str, &str)])] = &[
     ("Target", &[("Target", "")]),
     ("File system", &[("File system", ""), ("Mount options", "")]),
-    ("Device", &[("Device", ""), ("Serial number", "serial "), ("Scheduler", "scheduler "), ("Write cache", "cache ")]),
+    (
+        "Device",
+        &[
+            ("Device", ""),
+            ("Serial number", "serial "),
+            ("Scheduler", "scheduler "),
+            ("Write cache", "cache "),
+        ],
+    ),
     (
         "Card",
         &[
@@ -274,9 +412,27 @@ const BRIEF: &[(&str, &[(&str, &str)])] = &[
             ("Allocation unit", "AU "),
         ],
     ),
-    ("Bus", &[("Bus", ""), ("Bus width", ""), ("Bus clock", ""), ("Bus timing", ""), ("Bus ceiling", "at most ")]),
+    (
+        "Bus",
+        &[
+            ("Bus", ""),
+            ("Bus width", ""),
+            ("Bus clock", ""),
+            ("Bus timing", ""),
+            ("Bus ceiling", "at most "),
+        ],
+    ),
     ("Odd", &[("Odd", "")]),
-    ("Host", &[("Host", ""), ("Board", ""), ("Processor", ""), ("CPU governor", "governor "), ("Memory", "")]),
+    (
+        "Host",
+        &[
+            ("Host", ""),
+            ("Board", ""),
+            ("Processor", ""),
+            ("CPU governor", "governor "),
+            ("Memory", ""),
+        ],
+    ),
     ("Kernel", &[("Kernel", ""), ("Distribution", "")]),
     ("Our own cost", &[("Our own cost", "")]),
     ("Series", &[("Series", "")]),
@@ -291,7 +447,9 @@ pub(crate) fn brief(summary: &Summary) -> Vec<(&'static str, String)> {
 pub(crate) fn brief_of(all: &[FactLine]) -> Vec<(&'static str, String)> {
     let gathered = BRIEF.iter().map(|&(name, parts)| {
         let values = parts.iter().flat_map(|&(of, lead)| {
-            let known = all.iter().filter(move |line| line.known && line.name == of && line.value != NONE_CLAIMED);
+            let known = all
+                .iter()
+                .filter(move |line| line.known && line.name == of && line.value != NONE_CLAIMED);
             known.map(move |line| format!("{lead}{}", line.value))
         });
         (name, values.collect::<Vec<_>>().join(", "))
@@ -309,5 +467,9 @@ pub(crate) fn runs(summary: &Summary) -> String {
 
 /// `standard on SanDisk SD32G, ext4`.
 pub(crate) fn headline(summary: &Summary) -> String {
-    format!("{} on {}", plain(&summary.scenario), naming::target(summary))
+    format!(
+        "{} on {}",
+        plain(&summary.scenario),
+        naming::target(summary)
+    )
 }

@@ -29,7 +29,12 @@ pub(crate) fn uses(findings: &RunFindings) -> Vec<ConclusionRow> {
 
 fn use_of(advice: &Advice) -> ConclusionRow {
     let (sign, verdict) = fitness(advice);
-    ConclusionRow { about: plain(&advice.title), sign, verdict, because: reasons(advice) }
+    ConclusionRow {
+        about: plain(&advice.title),
+        sign,
+        verdict,
+        because: reasons(advice),
+    }
 }
 
 /// The sign and the word of a verdict: without "probably" only where the intervals of the figures allow no other.
@@ -73,19 +78,41 @@ const REASONS: usize = 2;
 /// The figures that decided: of what fits, the one nearest to its mark; of the rest, all that fall short.
 fn reasons(advice: &Advice) -> String {
     let worst = advice.decided_by.first().map(|decision| decision.fitness);
-    let most = if worst == Some(Fitness::Fits) { 1 } else { REASONS };
-    let deciding = advice.decided_by.iter().filter(|decision| Some(decision.fitness) == worst).take(most);
+    let most = if worst == Some(Fitness::Fits) {
+        1
+    } else {
+        REASONS
+    };
+    let deciding = advice
+        .decided_by
+        .iter()
+        .filter(|decision| Some(decision.fitness) == worst)
+        .take(most);
     let mut parts: Vec<String> = deciding.map(decision).collect();
-    let missing: Vec<&str> = advice.not_measured.iter().map(|criterion| criterion.figure.name()).collect();
+    let missing: Vec<&str> = advice
+        .not_measured
+        .iter()
+        .map(|criterion| criterion.figure.name())
+        .collect();
     if !missing.is_empty() {
-        let lead = if worst.is_some() { "not measured:" } else { "it asks for" };
+        let lead = if worst.is_some() {
+            "not measured:"
+        } else {
+            "it asks for"
+        };
         parts.push(format!("{lead} {}", missing.join(" and ")));
     }
     parts.join("; ")
 }
 
 fn decision(decision: &Decision) -> String {
-    let Decision { criterion, measured, fitness, firm, .. } = decision;
+    let Decision {
+        criterion,
+        measured,
+        fitness,
+        firm,
+        ..
+    } = decision;
     let mark = |value: f64| number::exact(value, 3);
     let asked = match fitness {
         Fitness::Fits if criterion.figure.more_is_better() => {
@@ -93,10 +120,22 @@ fn decision(decision: &Decision) -> String {
         }
         Fitness::Fits => format!("up to {} will do", mark(criterion.fits)),
         Fitness::WithCare => format!("{} would fit", mark(criterion.fits)),
-        Fitness::DoesNot => format!("{} would do with care, {} fit", mark(criterion.care), mark(criterion.fits)),
+        Fitness::DoesNot => format!(
+            "{} would do with care, {} fit",
+            mark(criterion.care),
+            mark(criterion.fits)
+        ),
     };
-    let unsure = if !firm && measured.ci95.is_some() { ", but the 95 % interval spans that" } else { "" };
-    format!("{} {} ({asked}{unsure})", criterion.figure.name(), value(criterion.figure, measured.value))
+    let unsure = if !firm && measured.ci95.is_some() {
+        ", but the 95 % interval spans that"
+    } else {
+        ""
+    };
+    format!(
+        "{} {} ({asked}{unsure})",
+        criterion.figure.name(),
+        value(criterion.figure, measured.value)
+    )
 }
 
 /// `254 IOPS`.
@@ -124,24 +163,44 @@ fn claim(check: &ClaimCheck) -> ConclusionRow {
     let (sign, verdict) = claim_verdict(check.verdict);
     let mut parts: Vec<String> = check.parts.iter().map(claim_part).collect();
     // Conditions open a verdict; one that stands needs none.
-    if !matches!(check.verdict, ClaimVerdict::Kept | ClaimVerdict::Missed | ClaimVerdict::NotMeasured) {
+    if !matches!(
+        check.verdict,
+        ClaimVerdict::Kept | ClaimVerdict::Missed | ClaimVerdict::NotMeasured
+    ) {
         // Two phases may fall short by as much as the words tell.
-        for condition in check.unmet.iter().map(|condition| plain(&condition.to_string())) {
+        for condition in check
+            .unmet
+            .iter()
+            .map(|condition| plain(&condition.to_string()))
+        {
             if !parts.contains(&condition) {
                 parts.push(condition);
             }
         }
     }
-    ConclusionRow { about: check.claim.to_string(), sign, verdict, because: parts.join("; ") }
+    ConclusionRow {
+        about: check.claim.to_string(),
+        sign,
+        verdict,
+        because: parts.join("; "),
+    }
 }
 
 fn claim_part(part: &ClaimPart) -> String {
     let required = number::exact(part.required, 3);
     match &part.measured {
         Some(measured) => {
-            format!("{} {} of {required} promised", part.figure.name(), value(part.figure, measured.value))
+            format!(
+                "{} {} of {required} promised",
+                part.figure.name(),
+                value(part.figure, measured.value)
+            )
         }
-        None => format!("it asks for {required} {} ({})", part.figure.unit(), part.figure.name()),
+        None => format!(
+            "it asks for {required} {} ({})",
+            part.figure.unit(),
+            part.figure.name()
+        ),
     }
 }
 
@@ -153,7 +212,9 @@ pub(crate) fn limits(limits: &[BusLimit]) -> Vec<ConclusionRow> {
 /// The same of several cards, each of which is named where a finding is not about all of them.
 pub(crate) fn limits_of(limits: &[BusLimit], names: &[String]) -> Vec<ConclusionRow> {
     // A pace that nothing is known about is not worth a line.
-    let telling = limits.iter().filter(|limit| limit.limit != Bottleneck::Unclear || limit.share.is_some());
+    let telling = limits
+        .iter()
+        .filter(|limit| limit.limit != Bottleneck::Unclear || limit.share.is_some());
     telling.map(|found| limit(found, names)).collect()
 }
 
@@ -161,7 +222,16 @@ pub(crate) fn limits_of(limits: &[BusLimit], names: &[String]) -> Vec<Conclusion
 const NAMED: usize = 4;
 
 fn limit(found: &BusLimit, names: &[String]) -> ConclusionRow {
-    let BusLimit { op, members, measured, ceiling, share, cards, spread, limit } = found;
+    let BusLimit {
+        op,
+        members,
+        measured,
+        ceiling,
+        share,
+        cards,
+        spread,
+        limit,
+    } = found;
     let (sign, verdict) = match limit {
         Bottleneck::Host => ("→", "the host's bus"),
         Bottleneck::Card => ("→", "the card"),
@@ -170,29 +240,46 @@ fn limit(found: &BusLimit, names: &[String]) -> ConclusionRow {
     };
     let mut parts = vec![measured.to_string()];
     if let (Some(share), Some(ceiling)) = (share, ceiling) {
-        parts[0] = format!("{measured} are {} % of what the bus carries at most ({ceiling})", percent(*share));
+        parts[0] = format!(
+            "{measured} are {} % of what the bus carries at most ({ceiling})",
+            percent(*share)
+        );
     }
     if let (Some(spread), 2..) = (spread, cards) {
-        parts.push(format!("{cards} cards lie {} % apart (deviation of their means)", percent(*spread)));
+        parts.push(format!(
+            "{cards} cards lie {} % apart (deviation of their means)",
+            percent(*spread)
+        ));
     }
     parts.push(
         match limit {
             Bottleneck::Host => "a faster card would not help here",
             Bottleneck::Card => "a faster card would help",
             Bottleneck::Unclear => "a card that is surely faster would tell",
-            Bottleneck::Contradiction => "the facts of the bus or the figure are wrong, so that nothing follows",
+            Bottleneck::Contradiction => {
+                "the facts of the bus or the figure are wrong, so that nothing follows"
+            }
         }
         .to_owned(),
     );
     let some = members.len() < names.len();
-    let named: Vec<&str> = members.iter().filter_map(|&card| names.get(card as usize)).map(String::as_str).collect();
+    let named: Vec<&str> = members
+        .iter()
+        .filter_map(|&card| names.get(card as usize))
+        .map(String::as_str)
+        .collect();
     let who = match named.len() {
         0 => String::new(),
         _ if !some => String::new(),
         n if n > NAMED => format!(", {n} cards"),
         _ => format!(", {}", named.join(", ")),
     };
-    ConclusionRow { about: format!("sequential {}{who}", op.name()), sign, verdict, because: parts.join("; ") }
+    ConclusionRow {
+        about: format!("sequential {}{who}", op.name()),
+        sign,
+        verdict,
+        because: parts.join("; "),
+    }
 }
 
 /// Where it stands among published figures.
@@ -227,10 +314,26 @@ fn standing(found: &ReferenceStanding) -> ConclusionRow {
         false => format!("{} MB/s", number::significant(value / 1e6)),
     };
     let named = |f: &NamedFigure| format!("{} ({})", figure(f.value), plain(&f.card));
-    let range = if least == most { named(least) } else { format!("{} to {}", named(least), named(most)) };
-    let counts = [(ahead_of, "slower"), (level_with, "not told apart"), (behind, "faster")];
-    let counts: Vec<String> = counts.iter().filter(|(n, _)| **n > 0).map(|(n, words)| format!("{n} {words}")).collect();
-    let runs = if *fewest_runs == 1 { "one run each".to_owned() } else { format!("n = {fewest_runs}") };
+    let range = if least == most {
+        named(least)
+    } else {
+        format!("{} to {}", named(least), named(most))
+    };
+    let counts = [
+        (ahead_of, "slower"),
+        (level_with, "not told apart"),
+        (behind, "faster"),
+    ];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(n, _)| **n > 0)
+        .map(|(n, words)| format!("{n} {words}"))
+        .collect();
+    let runs = if *fewest_runs == 1 {
+        "one run each".to_owned()
+    } else {
+        format!("n = {fewest_runs}")
+    };
     let hosts: Vec<String> = hosts.iter().map(|host| plain(host)).collect();
     let because = format!(
         "{} here, {range} there: {}; {}, {} on {}, {runs}",
@@ -240,8 +343,17 @@ fn standing(found: &ReferenceStanding) -> ConclusionRow {
         plain(layer),
         hosts.join(" and ")
     );
-    let op = if phase == op.name() { String::new() } else { format!(" {}", op.name()) };
-    ConclusionRow { about: format!("{}{op}", plain(phase)), sign, verdict, because }
+    let op = if phase == op.name() {
+        String::new()
+    } else {
+        format!(" {}", op.name())
+    };
+    ConclusionRow {
+        about: format!("{}{op}", plain(phase)),
+        sign,
+        verdict,
+        because,
+    }
 }
 
 /// Hundredths with two digits.
@@ -258,12 +370,20 @@ pub(crate) fn sections(findings: &RunFindings) -> Vec<(&'static str, Vec<Conclus
         ("Who sets the pace", limits(&findings.limits)),
         ("Among published ones", standings(&findings.standings)),
     ];
-    all.into_iter().filter(|(_, conclusions)| !conclusions.is_empty()).collect()
+    all.into_iter()
+        .filter(|(_, conclusions)| !conclusions.is_empty())
+        .collect()
 }
 
 /// Conclusions as a table with the given name for what they are about.
 pub(crate) fn table(about: &str, conclusions: &[ConclusionRow]) -> DataTable {
-    let row = |c: &ConclusionRow| vec![c.about.clone(), format!("{} {}", c.sign, c.verdict), c.because.clone()];
+    let row = |c: &ConclusionRow| {
+        vec![
+            c.about.clone(),
+            format!("{} {}", c.sign, c.verdict),
+            c.because.clone(),
+        ]
+    };
     DataTable {
         head: [about, "Verdict", "Because"].map(str::to_owned).to_vec(),
         rows: conclusions.iter().map(row).collect(),
@@ -279,10 +399,20 @@ mod tests {
     /// It said "not measured: fsync latency, 99th percentile 7.21 ms".
     #[test]
     fn what_was_measured_is_not_called_not_measured() {
-        let criterion = |figure| Criterion { figure, fits: 10.0, care: 50.0, why: String::new() };
+        let criterion = |figure| Criterion {
+            figure,
+            fits: 10.0,
+            care: 50.0,
+            why: String::new(),
+        };
         let decision = Decision {
             criterion: criterion(Figure::SyncP99),
-            measured: MeasuredFigure { phase: "durable".into(), value: 7.21, ci95: None, runs: 3 },
+            measured: MeasuredFigure {
+                phase: "durable".into(),
+                value: 7.21,
+                ci95: None,
+                runs: 3,
+            },
             fitness: Fitness::Fits,
             firm: false,
             better_from: None,
@@ -296,8 +426,17 @@ mod tests {
         };
         let told = use_of(&advice);
         assert_eq!((told.sign, told.verdict), ("?", "cannot be told"));
-        assert!(told.because.starts_with("fsync latency, 99th percentile 7.21"), "{}", told.because);
-        assert!(told.because.contains("; not measured: fsync latency"), "{}", told.because);
+        assert!(
+            told.because
+                .starts_with("fsync latency, 99th percentile 7.21"),
+            "{}",
+            told.because
+        );
+        assert!(
+            told.because.contains("; not measured: fsync latency"),
+            "{}",
+            told.because
+        );
         advice.decided_by.clear();
         assert_eq!(use_of(&advice).verdict, "not measured");
     }

@@ -29,10 +29,13 @@ pub mod time;
 mod verified;
 
 pub use campaign::{
-    campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown, campaign_parquet,
+    campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown,
+    campaign_parquet,
 };
 pub use chart::{Chart, Plot, Section, charts};
-pub use compare::{comparison_csv, comparison_markdown, comparison_terminal, comparison_tests_terminal, verdict};
+pub use compare::{
+    comparison_csv, comparison_markdown, comparison_terminal, comparison_tests_terminal, verdict,
+};
 pub use csv::{csv, csv_with};
 pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
 pub use html::{html, html_comparison, html_with};
@@ -42,4 +45,6 @@ pub use standings::campaign_terminal;
 pub use table::DataTable;
 pub use terminal::{hanging as wrapped, terminal, terminal_with};
 pub use text::plain;
-pub use verified::{verification_csv, verification_html, verification_markdown, verification_terminal};
+pub use verified::{
+    verification_csv, verification_html, verification_markdown, verification_terminal,
+};

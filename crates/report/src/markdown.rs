@@ -18,12 +18,19 @@ pub fn markdown_with(summaries: &[Summary], findings: &[RunFindings]) -> String 
     let none = RunFindings::default();
     let findings = findings.iter().chain(std::iter::repeat(&none));
     let all = summaries.iter().zip(&names).zip(findings);
-    let sections: Vec<String> = all.map(|((summary, name), findings)| section(summary, name, findings)).collect();
+    let sections: Vec<String> = all
+        .map(|((summary, name), findings)| section(summary, name, findings))
+        .collect();
     sections.join("\n")
 }
 
 /// Renders two series and what their comparison proves as Markdown; `names` are those of the two.
-pub fn comparison_page_markdown(a: &Summary, b: &Summary, comparisons: &[Comparison], names: (&str, &str)) -> String {
+pub fn comparison_page_markdown(
+    a: &Summary,
+    b: &Summary,
+    comparisons: &[Comparison],
+    names: (&str, &str),
+) -> String {
     format!(
         "# {} against {}\n\nThe ratio is the second to the first, and the verdict is about the second.\n\n{}{}\n{}",
         escaped(names.1),
@@ -44,22 +51,35 @@ fn section(summary: &Summary, name: &str, findings: &RunFindings) -> String {
     ));
     out.push_str(&table(summary));
     out.push_str(&facts_of(summary, "Sustained speed", facts::sustained));
-    if summary.phases.iter().any(|phase| phase.amplification.is_some()) {
+    if summary
+        .phases
+        .iter()
+        .any(|phase| phase.amplification.is_some())
+    {
         out.push_str("\nAmplification: bytes the device moved per byte of the application, from its counters.\n");
     }
     if summary.phases.iter().any(|phase| phase.detail.open_loop) {
         out.push_str("\nLatency of an open loop counts from the intended start of each I/O.\n");
     }
     out.push_str(&facts_of(summary, "Laying out", facts::laid_out));
-    let caveats: String = facts::caveats(summary).iter().map(|text| format!("- {}\n", escaped(text))).collect();
+    let caveats: String = facts::caveats(summary)
+        .iter()
+        .map(|text| format!("- {}\n", escaped(text)))
+        .collect();
     if !caveats.is_empty() {
         out.push_str(&format!("\n### Caveats\n\n{caveats}"));
     }
     for (title, conclusions) in findings::sections(findings) {
-        out.push_str(&format!("\n### {title}\n\n{}", lines(&findings::table("", &conclusions), false)));
+        out.push_str(&format!(
+            "\n### {title}\n\n{}",
+            lines(&findings::table("", &conclusions), false)
+        ));
     }
     out.push_str("\n### Circumstances\n\n| | |\n| --- | --- |\n");
-    for line in facts::circumstances(summary).iter().filter(|line| line.known) {
+    for line in facts::circumstances(summary)
+        .iter()
+        .filter(|line| line.known)
+    {
         out.push_str(&format!("| {} | {} |\n", line.name, escaped(&line.value)));
     }
     out
@@ -72,12 +92,16 @@ fn table(summary: &Summary) -> String {
 /// A table; `numbers` are set flush right.
 pub(crate) fn lines(table: &DataTable, numbers: bool) -> String {
     let line = |cells: &[String]| {
-        let cells: Vec<String> =
-            cells.iter().map(|cell| cell.split('\n').map(escaped).collect::<Vec<_>>().join(": ")).collect();
+        let cells: Vec<String> = cells
+            .iter()
+            .map(|cell| cell.split('\n').map(escaped).collect::<Vec<_>>().join(": "))
+            .collect();
         format!("| {} |\n", cells.join(" | "))
     };
     let right = |column: usize| numbers && column > 0;
-    let rule: String = (0..table.head.len()).map(|column| if right(column) { "| ---: " } else { "| --- " }).collect();
+    let rule: String = (0..table.head.len())
+        .map(|column| if right(column) { "| ---: " } else { "| --- " })
+        .collect();
     let rows: String = table.rows.iter().map(|row| line(row)).collect();
     format!("{}{rule}|\n{rows}", line(&table.head))
 }
@@ -87,7 +111,17 @@ fn facts_of(summary: &Summary, title: &str, words: fn(&PhaseSummary) -> Option<S
     let lines: String = summary
         .phases
         .iter()
-        .filter_map(|phase| Some(format!("- {}: {}\n", escaped(&naming::phase(summary, phase)), words(phase)?)))
+        .filter_map(|phase| {
+            Some(format!(
+                "- {}: {}\n",
+                escaped(&naming::phase(summary, phase)),
+                words(phase)?
+            ))
+        })
         .collect();
-    if lines.is_empty() { lines } else { format!("\n### {title}\n\n{lines}") }
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("\n### {title}\n\n{lines}")
+    }
 }

@@ -19,13 +19,20 @@ pub(crate) fn layer(summary: &Summary) -> String {
 pub(crate) fn target(summary: &Summary) -> String {
     let name = plain(&summary.target.display_name());
     let layer = layer(summary);
-    if layer.is_empty() { name } else { format!("{name}, {layer}") }
+    if layer.is_empty() {
+        name
+    } else {
+        format!("{name}, {layer}")
+    }
 }
 
 /// The thing under test without its serial number.
 fn thing(summary: &Summary) -> String {
     let target = &summary.target;
-    let model = target.device.known().and_then(|device| device.model.known());
+    let model = target
+        .device
+        .known()
+        .and_then(|device| device.model.known());
     plain(&match (&target.label, model) {
         (Some(label), _) => label.clone(),
         (None, Some(model)) => model.clone(),
@@ -34,7 +41,11 @@ fn thing(summary: &Summary) -> String {
 }
 
 fn serial(summary: &Summary) -> String {
-    let known = summary.target.device.known().and_then(|device| device.serial.known());
+    let known = summary
+        .target
+        .device
+        .known()
+        .and_then(|device| device.serial.known());
     known.map_or_else(String::new, |serial| plain(serial))
 }
 
@@ -57,7 +68,11 @@ pub(crate) fn series(summaries: &[Summary]) -> Vec<String> {
     }
     let mut names = vec![String::new(); summaries.len()];
     for part in PARTS {
-        let longer: Vec<String> = names.iter().zip(summaries).map(|(name, s)| joined(name, &part(s))).collect();
+        let longer: Vec<String> = names
+            .iter()
+            .zip(summaries)
+            .map(|(name, s)| joined(name, &part(s)))
+            .collect();
         if kinds(&longer) > kinds(&names) {
             names = longer;
         }
@@ -72,7 +87,10 @@ pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
         groups.entry(name).or_default().push(i);
     }
     let mut numbered = names.clone();
-    for (name, group) in groups.iter().filter(|(name, group)| group.len() > 1 || name.is_empty()) {
+    for (name, group) in groups
+        .iter()
+        .filter(|(name, group)| group.len() > 1 || name.is_empty())
+    {
         for (nth, &i) in group.iter().enumerate() {
             numbered[i] = joined(name, &format!("series {}", nth + 1));
         }
@@ -90,20 +108,30 @@ fn joined(name: &str, more: &str) -> String {
 
 /// How many different names there are.
 fn kinds(names: &[String]) -> usize {
-    names.iter().collect::<std::collections::BTreeSet<_>>().len()
+    names
+        .iter()
+        .collect::<std::collections::BTreeSet<_>>()
+        .len()
 }
 
 /// The thing that all series are about, if it is one.
 pub(crate) fn common(summaries: &[Summary]) -> Option<String> {
     let (first, more) = summaries.split_first()?;
     let name = thing(first);
-    more.iter().all(|other| thing(other) == name).then_some(name)
+    more.iter()
+        .all(|other| thing(other) == name)
+        .then_some(name)
 }
 
 /// A phase with its operation where that is not clear from its name or where it has several.
 pub(crate) fn phase(summary: &Summary, phase: &PhaseSummary) -> String {
     let name = plain(&phase.phase);
-    let several = summary.phases.iter().filter(|other| other.phase == phase.phase).count() > 1;
+    let several = summary
+        .phases
+        .iter()
+        .filter(|other| other.phase == phase.phase)
+        .count()
+        > 1;
     if several || !name.to_ascii_lowercase().contains(phase.op.name()) {
         format!("{name} ({})", phase.op.name())
     } else {
@@ -117,7 +145,10 @@ pub(crate) fn phases(summaries: &[Summary]) -> Vec<(String, Vec<Option<&PhaseSum
     for (column, summary) in summaries.iter().enumerate() {
         for of in &summary.phases {
             let name = phase(summary, of);
-            let row = match all.iter().position(|(known, cells)| *known == name && cells[column].is_none()) {
+            let row = match all
+                .iter()
+                .position(|(known, cells)| *known == name && cells[column].is_none())
+            {
                 Some(row) => row,
                 None => {
                     all.push((name, vec![None; summaries.len()]));
@@ -137,6 +168,9 @@ mod tests {
     #[test]
     fn numbers_tell_twins_apart() {
         let names = ["a", "b", "a", ""].map(str::to_owned).to_vec();
-        assert_eq!(numbered(names), ["a, series 1", "b", "a, series 2", "series 1"]);
+        assert_eq!(
+            numbered(names),
+            ["a, series 1", "b", "a, series 2", "series 1"]
+        );
     }
 }

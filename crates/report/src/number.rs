@@ -22,13 +22,20 @@ pub(crate) const INTERVALS: &str = "Behind an interval: few runs (under 20: whet
 
 /// `few runs, skewed`: why an interval may be too narrow; empty when nothing speaks against it.
 pub(crate) fn interval_caveats(caveats: &[IntervalCaveat]) -> String {
-    let words: Vec<&str> = caveats.iter().map(|caveat| interval_caveat(*caveat)).collect();
+    let words: Vec<&str> = caveats
+        .iter()
+        .map(|caveat| interval_caveat(*caveat))
+        .collect();
     words.join(", ")
 }
 
 /// ` (few runs, skewed)`, to stand behind an interval.
 pub(crate) fn in_brackets(caveats: &[IntervalCaveat]) -> String {
-    if caveats.is_empty() { String::new() } else { format!(" ({})", interval_caveats(caveats)) }
+    if caveats.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", interval_caveats(caveats))
+    }
 }
 
 fn interval_caveat(caveat: IntervalCaveat) -> &'static str {
@@ -54,20 +61,40 @@ impl MeanText {
     pub(crate) fn of(estimate: &Estimate, unit: f64) -> MeanText {
         let mean = estimate.mean / unit;
         let Some(deviation) = estimate.deviation.map(|d| d / unit) else {
-            return MeanText { mean: significant(mean), ..MeanText::default() };
+            return MeanText {
+                mean: significant(mean),
+                ..MeanText::default()
+            };
         };
         let coarse = decimals(mean);
         // One digit more where the spread would otherwise read as nothing at all.
         let hidden = deviation > 0.0 && fixed(deviation, coarse).parse() == Ok(0.0);
         let places = if hidden { coarse + 1 } else { coarse };
-        let ci95 = estimate.ci95.map(|(low, high)| (fixed(low / unit, places), fixed(high / unit, places)));
+        let ci95 = estimate
+            .ci95
+            .map(|(low, high)| (fixed(low / unit, places), fixed(high / unit, places)));
         let caveats = interval_caveats(&estimate.interval_caveats);
-        MeanText { mean: fixed(mean, places), deviation: Some(fixed(deviation, places)), ci95, caveats }
+        MeanText {
+            mean: fixed(mean, places),
+            deviation: Some(fixed(deviation, places)),
+            ci95,
+            caveats,
+        }
     }
 
     /// A mean and a deviation of which nothing else is known.
     pub(crate) fn of_parts(mean: f64, deviation: Option<f64>, unit: f64) -> MeanText {
-        MeanText::of(&Estimate { mean, deviation, median: mean, min: mean, max: mean, ..Estimate::default() }, unit)
+        MeanText::of(
+            &Estimate {
+                mean,
+                deviation,
+                median: mean,
+                min: mean,
+                max: mean,
+                ..Estimate::default()
+            },
+            unit,
+        )
     }
 
     /// Bytes per second in MB/s.
@@ -111,18 +138,30 @@ pub(crate) fn exact(value: f64, places: usize) -> String {
         return format!("{value:e}");
     }
     let text = format!("{value:.places$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// A latency: `1.87 ms`.
 pub(crate) fn nanos(ns: f64) -> String {
     // A cast saturates, so that no value is out of range; NaN reads as 0, which is caught here.
-    if ns.is_finite() { Nanos(ns.round() as u64).to_string() } else { "–".to_owned() }
+    if ns.is_finite() {
+        Nanos(ns.round() as u64).to_string()
+    } else {
+        "–".to_owned()
+    }
 }
 
 /// A percentile by name: `median`, `P99`, `P99.9`.
 pub(crate) fn percentile(q: Quantile) -> String {
-    if q == Quantile::MEDIAN { "median".to_owned() } else { format!("P{}", exact(q.percent(), 5)) }
+    if q == Quantile::MEDIAN {
+        "median".to_owned()
+    } else {
+        format!("P{}", exact(q.percent(), 5))
+    }
 }
 
 /// `12 345 678`: thin groups, for counts in tables.
@@ -147,7 +186,15 @@ mod tests {
 
     fn estimate(mean: f64, deviation: Option<f64>) -> Estimate {
         let values = vec![mean];
-        Estimate { values, mean, deviation, median: mean, min: mean, max: mean, ..Estimate::default() }
+        Estimate {
+            values,
+            mean,
+            deviation,
+            median: mean,
+            min: mean,
+            max: mean,
+            ..Estimate::default()
+        }
     }
 
     #[test]
@@ -185,7 +232,10 @@ mod tests {
     #[test]
     fn percentiles_and_counts_read_well() {
         let p = |share| percentile(Quantile::new(share).unwrap());
-        assert_eq!([p(0.5), p(0.99), p(0.999), p(0.9999)], ["median", "P99", "P99.9", "P99.99"]);
+        assert_eq!(
+            [p(0.5), p(0.99), p(0.999), p(0.9999)],
+            ["median", "P99", "P99.9", "P99.99"]
+        );
         assert_eq!(count(1234), "1234");
         assert_eq!(count(12_345_678), "12\u{202f}345\u{202f}678");
         assert_eq!(nanos(1_866_030.4), "1.87 ms");

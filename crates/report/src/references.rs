@@ -10,20 +10,46 @@ const HEAD: [&str; 7] = ["Thing", "Layer", "Workload", "MB/s", "IOPS", "n", "Hos
 pub fn shelf_terminal(entries: &[&ReferenceEntry]) -> String {
     let mut rows = vec![HEAD.map(str::to_owned)];
     rows.extend(entries.iter().map(|entry| row(entry)));
-    let widths: [usize; 7] =
-        std::array::from_fn(|column| rows.iter().map(|row| columns_of(&row[column])).max().unwrap_or(0));
+    let widths: [usize; 7] = std::array::from_fn(|column| {
+        rows.iter()
+            .map(|row| columns_of(&row[column]))
+            .max()
+            .unwrap_or(0)
+    });
     let line = |row: &[String; 7]| {
-        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
-            let gap = " ".repeat(width - columns_of(cell));
-            if (3..6).contains(&column) { format!("{gap}{cell}") } else { format!("{cell}{gap}") }
-        });
-        format!("  {}", cells.collect::<Vec<_>>().join("  ")).trim_end().to_owned() + "\n"
+        let cells = row
+            .iter()
+            .zip(widths)
+            .enumerate()
+            .map(|(column, (cell, width))| {
+                let gap = " ".repeat(width - columns_of(cell));
+                if (3..6).contains(&column) {
+                    format!("{gap}{cell}")
+                } else {
+                    format!("{cell}{gap}")
+                }
+            });
+        format!("  {}", cells.collect::<Vec<_>>().join("  "))
+            .trim_end()
+            .to_owned()
+            + "\n"
     };
     rows.iter().map(line).collect()
 }
 
 fn row(entry: &ReferenceEntry) -> [String; 7] {
-    let ReferenceEntry { source: _, host, card, layer, workload, op: _, shape: _, runs, bandwidth, iops } = entry;
+    let ReferenceEntry {
+        source: _,
+        host,
+        card,
+        layer,
+        workload,
+        op: _,
+        shape: _,
+        runs,
+        bandwidth,
+        iops,
+    } = entry;
     let level = |level: &Level, unit: f64| {
         let mean = number::significant(level.mean / unit);
         match level.deviation {
@@ -33,5 +59,13 @@ fn row(entry: &ReferenceEntry) -> [String; 7] {
             _ => mean,
         }
     };
-    [plain(card), plain(layer), plain(workload), level(bandwidth, 1e6), level(iops, 1.0), runs.to_string(), plain(host)]
+    [
+        plain(card),
+        plain(layer),
+        plain(workload),
+        level(bandwidth, 1e6),
+        level(iops, 1.0),
+        runs.to_string(),
+        plain(host),
+    ]
 }

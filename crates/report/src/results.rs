@@ -36,18 +36,40 @@ pub(crate) fn table(summary: &Summary, spread: fn(&MeanText) -> String) -> DataT
     head.extend(amplified.then_some("Amplification"));
     let cells = rows.into_iter().map(|row| {
         let optional = |s: Option<MeanText>| s.map_or_else(String::new, |s| spread(&s));
-        let name = if row.workload.is_empty() { row.name } else { format!("{}\n{}", row.name, row.workload) };
+        let name = if row.workload.is_empty() {
+            row.name
+        } else {
+            format!("{}\n{}", row.name, row.workload)
+        };
         let [median, p99, p999] = row.percentiles;
-        let mut cells = vec![name, optional(row.bandwidth), optional(row.iops), median, p99, p999, row.max];
-        cells.extend(amplified.then(|| row.amplification.map_or_else(String::new, |a| a.to_string())));
+        let mut cells = vec![
+            name,
+            optional(row.bandwidth),
+            optional(row.iops),
+            median,
+            p99,
+            p999,
+            row.max,
+        ];
+        cells.extend(amplified.then(|| {
+            row.amplification
+                .map_or_else(String::new, |a| a.to_string())
+        }));
         cells
     });
-    DataTable { head: head.into_iter().map(str::to_owned).collect(), rows: cells.collect() }
+    DataTable {
+        head: head.into_iter().map(str::to_owned).collect(),
+        rows: cells.collect(),
+    }
 }
 
 /// Rows of a series, in the order of its phases.
 pub(crate) fn rows(summary: &Summary) -> Vec<ResultRow> {
-    summary.phases.iter().flat_map(|phase| phase_rows(summary, phase)).collect()
+    summary
+        .phases
+        .iter()
+        .flat_map(|phase| phase_rows(summary, phase))
+        .collect()
 }
 
 fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<ResultRow> {
@@ -67,7 +89,15 @@ fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<ResultRow> {
         let (percentiles, max) = latency(Some(sync));
         let name = "└ fsync".to_owned();
         let workload = format!("{} calls", number::count(sync.count));
-        rows.push(ResultRow { name, workload, bandwidth: None, iops: None, percentiles, max, amplification: None });
+        rows.push(ResultRow {
+            name,
+            workload,
+            bandwidth: None,
+            iops: None,
+            percentiles,
+            max,
+            amplification: None,
+        });
     }
     rows
 }

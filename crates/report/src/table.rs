@@ -15,7 +15,13 @@ impl DataTable {
     /// Without the columns in which no row has anything; the first one stays.
     pub(crate) fn without_empty_columns(mut self) -> DataTable {
         let kept: Vec<bool> = (0..self.head.len())
-            .map(|column| column == 0 || self.rows.iter().any(|row| row.get(column).is_some_and(|c| !c.is_empty())))
+            .map(|column| {
+                column == 0
+                    || self
+                        .rows
+                        .iter()
+                        .any(|row| row.get(column).is_some_and(|c| !c.is_empty()))
+            })
             .collect();
         for cells in self.rows.iter_mut().chain([&mut self.head]) {
             let mut keep = kept.iter();
@@ -26,11 +32,21 @@ impl DataTable {
 
     /// As HTML. Each cell carries the name of its column, so that narrow pages can show a row as a list.
     pub(crate) fn html(&self, class: &str) -> String {
-        let head: Vec<String> =
-            self.head.iter().map(|name| format!("<th scope=\"col\">{}</th>", text::markup(name))).collect();
-        let mut out = format!("<table class=\"{class}\">\n<thead><tr>{}</tr></thead>\n<tbody>\n", head.concat());
+        let head: Vec<String> = self
+            .head
+            .iter()
+            .map(|name| format!("<th scope=\"col\">{}</th>", text::markup(name)))
+            .collect();
+        let mut out = format!(
+            "<table class=\"{class}\">\n<thead><tr>{}</tr></thead>\n<tbody>\n",
+            head.concat()
+        );
         for row in &self.rows {
-            let cells: Vec<String> = row.iter().enumerate().map(|(column, cell)| self.cell(column, cell)).collect();
+            let cells: Vec<String> = row
+                .iter()
+                .enumerate()
+                .map(|(column, cell)| self.cell(column, cell))
+                .collect();
             out.push_str(&format!("<tr>{}</tr>\n", cells.concat()));
         }
         out + "</tbody></table>\n"
@@ -40,7 +56,9 @@ impl DataTable {
     pub(crate) fn scrolling(&self, class: &str, name: &str) -> String {
         let name = text::markup(name);
         let table = self.html(class);
-        format!("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{name}\">\n{table}</div>\n")
+        format!(
+            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{name}\">\n{table}</div>\n"
+        )
     }
 
     fn cell(&self, column: usize, cell: &str) -> String {

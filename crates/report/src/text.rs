@@ -6,7 +6,9 @@
 /// Text without characters that command rather than show: controls, line breaks, and marks that turn the direction of
 /// writing. Each becomes U+FFFD, so that it is seen that something was there.
 pub fn plain(text: &str) -> String {
-    text.chars().map(|c| if commands(c) { '\u{FFFD}' } else { c }).collect()
+    text.chars()
+        .map(|c| if commands(c) { '\u{FFFD}' } else { c })
+        .collect()
 }
 
 fn commands(c: char) -> bool {
@@ -54,7 +56,9 @@ pub(crate) fn markdown(text: &str) -> String {
                 out.push(c);
             }
             // Bare addresses become links without these: `http://`, `www.`, `a@b`.
-            ':' if out.ends_with("http") || out.ends_with("https") || out.ends_with("ftp") => out.push_str("&#58;"),
+            ':' if out.ends_with("http") || out.ends_with("https") || out.ends_with("ftp") => {
+                out.push_str("&#58;")
+            }
             '@' => out.push_str("&#64;"),
             '.' if out.to_ascii_lowercase().ends_with("www") => out.push_str("&#46;"),
             c => out.push(c),
@@ -71,7 +75,11 @@ pub(crate) fn csv(text: &str) -> String {
         text.insert(0, '\'');
     }
     let quote = text.contains([',', '"', ';', '\'']) || text.trim() != text;
-    if quote { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    if quote {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
 }
 
 #[cfg(test)]
@@ -81,12 +89,18 @@ mod tests {
 
     #[test]
     fn hostile_names_lose_their_teeth() {
-        assert_eq!(plain("a\u{1b}[31mred\r\n\u{202e}x"), "a\u{FFFD}[31mred\u{FFFD}\u{FFFD}\u{FFFD}x");
+        assert_eq!(
+            plain("a\u{1b}[31mred\r\n\u{202e}x"),
+            "a\u{FFFD}[31mred\u{FFFD}\u{FFFD}\u{FFFD}x"
+        );
         assert_eq!(
             markup("<script>alert('&\"')</script>"),
             "&lt;script&gt;alert(&#39;&amp;&quot;&#39;)&lt;/script&gt;"
         );
-        assert_eq!(markdown("[x](http://y) | a_b *c* `d`"), "\\[x\\](http&#58;//y) \\| a\\_b \\*c\\* \\`d\\`");
+        assert_eq!(
+            markdown("[x](http://y) | a_b *c* `d`"),
+            "\\[x\\](http&#58;//y) \\| a\\_b \\*c\\* \\`d\\`"
+        );
         assert_eq!(csv("=cmd|'/C calc'!A0"), "\"'=cmd|'/C calc'!A0\"");
         assert_eq!(csv("a, \"b\""), "\"a, \"\"b\"\"\"");
         assert_eq!(csv("SanDisk SD32G"), "SanDisk SD32G");

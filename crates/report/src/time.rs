@@ -13,14 +13,21 @@ pub fn utc(unix_ms: i64) -> String {
 
 /// `2026-01-05`.
 pub fn day(unix_ms: i64) -> String {
-    utc(unix_ms).split(' ').next().unwrap_or_default().to_owned()
+    utc(unix_ms)
+        .split(' ')
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// `2026-01-05T10:00:00.000Z`, for machines.
 pub fn iso(unix_ms: i64) -> String {
     let text = utc(unix_ms);
     let millis = unix_ms.rem_euclid(1000);
-    format!("{}.{millis:03}Z", text.trim_end_matches(" UTC").replace(' ', "T"))
+    format!(
+        "{}.{millis:03}Z",
+        text.trim_end_matches(" UTC").replace(' ', "T")
+    )
 }
 
 /// Year, month and day of a count of days since 1970-01-01.
@@ -28,12 +35,17 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     // Months counted from March, so that the leap day is the last of the year.
     let from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let month = if from_march < 10 {
+        from_march + 3
+    } else {
+        from_march - 9
+    };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 

@@ -37,14 +37,20 @@ fn nasty() -> impl Strategy<Value = String> {
         "%s",
         "{0}",
     ];
-    let bit = prop_oneof![prop::sample::select(bits.to_vec()).prop_map(str::to_owned), any::<String>()];
+    let bit = prop_oneof![
+        prop::sample::select(bits.to_vec()).prop_map(str::to_owned),
+        any::<String>()
+    ];
     // The letter keeps it from being empty, which would leave lines out.
     prop::collection::vec(bit, 1..5).prop_map(|bits| format!("x{}", bits.concat()))
 }
 
 /// The kinds of tags on a page.
 fn tags(page: &str) -> std::collections::BTreeSet<&str> {
-    page.split('<').skip(1).filter_map(|rest| rest.split([' ', '>', '/']).next()).collect()
+    page.split('<')
+        .skip(1)
+        .filter_map(|rest| rest.split([' ', '>', '/']).next())
+        .collect()
 }
 
 fn commands(c: char) -> bool {

@@ -4,8 +4,8 @@
 mod support;
 
 use hakaru_report::{
-    campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown, campaign_parquet,
-    campaign_terminal,
+    campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown,
+    campaign_parquet, campaign_terminal,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -33,7 +33,10 @@ const NASTY: [&str; 16] = [
 ];
 
 fn tags(page: &str) -> BTreeSet<&str> {
-    page.split('<').skip(1).filter_map(|rest| rest.split([' ', '>', '/']).next()).collect()
+    page.split('<')
+        .skip(1)
+        .filter_map(|rest| rest.split([' ', '>', '/']).next())
+        .collect()
 }
 
 /// Marks that would turn or break a line, or that a terminal would obey.
@@ -57,7 +60,11 @@ fn inks(shown: &str) -> BTreeSet<&str> {
     shown
         .split('\x1b')
         .skip(1)
-        .map(|rest| rest.split_inclusive(|c: char| c.is_alphabetic()).next().unwrap_or_default())
+        .map(|rest| {
+            rest.split_inclusive(|c: char| c.is_alphabetic())
+                .next()
+                .unwrap_or_default()
+        })
         .collect()
 }
 
@@ -65,24 +72,53 @@ fn check(text: &str) {
     let (hostile, tame) = (hostile_campaign(text), hostile_campaign("x"));
     let page = campaign_html(&hostile);
     assert_eq!(well_formed(&page), Ok(()), "{text:?}");
-    assert_eq!(tags(&page), tags(&campaign_html(&tame)), "foreign text adds no kind of tag: {text:?}");
+    assert_eq!(
+        tags(&page),
+        tags(&campaign_html(&tame)),
+        "foreign text adds no kind of tag: {text:?}"
+    );
     assert!(!page.chars().any(commands), "{text:?}");
     for chart in campaign_charts(&hostile) {
         assert_eq!(well_formed(&chart.svg(500)), Ok(()), "{text:?}");
-        assert!(chart.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'), "{}", chart.name);
+        assert!(
+            chart
+                .name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-'),
+            "{}",
+            chart.name
+        );
     }
     let markdown = campaign_markdown(&hostile, None);
-    assert!(!markdown.contains('<') && !markdown.chars().any(commands), "{text:?}");
-    assert_eq!(markdown.lines().count(), campaign_markdown(&tame, None).lines().count(), "{text:?}");
+    assert!(
+        !markdown.contains('<') && !markdown.chars().any(commands),
+        "{text:?}"
+    );
+    assert_eq!(
+        markdown.lines().count(),
+        campaign_markdown(&tame, None).lines().count(),
+        "{text:?}"
+    );
     let csv = campaign_csv(&hostile);
-    assert_eq!(csv.lines().count(), campaign_csv(&tame).lines().count(), "{text:?}");
+    assert_eq!(
+        csv.lines().count(),
+        campaign_csv(&tame).lines().count(),
+        "{text:?}"
+    );
     for line in csv.lines() {
         assert_eq!(fields(line), 23, "{line}");
     }
     assert!(!csv.replace("\r\n", "").chars().any(commands), "{text:?}");
-    let (shown, ours) = (campaign_terminal(&hostile, 80), campaign_terminal(&tame, 80));
+    let (shown, ours) = (
+        campaign_terminal(&hostile, 80),
+        campaign_terminal(&tame, 80),
+    );
     assert!(inks(&shown).is_subset(&inks(&ours)), "{:?}", inks(&shown));
-    let bad: Vec<char> = shown.replace('\x1b', "").chars().filter(|c| commands(*c)).collect();
+    let bad: Vec<char> = shown
+        .replace('\x1b', "")
+        .chars()
+        .filter(|c| commands(*c))
+        .collect();
     assert!(bad.is_empty(), "{bad:?} {shown}");
     assert!(!campaign_parquet(&hostile).is_empty());
     let _ = campaign_in_short(&hostile);
@@ -106,11 +142,19 @@ proptest! {
 #[test]
 fn a_page_says_how_the_runs_differ_and_gives_each_card_a_sheet() {
     let page = campaign_html(&campaign());
-    for words in
-        ["How the runs differ, raw", "Steady state", "Correlation of neighbours", "runs 2 to 6", "−1.2 % (p 0.34)"]
-    {
+    for words in [
+        "How the runs differ, raw",
+        "Steady state",
+        "Correlation of neighbours",
+        "runs 2 to 6",
+        "−1.2 % (p 0.34)",
+    ] {
         assert!(page.contains(words), "{words}");
     }
     assert_eq!(page.matches("class=\"page\"").count(), 2);
-    assert_eq!(page, campaign_html(&campaign()), "the same findings are the same bytes");
+    assert_eq!(
+        page,
+        campaign_html(&campaign()),
+        "the same findings are the same bytes"
+    );
 }

@@ -3,23 +3,55 @@
 
 mod support;
 
-use hakaru_report::{charts, comparison_terminal, csv, html_comparison, html_with, markdown, terminal, terminal_with};
+use hakaru_report::{
+    charts, comparison_terminal, csv, html_comparison, html_with, markdown, terminal, terminal_with,
+};
 
 #[test]
 fn pages_to_look_at() {
     let one = [support::sandisk()];
-    let three = [support::sandisk(), support::sandisk_vfat(), support::kioxia()];
+    let three = [
+        support::sandisk(),
+        support::sandisk_vfat(),
+        support::kioxia(),
+    ];
     let mut files = vec![
-        ("one.html".to_owned(), html_with(&one, &[support::findings()])),
-        ("three.html".to_owned(), html_with(&three, &[support::findings(), support::findings(), support::findings()])),
-        ("compare.html".to_owned(), html_comparison(&three[0], &three[1], &support::comparisons())),
-        ("compare.txt".to_owned(), comparison_terminal(&support::comparisons(), ("ext4", "vfat"), 80)),
-        ("one-80.txt".to_owned(), terminal_with(&one[0], &support::findings(), 80, true)),
+        (
+            "one.html".to_owned(),
+            html_with(&one, &[support::findings()]),
+        ),
+        (
+            "three.html".to_owned(),
+            html_with(
+                &three,
+                &[
+                    support::findings(),
+                    support::findings(),
+                    support::findings(),
+                ],
+            ),
+        ),
+        (
+            "compare.html".to_owned(),
+            html_comparison(&three[0], &three[1], &support::comparisons()),
+        ),
+        (
+            "compare.txt".to_owned(),
+            comparison_terminal(&support::comparisons(), ("ext4", "vfat"), 80),
+        ),
+        (
+            "one-80.txt".to_owned(),
+            terminal_with(&one[0], &support::findings(), 80, true),
+        ),
         ("one-120.txt".to_owned(), terminal(&one[0], 120, true)),
         ("one.md".to_owned(), markdown(&one)),
         ("three.csv".to_owned(), csv(&three)),
     ];
-    files.extend(charts(&one).iter().map(|chart| (format!("{}.svg", chart.name), chart.svg(720))));
+    files.extend(
+        charts(&one)
+            .iter()
+            .map(|chart| (format!("{}.svg", chart.name), chart.svg(720))),
+    );
     if let Some(folder) = std::env::var_os("HAKARU_LOOK") {
         for (name, content) in files {
             std::fs::write(std::path::Path::new(&folder).join(name), content).unwrap();

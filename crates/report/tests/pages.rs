@@ -3,15 +3,18 @@
 mod support;
 
 use hakaru_report::{
-    charts, comparison_markdown, comparison_terminal, csv, csv_with, html, html_comparison, html_with, markdown,
-    markdown_with, terminal, terminal_with,
+    charts, comparison_markdown, comparison_terminal, csv, csv_with, html, html_comparison,
+    html_with, markdown, markdown_with, terminal, terminal_with,
 };
 use support::well_formed;
 
 #[test]
 fn a_terminal_of_80_columns() {
     let text = terminal(&support::sandisk(), 80, false);
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
     insta::assert_snapshot!(text);
 }
 
@@ -30,7 +33,11 @@ fn colours_change_nothing_but_colours() {
     let text = terminal(&support::sandisk(), 100, true);
     let mut plain = String::new();
     for part in text.split('\x1b') {
-        plain.push_str(part.strip_prefix('[').and_then(|p| p.split_once('m')).map_or(part, |(_, rest)| rest));
+        plain.push_str(
+            part.strip_prefix('[')
+                .and_then(|p| p.split_once('m'))
+                .map_or(part, |(_, rest)| rest),
+        );
     }
     assert_eq!(plain, terminal(&support::sandisk(), 100, false));
 }
@@ -51,32 +58,59 @@ fn markdown_for_an_article() {
 fn csv_for_a_spreadsheet() {
     let text = csv(&[support::small()]);
     let columns = |line: &str| line.matches(',').count();
-    assert!(text.lines().all(|line| columns(line) == 18), "no field of this one holds a comma");
+    assert!(
+        text.lines().all(|line| columns(line) == 18),
+        "no field of this one holds a comma"
+    );
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn comparisons_in_words() {
-    insta::assert_snapshot!("comparison_terminal", comparison_terminal(&support::comparisons(), ("ext4", "vfat"), 100));
-    insta::assert_snapshot!("comparison_markdown", comparison_markdown(&support::comparisons(), ("ext4", "vfat")));
+    insta::assert_snapshot!(
+        "comparison_terminal",
+        comparison_terminal(&support::comparisons(), ("ext4", "vfat"), 100)
+    );
+    insta::assert_snapshot!(
+        "comparison_markdown",
+        comparison_markdown(&support::comparisons(), ("ext4", "vfat"))
+    );
 }
 
 #[test]
 fn conclusions_on_a_terminal() {
     let text = terminal_with(&support::small(), &support::findings(), 80, false);
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    let conclusions = text.split("Good for").nth(1).unwrap().split("Target ").next().unwrap();
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    let conclusions = text
+        .split("Good for")
+        .nth(1)
+        .unwrap()
+        .split("Target ")
+        .next()
+        .unwrap();
     insta::assert_snapshot!(format!("Good for{}", conclusions.trim_end()));
 }
 
 #[test]
 fn conclusions_in_markdown_and_csv() {
     let page = markdown_with(&[support::small()], &[support::findings()]);
-    let conclusions = page.split("### Good for").nth(1).unwrap().split("### Circumstances").next().unwrap();
+    let conclusions = page
+        .split("### Good for")
+        .nth(1)
+        .unwrap()
+        .split("### Circumstances")
+        .next()
+        .unwrap();
     insta::assert_snapshot!("conclusions_markdown", format!("### Good for{conclusions}"));
     let lines = csv_with(&[support::small()], &[support::findings()]);
     assert!(lines.lines().all(|line| line.matches(',').count() == 18));
-    let conclusions: Vec<&str> = lines.lines().skip(csv(&[support::small()]).lines().count()).collect();
+    let conclusions: Vec<&str> = lines
+        .lines()
+        .skip(csv(&[support::small()]).lines().count())
+        .collect();
     insta::assert_snapshot!("conclusions_csv", conclusions.join("\n"));
 }
 
@@ -84,12 +118,22 @@ fn conclusions_in_markdown_and_csv() {
 fn conclusions_on_a_page() {
     let one = html_with(&[support::small()], &[support::findings()]);
     well_formed(&one).unwrap();
-    assert!(one.contains("What it is good for") && one.contains("✗ does not fit") && one.contains("Promised and"));
-    let two = html_with(&[support::sandisk(), support::sandisk_vfat()], &[support::findings(), Default::default()]);
+    assert!(
+        one.contains("What it is good for")
+            && one.contains("✗ does not fit")
+            && one.contains("Promised and")
+    );
+    let two = html_with(
+        &[support::sandisk(), support::sandisk_vfat()],
+        &[support::findings(), Default::default()],
+    );
     well_formed(&two).unwrap();
     assert!(two.contains("<td data-name=\"vfat\"><span>–</span></td>"));
     // Nothing concluded, nothing said.
-    assert_eq!(html_with(&[support::small()], &[Default::default()]), html(&[support::small()]));
+    assert_eq!(
+        html_with(&[support::small()], &[Default::default()]),
+        html(&[support::small()])
+    );
 }
 
 #[test]
@@ -110,17 +154,31 @@ fn a_page_of_one_series() {
 
 #[test]
 fn pages_of_several_series_are_sound() {
-    let three = [support::sandisk(), support::sandisk_vfat(), support::kioxia()];
+    let three = [
+        support::sandisk(),
+        support::sandisk_vfat(),
+        support::kioxia(),
+    ];
     well_formed(&html(&three)).unwrap();
-    well_formed(&html_comparison(&three[0], &three[1], &support::comparisons())).unwrap();
-    let names: std::collections::BTreeSet<String> = charts(&three).into_iter().map(|chart| chart.name).collect();
+    well_formed(&html_comparison(
+        &three[0],
+        &three[1],
+        &support::comparisons(),
+    ))
+    .unwrap();
+    let names: std::collections::BTreeSet<String> =
+        charts(&three).into_iter().map(|chart| chart.name).collect();
     assert_eq!(names.len(), charts(&three).len());
 }
 
 #[test]
 fn ids_on_a_page_are_unique_and_charts_are_described() {
     let page = html(&[support::sandisk(), support::sandisk_vfat()]);
-    let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let ids: Vec<&str> = page
+        .split(" id=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
     let unique: std::collections::BTreeSet<&&str> = ids.iter().collect();
     assert_eq!(ids.len(), unique.len());
     let figures = page.matches("<figure").count();
@@ -134,7 +192,9 @@ fn a_page_needs_nothing_from_outside() {
     let page = html(&[support::sandisk()]);
     assert!(page.contains("default-src 'none'"));
     let outside = page.replace("http://www.w3.org/2000/svg", "");
-    for word in ["http:", "https:", "<script", "@import", "url(", "src=", "<link"] {
+    for word in [
+        "http:", "https:", "<script", "@import", "url(", "src=", "<link",
+    ] {
         assert!(!outside.contains(word), "{word}");
     }
     // These turn black in programs other than browsers.
@@ -145,7 +205,10 @@ fn a_page_needs_nothing_from_outside() {
 fn the_same_findings_give_the_same_bytes() {
     let all = || [support::sandisk(), support::sandisk_vfat()];
     assert_eq!(html(&all()), html(&all()));
-    assert_eq!((markdown(&all()), csv(&all())), (markdown(&all()), csv(&all())));
+    assert_eq!(
+        (markdown(&all()), csv(&all())),
+        (markdown(&all()), csv(&all()))
+    );
 }
 
 #[test]

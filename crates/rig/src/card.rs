@@ -86,7 +86,12 @@ impl SimulatedCard {
     /// # Errors
     /// When the file cannot be opened or made as long as the card.
     pub fn at(path: &Path, prices: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)?;
         SimulatedCard::on(file, prices, seed)
     }
 
@@ -103,7 +108,15 @@ impl SimulatedCard {
         };
         let announced = prices.announced();
         let (born, forward, state) = (Instant::now(), AtomicU64::new(0), Mutex::new(state));
-        Ok(SimulatedCard { announced, lies_about_flush, absorbed: ABSORBED, file, born, forward, state })
+        Ok(SimulatedCard {
+            announced,
+            lies_about_flush,
+            absorbed: ABSORBED,
+            file,
+            born,
+            forward,
+            state,
+        })
     }
 
     /// The same card with another limit for the gaps it absorbs; a host under load needs more than [`ABSORBED`].
@@ -143,7 +156,11 @@ impl SimulatedCard {
         let Service { done_at, effect } = self.charge(Op::Read, offset, buffer.len() as u64);
         self.load(offset, buffer)?;
         self.wait_until(done_at);
-        if effect == Effect::Failed { Err(Refused::Fault) } else { Ok(()) }
+        if effect == Effect::Failed {
+            Err(Refused::Fault)
+        } else {
+            Ok(())
+        }
     }
 
     /// Writes, and returns when a real card would have answered.
@@ -158,7 +175,11 @@ impl SimulatedCard {
             self.save(offset, data)?;
         }
         self.wait_until(done_at);
-        if effect == Effect::Failed { Err(Refused::Fault) } else { Ok(()) }
+        if effect == Effect::Failed {
+            Err(Refused::Fault)
+        } else {
+            Ok(())
+        }
     }
 
     /// Erases: what is read there afterwards is zero.
@@ -257,7 +278,11 @@ impl SimulatedCard {
 
     fn check(&self, offset: u64, len: usize) -> Result<(), Refused> {
         let end = offset.checked_add(len as u64);
-        if end.is_some_and(|end| end <= self.announced.0) { Ok(()) } else { Err(Refused::OutOfRange) }
+        if end.is_some_and(|end| end <= self.announced.0) {
+            Ok(())
+        } else {
+            Err(Refused::OutOfRange)
+        }
     }
 
     fn charge(&self, op: Op, offset: u64, len: u64) -> Service {
@@ -271,14 +296,25 @@ impl SimulatedCard {
         }
         let idle = Nanos(arrival.0.saturating_sub(free_at.0));
         let busy = Nanos(service.done_at.0 - arrival.0.max(free_at.0));
-        state.ledger.note(op, offset, len, Nanos(service.done_at.0 - busy.0), busy, idle);
+        state.ledger.note(
+            op,
+            offset,
+            len,
+            Nanos(service.done_at.0 - busy.0),
+            busy,
+            idle,
+        );
         service
     }
 
     /// When a request counts as arrived that is here now: short gaps are not the card's.
     fn arrival(&self, state: &CardState) -> Nanos {
         let (now, free_at) = (self.now(), state.sim.free_at());
-        if now > free_at && now.0 - free_at.0 <= self.absorbed.0 { free_at } else { now }
+        if now > free_at && now.0 - free_at.0 <= self.absorbed.0 {
+            free_at
+        } else {
+            now
+        }
     }
 
     /// The card's own clock: the time since its birth, and what it was put forward.
@@ -287,7 +323,8 @@ impl SimulatedCard {
     }
 
     fn put_forward(&self, to: Nanos) {
-        self.forward.fetch_add(to.0.saturating_sub(self.now().0), Ordering::Relaxed);
+        self.forward
+            .fetch_add(to.0.saturating_sub(self.now().0), Ordering::Relaxed);
     }
 
     fn wait_until(&self, moment: Nanos) {
@@ -388,7 +425,10 @@ mod tests {
     fn byte_at(card: &SimulatedCard, offset: u64) -> u8 {
         let mut sector = [0; 512];
         card.read(offset, &mut sector).expect("it reads");
-        assert!(sector.iter().all(|&b| b == sector[0]), "a sector is written whole");
+        assert!(
+            sector.iter().all(|&b| b == sector[0]),
+            "a sector is written whole"
+        );
         sector[0]
     }
 
@@ -396,7 +436,10 @@ mod tests {
     fn it_keeps_what_is_written() {
         let card = free(|_| {});
         card.write(512, &[7; 512]).expect("it writes");
-        assert_eq!((byte_at(&card, 0), byte_at(&card, 512), byte_at(&card, 1024)), (0, 7, 0));
+        assert_eq!(
+            (byte_at(&card, 0), byte_at(&card, 512), byte_at(&card, 1024)),
+            (0, 7, 0)
+        );
         card.trim(0, 1 << 20).expect("it erases");
         assert_eq!(byte_at(&card, 512), 0);
         assert_eq!(card.write(1 << 20, &[1; 512]), Err(Refused::OutOfRange));
@@ -409,7 +452,8 @@ mod tests {
         assert_eq!(card.announced(), Bytes(4 << 20));
         card.write((1 << 20) + 512, &[9; 512]).expect("it writes");
         assert_eq!(byte_at(&card, 512), 9);
-        card.write((1 << 20) - 512, &[5; 1024]).expect("it writes across the border");
+        card.write((1 << 20) - 512, &[5; 1024])
+            .expect("it writes across the border");
         assert_eq!((byte_at(&card, (1 << 20) - 512), byte_at(&card, 0)), (5, 5));
     }
 
@@ -417,9 +461,21 @@ mod tests {
     fn faults_drop_or_fail() {
         let card = free(|p| {
             p.faults = vec![
-                Fault { offset: Bytes(0), len: Bytes(512), kind: FaultKind::DropsWrites },
-                Fault { offset: Bytes(512), len: Bytes(512), kind: FaultKind::WriteError },
-                Fault { offset: Bytes(1024), len: Bytes(512), kind: FaultKind::ReadError },
+                Fault {
+                    offset: Bytes(0),
+                    len: Bytes(512),
+                    kind: FaultKind::DropsWrites,
+                },
+                Fault {
+                    offset: Bytes(512),
+                    len: Bytes(512),
+                    kind: FaultKind::WriteError,
+                },
+                Fault {
+                    offset: Bytes(1024),
+                    len: Bytes(512),
+                    kind: FaultKind::ReadError,
+                },
             ];
         });
         assert_eq!(card.write(0, &[1; 512]), Ok(()));
@@ -454,8 +510,17 @@ mod tests {
         card.write(1 << 19, &[1; 512]).expect("it writes");
         let ledger = card.ledger();
         let side = ledger.of(Op::Write);
-        assert_eq!((side.commands, side.bytes, side.busy), (2, Bytes(9 * 512), Nanos(2 * 500_000 + 9 * 512)));
-        assert_eq!(ledger.commands[0], CardCommand { len: Bytes(4096), ..ledger.commands[0] });
+        assert_eq!(
+            (side.commands, side.bytes, side.busy),
+            (2, Bytes(9 * 512), Nanos(2 * 500_000 + 9 * 512))
+        );
+        assert_eq!(
+            ledger.commands[0],
+            CardCommand {
+                len: Bytes(4096),
+                ..ledger.commands[0]
+            }
+        );
     }
 
     #[test]
@@ -469,8 +534,16 @@ mod tests {
         card.flush();
         card.hurry(false);
         assert_eq!(byte_at(&card, 4096), 1);
-        assert!(begun.elapsed() < Duration::from_secs(1000) && card.now() >= Nanos::from_secs(3000));
-        assert_eq!((card.ledger().of(Op::Write).commands, card.ledger().of(Op::Read).commands), (0, 1));
+        assert!(
+            begun.elapsed() < Duration::from_secs(1000) && card.now() >= Nanos::from_secs(3000)
+        );
+        assert_eq!(
+            (
+                card.ledger().of(Op::Write).commands,
+                card.ledger().of(Op::Read).commands
+            ),
+            (0, 1)
+        );
     }
 
     #[test]

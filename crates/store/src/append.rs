@@ -82,17 +82,31 @@ impl Store {
     /// [`AppendError`]; nothing is stored then.
     pub fn append(&mut self, record: &RunRecord) -> Result<Appended, AppendError> {
         let new = self.append_all([record])?;
-        Ok(if new == 1 { Appended::Stored } else { Appended::AlreadyThere })
+        Ok(if new == 1 {
+            Appended::Stored
+        } else {
+            Appended::AlreadyThere
+        })
     }
 
     /// Appends many records in one transaction, all or none; returns how many were not there before.
     ///
     /// # Errors
     /// [`AppendError`] of the first that cannot be stored.
-    pub fn append_all<'a>(&mut self, records: impl IntoIterator<Item = &'a RunRecord>) -> Result<u64, AppendError> {
+    pub fn append_all<'a>(
+        &mut self,
+        records: impl IntoIterator<Item = &'a RunRecord>,
+    ) -> Result<u64, AppendError> {
         let path = self.path().to_owned();
-        let failed = |source| StoreError { action: "store a run", path: path.clone(), source };
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let failed = |source| StoreError {
+            action: "store a run",
+            path: path.clone(),
+            source,
+        };
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
         let mut new = 0;
         for record in records {
             let prepared = EncodedRecord::new(record)?;
@@ -100,7 +114,10 @@ impl Store {
                 Some(Appended::Stored) => new += 1,
                 Some(Appended::AlreadyThere) => {}
                 None => {
-                    return Err(AppendError::Conflict { id: record.id.clone(), path: path.clone() });
+                    return Err(AppendError::Conflict {
+                        id: record.id.clone(),
+                        path: path.clone(),
+                    });
                 }
             }
         }
@@ -112,7 +129,9 @@ impl Store {
     /// Takes what was committed from the log into the database, so that its file is whole for those who copy it.
     pub(crate) fn settle(&self) {
         // The commit itself is synced. Should this fail (a reader in between, a full disk) the next one makes up for it.
-        let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        let _ = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     }
 }
 
@@ -125,7 +144,8 @@ fn insert(connection: &Connection, new: &EncodedRecord<'_>) -> rusqlite::Result<
     if let Some(stored) = stored {
         return Ok(same(&stored, &new.body).then_some(Appended::AlreadyThere));
     }
-    let mut raw = connection.prepare_cached("INSERT INTO record (id, format, body) VALUES (?1, ?2, ?3)")?;
+    let mut raw =
+        connection.prepare_cached("INSERT INTO record (id, format, body) VALUES (?1, ?2, ?3)")?;
     raw.execute(params![new.record.id, new.record.format, new.body])?;
     derive::insert(connection, new.record)?;
     Ok(Some(Appended::Stored))

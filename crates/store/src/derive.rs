@@ -18,8 +18,13 @@ struct Totals {
 }
 
 fn totals(phase: &PhaseRecord, op: Op) -> Option<Totals> {
-    let mut totals = Totals { ios: 0, bytes: 0, runtime_ns: 0 };
-    let active = |w: &&hakaru_model::record::WorkerRecord| w.ops[op].ios > 0 || w.ops[op].issued > 0;
+    let mut totals = Totals {
+        ios: 0,
+        bytes: 0,
+        runtime_ns: 0,
+    };
+    let active =
+        |w: &&hakaru_model::record::WorkerRecord| w.ops[op].ios > 0 || w.ops[op].issued > 0;
     for worker in phase.workers.iter().filter(active) {
         totals.ios = totals.ios.saturating_add(worker.ops[op].ios);
         totals.bytes = totals.bytes.saturating_add(worker.ops[op].bytes);
@@ -50,10 +55,23 @@ pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::R
         .phases
         .iter()
         .enumerate()
-        .flat_map(|(idx, phase)| Op::ALL.into_iter().filter_map(move |op| Some((idx, phase, op, totals(phase, op)?))))
+        .flat_map(|(idx, phase)| {
+            Op::ALL
+                .into_iter()
+                .filter_map(move |op| Some((idx, phase, op, totals(phase, op)?)))
+        })
         .collect();
-    let sum = |part: fn(&Totals) -> u64| column(rows.iter().fold(0u64, |sum, row| sum.saturating_add(part(&row.3))));
-    let errors = record.phases.iter().flat_map(|p| &p.workers).fold(0u64, |sum, w| sum.saturating_add(w.errors.total));
+    let sum = |part: fn(&Totals) -> u64| {
+        column(
+            rows.iter()
+                .fold(0u64, |sum, row| sum.saturating_add(part(&row.3))),
+        )
+    };
+    let errors = record
+        .phases
+        .iter()
+        .flat_map(|p| &p.workers)
+        .fold(0u64, |sum, w| sum.saturating_add(w.errors.total));
     let (origin, imported) = origin_words(&record.origin);
     let mut run = connection.prepare_cached(
         "INSERT INTO run (id, series, repeat, started_unix_ms, scenario, target, origin, imported, outcome, format,
@@ -82,7 +100,15 @@ pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::R
     )?;
     for (idx, of, op, t) in &rows {
         let (ios, bytes, runtime) = (column(t.ios), column(t.bytes), column(t.runtime_ns));
-        phase.execute(params![record.id, *idx as i64, op.name(), of.name, ios, bytes, runtime])?;
+        phase.execute(params![
+            record.id,
+            *idx as i64,
+            op.name(),
+            of.name,
+            ios,
+            bytes,
+            runtime
+        ])?;
     }
     insert_point(connection, record)
 }
@@ -120,12 +146,20 @@ impl Store {
         const ACTION: &str = "rebuild the derived tables";
         let path = self.path().to_owned();
         let mut rebuilt = || -> rusqlite::Result<u64> {
-            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let count = refill(&transaction)?;
             transaction.commit()?;
             Ok(count)
         };
-        rebuilt().map_err(|source| FindError::Store(crate::StoreError { action: ACTION, path, source }))
+        rebuilt().map_err(|source| {
+            FindError::Store(crate::StoreError {
+                action: ACTION,
+                path,
+                source,
+            })
+        })
     }
 }
 

@@ -80,29 +80,60 @@ pub fn export(record: &RunRecord) -> Result<String, ExportError> {
             &printable
         }
     };
-    serde_json::to_string(record).map_err(|source| ExportError { id: record.id.clone(), source })
+    serde_json::to_string(record).map_err(|source| ExportError {
+        id: record.id.clone(),
+        source,
+    })
 }
 
 /// Every path that a record holds.
 fn paths(record: &mut RunRecord) -> Vec<&mut PathBuf> {
     let mut all = vec![&mut record.target.path];
-    all.extend(record.target.filesystem.as_mut().map(|fs| &mut fs.mount_point));
+    all.extend(
+        record
+            .target
+            .filesystem
+            .as_mut()
+            .map(|fs| &mut fs.mount_point),
+    );
     if let hakaru_model::facts::Fact::Known(device) = &mut record.target.device {
         all.push(&mut device.node);
     }
-    for job in record.scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
+    for job in record
+        .scenario
+        .phases
+        .iter_mut()
+        .flat_map(|phase| &mut phase.jobs)
+    {
         let replay = &mut job.rules.replay;
-        all.extend(job.rules.verify.as_mut().and_then(|verify| verify.folder.as_mut()));
-        all.extend(replay.read.iter_mut().chain(&mut replay.write).chain(&mut replay.redirect));
+        all.extend(
+            job.rules
+                .verify
+                .as_mut()
+                .and_then(|verify| verify.folder.as_mut()),
+        );
+        all.extend(
+            replay
+                .read
+                .iter_mut()
+                .chain(&mut replay.write)
+                .chain(&mut replay.redirect),
+        );
         match &mut job.target {
             Target::Paths(paths) => all.extend(paths),
             Target::Formatted { directories, .. } => all.extend(directories),
             Target::Nothing | Target::Sim(_) => {}
         }
     }
-    let errors =
-        record.phases.iter_mut().flat_map(|phase| &mut phase.workers).flat_map(|worker| &mut worker.errors.first);
-    for saved in errors.flat_map(|error| &mut error.mismatches).filter_map(|mismatch| mismatch.saved.as_mut()) {
+    let errors = record
+        .phases
+        .iter_mut()
+        .flat_map(|phase| &mut phase.workers)
+        .flat_map(|worker| &mut worker.errors.first);
+    for saved in errors
+        .flat_map(|error| &mut error.mismatches)
+        .filter_map(|mismatch| mismatch.saved.as_mut())
+    {
         all.push(&mut saved.received);
         all.extend(&mut saved.expected);
     }
@@ -122,17 +153,33 @@ struct RecordHead {
 /// # Errors
 /// [`ImportError`]: not a record, of a newer format, or damaged.
 pub fn import(text: &str) -> Result<RunRecord, ImportError> {
-    let head: RecordHead = serde_json::from_str(text).map_err(|source| ImportError::NotARecord { source })?;
+    let head: RecordHead =
+        serde_json::from_str(text).map_err(|source| ImportError::NotARecord { source })?;
     let id = head.id.unwrap_or_else(|| "?".to_owned());
     match head.format {
-        1 => serde_json::from_str(text).map_err(|source| ImportError::Damaged { id, format: 1, source }),
-        found if found > FORMAT => Err(ImportError::Newer { id, found, newest: FORMAT }),
+        1 => serde_json::from_str(text).map_err(|source| ImportError::Damaged {
+            id,
+            format: 1,
+            source,
+        }),
+        found if found > FORMAT => Err(ImportError::Newer {
+            id,
+            found,
+            newest: FORMAT,
+        }),
         found => Err(ImportError::NoSuchFormat { id, found }),
     }
 }
 
 /// Reads records from lines of JSON, each with its line number from 1; empty lines are passed over.
-pub fn import_lines(text: &str) -> impl Iterator<Item = (usize, Result<RunRecord, ImportError>)> + '_ {
-    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
-    lines.filter(|(_, line)| !line.trim().is_empty()).map(|(number, line)| (number, import(line)))
+pub fn import_lines(
+    text: &str,
+) -> impl Iterator<Item = (usize, Result<RunRecord, ImportError>)> + '_ {
+    let lines = text
+        .lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line));
+    lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, line)| (number, import(line)))
 }

@@ -67,7 +67,10 @@ pub enum FindError {
 impl FindError {
     /// Whether the record is there and this build cannot read it, which is no reason to leave out any other.
     pub fn is_unreadable(&self) -> bool {
-        matches!(self, FindError::Unreadable(_) | FindError::Newer { .. } | FindError::Damaged { .. })
+        matches!(
+            self,
+            FindError::Unreadable(_) | FindError::Newer { .. } | FindError::Damaged { .. }
+        )
     }
 }
 
@@ -85,7 +88,9 @@ impl<T> Readable<T> {
     ///
     /// # Errors
     /// The first error that is not of one record alone.
-    pub fn collect(found: impl IntoIterator<Item = (String, Result<T, FindError>)>) -> Result<Readable<T>, FindError> {
+    pub fn collect(
+        found: impl IntoIterator<Item = (String, Result<T, FindError>)>,
+    ) -> Result<Readable<T>, FindError> {
         let (mut records, mut unreadable) = (Vec::new(), Vec::new());
         for (id, one) in found {
             match one {
@@ -94,7 +99,10 @@ impl<T> Readable<T> {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Readable { records, unreadable })
+        Ok(Readable {
+            records,
+            unreadable,
+        })
     }
 }
 
@@ -127,7 +135,9 @@ impl Store {
     /// # Errors
     /// [`FindError`]: none, several, or a record that this build cannot read.
     pub fn run(&self, id_or_prefix: &str) -> Result<RunRecord, FindError> {
-        let id = self.resolve(Key::Run, id_or_prefix)?.ok_or_else(|| self.not_found("run", id_or_prefix))?;
+        let id = self
+            .resolve(Key::Run, id_or_prefix)?
+            .ok_or_else(|| self.not_found("run", id_or_prefix))?;
         let body = self.body(&id).map_err(self.failed("read a run"))?;
         Ok(import(&body)?)
     }
@@ -137,8 +147,14 @@ impl Store {
     /// # Errors
     /// [`FindError`]: none, several, or a record that this build cannot read.
     pub fn series(&self, id_or_prefix: &str) -> Result<Vec<RunRecord>, FindError> {
-        let Readable { records, unreadable } = self.readable_series(id_or_prefix)?;
-        unreadable.into_iter().next().map_or(Ok(records), |(_, error)| Err(error))
+        let Readable {
+            records,
+            unreadable,
+        } = self.readable_series(id_or_prefix)?;
+        unreadable
+            .into_iter()
+            .next()
+            .map_or(Ok(records), |(_, error)| Err(error))
     }
 
     /// The same, with those that can be read and those that cannot.
@@ -154,7 +170,11 @@ impl Store {
             },
         };
         let bodies = self.bodies(&series).map_err(self.failed("read a series"))?;
-        Readable::collect(bodies.into_iter().map(|(id, body)| (id, import(&body).map_err(FindError::from))))
+        Readable::collect(
+            bodies
+                .into_iter()
+                .map(|(id, body)| (id, import(&body).map_err(FindError::from))),
+        )
     }
 
     /// The series that a run belongs to, of which the id or a unique beginning is given, without reading its record.
@@ -162,7 +182,9 @@ impl Store {
     /// # Errors
     /// [`FindError`]: none, or several.
     pub fn series_id(&self, id_or_prefix: &str) -> Result<String, FindError> {
-        let id = self.resolve(Key::Run, id_or_prefix)?.ok_or_else(|| self.not_found("run", id_or_prefix))?;
+        let id = self
+            .resolve(Key::Run, id_or_prefix)?
+            .ok_or_else(|| self.not_found("run", id_or_prefix))?;
         Ok(self.series_of(&id).map_err(self.failed("read a series"))?)
     }
 
@@ -173,7 +195,10 @@ impl Store {
     pub fn unlisted(&self) -> Result<Vec<String>, StoreError> {
         let select = || -> rusqlite::Result<Vec<String>> {
             let sql = "SELECT id FROM record WHERE id NOT IN (SELECT id FROM run) ORDER BY seq";
-            self.connection.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect()
+            self.connection
+                .prepare_cached(sql)?
+                .query_map([], |row| row.get(0))?
+                .collect()
         };
         select().map_err(self.failed("list the records"))
     }
@@ -199,12 +224,20 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
     pub fn count(&self) -> Result<u64, StoreError> {
-        let counted = self.connection.query_row("SELECT count(*) FROM run", [], |row| row.get::<_, i64>(0));
-        counted.map(|n| u64::try_from(n).unwrap_or(0)).map_err(self.failed("count the runs"))
+        let counted = self
+            .connection
+            .query_row("SELECT count(*) FROM run", [], |row| row.get::<_, i64>(0));
+        counted
+            .map(|n| u64::try_from(n).unwrap_or(0))
+            .map_err(self.failed("count the runs"))
     }
 
     fn not_found(&self, what: &'static str, prefix: &str) -> FindError {
-        FindError::NotFound { what, prefix: prefix.to_owned(), path: self.path().to_owned() }
+        FindError::NotFound {
+            what,
+            prefix: prefix.to_owned(),
+            path: self.path().to_owned(),
+        }
     }
 
     /// The whole id that is meant; `None` when nothing begins so. An exact id wins over longer ones.
@@ -212,7 +245,9 @@ impl Store {
         if prefix.is_empty() {
             return Ok(None);
         }
-        let found = self.beginning_with(key, prefix).map_err(self.failed("look for a run"))?;
+        let found = self
+            .beginning_with(key, prefix)
+            .map_err(self.failed("look for a run"))?;
         match found.as_slice() {
             [] => Ok(None),
             [(id, _)] => Ok(Some(id.clone())),
@@ -221,7 +256,11 @@ impl Store {
                 what: key.words().1,
                 prefix: prefix.to_owned(),
                 count: many.len() as u64,
-                candidates: many.iter().take(SHOWN).map(|(_, line)| line.clone()).collect(),
+                candidates: many
+                    .iter()
+                    .take(SHOWN)
+                    .map(|(_, line)| line.clone())
+                    .collect(),
             }),
         }
     }
@@ -237,7 +276,8 @@ impl Store {
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
         let rows = statement.query_map(params![prefix, end], |row| {
-            let (id, scenario, target): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let (id, scenario, target): (String, String, String) =
+                (row.get(0)?, row.get(1)?, row.get(2)?);
             let line = format!("{id}  {scenario}, {target}");
             Ok((id, line))
         })?;
@@ -251,7 +291,10 @@ impl Store {
     }
 
     fn series_of(&self, run: &str) -> rusqlite::Result<String> {
-        self.connection.query_row("SELECT series FROM run WHERE id = ?1", [run], |row| row.get(0))
+        self.connection
+            .query_row("SELECT series FROM run WHERE id = ?1", [run], |row| {
+                row.get(0)
+            })
     }
 
     /// Each with its id.
@@ -268,7 +311,9 @@ impl Store {
 pub(crate) fn text(value: rusqlite::types::ValueRef<'_>) -> String {
     use rusqlite::types::ValueRef;
     match value {
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            String::from_utf8_lossy(bytes).into_owned()
+        }
         ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => String::new(),
     }
 }

@@ -55,7 +55,9 @@ fn cure(source: &rusqlite::Error) -> &'static str {
             ". It is damaged, cut off or copied while it was in use: fetch it again or take it from a backup; `.recover` of \
              the program sqlite3 shows what can still be read"
         }
-        Some(ErrorCode::DiskFull) => ". Make room on its file system, or name another file with --db",
+        Some(ErrorCode::DiskFull) => {
+            ". Make room on its file system, or name another file with --db"
+        }
         _ => "",
     }
 }

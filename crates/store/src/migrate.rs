@@ -15,10 +15,22 @@ struct Migration {
 }
 
 const MIGRATIONS: &[Migration] = &[
-    Migration { sql: include_str!("migrations/0001.sql"), rebuild: false },
-    Migration { sql: include_str!("migrations/0002.sql"), rebuild: false },
-    Migration { sql: include_str!("migrations/0003.sql"), rebuild: false },
-    Migration { sql: include_str!("migrations/0004.sql"), rebuild: false },
+    Migration {
+        sql: include_str!("migrations/0001.sql"),
+        rebuild: false,
+    },
+    Migration {
+        sql: include_str!("migrations/0002.sql"),
+        rebuild: false,
+    },
+    Migration {
+        sql: include_str!("migrations/0003.sql"),
+        rebuild: false,
+    },
+    Migration {
+        sql: include_str!("migrations/0004.sql"),
+        rebuild: false,
+    },
 ];
 
 /// The newest schema this build knows.
@@ -27,7 +39,9 @@ pub(crate) const NEWEST: u32 = MIGRATIONS.len() as u32;
 /// The schema a database has.
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     // A negative number comes from no build of ours; as a huge one it is refused as "newer".
-    connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i32>(0)).map(|v| v as u32)
+    connection
+        .query_row("PRAGMA user_version", [], |row| row.get::<_, i32>(0))
+        .map(|v| v as u32)
 }
 
 /// Does the steps that are missing, all or none, and says whether the derived tables have to be filled anew.

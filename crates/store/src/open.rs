@@ -34,7 +34,9 @@ pub enum JournalMode {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Neither variable says where the user's data live.
-    #[error("no place for the database: neither XDG_DATA_HOME nor HOME is set to an absolute path. Name one with --db")]
+    #[error(
+        "no place for the database: neither XDG_DATA_HOME nor HOME is set to an absolute path. Name one with --db"
+    )]
     NoHome,
     /// The folder is not there and cannot be made.
     #[error("failed to create the folder {} for the database: {source}. Name another file with --db", path.display())]
@@ -155,10 +157,16 @@ pub fn default_path() -> Result<PathBuf, OpenError> {
     path_from(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"))
 }
 
-fn path_from(xdg_data_home: Option<OsString>, home: Option<OsString>) -> Result<PathBuf, OpenError> {
-    let absolute = |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = absolute(xdg_data_home).or_else(|| absolute(home).map(|home| home.join(".local/share")));
-    data.map(|folder| folder.join("hakaru/hakaru.db")).ok_or(OpenError::NoHome)
+fn path_from(
+    xdg_data_home: Option<OsString>,
+    home: Option<OsString>,
+) -> Result<PathBuf, OpenError> {
+    let absolute =
+        |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
+    let data =
+        absolute(xdg_data_home).or_else(|| absolute(home).map(|home| home.join(".local/share")));
+    data.map(|folder| folder.join("hakaru/hakaru.db"))
+        .ok_or(OpenError::NoHome)
 }
 
 impl Store {
@@ -189,9 +197,16 @@ impl Store {
     }
 
     /// Names the action and the file for whatever SQLite refuses.
-    pub(crate) fn failed(&self, action: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError + use<> {
+    pub(crate) fn failed(
+        &self,
+        action: &'static str,
+    ) -> impl FnOnce(rusqlite::Error) -> StoreError + use<> {
         let path = self.path.clone();
-        move |source| StoreError { action, path, source }
+        move |source| StoreError {
+            action,
+            path,
+            source,
+        }
     }
 }
 
@@ -210,59 +225,96 @@ fn open_within(path: &Path, busy: Duration) -> Result<Store, OpenError> {
 /// Where that cannot even be made, SQLite merely says that it cannot open something, so a second try has to tell.
 fn shares_no_memory(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
-    let maybe = [ErrorCode::CannotOpen, ErrorCode::SystemIoFailure, ErrorCode::FileLockingProtocolFailed];
+    let maybe = [
+        ErrorCode::CannotOpen,
+        ErrorCode::SystemIoFailure,
+        ErrorCode::FileLockingProtocolFailed,
+    ];
     code.is_some_and(|code| maybe.contains(&code))
 }
 
 fn open_with(path: &Path, busy: Duration, journal: JournalMode) -> Result<Store, OpenError> {
     let explain = |source| explain(path, busy, source);
     // Without SQLITE_OPEN_URI: a file may be called `file:x?mode=memory` and is still a file.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(explain)?;
     connection.busy_timeout(busy).map_err(explain)?;
     if journal == JournalMode::Rollback {
         // A connection that keeps the file for itself alone needs no shared memory, even where a log is there.
-        connection.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(explain)?;
+        connection
+            .pragma_update(None, "locking_mode", "EXCLUSIVE")
+            .map_err(explain)?;
     }
     check_is_ours(&connection, path, busy)?;
     if connection.is_readonly(rusqlite::MAIN_DB).map_err(explain)? {
-        return Err(OpenError::ReadOnly { path: path.to_owned() });
+        return Err(OpenError::ReadOnly {
+            path: path.to_owned(),
+        });
     }
     let journal = configure(&connection, busy, journal).map_err(explain)?;
     let rebuild = migrate::migrate(&mut connection).map_err(explain)?;
-    let mut store = Store { connection, path: path.to_owned(), journal };
+    let mut store = Store {
+        connection,
+        path: path.to_owned(),
+        journal,
+    };
     if rebuild {
-        store.rebuild().map_err(|source| OpenError::Rebuild { path: path.to_owned(), source: source.into() })?;
+        store.rebuild().map_err(|source| OpenError::Rebuild {
+            path: path.to_owned(),
+            source: source.into(),
+        })?;
     }
     Ok(store)
 }
 
 /// Private to the user, as the XDG specification asks for folders it makes programs create.
 fn create_folder(path: &Path) -> Result<(), OpenError> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+    let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    else {
         return Ok(());
     };
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|source| OpenError::Folder { path: folder.to_owned(), source })
+    made.map_err(|source| OpenError::Folder {
+        path: folder.to_owned(),
+        source,
+    })
 }
 
 /// Reads only: whatever is refused here has not been touched. Returns the schema it has.
 ///
 /// All answers come from one transaction; otherwise another process that makes the file just now looks like a stranger.
-pub(crate) fn check_is_ours(connection: &Connection, path: &Path, busy: Duration) -> Result<u32, OpenError> {
+pub(crate) fn check_is_ours(
+    connection: &Connection,
+    path: &Path,
+    busy: Duration,
+) -> Result<u32, OpenError> {
     let explain = |source| explain(path, busy, source);
     let snapshot = connection.unchecked_transaction().map_err(explain)?;
-    let number = |sql: &str| snapshot.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(explain);
+    let number = |sql: &str| {
+        snapshot
+            .query_row(sql, [], |row| row.get::<_, i64>(0))
+            .map_err(explain)
+    };
     let no_tables = number("SELECT count(*) FROM sqlite_schema")? == 0;
     let ours = number("PRAGMA application_id")? == i64::from(migrate::APPLICATION_ID);
     let version = migrate::version(&snapshot).map_err(explain)?;
     drop(snapshot);
     let fresh = no_tables && version == 0;
     if !ours && !fresh {
-        return Err(OpenError::Foreign { path: path.to_owned() });
+        return Err(OpenError::Foreign {
+            path: path.to_owned(),
+        });
     }
     if version > migrate::NEWEST {
-        return Err(OpenError::NewerSchema { path: path.to_owned(), found: version, newest: migrate::NEWEST });
+        return Err(OpenError::NewerSchema {
+            path: path.to_owned(),
+            found: version,
+            newest: migrate::NEWEST,
+        });
     }
     Ok(version)
 }
@@ -272,10 +324,16 @@ pub(crate) fn check_is_ours(connection: &Connection, path: &Path, busy: Duration
 /// Either journal is synced at each commit: what a run left beside the database is removed once its record is stored, so the
 /// record has to survive a loss of power from then on. With `synchronous=NORMAL` it would wait for a checkpoint, which a
 /// reader can put off.
-fn configure(connection: &Connection, busy: Duration, wanted: JournalMode) -> rusqlite::Result<JournalMode> {
+fn configure(
+    connection: &Connection,
+    busy: Duration,
+    wanted: JournalMode,
+) -> rusqlite::Result<JournalMode> {
     connection.pragma_update(None, "foreign_keys", true)?;
     let journal = match wanted {
-        JournalMode::WriteAhead if write_ahead(connection, busy)? == "wal" => JournalMode::WriteAhead,
+        JournalMode::WriteAhead if write_ahead(connection, busy)? == "wal" => {
+            JournalMode::WriteAhead
+        }
         JournalMode::WriteAhead => JournalMode::Rollback,
         JournalMode::Rollback => {
             connection.query_row("PRAGMA journal_mode=DELETE", [], |_| Ok(()))?;
@@ -304,7 +362,10 @@ fn write_ahead(connection: &Connection, busy: Duration) -> rusqlite::Result<Stri
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
 }
 
 pub(crate) fn explain(path: &Path, waited: Duration, source: rusqlite::Error) -> OpenError {
@@ -313,7 +374,9 @@ pub(crate) fn explain(path: &Path, waited: Duration, source: rusqlite::Error) ->
         Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path, source },
         Some(ErrorCode::NotADatabase) => OpenError::NotADatabase { path },
         Some(ErrorCode::ReadOnly) => OpenError::ReadOnly { path },
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Locked { path, waited },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            OpenError::Locked { path, waited }
+        }
         _ => OpenError::CannotOpen { path, source },
     }
 }

@@ -43,7 +43,8 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
     pub fn points(&self, campaign: &str) -> Result<Vec<PointRow>, StoreError> {
-        self.select_points(campaign).map_err(self.failed("list the points of a campaign"))
+        self.select_points(campaign)
+            .map_err(self.failed("list the points of a campaign"))
     }
 
     fn select_points(&self, campaign: &str) -> rusqlite::Result<Vec<PointRow>> {
@@ -61,11 +62,20 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
-    pub fn written_besides(&self, campaign: &str, host: &str) -> Result<Vec<(String, u64)>, StoreError> {
-        self.select_written_besides(campaign, host).map_err(self.failed("add up what was written besides the runs"))
+    pub fn written_besides(
+        &self,
+        campaign: &str,
+        host: &str,
+    ) -> Result<Vec<(String, u64)>, StoreError> {
+        self.select_written_besides(campaign, host)
+            .map_err(self.failed("add up what was written besides the runs"))
     }
 
-    fn select_written_besides(&self, campaign: &str, host: &str) -> rusqlite::Result<Vec<(String, u64)>> {
+    fn select_written_besides(
+        &self,
+        campaign: &str,
+        host: &str,
+    ) -> rusqlite::Result<Vec<(String, u64)>> {
         let mut statement = self.connection.prepare(
             "SELECT card, CAST(min(total(bytes), 9.2e18) AS INTEGER) FROM (
                  SELECT card, total(json_extract(record.body, '$.campaign.laid_out')) AS bytes
@@ -83,7 +93,12 @@ impl Store {
                  WHERE point.campaign = ?1 AND host = ?2 AND outcome = 'completed' GROUP BY card
              ) GROUP BY card HAVING total(bytes) > 0 ORDER BY card",
         )?;
-        let row = |row: &Row<'_>| Ok((row.get(0)?, u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0)));
+        let row = |row: &Row<'_>| {
+            Ok((
+                row.get(0)?,
+                u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0),
+            ))
+        };
         statement.query_map([campaign, host], row)?.collect()
     }
 
@@ -92,8 +107,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
     pub fn keep_campaign(&mut self, campaign: &str, asked: &str) -> Result<(), StoreError> {
-        let sql =
-            "INSERT INTO campaign (id, asked) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET asked = excluded.asked";
+        let sql = "INSERT INTO campaign (id, asked) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET asked = excluded.asked";
         let kept = self.connection.execute(sql, [campaign, asked]).map(drop);
         kept.map_err(self.failed("keep a campaign"))
     }
@@ -104,7 +118,10 @@ impl Store {
     /// [`StoreError`] when the database cannot be read.
     pub fn kept_campaign(&self, campaign: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT asked FROM campaign WHERE id = ?1";
-        let kept = self.connection.query_row(sql, [campaign], |row| row.get(0)).optional();
+        let kept = self
+            .connection
+            .query_row(sql, [campaign], |row| row.get(0))
+            .optional();
         kept.map_err(self.failed("read a campaign"))
     }
 
@@ -113,19 +130,28 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
     pub fn campaigns(&self) -> Result<Vec<(String, u64)>, StoreError> {
-        self.select_campaigns().map_err(self.failed("list the campaigns"))
+        self.select_campaigns()
+            .map_err(self.failed("list the campaigns"))
     }
 
     fn select_campaigns(&self) -> rusqlite::Result<Vec<(String, u64)>> {
         let sql = "SELECT campaign, count(*) FROM point GROUP BY campaign ORDER BY campaign";
         let mut statement = self.connection.prepare(sql)?;
-        let row = |row: &Row<'_>| Ok((row.get(0)?, u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0)));
+        let row = |row: &Row<'_>| {
+            Ok((
+                row.get(0)?,
+                u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0),
+            ))
+        };
         statement.query_map([], row)?.collect()
     }
 }
 
 fn point_row(row: &Row<'_>) -> rusqlite::Result<PointRow> {
-    let count = |index: usize| row.get::<_, i64>(index).map(|n| u64::try_from(n).unwrap_or(0));
+    let count = |index: usize| {
+        row.get::<_, i64>(index)
+            .map(|n| u64::try_from(n).unwrap_or(0))
+    };
     Ok(PointRow {
         run: row.get(0)?,
         series: row.get(1)?,

@@ -26,7 +26,8 @@ impl Store {
     /// # Errors
     /// An [`OpenError`] when there is no memory for it.
     pub fn empty(path: impl AsRef<Path>) -> Result<Store, OpenError> {
-        let connection = Connection::open_in_memory().map_err(|source| explain(path.as_ref(), BUSY, source))?;
+        let connection =
+            Connection::open_in_memory().map_err(|source| explain(path.as_ref(), BUSY, source))?;
         in_memory(connection, path.as_ref())
     }
 }
@@ -35,7 +36,9 @@ fn read_within(path: &Path, busy: Duration) -> Result<Store, OpenError> {
     if let Err(error) = path.metadata()
         && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
     {
-        return Err(OpenError::Absent { path: path.to_owned() });
+        return Err(OpenError::Absent {
+            path: path.to_owned(),
+        });
     }
     let (connection, version) = match shared(path, busy) {
         Err(OpenError::CannotOpen { .. } | OpenError::ReadOnly { .. }) => alone(path, busy)?,
@@ -58,10 +61,18 @@ const PAGES: i32 = 1024;
 /// As all others have it open: whoever writes meanwhile is neither waited for nor disturbed.
 fn shared(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(|source| explain(path, busy, source))?;
-    connection.busy_timeout(busy).map_err(|source| explain(path, busy, source))?;
-    if connection.is_readonly(rusqlite::MAIN_DB).map_err(|source| explain(path, busy, source))? {
-        return Err(OpenError::ReadOnly { path: path.to_owned() });
+    let connection =
+        Connection::open_with_flags(path, flags).map_err(|source| explain(path, busy, source))?;
+    connection
+        .busy_timeout(busy)
+        .map_err(|source| explain(path, busy, source))?;
+    if connection
+        .is_readonly(rusqlite::MAIN_DB)
+        .map_err(|source| explain(path, busy, source))?
+    {
+        return Err(OpenError::ReadOnly {
+            path: path.to_owned(),
+        });
     }
     let version = check_is_ours(&connection, path, busy)?;
     Ok((connection, version))
@@ -70,8 +81,11 @@ fn shared(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
 /// From where nothing may be written, not even the index of a log: then the file is read as it lies there, if it is whole.
 fn alone(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
     let open = |name: &Path, flags| {
-        let connection = Connection::open_with_flags(name, flags).map_err(|source| explain(path, busy, source))?;
-        connection.busy_timeout(busy).map_err(|source| explain(path, busy, source))?;
+        let connection = Connection::open_with_flags(name, flags)
+            .map_err(|source| explain(path, busy, source))?;
+        connection
+            .busy_timeout(busy)
+            .map_err(|source| explain(path, busy, source))?;
         let version = check_is_ours(&connection, path, busy)?;
         Ok((connection, version))
     };
@@ -81,7 +95,10 @@ fn alone(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
     };
     match open(path, flags) {
         Err(OpenError::CannotOpen { .. } | OpenError::ReadOnly { .. }) => {
-            Err(OpenError::Unsettled { path: path.to_owned(), beside })
+            Err(OpenError::Unsettled {
+                path: path.to_owned(),
+                beside,
+            })
         }
         opened => opened,
     }
@@ -94,7 +111,9 @@ fn unsettled(path: &Path) -> Option<PathBuf> {
         name.push(ending);
         PathBuf::from(name)
     });
-    beside.into_iter().find(|name| name.metadata().is_ok_and(|file| file.len() > 0))
+    beside
+        .into_iter()
+        .find(|name| name.metadata().is_ok_and(|file| file.len() > 0))
 }
 
 /// The name by which SQLite takes a file for one that nobody changes.
@@ -114,18 +133,32 @@ fn unchanging(path: &Path) -> PathBuf {
 }
 
 fn in_memory(mut connection: Connection, path: &Path) -> Result<Store, OpenError> {
-    let rebuild = migrate::migrate(&mut connection).map_err(|source| explain(path, BUSY, source))?;
-    let mut store = Store { connection, path: path.to_owned(), journal: JournalMode::WriteAhead };
+    let rebuild =
+        migrate::migrate(&mut connection).map_err(|source| explain(path, BUSY, source))?;
+    let mut store = Store {
+        connection,
+        path: path.to_owned(),
+        journal: JournalMode::WriteAhead,
+    };
     if rebuild {
-        store.rebuild().map_err(|source| OpenError::Rebuild { path: path.to_owned(), source: source.into() })?;
+        store.rebuild().map_err(|source| OpenError::Rebuild {
+            path: path.to_owned(),
+            source: source.into(),
+        })?;
     }
     to_read(store.connection, path)
 }
 
 /// What is changed by mistake would be lost, or would change what was only to be read: SQLite refuses it.
 fn to_read(connection: Connection, path: &Path) -> Result<Store, OpenError> {
-    connection.pragma_update(None, "query_only", true).map_err(|source| explain(path, BUSY, source))?;
-    Ok(Store { connection, path: path.to_owned(), journal: JournalMode::WriteAhead })
+    connection
+        .pragma_update(None, "query_only", true)
+        .map_err(|source| explain(path, BUSY, source))?;
+    Ok(Store {
+        connection,
+        path: path.to_owned(),
+        journal: JournalMode::WriteAhead,
+    })
 }
 
 #[cfg(test)]
@@ -136,8 +169,12 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        files.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+        let files = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        files
+            .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+            .collect()
     }
 
     #[test]
@@ -159,7 +196,13 @@ mod tests {
         for name in ["new.db", "empty.db"] {
             let store = Store::read(dir.path().join(name)).unwrap();
             assert_eq!(store.count().unwrap(), 0);
-            assert!(store.connection.execute_batch("CREATE TABLE x (y)").is_err(), "{name} can be written to");
+            assert!(
+                store
+                    .connection
+                    .execute_batch("CREATE TABLE x (y)")
+                    .is_err(),
+                "{name} can be written to"
+            );
         }
         assert_eq!(content(dir.path()), before);
     }
@@ -174,7 +217,13 @@ mod tests {
         // Who may do everything is not kept from it by permissions, so the last resort is taken by itself as well.
         assert_eq!(Store::read(&path).unwrap().count().unwrap(), 0);
         let (connection, version) = alone(&path, BUSY).unwrap();
-        assert_eq!((version, to_read(connection, &path).unwrap().count().unwrap()), (migrate::NEWEST, 0));
+        assert_eq!(
+            (
+                version,
+                to_read(connection, &path).unwrap().count().unwrap()
+            ),
+            (migrate::NEWEST, 0)
+        );
         std::fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
         assert_eq!(content(dir.path()).len(), 1);
     }
@@ -184,9 +233,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.db");
         let writer = Store::open(&path).unwrap();
-        writer.connection.execute_batch("PRAGMA wal_autocheckpoint = 0; CREATE TABLE more (x)").unwrap();
+        writer
+            .connection
+            .execute_batch("PRAGMA wal_autocheckpoint = 0; CREATE TABLE more (x)")
+            .unwrap();
         assert_eq!(unsettled(&path), Some(dir.path().join("x.db-wal")));
-        let there = Store::read(&path).unwrap().connection.table_exists(None, "more").unwrap();
+        let there = Store::read(&path)
+            .unwrap()
+            .connection
+            .table_exists(None, "more")
+            .unwrap();
         assert!(there, "what another process has just written is read too");
     }
 
@@ -198,10 +254,16 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() / 2 + 100]).unwrap();
         let told = match Store::read(&path) {
-            Ok(store) => store.runs(&crate::Filter::default()).unwrap_err().to_string(),
+            Ok(store) => store
+                .runs(&crate::Filter::default())
+                .unwrap_err()
+                .to_string(),
             Err(error) => error.to_string(),
         };
-        assert!(told.contains("damaged") || told.contains("malformed"), "{told}");
+        assert!(
+            told.contains("damaged") || told.contains("malformed"),
+            "{told}"
+        );
         assert!(!told.contains("may write to"), "{told}");
     }
 }

@@ -114,20 +114,43 @@ pub struct PhaseRow {
 
 /// The part of a query after WHERE, with its parameters in order.
 fn conditions(filter: &Filter) -> (String, Vec<Value>) {
-    let Filter { series, scenario, target, imported, outcome, since_unix_ms, until_unix_ms, limit: _ } = filter;
+    let Filter {
+        series,
+        scenario,
+        target,
+        imported,
+        outcome,
+        since_unix_ms,
+        until_unix_ms,
+        limit: _,
+    } = filter;
     let text = |value: &Option<String>| value.clone().map(Value::Text);
     let all = [
         ("series = ?", text(series)),
         ("scenario = ?", text(scenario)),
-        ("instr(lower(target), ?) > 0", target.as_ref().map(|t| Value::Text(t.to_ascii_lowercase()))),
+        (
+            "instr(lower(target), ?) > 0",
+            target.as_ref().map(|t| Value::Text(t.to_ascii_lowercase())),
+        ),
         ("imported = ?", imported.map(|i| Value::Integer(i.into()))),
-        ("outcome = ?", outcome.map(|o| Value::Text(o.name().to_owned()))),
+        (
+            "outcome = ?",
+            outcome.map(|o| Value::Text(o.name().to_owned())),
+        ),
         ("started_unix_ms >= ?", since_unix_ms.map(Value::Integer)),
         ("started_unix_ms < ?", until_unix_ms.map(Value::Integer)),
     ];
-    let set: Vec<(&str, Value)> = all.into_iter().filter_map(|(sql, value)| Some((sql, value?))).collect();
-    let sql: Vec<&str> = std::iter::once("TRUE").chain(set.iter().map(|(sql, _)| *sql)).collect();
-    (sql.join(" AND "), set.into_iter().map(|(_, value)| value).collect())
+    let set: Vec<(&str, Value)> = all
+        .into_iter()
+        .filter_map(|(sql, value)| Some((sql, value?)))
+        .collect();
+    let sql: Vec<&str> = std::iter::once("TRUE")
+        .chain(set.iter().map(|(sql, _)| *sql))
+        .collect();
+    (
+        sql.join(" AND "),
+        set.into_iter().map(|(_, value)| value).collect(),
+    )
 }
 
 impl Store {
@@ -136,7 +159,8 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
     pub fn runs(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
-        self.select_runs(filter).map_err(self.failed("list the runs"))
+        self.select_runs(filter)
+            .map_err(self.failed("list the runs"))
     }
 
     fn select_runs(&self, filter: &Filter) -> rusqlite::Result<Vec<RunRow>> {
@@ -148,8 +172,9 @@ impl Store {
              FROM run WHERE {wanted} ORDER BY started_unix_ms DESC, id DESC LIMIT {limit}"
         );
         let mut statement = self.connection.prepare(&sql)?;
-        let mut rows =
-            statement.query_map(rusqlite::params_from_iter(parameters), run_row)?.collect::<Result<Vec<_>, _>>()?;
+        let mut rows = statement
+            .query_map(rusqlite::params_from_iter(parameters), run_row)?
+            .collect::<Result<Vec<_>, _>>()?;
         for row in &mut rows {
             row.short = self.short_id(&row.id)?;
         }
@@ -175,7 +200,8 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
     pub fn phases(&self, filter: &Filter) -> Result<Vec<PhaseRow>, StoreError> {
-        self.select_phases(filter).map_err(self.failed("list the phases"))
+        self.select_phases(filter)
+            .map_err(self.failed("list the phases"))
     }
 
     fn select_phases(&self, filter: &Filter) -> rusqlite::Result<Vec<PhaseRow>> {
@@ -187,7 +213,9 @@ impl Store {
              JOIN phase p ON p.run = r.id ORDER BY r.started_unix_ms DESC, r.id DESC, p.idx, p.op"
         );
         let mut statement = self.connection.prepare(&sql)?;
-        statement.query_map(rusqlite::params_from_iter(parameters), phase_row)?.collect()
+        statement
+            .query_map(rusqlite::params_from_iter(parameters), phase_row)?
+            .collect()
     }
 }
 
@@ -197,11 +225,13 @@ fn shared_prefix(a: &str, b: &str) -> usize {
 
 /// Columns are counts that were clamped on their way in, so they are never negative; a damaged one reads as 0.
 fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(index).map(|n| u64::try_from(n).unwrap_or(0))
+    row.get::<_, i64>(index)
+        .map(|n| u64::try_from(n).unwrap_or(0))
 }
 
 fn small(row: &Row<'_>, index: usize) -> rusqlite::Result<u32> {
-    row.get::<_, i64>(index).map(|n| u32::try_from(n).unwrap_or(0))
+    row.get::<_, i64>(index)
+        .map(|n| u32::try_from(n).unwrap_or(0))
 }
 
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
@@ -227,7 +257,10 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
 
 fn phase_row(row: &Row<'_>) -> rusqlite::Result<PhaseRow> {
     let name: String = row.get(3)?;
-    let op = Op::ALL.into_iter().find(|op| op.name() == name).unwrap_or(Op::Trim);
+    let op = Op::ALL
+        .into_iter()
+        .find(|op| op.name() == name)
+        .unwrap_or(Op::Trim);
     Ok(PhaseRow {
         run: row.get(0)?,
         index: small(row, 1)?,

@@ -34,7 +34,13 @@ pub fn export_verification(verification: &Verification) -> Result<String, Export
     }
     let mut printable = verification.clone();
     let mut paths = vec![&mut printable.target.path];
-    paths.extend(printable.target.filesystem.as_mut().map(|fs| &mut fs.mount_point));
+    paths.extend(
+        printable
+            .target
+            .filesystem
+            .as_mut()
+            .map(|fs| &mut fs.mount_point),
+    );
     if let Fact::Known(device) = &mut printable.target.device {
         paths.push(&mut device.node);
     }
@@ -44,7 +50,10 @@ pub fn export_verification(verification: &Verification) -> Result<String, Export
     for path in paths {
         *path = PathBuf::from(path.to_string_lossy().into_owned());
     }
-    serde_json::to_string(&printable).map_err(|source| ExportError { id: verification.id.clone(), source })
+    serde_json::to_string(&printable).map_err(|source| ExportError {
+        id: verification.id.clone(),
+        source,
+    })
 }
 
 /// Reads a line of JSON that is a verification; `None` when it is something else, such as the record of a run.
@@ -57,10 +66,17 @@ pub fn import_verification(text: &str) -> Option<Result<Verification, FindError>
 }
 
 fn parse(id: &str, body: &str) -> Result<Verification, FindError> {
-    let damaged = |source| FindError::Damaged { id: id.to_owned(), source };
+    let damaged = |source| FindError::Damaged {
+        id: id.to_owned(),
+        source,
+    };
     let head: VerificationHead = serde_json::from_str(body).map_err(damaged)?;
     if head.format > FORMAT {
-        return Err(FindError::Newer { id: id.to_owned(), found: head.format, newest: FORMAT });
+        return Err(FindError::Newer {
+            id: id.to_owned(),
+            found: head.format,
+            newest: FORMAT,
+        });
     }
     serde_json::from_str(body).map_err(damaged)
 }
@@ -70,17 +86,33 @@ impl Store {
     ///
     /// # Errors
     /// [`AppendError`]; nothing is stored then.
-    pub fn append_verification(&mut self, verification: &Verification) -> Result<Appended, AppendError> {
+    pub fn append_verification(
+        &mut self,
+        verification: &Verification,
+    ) -> Result<Appended, AppendError> {
         let id = &verification.id;
         check_id(id)?;
         let body = export_verification(verification)?;
-        if let Some(stored) = self.verification_body(id).map_err(self.failed("look for a verification"))? {
-            let same = stored == body || parse(id, &stored).is_ok_and(|stored| stored == *verification);
-            let conflict = || AppendError::Conflict { id: id.clone(), path: self.path().to_owned() };
-            return if same { Ok(Appended::AlreadyThere) } else { Err(conflict()) };
+        if let Some(stored) = self
+            .verification_body(id)
+            .map_err(self.failed("look for a verification"))?
+        {
+            let same =
+                stored == body || parse(id, &stored).is_ok_and(|stored| stored == *verification);
+            let conflict = || AppendError::Conflict {
+                id: id.clone(),
+                path: self.path().to_owned(),
+            };
+            return if same {
+                Ok(Appended::AlreadyThere)
+            } else {
+                Err(conflict())
+            };
         }
         let sql = "INSERT INTO verification (id, format, body) VALUES (?1, ?2, ?3)";
-        let appended = self.connection.execute(sql, params![id, verification.format, body]);
+        let appended = self
+            .connection
+            .execute(sql, params![id, verification.format, body]);
         appended.map_err(self.failed("store a verification"))?;
         self.settle();
         Ok(Appended::Stored)
@@ -88,7 +120,10 @@ impl Store {
 
     fn verification_body(&self, id: &str) -> rusqlite::Result<Option<String>> {
         let sql = "SELECT body FROM verification WHERE id = ?1";
-        self.connection.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()
+        self.connection
+            .prepare_cached(sql)?
+            .query_row([id], |row| row.get(0))
+            .optional()
     }
 
     /// The verification with that id, or the only one whose id begins so.
@@ -96,7 +131,9 @@ impl Store {
     /// # Errors
     /// [`FindError`]: none, several, or one that this build cannot read.
     pub fn verification(&self, id_or_prefix: &str) -> Result<Verification, FindError> {
-        let found = self.verifications_from(id_or_prefix).map_err(self.failed("look for a verification"))?;
+        let found = self
+            .verifications_from(id_or_prefix)
+            .map_err(self.failed("look for a verification"))?;
         let not_found = || FindError::NotFound {
             what: "verification",
             prefix: id_or_prefix.to_owned(),
@@ -121,7 +158,9 @@ impl Store {
     /// # Errors
     /// [`FindError`] when it cannot be read.
     pub fn latest_verification(&self) -> Result<Option<Verification>, FindError> {
-        let newest = self.newest_verifications(1).map_err(self.failed("list the verifications"))?;
+        let newest = self
+            .newest_verifications(1)
+            .map_err(self.failed("list the verifications"))?;
         newest.first().map(|(id, body)| parse(id, body)).transpose()
     }
 
@@ -130,7 +169,9 @@ impl Store {
     /// # Errors
     /// [`FindError`] when the database cannot be read.
     pub fn verifications(&self, limit: u32) -> Result<Readable<Verification>, FindError> {
-        let newest = self.newest_verifications(limit).map_err(self.failed("list the verifications"))?;
+        let newest = self
+            .newest_verifications(limit)
+            .map_err(self.failed("list the verifications"))?;
         Readable::collect(newest.into_iter().map(|(id, body)| {
             let parsed = parse(&id, &body);
             (id, parsed)
@@ -140,7 +181,9 @@ impl Store {
     fn newest_verifications(&self, limit: u32) -> rusqlite::Result<Vec<(String, String)>> {
         let sql = "SELECT id, body FROM verification ORDER BY seq DESC LIMIT ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
-        statement.query_map([limit], |row| Ok((row.get(0)?, text(row.get_ref(1)?))))?.collect()
+        statement
+            .query_map([limit], |row| Ok((row.get(0)?, text(row.get_ref(1)?))))?
+            .collect()
     }
 
     fn verifications_from(&self, prefix: &str) -> rusqlite::Result<Vec<(String, String)>> {

@@ -23,7 +23,9 @@ fn records_of_format_1_are_read() {
         std::fs::write(&path, lines.concat()).unwrap();
     }
     let text = std::fs::read_to_string(&path).unwrap();
-    let read: Vec<_> = import_lines(&text).map(|(_, record)| record.unwrap()).collect();
+    let read: Vec<_> = import_lines(&text)
+        .map(|(_, record)| record.unwrap())
+        .collect();
     assert_eq!(read.len(), 3);
     assert!(read.iter().all(|r| r.format == 1));
     // Written again it is the same record, whatever fields were added since.
@@ -61,10 +63,19 @@ fn databases_of_schema_1_are_read_as_they_lie() {
     std::fs::copy(fixtures().join("schema-1.db"), &copy).unwrap();
     let before = std::fs::read(&copy).unwrap();
     let store = Store::read(&copy).unwrap();
-    assert_eq!((store.count().unwrap(), store.verifications(9).unwrap().records.len()), (3, 0));
+    assert_eq!(
+        (
+            store.count().unwrap(),
+            store.verifications(9).unwrap().records.len()
+        ),
+        (3, 0)
+    );
     assert_eq!(store.series(&record(1).id).unwrap().len(), 2);
     drop(store);
-    assert!(std::fs::read(&copy).unwrap() == before, "reading brought the file to the newest schema");
+    assert!(
+        std::fs::read(&copy).unwrap() == before,
+        "reading brought the file to the newest schema"
+    );
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
@@ -73,7 +84,10 @@ fn records_of_the_future_and_damaged_ones_are_named() {
     let text = export(&record(1)).unwrap();
     let told = |text: &str| import(text).unwrap_err().to_string();
     let future = text.replacen("\"format\":1", "\"format\":77", 1);
-    assert!(matches!(import(&future), Err(ImportError::Newer { found: 77, .. })));
+    assert!(matches!(
+        import(&future),
+        Err(ImportError::Newer { found: 77, .. })
+    ));
     insta::assert_snapshot!(told(&future), @"run 019b8d5e-0000-7001-8000-000000000001 has record format 77, and this build reads formats up to 1: a newer hakaru wrote it, so use that version or a later one");
     insta::assert_snapshot!(told(&text.replacen("\"format\":1", "\"format\":0", 1)), @"run 019b8d5e-0000-7001-8000-000000000001 has record format 0, which no hakaru ever wrote");
     insta::assert_snapshot!(told("fio-3.39"), @"this is no whole run record of hakaru: expected ident at line 1 column 2. A record is one line of JSON, as `hakaru export` writes it");

@@ -25,7 +25,9 @@ fn child(test: &str, database: &Path) -> Child {
 fn acknowledged(child: &mut Child, many: usize) -> Vec<String> {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     // The test harness may print its own words in front of the first.
-    let ids = lines.map_while(Result::ok).filter_map(|l| l.split_once("stored ").map(|(_, id)| id.to_owned()));
+    let ids = lines
+        .map_while(Result::ok)
+        .filter_map(|l| l.split_once("stored ").map(|(_, id)| id.to_owned()));
     ids.take(many).collect()
 }
 
@@ -52,10 +54,15 @@ fn child_that_dies_inside_a_transaction() {
     };
     let raw = rusqlite::Connection::open(path).unwrap();
     // So small a cache spills the open transaction into the log before the end.
-    raw.execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE").unwrap();
+    raw.execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE")
+        .unwrap();
     for n in 0..50 {
         let body = "x".repeat(100_000);
-        raw.execute("INSERT INTO record (id, format, body) VALUES (?1, 1, ?2)", (format!("torn-{n}"), body)).unwrap();
+        raw.execute(
+            "INSERT INTO record (id, format, body) VALUES (?1, 1, ?2)",
+            (format!("torn-{n}"), body),
+        )
+        .unwrap();
     }
     println!("stored nothing");
     std::process::abort();
@@ -64,13 +71,19 @@ fn child_that_dies_inside_a_transaction() {
 fn check_sound(path: &Path, expected: &[String]) -> Store {
     let store = Store::open(path).unwrap();
     let raw = rusqlite::Connection::open(path).unwrap();
-    let verdict: String = raw.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    let verdict: String = raw
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(verdict, "ok");
     for id in expected {
         assert_eq!(store.run(id).unwrap().id, *id);
     }
     let orphans = "SELECT count(*) FROM record WHERE id NOT IN (SELECT id FROM run)";
-    assert_eq!(raw.query_row(orphans, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    assert_eq!(
+        raw.query_row(orphans, [], |row| row.get::<_, i64>(0))
+            .unwrap(),
+        0
+    );
     store
 }
 
@@ -113,7 +126,9 @@ fn several_processes_may_append_at_once() {
             let path = &path;
             scope.spawn(move || {
                 let mut store = Store::open(path).unwrap();
-                (0..10).for_each(|n| assert!(store.append(&support::record(thread * 100 + n)).is_ok()));
+                (0..10).for_each(|n| {
+                    assert!(store.append(&support::record(thread * 100 + n)).is_ok())
+                });
             });
         }
     });

@@ -6,7 +6,9 @@ use hakaru_model::campaign::{CampaignPoint, DeviceSegment, PreparedStep};
 use hakaru_model::mismatch::{BlockDifference, Mismatch, Saved};
 use hakaru_model::record::{FORMAT, Origin, Outcome, RunRecord};
 use hakaru_model::units::{Bytes, Nanos};
-use hakaru_store::{AppendError, Appended, Filter, FindError, ImportError, OutcomeKind, Store, export, import};
+use hakaru_store::{
+    AppendError, Appended, Filter, FindError, ImportError, OutcomeKind, Store, export, import,
+};
 use proptest::prelude::*;
 use support::{id, record, repeat_of};
 
@@ -40,7 +42,10 @@ fn the_same_twice_is_harmless_and_another_is_refused() {
     let first = record(1);
     store.append(&first).unwrap();
     assert_eq!(store.append(&first).unwrap(), Appended::AlreadyThere);
-    let other = RunRecord { started_unix_ms: 0, ..first.clone() };
+    let other = RunRecord {
+        started_unix_ms: 0,
+        ..first.clone()
+    };
     let refused = store.append_all([&record(2), &other]).unwrap_err();
     assert!(matches!(refused, AppendError::Conflict { .. }), "{refused}");
     assert_eq!(store.count().unwrap(), 1, "all or none");
@@ -51,7 +56,12 @@ fn the_same_twice_is_harmless_and_another_is_refused() {
 fn ids_that_cannot_be_typed_are_refused() {
     let (_dir, mut store) = empty();
     for id in ["", "a b", "../x", "naïve", &"x".repeat(65)] {
-        let refused = store.append(&RunRecord { id: id.to_owned(), ..record(1) }).unwrap_err();
+        let refused = store
+            .append(&RunRecord {
+                id: id.to_owned(),
+                ..record(1)
+            })
+            .unwrap_err();
         assert!(matches!(refused, AppendError::BadId { .. }), "{refused}");
     }
 }
@@ -60,10 +70,20 @@ fn ids_that_cannot_be_typed_are_refused() {
 fn what_could_not_be_read_again_is_refused() {
     let (_dir, mut store) = empty();
     let mut nan = record(1);
-    nan.scenario.phases[0].jobs[0].access.distribution = hakaru_model::job::Distribution::Zipf(f64::NAN);
-    assert!(matches!(store.append(&nan), Err(AppendError::Unreadable(_))));
-    let future = RunRecord { format: FORMAT + 1, ..record(2) };
-    assert!(matches!(store.append(&future), Err(AppendError::Unreadable(ImportError::Newer { .. }))));
+    nan.scenario.phases[0].jobs[0].access.distribution =
+        hakaru_model::job::Distribution::Zipf(f64::NAN);
+    assert!(matches!(
+        store.append(&nan),
+        Err(AppendError::Unreadable(_))
+    ));
+    let future = RunRecord {
+        format: FORMAT + 1,
+        ..record(2)
+    };
+    assert!(matches!(
+        store.append(&future),
+        Err(AppendError::Unreadable(ImportError::Newer { .. }))
+    ));
     assert_eq!(store.count().unwrap(), 0);
 }
 
@@ -75,7 +95,10 @@ fn a_path_that_is_no_text_does_not_cost_the_measurement() {
     odd.target.path = std::ffi::OsString::from_vec(b"/mnt/\xff.tmp".to_vec()).into();
     store.append(&odd).unwrap();
     assert_eq!(store.append(&odd).unwrap(), Appended::AlreadyThere);
-    assert_eq!(store.run(&odd.id).unwrap().target.path.to_str(), Some("/mnt/\u{FFFD}.tmp"));
+    assert_eq!(
+        store.run(&odd.id).unwrap().target.path.to_str(),
+        Some("/mnt/\u{FFFD}.tmp")
+    );
 }
 
 #[test]
@@ -86,13 +109,29 @@ fn no_path_in_a_record_has_to_be_text() {
     let mut record = record(1);
     let replay = &mut record.scenario.phases[0].jobs[0].rules.replay;
     (replay.read, replay.write, replay.redirect) = (vec![odd()], Some(odd()), Some(odd()));
-    let saved = Some(Saved { received: odd(), expected: Some(odd()) });
-    let difference = BlockDifference::Magic { found: 1, wanted: 2 };
-    let mismatch = Mismatch { offset: Bytes(0), len: Bytes(512), difference, saved };
-    record.phases[0].workers[0].errors.first[0].mismatches.push(mismatch);
+    let saved = Some(Saved {
+        received: odd(),
+        expected: Some(odd()),
+    });
+    let difference = BlockDifference::Magic {
+        found: 1,
+        wanted: 2,
+    };
+    let mismatch = Mismatch {
+        offset: Bytes(0),
+        len: Bytes(512),
+        difference,
+        saved,
+    };
+    record.phases[0].workers[0].errors.first[0]
+        .mismatches
+        .push(mismatch);
     store.append(&record).unwrap();
     let stored = store.run(&record.id).unwrap();
-    assert_eq!(stored.scenario.phases[0].jobs[0].rules.replay.read[0].to_str(), Some("/mnt/\u{FFFD}"));
+    assert_eq!(
+        stored.scenario.phases[0].jobs[0].rules.replay.read[0].to_str(),
+        Some("/mnt/\u{FFFD}")
+    );
 }
 
 /// Figures beyond all sense, as a damaged import has them, overflowed their sum, and no point could be listed any more.
@@ -100,31 +139,69 @@ fn no_path_in_a_record_has_to_be_text() {
 fn points_are_listed_whatever_was_written() {
     let (_dir, mut store) = empty();
     let mut odd = record(1);
-    odd.campaign = Some(CampaignPoint { campaign: "c".into(), card: "0x1".into(), ..CampaignPoint::default() });
+    odd.campaign = Some(CampaignPoint {
+        campaign: "c".into(),
+        card: "0x1".into(),
+        ..CampaignPoint::default()
+    });
     odd.phases[0].workers[0].ops.write.bytes = u64::MAX;
     odd.phases.push(odd.phases[0].clone());
     store.append(&odd).unwrap();
     let points = store.points("c").unwrap();
-    assert_eq!((points.len(), points[0].written), (1, 9_200_000_000_000_000_000));
+    assert_eq!(
+        (points.len(), points[0].written),
+        (1, 9_200_000_000_000_000_000)
+    );
 }
 
 #[test]
 fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
     let (_dir, mut store) = empty();
     let filled = |n: u64, card: &str, stretches: u64| {
-        let stretch = |at: u64| DeviceSegment { offset: Bytes(at << 20), len: Bytes(1 << 20), elapsed: Nanos(1) };
+        let stretch = |at: u64| DeviceSegment {
+            offset: Bytes(at << 20),
+            len: Bytes(1 << 20),
+            elapsed: Nanos(1),
+        };
         let speed = (0..stretches).map(stretch).collect();
-        let step = |speed| PreparedStep { what: "filled with 0xff".into(), speed, ..PreparedStep::default() };
+        let step = |speed| PreparedStep {
+            what: "filled with 0xff".into(),
+            speed,
+            ..PreparedStep::default()
+        };
         let prepared = vec![step(Vec::new()), step(speed)];
-        let point = CampaignPoint { campaign: "c".into(), card: card.into(), prepared, ..CampaignPoint::default() };
-        RunRecord { campaign: Some(point), ..record(n) }
+        let point = CampaignPoint {
+            campaign: "c".into(),
+            card: card.into(),
+            prepared,
+            ..CampaignPoint::default()
+        };
+        RunRecord {
+            campaign: Some(point),
+            ..record(n)
+        }
     };
-    let failed = RunRecord { outcome: Outcome::Failed { error: "EIO".into() }, ..filled(6, "a", 9) };
-    for record in [filled(1, "a", 3), filled(2, "a", 0), filled(3, "a", 2), filled(4, "b", 0), record(5), failed] {
+    let failed = RunRecord {
+        outcome: Outcome::Failed {
+            error: "EIO".into(),
+        },
+        ..filled(6, "a", 9)
+    };
+    for record in [
+        filled(1, "a", 3),
+        filled(2, "a", 0),
+        filled(3, "a", 2),
+        filled(4, "b", 0),
+        record(5),
+        failed,
+    ] {
         store.append(&record).unwrap();
     }
     let host = store.points("c").unwrap()[0].host.clone();
-    assert_eq!(store.written_besides("c", &host).unwrap(), [("a".to_owned(), 5 << 20)]);
+    assert_eq!(
+        store.written_besides("c", &host).unwrap(),
+        [("a".to_owned(), 5 << 20)]
+    );
     // Another host may call another card so.
     assert_eq!(store.written_besides("c", "elsewhere").unwrap(), []);
     assert_eq!(store.written_besides("other", &host).unwrap(), []);
@@ -132,11 +209,18 @@ fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
     let mut level = filled(7, "b", 0);
     let point = level.campaign.as_mut().unwrap();
     (point.prepared[1].written, point.laid_out) = (Bytes(70), Bytes(4));
-    let failed = RunRecord { outcome: Outcome::Interrupted, id: record(8).id, ..level.clone() };
+    let failed = RunRecord {
+        outcome: Outcome::Interrupted,
+        id: record(8).id,
+        ..level.clone()
+    };
     for record in [level, failed] {
         store.append(&record).unwrap();
     }
-    assert_eq!(store.written_besides("c", &host).unwrap(), [("a".to_owned(), 5 << 20), ("b".to_owned(), 78)]);
+    assert_eq!(
+        store.written_besides("c", &host).unwrap(),
+        [("a".to_owned(), 5 << 20), ("b".to_owned(), 78)]
+    );
 }
 
 #[test]
@@ -146,9 +230,18 @@ fn raw_records_cannot_be_changed_by_anybody() {
     for (sql, told) in [
         ("UPDATE record SET body = '{}'", "never changed"),
         ("DELETE FROM record", "never deleted"),
-        ("INSERT OR REPLACE INTO record SELECT 77, id, format, '{}' FROM record", "never replaced"),
-        ("INSERT OR REPLACE INTO record SELECT seq, 'x', format, '{}' FROM record", "never replaced"),
-        ("REPLACE INTO record (id, format, body) SELECT id, format, '{}' FROM record", "never replaced"),
+        (
+            "INSERT OR REPLACE INTO record SELECT 77, id, format, '{}' FROM record",
+            "never replaced",
+        ),
+        (
+            "INSERT OR REPLACE INTO record SELECT seq, 'x', format, '{}' FROM record",
+            "never replaced",
+        ),
+        (
+            "REPLACE INTO record (id, format, body) SELECT id, format, '{}' FROM record",
+            "never replaced",
+        ),
     ] {
         let refused = raw.execute(sql, []).expect_err(sql).to_string();
         assert!(refused.contains(told), "{sql}: {refused}");
@@ -159,22 +252,75 @@ fn raw_records_cannot_be_changed_by_anybody() {
 #[test]
 fn lists_are_newest_first_and_narrow_down() {
     let mut imported = record(3);
-    imported.origin = Origin::Imported { program: "fio-3.39".into(), source: "a.log".into(), reported: Box::default() };
+    imported.origin = Origin::Imported {
+        program: "fio-3.39".into(),
+        source: "a.log".into(),
+        reported: Box::default(),
+    };
     imported.target.label = Some("Kioxia".into());
     let mut failed = record(2);
-    failed.outcome = Outcome::Failed { error: "disk full".into() };
+    failed.outcome = Outcome::Failed {
+        error: "disk full".into(),
+    };
     let (_dir, store) = holding(&[record(1), failed, imported]);
-    let listed = |filter: Filter| -> Vec<String> { store.runs(&filter).unwrap().into_iter().map(|r| r.id).collect() };
+    let listed = |filter: Filter| -> Vec<String> {
+        store
+            .runs(&filter)
+            .unwrap()
+            .into_iter()
+            .map(|r| r.id)
+            .collect()
+    };
     let ids = |ns: &[u64]| ns.iter().map(|&n| support::id(n)).collect::<Vec<_>>();
     assert_eq!(listed(Filter::default()), ids(&[3, 2, 1]));
-    assert_eq!(listed(Filter { limit: Some(1), ..Filter::default() }), ids(&[3]));
-    assert_eq!(listed(Filter { imported: Some(false), ..Filter::default() }), ids(&[2, 1]));
-    assert_eq!(listed(Filter { target: Some("kiOX".into()), ..Filter::default() }), ids(&[3]));
-    assert_eq!(listed(Filter { outcome: Some(OutcomeKind::Failed), ..Filter::default() }), ids(&[2]));
-    assert_eq!(listed(Filter { scenario: Some("none".into()), ..Filter::default() }), ids(&[]));
-    assert_eq!(listed(Filter { series: Some(support::id(2)), ..Filter::default() }), ids(&[2]));
+    assert_eq!(
+        listed(Filter {
+            limit: Some(1),
+            ..Filter::default()
+        }),
+        ids(&[3])
+    );
+    assert_eq!(
+        listed(Filter {
+            imported: Some(false),
+            ..Filter::default()
+        }),
+        ids(&[2, 1])
+    );
+    assert_eq!(
+        listed(Filter {
+            target: Some("kiOX".into()),
+            ..Filter::default()
+        }),
+        ids(&[3])
+    );
+    assert_eq!(
+        listed(Filter {
+            outcome: Some(OutcomeKind::Failed),
+            ..Filter::default()
+        }),
+        ids(&[2])
+    );
+    assert_eq!(
+        listed(Filter {
+            scenario: Some("none".into()),
+            ..Filter::default()
+        }),
+        ids(&[])
+    );
+    assert_eq!(
+        listed(Filter {
+            series: Some(support::id(2)),
+            ..Filter::default()
+        }),
+        ids(&[2])
+    );
     let begun = |n: i64| Some(support::BEGUN + n * 60_000);
-    let window = Filter { since_unix_ms: begun(2), until_unix_ms: begun(3), ..Filter::default() };
+    let window = Filter {
+        since_unix_ms: begun(2),
+        until_unix_ms: begun(3),
+        ..Filter::default()
+    };
     assert_eq!(listed(window), ids(&[2]));
 }
 
@@ -238,8 +384,16 @@ fn a_unique_beginning_of_an_id_is_enough() {
 
 #[test]
 fn a_whole_id_wins_over_longer_ones() {
-    let short = RunRecord { id: "a".into(), series: "a".into(), ..record(1) };
-    let long = RunRecord { id: "ab".into(), series: "ab".into(), ..record(2) };
+    let short = RunRecord {
+        id: "a".into(),
+        series: "a".into(),
+        ..record(1)
+    };
+    let long = RunRecord {
+        id: "ab".into(),
+        series: "ab".into(),
+        ..record(2)
+    };
     let (_dir, store) = holding(&[long, short]);
     assert_eq!(store.run("a").unwrap().id, "a");
     assert_eq!(store.series("a").unwrap()[0].id, "a");
@@ -248,22 +402,42 @@ fn a_whole_id_wins_over_longer_ones() {
 #[test]
 fn a_series_comes_in_the_order_of_its_runs() {
     let first = record(0x1001);
-    let runs = [repeat_of(&first, 0x1003, 2), first.clone(), repeat_of(&first, 0x1002, 1), record(0x2001)];
+    let runs = [
+        repeat_of(&first, 0x1003, 2),
+        first.clone(),
+        repeat_of(&first, 0x1002, 1),
+        record(0x2001),
+    ];
     let (_dir, store) = holding(&runs);
     for name in [first.id.as_str(), "019b8d5e-0001", &runs[0].id] {
-        let repeats: Vec<u32> = store.series(name).unwrap().iter().map(|r| r.repeat).collect();
+        let repeats: Vec<u32> = store
+            .series(name)
+            .unwrap()
+            .iter()
+            .map(|r| r.repeat)
+            .collect();
         assert_eq!(repeats, [0, 1, 2], "{name}");
     }
-    assert!(matches!(store.series("019b"), Err(FindError::Ambiguous { count: 2, .. })));
-    assert!(matches!(store.series("fff"), Err(FindError::NotFound { .. })));
+    assert!(matches!(
+        store.series("019b"),
+        Err(FindError::Ambiguous { count: 2, .. })
+    ));
+    assert!(matches!(
+        store.series("fff"),
+        Err(FindError::NotFound { .. })
+    ));
 }
 
 #[test]
 fn derived_tables_can_be_built_anew() {
     let (_dir, mut store) = holding(&[record(1), record(2)]);
-    let (runs, phases) = (store.runs(&Filter::default()).unwrap(), store.phases(&Filter::default()).unwrap());
+    let (runs, phases) = (
+        store.runs(&Filter::default()).unwrap(),
+        store.phases(&Filter::default()).unwrap(),
+    );
     let raw = rusqlite::Connection::open(store.path()).unwrap();
-    raw.execute_batch("DELETE FROM phase; DELETE FROM run; ").unwrap();
+    raw.execute_batch("DELETE FROM phase; DELETE FROM run; ")
+        .unwrap();
     assert_eq!(store.count().unwrap(), 0);
     assert_eq!(store.rebuild().unwrap(), 2);
     assert_eq!(store.runs(&Filter::default()).unwrap(), runs);
@@ -281,7 +455,10 @@ fn point_of(n: u64, repeat: u32, campaign: &str) -> RunRecord {
         workload: "rand-write".into(),
         repeat,
         definition: "0123456789abcdef".into(),
-        prepared: vec![PreparedStep { what: "mkfs.vfat".into(), ..PreparedStep::default() }],
+        prepared: vec![PreparedStep {
+            what: "mkfs.vfat".into(),
+            ..PreparedStep::default()
+        }],
         laid_out: Bytes(0),
     });
     record
@@ -289,13 +466,21 @@ fn point_of(n: u64, repeat: u32, campaign: &str) -> RunRecord {
 
 #[test]
 fn points_of_a_campaign_are_listed_and_survive_a_rebuild() {
-    let runs = [point_of(1, 0, "six cards"), point_of(2, 1, "six cards"), point_of(3, 0, "another"), record(4)];
+    let runs = [
+        point_of(1, 0, "six cards"),
+        point_of(2, 1, "six cards"),
+        point_of(3, 0, "another"),
+        record(4),
+    ];
     let (_dir, mut store) = holding(&runs);
     let points = store.points("six cards").unwrap();
     let seen: Vec<(&str, u32)> = points.iter().map(|p| (p.run.as_str(), p.repeat)).collect();
     assert_eq!(seen, [(runs[0].id.as_str(), 0), (runs[1].id.as_str(), 1)]);
     insta::assert_debug_snapshot!(points[0]);
-    assert_eq!(store.campaigns().unwrap(), [("another".to_owned(), 1), ("six cards".to_owned(), 2)]);
+    assert_eq!(
+        store.campaigns().unwrap(),
+        [("another".to_owned(), 1), ("six cards".to_owned(), 2)]
+    );
     assert_eq!(store.rebuild().unwrap(), 4);
     assert_eq!(store.points("six cards").unwrap(), points);
     assert_eq!(store.run(&runs[0].id).unwrap(), runs[0]);
@@ -310,7 +495,10 @@ fn counts_past_all_bounds_are_kept_in_the_record_and_clamped_in_lists() {
     huge.phases[0].workers.push(twin);
     let (_dir, store) = holding(std::slice::from_ref(&huge));
     assert_eq!(store.run(&huge.id).unwrap(), huge);
-    assert_eq!(store.runs(&Filter::default()).unwrap()[0].bytes, i64::MAX as u64);
+    assert_eq!(
+        store.runs(&Filter::default()).unwrap()[0].bytes,
+        i64::MAX as u64
+    );
 }
 
 #[test]
@@ -319,12 +507,20 @@ fn lists_read_no_record_and_need_no_sorting() {
     let raw = rusqlite::Connection::open(store.path()).unwrap();
     let plan = |sql: &str| -> String {
         let mut statement = raw.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        let rows = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
+        let rows = statement
+            .query_map([], |row| row.get::<_, String>(3))
+            .unwrap();
         rows.collect::<Result<Vec<_>, _>>().unwrap().join("; ")
     };
-    let newest = plan("SELECT id, target FROM run WHERE TRUE ORDER BY started_unix_ms DESC, id DESC LIMIT 20");
-    assert!(newest.contains("run_by_start") && !newest.contains("TEMP B-TREE"), "{newest}");
-    let series = plan("SELECT body FROM run JOIN record USING (id) WHERE series = 'x' ORDER BY repeat");
+    let newest = plan(
+        "SELECT id, target FROM run WHERE TRUE ORDER BY started_unix_ms DESC, id DESC LIMIT 20",
+    );
+    assert!(
+        newest.contains("run_by_start") && !newest.contains("TEMP B-TREE"),
+        "{newest}"
+    );
+    let series =
+        plan("SELECT body FROM run JOIN record USING (id) WHERE series = 'x' ORDER BY repeat");
     assert!(series.contains("run_by_series"), "{series}");
 }
 
@@ -360,25 +556,45 @@ proptest! {
 /// Changes what is stored behind the store's back.
 fn tamper(path: &std::path::Path, sql: &str) {
     let sql = format!("DROP TRIGGER IF EXISTS record_is_never_updated; {sql}");
-    rusqlite::Connection::open(path).unwrap().execute_batch(&sql).unwrap();
+    rusqlite::Connection::open(path)
+        .unwrap()
+        .execute_batch(&sql)
+        .unwrap();
 }
 
 #[test]
 fn a_damaged_record_hides_no_other_and_keeps_no_database_closed() {
-    for damage in ["'{\"format\":1}'", "'no json'", "CAST(x'ff7bfe' AS TEXT)", "''"] {
+    for damage in [
+        "'{\"format\":1}'",
+        "'no json'",
+        "CAST(x'ff7bfe' AS TEXT)",
+        "''",
+    ] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.db");
         let mut store = Store::open(&path).unwrap();
         for n in [1, 2, 3] {
-            store.append(&RunRecord { series: id(1), ..record(n) }).unwrap();
+            store
+                .append(&RunRecord {
+                    series: id(1),
+                    ..record(n)
+                })
+                .unwrap();
         }
         drop(store);
-        tamper(&path, &format!("UPDATE record SET body = {damage} WHERE id = '{}'", id(2)));
+        tamper(
+            &path,
+            &format!("UPDATE record SET body = {damage} WHERE id = '{}'", id(2)),
+        );
         let mut store = Store::open(&path).unwrap();
         let error = store.run(&id(2)).unwrap_err();
         assert!(error.is_unreadable(), "{damage}: {error}");
         let found = store.readable_series(&id(1)).unwrap();
-        assert_eq!((found.records.len(), found.unreadable.len()), (2, 1), "{damage}");
+        assert_eq!(
+            (found.records.len(), found.unreadable.len()),
+            (2, 1),
+            "{damage}"
+        );
         assert_eq!(found.unreadable[0].0, id(2));
         assert!(store.unlisted().unwrap().is_empty());
         // Deriving the lists anew, as a newer schema does, passes it over and leaves it where it is.
@@ -386,7 +602,10 @@ fn a_damaged_record_hides_no_other_and_keeps_no_database_closed() {
         assert_eq!(store.unlisted().unwrap(), [id(2)]);
         drop(store);
         let whole = export(&record(2)).unwrap().replace('\'', "''");
-        tamper(&path, &format!("UPDATE record SET body = '{whole}' WHERE id = '{}'", id(2)));
+        tamper(
+            &path,
+            &format!("UPDATE record SET body = '{whole}' WHERE id = '{}'", id(2)),
+        );
         assert_eq!(Store::open(&path).unwrap().rebuild().unwrap(), 3);
     }
 }

@@ -20,17 +20,30 @@ fn place() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("h.db");
     let store = Store::open(&database).unwrap();
-    Place { _folder: folder, database, store }
+    Place {
+        _folder: folder,
+        database,
+        store,
+    }
 }
 
 /// A record as it is before anything is measured.
 fn begun() -> RunRecord {
     let whole = support::record(1);
-    RunRecord { phases: Vec::new(), caveats: Vec::new(), outcome: Outcome::Interrupted, ..whole }
+    RunRecord {
+        phases: Vec::new(),
+        caveats: Vec::new(),
+        outcome: Outcome::Interrupted,
+        ..whole
+    }
 }
 
 fn interval(second: u64) -> Interval {
-    let mut interval = Interval { at: Nanos::from_secs(second), length: Nanos::from_secs(1), ..Interval::default() };
+    let mut interval = Interval {
+        at: Nanos::from_secs(second),
+        length: Nanos::from_secs(1),
+        ..Interval::default()
+    };
     let write = &mut interval.ops[Op::Write];
     (write.ios, write.bytes, write.clat_sum) = (100, 409_600, Nanos::from_millis(900));
     interval
@@ -45,7 +58,11 @@ fn killed(spool: Spool) {
 /// One phase measured wholly, two seconds of the next.
 fn one_and_a_half(store: &Store) -> Spool {
     let spool = store.spool(&begun()).unwrap();
-    let seat = WorkerHeader { name: "randwrite".into(), job: 0, clone: 0 };
+    let seat = WorkerHeader {
+        name: "randwrite".into(),
+        job: 0,
+        clone: 0,
+    };
     spool.phase_begins("seq-write", 7, vec![seat.clone()]);
     spool.so_far(vec![(0, interval(1))]);
     spool.phase_ends(&support::record(1).phases[0]);
@@ -58,22 +75,49 @@ fn one_and_a_half(store: &Store) -> Spool {
 
 #[test]
 fn a_run_that_was_killed_is_kept_as_far_as_it_came() {
-    let Place { _folder, database, mut store } = place();
+    let Place {
+        _folder,
+        database,
+        mut store,
+    } = place();
     killed(one_and_a_half(&store));
     let spools = left(&database);
     assert_eq!(spools.len(), 1);
-    assert!(matches!(store.look_into(&spools[0]).unwrap(), OrphanedRun::Run(_)), "looking changes nothing");
-    let OrphanedRun::Run(record) = store.keep_cut_short(&spools[0]).unwrap() else { panic!("it measured something") };
+    assert!(
+        matches!(store.look_into(&spools[0]).unwrap(), OrphanedRun::Run(_)),
+        "looking changes nothing"
+    );
+    let OrphanedRun::Run(record) = store.keep_cut_short(&spools[0]).unwrap() else {
+        panic!("it measured something")
+    };
     assert_eq!(store.run(&begun().id).unwrap(), *record);
-    assert_eq!((record.outcome.clone(), record.phases.len()), (Outcome::Interrupted, 2));
+    assert_eq!(
+        (record.outcome.clone(), record.phases.len()),
+        (Outcome::Interrupted, 2)
+    );
     assert_eq!(record.phases[0], support::record(1).phases[0]);
     let (half, worker) = (&record.phases[1], &record.phases[1].workers[0]);
-    assert_eq!((half.name.as_str(), half.started_unix_ms, half.elapsed), ("rand-write", 9, Nanos::from_secs(2)));
-    assert_eq!((worker.name.as_str(), worker.runtime, worker.stop), ("randwrite", half.elapsed, StopReason::Stopped));
+    assert_eq!(
+        (half.name.as_str(), half.started_unix_ms, half.elapsed),
+        ("rand-write", 9, Nanos::from_secs(2))
+    );
+    assert_eq!(
+        (worker.name.as_str(), worker.runtime, worker.stop),
+        ("randwrite", half.elapsed, StopReason::Stopped)
+    );
     let write = &worker.ops[Op::Write];
-    assert_eq!((write.ios, write.bytes, write.bw_samples.mean()), (200, 819_200, Some(409_600.0)));
-    assert_eq!((worker.intervals.len(), write.iops_samples.mean()), (2, Some(100_000.0)));
-    let cut = Caveat::CutShort { whole: 1, of: begun().scenario.phases.len() as u32 };
+    assert_eq!(
+        (write.ios, write.bytes, write.bw_samples.mean()),
+        (200, 819_200, Some(409_600.0))
+    );
+    assert_eq!(
+        (worker.intervals.len(), write.iops_samples.mean()),
+        (2, Some(100_000.0))
+    );
+    let cut = Caveat::CutShort {
+        whole: 1,
+        of: begun().scenario.phases.len() as u32,
+    };
     assert!(record.caveats.contains(&cut), "{:?}", record.caveats);
     assert!(left(&database).is_empty());
 }
@@ -81,24 +125,38 @@ fn a_run_that_was_killed_is_kept_as_far_as_it_came() {
 /// A database that was locked for too long cost the run, or made a stopped one of it.
 #[test]
 fn a_run_that_came_to_its_end_and_was_not_stored_is_kept_as_it_was() {
-    let Place { _folder, database, mut store } = place();
+    let Place {
+        _folder,
+        database,
+        mut store,
+    } = place();
     let spool = one_and_a_half(&store);
     assert!(spool.ended(&support::record(1)));
     drop(spool);
     let spools = left(&database);
-    assert_eq!(store.keep_cut_short(&spools[0]).unwrap(), OrphanedRun::Run(Box::new(support::record(1))));
+    assert_eq!(
+        store.keep_cut_short(&spools[0]).unwrap(),
+        OrphanedRun::Run(Box::new(support::record(1)))
+    );
     assert_eq!(store.run(&begun().id).unwrap(), support::record(1));
     // The record of another run has no business there.
     let spool = one_and_a_half(&store);
     assert!(spool.ended(&support::record(2)));
     drop(spool);
-    assert_eq!(store.keep_cut_short(&left(&database)[0]).unwrap(), OrphanedRun::Stored { id: begun().id });
+    assert_eq!(
+        store.keep_cut_short(&left(&database)[0]).unwrap(),
+        OrphanedRun::Stored { id: begun().id }
+    );
     assert_eq!(store.count().unwrap(), 1);
 }
 
 #[test]
 fn a_line_that_was_not_written_whole_ends_it() {
-    let Place { _folder, database, mut store } = place();
+    let Place {
+        _folder,
+        database,
+        mut store,
+    } = place();
     killed(one_and_a_half(&store));
     let spool = left(&database).remove(0);
     let mut file = std::fs::File::options().append(true).open(&spool).unwrap();
@@ -106,15 +164,24 @@ fn a_line_that_was_not_written_whole_ends_it() {
     file.write_all(b"{\"so_far\":[[0,{\"at\":3000").unwrap();
     file.write_all(&[0; 512]).unwrap();
     drop(file);
-    let OrphanedRun::Run(record) = store.keep_cut_short(&spool).unwrap() else { panic!("it measured something") };
+    let OrphanedRun::Run(record) = store.keep_cut_short(&spool).unwrap() else {
+        panic!("it measured something")
+    };
     assert_eq!(record.phases[1].elapsed, Nanos::from_secs(2));
 }
 
 #[test]
 fn a_run_that_goes_on_is_left_alone() {
-    let Place { _folder, database, mut store } = place();
+    let Place {
+        _folder,
+        database,
+        mut store,
+    } = place();
     let spool = one_and_a_half(&store);
-    assert_eq!(store.keep_cut_short(&left(&database)[0]).unwrap(), OrphanedRun::Running);
+    assert_eq!(
+        store.keep_cut_short(&left(&database)[0]).unwrap(),
+        OrphanedRun::Running
+    );
     // One that ends well leaves nothing.
     spool.remove();
     assert!(left(&database).is_empty() && store.count().unwrap() == 0);
@@ -122,27 +189,54 @@ fn a_run_that_goes_on_is_left_alone() {
 
 #[test]
 fn what_is_stored_already_or_measured_nothing_is_removed() {
-    let Place { _folder, database, mut store } = place();
+    let Place {
+        _folder,
+        database,
+        mut store,
+    } = place();
     killed(one_and_a_half(&store));
     store.append(&support::record(1)).unwrap();
     let spool = left(&database).remove(0);
-    assert_eq!(store.keep_cut_short(&spool).unwrap(), OrphanedRun::Stored { id: begun().id });
+    assert_eq!(
+        store.keep_cut_short(&spool).unwrap(),
+        OrphanedRun::Stored { id: begun().id }
+    );
     assert_eq!(store.run(&begun().id).unwrap(), support::record(1));
-    killed(store.spool(&RunRecord { id: support::id(2), ..begun() }).unwrap());
+    killed(
+        store
+            .spool(&RunRecord {
+                id: support::id(2),
+                ..begun()
+            })
+            .unwrap(),
+    );
     std::fs::write(store.spool_folder().join("half.new"), "{\"format\":").unwrap();
     for spool in left(&database) {
-        assert!(matches!(store.keep_cut_short(&spool).unwrap(), OrphanedRun::Nothing { .. }));
+        assert!(matches!(
+            store.keep_cut_short(&spool).unwrap(),
+            OrphanedRun::Nothing { .. }
+        ));
     }
     assert!(left(&database).is_empty() && store.count().unwrap() == 1);
 }
 
 #[test]
 fn rubbish_is_named_and_stays() {
-    let Place { _folder, database, mut store } = place();
+    let Place {
+        _folder,
+        database,
+        mut store,
+    } = place();
     std::fs::create_dir(store.spool_folder()).unwrap();
     std::fs::write(store.spool_folder().join("x.jsonl"), "no record\n").unwrap();
-    let error = store.keep_cut_short(&left(&database)[0]).unwrap_err().to_string();
-    assert!(error.contains("x.jsonl holds no run that can be read"), "{error}");
+    let error = store
+        .keep_cut_short(&left(&database)[0])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("x.jsonl holds no run that can be read"),
+        "{error}"
+    );
     assert_eq!(left(&database).len(), 1);
     assert!(left(&database.with_file_name("other.db")).is_empty());
 }

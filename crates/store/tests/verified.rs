@@ -11,16 +11,26 @@ use support::{fixtures, id, record};
 
 fn verification(n: u64) -> Verification {
     let run = record(n);
-    let point = SpeedPoint { offset: Bytes(0), len: Bytes(4 << 20), elapsed: Nanos(200_000_000) };
-    let map = SpeedMap { points: vec![point] };
+    let point = SpeedPoint {
+        offset: Bytes(0),
+        len: Bytes(4 << 20),
+        elapsed: Nanos(200_000_000),
+    };
+    let map = SpeedMap {
+        points: vec![point],
+    };
     let verdict = IntegrityVerdict {
         claimed: Bytes(64 << 30),
-        capacity: Capacity::Wraps { real: Bytes(8 << 30) },
+        capacity: Capacity::Wraps {
+            real: Bytes(8 << 30),
+        },
         good: Bytes(8 << 30),
         bad: vec![Span {
             offset: Bytes(0),
             len: Bytes(56 << 30),
-            state: BlockState::Overwritten { distance: Bytes(8 << 30) },
+            state: BlockState::Overwritten {
+                distance: Bytes(8 << 30),
+            },
         }],
         bad_bytes: Bytes(56 << 30),
         write_speed: map.clone(),
@@ -37,7 +47,9 @@ fn verification(n: u64) -> Verification {
         scope: if n.is_multiple_of(2) {
             Scope::Whole { restored: false }
         } else {
-            Scope::FreeSpace { folder: "/mnt/card".into() }
+            Scope::FreeSpace {
+                folder: "/mnt/card".into(),
+            }
         },
         seed: u64::MAX - n,
         completed: true,
@@ -51,22 +63,58 @@ fn what_is_appended_is_found_and_stays() {
     let path = dir.path().join("x.db");
     let mut store = Store::open(&path).unwrap();
     assert_eq!(store.latest_verification().unwrap(), None);
-    assert!(matches!(store.verification("01"), Err(FindError::NotFound { .. })));
+    assert!(matches!(
+        store.verification("01"),
+        Err(FindError::NotFound { .. })
+    ));
     for n in [1, 2, 3] {
         store.append_verification(&verification(n)).unwrap();
     }
     assert_eq!(store.latest_verification().unwrap(), Some(verification(3)));
-    assert_eq!(store.verifications(2).unwrap().records, [verification(3), verification(2)]);
+    assert_eq!(
+        store.verifications(2).unwrap().records,
+        [verification(3), verification(2)]
+    );
     assert_eq!(store.verification(&id(2)).unwrap(), verification(2));
-    assert!(matches!(store.verification(&id(2)[..8]), Err(FindError::Ambiguous { count: 3, .. })));
-    assert!(matches!(store.verification(""), Err(FindError::NotFound { .. })));
+    assert!(matches!(
+        store.verification(&id(2)[..8]),
+        Err(FindError::Ambiguous { count: 3, .. })
+    ));
+    assert!(matches!(
+        store.verification(""),
+        Err(FindError::NotFound { .. })
+    ));
     // The same id again, and an id that nobody could type.
-    assert_eq!(store.append_verification(&verification(2)).unwrap(), Appended::AlreadyThere);
-    let other = Verification { seed: 99, ..verification(2) };
-    assert!(matches!(store.append_verification(&other), Err(AppendError::Conflict { .. })));
-    assert!(store.append_verification(&Verification { id: "a b".to_owned(), ..verification(4) }).is_err());
+    assert_eq!(
+        store.append_verification(&verification(2)).unwrap(),
+        Appended::AlreadyThere
+    );
+    let other = Verification {
+        seed: 99,
+        ..verification(2)
+    };
+    assert!(matches!(
+        store.append_verification(&other),
+        Err(AppendError::Conflict { .. })
+    ));
+    assert!(
+        store
+            .append_verification(&Verification {
+                id: "a b".to_owned(),
+                ..verification(4)
+            })
+            .is_err()
+    );
     drop(store);
-    assert_eq!(Store::open(&path).unwrap().verifications(9).unwrap().records.len(), 3);
+    assert_eq!(
+        Store::open(&path)
+            .unwrap()
+            .verifications(9)
+            .unwrap()
+            .records
+            .len(),
+        3
+    );
 }
 
 #[test]
@@ -75,9 +123,19 @@ fn paths_that_json_cannot_carry_are_no_reason_to_lose_one() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::open(dir.path().join("x.db")).unwrap();
     let folder = std::path::PathBuf::from(std::ffi::OsString::from_vec(b"/mnt/\xff".to_vec()));
-    store.append_verification(&Verification { scope: Scope::FreeSpace { folder }, ..verification(1) }).unwrap();
+    store
+        .append_verification(&Verification {
+            scope: Scope::FreeSpace { folder },
+            ..verification(1)
+        })
+        .unwrap();
     let found = store.latest_verification().unwrap().unwrap();
-    assert_eq!(found.scope, Scope::FreeSpace { folder: "/mnt/\u{FFFD}".into() });
+    assert_eq!(
+        found.scope,
+        Scope::FreeSpace {
+            folder: "/mnt/\u{FFFD}".into()
+        }
+    );
 }
 
 #[test]
@@ -105,11 +163,21 @@ fn a_damaged_verification_hides_no_other() {
     for n in [1, 2, 3] {
         store.append_verification(&verification(n)).unwrap();
     }
-    let damage = format!("UPDATE verification SET body = CAST(x'ff7bfe' AS TEXT) WHERE id = '{}'", id(3));
+    let damage = format!(
+        "UPDATE verification SET body = CAST(x'ff7bfe' AS TEXT) WHERE id = '{}'",
+        id(3)
+    );
     let sql = format!("DROP TRIGGER verification_is_never_updated; {damage}");
-    rusqlite::Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch(&sql)
+        .unwrap();
     let found = store.verifications(9).unwrap();
     assert_eq!(found.records, [verification(2), verification(1)]);
-    assert!(found.unreadable.len() == 1 && found.unreadable[0].0 == id(3), "{:?}", found.unreadable);
+    assert!(
+        found.unreadable.len() == 1 && found.unreadable[0].0 == id(3),
+        "{:?}",
+        found.unreadable
+    );
     assert!(store.latest_verification().unwrap_err().is_unreadable());
 }

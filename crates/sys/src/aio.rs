@@ -84,8 +84,9 @@ impl SharedRing {
         let head = NonNull::new(start)?;
         // SAFETY: the page is mapped, aligned, and the kernel's for as long as the context lives.
         let found = unsafe { head.as_ref() };
-        let known =
-            found.magic == RING_MAGIC && found.incompat == 0 && found.header_length as usize == size_of::<RingHead>();
+        let known = found.magic == RING_MAGIC
+            && found.incompat == 0
+            && found.header_length as usize == size_of::<RingHead>();
         let nr = found.nr.load(Relaxed);
         let events = start.wrapping_add(1).cast_const().cast();
         (known && nr > 0).then_some(SharedRing { head, events, nr })
@@ -147,7 +148,8 @@ impl AioQueue {
         let depth = slots.count();
         let mut context: libc::c_ulong = 0;
         // SAFETY: the kernel writes one word to the pointer, which outlives the call.
-        let answer = unsafe { libc::syscall(libc::SYS_io_setup, depth as libc::c_long, &raw mut context) };
+        let answer =
+            unsafe { libc::syscall(libc::SYS_io_setup, depth as libc::c_long, &raw mut context) };
         if answer != 0 {
             return Err(last_errno());
         }
@@ -203,7 +205,10 @@ impl AioQueue {
     /// When there is no such slot or more I/Os are prepared than there are slots: a bug of the caller.
     #[inline(always)]
     pub fn prepare(&mut self, slot: u32, file: impl AsFd, write: bool, offset: u64, len: u32) {
-        assert!(self.prepared.len() < self.iocbs.len(), "more I/Os prepared than the queue has slots");
+        assert!(
+            self.prepared.len() < self.iocbs.len(),
+            "more I/Os prepared than the queue has slots"
+        );
         let buffer = self.slots.lend(slot as usize, len as usize) as u64;
         let iocb = &mut self.iocbs[slot as usize];
         *iocb = Iocb {
@@ -232,7 +237,12 @@ impl AioQueue {
         // SAFETY: the pointers are to control blocks in `self.iocbs`, which is never moved or resized; their buffers
         // lie in `self.slots`, which outlives every I/O because dropping the queue waits for them.
         let answer = unsafe {
-            libc::syscall(libc::SYS_io_submit, self.context, count as libc::c_long, self.prepared.as_mut_ptr())
+            libc::syscall(
+                libc::SYS_io_submit,
+                self.context,
+                count as libc::c_long,
+                self.prepared.as_mut_ptr(),
+            )
         };
         if answer < 0 {
             return Err(last_errno());
@@ -295,7 +305,10 @@ impl AioQueue {
         timeout: Option<Duration>,
         mut done: impl FnMut(Completion),
     ) -> Result<usize, Errno> {
-        let limit = timeout.map(|t| libc::timespec { tv_sec: t.as_secs() as _, tv_nsec: t.subsec_nanos() as _ });
+        let limit = timeout.map(|t| libc::timespec {
+            tv_sec: t.as_secs() as _,
+            tv_nsec: t.subsec_nanos() as _,
+        });
         let limit = limit.as_ref().map_or(std::ptr::null(), |t| &raw const *t);
         // SAFETY: the kernel writes at most `max` events, and `self.events` has room for them; the time lives until
         // the call returns.
@@ -330,13 +343,20 @@ impl AioQueue {
 #[inline(always)]
 fn land(slots: &mut Slots, event: &Event, done: &mut impl FnMut(Completion)) {
     slots.give_back(event.data as usize);
-    done(Completion { slot: event.data as u32, result: outcome(event.result) });
+    done(Completion {
+        slot: event.data as u32,
+        result: outcome(event.result),
+    });
 }
 
 /// A negative result is an error number.
 #[inline(always)]
 pub(crate) fn outcome(result: i64) -> Result<u32, Errno> {
-    if result < 0 { Err(failure(result)) } else { Ok(result as u32) }
+    if result < 0 {
+        Err(failure(result))
+    } else {
+        Ok(result as u32)
+    }
 }
 
 // Apart, because most I/Os come without.
@@ -409,7 +429,13 @@ mod tests {
         };
         for round in 0..5_000u64 {
             for slot in 0..4 {
-                queue.prepare(slot, &file, false, (round + u64::from(slot)) % 4 * 4096, 4096);
+                queue.prepare(
+                    slot,
+                    &file,
+                    false,
+                    (round + u64::from(slot)) % 4 * 4096,
+                    4096,
+                );
             }
             assert_eq!(queue.submit(usize::MAX), Ok(4));
             let mut seen = [false; 4];

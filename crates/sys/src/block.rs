@@ -20,10 +20,16 @@ const LOOP_GET_STATUS64: u32 = 0x4c05;
 /// device the size zero, and refuses writes with ENOSPC, as if it were full.
 pub fn is_pulled(path: &std::path::Path) -> bool {
     use rustix::fs::{FileType, Mode, OFlags};
-    let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty());
+    let opened = rustix::fs::open(
+        path,
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC,
+        Mode::empty(),
+    );
     match opened {
         Ok(file) => {
-            let is_block = |stat: rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+            let is_block = |stat: rustix::fs::Stat| {
+                FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice
+            };
             rustix::fs::fstat(&file).is_ok_and(is_block) && is_empty(&file)
         }
         Err(Errno::NOMEDIUM | Errno::NXIO | Errno::NODEV) => true,
@@ -46,8 +52,18 @@ pub fn is_empty(device: impl AsFd) -> bool {
 pub fn disk_sequence(device: impl AsFd) -> Result<u64, Errno> {
     let mut sequence = 0u64;
     // SAFETY: the request writes one 64-bit number to the pointer, which outlives the call.
-    let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKGETDISKSEQ as _, &raw mut sequence) };
-    if answer == 0 { Ok(sequence) } else { Err(last_errno()) }
+    let answer = unsafe {
+        libc::ioctl(
+            device.as_fd().as_raw_fd(),
+            BLKGETDISKSEQ as _,
+            &raw mut sequence,
+        )
+    };
+    if answer == 0 {
+        Ok(sequence)
+    } else {
+        Err(last_errno())
+    }
 }
 
 /// Discards a range of a block device, and all copies of it that the device keeps.
@@ -57,8 +73,18 @@ pub fn disk_sequence(device: impl AsFd) -> Result<u64, Errno> {
 pub fn secure_discard(device: impl AsFd, offset: u64, len: u64) -> Result<(), Errno> {
     let range: [u64; 2] = [offset, len];
     // SAFETY: the request reads two 64-bit numbers from the pointer, which outlives the call.
-    let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKSECDISCARD as _, range.as_ptr()) };
-    if answer == 0 { Ok(()) } else { Err(last_errno()) }
+    let answer = unsafe {
+        libc::ioctl(
+            device.as_fd().as_raw_fd(),
+            BLKSECDISCARD as _,
+            range.as_ptr(),
+        )
+    };
+    if answer == 0 {
+        Ok(())
+    } else {
+        Err(last_errno())
+    }
 }
 
 /// What is behind a loop device, as the kernel knows it: right even where the path it was set up with is gone, or leads to
@@ -82,14 +108,35 @@ pub struct LoopBacking {
 /// # Errors
 /// ENXIO when it is not set up, ENOTTY on what is no loop device.
 pub fn loop_backing(device: impl AsFd) -> Result<LoopBacking, Errno> {
-    let mut info = LoopInfo64 { numbers: [0; 5], flags: [0; 4], names: [0; 160], init: [0; 2] };
+    let mut info = LoopInfo64 {
+        numbers: [0; 5],
+        flags: [0; 4],
+        names: [0; 160],
+        init: [0; 2],
+    };
     // SAFETY: the request writes a `struct loop_info64` (232 bytes, the layout of `LoopInfo64`) to the pointer, which
     // outlives the call.
-    let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), LOOP_GET_STATUS64 as _, &raw mut info) };
+    let answer = unsafe {
+        libc::ioctl(
+            device.as_fd().as_raw_fd(),
+            LOOP_GET_STATUS64 as _,
+            &raw mut info,
+        )
+    };
     let [device, inode, raw_device, offset, size_limit] = info.numbers;
     // The kernel encodes both numbers as it does for user space in `stat`.
-    let backing = LoopBacking { device, inode, raw_device, offset, size_limit };
-    if answer == 0 { Ok(backing) } else { Err(last_errno()) }
+    let backing = LoopBacking {
+        device,
+        inode,
+        raw_device,
+        offset,
+        size_limit,
+    };
+    if answer == 0 {
+        Ok(backing)
+    } else {
+        Err(last_errno())
+    }
 }
 
 /// `struct loop_info64` of `linux/loop.h`.
@@ -112,7 +159,11 @@ struct LoopInfo64 {
 pub fn reread_partitions(device: impl AsFd) -> Result<(), Errno> {
     // SAFETY: this request takes no argument; the descriptor is open for the call.
     let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKRRPART as _, 0) };
-    if answer == 0 { Ok(()) } else { Err(last_errno()) }
+    if answer == 0 {
+        Ok(())
+    } else {
+        Err(last_errno())
+    }
 }
 
 #[cfg(test)]
@@ -125,7 +176,10 @@ mod tests {
         assert!(disk_sequence(&file).is_err());
         assert!(secure_discard(&file, 0, 4096).is_err());
         assert!(reread_partitions(&file).is_err());
-        assert!(!is_pulled(std::path::Path::new("/")) && is_pulled(std::path::Path::new("/dev/no-such-disk")));
+        assert!(
+            !is_pulled(std::path::Path::new("/"))
+                && is_pulled(std::path::Path::new("/dev/no-such-disk"))
+        );
         assert!(loop_backing(&file).is_err());
         assert_eq!(size_of::<LoopInfo64>(), 232);
     }

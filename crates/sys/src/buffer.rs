@@ -14,7 +14,11 @@ use std::ptr::NonNull;
 /// their own.
 pub fn map_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    for (setting, value) in [(libc::M_ARENA_MAX, 1), (libc::M_TOP_PAD, 16 << 10), (libc::M_MMAP_THRESHOLD, 32 << 10)] {
+    for (setting, value) in [
+        (libc::M_ARENA_MAX, 1),
+        (libc::M_TOP_PAD, 16 << 10),
+        (libc::M_MMAP_THRESHOLD, 32 << 10),
+    ] {
         // SAFETY: the call takes two numbers and changes a setting of the allocator; whoever calls has one thread only.
         let _ = unsafe { libc::mallopt(setting, value) };
     }
@@ -41,7 +45,14 @@ impl AlignedBuffer {
         let len = len.max(1);
         let flags = MapFlags::PRIVATE;
         // SAFETY: a null hint without MAP_FIXED cannot replace a mapping that somebody uses.
-        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, flags) }?;
+        let start = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                len,
+                ProtFlags::READ | ProtFlags::WRITE,
+                flags,
+            )
+        }?;
         let start = NonNull::new(start.cast()).ok_or(Errno::NOMEM)?;
         Ok(AlignedBuffer { start, len })
     }
@@ -106,12 +117,23 @@ impl Slots {
     /// # Errors
     /// As [`Slots::new`].
     pub fn with_spare(count: usize, size: usize, spare: usize) -> Result<Slots, Errno> {
-        let whole = size.max(1).checked_next_multiple_of(4096).ok_or(Errno::OVERFLOW)?;
-        let stride = spare.checked_next_multiple_of(4096).and_then(|spare| whole.checked_add(spare));
+        let whole = size
+            .max(1)
+            .checked_next_multiple_of(4096)
+            .ok_or(Errno::OVERFLOW)?;
+        let stride = spare
+            .checked_next_multiple_of(4096)
+            .and_then(|spare| whole.checked_add(spare));
         let stride = stride.ok_or(Errno::OVERFLOW)?;
         let memory = AlignedBuffer::new(stride.checked_mul(count.max(1)).ok_or(Errno::OVERFLOW)?)?;
         let slots = vec![Slot::default(); count.max(1)].into_boxed_slice();
-        Ok(Slots { memory, size, stride, last_start: stride - whole, slots })
+        Ok(Slots {
+            memory,
+            size,
+            stride,
+            last_start: stride - whole,
+            slots,
+        })
     }
 
     /// How many there are.
@@ -128,7 +150,11 @@ impl Slots {
     #[inline]
     pub fn move_on(&mut self, slot: usize, len: usize) -> &mut [u8] {
         // A power of two: a division would cost more than the rest.
-        let step = if len >= 4096 { 4096 } else { len.next_power_of_two().max(512) };
+        let step = if len >= 4096 {
+            4096
+        } else {
+            len.next_power_of_two().max(512)
+        };
         let start = (self.slots[slot].start + len + step - 1) & !(step - 1);
         self.slots[slot].start = if start > self.last_start { 0 } else { start };
         self.get_mut(slot, len)
@@ -147,7 +173,11 @@ impl Slots {
     pub fn get_mut(&mut self, slot: usize, len: usize) -> &mut [u8] {
         let Slot { busy, start } = self.slots[slot];
         assert!(!busy, "slot {slot} is in flight");
-        assert!(len <= self.stride - start, "a slot of {} bytes cannot hold {len}", self.size);
+        assert!(
+            len <= self.stride - start,
+            "a slot of {} bytes cannot hold {len}",
+            self.size
+        );
         let start = slot * self.stride + start;
         &mut self.memory.as_mut_slice()[start..start + len]
     }
@@ -157,7 +187,10 @@ impl Slots {
     /// # Panics
     /// When any of it is in flight: a bug of the caller.
     pub fn all_mut(&mut self) -> &mut [u8] {
-        assert!(self.slots.iter().all(|slot| !slot.busy), "a slot is in flight");
+        assert!(
+            self.slots.iter().all(|slot| !slot.busy),
+            "a slot is in flight"
+        );
         self.memory.as_mut_slice()
     }
 
@@ -169,7 +202,9 @@ impl Slots {
             cannot_take(slot, len);
         }
         self.slots[slot].busy = true;
-        self.memory.address().wrapping_add(slot * self.stride + start)
+        self.memory
+            .address()
+            .wrapping_add(slot * self.stride + start)
     }
 
     /// Takes a slot back.
@@ -180,13 +215,18 @@ impl Slots {
 
     /// Address of the buffer of a slot.
     pub(crate) fn address(&self, slot: usize) -> *mut u8 {
-        self.memory.address().wrapping_add(slot * self.stride + self.slots[slot].start)
+        self.memory
+            .address()
+            .wrapping_add(slot * self.stride + self.slots[slot].start)
     }
 
     /// Address and bytes of the memory of a slot, to describe it to the kernel before any transfer.
     pub(crate) fn memory_of(&self, slot: usize) -> (*mut u8, usize) {
         assert!(slot < self.slots.len(), "no slot {slot}");
-        (self.memory.address().wrapping_add(slot * self.stride), self.stride)
+        (
+            self.memory.address().wrapping_add(slot * self.stride),
+            self.stride,
+        )
     }
 }
 
@@ -222,12 +262,21 @@ mod tests {
             assert!(start + 4096 <= stride, "a buffer of full size fits too");
             start
         };
-        assert_eq!([4096, 4096, 4096, 4096].map(&mut starts), [4096, 8192, 0, 4096]);
-        assert_eq!([512, 512, 1000, 3000].map(&mut starts), [4608, 5120, 6144, 0]);
+        assert_eq!(
+            [4096, 4096, 4096, 4096].map(&mut starts),
+            [4096, 8192, 0, 4096]
+        );
+        assert_eq!(
+            [512, 512, 1000, 3000].map(&mut starts),
+            [4608, 5120, 6144, 0]
+        );
         assert_eq!(slots.memory_of(0).0, slots.address(0));
         assert!(Slots::with_spare(1, 4096, usize::MAX).is_err());
         let mut fixed = Slots::new(1, 4096).unwrap();
-        assert_eq!(fixed.move_on(0, 512).as_ptr(), fixed.address(0).cast_const());
+        assert_eq!(
+            fixed.move_on(0, 512).as_ptr(),
+            fixed.address(0).cast_const()
+        );
     }
 
     #[test]

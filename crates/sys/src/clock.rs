@@ -49,7 +49,9 @@ pub fn ordered_counter() -> u64 {
     let (low, high): (u64, u64);
     // SAFETY: every x86_64 processor has these instructions, and they have no effect on memory. Without `nomem` the compiler
     // moves no access to memory across them.
-    unsafe { std::arch::asm!("lfence", "rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags)) };
+    unsafe {
+        std::arch::asm!("lfence", "rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags))
+    };
     high << 32 | low
 }
 
@@ -59,7 +61,9 @@ pub fn ordered_counter() -> u64 {
 pub fn counter() -> u64 {
     let ticks: u64;
     // SAFETY: Linux lets user space read the virtual counter on every aarch64 processor; no effect on memory.
-    unsafe { std::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags)) };
+    unsafe {
+        std::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags))
+    };
     ticks
 }
 

@@ -15,7 +15,11 @@ const BLKDISCARD: u32 = 0x1277;
 pub fn drop_device_cache(device: impl AsFd) -> Result<(), Errno> {
     // SAFETY: this request takes no argument; the descriptor is open for the call.
     let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKFLSBUF as _, 0) };
-    if answer == 0 { Ok(()) } else { Err(last_errno()) }
+    if answer == 0 {
+        Ok(())
+    } else {
+        Err(last_errno())
+    }
 }
 
 /// Discards a range of a block device: its content is lost.
@@ -25,8 +29,13 @@ pub fn drop_device_cache(device: impl AsFd) -> Result<(), Errno> {
 pub fn discard(device: impl AsFd, offset: u64, len: u64) -> Result<(), Errno> {
     let range: [u64; 2] = [offset, len];
     // SAFETY: the request reads two 64-bit numbers from the pointer, which outlives the call.
-    let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKDISCARD as _, range.as_ptr()) };
-    if answer == 0 { Ok(()) } else { Err(last_errno()) }
+    let answer =
+        unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKDISCARD as _, range.as_ptr()) };
+    if answer == 0 {
+        Ok(())
+    } else {
+        Err(last_errno())
+    }
 }
 
 /// What [`sync_range`] does.
@@ -50,8 +59,13 @@ pub fn sync_range(file: impl AsFd, offset: u64, len: u64, call: RangeCall) -> Re
         | flag(call.write, libc::SYNC_FILE_RANGE_WRITE)
         | flag(call.wait_after, libc::SYNC_FILE_RANGE_WAIT_AFTER);
     // SAFETY: the call takes numbers only; the descriptor is open for it.
-    let answer = unsafe { libc::sync_file_range(file.as_fd().as_raw_fd(), offset as _, len as _, flags) };
-    if answer == 0 { Ok(()) } else { Err(last_errno()) }
+    let answer =
+        unsafe { libc::sync_file_range(file.as_fd().as_raw_fd(), offset as _, len as _, flags) };
+    if answer == 0 {
+        Ok(())
+    } else {
+        Err(last_errno())
+    }
 }
 
 /// `F_SET_RW_HINT` of the kernel's `fcntl.h`: how long what is written to a file will live.
@@ -65,7 +79,11 @@ const F_SET_RW_HINT: libc::c_int = 1024 + 12;
 pub fn set_lifetime(file: impl AsFd, hint: u64) -> Result<(), Errno> {
     // SAFETY: the command reads one 64-bit number from the pointer, which outlives the call.
     let answer = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), F_SET_RW_HINT, &raw const hint) };
-    if answer == 0 { Ok(()) } else { Err(last_errno()) }
+    if answer == 0 {
+        Ok(())
+    } else {
+        Err(last_errno())
+    }
 }
 
 /// Closes a file and tells how that went.
@@ -76,12 +94,18 @@ pub fn close(file: OwnedFd) -> Result<(), Errno> {
     // SAFETY: the descriptor is owned here, given away by the conversion, and closed this once.
     let answer = unsafe { libc::close(file.into_raw_fd()) };
     // Linux has closed it even when it was interrupted.
-    if answer == 0 || last_errno() == Errno::INTR { Ok(()) } else { Err(last_errno()) }
+    if answer == 0 || last_errno() == Errno::INTR {
+        Ok(())
+    } else {
+        Err(last_errno())
+    }
 }
 
 /// The error of the last call of this thread.
 pub(crate) fn last_errno() -> Errno {
-    let raw = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+    let raw = std::io::Error::last_os_error()
+        .raw_os_error()
+        .unwrap_or(libc::EIO);
     Errno::from_raw_os_error(raw)
 }
 
@@ -93,7 +117,11 @@ mod tests {
     fn ranges_and_lifetimes_are_told_to_the_kernel() {
         let file = tempfile::tempfile().unwrap();
         rustix::io::pwrite(&file, &[1; 8192], 0).unwrap();
-        let all = RangeCall { wait_before: true, write: true, wait_after: true };
+        let all = RangeCall {
+            wait_before: true,
+            write: true,
+            wait_after: true,
+        };
         assert_eq!(sync_range(&file, 0, 8192, all), Ok(()));
         assert_eq!(sync_range(&file, 0, 4096, RangeCall::default()), Ok(()));
         let (read, _write) = rustix::pipe::pipe().unwrap();

@@ -91,7 +91,11 @@ pub fn nvme_health(device: impl AsFd) -> Result<[u8; LEN], Errno> {
     // SAFETY: the command is laid out as the kernel wants it, and names a buffer of the length it says; both outlive the
     // call, which returns only when the kernel is done with them.
     let answer = unsafe {
-        libc::ioctl(device.as_fd().as_raw_fd(), NVME_IOCTL_ADMIN_CMD as _, (&raw mut command).cast::<c_void>())
+        libc::ioctl(
+            device.as_fd().as_raw_fd(),
+            NVME_IOCTL_ADMIN_CMD as _,
+            (&raw mut command).cast::<c_void>(),
+        )
     };
     match answer {
         0 => Ok(log),
@@ -111,7 +115,24 @@ pub fn ata_smart(device: impl AsFd) -> Result<[u8; LEN], Errno> {
     let mut data = [0u8; LEN];
     let mut sense = [0u8; 32];
     // PIO data-in; the length is that of one sector; SMART READ DATA with its key in the address.
-    let command: [u8; 16] = [0x85, 4 << 1, 0x0e, 0, 0xd0, 0, 1, 0, 0, 0, 0x4f, 0, 0xc2, 0, 0xb0, 0];
+    let command: [u8; 16] = [
+        0x85,
+        4 << 1,
+        0x0e,
+        0,
+        0xd0,
+        0,
+        1,
+        0,
+        0,
+        0,
+        0x4f,
+        0,
+        0xc2,
+        0,
+        0xb0,
+        0,
+    ];
     let mut header = SgIoHeader {
         interface_id: i32::from(b'S'),
         dxfer_direction: SG_DXFER_FROM_DEV,
@@ -138,7 +159,13 @@ pub fn ata_smart(device: impl AsFd) -> Result<[u8; LEN], Errno> {
     };
     // SAFETY: the header is laid out as the kernel wants it, and names buffers of the lengths it says; all of them
     // outlive the call, which returns only when the kernel is done with them.
-    let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), SG_IO as _, (&raw mut header).cast::<c_void>()) };
+    let answer = unsafe {
+        libc::ioctl(
+            device.as_fd().as_raw_fd(),
+            SG_IO as _,
+            (&raw mut header).cast::<c_void>(),
+        )
+    };
     match (answer, header.status, header.host_status) {
         (0, 0, 0) => Ok(data),
         (0, ..) => Err(Errno::IO),
@@ -153,7 +180,10 @@ mod tests {
     #[test]
     fn requests_have_the_size_that_the_kernel_knows() {
         // The size of the argument is part of the number of the one request.
-        assert_eq!(size_of::<NvmeAdminCommand>(), (NVME_IOCTL_ADMIN_CMD >> 16 & 0x3fff) as usize);
+        assert_eq!(
+            size_of::<NvmeAdminCommand>(),
+            (NVME_IOCTL_ADMIN_CMD >> 16 & 0x3fff) as usize
+        );
         if cfg!(target_pointer_width = "64") {
             assert_eq!(size_of::<SgIoHeader>(), 88);
         }

@@ -6,7 +6,9 @@
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, mmap_anonymous, msync, munmap};
+use rustix::mm::{
+    Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, mmap_anonymous, msync, munmap,
+};
 use rustix::param::page_size;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed, compiler_fence};
@@ -45,7 +47,13 @@ impl FileMapping {
     /// Maps nothing yet: [`Mapping::move_to`] does. `writes` needs a file that is open for both. `random` tells the
     /// kernel not to read ahead.
     pub fn of(file: OwnedFd, writes: bool, random: bool) -> FileMapping {
-        FileMapping { file, writes, random, place: None, first: 0 }
+        FileMapping {
+            file,
+            writes,
+            random,
+            place: None,
+            first: 0,
+        }
     }
 
     /// The file.
@@ -69,10 +77,23 @@ impl FileMapping {
         let first = offset - offset % page_size() as u64;
         let len = usize::try_from(len.max(1) + (offset - first)).map_err(|_| Errno::OVERFLOW)?;
         // SAFETY: a null hint without MAP_FIXED cannot replace a mapping that somebody uses.
-        let start = unsafe { mmap(std::ptr::null_mut(), len, self.protection(), MapFlags::SHARED, &self.file, first) }?;
+        let start = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                len,
+                self.protection(),
+                MapFlags::SHARED,
+                &self.file,
+                first,
+            )
+        }?;
         let start = NonNull::new(start.cast::<u8>()).ok_or(Errno::NOMEM)?;
         (self.place, self.first) = (Some(MappedRange { start, len }), first);
-        let advice = if self.random { Advice::Random } else { Advice::Sequential };
+        let advice = if self.random {
+            Advice::Random
+        } else {
+            Advice::Sequential
+        };
         // SAFETY: the range is the mapping made above, and this advice changes no content.
         let _ = unsafe { madvise(start.as_ptr().cast(), len, advice) };
         Ok(())
@@ -129,7 +150,13 @@ impl FileMapping {
         let start = self.address(offset, len).ok_or(Errno::FAULT)?;
         let before = (offset % page_size() as u64) as usize;
         // SAFETY: the range begins at the page of `start`, which belongs to the mapping as `first` is a whole page.
-        unsafe { msync(start.wrapping_sub(before).cast(), before + len, MsyncFlags::SYNC) }
+        unsafe {
+            msync(
+                start.wrapping_sub(before).cast(),
+                before + len,
+                MsyncFlags::SYNC,
+            )
+        }
     }
 
     /// Unmaps it, and closes the file.
@@ -143,7 +170,11 @@ impl FileMapping {
     }
 
     fn protection(&self) -> ProtFlags {
-        if self.writes { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ }
+        if self.writes {
+            ProtFlags::READ | ProtFlags::WRITE
+        } else {
+            ProtFlags::READ
+        }
     }
 
     /// Where a byte of the file is, when all `len` from there on are mapped.
@@ -158,7 +189,11 @@ impl FileMapping {
     #[inline]
     fn guarded(&self, at: *mut u8, len: usize, copy: impl FnOnce()) -> Result<(), Errno> {
         let faults = watch(at.addr(), len, copy);
-        if faults == 0 { Ok(()) } else { self.restore(at, len) }
+        if faults == 0 {
+            Ok(())
+        } else {
+            self.restore(at, len)
+        }
     }
 
     /// Puts the pages of the file back where the handler put empty ones, so that the next access is not served by those.
@@ -172,7 +207,16 @@ impl FileMapping {
         let page = start.as_ptr().wrapping_add(from);
         let flags = MapFlags::SHARED | MapFlags::FIXED;
         // SAFETY: the range lies in the mapping of this value, which no reference points to.
-        unsafe { mmap(page.cast(), len, self.protection(), flags, &self.file, self.first + from as u64) }?;
+        unsafe {
+            mmap(
+                page.cast(),
+                len,
+                self.protection(),
+                flags,
+                &self.file,
+                self.first + from as u64,
+            )
+        }?;
         Err(Errno::IO)
     }
 }
@@ -246,7 +290,9 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
     }
     // The access is tried again when this returns, and then meets what was there before us.
     let mut default = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    let before = BEFORE.get().map_or(default.as_mut_ptr().cast_const(), std::ptr::from_ref);
+    let before = BEFORE
+        .get()
+        .map_or(default.as_mut_ptr().cast_const(), std::ptr::from_ref);
     // SAFETY: the pointer is to the action that was in force before, or to zeroes, which mean the default.
     let _ = unsafe { libc::sigaction(libc::SIGBUS, before, std::ptr::null_mut()) };
 }
@@ -254,7 +300,10 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
 /// Puts an empty page over the one that an address lies in.
 fn replace_page(at: usize) -> bool {
     let page = std::ptr::without_provenance_mut(at - at % page_size());
-    let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::FIXED);
+    let (access, flags) = (
+        ProtFlags::READ | ProtFlags::WRITE,
+        MapFlags::PRIVATE | MapFlags::FIXED,
+    );
     // SAFETY: the page lies in a mapping of a file that this thread copies from or to right now; no reference points
     // to it, and its owner puts the file back as soon as the copy has returned.
     unsafe { mmap_anonymous(page, page_size(), access, flags) }.is_ok()
@@ -296,7 +345,9 @@ mod tests {
         assert!(!mapping.covers(0, 1));
         assert_eq!(mapping.load(0, &mut [0]), Err(Errno::FAULT));
         mapping.move_to(0, 4096).unwrap();
-        assert!(mapping.covers(0, 4096) && !mapping.covers(0, 4097) && !mapping.covers(u64::MAX, 1));
+        assert!(
+            mapping.covers(0, 4096) && !mapping.covers(0, 4097) && !mapping.covers(u64::MAX, 1)
+        );
         assert_eq!(mapping.store(0, &[0]), Err(Errno::BADF));
     }
 

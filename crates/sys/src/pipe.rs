@@ -35,12 +35,24 @@ impl SplicePipe {
     ///
     /// # Errors
     /// Of the first piece; EINVAL when the file system cannot splice.
-    pub fn read(&mut self, file: impl AsFd, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
+    pub fn read(
+        &mut self,
+        file: impl AsFd,
+        offset: u64,
+        buffer: &mut [u8],
+    ) -> Result<usize, Errno> {
         self.emptied_after_errors(|ends| {
             let mut done = 0;
             while done < buffer.len() {
                 let (mut at, wanted) = (offset + done as u64, buffer.len() - done);
-                let moved = match splice(&file, Some(&mut at), &ends.write, None, wanted, SpliceFlags::empty()) {
+                let moved = match splice(
+                    &file,
+                    Some(&mut at),
+                    &ends.write,
+                    None,
+                    wanted,
+                    SpliceFlags::empty(),
+                ) {
                     Ok(moved) if moved > 0 => moved,
                     Ok(_) => break,
                     Err(errno) => return Err((done, errno)),
@@ -74,7 +86,14 @@ impl SplicePipe {
                 let end = done + lent.map_err(|errno| (done, errno))?;
                 while done < end {
                     let mut at = offset + done as u64;
-                    match splice(&ends.read, None, &file, Some(&mut at), end - done, SpliceFlags::empty()) {
+                    match splice(
+                        &ends.read,
+                        None,
+                        &file,
+                        Some(&mut at),
+                        end - done,
+                        SpliceFlags::empty(),
+                    ) {
                         Ok(moved) if moved > 0 => done += moved,
                         Ok(_) => return Err((done, Errno::NOSPC)),
                         Err(errno) => return Err((done, errno)),
@@ -119,7 +138,11 @@ mod tests {
         let mut found = vec![0; content.len()];
         assert_eq!(pipe.read(&file, 1000, &mut found), Ok(content.len()));
         assert!(found == content);
-        assert_eq!(pipe.read(&file, 300_000, &mut found), Ok(1000), "the end of the file ends the read");
+        assert_eq!(
+            pipe.read(&file, 300_000, &mut found),
+            Ok(1000),
+            "the end of the file ends the read"
+        );
         assert_eq!(pipe.read(&file, 301_000, &mut found), Ok(0));
     }
 

@@ -80,7 +80,10 @@ mod real {
 
     impl std::fmt::Debug for Ring {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.debug_struct("Ring").field("options", &self.options).field("in_flight", &self.in_flight).finish()
+            f.debug_struct("Ring")
+                .field("options", &self.options)
+                .field("in_flight", &self.in_flight)
+                .finish()
         }
     }
 
@@ -88,7 +91,10 @@ mod real {
         Errno::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EIO))
     }
 
-    fn build(entries: u32, options: RingOptions) -> Result<IoUring<squeue::Entry, cqueue::Entry>, Errno> {
+    fn build(
+        entries: u32,
+        options: RingOptions,
+    ) -> Result<IoUring<squeue::Entry, cqueue::Entry>, Errno> {
         let mut last = Errno::NOSYS;
         // Newest kernels first: entries that are taken in their order (6.6), one issuer whose completions run when it asks
         // (6.1), then plain.
@@ -132,12 +138,17 @@ mod real {
             // A thread of the kernel gives entries back in batches: their I/Os may be done, and the next ones prepared,
             // before it does.
             let spare = if options.sq_poll { 2 } else { 1 };
-            let entries = (slots.count() as u32 * spare).next_power_of_two().min(MOST_ENTRIES);
+            let entries = (slots.count() as u32 * spare)
+                .next_power_of_two()
+                .min(MOST_ENTRIES);
             let ring = build(entries, options)?;
             let rw_flags = if options.nowait { NOWAIT } else { 0 };
             let vectors = (0..slots.count())
                 .map(|slot| slots.memory_of(slot))
-                .map(|(memory, iov_len)| libc::iovec { iov_base: memory.cast(), iov_len })
+                .map(|(memory, iov_len)| libc::iovec {
+                    iov_base: memory.cast(),
+                    iov_len,
+                })
                 .collect();
             let rare = options.vectored && !options.fixed_buffers || options.force_async > 0;
             let buffer_mask = if options.fixed_buffers { u16::MAX } else { 0 };
@@ -145,7 +156,11 @@ mod real {
             let (in_flight, prepared) = (0, 0);
             // A thread of the kernel, and polls of the device, need more in a call than entries and completions.
             let simple = !options.sq_poll && !options.io_poll && !options.shared;
-            let known = if simple { RegisteredRing::to_this_thread(ring.as_raw_fd()) } else { None };
+            let known = if simple {
+                RegisteredRing::to_this_thread(ring.as_raw_fd())
+            } else {
+                None
+            };
             let mut this = Ring {
                 known,
                 ring,
@@ -163,7 +178,9 @@ mod real {
                 prepared,
             };
             this.register()?;
-            this.heads = (0..this.files.len() as u32).map(|file| this.heads_of(file)).collect();
+            this.heads = (0..this.files.len() as u32)
+                .map(|file| this.heads_of(file))
+                .collect();
             Ok(this)
         }
 
@@ -179,11 +196,15 @@ mod real {
         fn register(&mut self) -> Result<(), Errno> {
             if self.options.fixed_files && !self.files.is_empty() {
                 let raw: Vec<i32> = self.files.iter().map(|f| f.as_raw_fd()).collect();
-                self.ring.submitter().register_files(&raw).map_err(|e| errno(&e))?;
+                self.ring
+                    .submitter()
+                    .register_files(&raw)
+                    .map_err(|e| errno(&e))?;
             }
             if self.options.fixed_buffers {
                 // SAFETY: the vectors describe memory of `self.slots`, which is given back only after the ring is gone.
-                unsafe { self.ring.submitter().register_buffers(&self.vectors) }.map_err(|e| errno(&e))?;
+                unsafe { self.ring.submitter().register_buffers(&self.vectors) }
+                    .map_err(|e| errno(&e))?;
             }
             Ok(())
         }
@@ -220,7 +241,10 @@ mod real {
         pub fn replace_file(&mut self, index: u32, file: OwnedFd) -> Result<(), Errno> {
             assert!(self.in_flight + self.prepared == 0, "I/Os are in flight");
             if self.options.fixed_files {
-                let updated = self.ring.submitter().register_files_update(index, &[file.as_raw_fd()]);
+                let updated = self
+                    .ring
+                    .submitter()
+                    .register_files_update(index, &[file.as_raw_fd()]);
                 updated.map_err(|e| errno(&e))?;
             }
             let old = std::mem::replace(&mut self.files[index as usize], file);
@@ -243,7 +267,15 @@ mod real {
         }
 
         #[inline(always)]
-        fn words(&self, buffer: *mut u8, slot: u32, file: u32, write: bool, offset: u64, len: u32) -> SqeWords {
+        fn words(
+            &self,
+            buffer: *mut u8,
+            slot: u32,
+            file: u32,
+            write: bool,
+            offset: u64,
+            len: u32,
+        ) -> SqeWords {
             SqeWords {
                 head: self.heads[file as usize][usize::from(write)],
                 offset,
@@ -260,12 +292,23 @@ mod real {
 
         /// An I/O that is described in another way than most, or done in another.
         #[cold]
-        fn prepare_rare(&mut self, buffer: *mut u8, slot: u32, file: u32, write: bool, offset: u64, len: u32) {
+        fn prepare_rare(
+            &mut self,
+            buffer: *mut u8,
+            slot: u32,
+            file: u32,
+            write: bool,
+            offset: u64,
+            len: u32,
+        ) {
             let memory = if self.options.fixed_buffers {
                 Memory::Registered(buffer, slot as u16)
             } else if self.options.vectored {
                 let vector = &mut self.vectors[slot as usize];
-                *vector = libc::iovec { iov_base: buffer.cast(), iov_len: len as usize };
+                *vector = libc::iovec {
+                    iov_base: buffer.cast(),
+                    iov_len: len as usize,
+                };
                 Memory::Vector(std::ptr::from_ref(vector))
             } else {
                 Memory::Plain(buffer)
@@ -281,7 +324,14 @@ mod real {
             self.push(SqeWords::of(entry.user_data(u64::from(slot))));
         }
 
-        fn entry(&self, memory: Memory, file: u32, write: bool, offset: u64, len: u32) -> squeue::Entry {
+        fn entry(
+            &self,
+            memory: Memory,
+            file: u32,
+            write: bool,
+            offset: u64,
+            len: u32,
+        ) -> squeue::Entry {
             let target = match self.options.fixed_files {
                 true => FileHandle::Registered(file),
                 false => FileHandle::Descriptor(self.files[file as usize].as_raw_fd()),
@@ -298,7 +348,11 @@ mod real {
             let before = queue.len();
             for slot in slots {
                 self.slots.lend(slot as usize, 0);
-                let words = SqeWords { head: self.nothing, user_data: u64::from(slot), ..SqeWords::EMPTY };
+                let words = SqeWords {
+                    head: self.nothing,
+                    user_data: u64::from(slot),
+                    ..SqeWords::EMPTY
+                };
                 // SAFETY: the entry names no memory.
                 let pushed = unsafe { queue.push(&words.entry()) };
                 assert!(pushed.is_ok(), "the ring has an entry for each slot");
@@ -370,25 +424,37 @@ mod real {
         ///
         /// # Errors
         /// As [`Ring::submit`]; that the time is over is no error.
-        pub fn submit_for(&mut self, wait_for: usize, time: Duration) -> Option<Result<usize, Errno>> {
+        pub fn submit_for(
+            &mut self,
+            wait_for: usize,
+            time: Duration,
+        ) -> Option<Result<usize, Errno>> {
             if !self.can_wait_for_a_time() {
                 return None;
             }
             let time = types::Timespec::from(time);
             let args = types::SubmitArgs::new().timespec(&time);
             let wait_for = wait_for.min(self.in_flight + self.prepared);
-            Some(match self.ring.submitter().submit_with_args(wait_for, &args) {
-                Ok(answer) => Ok(self.count_taken(answer)),
-                // Only a call that has handed over nothing answers so; what a thread of the kernel takes, it takes.
-                Err(error) if errno(&error) == Errno::TIME => Ok(self.count_taken(self.prepared)),
-                Err(error) => Err(errno(&error)),
-            })
+            Some(
+                match self.ring.submitter().submit_with_args(wait_for, &args) {
+                    Ok(answer) => Ok(self.count_taken(answer)),
+                    // Only a call that has handed over nothing answers so; what a thread of the kernel takes, it takes.
+                    Err(error) if errno(&error) == Errno::TIME => {
+                        Ok(self.count_taken(self.prepared))
+                    }
+                    Err(error) => Err(errno(&error)),
+                },
+            )
         }
 
         #[inline]
         fn count_taken(&mut self, answer: usize) -> usize {
             // A thread of the kernel takes what it finds when it finds it; the answer says nothing of that.
-            let taken = if self.options.sq_poll { self.prepared } else { answer.min(self.prepared) };
+            let taken = if self.options.sq_poll {
+                self.prepared
+            } else {
+                answer.min(self.prepared)
+            };
             self.prepared -= taken;
             self.in_flight += taken;
             taken
@@ -413,7 +479,10 @@ mod real {
             let Ring { ring, slots, .. } = self;
             for entry in ring.completion().take(max) {
                 slots.give_back(entry.user_data() as usize);
-                done(Completion { slot: entry.user_data() as u32, result: outcome(i64::from(entry.result())) });
+                done(Completion {
+                    slot: entry.user_data() as u32,
+                    result: outcome(i64::from(entry.result())),
+                });
                 count += 1;
             }
             self.in_flight -= count;

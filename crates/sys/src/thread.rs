@@ -64,13 +64,20 @@ pub fn pin(cpus: &[u32]) -> Result<(), Errno> {
 /// The processors that the calling thread may run on, in their order. Empty where that cannot be told.
 pub fn allowed() -> Vec<u32> {
     let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
-    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect()
+    (0..CpuSet::MAX_CPU)
+        .filter(|&cpu| set.is_set(cpu))
+        .map(|cpu| cpu as u32)
+        .collect()
 }
 
 /// The processors of the host that are online, in their order; the allowed ones where that cannot be told.
 pub fn online() -> Vec<u32> {
-    let listed = std::fs::read_to_string("/sys/devices/system/cpu/online").ok().and_then(|text| processors(&text));
-    listed.filter(|cpus| !cpus.is_empty()).unwrap_or_else(allowed)
+    let listed = std::fs::read_to_string("/sys/devices/system/cpu/online")
+        .ok()
+        .and_then(|text| processors(&text));
+    listed
+        .filter(|cpus| !cpus.is_empty())
+        .unwrap_or_else(allowed)
 }
 
 /// The processors of a list such as `0-3,8`.
@@ -142,7 +149,14 @@ pub fn keep_own_files() -> Result<(), Errno> {
     const FIRST: libc::c_long = 3;
     const LAST: libc::c_long = libc::c_int::MAX as libc::c_long;
     // SAFETY: the call takes three numbers, and closes nothing of other threads.
-    answer(unsafe { libc::syscall(libc::SYS_close_range, FIRST, LAST, libc::CLOSE_RANGE_UNSHARE as libc::c_long) })
+    answer(unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            FIRST,
+            LAST,
+            libc::CLOSE_RANGE_UNSHARE as libc::c_long,
+        )
+    })
 }
 
 /// Lets the calling thread run only while its processor has nothing else to do.
@@ -154,7 +168,14 @@ pub fn run_when_idle() -> Result<(), Errno> {
     let priority: libc::c_int = 0;
     let (thread, policy) = (0 as libc::c_long, libc::SCHED_IDLE as libc::c_long);
     // SAFETY: the pointer is to a number that lives through the call; process 0 is the calling thread.
-    answer(unsafe { libc::syscall(libc::SYS_sched_setscheduler, thread, policy, &raw const priority) })
+    answer(unsafe {
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
+            thread,
+            policy,
+            &raw const priority,
+        )
+    })
 }
 
 fn answer(result: libc::c_long) -> Result<(), Errno> {
@@ -174,9 +195,19 @@ mod tests {
     fn processors_are_listed_by_ranges() {
         assert_eq!(processors("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
         assert_eq!(processors("5\n"), Some(vec![5]));
-        assert_eq!([processors("0-"), processors("x"), processors("0-4000000000")], [None, None, None]);
+        assert_eq!(
+            [
+                processors("0-"),
+                processors("x"),
+                processors("0-4000000000")
+            ],
+            [None, None, None]
+        );
         let online = online();
-        assert!(allowed().iter().all(|cpu| online.contains(cpu)), "{online:?}");
+        assert!(
+            allowed().iter().all(|cpu| online.contains(cpu)),
+            "{online:?}"
+        );
     }
 
     #[test]

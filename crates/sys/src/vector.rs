@@ -46,7 +46,11 @@ impl VectoredSlots {
     ///
     /// # Panics
     /// When there is no such slot or it cannot hold so much: a bug of the caller.
-    pub fn read(&mut self, file: impl AsFd, parts: impl Iterator<Item = (u32, u32)>) -> Result<usize, Errno> {
+    pub fn read(
+        &mut self,
+        file: impl AsFd,
+        parts: impl Iterator<Item = (u32, u32)>,
+    ) -> Result<usize, Errno> {
         self.collect(parts);
         let count = self.vectors.len() as libc::c_int;
         // SAFETY: the vectors describe memory of `self.slots` alone, which nobody refers to during the call.
@@ -61,7 +65,11 @@ impl VectoredSlots {
     ///
     /// # Panics
     /// When there is no such slot or it cannot hold so much: a bug of the caller.
-    pub fn write(&mut self, file: impl AsFd, parts: impl Iterator<Item = (u32, u32)>) -> Result<usize, Errno> {
+    pub fn write(
+        &mut self,
+        file: impl AsFd,
+        parts: impl Iterator<Item = (u32, u32)>,
+    ) -> Result<usize, Errno> {
         self.collect(parts);
         let count = self.vectors.len() as libc::c_int;
         // SAFETY: as in `read`; the memory is only read.
@@ -73,7 +81,11 @@ impl VectoredSlots {
         self.vectors.clear();
         for (slot, len) in parts {
             let (iov_base, iov_len) = (self.slots.address(slot as usize).cast(), len as usize);
-            assert!(iov_len <= self.slots.size(), "a slot of {} bytes cannot hold {len}", self.slots.size());
+            assert!(
+                iov_len <= self.slots.size(),
+                "a slot of {} bytes cannot hold {len}",
+                self.slots.size()
+            );
             self.vectors.push(libc::iovec { iov_base, iov_len });
         }
     }
@@ -90,12 +102,18 @@ mod tests {
         for slot in 0..3 {
             slots.buffer(slot, 4096).fill(slot as u8 + 1);
         }
-        assert_eq!(slots.write(&file, [(2, 4), (0, 2), (1, 3)].into_iter()), Ok(9));
+        assert_eq!(
+            slots.write(&file, [(2, 4), (0, 2), (1, 3)].into_iter()),
+            Ok(9)
+        );
         slots.buffers().fill(0);
         rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0)).unwrap();
         assert_eq!(slots.read(&file, [(1, 5), (2, 100)].into_iter()), Ok(9));
         assert_eq!(slots.buffer(1, 5), [3, 3, 3, 3, 1]);
         assert_eq!(slots.buffer(2, 5), [1, 2, 2, 2, 0]);
-        assert_eq!(slots.read(&file, (0..2000).map(|_| (0, 1))), Err(Errno::INVAL));
+        assert_eq!(
+            slots.read(&file, (0..2000).map(|_| (0, 1))),
+            Err(Errno::INVAL)
+        );
     }
 }

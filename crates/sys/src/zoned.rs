@@ -51,8 +51,13 @@ pub struct DeviceZone {
 pub fn zone_size(device: impl AsFd) -> Result<u64, Errno> {
     let mut sectors = 0u32;
     // SAFETY: the request writes one 32-bit number to the pointer, which outlives the call.
-    let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), ZONE_SIZE as _, &raw mut sectors) };
-    if answer == 0 { Ok(u64::from(sectors) * SECTOR) } else { Err(last_errno()) }
+    let answer =
+        unsafe { libc::ioctl(device.as_fd().as_raw_fd(), ZONE_SIZE as _, &raw mut sectors) };
+    if answer == 0 {
+        Ok(u64::from(sectors) * SECTOR)
+    } else {
+        Err(last_errno())
+    }
 }
 
 /// All zones of a device, or up to `most` of them from the one that holds the byte `from`.
@@ -100,7 +105,11 @@ fn read_report(words: &[u64]) -> Vec<DeviceZone> {
         DeviceZone {
             start: zone[0] * SECTOR,
             len: zone[1] * SECTOR,
-            capacity: if flags & HAS_CAPACITY != 0 { zone[4] } else { zone[1] } * SECTOR,
+            capacity: if flags & HAS_CAPACITY != 0 {
+                zone[4]
+            } else {
+                zone[1]
+            } * SECTOR,
             write_pointer: zone[2].saturating_mul(SECTOR),
             // BLK_ZONE_TYPE_CONVENTIONAL is 1.
             sequential: kind != 1,
@@ -110,7 +119,11 @@ fn read_report(words: &[u64]) -> Vec<DeviceZone> {
             usable: !matches!(condition, 0xd | 0xf),
         }
     };
-    words[HEAD..].chunks_exact(EACH).take(count).map(zone).collect()
+    words[HEAD..]
+        .chunks_exact(EACH)
+        .take(count)
+        .map(zone)
+        .collect()
 }
 
 /// Empties zones: what was written there is lost.
@@ -133,7 +146,11 @@ fn manage(device: BorrowedFd<'_>, request: Opcode, start: u64, len: u64) -> Resu
     let range = [start / SECTOR, len / SECTOR];
     // SAFETY: the request reads two 64-bit numbers from the pointer, which outlives the call.
     let answer = unsafe { libc::ioctl(device.as_raw_fd(), request as _, range.as_ptr()) };
-    if answer == 0 { Ok(()) } else { Err(last_errno()) }
+    if answer == 0 {
+        Ok(())
+    } else {
+        Err(last_errno())
+    }
 }
 
 #[cfg(test)]
@@ -142,7 +159,8 @@ mod tests {
 
     #[test]
     fn a_report_is_taken_apart() {
-        let bytes = |kind: u8, condition: u8| u64::from_ne_bytes([kind, condition, 0, 0, 0, 0, 0, 0]);
+        let bytes =
+            |kind: u8, condition: u8| u64::from_ne_bytes([kind, condition, 0, 0, 0, 0, 0, 0]);
         let mut words = vec![0, u64::from_ne_bytes(two(2, HAS_CAPACITY))];
         words.extend([0, 2048, u64::MAX, bytes(1, 0), 2048, 0, 0, 0]);
         words.extend([2048, 2048, 2050, bytes(2, 2), 2000, 0, 0, 0]);
@@ -161,7 +179,11 @@ mod tests {
         };
         assert_eq!(zones[1], second);
         words[1] = u64::from_ne_bytes(two(2, 0));
-        assert_eq!(read_report(&words)[1].capacity, 1 << 20, "older kernels tell no capacity");
+        assert_eq!(
+            read_report(&words)[1].capacity,
+            1 << 20,
+            "older kernels tell no capacity"
+        );
     }
 
     #[test]

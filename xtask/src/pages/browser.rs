@@ -56,21 +56,37 @@ impl Browser {
             .args([&commands, &answers])
             .arg(program)
             .args(QUIET)
-            .arg(format!("--user-data-dir={}", home.join("profile").display()))
+            .arg(format!(
+                "--user-data-dir={}",
+                home.join("profile").display()
+            ))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .with_context(|| format!("cannot start {}", program.display()))?;
-        let commands = File::options().write(true).open(&commands).context("cannot open the pipe for commands")?;
+        let commands = File::options()
+            .write(true)
+            .open(&commands)
+            .context("cannot open the pipe for commands")?;
         let answers = File::open(&answers).context("cannot open the pipe for answers")?;
         let messages = listen(answers);
         let session = String::new();
-        let mut browser = Browser { child, commands, messages, session, next: 0, complaints: Vec::new() };
+        let mut browser = Browser {
+            child,
+            commands,
+            messages,
+            session,
+            next: 0,
+            complaints: Vec::new(),
+        };
         let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }))?;
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
         let attached = browser.call("Target.attachToTarget", attach)?;
-        browser.session = attached["sessionId"].as_str().unwrap_or_default().to_owned();
+        browser.session = attached["sessionId"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
         for domain in ["Page", "Runtime", "Log"] {
             browser.call(&format!("{domain}.enable"), json!({}))?;
         }
@@ -79,10 +95,15 @@ impl Browser {
 
     /// Shows a file in a window of that width, in light or dark.
     pub(super) fn show(&mut self, file: &Path, width: u32, dark: bool) -> Result<()> {
-        let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
+        let size =
+            json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
         self.call("Emulation.setDeviceMetricsOverride", size)?;
-        let scheme = json!({ "name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" } });
-        self.call("Emulation.setEmulatedMedia", json!({ "features": [scheme] }))?;
+        let scheme =
+            json!({ "name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" } });
+        self.call(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": [scheme] }),
+        )?;
         self.complaints.clear();
         let url = format!("file://{}", std::fs::canonicalize(file)?.display());
         let answer = self.call("Page.navigate", json!({ "url": url }))?;
@@ -104,7 +125,10 @@ impl Browser {
 
     /// The whole page as PNG.
     pub(super) fn picture(&mut self) -> Result<Vec<u8>> {
-        let answer = self.call("Page.captureScreenshot", json!({ "captureBeyondViewport": true }))?;
+        let answer = self.call(
+            "Page.captureScreenshot",
+            json!({ "captureBeyondViewport": true }),
+        )?;
         base64(answer["data"].as_str().unwrap_or_default()).context("the browser sent no picture")
     }
 
@@ -121,7 +145,9 @@ impl Browser {
             message["sessionId"] = self.session.clone().into();
         }
         let failed = || format!("cannot ask the browser for {method}");
-        self.commands.write_all(format!("{message}\0").as_bytes()).with_context(failed)?;
+        self.commands
+            .write_all(format!("{message}\0").as_bytes())
+            .with_context(failed)?;
         loop {
             let mut message = self.message().with_context(failed)?;
             if message["id"] == id {
@@ -134,18 +160,27 @@ impl Browser {
     }
 
     fn wait_for(&mut self, event: &str) -> Result<()> {
-        while self.message().with_context(|| format!("{event} did not come"))?["method"] != event {}
+        while self
+            .message()
+            .with_context(|| format!("{event} did not come"))?["method"]
+            != event
+        {}
         Ok(())
     }
 
     /// The next message; complaints are kept on the way.
     fn message(&mut self) -> Result<Value> {
-        let message = self.messages.recv_timeout(PATIENCE).context("the browser does not answer")?;
+        let message = self
+            .messages
+            .recv_timeout(PATIENCE)
+            .context("the browser does not answer")?;
         let params = &message["params"];
         match message["method"].as_str() {
             Some("Log.entryAdded") => self.complaints.push(params["entry"]["text"].to_string()),
             Some("Runtime.consoleAPICalled") => self.complaints.push(params["args"].to_string()),
-            Some("Runtime.exceptionThrown") => self.complaints.push(params["exceptionDetails"].to_string()),
+            Some("Runtime.exceptionThrown") => {
+                self.complaints.push(params["exceptionDetails"].to_string())
+            }
             _ => {}
         }
         Ok(message)
@@ -189,7 +224,9 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     };
     let mut bytes = Vec::new();
     for group in text.trim_end_matches('=').as_bytes().chunks(4) {
-        let bits = group.iter().try_fold(0u32, |bits, &c| Some(bits << 6 | u32::from(letter(c)?)))?;
+        let bits = group
+            .iter()
+            .try_fold(0u32, |bits, &c| Some(bits << 6 | u32::from(letter(c)?)))?;
         let bits = bits << (6 * (4 - group.len()));
         bytes.extend(&bits.to_be_bytes()[1..group.len()]);
     }
@@ -203,9 +240,13 @@ mod tests {
     #[test]
     fn base64_is_that_of_the_standard() {
         // RFC 4648, section 10.
-        for (text, expected) in
-            [("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYg==", "foob"), ("Zm9vYmFy", "foobar")]
-        {
+        for (text, expected) in [
+            ("Zg==", "f"),
+            ("Zm8=", "fo"),
+            ("Zm9v", "foo"),
+            ("Zm9vYg==", "foob"),
+            ("Zm9vYmFy", "foobar"),
+        ] {
             assert_eq!(base64(text).unwrap(), expected.as_bytes());
         }
         assert_eq!((base64(""), base64("Z*==")), (None, None));

@@ -8,7 +8,10 @@ use std::process::Command;
 
 /// Three cards: an even one, one that is fast until its cache is full, one that stops now and then.
 const CARDS: [(&str, &str); 3] = [
-    ("even", r#""write_rate": 30000000, "write_seek": 2000000, "jitter_permille": 20"#),
+    (
+        "even",
+        r#""write_rate": 30000000, "write_seek": 2000000, "jitter_permille": 20"#,
+    ),
     (
         "sprinter",
         r#""write_rate": 12000000, "write_seek": 4000000, "jitter_permille": 30,
@@ -56,21 +59,56 @@ pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
     for (name, prices) in CARDS {
         let common = r#""read_rate": 44000000, "read_seek": 300000, "read_overhead": 120000, "write_overhead": 120000, "block_size": 512, "flush": 3000000"#;
         let list = format!(r#"{{"name": "{name}", "capacity": 34359738368, {common}, {prices}}}"#);
-        std::fs::write(place(&format!("{name}.json")), list).context("cannot write a price list")?;
+        std::fs::write(place(&format!("{name}.json")), list)
+            .context("cannot write a price list")?;
     }
     std::fs::write(place("three.toml"), CAMPAIGN).context("cannot write the campaign")?;
     let run = |words: &[&str]| {
         let mut command = Command::new(&program);
-        command.current_dir(home).env("HAKARU_DB", place("hakaru.db")).env("HOME", home);
+        command
+            .current_dir(home)
+            .env("HAKARU_DB", place("hakaru.db"))
+            .env("HOME", home);
         workspace::output(command.args(words)).map(|_| ())
     };
     run(&["campaign", "run", "three.toml"])?;
-    run(&["campaign", "report", "three.toml", "-o", "campaign.html", "--charts", "charts"])?;
+    run(&[
+        "campaign",
+        "report",
+        "three.toml",
+        "-o",
+        "campaign.html",
+        "--charts",
+        "charts",
+    ])?;
     let table = workspace::root().join("testdata/published/figures.csv");
-    let table = table.to_str().context("the workspace lies at a path that is no text")?;
-    run(&["campaign", "report", "article-a", "--published", table, "-o", "published.html"])?;
+    let table = table
+        .to_str()
+        .context("the workspace lies at a path that is no text")?;
+    run(&[
+        "campaign",
+        "report",
+        "article-a",
+        "--published",
+        table,
+        "-o",
+        "published.html",
+    ])?;
     run(&["bench", "--quick", "--simulate", "sprinter.json"])?;
     run(&["report", "latest", "-o", "bench.html"])?;
-    run(&["compare", "card=even", "card=sprinter", "-o", "compare.html"])?;
-    Ok(["campaign.html", "published.html", "bench.html", "compare.html"].map(place).to_vec())
+    run(&[
+        "compare",
+        "card=even",
+        "card=sprinter",
+        "-o",
+        "compare.html",
+    ])?;
+    Ok([
+        "campaign.html",
+        "published.html",
+        "bench.html",
+        "compare.html",
+    ]
+    .map(place)
+    .to_vec())
 }

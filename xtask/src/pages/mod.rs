@@ -42,18 +42,32 @@ struct PageFindings {
 /// When there is no browser, a page cannot be made or opened, or one is not as it should be.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let (files, shots) = arguments(args)?;
-    let Some(program) = PROGRAMS.iter().find_map(|name| workspace::find_program(name)) else {
-        bail!("no browser was found ({}): apt-get install chromium", PROGRAMS.join(", "));
+    let Some(program) = PROGRAMS
+        .iter()
+        .find_map(|name| workspace::find_program(name))
+    else {
+        bail!(
+            "no browser was found ({}): apt-get install chromium",
+            PROGRAMS.join(", ")
+        );
     };
     let home = tempfile::tempdir()?;
-    let files = if files.is_empty() { make::pages(home.path())? } else { files };
+    let files = if files.is_empty() {
+        make::pages(home.path())?
+    } else {
+        files
+    };
     let mut browser = Browser::start(&program, home.path())?;
     if let Some(folder) = &shots {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
     let mut problems = Vec::new();
     for file in &files {
-        for (width, dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
+        for (width, dark) in WIDTHS
+            .into_iter()
+            .flat_map(|width| [(width, false), (width, true)])
+        {
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
             let name = format!("{name}-{width}-{}", if dark { "dark" } else { "light" });
             let (found, wrong) = look(&mut browser, file, width, dark)?;
@@ -67,7 +81,11 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         }
     }
     if !problems.is_empty() {
-        bail!("{} things are wrong:\n  {}", problems.len(), problems.join("\n  "));
+        bail!(
+            "{} things are wrong:\n  {}",
+            problems.len(),
+            problems.join("\n  ")
+        );
     }
     println!("{} pages are as they should be", files.len());
     Ok(())
@@ -78,7 +96,11 @@ fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
-            "--shots" => shots = Some(PathBuf::from(args.next().context("--shots wants a folder")?)),
+            "--shots" => {
+                shots = Some(PathBuf::from(
+                    args.next().context("--shots wants a folder")?,
+                ))
+            }
             option if option.starts_with('-') => {
                 bail!("{option} is not known; there is --shots FOLDER")
             }
@@ -89,16 +111,27 @@ fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
 }
 
 /// Shows a page, and tells what is wrong with it.
-fn look(browser: &mut Browser, file: &Path, width: u32, dark: bool) -> Result<(PageFindings, Vec<String>)> {
+fn look(
+    browser: &mut Browser,
+    file: &Path,
+    width: u32,
+    dark: bool,
+) -> Result<(PageFindings, Vec<String>)> {
     browser.show(file, width, dark)?;
     let found: PageFindings = serde_json::from_value(browser.evaluate(include_str!("look.js"))?)?;
     let mut wrong = browser.complaints();
     if found.page_width > found.window_width {
         let by = found.wide.join(", ");
-        wrong.push(format!("scrolls sideways: {} px in a window of {}: {by}", found.page_width, found.window_width));
+        wrong.push(format!(
+            "scrolls sideways: {} px in a window of {}: {by}",
+            found.page_width, found.window_width
+        ));
     }
     if found.charts != found.figures {
-        wrong.push(format!("{} of {} charts are in sight", found.charts, found.figures));
+        wrong.push(format!(
+            "{} of {} charts are in sight",
+            found.charts, found.figures
+        ));
     }
     if dark == (found.ground > 0.5) {
         wrong.push(format!("the ground has a lightness of {:.2}", found.ground));

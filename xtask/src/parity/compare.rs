@@ -19,13 +19,26 @@ pub(super) struct OutputDifference {
 }
 
 impl OutputDifference {
-    pub(super) fn new(path: impl Into<String>, theirs: impl Into<String>, ours: impl Into<String>) -> OutputDifference {
-        OutputDifference { path: path.into(), theirs: theirs.into(), ours: ours.into(), number: false }
+    pub(super) fn new(
+        path: impl Into<String>,
+        theirs: impl Into<String>,
+        ours: impl Into<String>,
+    ) -> OutputDifference {
+        OutputDifference {
+            path: path.into(),
+            theirs: theirs.into(),
+            ours: ours.into(),
+            number: false,
+        }
     }
 }
 
 /// Keys that younger versions of fio print and older ones do not, with the first version known to have them.
-pub(super) const YOUNG_KEYS: &[(&str, u32)] = &[("job_start", 39), ("read_sectors", 39), ("write_sectors", 39)];
+pub(super) const YOUNG_KEYS: &[(&str, u32)] = &[
+    ("job_start", 39),
+    ("read_sectors", 39),
+    ("write_sectors", 39),
+];
 
 /// What the value at a path means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,17 +67,20 @@ fn meaning(path: &str) -> ValueMeaning {
     }
     match last {
         "jobname" | "groupid" | "error" | "desc" | "exit" | "form" => ValueMeaning::Same,
-        "latency_depth" | "latency_target" | "latency_percentile" | "latency_window" => ValueMeaning::Same,
-        "name" if path.contains("disk_util") => ValueMeaning::Same,
-        "io_bytes" | "io_kbytes" | "total_ios" | "short_ios" | "drop_ios" | "N" | "size" | "lines" => {
-            ValueMeaning::Count
+        "latency_depth" | "latency_target" | "latency_percentile" | "latency_window" => {
+            ValueMeaning::Same
         }
+        "name" if path.contains("disk_util") => ValueMeaning::Same,
+        "io_bytes" | "io_kbytes" | "total_ios" | "short_ios" | "drop_ios" | "N" | "size"
+        | "lines" => ValueMeaning::Count,
         "bw_bytes" | "iops" | "runtime" => ValueMeaning::Speed(0.02),
         "mean" if path.contains("slat_ns") => ValueMeaning::Some,
         "mean" if path.contains("lat_ns") => ValueMeaning::Speed(0.03),
         "max" if path.contains("lat_ns") => ValueMeaning::Some,
         "bw_samples" | "iops_samples" => ValueMeaning::Some,
-        _ if path.contains("iodepth_level") || path.contains("iodepth_submit") => ValueMeaning::Share,
+        _ if path.contains("iodepth_level") || path.contains("iodepth_submit") => {
+            ValueMeaning::Share
+        }
         _ => ValueMeaning::Any,
     }
 }
@@ -105,10 +121,18 @@ impl OutputComparison<'_> {
         found
     }
 
-    fn form(&self, path: &str, theirs: &JsonTree, ours: &JsonTree, found: &mut Vec<OutputDifference>) {
+    fn form(
+        &self,
+        path: &str,
+        theirs: &JsonTree,
+        ours: &JsonTree,
+        found: &mut Vec<OutputDifference>,
+    ) {
         match (theirs, ours) {
             (JsonTree::Object(_), JsonTree::Object(_)) if path.ends_with(".bins") => {}
-            (JsonTree::Object(theirs), JsonTree::Object(ours)) => self.fields(path, theirs, ours, found),
+            (JsonTree::Object(theirs), JsonTree::Object(ours)) => {
+                self.fields(path, theirs, ours, found)
+            }
             (JsonTree::List(theirs), JsonTree::List(ours)) => {
                 if theirs.len() != ours.len() {
                     let len = |list: &[JsonTree]| format!("{} items", list.len());
@@ -133,30 +157,56 @@ impl OutputComparison<'_> {
         ours: &[(String, JsonTree)],
         found: &mut Vec<OutputDifference>,
     ) {
-        let get =
-            |fields: &[(String, JsonTree)], key: &str| fields.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
+        let get = |fields: &[(String, JsonTree)], key: &str| {
+            fields
+                .iter()
+                .find(|(k, _)| k == key)
+                .map(|(_, v)| v.clone())
+        };
         for (key, value) in theirs {
             match get(ours, key) {
                 Some(ours) => self.form(&join(path, key), value, &ours, found),
-                None => found.push(OutputDifference::new(join(path, key), value.to_string(), "nothing")),
+                None => found.push(OutputDifference::new(
+                    join(path, key),
+                    value.to_string(),
+                    "nothing",
+                )),
             }
         }
         for (key, value) in ours {
-            if get(theirs, key).is_none() && !self.is_young(key) && !self.is_bare_option(path, value) {
-                found.push(OutputDifference::new(join(path, key), "nothing", value.to_string()));
+            if get(theirs, key).is_none()
+                && !self.is_young(key)
+                && !self.is_bare_option(path, value)
+            {
+                found.push(OutputDifference::new(
+                    join(path, key),
+                    "nothing",
+                    value.to_string(),
+                ));
             }
         }
-        let shared = |fields: &[(String, JsonTree)], others: &[(String, JsonTree)]| -> Vec<String> {
-            fields.iter().map(|(key, _)| key.clone()).filter(|key| get(others, key).is_some()).collect()
-        };
+        let shared =
+            |fields: &[(String, JsonTree)], others: &[(String, JsonTree)]| -> Vec<String> {
+                fields
+                    .iter()
+                    .map(|(key, _)| key.clone())
+                    .filter(|key| get(others, key).is_some())
+                    .collect()
+            };
         let (theirs, ours) = (shared(theirs, ours), shared(ours, theirs));
         if theirs != ours {
-            found.push(OutputDifference::new(format!("{path} (order of keys)"), theirs.join(" "), ours.join(" ")));
+            found.push(OutputDifference::new(
+                format!("{path} (order of keys)"),
+                theirs.join(" "),
+                ours.join(" "),
+            ));
         }
     }
 
     fn is_young(&self, key: &str) -> bool {
-        YOUNG_KEYS.iter().any(|(young, since)| *young == key && self.minor < *since)
+        YOUNG_KEYS
+            .iter()
+            .any(|(young, since)| *young == key && self.minor < *since)
     }
 
     /// Before 3.39 options that stand without a value were left out.
@@ -168,11 +218,18 @@ impl OutputComparison<'_> {
         let meaning = meaning(path);
         if meaning == ValueMeaning::Same {
             let differ = ours.shown.iter().any(|value| !theirs.shown.contains(value));
-            return differ.then(|| OutputDifference::new(path, theirs.shown.join(" or "), ours.shown.join(" or ")));
+            return differ.then(|| {
+                OutputDifference::new(path, theirs.shown.join(" or "), ours.shown.join(" or "))
+            });
         }
         let (theirs, ours) = (Numbers::of(&theirs.numbers)?, Numbers::of(&ours.numbers)?);
-        let zero_and_not = (theirs.is_zero() && ours.min > 0.0) || (ours.is_zero() && theirs.min > 0.0);
-        if matches!(meaning, ValueMeaning::Count | ValueMeaning::Some | ValueMeaning::Speed(_)) && zero_and_not {
+        let zero_and_not =
+            (theirs.is_zero() && ours.min > 0.0) || (ours.is_zero() && theirs.min > 0.0);
+        if matches!(
+            meaning,
+            ValueMeaning::Count | ValueMeaning::Some | ValueMeaning::Speed(_)
+        ) && zero_and_not
+        {
             return Some(OutputDifference {
                 number: true,
                 ..OutputDifference::new(path, theirs.to_string(), ours.to_string())
@@ -182,7 +239,10 @@ impl OutputComparison<'_> {
         let (low, high) = (theirs.min - slack, theirs.max + slack);
         (ours.median < low || ours.median > high).then(|| {
             let theirs = format!("{theirs} (± {})", short(slack));
-            OutputDifference { number: true, ..OutputDifference::new(path, theirs, ours.to_string()) }
+            OutputDifference {
+                number: true,
+                ..OutputDifference::new(path, theirs, ours.to_string())
+            }
         })
     }
 
@@ -192,11 +252,17 @@ impl OutputComparison<'_> {
         let value = theirs.median.abs();
         Some(match (meaning, self.judge) {
             (ValueMeaning::Speed(floor), MatchRule::Held) => spread.max(value * floor),
-            (ValueMeaning::Speed(floor), MatchRule::Rate) if !path.contains("lat_ns") => spread.max(value * floor),
+            (ValueMeaning::Speed(floor), MatchRule::Rate) if !path.contains("lat_ns") => {
+                spread.max(value * floor)
+            }
             // The shares of a short run wander by a few I/Os.
-            (ValueMeaning::Share, MatchRule::Counts | MatchRule::Chance | MatchRule::Held) => spread + 3.0,
+            (ValueMeaning::Share, MatchRule::Counts | MatchRule::Chance | MatchRule::Held) => {
+                spread + 3.0
+            }
             (ValueMeaning::Count, MatchRule::Counts) => spread,
-            (ValueMeaning::Count, MatchRule::Chance) => spread + value * 5.0 / self.ios(path, theirs).max(1.0).sqrt(),
+            (ValueMeaning::Count, MatchRule::Chance) => {
+                spread + value * 5.0 / self.ios(path, theirs).max(1.0).sqrt()
+            }
             (ValueMeaning::Count, MatchRule::Rate | MatchRule::Held) => spread + value * 0.05 + 2.0,
             _ => return None,
         })
@@ -206,7 +272,9 @@ impl OutputComparison<'_> {
     fn ios(&self, path: &str, theirs: &Numbers) -> f64 {
         let mut parent = path;
         while let Some((up, _)) = parent.rsplit_once('.') {
-            let total = values(self.theirs).get(&join(up, "total_ios")).and_then(|v| Numbers::of(&v.numbers));
+            let total = values(self.theirs)
+                .get(&join(up, "total_ios"))
+                .and_then(|v| Numbers::of(&v.numbers));
             if let Some(total) = total {
                 return total.median;
             }
@@ -238,7 +306,11 @@ impl Speed {
 }
 
 /// The figures that people read first, of the first job and whichever of its directions did anything.
-pub(super) fn speeds(theirs: &[JsonTree], ours: &[JsonTree], differences: &[OutputDifference]) -> Vec<Speed> {
+pub(super) fn speeds(
+    theirs: &[JsonTree],
+    ours: &[JsonTree],
+    differences: &[OutputDifference],
+) -> Vec<Speed> {
     const FIGURES: &[(&str, &str, f64)] = &[
         ("iops", "IOPS", 1.0),
         ("bw_bytes", "bandwidth, kB/s", 1e-3),
@@ -249,7 +321,10 @@ pub(super) fn speeds(theirs: &[JsonTree], ours: &[JsonTree], differences: &[Outp
     let (theirs, ours) = (values(theirs), values(ours));
     let mut found = Vec::new();
     for direction in ["read", "write", "sync"] {
-        for (key, what, scale) in FIGURES.iter().filter(|figure| (figure.0 == "lat_ns.mean") == (direction == "sync")) {
+        for (key, what, scale) in FIGURES
+            .iter()
+            .filter(|figure| (figure.0 == "lat_ns.mean") == (direction == "sync"))
+        {
             let path = format!("jobs[0].{direction}.{key}");
             let at = |values: &BTreeMap<String, Values>| Numbers::of(&values.get(&path)?.numbers);
             if let (Some(theirs), Some(ours)) = (at(&theirs), at(&ours))
@@ -257,7 +332,12 @@ pub(super) fn speeds(theirs: &[JsonTree], ours: &[JsonTree], differences: &[Outp
             {
                 let apart = differences.iter().any(|difference| difference.path == path);
                 let (theirs, ours) = (theirs.times(*scale), ours.times(*scale));
-                found.push(Speed { what: format!("{direction} {what}"), theirs, ours, apart });
+                found.push(Speed {
+                    what: format!("{direction} {what}"),
+                    theirs,
+                    ours,
+                    apart,
+                });
             }
         }
     }
@@ -301,7 +381,11 @@ impl Numbers {
     }
 
     fn times(&self, scale: f64) -> Numbers {
-        Numbers { min: self.min * scale, median: self.median * scale, max: self.max * scale }
+        Numbers {
+            min: self.min * scale,
+            median: self.median * scale,
+            max: self.max * scale,
+        }
     }
 
     fn is_zero(&self) -> bool {
@@ -320,7 +404,11 @@ impl std::fmt::Display for Numbers {
 
 /// A number without decimals that say nothing.
 fn short(number: f64) -> String {
-    if number.fract() == 0.0 || number.abs() >= 1000.0 { format!("{number:.0}") } else { format!("{number:.2}") }
+    if number.fract() == 0.0 || number.abs() >= 1000.0 {
+        format!("{number:.0}")
+    } else {
+        format!("{number:.2}")
+    }
 }
 
 #[cfg(test)]
@@ -328,25 +416,48 @@ mod tests {
     use super::*;
 
     fn differences(judge: MatchRule, theirs: &[&str], ours: &[&str]) -> Vec<String> {
-        let parse =
-            |texts: &[&str]| -> Vec<JsonTree> { texts.iter().map(|t| JsonTree::parse(t).expect("JSON")).collect() };
+        let parse = |texts: &[&str]| -> Vec<JsonTree> {
+            texts
+                .iter()
+                .map(|t| JsonTree::parse(t).expect("JSON"))
+                .collect()
+        };
         let (theirs, ours) = (parse(theirs), parse(ours));
-        let comparison = OutputComparison { judge, minor: 33, theirs: &theirs, ours: &ours };
-        comparison.differences().into_iter().map(|d| format!("{}: {} | {}", d.path, d.theirs, d.ours)).collect()
+        let comparison = OutputComparison {
+            judge,
+            minor: 33,
+            theirs: &theirs,
+            ours: &ours,
+        };
+        comparison
+            .differences()
+            .into_iter()
+            .map(|d| format!("{}: {} | {}", d.path, d.theirs, d.ours))
+            .collect()
     }
 
     #[test]
     fn the_same_does_not_differ() {
-        let text = r#"{"jobs": [{"jobname": "a", "read": {"iops": 1.0, "total_ios": 4, "runtime": 3}}]}"#;
-        for judge in [MatchRule::Counts, MatchRule::Chance, MatchRule::Rate, MatchRule::Held, MatchRule::Form] {
+        let text =
+            r#"{"jobs": [{"jobname": "a", "read": {"iops": 1.0, "total_ios": 4, "runtime": 3}}]}"#;
+        for judge in [
+            MatchRule::Counts,
+            MatchRule::Chance,
+            MatchRule::Rate,
+            MatchRule::Held,
+            MatchRule::Form,
+        ] {
             assert!(differences(judge, &[text, text], &[text]).is_empty());
         }
     }
 
     #[test]
     fn keys_kinds_and_order_are_compared() {
-        let found =
-            differences(MatchRule::Form, &[r#"{"a": 1, "b": 2.0, "c": {"d": 1}}"#], &[r#"{"b": 2, "a": 1, "e": []}"#]);
+        let found = differences(
+            MatchRule::Form,
+            &[r#"{"a": 1, "b": 2.0, "c": {"d": 1}}"#],
+            &[r#"{"b": 2, "a": 1, "e": []}"#],
+        );
         assert_eq!(
             found,
             [
@@ -367,11 +478,20 @@ mod tests {
     fn counts_are_the_same_or_as_near_as_chance_allows() {
         let at = |ios: u32| format!(r#"{{"read": {{"total_ios": {ios}}}}}"#);
         let (few, many, wrong) = (at(480), at(520), at(800));
-        assert_eq!(differences(MatchRule::Counts, &[&few, &few], &[&many]), ["read.total_ios: 480 (± 0) | 520"]);
+        assert_eq!(
+            differences(MatchRule::Counts, &[&few, &few], &[&many]),
+            ["read.total_ios: 480 (± 0) | 520"]
+        );
         assert!(differences(MatchRule::Chance, &[&few, &few], &[&many]).is_empty());
-        assert_eq!(differences(MatchRule::Chance, &[&few, &few], &[&wrong]).len(), 1);
+        assert_eq!(
+            differences(MatchRule::Chance, &[&few, &few], &[&wrong]).len(),
+            1
+        );
         assert!(differences(MatchRule::Form, &[&few], &[&wrong]).is_empty());
-        assert_eq!(differences(MatchRule::Form, &[&few], &[&at(0)]), ["read.total_ios: 480 | 0"]);
+        assert_eq!(
+            differences(MatchRule::Form, &[&few], &[&at(0)]),
+            ["read.total_ios: 480 | 0"]
+        );
     }
 
     #[test]
@@ -379,7 +499,10 @@ mod tests {
         let at = |ns: u32| format!(r#"{{"clat_ns": {{"mean": {ns}.0}}}}"#);
         let theirs = [&at(1000) as &str, &at(1100), &at(1050)];
         assert!(differences(MatchRule::Held, &theirs, &[&at(1190)]).is_empty());
-        assert_eq!(differences(MatchRule::Held, &theirs, &[&at(1300)]), ["clat_ns.mean: 1000 to 1100 (± 100) | 1300"]);
+        assert_eq!(
+            differences(MatchRule::Held, &theirs, &[&at(1300)]),
+            ["clat_ns.mean: 1000 to 1100 (± 100) | 1300"]
+        );
         assert!(differences(MatchRule::Rate, &theirs, &[&at(1300)]).is_empty());
     }
 
@@ -390,6 +513,12 @@ mod tests {
             &[r#"{"job options": {"bs": "4k"}, "jobname": "a"}"#],
             &[r#"{"job options": {"bs": "4096"}, "jobname": "b"}"#],
         );
-        assert_eq!(found, ["job options.bs: \"4k\" | \"4096\"", "jobname: \"a\" | \"b\""]);
+        assert_eq!(
+            found,
+            [
+                "job options.bs: \"4k\" | \"4096\"",
+                "jobname: \"a\" | \"b\""
+            ]
+        );
     }
 }

@@ -70,12 +70,16 @@ impl FuseRequest<'_> {
         match self.opcode {
             // Look up: the file, or nothing.
             1 if self.body.strip_suffix(b"\0") == Some(FILE_NAME.as_bytes()) => {
-                out.u64s(&[FILE, 0, VALID_S, VALID_S]).u32s(&[0, 0]).attributes(FILE, file_bytes);
+                out.u64s(&[FILE, 0, VALID_S, VALID_S])
+                    .u32s(&[0, 0])
+                    .attributes(FILE, file_bytes);
             }
             1 => return self.refuse(2),
             // Get and set attributes; a size that is set is not kept.
             3 | 4 => {
-                out.u64s(&[VALID_S]).u32s(&[0, 0]).attributes(self.node, file_bytes);
+                out.u64s(&[VALID_S])
+                    .u32s(&[0, 0])
+                    .attributes(self.node, file_bytes);
             }
             // Open, past the page cache, writers side by side.
             14 => {
@@ -94,7 +98,9 @@ impl FuseRequest<'_> {
                 out.u32s(&[len, 0]);
             }
             17 => {
-                out.u64s(&[1 << 20; 5]).u32s(&[4096, 255, 4096]).u32s(&[0; 7]);
+                out.u64s(&[1 << 20; 5])
+                    .u32s(&[4096, 255, 4096])
+                    .u32s(&[0; 7]);
             }
             // Release, fsync, flush.
             18 | 20 | 25 => {}
@@ -118,7 +124,17 @@ impl FuseRequest<'_> {
         let offered = u32_at(self.body, 12).unwrap_or(0);
         let flags = offered & (ASYNC_READ | BIG_WRITES | ASYNC_DIRECT | MAX_PAGES);
         let (background, congested) = (64u32, 64u32);
-        out.u32s(&[7, 31, 0, flags, background | congested << 16, PIECE_MAX, 1, PIECE_MAX / 4096]).u32s(&[0; 8]);
+        out.u32s(&[
+            7,
+            31,
+            0,
+            flags,
+            background | congested << 16,
+            PIECE_MAX,
+            1,
+            PIECE_MAX / 4096,
+        ])
+        .u32s(&[0; 8]);
     }
 }
 
@@ -135,18 +151,25 @@ impl Default for Out {
 
 impl Out {
     fn u32s(&mut self, values: &[u32]) -> &mut Out {
-        self.bytes.extend(values.iter().flat_map(|value| value.to_ne_bytes()));
+        self.bytes
+            .extend(values.iter().flat_map(|value| value.to_ne_bytes()));
         self
     }
 
     fn u64s(&mut self, values: &[u64]) -> &mut Out {
-        self.bytes.extend(values.iter().flat_map(|value| value.to_ne_bytes()));
+        self.bytes
+            .extend(values.iter().flat_map(|value| value.to_ne_bytes()));
         self
     }
 
     fn attributes(&mut self, node: u64, file_bytes: u64) {
-        let (size, mode, links) = if node == ROOT { (4096, 0o040_755, 2) } else { (file_bytes, 0o100_666, 1) };
-        self.u64s(&[node, size, size / 512, 0, 0, 0]).u32s(&[0, 0, 0, mode, links, 0, 0, 0, 4096, 0]);
+        let (size, mode, links) = if node == ROOT {
+            (4096, 0o040_755, 2)
+        } else {
+            (file_bytes, 0o100_666, 1)
+        };
+        self.u64s(&[node, size, size / 512, 0, 0, 0])
+            .u32s(&[0, 0, 0, mode, links, 0, 0, 0, 4096, 0]);
     }
 
     fn finish(mut self, unique: u64, errno: i32) -> Vec<u8> {
@@ -182,7 +205,9 @@ mod tests {
     }
 
     fn answer(opcode: u32, body: &[u8]) -> Vec<u8> {
-        FuseRequest::parse(&request(opcode, body)).map(|r| r.answer(1 << 20)).unwrap_or_default()
+        FuseRequest::parse(&request(opcode, body))
+            .map(|r| r.answer(1 << 20))
+            .unwrap_or_default()
     }
 
     #[test]

@@ -38,8 +38,21 @@ pub(super) struct ParityRow {
     pub(super) beside: Option<(&'static str, &'static str)>,
 }
 
-const fn job(feature: &'static str, name: &'static str, judge: MatchRule, args: &'static str) -> ParityRow {
-    ParityRow { feature, name, judge, args, file: "", before: "", beside: None }
+const fn job(
+    feature: &'static str,
+    name: &'static str,
+    judge: MatchRule,
+    args: &'static str,
+) -> ParityRow {
+    ParityRow {
+        feature,
+        name,
+        judge,
+        args,
+        file: "",
+        before: "",
+        beside: None,
+    }
 }
 
 impl ParityRow {
@@ -52,24 +65,43 @@ impl ParityRow {
     }
 
     const fn beside(self, name: &'static str, text: &'static str) -> ParityRow {
-        ParityRow { beside: Some((name, text)), ..self }
+        ParityRow {
+            beside: Some((name, text)),
+            ..self
+        }
     }
 
     /// Whether the row needs something that is given by a placeholder.
     pub(super) fn needs(&self, placeholder: &str) -> bool {
-        [self.args, self.file, self.before].iter().any(|text| text.contains(placeholder))
+        [self.args, self.file, self.before]
+            .iter()
+            .any(|text| text.contains(placeholder))
     }
 
     /// Whether the row says itself in which form the result is printed.
     pub(super) fn has_own_format(&self) -> bool {
-        ["--output-format", "--minimal", "--parse-only", "--showcmd", "--version"].iter().any(|o| self.args.contains(o))
+        [
+            "--output-format",
+            "--minimal",
+            "--parse-only",
+            "--showcmd",
+            "--version",
+        ]
+        .iter()
+        .any(|o| self.args.contains(o))
     }
 }
 
 impl ParityRow {
     /// Whether the result, in the form that the row says, is compared as a tree rather than as text.
     pub(super) fn is_tree(&self) -> bool {
-        ["--output-format=json+", "--output-format=terse", "--minimal"].iter().any(|o| self.args.contains(o))
+        [
+            "--output-format=json+",
+            "--output-format=terse",
+            "--minimal",
+        ]
+        .iter()
+        .any(|o| self.args.contains(o))
     }
 }
 
@@ -378,19 +410,71 @@ pub(super) const QUICK: &[&str] = &[
 /// What the original gets wrong so plainly that ours must not, or is not the same in two of its own runs on another host:
 /// the row, a part of the path or line, and why.
 const SLIPS: &[(&str, &str, &str)] = &[
-    ("durable/fdatasync", "read.short_ios", "fdatasyncs are counted as short reads"),
-    ("durable/fdatasync", "sync.total_ios", "fdatasyncs are counted as short reads"),
-    ("durable/fdatasync", "issued rwts", "fdatasyncs are counted as short reads"),
-    ("durable/sync-file-range", "write.short_ios", "sync_file_ranges are counted as short writes"),
-    ("durable/sync-file-range", "issued rwts", "sync_file_ranges are counted as short writes"),
-    ("report/eta-unknown", "stderr", "a word that is none is taken without a warning"),
-    ("report/trigger-timeout", "verify.state", "a state is saved of jobs that verify nothing"),
-    ("engine/posixaio", "iodepth_level", "how much lands between two looks is up to the scheduler"),
-    ("report/unified-both", "mixed: IOPS", "the sum of both is nothing"),
-    ("engine/vsync", "write.io_", "what is left in the queue at the end is not counted"),
-    ("engine/vsync", "lat_ns.N", "what is left in the queue at the end is not counted"),
-    ("held/fdatasync-four", "read.short_ios", "fdatasyncs are counted as short reads"),
-    ("held/fdatasync-four", "sync.total_ios", "fdatasyncs are counted as short reads"),
+    (
+        "durable/fdatasync",
+        "read.short_ios",
+        "fdatasyncs are counted as short reads",
+    ),
+    (
+        "durable/fdatasync",
+        "sync.total_ios",
+        "fdatasyncs are counted as short reads",
+    ),
+    (
+        "durable/fdatasync",
+        "issued rwts",
+        "fdatasyncs are counted as short reads",
+    ),
+    (
+        "durable/sync-file-range",
+        "write.short_ios",
+        "sync_file_ranges are counted as short writes",
+    ),
+    (
+        "durable/sync-file-range",
+        "issued rwts",
+        "sync_file_ranges are counted as short writes",
+    ),
+    (
+        "report/eta-unknown",
+        "stderr",
+        "a word that is none is taken without a warning",
+    ),
+    (
+        "report/trigger-timeout",
+        "verify.state",
+        "a state is saved of jobs that verify nothing",
+    ),
+    (
+        "engine/posixaio",
+        "iodepth_level",
+        "how much lands between two looks is up to the scheduler",
+    ),
+    (
+        "report/unified-both",
+        "mixed: IOPS",
+        "the sum of both is nothing",
+    ),
+    (
+        "engine/vsync",
+        "write.io_",
+        "what is left in the queue at the end is not counted",
+    ),
+    (
+        "engine/vsync",
+        "lat_ns.N",
+        "what is left in the queue at the end is not counted",
+    ),
+    (
+        "held/fdatasync-four",
+        "read.short_ios",
+        "fdatasyncs are counted as short reads",
+    ),
+    (
+        "held/fdatasync-four",
+        "sync.total_ios",
+        "fdatasyncs are counted as short reads",
+    ),
 ];
 
 /// Whether a difference is a slip of the original.
@@ -426,21 +510,34 @@ mod tests {
     #[test]
     fn slips_are_those_of_rows() {
         for (row, ..) in SLIPS {
-            assert!(JOBS.iter().any(|job| format!("{}/{}", job.feature, job.name) == *row), "{row}");
+            assert!(
+                JOBS.iter()
+                    .any(|job| format!("{}/{}", job.feature, job.name) == *row),
+                "{row}"
+            );
         }
     }
 
     #[test]
     fn quick_rows_are_rows() {
         for quick in QUICK {
-            assert!(JOBS.iter().any(|job| format!("{}/{}", job.feature, job.name) == *quick), "{quick}");
+            assert!(
+                JOBS.iter()
+                    .any(|job| format!("{}/{}", job.feature, job.name) == *quick),
+                "{quick}"
+            );
         }
     }
 
     #[test]
     fn held_jobs_run_on_the_held_target() {
         for job in JOBS {
-            assert_eq!(job.judge == MatchRule::Held, job.needs("{held}"), "{}", job.name);
+            assert_eq!(
+                job.judge == MatchRule::Held,
+                job.needs("{held}"),
+                "{}",
+                job.name
+            );
         }
     }
 }

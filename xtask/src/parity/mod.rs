@@ -68,16 +68,38 @@ struct Options {
 
 /// Command lines of the rows, one argument a line, as beginnings for noise.
 pub(crate) fn command_lines() -> Vec<Vec<u8>> {
-    let line = |args: &str| args.replace(' ', "\n").replace("{dir}", "dir").replace("{job}", "job.fio").into_bytes();
+    let line = |args: &str| {
+        args.replace(' ', "\n")
+            .replace("{dir}", "dir")
+            .replace("{job}", "job.fio")
+            .into_bytes()
+    };
     let named = |job: &ParityRow| [b"--name=a\n".as_slice(), &line(job.args)].concat();
-    JOBS.iter().map(|job| if job.file.is_empty() { named(job) } else { line(job.args) }).collect()
+    JOBS.iter()
+        .map(|job| {
+            if job.file.is_empty() {
+                named(job)
+            } else {
+                line(job.args)
+            }
+        })
+        .collect()
 }
 
 /// Job files of the rows, and their options as lines of one.
 pub(crate) fn job_files() -> Vec<Vec<u8>> {
-    let lines = |args: &str| format!("[a]\n{}\n", args.replace(" --", "\n").trim_start_matches("--"));
+    let lines = |args: &str| {
+        format!(
+            "[a]\n{}\n",
+            args.replace(" --", "\n").trim_start_matches("--")
+        )
+    };
     let file = |job: &ParityRow| {
-        if job.file.is_empty() { lines(job.args) } else { job.file.to_owned() }
+        if job.file.is_empty() {
+            lines(job.args)
+        } else {
+            job.file.to_owned()
+        }
     };
     JOBS.iter().map(|job| file(job).into_bytes()).collect()
 }
@@ -88,28 +110,51 @@ pub(crate) fn job_files() -> Vec<Vec<u8>> {
 /// When fewer jobs agree than did before, or the comparison cannot be made.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let options = options(args)?;
-    let theirs = Program { file: real_fio()?, prefix: &[] };
-    let version = workspace::output(Command::new(&theirs.file).arg("--version"))?.trim().to_owned();
+    let theirs = Program {
+        file: real_fio()?,
+        prefix: &[],
+    };
+    let version = workspace::output(Command::new(&theirs.file).arg("--version"))?
+        .trim()
+        .to_owned();
     let ours = match options.with_itself {
-        true => Program { file: theirs.file.clone(), prefix: &[] },
-        false => Program { file: our_binary(&options)?, prefix: &["fio"] },
+        true => Program {
+            file: theirs.file.clone(),
+            prefix: &[],
+        },
+        false => Program {
+            file: our_binary(&options)?,
+            prefix: &["fio"],
+        },
     };
     if let Some(request) = &options.generated {
         return generated::compare(&theirs, &ours, &version, request);
     }
     let _head_start = PriorityBoost::take();
     let place = ParityTargets::new(&workspace::target().join("parity"))?;
-    let bench = ParityRunner { theirs, ours, minor: minor(&version), place, with_itself: options.with_itself };
-    let rows: Vec<RowResult> =
-        JOBS.iter().filter(|job| options.wants(job)).map(|job| bench.row(job, &options)).collect();
+    let bench = ParityRunner {
+        theirs,
+        ours,
+        minor: minor(&version),
+        place,
+        with_itself: options.with_itself,
+    };
+    let rows: Vec<RowResult> = JOBS
+        .iter()
+        .filter(|job| options.wants(job))
+        .map(|job| bench.row(job, &options))
+        .collect();
     page::print(&rows);
     if options.quick {
         return all_same(&rows);
     }
     let whole = options.only.is_none() && options.json && options.text;
     if options.with_itself {
-        let wrong =
-            rows.iter().flat_map(|row| [&row.json, &row.text]).flatten().filter(|s| matches!(s, RowState::Differs(_)));
+        let wrong = rows
+            .iter()
+            .flat_map(|row| [&row.json, &row.text])
+            .flatten()
+            .filter(|s| matches!(s, RowState::Differs(_)));
         return match wrong.count() {
             0 => Ok(()),
             count => bail!("{count} comparisons of fio with itself found differences"),
@@ -118,7 +163,11 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     if whole && !options.check {
         page::write(&rows, &version)?;
     }
-    if options.only.is_none() { check_ratchet(&rows, &options) } else { Ok(()) }
+    if options.only.is_none() {
+        check_ratchet(&rows, &options)
+    } else {
+        Ok(())
+    }
 }
 
 /// What continuous integration runs: rows that agree wherever fio is, with a build that is there anyway.
@@ -135,9 +184,15 @@ pub(crate) fn quick() -> Result<StepOutcome> {
 }
 
 fn all_same(rows: &[RowResult]) -> Result<()> {
-    let agrees = |state: &Option<RowState>| matches!(state, None | Some(RowState::Same | RowState::Skipped(_)));
-    let wrong = rows.iter().filter(|row| !agrees(&row.json) || !agrees(&row.text));
-    let wrong: Vec<String> = wrong.map(|row| format!("{}/{}", row.job.feature, row.job.name)).collect();
+    let agrees = |state: &Option<RowState>| {
+        matches!(state, None | Some(RowState::Same | RowState::Skipped(_)))
+    };
+    let wrong = rows
+        .iter()
+        .filter(|row| !agrees(&row.json) || !agrees(&row.text));
+    let wrong: Vec<String> = wrong
+        .map(|row| format!("{}/{}", row.job.feature, row.job.name))
+        .collect();
     match wrong.as_slice() {
         [] => Ok(()),
         _ => bail!("our fio and the real one differ in {}", wrong.join(", ")),
@@ -156,14 +211,24 @@ fn options(args: &[String]) -> Result<Options> {
         quick: false,
         generated: None,
     };
-    let mut asked =
-        generated::Request { sets: generated::QUICK, seed: generated::SEED, only: None, write: false, shrink: true };
+    let mut asked = generated::Request {
+        sets: generated::QUICK,
+        seed: generated::SEED,
+        only: None,
+        write: false,
+        shrink: true,
+    };
     let mut generate = false;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        let (name, inline) = arg.split_once('=').map_or((arg.as_str(), None), |(name, value)| (name, Some(value)));
-        let mut value =
-            || inline.or_else(|| args.next().map(String::as_str)).with_context(|| format!("{name} wants a value"));
+        let (name, inline) = arg
+            .split_once('=')
+            .map_or((arg.as_str(), None), |(name, value)| (name, Some(value)));
+        let mut value = || {
+            inline
+                .or_else(|| args.next().map(String::as_str))
+                .with_context(|| format!("{name} wants a value"))
+        };
         match name {
             "--json" => options.text = false,
             "--text" => options.json = false,
@@ -191,7 +256,11 @@ impl Options {
     fn wants(&self, job: &ParityRow) -> bool {
         let name = format!("{}/{}", job.feature, job.name);
         let quick = !self.quick || jobs::QUICK.contains(&name.as_str());
-        quick && self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
+        quick
+            && self
+                .only
+                .as_ref()
+                .is_none_or(|only| name.contains(only.as_str()))
     }
 }
 
@@ -216,10 +285,14 @@ impl Drop for PriorityBoost {
 
 /// The original, which must not be a link to ours.
 fn real_fio() -> Result<PathBuf> {
-    let fio = workspace::find_program("fio").context("fio is not installed; on Debian: apt-get install fio")?;
+    let fio = workspace::find_program("fio")
+        .context("fio is not installed; on Debian: apt-get install fio")?;
     let name = fio.canonicalize()?;
     if name.file_name().is_some_and(|name| name == "hakaru") {
-        bail!("{} is our own program; the original is needed to compare with", fio.display());
+        bail!(
+            "{} is our own program; the original is needed to compare with",
+            fio.display()
+        );
     }
     Ok(fio)
 }
@@ -228,8 +301,18 @@ fn our_binary(options: &Options) -> Result<PathBuf> {
     if let Some(file) = &options.ours {
         return Ok(file.clone());
     }
-    let (profile, folder) = if options.dev { ("dev", "debug") } else { ("release", "release") };
-    workspace::run(workspace::cargo().args(["build", "--profile", profile, "--package", "hakaru"]))?;
+    let (profile, folder) = if options.dev {
+        ("dev", "debug")
+    } else {
+        ("release", "release")
+    };
+    workspace::run(workspace::cargo().args([
+        "build",
+        "--profile",
+        profile,
+        "--package",
+        "hakaru",
+    ]))?;
     Ok(workspace::target().join(folder).join("hakaru"))
 }
 
@@ -250,7 +333,12 @@ struct ParityRunner {
 
 impl ParityRunner {
     fn row(&self, job: &'static ParityRow, options: &Options) -> RowResult {
-        let mut row = RowResult { job, json: None, text: None, speeds: Vec::new() };
+        let mut row = RowResult {
+            job,
+            json: None,
+            text: None,
+            speeds: Vec::new(),
+        };
         // A row that says its own form has only that one.
         let as_tree = options.json && (job.is_tree() || !job.has_own_format());
         let as_text = options.text && !job.is_tree();
@@ -259,11 +347,16 @@ impl ParityRunner {
             row.text = as_text.then_some(RowState::Skipped(why));
         } else {
             if as_tree {
-                let (state, speeds) = self.compare_trees(job).unwrap_or_else(|error| (failed(&error), Vec::new()));
+                let (state, speeds) = self
+                    .compare_trees(job)
+                    .unwrap_or_else(|error| (failed(&error), Vec::new()));
                 (row.json, row.speeds) = (Some(state), speeds);
             }
             if as_text {
-                row.text = Some(self.compare_text(job).unwrap_or_else(|error| failed(&error)));
+                row.text = Some(
+                    self.compare_text(job)
+                        .unwrap_or_else(|error| failed(&error)),
+                );
             }
         }
         page::print_row(&row);
@@ -275,9 +368,16 @@ impl ParityRunner {
         let (mut theirs, mut ours) = (Vec::new(), Vec::new());
         let mut differences = Vec::new();
         // What differs at first may be the host's hiccup or chance: more runs tell, and all of them count.
-        for rounds in if job.judge == MatchRule::Held { [5, 3] } else { [1, 2] } {
+        for rounds in if job.judge == MatchRule::Held {
+            [5, 3]
+        } else {
+            [1, 2]
+        } {
             for _ in 0..rounds {
-                let original = self.place.run(&self.theirs, job, OutputForm::Json).context(ORIGINAL)?;
+                let original = self
+                    .place
+                    .run(&self.theirs, job, OutputForm::Json)
+                    .context(ORIGINAL)?;
                 let tree = match original.tree(true) {
                     Ok(tree) => tree,
                     Err(why) => {
@@ -288,7 +388,9 @@ impl ParityRunner {
                 if original.exit.success() && !copy.exit.success() {
                     return Ok((not_yet(&copy), Vec::new()));
                 }
-                if let Some(difference) = noise(&original, &copy).filter(|noise| !jobs::is_slip(job, noise)) {
+                if let Some(difference) =
+                    noise(&original, &copy).filter(|noise| !jobs::is_slip(job, noise))
+                {
                     return Ok((RowState::Differs(vec![difference]), Vec::new()));
                 }
                 match copy.tree(self.with_itself) {
@@ -297,16 +399,31 @@ impl ParityRunner {
                 }
                 theirs.push(tree);
             }
-            let comparison = OutputComparison { judge: job.judge, minor: self.minor, theirs: &theirs, ours: &ours };
+            let comparison = OutputComparison {
+                judge: job.judge,
+                minor: self.minor,
+                theirs: &theirs,
+                ours: &ours,
+            };
             differences = comparison.differences();
             differences.retain(|difference| !jobs::is_slip(job, difference));
             if !differences.iter().any(|difference| difference.number) {
                 break;
             }
         }
-        let speeds =
-            if job.judge == MatchRule::Held { compare::speeds(&theirs, &ours, &differences) } else { Vec::new() };
-        Ok((if differences.is_empty() { RowState::Same } else { RowState::Differs(differences) }, speeds))
+        let speeds = if job.judge == MatchRule::Held {
+            compare::speeds(&theirs, &ours, &differences)
+        } else {
+            Vec::new()
+        };
+        Ok((
+            if differences.is_empty() {
+                RowState::Same
+            } else {
+                RowState::Differs(differences)
+            },
+            speeds,
+        ))
     }
 
     /// Which lines there are depends on how long a short job took: what differs gets two more tries.
@@ -322,7 +439,10 @@ impl ParityRunner {
     }
 
     fn compare_text_once(&self, job: &ParityRow) -> Result<RowState> {
-        let theirs = self.place.run(&self.theirs, job, OutputForm::Normal).context(ORIGINAL)?;
+        let theirs = self
+            .place
+            .run(&self.theirs, job, OutputForm::Normal)
+            .context(ORIGINAL)?;
         let ours = self.place.run(&self.ours, job, OutputForm::Normal)?;
         if theirs.exit.success() && !ours.exit.success() {
             return Ok(not_yet(&ours));
@@ -333,15 +453,26 @@ impl ParityRunner {
         if let Some(difference) = noise(&theirs, &ours).filter(|noise| !jobs::is_slip(job, noise)) {
             return Ok(RowState::Differs(vec![difference]));
         }
-        let mut found = text::differences(&theirs.stdout, &ours.stdout, self.minor, job.judge == MatchRule::Counts);
+        let mut found = text::differences(
+            &theirs.stdout,
+            &ours.stdout,
+            self.minor,
+            job.judge == MatchRule::Counts,
+        );
         found.retain(|difference| !jobs::is_slip(job, difference));
-        Ok(if found.is_empty() { RowState::Same } else { RowState::Differs(found) })
+        Ok(if found.is_empty() {
+            RowState::Same
+        } else {
+            RowState::Differs(found)
+        })
     }
 }
 
 /// Standard error is empty when all went well. The original puts its notes on standard output, where ours puts none.
 fn noise(theirs: &Observation, ours: &Observation) -> Option<OutputDifference> {
-    let noted = ["note: ", "fio: "].iter().any(|note| theirs.stdout.contains(note));
+    let noted = ["note: ", "fio: "]
+        .iter()
+        .any(|note| theirs.stdout.contains(note));
     let quiet = theirs.stderr.trim().is_empty() && !noted;
     let new = quiet && !ours.stderr.trim().is_empty();
     new.then(|| OutputDifference::new("stderr", "nothing", run::first_line(&ours.stderr)))
@@ -362,13 +493,21 @@ fn failed(error: &anyhow::Error) -> RowState {
 fn not_yet(ours: &Observation) -> RowState {
     // A panic or a signal is no refusal.
     if ours.exit.code().is_none_or(|code| code == 101) {
-        return differs("exit", "success", &format!("{}: {}", ours.exit, run::first_line(&ours.stderr)));
+        return differs(
+            "exit",
+            "success",
+            &format!("{}: {}", ours.exit, run::first_line(&ours.stderr)),
+        );
     }
     RowState::NotYet(run::first_line(&ours.stderr).to_owned())
 }
 
 fn refusal(theirs: &Observation, why: &str) -> String {
-    format!("fio itself ends with {} and no result ({why}): {}", theirs.exit, run::first_line(&theirs.stderr))
+    format!(
+        "fio itself ends with {} and no result ({why}): {}",
+        theirs.exit,
+        run::first_line(&theirs.stderr)
+    )
 }
 
 /// How many jobs agreed when the committed numbers were written.
@@ -386,28 +525,49 @@ struct ParityRatchetFile {
 /// Fails when fewer jobs agree than did before; those that this host cannot run are given the benefit of the doubt.
 fn check_ratchet(rows: &[RowResult], options: &Options) -> Result<()> {
     let text = workspace::read(workspace::RATCHETS)?;
-    let ParityRatchetFile { parity } =
-        toml::from_str(&text).with_context(|| format!("cannot understand {}", workspace::RATCHETS))?;
+    let ParityRatchetFile { parity } = toml::from_str(&text)
+        .with_context(|| format!("cannot understand {}", workspace::RATCHETS))?;
     if options.json {
         // What is measured on the held target a busy host can sway, so the page alone tells of it.
         let steady = rows.iter().filter(|row| row.job.judge != MatchRule::Held);
-        check_form("json_same", steady.filter_map(|row| row.json.as_ref()), parity.json_same)?;
+        check_form(
+            "json_same",
+            steady.filter_map(|row| row.json.as_ref()),
+            parity.json_same,
+        )?;
     }
     if options.text {
-        check_form("text_same", rows.iter().filter_map(|row| row.text.as_ref()), parity.text_same)?;
+        check_form(
+            "text_same",
+            rows.iter().filter_map(|row| row.text.as_ref()),
+            parity.text_same,
+        )?;
     }
     Ok(())
 }
 
-fn check_form<'a>(name: &str, states: impl Iterator<Item = &'a RowState>, least: usize) -> Result<()> {
+fn check_form<'a>(
+    name: &str,
+    states: impl Iterator<Item = &'a RowState>,
+    least: usize,
+) -> Result<()> {
     let states: Vec<&RowState> = states.collect();
-    let same = states.iter().filter(|state| matches!(state, RowState::Same)).count();
-    let skipped = states.iter().filter(|state| matches!(state, RowState::Skipped(_))).count();
+    let same = states
+        .iter()
+        .filter(|state| matches!(state, RowState::Same))
+        .count();
+    let skipped = states
+        .iter()
+        .filter(|state| matches!(state, RowState::Skipped(_)))
+        .count();
     if same + skipped < least {
         bail!("{name} fell from {least} to {same} ({skipped} jobs could not be run here)");
     }
     if same > least {
-        println!("{name} rose from {least} to {same}; write that into {}", workspace::RATCHETS);
+        println!(
+            "{name} rose from {least} to {same}; write that into {}",
+            workspace::RATCHETS
+        );
     }
     Ok(())
 }

@@ -6,7 +6,10 @@
 use super::fuse::{FILE_NAME, FuseOp, FuseRequest, REQUEST_MAX};
 use anyhow::{Context, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_string, fsmount,
+    fsopen,
+};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -17,9 +20,18 @@ use std::time::{Duration, Instant};
 pub(super) const FILE_BYTES: u64 = 64 << 20;
 
 /// What an access costs: a fixed price, and one for its bytes.
-const READ: PacedCost = PacedCost { each: Duration::from_micros(2000), bytes_per_s: 50_000_000 };
-const WRITE: PacedCost = PacedCost { each: Duration::from_micros(3000), bytes_per_s: 25_000_000 };
-const SYNC: PacedCost = PacedCost { each: Duration::from_micros(5000), bytes_per_s: 1 };
+const READ: PacedCost = PacedCost {
+    each: Duration::from_micros(2000),
+    bytes_per_s: 50_000_000,
+};
+const WRITE: PacedCost = PacedCost {
+    each: Duration::from_micros(3000),
+    bytes_per_s: 25_000_000,
+};
+const SYNC: PacedCost = PacedCost {
+    each: Duration::from_micros(5000),
+    bytes_per_s: 1,
+};
 
 struct PacedCost {
     each: Duration,
@@ -43,8 +55,13 @@ impl PacedFs {
     /// # Errors
     /// Where the host does not offer it: it takes root, and a kernel from 5.2 on with FUSE.
     pub(super) fn serve() -> Result<PacedFs> {
-        let channel = File::options().read(true).write(true).open("/dev/fuse").context("cannot open /dev/fuse")?;
-        let mount = mount(&channel).context("cannot make a file system of held speed; that takes root and FUSE")?;
+        let channel = File::options()
+            .read(true)
+            .write(true)
+            .open("/dev/fuse")
+            .context("cannot open /dev/fuse")?;
+        let mount = mount(&channel)
+            .context("cannot make a file system of held speed; that takes root and FUSE")?;
         // It ends when the last one who uses the file system is gone.
         std::thread::spawn(move || serve(channel));
         Ok(PacedFs { mount })
@@ -52,19 +69,34 @@ impl PacedFs {
 
     /// The file to measure on, which other processes can open as long as this one lives.
     pub(super) fn file(&self) -> PathBuf {
-        format!("/proc/{}/fd/{}/{FILE_NAME}", std::process::id(), self.mount.as_raw_fd()).into()
+        format!(
+            "/proc/{}/fd/{}/{FILE_NAME}",
+            std::process::id(),
+            self.mount.as_raw_fd()
+        )
+        .into()
     }
 }
 
 fn mount(channel: &File) -> rustix::io::Result<OwnedFd> {
     let context = fsopen("fuse", FsOpenFlags::FSOPEN_CLOEXEC)?;
     let fd = channel.as_raw_fd().to_string();
-    let options = [("source", "held"), ("fd", &fd), ("rootmode", "40000"), ("user_id", "0"), ("group_id", "0")];
+    let options = [
+        ("source", "held"),
+        ("fd", &fd),
+        ("rootmode", "40000"),
+        ("user_id", "0"),
+        ("group_id", "0"),
+    ];
     for (key, value) in options {
         fsconfig_set_string(context.as_fd(), key, value)?;
     }
     fsconfig_create(context.as_fd())?;
-    fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
+    fsmount(
+        context.as_fd(),
+        FsMountFlags::FSMOUNT_CLOEXEC,
+        MountAttrFlags::empty(),
+    )
 }
 
 /// Answers requests one after the other until the target is unmounted.
@@ -108,7 +140,10 @@ fn serve(mut channel: File) {
 /// Whether a request stands in line.
 fn has_request(channel: &File) -> bool {
     let mut fds = [PollFd::new(channel, PollFlags::IN)];
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let at_once = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     poll(&mut fds, Some(&at_once)).is_ok_and(|ready| ready > 0)
 }
 

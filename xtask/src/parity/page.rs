@@ -12,11 +12,23 @@ const PAGE: &str = "docs/PARITY.md";
 /// One line for a row that has just been compared, and one for each of its differences.
 pub(super) fn print_row(row: &RowResult) {
     let forms = [("json", &row.json), ("text", &row.text)];
-    for (form, state) in forms.into_iter().filter_map(|(form, state)| Some((form, state.as_ref()?))) {
-        println!("{form} {:<8} {}/{}{}", word(state), row.job.feature, row.job.name, remark(state, ": "));
+    for (form, state) in forms
+        .into_iter()
+        .filter_map(|(form, state)| Some((form, state.as_ref()?)))
+    {
+        println!(
+            "{form} {:<8} {}/{}{}",
+            word(state),
+            row.job.feature,
+            row.job.name,
+            remark(state, ": ")
+        );
         if let RowState::Differs(differences) = state {
             for difference in differences {
-                println!("     {}: fio {} | ours {}", difference.path, difference.theirs, difference.ours);
+                println!(
+                    "     {}: fio {} | ours {}",
+                    difference.path, difference.theirs, difference.ours
+                );
             }
         }
     }
@@ -24,7 +36,11 @@ pub(super) fn print_row(row: &RowResult) {
 
 /// The totals.
 pub(super) fn print(rows: &[RowResult]) {
-    println!("\nJSON: {}\ntext: {}", totals(rows, |row| &row.json), totals(rows, |row| &row.text));
+    println!(
+        "\nJSON: {}\ntext: {}",
+        totals(rows, |row| &row.json),
+        totals(rows, |row| &row.text)
+    );
 }
 
 /// Writes the page.
@@ -35,8 +51,11 @@ pub(super) fn write(rows: &[RowResult], version: &str) -> Result<()> {
     let path = workspace::root().join(PAGE);
     // The section about generated option sets comes from a run of its own.
     let before = std::fs::read_to_string(&path).unwrap_or_default();
-    let generated = before.find(HEADING).map_or(String::new(), |at| format!("\n{}", &before[at..]));
-    std::fs::write(&path, markdown(rows, version) + &generated).with_context(|| format!("cannot write {PAGE}"))?;
+    let generated = before
+        .find(HEADING)
+        .map_or(String::new(), |at| format!("\n{}", &before[at..]));
+    std::fs::write(&path, markdown(rows, version) + &generated)
+        .with_context(|| format!("cannot write {PAGE}"))?;
     println!("written: {PAGE}");
     Ok(())
 }
@@ -57,9 +76,22 @@ fn markdown(rows: &[RowResult], version: &str) -> String {
     );
     for row in rows {
         let cell = |state: &Option<RowState>| state.as_ref().map_or("", word);
-        let remarks = [&row.json, &row.text].into_iter().flatten().map(|state| remark(state, ""));
-        let remark = remarks.into_iter().find(|remark| !remark.is_empty()).unwrap_or_default();
-        let cells = [row.job.feature, row.job.name, cell(&row.json), cell(&row.text), &escaped(&remark)].join(" | ");
+        let remarks = [&row.json, &row.text]
+            .into_iter()
+            .flatten()
+            .map(|state| remark(state, ""));
+        let remark = remarks
+            .into_iter()
+            .find(|remark| !remark.is_empty())
+            .unwrap_or_default();
+        let cells = [
+            row.job.feature,
+            row.job.name,
+            cell(&row.json),
+            cell(&row.text),
+            &escaped(&remark),
+        ]
+        .join(" | ");
         let _ = writeln!(page, "| {cells} |");
     }
     page.push_str(&speeds(rows));
@@ -68,8 +100,15 @@ fn markdown(rows: &[RowResult], version: &str) -> String {
 
 /// What both measured on the target of held speed.
 fn speeds(rows: &[RowResult]) -> String {
-    let all: Vec<_> = rows.iter().flat_map(|row| row.speeds.iter().map(move |speed| (row.job.name, speed))).collect();
-    let count = |verdict: &str| all.iter().filter(|(_, speed)| speed.verdict() == verdict).count();
+    let all: Vec<_> = rows
+        .iter()
+        .flat_map(|row| row.speeds.iter().map(move |speed| (row.job.name, speed)))
+        .collect();
+    let count = |verdict: &str| {
+        all.iter()
+            .filter(|(_, speed)| speed.verdict() == verdict)
+            .count()
+    };
     let mut table = format!(
         "\n## On a target whose speed is held\n\n\
          A file system that serves one access at a time at a price. Both run in turns, five times or more; of each the \
@@ -88,7 +127,9 @@ fn speeds(rows: &[RowResult]) -> String {
         count("apart"),
     );
     for (job, speed) in all {
-        let Speed { what, theirs, ours, .. } = speed;
+        let Speed {
+            what, theirs, ours, ..
+        } = speed;
         let _ = writeln!(
             table,
             "| {job} | {what} | {:.1} to {:.1} | {:.1} to {:.1} | {:.1} | {} |",
@@ -117,9 +158,14 @@ fn remark(state: &RowState, before: &str) -> String {
         RowState::Same => String::new(),
         RowState::Differs(differences) => {
             let first = differences.first();
-            let first = first.map_or(String::new(), |d| format!("{}: fio {}, ours {}", d.path, d.theirs, d.ours));
-            let all =
-                if differences.len() == 1 { String::new() } else { format!("{} differences; ", differences.len()) };
+            let first = first.map_or(String::new(), |d| {
+                format!("{}: fio {}, ours {}", d.path, d.theirs, d.ours)
+            });
+            let all = if differences.len() == 1 {
+                String::new()
+            } else {
+                format!("{} differences; ", differences.len())
+            };
             format!("{before}{all}{}", cut(&first))
         }
         RowState::NotYet(why) | RowState::Skipped(why) => format!("{before}{}", cut(why)),
@@ -130,7 +176,11 @@ fn remark(state: &RowState, before: &str) -> String {
 fn cut(text: &str) -> String {
     const MOST: usize = 160;
     let text = text.replace(&workspace::target().display().to_string(), "…");
-    if text.chars().count() <= MOST { text } else { text.chars().take(MOST).chain(['…']).collect() }
+    if text.chars().count() <= MOST {
+        text
+    } else {
+        text.chars().take(MOST).chain(['…']).collect()
+    }
 }
 
 fn escaped(text: &str) -> String {
@@ -138,7 +188,11 @@ fn escaped(text: &str) -> String {
 }
 
 fn totals(rows: &[RowResult], state: fn(&RowResult) -> &Option<RowState>) -> String {
-    let words: Vec<&str> = rows.iter().filter_map(|row| state(row).as_ref()).map(word).collect();
+    let words: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| state(row).as_ref())
+        .map(word)
+        .collect();
     let count = |wanted: &str| words.iter().filter(|word| **word == wanted).count();
     format!(
         "of {} jobs {} the same, {} differ, {} not yet, {} skipped",
@@ -158,9 +212,21 @@ mod tests {
 
     #[test]
     fn the_page_counts_and_escapes() {
-        let state = |text: &str| Some(RowState::Differs(vec![OutputDifference::new("a", text, "b")]));
-        let row = |json, text| RowResult { job: &JOBS[0], json, text, speeds: Vec::new() };
-        let rows = [row(Some(RowState::Same), state("x|y")), row(Some(RowState::NotYet("no".to_owned())), None)];
+        let state = |text: &str| {
+            Some(RowState::Differs(vec![OutputDifference::new(
+                "a", text, "b",
+            )]))
+        };
+        let row = |json, text| RowResult {
+            job: &JOBS[0],
+            json,
+            text,
+            speeds: Vec::new(),
+        };
+        let rows = [
+            row(Some(RowState::Same), state("x|y")),
+            row(Some(RowState::NotYet("no".to_owned())), None),
+        ];
         let page = markdown(&rows, "fio-3.33");
         assert!(page.contains("of 2 jobs 1 the same, 0 differ, 1 not yet, 0 skipped"));
         assert!(page.contains("| access | seq-read | same | differs | a: fio x\\|y, ours b |"));

@@ -60,7 +60,11 @@ impl ParityTargets {
     pub(super) fn new(folder: &Path) -> Result<ParityTargets> {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let looped = ParityLoop::attach(&folder.join("loop.img"), LOOP_BYTES);
-        Ok(ParityTargets { folder: folder.to_owned(), held: PacedFs::serve(), looped })
+        Ok(ParityTargets {
+            folder: folder.to_owned(),
+            held: PacedFs::serve(),
+            looped,
+        })
     }
 
     /// Why a job cannot run here, if it cannot.
@@ -74,7 +78,12 @@ impl ParityTargets {
     ///
     /// # Errors
     /// When it cannot be started, or hangs.
-    pub(super) fn run(&self, program: &Program, job: &ParityRow, format: OutputForm) -> Result<Observation> {
+    pub(super) fn run(
+        &self,
+        program: &Program,
+        job: &ParityRow,
+        format: OutputForm,
+    ) -> Result<Observation> {
         let dir = self.folder.join("dir");
         if dir.exists() {
             fs::remove_dir_all(&dir).with_context(|| format!("cannot empty {}", dir.display()))?;
@@ -100,7 +109,12 @@ impl ParityTargets {
         let mut words = Vec::new();
         if !job.has_own_format() {
             words.push(
-                if format == OutputForm::Json { "--output-format=json" } else { "--output-format=normal" }.to_owned(),
+                if format == OutputForm::Json {
+                    "--output-format=json"
+                } else {
+                    "--output-format=normal"
+                }
+                .to_owned(),
             );
         }
         if !job.file.is_empty() {
@@ -118,8 +132,14 @@ impl ParityTargets {
 
     fn fill_in(&self, text: &str) -> String {
         let path = |path: PathBuf| path.display().to_string();
-        let held = self.held.as_ref().map_or(String::new(), |held| path(held.file()));
-        let looped = self.looped.as_ref().map_or(String::new(), |looped| path(looped.device.clone()));
+        let held = self
+            .held
+            .as_ref()
+            .map_or(String::new(), |held| path(held.file()));
+        let looped = self
+            .looped
+            .as_ref()
+            .map_or(String::new(), |looped| path(looped.device.clone()));
         text.replace("{dir}", &path(self.folder.join("dir")))
             .replace("{job}", &path(self.job_file()))
             .replace("{held}", &held)
@@ -137,13 +157,30 @@ impl ParityTargets {
             false => Stdio::null(),
         };
         let mut command = Command::new(&program.file);
-        command.args(program.prefix).args(words).current_dir(dir).stdin(stdin);
-        command.stdout(File::create(&out)?).stderr(File::create(&err)?);
-        command.env("LC_ALL", "C").env("PARITY_SIZE", "256k").env("PARITY_JOBS", "2");
-        let child = command.spawn().with_context(|| format!("cannot start {}", program.file.display()))?;
+        command
+            .args(program.prefix)
+            .args(words)
+            .current_dir(dir)
+            .stdin(stdin);
+        command
+            .stdout(File::create(&out)?)
+            .stderr(File::create(&err)?);
+        command
+            .env("LC_ALL", "C")
+            .env("PARITY_SIZE", "256k")
+            .env("PARITY_JOBS", "2");
+        let child = command
+            .spawn()
+            .with_context(|| format!("cannot start {}", program.file.display()))?;
         let exit = wait(child, PATIENCE)?;
-        let text = |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        Ok(Observation { stdout: text(&out)?, stderr: text(&err)?, exit, files: Vec::new() })
+        let text =
+            |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok(Observation {
+            stdout: text(&out)?,
+            stderr: text(&err)?,
+            exit,
+            files: Vec::new(),
+        })
     }
 }
 
@@ -172,10 +209,16 @@ pub(super) fn wait(mut child: Child, patience: Duration) -> Result<ExitStatus> {
 
 /// Everything that a process has started and that is still there.
 fn descendants(pid: u32) -> Vec<rustix::process::Pid> {
-    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    let children: Vec<u32> = children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
-    let mut found: Vec<_> =
-        children.iter().filter_map(|&pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)).collect();
+    let children =
+        fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let children: Vec<u32> = children
+        .split_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+        .collect();
+    let mut found: Vec<_> = children
+        .iter()
+        .filter_map(|&pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?))
+        .collect();
     found.extend(children.into_iter().flat_map(descendants));
     found
 }
@@ -186,8 +229,12 @@ fn left_behind(dir: &Path) -> Result<Vec<(String, Left)>> {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let left = match name.ends_with(".log") {
-            true => Left::Log { text: String::from_utf8_lossy(&fs::read(entry.path())?).into_owned() },
-            false => Left::Data { bytes: entry.metadata()?.len() },
+            true => Left::Log {
+                text: String::from_utf8_lossy(&fs::read(entry.path())?).into_owned(),
+            },
+            false => Left::Data {
+                bytes: entry.metadata()?.len(),
+            },
         };
         found.push((name, left));
     }
@@ -196,7 +243,9 @@ fn left_behind(dir: &Path) -> Result<Vec<(String, Left)>> {
 }
 
 pub(super) fn first_line(text: &str) -> &str {
-    text.lines().find(|line| !line.trim().is_empty()).unwrap_or("(nothing on standard error)")
+    text.lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("(nothing on standard error)")
 }
 
 /// A loop device on a file, gone when dropped.
@@ -214,20 +263,31 @@ impl ParityLoop {
             bail!("only root may attach a loop device");
         }
         File::create(image)?.set_len(bytes)?;
-        let out =
-            Command::new("losetup").args(["--find", "--show"]).arg(image).output().context("cannot start losetup")?;
+        let out = Command::new("losetup")
+            .args(["--find", "--show"])
+            .arg(image)
+            .output()
+            .context("cannot start losetup")?;
         let device = String::from_utf8_lossy(&out.stdout).trim().to_owned();
         if !out.status.success() || device.is_empty() {
-            bail!("cannot attach a loop device: {}", first_line(&String::from_utf8_lossy(&out.stderr)));
+            bail!(
+                "cannot attach a loop device: {}",
+                first_line(&String::from_utf8_lossy(&out.stderr))
+            );
         }
-        Ok(ParityLoop { device: device.into() })
+        Ok(ParityLoop {
+            device: device.into(),
+        })
     }
 }
 
 impl Drop for ParityLoop {
     fn drop(&mut self) {
         // Nothing more can be done about a device that does not let go.
-        let _ = Command::new("losetup").arg("--detach").arg(&self.device).status();
+        let _ = Command::new("losetup")
+            .arg("--detach")
+            .arg(&self.device)
+            .status();
     }
 }
 
@@ -246,16 +306,30 @@ impl Observation {
         };
         fields.push((
             "exit".to_owned(),
-            JsonTree::Text(if self.exit.success() { "success" } else { "failure" }.to_owned()),
+            JsonTree::Text(
+                if self.exit.success() {
+                    "success"
+                } else {
+                    "failure"
+                }
+                .to_owned(),
+            ),
         ));
-        let files = self.files.iter().map(|(name, left)| (format!("files.{name}"), left.tree()));
+        let files = self
+            .files
+            .iter()
+            .map(|(name, left)| (format!("files.{name}"), left.tree()));
         fields.extend(files);
         Ok(JsonTree::Object(fields))
     }
 
     /// The JSON in the output. The original prints notes before it, which ours must not.
     fn json(&self, notes_allowed: bool) -> &str {
-        let begins = self.stdout.find("{\n").filter(|_| notes_allowed).unwrap_or(0);
+        let begins = self
+            .stdout
+            .find("{\n")
+            .filter(|_| notes_allowed)
+            .unwrap_or(0);
         &self.stdout[begins..]
     }
 }
@@ -268,13 +342,17 @@ impl Left {
             Left::Log { text } => {
                 // Traces of I/O part their fields by blanks, all other logs by commas.
                 let separator = if text.contains(',') { ',' } else { ' ' };
-                let mut forms: Vec<String> = text.lines().map(|line| form_of(line, separator)).collect();
+                let mut forms: Vec<String> =
+                    text.lines().map(|line| form_of(line, separator)).collect();
                 forms.sort();
                 forms.dedup();
                 // A histogram has a field for each bucket; a few lines tell as much as all.
                 forms.truncate(4);
                 let lines = JsonTree::Int(text.lines().count() as i128);
-                vec![field("lines", lines), field("form", JsonTree::Text(forms.join(" / ")))]
+                vec![
+                    field("lines", lines),
+                    field("form", JsonTree::Text(forms.join(" / "))),
+                ]
             }
         })
     }
@@ -293,7 +371,10 @@ fn terse_field(field: &str) -> JsonTree {
     match field.parse::<f64>() {
         Ok(value) if field.contains('.') => JsonTree::Float(value),
         _ if field.starts_with("fio-") => JsonTree::Text("version".to_owned()),
-        _ => JsonTree::Object(vec![("form".to_owned(), JsonTree::Text(form_of(field, ';')))]),
+        _ => JsonTree::Object(vec![(
+            "form".to_owned(),
+            JsonTree::Text(form_of(field, ';')),
+        )]),
     }
 }
 
@@ -309,12 +390,17 @@ fn form_of(line: &str, separator: char) -> String {
             _ => masked_percentile(field),
         }
     };
-    line.split(separator).map(kind).collect::<Vec<_>>().join(&separator.to_string())
+    line.split(separator)
+        .map(kind)
+        .collect::<Vec<_>>()
+        .join(&separator.to_string())
 }
 
 /// `99.000000%=123` without what comes after the sign, which is a measurement.
 fn masked_percentile(field: &str) -> String {
-    field.split_once("%=").map_or_else(|| field.to_owned(), |(share, _)| format!("{share}%=#"))
+    field
+        .split_once("%=")
+        .map_or_else(|| field.to_owned(), |(share, _)| format!("{share}%=#"))
 }
 
 #[cfg(test)]
@@ -324,7 +410,10 @@ mod tests {
     #[test]
     fn forms_keep_separators_and_kinds() {
         assert_eq!(form_of("12, 4096, 0, 4096", ','), "#, #, #, #");
-        assert_eq!(form_of("1.5%;99.000000%=12;sda;-3", ';'), "#.#%;99.000000%=#;sda;#-".replace("#-", "-#"));
+        assert_eq!(
+            form_of("1.5%;99.000000%=12;sda;-3", ';'),
+            "#.#%;99.000000%=#;sda;#-".replace("#-", "-#")
+        );
     }
 
     #[test]

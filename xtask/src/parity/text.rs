@@ -8,7 +8,12 @@ use super::compare::{OutputDifference, YOUNG_KEYS};
 /// The differences between two texts: lines that only one of them has.
 ///
 /// `minor` is the version of the original. Where `counted`, the line that counts I/Os must be the same too.
-pub(super) fn differences(theirs: &str, ours: &str, minor: u32, counted: bool) -> Vec<OutputDifference> {
+pub(super) fn differences(
+    theirs: &str,
+    ours: &str,
+    minor: u32,
+    counted: bool,
+) -> Vec<OutputDifference> {
     let mask = |text: &str| masked(text, |line| mask_line(line, minor, counted));
     let (theirs, ours) = (mask(theirs), mask(ours));
     let common = longest_common(&theirs, &ours);
@@ -18,7 +23,11 @@ pub(super) fn differences(theirs: &str, ours: &str, minor: u32, counted: bool) -
         let gone = theirs[at_theirs..next_theirs].join("\n");
         let new = ours[at_ours..next_ours].join("\n");
         if !gone.is_empty() || !new.is_empty() || next_theirs - at_theirs != next_ours - at_ours {
-            found.push(OutputDifference::new(format!("line {}", at_theirs + 1), shown(&gone), shown(&new)));
+            found.push(OutputDifference::new(
+                format!("line {}", at_theirs + 1),
+                shown(&gone),
+                shown(&new),
+            ));
         }
         (at_theirs, at_ours) = (next_theirs + 1, next_ours + 1);
     }
@@ -26,7 +35,11 @@ pub(super) fn differences(theirs: &str, ours: &str, minor: u32, counted: bool) -
 }
 
 fn shown(lines: &str) -> String {
-    if lines.is_empty() { "nothing".to_owned() } else { lines.replace('\n', " ⏎ ") }
+    if lines.is_empty() {
+        "nothing".to_owned()
+    } else {
+        lines.replace('\n', " ⏎ ")
+    }
 }
 
 /// The lines of a text without what is measured.
@@ -46,7 +59,10 @@ fn masked(text: &str, mask: impl Fn(&str) -> String) -> Vec<String> {
 
 /// Whether a line is one of JSON that younger versions print and older ones do not.
 fn is_young(line: &str) -> bool {
-    let key = line.trim_start().strip_prefix('"').and_then(|line| line.split_once("\" : "));
+    let key = line
+        .trim_start()
+        .strip_prefix('"')
+        .and_then(|line| line.split_once("\" : "));
     key.is_some_and(|(key, _)| YOUNG_KEYS.iter().any(|(young, _)| *young == key))
 }
 
@@ -57,7 +73,10 @@ fn mask_line(line: &str, minor: u32, counted: bool) -> String {
         return "fio-#".to_owned();
     }
     // What was asked for is not measured, and must be the same to the letter.
-    if trimmed.contains(": (g=") || trimmed.starts_with("Starting ") || trimmed.contains(": Laying out ") {
+    if trimmed.contains(": (g=")
+        || trimmed.starts_with("Starting ")
+        || trimmed.contains(": Laying out ")
+    {
         return line.to_owned();
     }
     if counted && trimmed.starts_with("issued rwts:") {
@@ -66,7 +85,9 @@ fn mask_line(line: &str, minor: u32, counted: bool) -> String {
     if trimmed.starts_with('|') {
         return format!("{indent}| percentiles");
     }
-    if let Some((units, _)) = trimmed.strip_prefix("lat (").and_then(|rest| rest.split_once("sec)   : "))
+    if let Some((units, _)) = trimmed
+        .strip_prefix("lat (")
+        .and_then(|rest| rest.split_once("sec)   : "))
         && units.len() == 1
     {
         return format!("{indent}lat (T)");
@@ -77,9 +98,17 @@ fn mask_line(line: &str, minor: u32, counted: bool) -> String {
     };
     let line = mask_numbers(&line);
     // Told by younger versions only.
-    let line = if minor < 39 { line.replace("sectors=#/#, ", "") } else { line };
+    let line = if minor < 39 {
+        line.replace("sectors=#/#, ", "")
+    } else {
+        line
+    };
     let trims = trimmed.starts_with("trim: ") && minor < 39;
-    let line = if trims { line.replace("; # zone resets", "") } else { line };
+    let line = if trims {
+        line.replace("; # zone resets", "")
+    } else {
+        line
+    };
     mask_units(&line)
 }
 
@@ -90,10 +119,15 @@ fn mask_numbers(line: &str) -> String {
     while let Some(c) = rest.chars().next() {
         let within_word = out.chars().next_back().is_some_and(char::is_alphabetic);
         if c.is_ascii_digit() && !within_word {
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+            let end = rest
+                .find(|c: char| !c.is_ascii_digit() && c != '.')
+                .unwrap_or(rest.len());
             let number = rest[..end].trim_end_matches('.');
             let aligned = out.trim_end_matches(' ').len();
-            if out[..aligned].ends_with(['=', '[', '(', ',']) && aligned < out.len() && !out[..aligned].ends_with(',') {
+            if out[..aligned].ends_with(['=', '[', '(', ','])
+                && aligned < out.len()
+                && !out[..aligned].ends_with(',')
+            {
                 out.truncate(aligned);
             }
             out.push('#');
@@ -108,7 +142,9 @@ fn mask_numbers(line: &str) -> String {
 
 /// What follows a number, without the `k`, `Mi` or `G` that its size brings.
 fn without_prefix(rest: &str) -> &str {
-    let word = rest.find(|c: char| !c.is_ascii_alphabetic()).map_or(rest, |end| &rest[..end]);
+    let word = rest
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .map_or(rest, |end| &rest[..end]);
     let bare = word.trim_start_matches(['K', 'k', 'M', 'G', 'T']);
     let cut = match bare {
         "" if word.len() == 1 => word.len(),
@@ -124,8 +160,12 @@ fn mask_units(line: &str) -> String {
     for unit in ["nsec", "usec", "msec"] {
         line = line.replace(&format!("({unit})"), "(T)");
     }
-    for unit in ["  B/s", "KiB/s", "MiB/s", "GiB/s", " kB/s", " MB/s", " GB/s"] {
-        line = line.replace(&format!("({unit})"), "(U)").replace(&format!("(  {unit})"), "(U)");
+    for unit in [
+        "  B/s", "KiB/s", "MiB/s", "GiB/s", " kB/s", " MB/s", " GB/s",
+    ] {
+        line = line
+            .replace(&format!("({unit})"), "(U)")
+            .replace(&format!("(  {unit})"), "(U)");
     }
     line
 }
@@ -135,7 +175,11 @@ fn longest_common(a: &[String], b: &[String]) -> Vec<(usize, usize)> {
     let mut lens = vec![vec![0u32; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {
-            lens[i][j] = if a[i] == b[j] { lens[i + 1][j + 1] + 1 } else { lens[i + 1][j].max(lens[i][j + 1]) };
+            lens[i][j] = if a[i] == b[j] {
+                lens[i + 1][j + 1] + 1
+            } else {
+                lens[i + 1][j].max(lens[i][j + 1])
+            };
         }
     }
     let (mut i, mut j) = (0, 0);
@@ -160,7 +204,10 @@ mod tests {
     #[test]
     fn measured_things_are_masked() {
         for (line, mask) in [
-            ("  read: IOPS=12.3k, BW=48.1MiB/s (50.4MB/s)(4096KiB/85msec)", "  read: IOPS=#, BW=#B/s (#B/s)(#B/#msec)"),
+            (
+                "  read: IOPS=12.3k, BW=48.1MiB/s (50.4MB/s)(4096KiB/85msec)",
+                "  read: IOPS=#, BW=#B/s (#B/s)(#B/#msec)",
+            ),
             (
                 "  write: IOPS=5, BW=20B/s (20B/s)(1MiB/8msec); 0 zone resets",
                 "  write: IOPS=#, BW=#B/s (#B/s)(#B/#msec); # zone resets",
@@ -174,10 +221,22 @@ mod tests {
                 "   bw (U): min=#, max=#, per=#%, avg=#",
             ),
             ("  lat (usec)   : 2=13.77%, 4=34.96%", "  lat (T)"),
-            ("     lat (nsec): min=1, max=2", "     lat (T): min=#, max=#"),
-            ("a: (groupid=0, jobs=1): err= 0: pid=674: Sat Nov 21 2026", "a: (groupid=#, jobs=#): err=#: pid="),
-            ("a: (g=0): rw=read, bs=(R) 4096B-4096B", "a: (g=0): rw=read, bs=(R) 4096B-4096B"),
-            ("  sda: ios=0/16169, sectors=0/4302, merge=0/2, util=98.11%", "  sda: ios=#/#, merge=#/#, util=#%"),
+            (
+                "     lat (nsec): min=1, max=2",
+                "     lat (T): min=#, max=#",
+            ),
+            (
+                "a: (groupid=0, jobs=1): err= 0: pid=674: Sat Nov 21 2026",
+                "a: (groupid=#, jobs=#): err=#: pid=",
+            ),
+            (
+                "a: (g=0): rw=read, bs=(R) 4096B-4096B",
+                "a: (g=0): rw=read, bs=(R) 4096B-4096B",
+            ),
+            (
+                "  sda: ios=0/16169, sectors=0/4302, merge=0/2, util=98.11%",
+                "  sda: ios=#/#, merge=#/#, util=#%",
+            ),
             ("fio-3.33", "fio-#"),
         ] {
             assert_eq!(mask_line(line, 33, false), mask, "{line}");
@@ -194,8 +253,14 @@ mod tests {
     #[test]
     fn other_lines_are_compared() {
         let found = differences("a\nb\nc\n", "a\nc\nd\n", 33, true);
-        let found: Vec<_> = found.iter().map(|d| (d.path.as_str(), d.theirs.as_str(), d.ours.as_str())).collect();
-        assert_eq!(found, [("line 2", "b", "nothing"), ("line 4", "nothing", "d")]);
+        let found: Vec<_> = found
+            .iter()
+            .map(|d| (d.path.as_str(), d.theirs.as_str(), d.ours.as_str()))
+            .collect();
+        assert_eq!(
+            found,
+            [("line 2", "b", "nothing"), ("line 4", "nothing", "d")]
+        );
         assert_eq!(differences("a\n\nb\n", "a\nb\n", 33, true).len(), 1);
     }
 }

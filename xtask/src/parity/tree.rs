@@ -73,7 +73,11 @@ impl JsonTree {
 
 /// The path of a key in the object at a path.
 pub(super) fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
 }
 
 impl fmt::Display for JsonTree {
@@ -152,9 +156,23 @@ mod tests {
 
     #[test]
     fn whole_numbers_differ_from_decimal_ones() {
-        let tree = JsonTree::parse(r#"{"b": 0, "a": 0.000000, "c": [-1, "x"], "a": null}"#).expect("JSON");
-        let leaves: Vec<String> = tree.leaves().iter().map(|(path, leaf)| format!("{path} {}", leaf.kind())).collect();
-        assert_eq!(leaves, ["b integer", "a float", "c[0] integer", "c[1] text", "a null"]);
+        let tree =
+            JsonTree::parse(r#"{"b": 0, "a": 0.000000, "c": [-1, "x"], "a": null}"#).expect("JSON");
+        let leaves: Vec<String> = tree
+            .leaves()
+            .iter()
+            .map(|(path, leaf)| format!("{path} {}", leaf.kind()))
+            .collect();
+        assert_eq!(
+            leaves,
+            [
+                "b integer",
+                "a float",
+                "c[0] integer",
+                "c[1] text",
+                "a null"
+            ]
+        );
     }
 
     #[test]

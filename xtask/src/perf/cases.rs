@@ -14,13 +14,26 @@ struct ContestBuilder<'a> {
 }
 
 /// A bound by the names of two contestants.
-struct BoundSpec(&'static str, &'static str, &'static str, PerfFigure, Option<f64>, Option<f64>);
+struct BoundSpec(
+    &'static str,
+    &'static str,
+    &'static str,
+    PerfFigure,
+    Option<f64>,
+    Option<f64>,
+);
 
 fn least(name: &'static str, ours: &'static str, theirs: &'static str, bound: f64) -> BoundSpec {
     BoundSpec(name, ours, theirs, PerfFigure::Iops, Some(bound), None)
 }
 
-fn most(name: &'static str, ours: &'static str, theirs: &'static str, figure: PerfFigure, bound: f64) -> BoundSpec {
+fn most(
+    name: &'static str,
+    ours: &'static str,
+    theirs: &'static str,
+    figure: PerfFigure,
+    bound: f64,
+) -> BoundSpec {
     BoundSpec(name, ours, theirs, figure, None, Some(bound))
 }
 
@@ -51,11 +64,24 @@ impl ContestBuilder<'_> {
             };
             std::iter::once((name.to_owned(), contestant)).chain(newer)
         };
-        let contestants: Vec<_> = contestants.into_iter().filter(present).flat_map(beside).collect();
+        let contestants: Vec<_> = contestants
+            .into_iter()
+            .filter(present)
+            .flat_map(beside)
+            .collect();
         let place = |name: &str| contestants.iter().position(|(known, _)| *known == name);
-        let bounds = wanted.into_iter().filter_map(|BoundSpec(name, ours, theirs, figure, at_least, at_most)| {
-            Some(RatioBound { name, ours: place(ours)?, theirs: place(theirs)?, figure, at_least, at_most })
-        });
+        let bounds = wanted.into_iter().filter_map(
+            |BoundSpec(name, ours, theirs, figure, at_least, at_most)| {
+                Some(RatioBound {
+                    name,
+                    ours: place(ours)?,
+                    theirs: place(theirs)?,
+                    figure,
+                    at_least,
+                    at_most,
+                })
+            },
+        );
         self.contests.push(Contest {
             name: name.to_owned(),
             warm: warm.map(Path::to_owned),
@@ -80,22 +106,46 @@ impl ContestBuilder<'_> {
             vec![
                 ("ours, full recording", Contestant::Ours(words(job))),
                 ("fio", Contestant::Fio(words(job))),
-                ("fio, leanest", Contestant::Fio(words(&format!("{job} --gtod_reduce=1 --norandommap=1")))),
-                ("bare, one counter read", Contestant::Bare(words("counter1 -"))),
-                ("bare, two counter reads", Contestant::Bare(words("counter2 -"))),
-                ("bare, counter, histogram, permutation", Contestant::Bare(words("recorded -"))),
-                ("bare, two clock_gettime", Contestant::Bare(words("clock2 -"))),
+                (
+                    "fio, leanest",
+                    Contestant::Fio(words(&format!("{job} --gtod_reduce=1 --norandommap=1"))),
+                ),
+                (
+                    "bare, one counter read",
+                    Contestant::Bare(words("counter1 -")),
+                ),
+                (
+                    "bare, two counter reads",
+                    Contestant::Bare(words("counter2 -")),
+                ),
+                (
+                    "bare, counter, histogram, permutation",
+                    Contestant::Bare(words("recorded -")),
+                ),
+                (
+                    "bare, two clock_gettime",
+                    Contestant::Bare(words("clock2 -")),
+                ),
             ],
             vec![
                 least("IOPS, ours / fio", "ours, full recording", "fio", 4.0),
-                least("IOPS, ours / fio leanest", "ours, full recording", "fio, leanest", 2.2),
+                least(
+                    "IOPS, ours / fio leanest",
+                    "ours, full recording",
+                    "fio, leanest",
+                    2.2,
+                ),
             ],
         );
     }
 
     /// A mix beside reads alone: what each I/O costs us besides, in a program that does nothing else.
     fn null_mix(&mut self) {
-        let job = |rw: &str| words(&format!("--name=j --ioengine=null --rw={rw} --bs=4k --size=1g"));
+        let job = |rw: &str| {
+            words(&format!(
+                "--name=j --ioengine=null --rw={rw} --bs=4k --size=1g"
+            ))
+        };
         self.contest(
             "null, randrw 4k, one job",
             None,
@@ -106,7 +156,12 @@ impl ContestBuilder<'_> {
                 ("fio, randrw", Contestant::Fio(job("randrw"))),
             ],
             vec![
-                least("IOPS, randrw / randread (1 / 1.3)", "ours, randrw", "ours, randread", 1.0 / 1.3),
+                least(
+                    "IOPS, randrw / randread (1 / 1.3)",
+                    "ours, randrw",
+                    "ours, randread",
+                    1.0 / 1.3,
+                ),
                 least("IOPS, ours / fio", "ours, randrw", "fio, randrw", 4.0),
             ],
         );
@@ -125,12 +180,21 @@ impl ContestBuilder<'_> {
                 (!direct).then_some(path),
                 vec![
                     ("ours", Contestant::Ours(words(&job))),
-                    ("bare", Contestant::Bare(words(&format!("{bare}{suffix} {file}")))),
+                    (
+                        "bare",
+                        Contestant::Bare(words(&format!("{bare}{suffix} {file}"))),
+                    ),
                     ("fio", Contestant::Fio(words(&job))),
                 ],
                 vec![
                     least("IOPS, ours / bare", "ours", "bare", 0.95),
-                    most("user time an I/O, ours / fio", "ours", "fio", PerfFigure::UserNs, 0.25),
+                    most(
+                        "user time an I/O, ours / fio",
+                        "ours",
+                        "fio",
+                        PerfFigure::UserNs,
+                        0.25,
+                    ),
                 ],
             );
         }
@@ -139,8 +203,9 @@ impl ContestBuilder<'_> {
     fn large(&mut self) {
         let file = self.bench.tmpfs.display().to_string();
         for (rw, bare) in [("read", "pread-1m"), ("write", "pwrite-1m")] {
-            let job =
-                format!("--name=j --ioengine=psync --rw={rw} --bs=1m --size=256m --invalidate=0 --filename={file}");
+            let job = format!(
+                "--name=j --ioengine=psync --rw={rw} --bs=1m --size=256m --invalidate=0 --filename={file}"
+            );
             self.contest(
                 &format!("psync, {rw} 1m, tmpfs"),
                 None,
@@ -151,7 +216,13 @@ impl ContestBuilder<'_> {
                 ],
                 vec![
                     least("bandwidth, ours / bare", "ours", "bare", 0.97),
-                    most("processor time, ours / bare", "ours", "bare", PerfFigure::CpuNs, 1.03),
+                    most(
+                        "processor time, ours / bare",
+                        "ours",
+                        "bare",
+                        PerfFigure::CpuNs,
+                        1.03,
+                    ),
                 ],
             );
         }
@@ -178,15 +249,35 @@ impl ContestBuilder<'_> {
                 &format!("io_uring, randread 4k, depth {depth}, {place}"),
                 warm,
                 vec![
-                    ("ours, batched", Contestant::Ours(words(&job("io_uring", &lean(depth))))),
-                    ("bare, batched", Contestant::Bare(words(&format!("uring-{depth}{suffix} {file}")))),
-                    ("ours", Contestant::Ours(words(&job("io_uring", &format!("--iodepth={depth}"))))),
-                    ("fio", Contestant::Fio(words(&job("io_uring", &format!("--iodepth={depth}"))))),
-                    ("fio, batched", Contestant::Fio(words(&job("io_uring", &lean(depth))))),
+                    (
+                        "ours, batched",
+                        Contestant::Ours(words(&job("io_uring", &lean(depth)))),
+                    ),
+                    (
+                        "bare, batched",
+                        Contestant::Bare(words(&format!("uring-{depth}{suffix} {file}"))),
+                    ),
+                    (
+                        "ours",
+                        Contestant::Ours(words(&job("io_uring", &format!("--iodepth={depth}")))),
+                    ),
+                    (
+                        "fio",
+                        Contestant::Fio(words(&job("io_uring", &format!("--iodepth={depth}")))),
+                    ),
+                    (
+                        "fio, batched",
+                        Contestant::Fio(words(&job("io_uring", &lean(depth)))),
+                    ),
                 ],
                 vec![
                     least("IOPS, ours / bare", "ours, batched", "bare, batched", 0.95),
-                    least("IOPS, ours / fio, both batched", "ours, batched", "fio, batched", 2.0),
+                    least(
+                        "IOPS, ours / fio, both batched",
+                        "ours, batched",
+                        "fio, batched",
+                        2.0,
+                    ),
                     least("IOPS, ours / fio, both by one", "ours", "fio", 2.0),
                 ],
             );
@@ -195,9 +286,18 @@ impl ContestBuilder<'_> {
             &format!("io_uring, randread 4k, depth 1, {place}"),
             warm,
             vec![
-                ("ours", Contestant::Ours(words(&job("io_uring", "--iodepth=1")))),
-                ("bare", Contestant::Bare(words(&format!("uring-1{suffix} {file}")))),
-                ("fio", Contestant::Fio(words(&job("io_uring", "--iodepth=1")))),
+                (
+                    "ours",
+                    Contestant::Ours(words(&job("io_uring", "--iodepth=1"))),
+                ),
+                (
+                    "bare",
+                    Contestant::Bare(words(&format!("uring-1{suffix} {file}"))),
+                ),
+                (
+                    "fio",
+                    Contestant::Fio(words(&job("io_uring", "--iodepth=1"))),
+                ),
             ],
             vec![least("IOPS, ours / fio", "ours", "fio", 1.1)],
         );
@@ -205,9 +305,18 @@ impl ContestBuilder<'_> {
             &format!("libaio, randread 4k, depth 32, {place}"),
             warm,
             vec![
-                ("ours, batched", Contestant::Ours(words(&job("libaio", batched)))),
-                ("bare, batched", Contestant::Bare(words(&format!("libaio{suffix} {file}")))),
-                ("fio", Contestant::Fio(words(&job("libaio", "--iodepth=32")))),
+                (
+                    "ours, batched",
+                    Contestant::Ours(words(&job("libaio", batched))),
+                ),
+                (
+                    "bare, batched",
+                    Contestant::Bare(words(&format!("libaio{suffix} {file}"))),
+                ),
+                (
+                    "fio",
+                    Contestant::Fio(words(&job("libaio", "--iodepth=32"))),
+                ),
             ],
             vec![least("IOPS, ours / fio", "ours, batched", "fio", 1.3)],
         );
@@ -217,15 +326,26 @@ impl ContestBuilder<'_> {
         self.contest(
             "io_uring, no-operations, depth 32",
             None,
-            vec![("bare", Contestant::Bare(words("uring-nop -"))), ("t/io_uring", Contestant::TIoUring)],
-            vec![least("rate, our ring / t/io_uring", "bare", "t/io_uring", 1.0)],
+            vec![
+                ("bare", Contestant::Bare(words("uring-nop -"))),
+                ("t/io_uring", Contestant::TIoUring),
+            ],
+            vec![least(
+                "rate, our ring / t/io_uring",
+                "bare",
+                "t/io_uring",
+                1.0,
+            )],
         );
     }
 }
 
 /// All of them.
 pub(crate) fn contests(bench: &PerfSetup) -> Vec<Contest> {
-    let mut maker = ContestBuilder { bench, contests: Vec::new() };
+    let mut maker = ContestBuilder {
+        bench,
+        contests: Vec::new(),
+    };
     maker.null();
     maker.null_mix();
     maker.psync("tmpfs", &bench.tmpfs, true);

@@ -44,7 +44,8 @@ impl PerfSetup {
     /// Builds the programs and makes the files.
     pub(crate) fn prepare(newer: Option<PathBuf>) -> Result<PerfSetup> {
         let build = ["build", "--release", "-p", "hakaru", "-p", "hakaru-benches"];
-        workspace::run(workspace::cargo().args(build)).context("the programs could not be built")?;
+        workspace::run(workspace::cargo().args(build))
+            .context("the programs could not be built")?;
         let release = workspace::target().join("release");
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let fio = workspace::find_program("fio");
@@ -57,7 +58,8 @@ impl PerfSetup {
             bare: release.join("hakaru-bare"),
             fio,
             newer,
-            t_io_uring: workspace::find_program("t_io_uring").or_else(|| workspace::find_program("fio-t_io_uring")),
+            t_io_uring: workspace::find_program("t_io_uring")
+                .or_else(|| workspace::find_program("fio-t_io_uring")),
             tmpfs: PathBuf::from("/dev/shm/hakaru-perf"),
             cached: release.join("hakaru-perf.data"),
             small: release.join("hakaru-perf-small.data"),
@@ -65,8 +67,12 @@ impl PerfSetup {
             zram: None,
             cpu: cpus - 1,
         };
-        for (file, size) in [(&bench.tmpfs, FILE), (&bench.cached, FILE), (&bench.small, SMALL), (&bench.large, LARGE)]
-        {
+        for (file, size) in [
+            (&bench.tmpfs, FILE),
+            (&bench.cached, FILE),
+            (&bench.small, SMALL),
+            (&bench.large, LARGE),
+        ] {
             let made = File::create(file).and_then(|out| fill(out, size));
             made.with_context(|| format!("cannot make {}", file.display()))?;
         }
@@ -107,7 +113,10 @@ fn zram() -> Option<PathBuf> {
     }
     std::fs::write("/sys/block/zram0/disksize", FILE.to_string()).ok()?;
     let device = PathBuf::from("/dev/zram0");
-    let filled = File::options().write(true).open(&device).and_then(|out| fill(out, FILE));
+    let filled = File::options()
+        .write(true)
+        .open(&device)
+        .and_then(|out| fill(out, FILE));
     if filled.is_err() {
         // It would keep its memory, and pass for somebody's from then on.
         reset_zram();
@@ -208,9 +217,16 @@ impl RatioBound {
     /// Ratios are taken round by round, because only neighbours in time are comparable.
     pub(crate) fn ratio(&self, measured: &Measured) -> Ratio {
         let pairs = measured[self.ours].iter().zip(&measured[self.theirs]);
-        let mut ratios: Vec<f64> = pairs.map(|(a, b)| over(self.figure.of(a), self.figure.of(b))).collect();
+        let mut ratios: Vec<f64> = pairs
+            .map(|(a, b)| over(self.figure.of(a), self.figure.of(b)))
+            .collect();
         ratios.sort_by(f64::total_cmp);
-        let sum = |who: usize| measured[who].iter().map(|score| self.figure.of(score)).sum::<f64>();
+        let sum = |who: usize| {
+            measured[who]
+                .iter()
+                .map(|score| self.figure.of(score))
+                .sum::<f64>()
+        };
         let middle = match self.figure {
             // A round that has no ratio is no large one.
             _ if ratios.iter().any(|ratio| !ratio.is_finite()) => f64::NAN,
@@ -231,7 +247,8 @@ impl RatioBound {
         }
         // Held to two digits, as it is printed.
         let shown = (ratio.middle * 100.0).round() / 100.0;
-        self.at_least.is_none_or(|least| shown >= least) && self.at_most.is_none_or(|most| shown <= most)
+        self.at_least.is_none_or(|least| shown >= least)
+            && self.at_most.is_none_or(|most| shown <= most)
     }
 
     pub(crate) fn wanted(&self) -> String {
@@ -245,7 +262,11 @@ impl RatioBound {
 
 /// A ratio; what is missing stays missing.
 fn over(ours: f64, theirs: f64) -> f64 {
-    if theirs == 0.0 { f64::INFINITY } else { ours / theirs }
+    if theirs == 0.0 {
+        f64::INFINITY
+    } else {
+        ours / theirs
+    }
 }
 
 /// The middle of sorted values.
@@ -297,7 +318,10 @@ impl Contestant {
                 fio_score(&run_fio(&mut command, seconds)?)
             }
             Contestant::Bare(words) => {
-                command.arg(&programs.bare).args(words).arg(seconds.to_string());
+                command
+                    .arg(&programs.bare)
+                    .args(words)
+                    .arg(seconds.to_string());
                 let json: Value = serde_json::from_str(&output(&mut command)?)?;
                 let number = |key: &str| json[key].as_f64().unwrap_or(f64::NAN);
                 let ios = number("ios");
@@ -308,18 +332,38 @@ impl Contestant {
                 })
             }
             Contestant::TIoUring => {
-                let program = programs.t_io_uring.as_ref().context("t_io_uring is not installed")?;
-                command.arg(program).args(["-N1", "-r2", "-s32", "-c32", "-d32", "-n1", "/dev/null"]);
+                let program = programs
+                    .t_io_uring
+                    .as_ref()
+                    .context("t_io_uring is not installed")?;
+                command.arg(program).args([
+                    "-N1",
+                    "-r2",
+                    "-s32",
+                    "-c32",
+                    "-d32",
+                    "-n1",
+                    "/dev/null",
+                ]);
                 let text = output(&mut command)?;
-                let iops = text.rsplit("IOPS=").find_map(human_number).context("t_io_uring printed no IOPS")?;
-                Ok(Score { iops, user_ns: f64::NAN, system_ns: f64::NAN })
+                let iops = text
+                    .rsplit("IOPS=")
+                    .find_map(human_number)
+                    .context("t_io_uring printed no IOPS")?;
+                Ok(Score {
+                    iops,
+                    user_ns: f64::NAN,
+                    system_ns: f64::NAN,
+                })
             }
         }
     }
 }
 
 fn run_fio(command: &mut Command, seconds: f64) -> Result<Value> {
-    command.args(["--output-format=json", "--time_based"]).arg(format!("--runtime={}ms", (seconds * 1000.0) as u64));
+    command
+        .args(["--output-format=json", "--time_based"])
+        .arg(format!("--runtime={}ms", (seconds * 1000.0) as u64));
     let text = output(command)?;
     let start = text.find('{').context("no JSON was printed")?;
     Ok(serde_json::from_str(&text[start..])?)
@@ -328,17 +372,25 @@ fn run_fio(command: &mut Command, seconds: f64) -> Result<Value> {
 /// I/Os over the runtime, and processor time from the shares that fio prints.
 fn fio_score(json: &Value) -> Result<Score> {
     let job = &json["jobs"][0];
-    let op = [&job["read"], &job["write"]].into_iter().find(|op| op["total_ios"].as_u64().unwrap_or(0) > 0);
+    let op = [&job["read"], &job["write"]]
+        .into_iter()
+        .find(|op| op["total_ios"].as_u64().unwrap_or(0) > 0);
     let op = op.context("no I/O was done")?;
     let ios = op["total_ios"].as_f64().unwrap_or(f64::NAN);
     let runtime_ns = op["runtime"].as_f64().unwrap_or(f64::NAN) * 1e6;
     let share = |key: &str| job[key].as_f64().unwrap_or(f64::NAN) / 100.0 * runtime_ns / ios;
-    Ok(Score { iops: ios * 1e9 / runtime_ns, user_ns: share("usr_cpu"), system_ns: share("sys_cpu") })
+    Ok(Score {
+        iops: ios * 1e9 / runtime_ns,
+        user_ns: share("usr_cpu"),
+        system_ns: share("sys_cpu"),
+    })
 }
 
 /// `9.30M`, `512K`, `12`.
 fn human_number(text: &str) -> Option<f64> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let value: f64 = text[..end].parse().ok()?;
     Some(
         value
@@ -365,14 +417,29 @@ mod tests {
             at_least,
             at_most,
         };
-        let score = |iops: f64| Score { iops, user_ns: f64::NAN, system_ns: f64::NAN };
+        let score = |iops: f64| Score {
+            iops,
+            user_ns: f64::NAN,
+            system_ns: f64::NAN,
+        };
         let measured = |ours: f64, theirs: f64| vec![vec![score(ours)], vec![score(theirs)]];
-        for (ours, theirs, holds) in
-            [(2.0, 1.0, true), (2.0, f64::NAN, false), (f64::NAN, 1.0, false), (2.0, 0.0, false), (0.0, 0.0, false)]
-        {
+        for (ours, theirs, holds) in [
+            (2.0, 1.0, true),
+            (2.0, f64::NAN, false),
+            (f64::NAN, 1.0, false),
+            (2.0, 0.0, false),
+            (0.0, 0.0, false),
+        ] {
             let ratio = bound(Some(1.0), None).ratio(&measured(ours, theirs));
-            assert_eq!(bound(Some(1.0), None).holds(&ratio), holds, "{ours} over {theirs}");
-            assert!(bound(None, Some(3.0)).holds(&ratio) == holds, "{ours} over {theirs}");
+            assert_eq!(
+                bound(Some(1.0), None).holds(&ratio),
+                holds,
+                "{ours} over {theirs}"
+            );
+            assert!(
+                bound(None, Some(3.0)).holds(&ratio) == holds,
+                "{ours} over {theirs}"
+            );
         }
     }
 }

@@ -23,7 +23,9 @@ impl ExtraFigure {
     /// Whether the bounds hold; `None` when there is nothing to compare with.
     pub(crate) fn holds(&self) -> Option<bool> {
         let outright = self.at_most.map(|most| self.ours <= most);
-        let share = self.at_most_share.and_then(|most| Some(self.ours <= most * self.fio?));
+        let share = self
+            .at_most_share
+            .and_then(|most| Some(self.ours <= most * self.fio?));
         match (outright, share) {
             (None, None) => None,
             (a, b) => Some(a.unwrap_or(true) && b.unwrap_or(true)),
@@ -31,13 +33,18 @@ impl ExtraFigure {
     }
 
     pub(crate) fn text(&self) -> String {
-        let fio = self.fio.map_or_else(|| "not measured".to_owned(), |v| format!("{v:.0}"));
+        let fio = self
+            .fio
+            .map_or_else(|| "not measured".to_owned(), |v| format!("{v:.0}"));
         let wanted = match (self.at_most, self.at_most_share) {
             (Some(most), _) => format!(", wanted at most {most:.0}"),
             (_, Some(share)) => format!(", wanted at most {share} of fio's"),
             _ => String::new(),
         };
-        format!("{}: {:.0} {} (fio: {fio}){wanted}", self.name, self.ours, self.unit)
+        format!(
+            "{}: {:.0} {} (fio: {fio}){wanted}",
+            self.name, self.ours, self.unit
+        )
     }
 }
 
@@ -80,12 +87,25 @@ pub(crate) fn instructions(bench: &PerfSetup) -> Result<Vec<ExtraFigure>> {
 
 fn callgrind(program: &Path, words: &[&str], job: &[String]) -> Result<f64> {
     let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program).args(words).args(job);
+    command
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args(words)
+        .args(job);
     command.args(["--thread"]);
     let out = command.output()?;
     let said = String::from_utf8_lossy(&out.stderr);
-    let refs = said.lines().rfind(|line| line.contains("refs:")).context("callgrind counted nothing")?;
-    let digits: String = refs.rsplit("refs:").next().unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
+    let refs = said
+        .lines()
+        .rfind(|line| line.contains("refs:"))
+        .context("callgrind counted nothing")?;
+    let digits: String = refs
+        .rsplit("refs:")
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .filter(char::is_ascii_digit)
+        .collect();
     Ok(digits.parse()?)
 }
 
@@ -114,7 +134,11 @@ pub(crate) fn start_and_memory(bench: &PerfSetup, rounds: usize) -> Result<Vec<E
         let mut words = job("randread", &bench.tmpfs, 256);
         words.push(format!("--numjobs={jobs}"));
         let ours = peak_kib(&bench.ours, &["fio"], &words)?;
-        let fio = bench.fio.as_ref().map(|fio| peak_kib(fio, &[], &words)).transpose()?;
+        let fio = bench
+            .fio
+            .as_ref()
+            .map(|fio| peak_kib(fio, &[], &words))
+            .transpose()?;
         lines.push(ExtraFigure {
             name: format!("peak memory, {jobs} job(s)"),
             unit: "KiB",
@@ -156,10 +180,17 @@ fn peak_kib(program: &Path, words: &[&str], job: &[String]) -> Result<f64> {
 /// A process and its children.
 fn family(pid: u32) -> Vec<u32> {
     let mut all = vec![pid];
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
     for task in tasks {
         let text = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
-        all.extend(text.split_whitespace().filter_map(|word| word.parse::<u32>().ok()).flat_map(family));
+        all.extend(
+            text.split_whitespace()
+                .filter_map(|word| word.parse::<u32>().ok())
+                .flat_map(family),
+        );
     }
     all
 }
@@ -167,5 +198,6 @@ fn family(pid: u32) -> Vec<u32> {
 fn pss_kib(pid: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
-    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or(0.0)
+    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse().ok())
+        .unwrap_or(0.0)
 }

@@ -30,15 +30,27 @@ pub(crate) struct PerfOptions {
 
 impl PerfOptions {
     fn parse(words: &[String]) -> Result<PerfOptions> {
-        let mut wishes = PerfOptions { rounds: ROUNDS, seconds: SECONDS, only: None, newer: None, write: true };
+        let mut wishes = PerfOptions {
+            rounds: ROUNDS,
+            seconds: SECONDS,
+            only: None,
+            newer: None,
+            write: true,
+        };
         for word in words {
             match word.split_once('=') {
-                Some(("--rounds", n)) => wishes.rounds = n.parse().context("--rounds takes a number")?,
-                Some(("--seconds", n)) => wishes.seconds = n.parse().context("--seconds takes a number")?,
+                Some(("--rounds", n)) => {
+                    wishes.rounds = n.parse().context("--rounds takes a number")?
+                }
+                Some(("--seconds", n)) => {
+                    wishes.seconds = n.parse().context("--seconds takes a number")?
+                }
                 Some(("--only", name)) => wishes.only = Some(name.to_owned()),
                 Some(("--newer-fio", path)) => wishes.newer = Some(PathBuf::from(path)),
                 _ if word == "--no-write" => wishes.write = false,
-                _ => bail!("perf takes --rounds=N --seconds=S --only=TEXT --newer-fio=PATH --no-write, and not {word}"),
+                _ => bail!(
+                    "perf takes --rounds=N --seconds=S --only=TEXT --newer-fio=PATH --no-write, and not {word}"
+                ),
             }
         }
         Ok(wishes)
@@ -51,7 +63,11 @@ pub(crate) fn main(words: &[String]) -> Result<()> {
     let bench = PerfSetup::prepare(wishes.newer.clone())?;
     let mut results = Vec::new();
     for contest in cases::contests(&bench) {
-        if wishes.only.as_ref().is_some_and(|only| !contest.name.contains(only.as_str())) {
+        if wishes
+            .only
+            .as_ref()
+            .is_some_and(|only| !contest.name.contains(only.as_str()))
+        {
             continue;
         }
         eprintln!("{} …", contest.name);
@@ -59,12 +75,27 @@ pub(crate) fn main(words: &[String]) -> Result<()> {
         print!("{}", page::contest(&contest, &measured));
         results.push((contest, measured));
     }
-    let instructions = if wishes.only.is_none() { extras::instructions(&bench)? } else { Vec::new() };
-    let costs = if wishes.only.is_none() { extras::start_and_memory(&bench, wishes.rounds)? } else { Vec::new() };
+    let instructions = if wishes.only.is_none() {
+        extras::instructions(&bench)?
+    } else {
+        Vec::new()
+    };
+    let costs = if wishes.only.is_none() {
+        extras::start_and_memory(&bench, wishes.rounds)?
+    } else {
+        Vec::new()
+    };
     print!("{}{}", page::lines(&instructions), page::lines(&costs));
     let missed = verdicts(&results, &instructions, &costs);
     if wishes.write && wishes.only.is_none() {
-        page::write(&workspace::root().join("docs/METHOD.md"), &bench, &wishes, &results, &instructions, &costs)?;
+        page::write(
+            &workspace::root().join("docs/METHOD.md"),
+            &bench,
+            &wishes,
+            &results,
+            &instructions,
+            &costs,
+        )?;
         println!("written to docs/METHOD.md");
     }
     let total = missed.0 + missed.1.len();
@@ -72,7 +103,11 @@ pub(crate) fn main(words: &[String]) -> Result<()> {
     for line in &missed.1 {
         println!("MISSED: {line}");
     }
-    if missed.1.is_empty() { Ok(()) } else { bail!("{} bounds were missed", missed.1.len()) }
+    if missed.1.is_empty() {
+        Ok(())
+    } else {
+        bail!("{} bounds were missed", missed.1.len())
+    }
 }
 
 /// How many bounds hold, and which do not.
@@ -86,8 +121,18 @@ fn verdicts(
     for (contest, measured) in results {
         for bound in &contest.bounds {
             let ratio = bound.ratio(measured);
-            let text = format!("{}: {} is {:.2}, wanted {}", contest.name, bound.name, ratio.middle, bound.wanted());
-            if bound.holds(&ratio) { held += 1 } else { missed.push(text) }
+            let text = format!(
+                "{}: {} is {:.2}, wanted {}",
+                contest.name,
+                bound.name,
+                ratio.middle,
+                bound.wanted()
+            );
+            if bound.holds(&ratio) {
+                held += 1
+            } else {
+                missed.push(text)
+            }
         }
     }
     for line in instructions.iter().chain(costs) {

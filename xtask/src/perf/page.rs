@@ -26,16 +26,25 @@ fn iops(value: f64) -> String {
 
 fn ns(values: &[f64]) -> String {
     let middle = median(values);
-    if middle.is_nan() { "–".to_owned() } else { format!("{middle:.0}") }
+    if middle.is_nan() {
+        "–".to_owned()
+    } else {
+        format!("{middle:.0}")
+    }
 }
 
 /// One contest as rows of a Markdown table, and its bounds below.
 pub(crate) fn contest(contest: &Contest, measured: &Measured) -> String {
-    let mut text =
-        format!("| **{}** | IOPS: median (min–max) | user ns | system ns |\n|---|--:|--:|--:|\n", contest.name);
+    let mut text = format!(
+        "| **{}** | IOPS: median (min–max) | user ns | system ns |\n|---|--:|--:|--:|\n",
+        contest.name
+    );
     for ((name, _), scores) in contest.contestants.iter().zip(measured) {
         let rates = sorted(scores, |s| s.iops);
-        let (low, high) = (rates.first().copied().unwrap_or(f64::NAN), rates.last().copied().unwrap_or(f64::NAN));
+        let (low, high) = (
+            rates.first().copied().unwrap_or(f64::NAN),
+            rates.last().copied().unwrap_or(f64::NAN),
+        );
         let _ = writeln!(
             text,
             "| {name} | {} ({}–{}) | {} | {} |",
@@ -49,7 +58,11 @@ pub(crate) fn contest(contest: &Contest, measured: &Measured) -> String {
     text.push('\n');
     for bound in &contest.bounds {
         let ratio = bound.ratio(measured);
-        let verdict = if bound.holds(&ratio) { "holds" } else { "**missed**" };
+        let verdict = if bound.holds(&ratio) {
+            "holds"
+        } else {
+            "**missed**"
+        };
         let _ = writeln!(
             text,
             "- {}: **{:.2}** ({:.2}–{:.2}), wanted {}: {verdict}",
@@ -71,7 +84,10 @@ pub(crate) fn lines(lines: &[ExtraFigure]) -> String {
         Some(false) => ": **missed**",
         None => "",
     };
-    lines.iter().map(|line| format!("- {}{}\n", line.text(), verdict(line))).collect()
+    lines
+        .iter()
+        .map(|line| format!("- {}{}\n", line.text(), verdict(line)))
+        .collect()
 }
 
 /// Replaces the table in the document.
@@ -83,9 +99,13 @@ pub(crate) fn write(
     instructions: &[ExtraFigure],
     costs: &[ExtraFigure],
 ) -> Result<()> {
-    let text = std::fs::read_to_string(document).with_context(|| format!("cannot read {}", document.display()))?;
+    let text = std::fs::read_to_string(document)
+        .with_context(|| format!("cannot read {}", document.display()))?;
     let (Some(begin), Some(end)) = (text.find(BEGIN), text.find(END)) else {
-        bail!("{} has no place for the table: it needs the lines {BEGIN} and {END}", document.display());
+        bail!(
+            "{} has no place for the table: it needs the lines {BEGIN} and {END}",
+            document.display()
+        );
     };
     let mut page = format!(
         "{BEGIN}\n\n{} rounds of {} s, each contestant once a round in turn, pinned to processor {}; ratios are taken round by \
@@ -95,23 +115,35 @@ pub(crate) fn write(
         bench.cpu,
         host(bench)
     );
-    results.iter().for_each(|(c, measured)| page += &contest(c, measured));
+    results
+        .iter()
+        .for_each(|(c, measured)| page += &contest(c, measured));
     page += &lines(instructions);
     page += &lines(costs);
     page.push('\n');
-    std::fs::write(document, format!("{}{page}{}", &text[..begin], &text[end..]))?;
+    std::fs::write(
+        document,
+        format!("{}{page}{}", &text[..begin], &text[end..]),
+    )?;
     Ok(())
 }
 
 fn host(bench: &PerfSetup) -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let model = read("/proc/cpuinfo");
-    let model =
-        model.lines().find_map(|l| l.strip_prefix("model name")).unwrap_or("").trim_start_matches([' ', '\t', ':']);
-    let version = |fio: &PathBuf| crate::workspace::output(std::process::Command::new(fio).arg("--version")).ok();
+    let model = model
+        .lines()
+        .find_map(|l| l.strip_prefix("model name"))
+        .unwrap_or("")
+        .trim_start_matches([' ', '\t', ':']);
+    let version = |fio: &PathBuf| {
+        crate::workspace::output(std::process::Command::new(fio).arg("--version")).ok()
+    };
     let version = |fio: &Option<PathBuf>| fio.as_ref().and_then(version);
     let fio = version(&bench.fio);
-    let other = version(&bench.newer).map(|other| format!("; the other fio: {}", other.trim())).unwrap_or_default();
+    let other = version(&bench.newer)
+        .map(|other| format!("; the other fio: {}", other.trim()))
+        .unwrap_or_default();
     format!(
         "{}, {} processors, Linux {}, {}{other}",
         model.trim(),

@@ -37,21 +37,37 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
     let whole = "[[card]]\nlabel = \"card\"\ndevice = \"/dev/mmcblk0\"\n";
     for (op, rw) in [(Op::Write, "randwrite"), (Op::Read, "randread")] {
-        checks.check(&format!("raw {rw}: the record counts what the card counts"), || {
-            let (ledger, counted) =
-                run(&mut guest, bench, &card, rw, &format!("{whole}{}", WORKLOAD.replace("OP", rw)))?;
-            counted.is_raw(&ledger, op)
-        });
+        checks.check(
+            &format!("raw {rw}: the record counts what the card counts"),
+            || {
+                let (ledger, counted) = run(
+                    &mut guest,
+                    bench,
+                    &card,
+                    rw,
+                    &format!("{whole}{}", WORKLOAD.replace("OP", rw)),
+                )?;
+                counted.is_raw(&ledger, op)
+            },
+        );
     }
     card.hurry(true);
-    guest.run("mkfs.vfat -F 32 -s 32 -I /dev/mmcblk0 >&2 && mount /dev/mmcblk0 /mnt", LIMIT)?.success()?;
+    guest
+        .run(
+            "mkfs.vfat -F 32 -s 32 -I /dev/mmcblk0 >&2 && mount /dev/mmcblk0 /mnt",
+            LIMIT,
+        )?
+        .success()?;
     card.hurry(false);
     let folder = "[[card]]\nlabel = \"folder\"\nfolder = \"/mnt\"\n";
-    checks.check("vfat, synced: the record counts what the card counts", || {
-        let file = format!("{folder}{}fsync = 1\n", WORKLOAD.replace("OP", "randwrite"));
-        let (ledger, counted) = run(&mut guest, bench, &card, "vfat", &file)?;
-        counted.is_within(&ledger)
-    });
+    checks.check(
+        "vfat, synced: the record counts what the card counts",
+        || {
+            let file = format!("{folder}{}fsync = 1\n", WORKLOAD.replace("OP", "randwrite"));
+            let (ledger, counted) = run(&mut guest, bench, &card, "vfat", &file)?;
+            counted.is_within(&ledger)
+        },
+    );
     Ok(guest.power_off()?)
 }
 
@@ -63,8 +79,14 @@ fn run(
     name: &str,
     file: &str,
 ) -> Result<(CardLedger, Counted)> {
-    let (toml, command) = (format!("{name}.toml"), format!("{} --db /tmp/{name}.db", bench.hakaru));
-    std::fs::write(guest.out().join(&toml), format!("name = \"{name}\"\nrepeats = 1\n{file}"))?;
+    let (toml, command) = (
+        format!("{name}.toml"),
+        format!("{} --db /tmp/{name}.db", bench.hakaru),
+    );
+    std::fs::write(
+        guest.out().join(&toml),
+        format!("name = \"{name}\"\nrepeats = 1\n{file}"),
+    )?;
     guest.run("sync", LIMIT)?.success()?;
     card.take_ledger();
     let script = format!(
@@ -74,7 +96,12 @@ fn run(
     guest.run(&script, LIMIT)?.success()?;
     let ledger = card.take_ledger();
     let records = guest.run(&format!("{command} export"), LIMIT)?.success()?;
-    let csv = guest.run(&format!("{command} campaign report /out/{toml} --format csv"), LIMIT)?.success()?;
+    let csv = guest
+        .run(
+            &format!("{command} campaign report /out/{toml} --format csv"),
+            LIMIT,
+        )?
+        .success()?;
     Ok((ledger, Counted::read(&records, &csv, name)?))
 }
 
@@ -95,37 +122,68 @@ struct Counted {
 
 impl Counted {
     fn read(records: &str, csv: &str, name: &str) -> Result<Counted> {
-        let record: Value = serde_json::from_str(records.lines().next().context("nothing is exported")?)?;
-        let (phase, op) = (&record["phases"][0], if name.contains("read") { "read" } else { "write" });
+        let record: Value =
+            serde_json::from_str(records.lines().next().context("nothing is exported")?)?;
+        let (phase, op) = (
+            &record["phases"][0],
+            if name.contains("read") {
+                "read"
+            } else {
+                "write"
+            },
+        );
         let worker = &phase["workers"][0];
-        let number = |value: &Value, what: &str| value.as_u64().with_context(|| format!("no {what} in {phase}"));
+        let number = |value: &Value, what: &str| {
+            value
+                .as_u64()
+                .with_context(|| format!("no {what} in {phase}"))
+        };
         let sectors = |disks: &Value| {
             let mut disks = disks.as_array().into_iter().flatten();
-            let card = disks.find(|disk| disk["name"] == "mmcblk0").map(|disk| &disk[format!("{op}_sectors")]);
-            card.and_then(Value::as_u64).context("no counters of mmcblk0")
+            let card = disks
+                .find(|disk| disk["name"] == "mmcblk0")
+                .map(|disk| &disk[format!("{op}_sectors")]);
+            card.and_then(Value::as_u64)
+                .context("no counters of mmcblk0")
         };
         let head: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
-        let column = |name: &str| head.iter().position(|column| *column == name).context("no such column");
+        let column = |name: &str| {
+            head.iter()
+                .position(|column| *column == name)
+                .context("no such column")
+        };
         let (figure, mean) = (column("figure")?, column("mean")?);
         let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
-        let row =
-            rows.find(|row| row[figure] == "amplification").with_context(|| format!("not in the report:\n{csv}"))?;
+        let row = rows
+            .find(|row| row[figure] == "amplification")
+            .with_context(|| format!("not in the report:\n{csv}"))?;
         Ok(Counted {
             measured: number(&worker["ops"][op]["bytes"], "bytes")?,
             ramp: number(&worker["ramp_bytes"][op], "bytes of the ramp")?,
             device: 512 * sectors(&phase["traffic"]["disks"])?,
             device_with_ramp: 512 * sectors(&phase["disks"])?,
-            amplification: row[mean].parse().with_context(|| format!("the amplification is {:?}", row[mean]))?,
+            amplification: row[mean]
+                .parse()
+                .with_context(|| format!("the amplification is {:?}", row[mean]))?,
         })
     }
 
     /// On a raw card: the bytes of the job, and none besides.
     fn is_raw(&self, ledger: &CardLedger, op: Op) -> Result<String> {
         let data: u64 = data(ledger, op).map(|command| command.len.0).sum();
-        ensure!(self.ramp > 0 && self.measured > 0, "nothing was done: {self:?}");
-        ensure!(data == self.ramp + self.measured, "the card was asked for {data} bytes of data: {self:?}");
+        ensure!(
+            self.ramp > 0 && self.measured > 0,
+            "nothing was done: {self:?}"
+        );
+        ensure!(
+            data == self.ramp + self.measured,
+            "the card was asked for {data} bytes of data: {self:?}"
+        );
         ensure!(self.device == self.measured, "{self:?}");
-        ensure!(self.device_with_ramp == self.ramp + self.measured, "{self:?}");
+        ensure!(
+            self.device_with_ramp == self.ramp + self.measured,
+            "{self:?}"
+        );
         // Identifying a card reads it.
         ensure!(
             op == Op::Read || ledger.of(op).bytes.0 == data,
@@ -133,7 +191,10 @@ impl Counted {
             ledger.of(op)
         );
         self.shows(self.device)?;
-        Ok(format!("{} and {} in the ramp, on both sides; {}", self.device, self.ramp, self.amplification))
+        Ok(format!(
+            "{} and {} in the ramp, on both sides; {}",
+            self.device, self.ramp, self.amplification
+        ))
     }
 
     /// With a file system: all that the card was asked from the first measured I/O on, without the sync of the one before it.
@@ -144,35 +205,68 @@ impl Counted {
             "the card was asked for {least} to {most} bytes from there on: {self:?}"
         );
         let total = ledger.of(Op::Write).bytes.0;
-        ensure!(self.device < self.device_with_ramp && self.device_with_ramp <= total, "{total} in all: {self:?}");
+        ensure!(
+            self.device < self.device_with_ramp && self.device_with_ramp <= total,
+            "{total} in all: {self:?}"
+        );
         self.shows(self.device)?;
-        let Counted { device, measured, amplification, .. } = self;
-        Ok(format!("{device} bytes for {measured}, and by the ledger {least} to {most}; {amplification}"))
+        let Counted {
+            device,
+            measured,
+            amplification,
+            ..
+        } = self;
+        Ok(format!(
+            "{device} bytes for {measured}, and by the ledger {least} to {most}; {amplification}"
+        ))
     }
 
     fn shows(&self, device: u64) -> Result<()> {
         let exact = device as f64 / self.measured as f64;
-        ensure!((self.amplification - exact).abs() < 1e-4, "{exact} is shown as {}", self.amplification);
+        ensure!(
+            (self.amplification - exact).abs() < 1e-4,
+            "{exact} is shown as {}",
+            self.amplification
+        );
         Ok(())
     }
 }
 
 fn data(ledger: &CardLedger, op: Op) -> impl DoubleEndedIterator<Item = &CardCommand> {
-    ledger.commands.iter().filter(move |command| command.op == op && command.len.0 >= BLOCK)
+    ledger
+        .commands
+        .iter()
+        .filter(move |command| command.op == op && command.len.0 >= BLOCK)
 }
 
 /// Bytes written with the last `measured` bytes of data: without and with the small commands just before and after them.
 fn cut(ledger: &CardLedger, measured: u64) -> Result<(u64, u64)> {
-    let writes: Vec<Bytes> = ledger.commands.iter().filter(|c| c.op == Op::Write).map(|c| c.len).collect();
+    let writes: Vec<Bytes> = ledger
+        .commands
+        .iter()
+        .filter(|c| c.op == Op::Write)
+        .map(|c| c.len)
+        .collect();
     let is_data = |len: &Bytes| len.0 >= BLOCK;
-    let last = writes.iter().rposition(is_data).context("no data was written")?;
+    let last = writes
+        .iter()
+        .rposition(is_data)
+        .context("no data was written")?;
     let mut left = measured;
     let mut first = last + 1;
     while left > 0 {
-        first = writes[..first].iter().rposition(is_data).context("less data was written than the record says")?;
-        left = left.checked_sub(writes[first].0).context("a command has data of the ramp and of the measured part")?;
+        first = writes[..first]
+            .iter()
+            .rposition(is_data)
+            .context("less data was written than the record says")?;
+        left = left
+            .checked_sub(writes[first].0)
+            .context("a command has data of the ramp and of the measured part")?;
     }
-    let before = writes[..first].iter().rposition(is_data).map_or(0, |at| at + 1);
+    let before = writes[..first]
+        .iter()
+        .rposition(is_data)
+        .map_or(0, |at| at + 1);
     let sum = |part: &[Bytes]| part.iter().map(|len| len.0).sum::<u64>();
     Ok((sum(&writes[first..=last]), sum(&writes[before..])))
 }
@@ -185,13 +279,29 @@ mod tests {
     #[test]
     fn the_ledger_is_cut_where_the_data_begins() {
         let mut ledger = CardLedger::default();
-        for (at, len) in [BLOCK, 512, BLOCK, 512, 512, 2 * BLOCK, 512].into_iter().enumerate() {
+        for (at, len) in [BLOCK, 512, BLOCK, 512, 512, 2 * BLOCK, 512]
+            .into_iter()
+            .enumerate()
+        {
             let (offset, len) = (Bytes(at as u64), Bytes(len));
             let (begun_at, busy, ended_at) = (Nanos(0), Nanos(0), Nanos(0));
-            ledger.commands.push(CardCommand { op: Op::Write, offset, len, begun_at, busy, ended_at });
+            ledger.commands.push(CardCommand {
+                op: Op::Write,
+                offset,
+                len,
+                begun_at,
+                busy,
+                ended_at,
+            });
         }
-        assert_eq!(cut(&ledger, 2 * BLOCK).unwrap(), (2 * BLOCK, 2 * BLOCK + 1536));
-        assert_eq!(cut(&ledger, 3 * BLOCK).unwrap(), (3 * BLOCK + 1024, 3 * BLOCK + 2048));
+        assert_eq!(
+            cut(&ledger, 2 * BLOCK).unwrap(),
+            (2 * BLOCK, 2 * BLOCK + 1536)
+        );
+        assert_eq!(
+            cut(&ledger, 3 * BLOCK).unwrap(),
+            (3 * BLOCK + 1024, 3 * BLOCK + 2048)
+        );
         assert!(cut(&ledger, BLOCK).is_err() && cut(&ledger, 5 * BLOCK).is_err());
     }
 }

@@ -42,21 +42,37 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     setup::layer_tools()?;
     let hakaru = Product::get(product::HOST, &mut args)?.in_pc();
     let lists = [cards::nimble(), cards::endurance(), cards::old()];
-    let named = |word: &String| PARTS.contains(&word.as_str()) || lists.iter().any(|list| list.name == *word);
-    ensure!(args.iter().all(named), "cargo xtask rig articles takes {PARTS:?}, names of cards, and --hakaru FILE");
+    let named = |word: &String| {
+        PARTS.contains(&word.as_str()) || lists.iter().any(|list| list.name == *word)
+    };
+    ensure!(
+        args.iter().all(named),
+        "cargo xtask rig articles takes {PARTS:?}, names of cards, and --hakaru FILE"
+    );
     let wants = |names: &[&str], one: &str| {
-        let mut asked = args.iter().filter(|arg| names.contains(&arg.as_str())).peekable();
+        let mut asked = args
+            .iter()
+            .filter(|arg| names.contains(&arg.as_str()))
+            .peekable();
         asked.peek().is_none() || asked.any(|arg| arg == one)
     };
     setup::head_start();
     let mut checks = Checks::new();
     let names: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
-    let parts: Vec<&str> = PARTS.into_iter().filter(|part| wants(&PARTS, part)).collect();
+    let parts: Vec<&str> = PARTS
+        .into_iter()
+        .filter(|part| wants(&PARTS, part))
+        .collect();
     let (hakaru, parts) = (hakaru.as_str(), parts.as_slice());
     let made = std::thread::scope(|scope| {
         let wanted = lists.iter().filter(|list| wants(&names, &list.name));
-        let benches: Vec<_> = wanted.map(|list| scope.spawn(|| on_card(list, hakaru, parts))).collect();
-        benches.into_iter().map(|bench| bench.join()).collect::<Vec<_>>()
+        let benches: Vec<_> = wanted
+            .map(|list| scope.spawn(|| on_card(list, hakaru, parts)))
+            .collect();
+        benches
+            .into_iter()
+            .map(|bench| bench.join())
+            .collect::<Vec<_>>()
     });
     for made in made {
         checks.join(made.map_err(|_| anyhow::anyhow!("a thread of the bench panicked"))??);
@@ -68,14 +84,28 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 fn on_card(list: &DeviceModel, hakaru: &str, parts: &[&str]) -> Result<Checks> {
     let mut checks = Checks::new();
     // As big as the cards were; nothing but what is written takes room.
-    let prices = DeviceModel { capacity: Bytes(32 << 30), ..list.clone() };
+    let prices = DeviceModel {
+        capacity: Bytes(32 << 30),
+        ..list.clone()
+    };
     let card = cards::make(prices.clone())?;
     let mut guest = Guest::builder(&Kit::usual()).card(&card).boot()?;
     let device = "/dev/mmcblk0";
-    let mut station =
-        RigStation { guest: &mut guest, card: &card, prices: &prices, device, hakaru, patience: Patience::new() };
+    let mut station = RigStation {
+        guest: &mut guest,
+        card: &card,
+        prices: &prices,
+        device,
+        hakaru,
+        patience: Patience::new(),
+    };
     if parts.contains(&"raw") {
-        as_printed(&mut station, &mut checks, &format!("--filename={device}"), "16G");
+        as_printed(
+            &mut station,
+            &mut checks,
+            &format!("--filename={device}"),
+            "16G",
+        );
     }
     if parts.contains(&"vfat") {
         vfat(&mut station)?;
@@ -129,9 +159,13 @@ fn sixteen_on_both(station: &mut RigStation<'_>, checks: &mut Checks) -> Result<
             ext4 = sixteen(station, RigLayer::Ext4)?;
         }
     }
-    checks.check(&format!("{name}, ext4: fio {SIXTEEN}"), || ext4.in_place(prices));
+    checks.check(&format!("{name}, ext4: fio {SIXTEEN}"), || {
+        ext4.in_place(prices)
+    });
     let f2fs = sixteen(station, RigLayer::F2fs)?;
-    checks.check(&format!("{name}, f2fs: fio {SIXTEEN}"), || f2fs.in_a_row(&ext4));
+    checks.check(&format!("{name}, f2fs: fio {SIXTEEN}"), || {
+        f2fs.in_a_row(&ext4)
+    });
     Ok(())
 }
 
@@ -144,13 +178,21 @@ struct SixteenWorkers {
 fn sixteen(station: &mut RigStation<'_>, layer: RigLayer) -> Result<SixteenWorkers> {
     station.prepare(layer)?;
     station.card.take_ledger();
-    let script = format!("cd /mnt && {} fio {SIXTEEN} --output-format=json", station.hakaru);
-    let json = station.guest.run(&script, Duration::from_secs(300))?.success()?;
+    let script = format!(
+        "cd /mnt && {} fio {SIXTEEN} --output-format=json",
+        station.hakaru
+    );
+    let json = station
+        .guest
+        .run(&script, Duration::from_secs(300))?
+        .success()?;
     let ledger = station.card.take_ledger();
     station.clear(layer)?;
     let tree: Value = serde_json::from_str(&json).context("fio printed no JSON")?;
     ensure!(tree["jobs"][0]["error"] == 0, "an error ended the job");
-    let iops = tree["jobs"][0]["write"]["iops"].as_f64().context("fio's JSON has no iops")?;
+    let iops = tree["jobs"][0]["write"]["iops"]
+        .as_f64()
+        .context("fio's JSON has no iops")?;
     Ok(SixteenWorkers { iops, ledger })
 }
 
@@ -161,7 +203,11 @@ impl SixteenWorkers {
         let shares = CardTimeShares::of(&self.ledger, random, prices, 20);
         let expected = random.by_list(prices) / 4096.0 * shares.data * (1.0 - shares.idle);
         let off = self.iops / expected - 1.0;
-        let text = format!("{:.0} IOPS where the list says {expected:.0} ({:+.1} %)", self.iops, off * 100.0);
+        let text = format!(
+            "{:.0} IOPS where the list says {expected:.0} ({:+.1} %)",
+            self.iops,
+            off * 100.0
+        );
         ensure!(off.abs() <= 0.03, "{text}");
         Ok(text)
     }
@@ -171,7 +217,10 @@ impl SixteenWorkers {
     fn in_a_row(&self, ext4: &SixteenWorkers) -> Result<String> {
         let SixteenWorkers { iops, ledger } = self;
         let card = ledger.of(Op::Write).bytes.0 as f64 / 4096.0 / ledger.busy().as_secs_f64();
-        let text = format!("{iops:.0} IOPS, the card wrote {card:.0} blocks a second, ext4 had {:.0} IOPS", ext4.iops);
+        let text = format!(
+            "{iops:.0} IOPS, the card wrote {card:.0} blocks a second, ext4 had {:.0} IOPS",
+            ext4.iops
+        );
         ensure!(*iops > ext4.iops && *iops <= card * 1.05, "{text}");
         Ok(text)
     }

@@ -52,8 +52,16 @@ fn price_lists() -> [DeviceModel; 3] {
     };
     let mut cached = list("cached", 8, 800_000, 25);
     // It empties in the pauses between the runs of a round, and hardly in those that a busy host makes within a run.
-    cached.cache = Some(SlcCache { size: Bytes(CACHE), write_rate: 2_400_000, drain_rate: 2_000_000 });
-    [list("swift", 2, 2_500_000, 5), list("steady", 4, 1_600_000, 12), cached]
+    cached.cache = Some(SlcCache {
+        size: Bytes(CACHE),
+        write_rate: 2_400_000,
+        drain_rate: 2_000_000,
+    });
+    [
+        list("swift", 2, 2_500_000, 5),
+        list("steady", 4, 1_600_000, 12),
+        cached,
+    ]
 }
 
 /// Carries it out.
@@ -67,7 +75,9 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let hakaru = Product::get(product::PC, &mut args)?.in_pc();
     let repeats = match args.as_slice() {
         [] => REPEATS,
-        [word, number] if word == "--repeat" => number.parse().context("--repeat wants a number")?,
+        [word, number] if word == "--repeat" => {
+            number.parse().context("--repeat wants a number")?
+        }
         _ => {
             anyhow::bail!("cargo xtask rig campaign takes nothing but --repeat N and --hakaru FILE")
         }
@@ -81,36 +91,72 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     }
     std::fs::create_dir_all(&folder)?;
     let folder = folder.canonicalize()?;
-    std::fs::write(folder.join("rig.toml"), FILE.replace("REPEATS", &repeats.to_string()))?;
-    let cards = price_lists().map(cards::make).into_iter().collect::<Result<Vec<_>>>()?;
-    let bench = CampaignRig { out: &folder, cards, hakaru, runs: CELLS * repeats };
+    std::fs::write(
+        folder.join("rig.toml"),
+        FILE.replace("REPEATS", &repeats.to_string()),
+    )?;
+    let cards = price_lists()
+        .map(cards::make)
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?;
+    let bench = CampaignRig {
+        out: &folder,
+        cards,
+        hakaru,
+        runs: CELLS * repeats,
+    };
     let mut guest = bench.carry_out(&mut checks)?;
     let command = format!("{} --db /out/rig.db", bench.hakaru);
-    let csv = guest.run(&format!("{command} campaign report /out/rig.toml --format csv"), LIMIT)?.success()?;
-    guest.run(&format!("{command} campaign report /out/rig.toml --output /out/report.html"), LIMIT)?.success()?;
+    let csv = guest
+        .run(
+            &format!("{command} campaign report /out/rig.toml --format csv"),
+            LIMIT,
+        )?
+        .success()?;
+    guest
+        .run(
+            &format!("{command} campaign report /out/rig.toml --output /out/report.html"),
+            LIMIT,
+        )?
+        .success()?;
     let records = guest.run(&format!("{command} export"), LIMIT)?.success()?;
     guest.power_off()?;
     let figures = ReportRows::read(&csv)?;
-    checks.check("every repeat of every cell is stored once", || stored_once(&records, CELLS, repeats));
-    checks.check("every cell is in the report", || figures.has_every_cell(CELLS as usize, repeats as usize));
+    checks.check("every repeat of every cell is stored once", || {
+        stored_once(&records, CELLS, repeats)
+    });
+    checks.check("every cell is in the report", || {
+        figures.has_every_cell(CELLS as usize, repeats as usize)
+    });
     for phase in ["seq-write", "rand-write", "rand-read"] {
-        checks.check(&format!("the cards are ranked as by their price lists: {phase}"), || {
-            figures.ranks("raw", phase, &["swift", "steady", "cached"])
-        });
+        checks.check(
+            &format!("the cards are ranked as by their price lists: {phase}"),
+            || figures.ranks("raw", phase, &["swift", "steady", "cached"]),
+        );
     }
-    checks.check("the bus is found to be the limit of reading", || figures.verdict("limit", "raw", "read", "host"));
-    checks.check("the cards are found to be the limit of writing", || figures.is_not("limit", "raw", "write", "host"));
+    checks.check("the bus is found to be the limit of reading", || {
+        figures.verdict("limit", "raw", "read", "host")
+    });
+    checks.check("the cards are found to be the limit of writing", || {
+        figures.is_not("limit", "raw", "write", "host")
+    });
     checks.check("the cliff is found where the cache ends", || {
         let at = figures.value("cached", "raw", "seq-write", "cliff_at")?;
         let off = at / CACHE as f64 - 1.0;
-        ensure!(off.abs() <= 0.25, "it is found at byte {at}, and the cache has {CACHE}");
+        ensure!(
+            off.abs() <= 0.25,
+            "it is found at byte {at}, and the cache has {CACHE}"
+        );
         Ok(format!("at byte {at} ({:+.0} %)", off * 100.0))
     });
-    checks.check("cards without a cache have no cliff", || figures.has_none(&["swift", "steady"], "cliff_at"));
+    checks.check("cards without a cache have no cliff", || {
+        figures.has_none(&["swift", "steady"], "cliff_at")
+    });
     for card in ["swift", "steady", "cached"] {
-        checks.check(&format!("vfat writes zeroes on {card} before random writes are measured"), || {
-            figures.lays_out(card, "vfat", "rand-write", NEW_FILE)
-        });
+        checks.check(
+            &format!("vfat writes zeroes on {card} before random writes are measured"),
+            || figures.lays_out(card, "vfat", "rand-write", NEW_FILE),
+        );
     }
     checks.conclude()
 }
@@ -140,15 +186,27 @@ impl CampaignRig<'_> {
         let output = guest.finish(LIMIT)?;
         let told = std::fs::read_to_string(self.out.join("told")).unwrap_or_default();
         checks.check("it is resumed twice, and comes to its end", || {
-            let said = told.lines().rfind(|line| line.contains("measured now")).unwrap_or_default().to_owned();
-            ensure!(output.code == 0, "exit {}:\n{told}{}{}", output.code, output.stdout, output.stderr);
+            let said = told
+                .lines()
+                .rfind(|line| line.contains("measured now"))
+                .unwrap_or_default()
+                .to_owned();
+            ensure!(
+                output.code == 0,
+                "exit {}:\n{told}{}{}",
+                output.code,
+                output.stdout,
+                output.stderr
+            );
             Ok(said)
         });
         Ok(guest)
     }
 
     fn boot(&self) -> Result<Guest> {
-        let mut builder = Guest::builder(&Kit::usual()).bus(SlotWiring::OneBit25MHz).out(self.out);
+        let mut builder = Guest::builder(&Kit::usual())
+            .bus(SlotWiring::OneBit25MHz)
+            .out(self.out);
         for card in &self.cards {
             builder = builder.card(card);
         }
@@ -171,15 +229,27 @@ impl CampaignRig<'_> {
             let told = std::fs::read_to_string(self.out.join("told")).unwrap_or_default();
             if told.contains("ENDED") {
                 let output = guest.finish(LIMIT)?;
-                anyhow::bail!("it ended with {} before run {number}:\n{told}{}", output.code, output.stdout);
+                anyhow::bail!(
+                    "it ended with {} before run {number}:\n{told}{}",
+                    output.code,
+                    output.stdout
+                );
             }
             // `[ 17/480] swift  raw  seq-write  #7`
-            let numbers = told.lines().filter_map(|line| line.trim().strip_prefix('[')?.split_once('/'));
-            let last = numbers.filter_map(|(number, _)| number.trim().parse::<u32>().ok()).next_back();
+            let numbers = told
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix('[')?.split_once('/'));
+            let last = numbers
+                .filter_map(|(number, _)| number.trim().parse::<u32>().ok())
+                .next_back();
             if let Some(seen) = last.filter(|&last| last >= number) {
                 return Ok(seen);
             }
-            ensure!(begun.elapsed() < LIMIT, "run {number} did not begin in {} s:\n{told}", LIMIT.as_secs());
+            ensure!(
+                begun.elapsed() < LIMIT,
+                "run {number} did not begin in {} s:\n{told}",
+                LIMIT.as_secs()
+            );
             std::thread::sleep(Duration::from_millis(300));
         }
     }

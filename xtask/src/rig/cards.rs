@@ -14,23 +14,39 @@ const GAPS: Nanos = Nanos::from_millis(60);
 
 /// Reads fast, and seeks fast.
 pub(super) fn nimble() -> DeviceModel {
-    list("nimble", (4_000_000, Nanos::from_millis(2)), (2_500_000, Nanos::from_millis(5)))
+    list(
+        "nimble",
+        (4_000_000, Nanos::from_millis(2)),
+        (2_500_000, Nanos::from_millis(5)),
+    )
 }
 
 /// Writes a stream almost as fast as it reads, and is lost when it has to jump: made for cameras.
 pub(super) fn endurance() -> DeviceModel {
-    list("endurance", (4_000_000, Nanos::from_millis(3)), (3_500_000, Nanos::from_millis(25)))
+    list(
+        "endurance",
+        (4_000_000, Nanos::from_millis(3)),
+        (3_500_000, Nanos::from_millis(25)),
+    )
 }
 
 /// Slow at everything.
 pub(super) fn old() -> DeviceModel {
-    list("old", (2_000_000, Nanos::from_millis(5)), (1_000_000, Nanos::from_millis(12)))
+    list(
+        "old",
+        (2_000_000, Nanos::from_millis(5)),
+        (1_000_000, Nanos::from_millis(12)),
+    )
 }
 
 /// A card whose speed does not matter.
 pub(super) fn quick(name: &str, capacity: Bytes) -> DeviceModel {
     let fast = (1_000_000_000, Nanos(0));
-    DeviceModel { capacity, flush: Nanos(0), ..list(name, fast, fast) }
+    DeviceModel {
+        capacity,
+        flush: Nanos(0),
+        ..list(name, fast, fast)
+    }
 }
 
 /// A good card, 2 GiB, with rates in bytes per second and seeks for reads and for writes.
@@ -51,7 +67,9 @@ pub(super) fn scribble(card: &SimulatedCard) -> Result<()> {
     for at in (0..card.announced().0).step_by(buffer.len()) {
         for word in buffer.chunks_exact_mut(8) {
             // Any constant that is odd and big will do; this one is Knuth's, for 64 bits.
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             word.copy_from_slice(&state.to_le_bytes());
         }
         card.poke(at, &buffer)?;

@@ -22,7 +22,10 @@ pub(super) struct Checks {
 
 impl Checks {
     pub(super) fn new() -> Checks {
-        Checks { begun: Instant::now(), list: Vec::new() }
+        Checks {
+            begun: Instant::now(),
+            list: Vec::new(),
+        }
     }
 
     /// Makes one check; it tells what it saw.
@@ -30,9 +33,17 @@ impl Checks {
         match check() {
             Ok(saw) => self.enter(name, CheckResult::Passed, &saw),
             Err(error) if error.is::<HostBusy>() => {
-                self.enter(name, CheckResult::NotJudged(error.to_string()), &error.to_string());
+                self.enter(
+                    name,
+                    CheckResult::NotJudged(error.to_string()),
+                    &error.to_string(),
+                );
             }
-            Err(error) => self.enter(name, CheckResult::Failed(format!("{error:#}")), &format!("{error:#}")),
+            Err(error) => self.enter(
+                name,
+                CheckResult::Failed(format!("{error:#}")),
+                &format!("{error:#}"),
+            ),
         }
     }
 
@@ -75,7 +86,8 @@ impl Checks {
     /// # Errors
     /// When a check failed.
     pub(super) fn close(self) -> Result<usize> {
-        let (mut passed, mut failed, mut not_yet, mut not_judged) = (0, Vec::new(), Vec::new(), Vec::new());
+        let (mut passed, mut failed, mut not_yet, mut not_judged) =
+            (0, Vec::new(), Vec::new(), Vec::new());
         for (name, verdict) in &self.list {
             match verdict {
                 CheckResult::Passed => passed += 1,

@@ -27,7 +27,8 @@ impl Volume {
         card.peek(0, &mut boot)?;
         ensure!(boot[82..87] == *b"FAT32", "there is no FAT32 on the card");
         let short = |at: usize| u64::from(u16::from_le_bytes([boot[at], boot[at + 1]]));
-        let long = |at: usize| u32::from_le_bytes([boot[at], boot[at + 1], boot[at + 2], boot[at + 3]]);
+        let long =
+            |at: usize| u32::from_le_bytes([boot[at], boot[at + 1], boot[at + 2], boot[at + 3]]);
         let sector = short(11);
         let (first, fat_len) = (short(14) * sector, u64::from(long(36)) * sector);
         let count = u64::from(boot[16]);
@@ -56,18 +57,34 @@ pub(super) fn enlarge_only_file(card: &SimulatedCard, size: u32) -> Result<()> {
     card.peek(volume.place(volume.root), &mut root)?;
     let entries = root.chunks_exact(32).take_while(|entry| entry[0] != 0);
     // Parts of long names and the name of the volume are no files.
-    let mut files = entries.enumerate().filter(|(_, entry)| entry[0] != 0xe5 && entry[11] & 0x08 == 0);
-    let (number, entry) = files.next().context("there is no file in the root of the card")?;
-    ensure!(files.next().is_none() && entry[28..] == [0; 4], "the file is not alone, or not empty");
-    let (first, count) = (volume.root + 1, u64::from(size).div_ceil(volume.cluster) as u32);
-    ensure!(u64::from(first + count) * 4 <= volume.fat_len, "{size} bytes do not fit the card");
+    let mut files = entries
+        .enumerate()
+        .filter(|(_, entry)| entry[0] != 0xe5 && entry[11] & 0x08 == 0);
+    let (number, entry) = files
+        .next()
+        .context("there is no file in the root of the card")?;
+    ensure!(
+        files.next().is_none() && entry[28..] == [0; 4],
+        "the file is not alone, or not empty"
+    );
+    let (first, count) = (
+        volume.root + 1,
+        u64::from(size).div_ceil(volume.cluster) as u32,
+    );
+    ensure!(
+        u64::from(first + count) * 4 <= volume.fat_len,
+        "{size} bytes do not fit the card"
+    );
     let chain = (first + 1..first + count).chain([END]);
     let links: Vec<u8> = chain.flat_map(u32::to_le_bytes).collect();
     for fat in &volume.fats {
         let at = fat + u64::from(first) * 4;
         let mut before = vec![0; links.len()];
         card.peek(at, &mut before)?;
-        ensure!(before.iter().all(|byte| *byte == 0), "the clusters behind the root are in use");
+        ensure!(
+            before.iter().all(|byte| *byte == 0),
+            "the clusters behind the root are in use"
+        );
         card.poke(at, &links)?;
     }
     let mut entry = entry.to_vec();
@@ -100,13 +117,19 @@ mod tests {
         let path = folder.path().join("card");
         let card = SimulatedCard::at(&path, DeviceModel::plain("t", Bytes(2 << 30)), 1).unwrap();
         workspace::output(Command::new(mkfs).args(["-F", "32", "-s", "32"]).arg(&path)).unwrap();
-        assert!(enlarge_only_file(&card, 1 << 30).is_err(), "there is no file yet");
+        assert!(
+            enlarge_only_file(&card, 1 << 30).is_err(),
+            "there is no file yet"
+        );
         let volume = Volume::read(&card).unwrap();
         let mut entry = *b"FILE    BIN \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
         entry[11] = 0x20;
         card.poke(volume.place(volume.root), &entry).unwrap();
         enlarge_only_file(&card, (1 << 30) + 1).unwrap();
         let said = workspace::output(Command::new(fsck).arg("-n").arg("-v").arg(&path)).unwrap();
-        assert!(said.contains("1 files") && !said.contains("Differences"), "{said}");
+        assert!(
+            said.contains("1 files") && !said.contains("Differences"),
+            "{said}"
+        );
     }
 }

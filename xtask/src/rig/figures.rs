@@ -13,61 +13,133 @@ impl ReportRows {
     /// Reads the CSV of a campaign none of whose names has a comma.
     pub(super) fn read(csv: &str) -> Result<ReportRows> {
         let mut lines = csv.lines();
-        let head: Vec<&str> = lines.next().context("the report is empty")?.split(',').collect();
-        let row = |line: &str| head.iter().map(|h| (*h).to_owned()).zip(line.split(',').map(str::to_owned)).collect();
-        Ok(ReportRows { rows: lines.map(row).collect() })
+        let head: Vec<&str> = lines
+            .next()
+            .context("the report is empty")?
+            .split(',')
+            .collect();
+        let row = |line: &str| {
+            head.iter()
+                .map(|h| (*h).to_owned())
+                .zip(line.split(',').map(str::to_owned))
+                .collect()
+        };
+        Ok(ReportRows {
+            rows: lines.map(row).collect(),
+        })
     }
 
-    fn all<'a>(&'a self, wanted: &'a [(&'a str, &'a str)]) -> impl Iterator<Item = &'a BTreeMap<String, String>> {
-        self.rows.iter().filter(|row| wanted.iter().all(|(key, value)| row.get(*key).is_some_and(|is| is == value)))
+    fn all<'a>(
+        &'a self,
+        wanted: &'a [(&'a str, &'a str)],
+    ) -> impl Iterator<Item = &'a BTreeMap<String, String>> {
+        self.rows.iter().filter(|row| {
+            wanted
+                .iter()
+                .all(|(key, value)| row.get(*key).is_some_and(|is| is == value))
+        })
     }
 
     fn number(&self, column: &str, wanted: &[(&str, &str)]) -> Result<f64> {
-        let row = self.all(wanted).next().with_context(|| format!("the report has no row of {wanted:?}"))?;
-        row[column].parse().with_context(|| format!("{column} of {wanted:?} is {:?}", row[column]))
+        let row = self
+            .all(wanted)
+            .next()
+            .with_context(|| format!("the report has no row of {wanted:?}"))?;
+        row[column]
+            .parse()
+            .with_context(|| format!("{column} of {wanted:?} is {:?}", row[column]))
     }
 
     /// Each cell has its runs, and no more.
     pub(super) fn has_every_cell(&self, cells: usize, repeats: usize) -> Result<String> {
         let mut runs: BTreeMap<[&str; 3], usize> = BTreeMap::new();
-        for row in self.all(&[("figure", "bandwidth")]).filter(|row| !row["run"].is_empty()) {
-            *runs.entry(["card", "layer", "phase"].map(|key| row[key].as_str())).or_default() += 1;
+        for row in self
+            .all(&[("figure", "bandwidth")])
+            .filter(|row| !row["run"].is_empty())
+        {
+            *runs
+                .entry(["card", "layer", "phase"].map(|key| row[key].as_str()))
+                .or_default() += 1;
         }
-        ensure!(runs.len() == cells, "{} cells of {cells}: {:?}", runs.len(), runs.keys());
-        let wrong: Vec<_> = runs.iter().filter(|(_, count)| **count != repeats).collect();
-        ensure!(wrong.is_empty(), "cells with other than {repeats} runs: {wrong:?}");
+        ensure!(
+            runs.len() == cells,
+            "{} cells of {cells}: {:?}",
+            runs.len(),
+            runs.keys()
+        );
+        let wrong: Vec<_> = runs
+            .iter()
+            .filter(|(_, count)| **count != repeats)
+            .collect();
+        ensure!(
+            wrong.is_empty(),
+            "cells with other than {repeats} runs: {wrong:?}"
+        );
         Ok(format!("{cells} cells with {repeats} runs each"))
     }
 
     /// The cards are in this order, best first.
     pub(super) fn ranks(&self, layer: &str, phase: &str, order: &[&str]) -> Result<String> {
         let mean = |card: &&str| {
-            let row = [("card", *card), ("layer", layer), ("phase", phase), ("figure", "bandwidth"), ("run", "")];
+            let row = [
+                ("card", *card),
+                ("layer", layer),
+                ("phase", phase),
+                ("figure", "bandwidth"),
+                ("run", ""),
+            ];
             self.number("mean", &row)
         };
         let means = order.iter().map(mean).collect::<Result<Vec<f64>>>()?;
-        let shown: Vec<String> = order.iter().zip(&means).map(|(card, mean)| format!("{card} {mean:.3}")).collect();
-        ensure!(means.is_sorted_by(|a, b| a > b), "in MB/s: {}", shown.join(", "));
+        let shown: Vec<String> = order
+            .iter()
+            .zip(&means)
+            .map(|(card, mean)| format!("{card} {mean:.3}"))
+            .collect();
+        ensure!(
+            means.is_sorted_by(|a, b| a > b),
+            "in MB/s: {}",
+            shown.join(", ")
+        );
         Ok(format!("in MB/s: {}", shown.join(", ")))
     }
 
     /// A figure of all runs of a cell together.
     pub(super) fn value(&self, card: &str, layer: &str, phase: &str, figure: &str) -> Result<f64> {
-        let row = [("card", card), ("layer", layer), ("phase", phase), ("figure", figure), ("run", "")];
+        let row = [
+            ("card", card),
+            ("layer", layer),
+            ("phase", phase),
+            ("figure", figure),
+            ("run", ""),
+        ];
         self.number("value", &row)
     }
 
     /// What is said of an operation on a layer.
-    pub(super) fn verdict(&self, figure: &str, layer: &str, op: &str, wanted: &str) -> Result<String> {
+    pub(super) fn verdict(
+        &self,
+        figure: &str,
+        layer: &str,
+        op: &str,
+        wanted: &str,
+    ) -> Result<String> {
         let wanted_row = [("figure", figure), ("layer", layer), ("op", op)];
         let row = self.all(&wanted_row).next();
-        let said = &row.with_context(|| format!("the report has no {figure} of {op} on {layer}"))?["verdict"];
+        let said = &row
+            .with_context(|| format!("the report has no {figure} of {op} on {layer}"))?["verdict"];
         ensure!(said == wanted, "the report says {said:?}");
         Ok(format!("the report says {said:?}"))
     }
 
     /// As [`Figures::verdict`], for what must not be said.
-    pub(super) fn is_not(&self, figure: &str, layer: &str, op: &str, unwanted: &str) -> Result<String> {
+    pub(super) fn is_not(
+        &self,
+        figure: &str,
+        layer: &str,
+        op: &str,
+        unwanted: &str,
+    ) -> Result<String> {
         let said = self.verdict(figure, layer, op, unwanted);
         ensure!(said.is_err(), "the report says {unwanted:?}");
         Ok(format!("the report does not say {unwanted:?}"))
@@ -84,9 +156,21 @@ impl ReportRows {
     }
 
     /// Laying out the file wrote all of it, and none of that is in what was measured.
-    pub(super) fn lays_out(&self, card: &str, layer: &str, phase: &str, size: u64) -> Result<String> {
+    pub(super) fn lays_out(
+        &self,
+        card: &str,
+        layer: &str,
+        phase: &str,
+        size: u64,
+    ) -> Result<String> {
         let mean = |layer: &str, figure: &str| {
-            let row = [("card", card), ("layer", layer), ("phase", phase), ("figure", figure), ("run", "")];
+            let row = [
+                ("card", card),
+                ("layer", layer),
+                ("phase", phase),
+                ("figure", figure),
+                ("run", ""),
+            ];
             self.number("mean", &row)
         };
         let (raw, through) = (mean("raw", "iops")?, mean(layer, "iops")?);
@@ -96,7 +180,10 @@ impl ReportRows {
             "laying out wrote {laid_out:.0} bytes first; then {through:.1} IOPS of {raw:.1}, {amplified:.2} bytes written for \
              one, where the bare card has {bare:.2}"
         );
-        ensure!(laid_out >= size as f64 && (amplified / bare - 1.0).abs() < 0.1, "{text}");
+        ensure!(
+            laid_out >= size as f64 && (amplified / bare - 1.0).abs() < 0.1,
+            "{text}"
+        );
         Ok(text)
     }
 }
@@ -106,7 +193,8 @@ pub(super) fn stored_once(records: &str, cells: u32, repeats: u32) -> Result<Str
     let mut runs: BTreeMap<String, u32> = BTreeMap::new();
     let mut unfinished = 0;
     for line in records.lines() {
-        let record: Value = serde_json::from_str(line).context("`hakaru export` printed no JSON")?;
+        let record: Value =
+            serde_json::from_str(line).context("`hakaru export` printed no JSON")?;
         if !record["outcome"].to_string().contains("completed") {
             unfinished += 1;
             continue;
@@ -115,10 +203,22 @@ pub(super) fn stored_once(records: &str, cells: u32, repeats: u32) -> Result<Str
         let names = ["card", "layer", "workload", "repeat"].map(|key| point[key].to_string());
         *runs.entry(names.join(" ")).or_default() += 1;
     }
-    let twice: Vec<&String> = runs.iter().filter(|(_, count)| **count > 1).map(|(name, _)| name).collect();
+    let twice: Vec<&String> = runs
+        .iter()
+        .filter(|(_, count)| **count > 1)
+        .map(|(name, _)| name)
+        .collect();
     ensure!(twice.is_empty(), "stored more than once: {twice:?}");
-    ensure!(runs.len() as u32 == cells * repeats, "{} runs of {} are stored", runs.len(), cells * repeats);
-    Ok(format!("{} runs, each once, and {unfinished} that did not come to their end", runs.len()))
+    ensure!(
+        runs.len() as u32 == cells * repeats,
+        "{} runs of {} are stored",
+        runs.len(),
+        cells * repeats
+    );
+    Ok(format!(
+        "{} runs, each once, and {unfinished} that did not come to their end",
+        runs.len()
+    ))
 }
 
 #[cfg(test)]
@@ -141,7 +241,11 @@ mod tests {
         assert!(figures.ranks("raw", "w", &["b", "a"]).is_err());
         assert!(figures.verdict("limit", "raw", "write", "card").is_ok());
         assert!(figures.is_not("limit", "raw", "write", "host").is_ok());
-        assert!(figures.has_every_cell(2, 2).is_err_and(|e| e.to_string().contains("\"b\"")));
+        assert!(
+            figures
+                .has_every_cell(2, 2)
+                .is_err_and(|e| e.to_string().contains("\"b\""))
+        );
         assert!(figures.value("a", "raw", "w", "cliff_at").is_err());
     }
 

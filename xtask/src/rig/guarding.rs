@@ -79,31 +79,54 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     cards::scribble(&card)?;
     card.poke(0, &cards::two_partitions())?;
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
-    let mut place = GuardTrial { guest: &mut guest, card: &card, bench, attempts: 0, sign: 0 };
+    let mut place = GuardTrial {
+        guest: &mut guest,
+        card: &card,
+        bench,
+        attempts: 0,
+        sign: 0,
+    };
     for kind in USES {
-        place.guest.run(&kind.make.replace("HAKARU", &bench.hakaru), LIMIT)?.success()?;
+        place
+            .guest
+            .run(&kind.make.replace("HAKARU", &bench.hakaru), LIMIT)?
+            .success()?;
         for target in kind.targets {
             for (how, script) in place.attempts_on(target, kind.name == "root of the system") {
-                checks.check(&format!("{}: {how} {target}", kind.name), || place.attempt(&script, kind.reason));
+                checks.check(&format!("{}: {how} {target}", kind.name), || {
+                    place.attempt(&script, kind.reason)
+                });
             }
         }
         place.guest.run(kind.undo, LIMIT)?.success()?;
     }
     for (name, id, reason) in [
-        ("an id of another device", "--erase=0123456789abcdef", "is not the identity"),
-        ("an id that says nothing", "--erase=0x00000000", "is no identity"),
+        (
+            "an id of another device",
+            "--erase=0123456789abcdef",
+            "is not the identity",
+        ),
+        (
+            "an id that says nothing",
+            "--erase=0x00000000",
+            "is no identity",
+        ),
         ("no id, and nobody to ask", "--erase", "nobody allowed it"),
         ("no leave at all", "", "erase"),
     ] {
         let script = place.bench(DISK, id);
-        checks.check(&format!("{name}: bench {DISK}"), || place.attempt(&script, reason));
+        checks.check(&format!("{name}: bench {DISK}"), || {
+            place.attempt(&script, reason)
+        });
     }
     checks.check("another run at the same time", || place.while_in_use());
     checks.check("another card behind the name", || place.replugged());
     let attempts = place.attempts;
     checks.check("number of attempts", || {
         ensure!(attempts >= 20, "only {attempts} attempts were made");
-        Ok(format!("{attempts} attempts, each refused, and the card saw no write"))
+        Ok(format!(
+            "{attempts} attempts, each refused, and the card saw no write"
+        ))
     });
     Ok(guest.power_off()?)
 }
@@ -127,18 +150,31 @@ impl GuardTrial<'_> {
 
     /// The programs that are tried on a target, where the root of the system may be the card.
     fn attempts_on(&self, target: &str, rooted: bool) -> Vec<(&'static str, String)> {
-        let (cid, hakaru) = ("--erase=$(cat /sys/block/mmcblk0/device/cid)", &self.bench.hakaru);
+        let (cid, hakaru) = (
+            "--erase=$(cat /sys/block/mmcblk0/device/cid)",
+            &self.bench.hakaru,
+        );
         let job = "--name=x --rw=write --bs=4k --size=1M --direct=1";
-        let mut attempts =
-            vec![("bench", self.bench(target, cid)), ("fio", format!("{hakaru} fio {job} --filename={target}"))];
+        let mut attempts = vec![
+            ("bench", self.bench(target, cid)),
+            ("fio", format!("{hakaru} fio {job} --filename={target}")),
+        ];
         for (name, words) in [("verify", ""), ("prepare", "--fill=zero")] {
             if self.bench.has(name) {
-                attempts.push((name, format!("{hakaru} --db /tmp/rig.db {name} {target} {words} {cid}")));
+                attempts.push((
+                    name,
+                    format!("{hakaru} --db /tmp/rig.db {name} {target} {words} {cid}"),
+                ));
             }
         }
         if rooted {
             for (_, script) in &mut attempts {
-                *script = format!("chroot /mnt {}", script.replace(hakaru, "/hakaru").replace("/tmp/", "/dev/shm/"));
+                *script = format!(
+                    "chroot /mnt {}",
+                    script
+                        .replace(hakaru, "/hakaru")
+                        .replace("/tmp/", "/dev/shm/")
+                );
             }
         }
         attempts
@@ -169,20 +205,31 @@ impl GuardTrial<'_> {
             "the card holds something else now:\n{said}"
         );
         ensure!(output.code != 0, "it ended with 0:\n{said}");
-        match said.lines().find(|line| reason.split('|').any(|words| line.contains(words))) {
+        match said
+            .lines()
+            .find(|line| reason.split('|').any(|words| line.contains(words)))
+        {
             Some(line) => Ok(format!("exit {}, {}", output.code, line.trim())),
-            None => bail!("it ended with {}, but not because of {reason:?}:\n{said}", output.code),
+            None => bail!(
+                "it ended with {}, but not because of {reason:?}:\n{said}",
+                output.code
+            ),
         }
     }
 
     /// A device that another run has taken for itself.
     fn while_in_use(&mut self) -> Result<String> {
         let cid = "--erase=$(cat /sys/block/mmcblk0/device/cid)";
-        let first = self.bench(DISK, cid).replace("rand-write", "rand-read").replace("--quick", "--standard");
+        let first = self
+            .bench(DISK, cid)
+            .replace("rand-write", "rand-read")
+            .replace("--quick", "--standard");
         let second = self.bench(DISK, cid).replace("rig.db", "other.db");
         // The first only reads, though it may write.
         self.quiet()?;
-        let script = format!("{first} >/tmp/first 2>&1 &\nsleep 2\n{second}\ncode=$?\nkill $!\nwait\nexit $code");
+        let script = format!(
+            "{first} >/tmp/first 2>&1 &\nsleep 2\n{second}\ncode=$?\nkill $!\nwait\nexit $code"
+        );
         let output = self.guest.run(&script, LIMIT)?;
         self.refused(&output, "keeps it for itself")
     }
@@ -191,7 +238,9 @@ impl GuardTrial<'_> {
     fn replugged(&mut self) -> Result<String> {
         self.quiet()?;
         let bench = self.bench(DISK, "--erase");
-        self.guest.begin(&format!("(sleep 12; echo mmcblk0) | script -qec '{bench}' /dev/null"))?;
+        self.guest.begin(&format!(
+            "(sleep 12; echo mmcblk0) | script -qec '{bench}' /dev/null"
+        ))?;
         std::thread::sleep(Duration::from_secs(4));
         self.guest.pull(0)?;
         std::thread::sleep(Duration::from_secs(2));

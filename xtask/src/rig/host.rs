@@ -57,12 +57,21 @@ impl ProcessorUsage {
     /// Source: proc(5), `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal; guest time is in user.
     fn of(stat: &str) -> Option<ProcessorUsage> {
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-        let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).take(8).collect();
+        let ticks: Vec<u64> = line
+            .split_whitespace()
+            .map_while(|word| word.parse().ok())
+            .take(8)
+            .collect();
         let [user, nice, system, idle, iowait, irq, softirq, steal] = ticks[..] else {
             return None;
         };
         let busy = user + nice + system + irq + softirq;
-        Some(ProcessorUsage { total: busy + idle + iowait + steal, busy, steal, own: 0 })
+        Some(ProcessorUsage {
+            total: busy + idle + iowait + steal,
+            busy,
+            steal,
+            own: 0,
+        })
     }
 
     /// Why the time from `before` to this counts as busy, on a host with so many processors.
@@ -74,12 +83,19 @@ impl ProcessorUsage {
         }
         let steal = passed(|usage| usage.steal) / total;
         if steal > 0.05 {
-            return Some(format!("the hypervisor withheld {:.0}% of the processor time", steal * 100.0));
+            return Some(format!(
+                "the hypervisor withheld {:.0}% of the processor time",
+                steal * 100.0
+            ));
         }
         let others = (passed(|usage| usage.busy) - passed(|usage| usage.own)).max(0.0) / total;
         let left = processors * (1.0 - others);
-        (others > 0.25 && left < NEEDED)
-            .then(|| format!("other programs used {:.0}% of {processors} processors", others * 100.0))
+        (others > 0.25 && left < NEEDED).then(|| {
+            format!(
+                "other programs used {:.0}% of {processors} processors",
+                others * 100.0
+            )
+        })
     }
 }
 
@@ -91,12 +107,17 @@ fn family_ticks(root: u32, processes: impl Iterator<Item = (u32, String)>) -> u6
         let ticks = words.get(11)?.parse::<u64>().ok()? + words.get(12)?.parse::<u64>().ok()?;
         Some((words.get(1)?.parse().ok()?, ticks))
     };
-    let all: BTreeMap<u32, (u32, u64)> = processes.filter_map(|(id, stat)| Some((id, parse(&stat)?))).collect();
+    let all: BTreeMap<u32, (u32, u64)> = processes
+        .filter_map(|(id, stat)| Some((id, parse(&stat)?)))
+        .collect();
     let descends = |id: u32| {
         let chain = std::iter::successors(Some(id), |id| all.get(id).map(|(parent, _)| *parent));
         chain.take(all.len() + 1).any(|id| id == root)
     };
-    all.iter().filter(|(id, _)| descends(**id)).map(|(_, (_, ticks))| ticks).sum()
+    all.iter()
+        .filter(|(id, _)| descends(**id))
+        .map(|(_, (_, ticks))| ticks)
+        .sum()
 }
 
 fn processors() -> f64 {
@@ -154,14 +175,30 @@ mod tests {
     #[test]
     fn reads_the_processor_times_of_the_kernel() {
         let usage = ProcessorUsage::of("cpu  10 1 20 300 40 5 6 7 9 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
-        assert_eq!(usage, Some(ProcessorUsage { total: 389, busy: 42, steal: 7, own: 0 }));
+        assert_eq!(
+            usage,
+            Some(ProcessorUsage {
+                total: 389,
+                busy: 42,
+                steal: 7,
+                own: 0
+            })
+        );
         assert_eq!(ProcessorUsage::of("cpu  10 1\n"), None);
     }
 
     #[test]
     fn counts_a_process_and_all_it_started() {
-        let stat = |parent: u32, ticks: u64| format!("1 (a b) c) S {parent} 1 1 0 -1 0 0 0 0 0 {ticks} 1 0 0 20 0");
-        let all = [(1, stat(0, 100)), (5, stat(1, 10)), (6, stat(5, 20)), (7, stat(6, 30)), (8, stat(1, 40))];
+        let stat = |parent: u32, ticks: u64| {
+            format!("1 (a b) c) S {parent} 1 1 0 -1 0 0 0 0 0 {ticks} 1 0 0 20 0")
+        };
+        let all = [
+            (1, stat(0, 100)),
+            (5, stat(1, 10)),
+            (6, stat(5, 20)),
+            (7, stat(6, 30)),
+            (8, stat(1, 40)),
+        ];
         assert_eq!(family_ticks(5, all.iter().cloned()), 63);
         assert_eq!(family_ticks(9, all.iter().cloned()), 0);
         assert_eq!(family_ticks(5, [(5, "no stat".to_owned())].into_iter()), 0);
@@ -171,13 +208,26 @@ mod tests {
     fn a_host_is_busy_when_others_leave_too_few_processors() {
         let zero = ProcessorUsage::default();
         let busy = |busy, own, steal, processors| {
-            ProcessorUsage { total: 1000, busy, own, steal }.busy_since(&zero, processors).is_some()
+            ProcessorUsage {
+                total: 1000,
+                busy,
+                own,
+                steal,
+            }
+            .busy_since(&zero, processors)
+            .is_some()
         };
         assert!(!busy(500, 480, 0, 4.0), "our own work does not count");
         assert!(busy(500, 100, 0, 4.0) && busy(600, 300, 0, 2.0));
-        assert!(!busy(700, 100, 0, 64.0), "a large host has enough processors left");
+        assert!(
+            !busy(700, 100, 0, 64.0),
+            "a large host has enough processors left"
+        );
         assert!(!busy(240, 0, 0, 1.0) && busy(260, 0, 0, 1.0));
-        assert!(busy(0, 0, 60, 64.0), "what the hypervisor withholds is missing everywhere");
+        assert!(
+            busy(0, 0, 60, 64.0),
+            "what the hypervisor withholds is missing everywhere"
+        );
         assert!(zero.busy_since(&zero, 4.0).is_none());
     }
 }

@@ -97,7 +97,16 @@ const DISKS: &[Expected] = &[
         kind: GuestDisk::Usb,
         modules: "xhci-pci usb-storage sd_mod",
         nodes: "/dev/sd?",
-        known: &["model", "serial", "rotational", "scheduler", "write_cache", "max_sectors_kb", "nr_requests", "zoned"],
+        known: &[
+            "model",
+            "serial",
+            "rotational",
+            "scheduler",
+            "write_cache",
+            "max_sectors_kb",
+            "nr_requests",
+            "zoned",
+        ],
         bus: ("usb", "USB, 5000 Mbit/s (usb-storage)"),
         ceiling: 500_000_000,
     },
@@ -105,7 +114,17 @@ const DISKS: &[Expected] = &[
         kind: GuestDisk::Nvme,
         modules: "nvme",
         nodes: "/dev/nvme?n1",
-        known: &["model", "serial", "firmware", "wwid", "rotational", "scheduler", "write_cache", "zoned", "health"],
+        known: &[
+            "model",
+            "serial",
+            "firmware",
+            "wwid",
+            "rotational",
+            "scheduler",
+            "write_cache",
+            "zoned",
+            "health",
+        ],
         bus: ("nvme", "NVMe, "),
         ceiling: 250_000_000,
     },
@@ -113,7 +132,16 @@ const DISKS: &[Expected] = &[
         kind: GuestDisk::Sata,
         modules: "ahci sd_mod",
         nodes: "/dev/sd?",
-        known: &["model", "serial", "firmware", "rotational", "scheduler", "write_cache", "zoned", "health"],
+        known: &[
+            "model",
+            "serial",
+            "firmware",
+            "rotational",
+            "scheduler",
+            "write_cache",
+            "zoned",
+            "health",
+        ],
         bus: ("scsi", "SCSI or SATA, 1.5 Gbps (ahci)"),
         ceiling: 150_000_000,
     },
@@ -131,15 +159,46 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     checks.check("an SD card, by its partition", || {
         let info = info(&mut guest, &bench.hakaru, "/dev/mmcblk0p1")?;
         let device = known(&info, &["identity", "device"]);
-        told(device, OF_ALL, &["model", "serial", "scheduler", "write_cache", "max_sectors_kb", "zoned", "driver"])?;
-        let card = told(&device["card"], OF_CARDS, &["cid", "csd", "scr", "ssr", "maker", "name", "date", "spec"])?;
+        told(
+            device,
+            OF_ALL,
+            &[
+                "model",
+                "serial",
+                "scheduler",
+                "write_cache",
+                "max_sectors_kb",
+                "zoned",
+                "driver",
+            ],
+        )?;
+        let card = told(
+            &device["card"],
+            OF_CARDS,
+            &["cid", "csd", "scr", "ssr", "maker", "name", "date", "spec"],
+        )?;
         let bus = told(&device["bus"], OF_MMC_BUS, OF_MMC_BUS)?;
-        let chain = chain_of(device, "mmcblk0p1 (partition 1 of mmcblk0)", "SD or eMMC bus (sdhci-pci)")?;
+        let chain = chain_of(
+            device,
+            "mmcblk0p1 (partition 1 of mmcblk0)",
+            "SD or eMMC bus (sdhci-pci)",
+        )?;
         Ok(format!("{chain}; {card}; {bus}"))
     });
     checks.check("the host", || {
         let info = info(&mut guest, &bench.hakaru, "/dev/mmcblk0")?;
-        told(&info["environment"], OF_HOST, &["board", "kernel", "cpu", "cpu_count", "memory", "load_percent"])
+        told(
+            &info["environment"],
+            OF_HOST,
+            &[
+                "board",
+                "kernel",
+                "cpu",
+                "cpu_count",
+                "memory",
+                "load_percent",
+            ],
+        )
     });
     for expected in DISKS {
         checks.check(&format!("{:?}", expected.kind), || {
@@ -148,7 +207,9 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         });
     }
     checks.check("the list of disks", || {
-        let list = guest.run(&format!("{} info", bench.hakaru), LIMIT)?.success()?;
+        let list = guest
+            .run(&format!("{} info", bench.hakaru), LIMIT)?
+            .success()?;
         let missing: Vec<&str> = ["/dev/mmcblk0", "/dev/nvme0n1", "/dev/sda", "/dev/sdb"]
             .into_iter()
             .filter(|node| !list.contains(node))
@@ -163,25 +224,46 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
 fn told(tree: &Value, fields: &[&str], must: &[&str]) -> Result<String> {
     let mut words = Vec::new();
     for field in fields {
-        let value = tree.get(field).with_context(|| format!("there is no `{field}`"))?;
+        let value = tree
+            .get(field)
+            .with_context(|| format!("there is no `{field}`"))?;
         if let Some(why) = value.get("unknown") {
             ensure!(!must.contains(field), "`{field}` is unknown, because {why}");
-            ensure!(why.as_str().is_some_and(|why| why.len() > 10), "`{field}` is unknown for no reason: {why}");
+            ensure!(
+                why.as_str().is_some_and(|why| why.len() > 10),
+                "`{field}` is unknown for no reason: {why}"
+            );
             words.push(format!("{field} unknown"));
             continue;
         }
         let value = value.get("known").unwrap_or(value);
-        let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        words.push(format!("{field} {}", shown.chars().take(40).collect::<String>()));
+        let shown = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        words.push(format!(
+            "{field} {}",
+            shown.chars().take(40).collect::<String>()
+        ));
     }
     Ok(words.join(", "))
 }
 
 /// From the node that was named to the bus.
 fn chain_of(device: &Value, first: &str, last: &str) -> Result<String> {
-    let links: Vec<&str> = device["chain"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    ensure!(links.first() == Some(&first), "the chain begins otherwise: {links:?}");
-    ensure!(links.last().is_some_and(|link| link.starts_with(last)), "the chain ends otherwise: {links:?}");
+    let links: Vec<&str> = device["chain"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    ensure!(
+        links.first() == Some(&first),
+        "the chain begins otherwise: {links:?}"
+    );
+    ensure!(
+        links.last().is_some_and(|link| link.starts_with(last)),
+        "the chain ends otherwise: {links:?}"
+    );
     Ok(links.join(" → "))
 }
 
@@ -212,14 +294,31 @@ impl Expected {
         let device = known(info, &["identity", "device"]);
         let words = told(device, OF_ALL, self.known)?;
         let serial = known(device, &["serial"]).as_str().unwrap_or_default();
-        ensure!(serial == self.kind.serial(), "the serial number is told as {serial:?}");
-        ensure!(device["size"] == DISK_SIZE, "the size is told as {}", device["size"]);
+        ensure!(
+            serial == self.kind.serial(),
+            "the serial number is told as {serial:?}"
+        );
+        ensure!(
+            device["size"] == DISK_SIZE,
+            "the size is told as {}",
+            device["size"]
+        );
         let (kind, link) = self.bus;
-        ensure!(device["bus"]["type"] == kind, "the bus is told as {}", device["bus"]);
+        ensure!(
+            device["bus"]["type"] == kind,
+            "the bus is told as {}",
+            device["bus"]
+        );
         let name = node.trim_start_matches("/dev/");
         chain_of(device, &format!("{name} (disk)"), link)?;
-        let ceiling = info["bus_ceiling"].as_u64().context("the ceiling of the bus is not told")?;
-        ensure!(ceiling >= self.ceiling, "the ceiling is told as {ceiling} B/s, and is {} at least", self.ceiling);
+        let ceiling = info["bus_ceiling"]
+            .as_u64()
+            .context("the ceiling of the bus is not told")?;
+        ensure!(
+            ceiling >= self.ceiling,
+            "the ceiling is told as {ceiling} B/s, and is {} at least",
+            self.ceiling
+        );
         Ok(format!("{words}; {ceiling} B/s at best"))
     }
 }

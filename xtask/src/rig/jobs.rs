@@ -14,10 +14,22 @@ pub(super) struct RigWorkload {
 }
 
 pub(super) const ALL: [RigWorkload; 4] = [
-    RigWorkload { rw: "write", bs: "1M" },
-    RigWorkload { rw: "read", bs: "1M" },
-    RigWorkload { rw: "randwrite", bs: "4K" },
-    RigWorkload { rw: "randread", bs: "4K" },
+    RigWorkload {
+        rw: "write",
+        bs: "1M",
+    },
+    RigWorkload {
+        rw: "read",
+        bs: "1M",
+    },
+    RigWorkload {
+        rw: "randwrite",
+        bs: "4K",
+    },
+    RigWorkload {
+        rw: "randread",
+        bs: "4K",
+    },
 ];
 
 impl RigWorkload {
@@ -56,6 +68,8 @@ impl RigWorkload {
             bail!("fio's job ended with error {}", job["error"]);
         }
         let side = &job[if self.writes() { "write" } else { "read" }];
-        side["bw_bytes"].as_f64().context("fio's JSON has no bw_bytes")
+        side["bw_bytes"]
+            .as_f64()
+            .context("fio's JSON has no bw_bytes")
     }
 }

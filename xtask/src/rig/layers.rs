@@ -12,7 +12,12 @@ pub(super) enum RigLayer {
 }
 
 impl RigLayer {
-    pub(super) const ALL: [RigLayer; 4] = [RigLayer::Raw, RigLayer::Vfat, RigLayer::Ext4, RigLayer::F2fs];
+    pub(super) const ALL: [RigLayer; 4] = [
+        RigLayer::Raw,
+        RigLayer::Vfat,
+        RigLayer::Ext4,
+        RigLayer::F2fs,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -36,7 +41,9 @@ impl RigLayer {
                 "set -e\nmkfs.ext4 -q -F -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 {device} >&2\n\
                  mount -o nodiscard,noinit_itable {device} /mnt\n"
             ),
-            RigLayer::F2fs => format!("set -e\nmkfs.f2fs -q -f -t 0 {device} >&2\nmount -o nodiscard {device} /mnt\n"),
+            RigLayer::F2fs => format!(
+                "set -e\nmkfs.f2fs -q -f -t 0 {device} >&2\nmount -o nodiscard {device} /mnt\n"
+            ),
         }
     }
 

@@ -35,13 +35,41 @@ use anyhow::{Result, bail};
 type Part = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
 const PARTS: &[Part] = &[
-    ("setup", "fetch what the machines are made of (once; `setup pi` for the Raspberry Pi)", setup::main),
-    ("smoke", "one card, the four workloads on every layer; three minutes", smoke::main),
-    ("test", "everything: wires, guard, lies, pulled cards, power cuts, three cards; ten minutes", full::main),
-    ("pi", "the program as built for a Raspberry Pi, on an emulated one", pi::main),
-    ("articles", "published commands exactly as printed, on three cards; a quarter of an hour", articles::main),
-    ("campaign", "a campaign killed twice and resumed; half an hour, less with --repeat N", campaign::main),
-    ("run", "run a script for sh in a machine with one card", shell::main),
+    (
+        "setup",
+        "fetch what the machines are made of (once; `setup pi` for the Raspberry Pi)",
+        setup::main,
+    ),
+    (
+        "smoke",
+        "one card, the four workloads on every layer; three minutes",
+        smoke::main,
+    ),
+    (
+        "test",
+        "everything: wires, guard, lies, pulled cards, power cuts, three cards; ten minutes",
+        full::main,
+    ),
+    (
+        "pi",
+        "the program as built for a Raspberry Pi, on an emulated one",
+        pi::main,
+    ),
+    (
+        "articles",
+        "published commands exactly as printed, on three cards; a quarter of an hour",
+        articles::main,
+    ),
+    (
+        "campaign",
+        "a campaign killed twice and resumed; half an hour, less with --repeat N",
+        campaign::main,
+    ),
+    (
+        "run",
+        "run a script for sh in a machine with one card",
+        shell::main,
+    ),
 ];
 
 /// Does one part.

@@ -37,23 +37,45 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     setup::layer_tools()?;
     let product = Product::get(product::PI, &mut args)?;
     runs_on_pi(product.file())?;
-    ensure!(args.is_empty(), "cargo xtask rig pi takes nothing but --hakaru FILE");
+    ensure!(
+        args.is_empty(),
+        "cargo xtask rig pi takes nothing but --hakaru FILE"
+    );
     setup::head_start();
     let mut checks = Checks::new();
-    let prices = DeviceModel { capacity: Bytes(1 << 30), ..cards::nimble() };
+    let prices = DeviceModel {
+        capacity: Bytes(1 << 30),
+        ..cards::nimble()
+    };
     let card = cards::make(prices)?;
     partition(&card)?;
     let pi = Pi::with(&Kit::usual(), &card).program("hakaru", product.file());
     let run = pi.run(&script(), LIMIT)?;
-    checks.say(&format!("a Raspberry Pi 3 started in {:.1} s, and is off again", run.boot_time.as_secs_f64()));
+    checks.say(&format!(
+        "a Raspberry Pi 3 started in {:.1} s, and is off again",
+        run.boot_time.as_secs_f64()
+    ));
     checks.check("the script ends well", || {
-        let failed: Vec<&str> = run.output.stdout.lines().filter(|line| line.starts_with("=== failed")).collect();
-        ensure!(run.output.code == 0, "exit {}: {}\n{}", run.output.code, failed.join(", "), run.output.stderr);
+        let failed: Vec<&str> = run
+            .output
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("=== failed"))
+            .collect();
+        ensure!(
+            run.output.code == 0,
+            "exit {}: {}\n{}",
+            run.output.code,
+            failed.join(", "),
+            run.output.stderr
+        );
         Ok("exit 0".to_owned())
     });
     checks.check("info names board and card", || names(&run));
     for layer in RigLayer::ALL {
-        checks.check(&format!("quick suite on {}", layer.name()), || suite(&run, layer));
+        checks.check(&format!("quick suite on {}", layer.name()), || {
+            suite(&run, layer)
+        });
         checks.check(&format!("fio on {}", layer.name()), || fio(&run, layer));
     }
     checks.conclude()
@@ -61,7 +83,8 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 
 /// Whether a program is one for the machine, which has no libraries either: others end there without a word.
 fn runs_on_pi(file: &Path) -> Result<()> {
-    let bytes = std::fs::read(file).with_context(|| format!("failed to read {}", file.display()))?;
+    let bytes =
+        std::fs::read(file).with_context(|| format!("failed to read {}", file.display()))?;
     let why = foreign(&bytes);
     ensure!(
         why.is_none(),
@@ -94,7 +117,8 @@ fn foreign(bytes: &[u8]) -> Option<String> {
     }
     let table = usize::try_from(u64::from(word(32)?) | u64::from(word(36)?) << 32).ok()?;
     let (size, count) = (usize::from(half(54)?), usize::from(half(56)?));
-    let wants = (0..count).any(|index| word(table.saturating_add(index * size)) == Some(INTERPRETER));
+    let wants =
+        (0..count).any(|index| word(table.saturating_add(index * size)) == Some(INTERPRETER));
     wants.then(|| "it wants shared libraries".to_owned())
 }
 
@@ -124,7 +148,12 @@ fn mkfs(layer: RigLayer, file: &Path) -> Option<Command> {
     let options: &[&str] = match layer {
         RigLayer::Raw => &[],
         RigLayer::Vfat => &["-F", "32"],
-        RigLayer::Ext4 => &["-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"],
+        RigLayer::Ext4 => &[
+            "-q",
+            "-F",
+            "-E",
+            "nodiscard,lazy_itable_init=0,lazy_journal_init=0",
+        ],
         RigLayer::F2fs => &["-q", "-f", "-t", "0"],
     };
     let mut command = Command::new(workspace::find_program(program)?);
@@ -143,18 +172,23 @@ fn script() -> String {
     let job = "--name=x --rw=randwrite --bs=4k --size=4M --direct=1 --time_based --runtime=2 --output-format=json";
     for (number, layer) in RigLayer::ALL.into_iter().enumerate() {
         let (name, device) = (layer.name(), format!("/dev/mmcblk0p{}", number + 1));
-        let quick = "--quick --repeat 1 --size 16MiB --only seq-write,seq-read,rand-write,rand-read";
+        let quick =
+            "--quick --repeat 1 --size 16MiB --only seq-write,seq-read,rand-write,rand-read";
         let (place, leave, target) = match layer {
-            RigLayer::Raw => {
-                (device.clone(), "--erase=$(cat /sys/block/mmcblk0/device/cid)", format!("--filename={device}"))
-            }
+            RigLayer::Raw => (
+                device.clone(),
+                "--erase=$(cat /sys/block/mmcblk0/device/cid)",
+                format!("--filename={device}"),
+            ),
             _ => {
                 lines.push(format!("mount -t {name} {device} /mnt || fail mount"));
                 ("/mnt".to_owned(), "", "--directory=/mnt".to_owned())
             }
         };
         lines.push(format!("echo '=== suite {name}'"));
-        lines.push(format!("hakaru --db /tmp/rig.db bench {place} {quick} {leave} || fail suite"));
+        lines.push(format!(
+            "hakaru --db /tmp/rig.db bench {place} {quick} {leave} || fail suite"
+        ));
         lines.push(format!("echo '=== fio {name}'"));
         lines.push(format!("hakaru fio {job} {target} || fail fio"));
         if layer != RigLayer::Raw {
@@ -169,19 +203,32 @@ fn script() -> String {
 fn part<'a>(run: &'a PiRun, mark: &str) -> Result<&'a str> {
     let text = &run.output.stdout;
     let start = format!("=== {mark}\n");
-    let at = text.find(&start).with_context(|| format!("the script did not come to {mark}"))? + start.len();
+    let at = text
+        .find(&start)
+        .with_context(|| format!("the script did not come to {mark}"))?
+        + start.len();
     let rest = &text[at..];
     Ok(&rest[..rest.find("\n=== ").unwrap_or(rest.len())])
 }
 
 fn names(run: &PiRun) -> Result<String> {
-    let info: Value = serde_json::from_str(part(run, "info")?).context("`hakaru info --json` printed no JSON")?;
-    let board = product::known(&info, &["environment", "board"]).as_str().unwrap_or_default();
-    let card = product::known(&info, &["identity", "device", "card", "name"]).as_str().unwrap_or_default();
-    ensure!(board.starts_with("Raspberry Pi 3 Model B"), "the board is called {board:?}");
+    let info: Value =
+        serde_json::from_str(part(run, "info")?).context("`hakaru info --json` printed no JSON")?;
+    let board = product::known(&info, &["environment", "board"])
+        .as_str()
+        .unwrap_or_default();
+    let card = product::known(&info, &["identity", "device", "card", "name"])
+        .as_str()
+        .unwrap_or_default();
+    ensure!(
+        board.starts_with("Raspberry Pi 3 Model B"),
+        "the board is called {board:?}"
+    );
     ensure!(card == "QEMU!", "the card is called {card:?}");
     let (lines, hertz, ceiling) = product::wires(&info["identity"]);
-    Ok(format!("{board}, card {card}, {lines} lines at {hertz} Hz, {ceiling} B/s at best"))
+    Ok(format!(
+        "{board}, card {card}, {lines} lines at {hertz} Hz, {ceiling} B/s at best"
+    ))
 }
 
 fn suite(run: &PiRun, layer: RigLayer) -> Result<String> {
@@ -191,17 +238,28 @@ fn suite(run: &PiRun, layer: RigLayer) -> Result<String> {
         let name = line.split_whitespace().next().unwrap_or_default();
         ["seq-write", "seq-read", "rand-write", "rand-read"].contains(&name)
     };
-    let lines: Vec<String> =
-        shown.lines().filter(is_row).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    ensure!(lines.len() == 4, "the suite shows {} workloads of 4:\n{shown}", lines.len());
+    let lines: Vec<String> = shown
+        .lines()
+        .filter(is_row)
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    ensure!(
+        lines.len() == 4,
+        "the suite shows {} workloads of 4:\n{shown}",
+        lines.len()
+    );
     Ok(lines.join(" | "))
 }
 
 fn fio(run: &PiRun, layer: RigLayer) -> Result<String> {
-    let tree: Value = serde_json::from_str(part(run, &format!("fio {}", layer.name()))?).context("no JSON")?;
+    let tree: Value =
+        serde_json::from_str(part(run, &format!("fio {}", layer.name()))?).context("no JSON")?;
     let write = &tree["jobs"][0]["write"];
     let iops = write["iops"].as_f64().context("fio's JSON has no iops")?;
-    ensure!(iops > 0.0 && tree["jobs"][0]["error"] == 0, "nothing was written: {write}");
+    ensure!(
+        iops > 0.0 && tree["jobs"][0]["error"] == 0,
+        "nothing was written: {write}"
+    );
     Ok(format!("{iops:.0} random writes a second"))
 }
 
@@ -224,9 +282,18 @@ mod tests {
     #[test]
     fn only_static_programs_for_aarch64_run_on_the_pi() {
         assert_eq!(foreign(&program(183, 1)), None);
-        assert_eq!(foreign(&program(62, 1)).as_deref(), Some("it is built for x86-64"));
-        assert_eq!(foreign(&program(183, 3)).as_deref(), Some("it wants shared libraries"));
-        assert_eq!(foreign(b"#!/bin/sh\n").as_deref(), Some("it is no 64-bit ELF program"));
+        assert_eq!(
+            foreign(&program(62, 1)).as_deref(),
+            Some("it is built for x86-64")
+        );
+        assert_eq!(
+            foreign(&program(183, 3)).as_deref(),
+            Some("it wants shared libraries")
+        );
+        assert_eq!(
+            foreign(b"#!/bin/sh\n").as_deref(),
+            Some("it is no 64-bit ELF program")
+        );
         let mut cut = program(183, 1);
         cut.truncate(40);
         assert_eq!(foreign(&cut), None);

@@ -33,7 +33,10 @@ impl Product {
         let named = args.iter().position(|arg| arg == "--hakaru");
         let file = match named {
             Some(at) => {
-                let file = args.get(at + 1).map(PathBuf::from).context("--hakaru wants a file")?;
+                let file = args
+                    .get(at + 1)
+                    .map(PathBuf::from)
+                    .context("--hakaru wants a file")?;
                 args.drain(at..at + 2);
                 file
             }
@@ -41,10 +44,16 @@ impl Product {
                 eprintln!("rig: building hakaru for {target}");
                 compile(target)?;
                 let folder = workspace::target();
-                if target == HOST { folder.join("debug/hakaru") } else { folder.join(target).join("debug/hakaru") }
+                if target == HOST {
+                    folder.join("debug/hakaru")
+                } else {
+                    folder.join(target).join("debug/hakaru")
+                }
             }
         };
-        let file = file.canonicalize().with_context(|| format!("there is no {}", file.display()))?;
+        let file = file
+            .canonicalize()
+            .with_context(|| format!("there is no {}", file.display()))?;
         Ok(Product { file })
     }
 
@@ -95,11 +104,27 @@ fn compile(target: &str) -> Result<()> {
 /// When it does not.
 pub(super) fn sees_card(guest: &mut Guest, hakaru: &str, name: &str) -> Result<String> {
     let limit = Duration::from_secs(60);
-    let cid = guest.run(&format!("cat /sys/block/{name}/device/cid"), limit)?.success()?;
+    let cid = guest
+        .run(&format!("cat /sys/block/{name}/device/cid"), limit)?
+        .success()?;
     let info = info(guest, hakaru, &format!("/dev/{name}"))?;
-    let told = |key: &str| known(&info, &["identity", "device", "card", key]).as_str().unwrap_or_default().to_owned();
-    ensure!(told("cid") == cid.trim(), "the card is {}, but info says {}", cid.trim(), told("cid"));
-    ensure!(told("name") == "QEMU!", "info calls the card {}", told("name"));
+    let told = |key: &str| {
+        known(&info, &["identity", "device", "card", key])
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    ensure!(
+        told("cid") == cid.trim(),
+        "the card is {}, but info says {}",
+        cid.trim(),
+        told("cid")
+    );
+    ensure!(
+        told("name") == "QEMU!",
+        "info calls the card {}",
+        told("name")
+    );
     Ok(format!("CID {}, {}", cid.trim(), bus(&info)))
 }
 
@@ -108,7 +133,12 @@ pub(super) fn sees_card(guest: &mut Guest, hakaru: &str, name: &str) -> Result<S
 /// # Errors
 /// When it fails or prints no JSON.
 pub(super) fn info(guest: &mut Guest, hakaru: &str, path: &str) -> Result<Value> {
-    let json = guest.run(&format!("{hakaru} info --json {path}"), Duration::from_secs(60))?.success()?;
+    let json = guest
+        .run(
+            &format!("{hakaru} info --json {path}"),
+            Duration::from_secs(60),
+        )?
+        .success()?;
     serde_json::from_str(&json).context("`hakaru info --json` printed no JSON")
 }
 
@@ -122,7 +152,11 @@ pub(super) fn known<'a>(tree: &'a Value, path: &[&str]) -> &'a Value {
 
 /// The wires of a card by its identity: data lines, hertz, and bytes per second at best.
 pub(super) fn wires(identity: &Value) -> (u64, u64, u64) {
-    let number = |key: &str| known(identity, &["device", "bus", key]).as_u64().unwrap_or(0);
+    let number = |key: &str| {
+        known(identity, &["device", "bus", key])
+            .as_u64()
+            .unwrap_or(0)
+    };
     (number("width_bits"), number("clock_hz"), number("ceiling"))
 }
 
@@ -136,14 +170,21 @@ pub(super) fn recorded_wires(guest: &mut Guest, hakaru: &str) -> Result<(u64, u6
          && {hakaru} --db /tmp/wires.db export"
     );
     let lines = guest.run(&script, Duration::from_secs(120))?.success()?;
-    let line = lines.lines().next().context("`hakaru export` printed nothing")?;
+    let line = lines
+        .lines()
+        .next()
+        .context("`hakaru export` printed nothing")?;
     let record: Value = serde_json::from_str(line).context("`hakaru export` printed no JSON")?;
     Ok(wires(&record["target"]))
 }
 
 fn bus(info: &Value) -> String {
     let (lines, hertz, ceiling) = wires(&info["identity"]);
-    format!("{lines} lines at {} MHz, {} MB/s at best", hertz as f64 / 1e6, ceiling as f64 / 1e6)
+    format!(
+        "{lines} lines at {} MHz, {} MB/s at best",
+        hertz as f64 / 1e6,
+        ceiling as f64 / 1e6
+    )
 }
 
 /// `hakaru bench --quick` on the raw card, with leave to erase it.
@@ -156,6 +197,9 @@ pub(super) fn quick_suite(guest: &mut Guest, hakaru: &str, limit: Duration) -> R
          --only rand-read,rand-write --erase=$(cat /sys/block/mmcblk0/device/cid)"
     );
     let shown = guest.run(&script, limit)?.success()?;
-    ensure!(shown.contains("rand-write"), "the suite shows no rand-write:\n{shown}");
+    ensure!(
+        shown.contains("rand-write"),
+        "the suite shows no rand-write:\n{shown}"
+    );
     Ok(format!("{} lines of results", shown.lines().count()))
 }

@@ -66,20 +66,38 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     card.poke(0, &cards::two_partitions())?;
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
     for attempt in ATTEMPTS {
-        let Attempt { name, may_write, script, needs } = attempt;
+        let Attempt {
+            name,
+            may_write,
+            script,
+            needs,
+        } = attempt;
         if !bench.has(needs) {
             checks.not_yet(name, &format!("there is no `hakaru {needs}`"));
             continue;
         }
         checks.check(name, || {
             let before = signs(&card, may_write)?;
-            let script = script.replace("HAKARU", &bench.hakaru).replace("ERASE", ERASE);
+            let script = script
+                .replace("HAKARU", &bench.hakaru)
+                .replace("ERASE", ERASE);
             guest.run(&format!("{script} && sync"), LIMIT)?.success()?;
             let after = signs(&card, may_write)?;
             ensure!(before[1] != after[1], "nothing was written");
-            ensure!(before[0] == after[0], "something was written before byte {}", may_write.start);
-            ensure!(before[2] == after[2], "something was written from byte {} on", may_write.end);
-            Ok(format!("bytes {} to {} changed, and none of the others", may_write.start, may_write.end))
+            ensure!(
+                before[0] == after[0],
+                "something was written before byte {}",
+                may_write.start
+            );
+            ensure!(
+                before[2] == after[2],
+                "something was written from byte {} on",
+                may_write.end
+            );
+            Ok(format!(
+                "bytes {} to {} changed, and none of the others",
+                may_write.start, may_write.end
+            ))
         });
     }
     Ok(guest.power_off()?)
@@ -87,5 +105,9 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
 
 /// Of what is before a range, in it, and after it.
 fn signs(card: &SimulatedCard, range: &Range<u64>) -> Result<[u64; 3]> {
-    Ok([card.digest(0..range.start)?, card.digest(range.clone())?, card.digest(range.end..SIZE)?])
+    Ok([
+        card.digest(0..range.start)?,
+        card.digest(range.clone())?,
+        card.digest(range.end..SIZE)?,
+    ])
 }

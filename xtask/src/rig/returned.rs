@@ -48,15 +48,24 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("thumb", Bytes(256 << 20)))?;
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
     std::fs::write(guest.out().join("pulled.toml"), FILE)?;
-    let command = format!("XDG_STATE_HOME=/out/state {} --db /out/rig.db", bench.hakaru);
+    let command = format!(
+        "XDG_STATE_HOME=/out/state {} --db /out/rig.db",
+        bench.hakaru
+    );
     // Somebody sits at a terminal and types nothing.
     let script = format!(
         "mkfifo /tmp/keys && exec 3<>/tmp/keys && cid=$(cat /sys/block/mmcblk0/device/cid)\n\
          script -qfec \"env TERM=xterm {command} campaign run /out/pulled.toml --erase=$cid\" /out/shown </tmp/keys\n"
     );
     guest.begin(&script)?;
-    let mut desk = ReturnedRig { guest: &mut guest, seen: 0 };
-    for (name, number) in [("a card pulled from a raw run is asked for", 2), ("and from a file system as well", 8)] {
+    let mut desk = ReturnedRig {
+        guest: &mut guest,
+        seen: 0,
+    };
+    for (name, number) in [
+        ("a card pulled from a raw run is asked for", 2),
+        ("and from a file system as well", 8),
+    ] {
         checks.check(name, || desk.pull_in_run(number));
         desk.guest.push(0)?;
     }
@@ -64,7 +73,10 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     checks.check("it is known again without a word, and gone on with", || {
         let shown = shown(guest.out());
         ensure!(ended.code == 0, "exit {}:\n{shown}", ended.code);
-        ensure!(shown.contains("12 in all: complete"), "it does not say that all is done:\n{shown}");
+        ensure!(
+            shown.contains("12 in all: complete"),
+            "it does not say that all is done:\n{shown}"
+        );
         Ok(last_line(&shown))
     });
     checks.check("every repeat of every cell is stored once", || {
@@ -72,8 +84,16 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         stored_once(&records, 4, RUNS / 4)
     });
     checks.check("nothing is left mounted or half done", || {
-        let said = guest.run(&format!("{command} recover; grep mmcblk /proc/mounts; true"), LIMIT)?.success()?;
-        ensure!(said.contains("Nothing was left behind") && !said.contains("/dev/mmcblk"), "{said}");
+        let said = guest
+            .run(
+                &format!("{command} recover; grep mmcblk /proc/mounts; true"),
+                LIMIT,
+            )?
+            .success()?;
+        ensure!(
+            said.contains("Nothing was left behind") && !said.contains("/dev/mmcblk"),
+            "{said}"
+        );
         Ok(last_line(&said))
     });
     Ok(guest.power_off()?)
@@ -85,7 +105,11 @@ fn shown(out: &Path) -> String {
 }
 
 fn last_line(text: &str) -> String {
-    text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default().to_owned()
+    text.lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 struct ReturnedRig<'g> {
@@ -103,7 +127,10 @@ impl ReturnedRig<'_> {
         self.guest.pull(0)?;
         self.await_words("thumb is not there any more; what was stored of it stays")?;
         self.await_words("Put in thumb")?;
-        Ok(format!("asked for {:.1} s later", begun.elapsed().as_secs_f64()))
+        Ok(format!(
+            "asked for {:.1} s later",
+            begun.elapsed().as_secs_f64()
+        ))
     }
 
     fn await_words(&mut self, words: &str) -> Result<()> {
@@ -114,7 +141,11 @@ impl ReturnedRig<'_> {
                 self.seen += at + words.len();
                 return Ok(());
             }
-            ensure!(begun.elapsed() < LIMIT, "{words:?} is not shown in {} s, but\n{shown}", LIMIT.as_secs());
+            ensure!(
+                begun.elapsed() < LIMIT,
+                "{words:?} is not shown in {} s, but\n{shown}",
+                LIMIT.as_secs()
+            );
             std::thread::sleep(Duration::from_millis(100));
         }
     }

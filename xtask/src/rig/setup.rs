@@ -45,7 +45,12 @@ pub(super) fn ready(arch: Arch) -> Result<GuestParts> {
 /// When apt-get fails.
 pub(super) fn install(packages: &[&str]) -> Result<()> {
     let apt = |args: &[&str]| {
-        workspace::output(Command::new("apt-get").env("DEBIAN_FRONTEND", "noninteractive").arg("-q").args(args))
+        workspace::output(
+            Command::new("apt-get")
+                .env("DEBIAN_FRONTEND", "noninteractive")
+                .arg("-q")
+                .args(args),
+        )
     };
     apt(&["update"])?;
     apt(&[&["install", "-y", "--no-install-recommends"], packages].concat())?;
@@ -57,14 +62,22 @@ pub(super) fn install(packages: &[&str]) -> Result<()> {
 /// # Errors
 /// When one is missing that only root can install.
 pub(super) fn layer_tools() -> Result<()> {
-    let tools = RigLayer::ALL.iter().filter_map(|layer| layer.tool()).chain([("dmsetup", "dmsetup")]);
-    let packages: Vec<&str> =
-        tools.filter(|(program, _)| workspace::find_program(program).is_none()).map(|(_, package)| package).collect();
+    let tools = RigLayer::ALL
+        .iter()
+        .filter_map(|layer| layer.tool())
+        .chain([("dmsetup", "dmsetup")]);
+    let packages: Vec<&str> = tools
+        .filter(|(program, _)| workspace::find_program(program).is_none())
+        .map(|(_, package)| package)
+        .collect();
     if packages.is_empty() {
         return Ok(());
     }
     if !rustix::process::geteuid().is_root() {
-        bail!("not installed; install with: apt-get install {}", packages.join(" "));
+        bail!(
+            "not installed; install with: apt-get install {}",
+            packages.join(" ")
+        );
     }
     install(&packages)
 }

@@ -15,9 +15,14 @@ use std::time::{Duration, Instant};
 /// # Errors
 /// When the machine does not start, or the script fails.
 pub(crate) fn main(args: &[String]) -> Result<()> {
-    let [script] = args else { bail!("cargo xtask rig run takes one argument, a script for sh") };
+    let [script] = args else {
+        bail!("cargo xtask rig run takes one argument, a script for sh")
+    };
     setup::ready(Arch::X86_64)?;
-    let card = Arc::new(SimulatedCard::new(DeviceModel::plain("plain", Bytes(256 << 20)), 1)?);
+    let card = Arc::new(SimulatedCard::new(
+        DeviceModel::plain("plain", Bytes(256 << 20)),
+        1,
+    )?);
     let mut guest = Guest::builder(&Kit::usual()).card(&card).boot()?;
     eprintln!("rig: started in {:.1} s", guest.boot_time().as_secs_f64());
     card.take_ledger();

@@ -56,12 +56,22 @@ impl RigStation<'_> {
         if layer == RigLayer::Raw {
             return Ok(());
         }
-        let file = RigWorkload { rw: "read", bs: "1M" }.command("--directory=/mnt", FILE_SIZE, RUNTIME_S);
-        let script = format!("{}{} fio {file} --create_only=1 >&2\nsync\n", layer.make(self.device), self.hakaru);
+        let file = RigWorkload {
+            rw: "read",
+            bs: "1M",
+        }
+        .command("--directory=/mnt", FILE_SIZE, RUNTIME_S);
+        let script = format!(
+            "{}{} fio {file} --create_only=1 >&2\nsync\n",
+            layer.make(self.device),
+            self.hakaru
+        );
         self.card.hurry(true);
         let prepared = self.guest.run(&script, LIMIT);
         self.card.hurry(false);
-        prepared?.success().with_context(|| format!("cannot make {}", layer.name()))?;
+        prepared?
+            .success()
+            .with_context(|| format!("cannot make {}", layer.name()))?;
         Ok(())
     }
 
@@ -82,11 +92,20 @@ impl RigStation<'_> {
             RigLayer::Raw => format!("--filename={}", self.device),
             _ => "--directory=/mnt".to_owned(),
         };
-        self.compare_command(&workload.command(&target, FILE_SIZE, RUNTIME_S), workload, RUNTIME_S)
+        self.compare_command(
+            &workload.command(&target, FILE_SIZE, RUNTIME_S),
+            workload,
+            RUNTIME_S,
+        )
     }
 
     /// Runs a command line of a workload that measures for so long, and compares with the list.
-    pub(super) fn compare_command(&mut self, command: &str, workload: RigWorkload, runtime_s: u32) -> Result<String> {
+    pub(super) fn compare_command(
+        &mut self,
+        command: &str,
+        workload: RigWorkload,
+        runtime_s: u32,
+    ) -> Result<String> {
         let (mut tries, mut judged, mut busy) = (Vec::new(), 0, Vec::new());
         while judged < ATTEMPTS && (busy.len() as u32) < BUSY_ATTEMPTS {
             self.patience.wait_for_quiet();
@@ -104,7 +123,10 @@ impl RigStation<'_> {
                 shares.idle * 100.0,
                 (1.0 - shares.data) * 100.0
             ));
-            let waited = || (shares.idle > MOST_IDLE).then(|| format!("the card waited {:.0}%", shares.idle * 100.0));
+            let waited = || {
+                (shares.idle > MOST_IDLE)
+                    .then(|| format!("the card waited {:.0}%", shares.idle * 100.0))
+            };
             match why_busy.or_else(waited) {
                 Some(why) => {
                     busy.push(why);
@@ -125,7 +147,10 @@ impl RigStation<'_> {
 
     fn measure(&mut self, command: &str, workload: RigWorkload) -> Result<(f64, CardLedger)> {
         self.card.take_ledger();
-        let output = self.guest.run(&format!("{} fio {command} --output-format=json", self.hakaru), LIMIT)?;
+        let output = self.guest.run(
+            &format!("{} fio {command} --output-format=json", self.hakaru),
+            LIMIT,
+        )?;
         let ledger = self.card.take_ledger();
         Ok((workload.measured(&output.success()?)?, ledger))
     }
@@ -146,15 +171,29 @@ impl CardTimeShares {
         prices: &DeviceModel,
         runtime_s: u32,
     ) -> CardTimeShares {
-        let op = if workload.writes() { Op::Write } else { Op::Read };
+        let op = if workload.writes() {
+            Op::Write
+        } else {
+            Op::Read
+        };
         let least = if workload.bs == "1M" { 64 << 10 } else { 4096 };
-        let data = || ledger.commands.iter().filter(|command| command.op == op && command.len.0 >= least);
+        let data = || {
+            ledger
+                .commands
+                .iter()
+                .filter(|command| command.op == op && command.len.0 >= least)
+        };
         let bytes: u64 = data().map(|command| command.len.0).sum();
         let share = bytes as f64 / workload.by_list(prices) / ledger.busy().as_secs_f64();
         // What is measured ends with the last of the workload's commands; the lead-in was before it.
-        let (runtime, end) =
-            (Nanos::from_secs(runtime_s.into()), data().next_back().map_or(Nanos(0), |last| last.ended_at));
+        let (runtime, end) = (
+            Nanos::from_secs(runtime_s.into()),
+            data().next_back().map_or(Nanos(0), |last| last.ended_at),
+        );
         let idle = ledger.idle_between(Nanos(end.0.saturating_sub(runtime.0)), end);
-        CardTimeShares { data: share.min(1.0), idle: (idle.as_secs_f64() / runtime.as_secs_f64()).min(0.99) }
+        CardTimeShares {
+            data: share.min(1.0),
+            idle: (idle.as_secs_f64() / runtime.as_secs_f64()).min(0.99),
+        }
     }
 }

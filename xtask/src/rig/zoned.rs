@@ -18,16 +18,31 @@ const DEVICE: &str = "modprobe configfs; modprobe null_blk nr_devices=1 gb=1 zon
 
 /// The jobs, on zones that are empty at first; each goes on with what the one before left.
 const JOBS: &[(&str, &str)] = &[
-    ("zone after zone", "--rw=write --bs=64k --offset=8m --size=32m"),
-    ("over what is full", "--rw=write --bs=64k --offset=8m --size=32m"),
-    ("at random, some zones open", "--rw=randwrite --bs=64k --offset=64m --size=64m --io_size=16m --max_open_zones=4"),
+    (
+        "zone after zone",
+        "--rw=write --bs=64k --offset=8m --size=32m",
+    ),
+    (
+        "over what is full",
+        "--rw=write --bs=64k --offset=8m --size=32m",
+    ),
+    (
+        "at random, some zones open",
+        "--rw=randwrite --bs=64k --offset=64m --size=64m --io_size=16m --max_open_zones=4",
+    ),
     (
         "two workers, eight in flight",
         "--rw=randwrite --bs=16k --offset=64m --size=64m --io_size=4m --max_open_zones=4 --numjobs=2 \
          --ioengine=libaio --iodepth=8 --group_reporting",
     ),
-    ("reads of what is written", "--rw=randread --bs=64k --offset=8m --size=32m"),
-    ("beyond what is written", "--rw=read --bs=64k --offset=512m --size=16m --read_beyond_wp=1"),
+    (
+        "reads of what is written",
+        "--rw=randread --bs=64k --offset=8m --size=32m",
+    ),
+    (
+        "beyond what is written",
+        "--rw=read --bs=64k --offset=512m --size=16m --read_beyond_wp=1",
+    ),
     ("trims", "--rw=trim --bs=4m --offset=8m --size=32m"),
     ("zones for any place", "--rw=randwrite --bs=64k --size=8m"),
     (
@@ -41,7 +56,10 @@ const JOBS: &[(&str, &str)] = &[
 pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let mut ours = Vec::new();
     let mut real = Vec::new();
-    for (program, counts) in [(format!("{} fio", bench.hakaru), &mut ours), ("fio".to_owned(), &mut real)] {
+    for (program, counts) in [
+        (format!("{} fio", bench.hakaru), &mut ours),
+        ("fio".to_owned(), &mut real),
+    ] {
         let mut guest = Guest::builder(&bench.kit).boot()?;
         let model = guest.run(DEVICE, LIMIT)?.success()?;
         ensure!(model.trim() == "host-managed", "the device is {model}");
@@ -49,8 +67,12 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
             counts.push(run(&mut guest, &program, job));
         }
         if program != "fio" {
-            checks.check("a write elsewhere is refused by the device", || elsewhere(&mut guest, &program));
-            checks.check("more open zones than it can have", || too_many(&mut guest, &program));
+            checks.check("a write elsewhere is refused by the device", || {
+                elsewhere(&mut guest, &program)
+            });
+            checks.check("more open zones than it can have", || {
+                too_many(&mut guest, &program)
+            });
         }
         guest.power_off()?;
     }
@@ -59,7 +81,10 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
             let (ours, real) = (ours?, real.context("the real fio")?);
             ensure!(ours.errors == 0, "{ours:?}, the real fio {real:?}");
             ensure!(ours == real, "{ours:?}, the real fio {real:?}");
-            Ok(format!("{} reads, {} writes, {} trims, as by the real fio", ours.reads, ours.writes, ours.trims))
+            Ok(format!(
+                "{} reads, {} writes, {} trims, as by the real fio",
+                ours.reads, ours.writes, ours.trims
+            ))
         });
     }
     Ok(())
@@ -80,18 +105,26 @@ fn run(guest: &mut Guest, program: &str, job: &str) -> Result<Counts> {
     );
     let output = guest.run(&command, LIMIT)?;
     let text = std::fs::read_to_string(guest.out().join("r")).unwrap_or_default();
-    let from = text.find('{').with_context(|| format!("exit {}: {}{}", output.code, output.stdout, output.stderr))?;
+    let from = text
+        .find('{')
+        .with_context(|| format!("exit {}: {}{}", output.code, output.stdout, output.stderr))?;
     let tree: Value = serde_json::from_str(&text[from..])?;
     let job = &tree["jobs"][0];
     let count = |op: &str| job[op]["total_ios"].as_u64().unwrap_or(0);
     let errors = job["error"].as_u64().unwrap_or(0);
-    Ok(Counts { reads: count("read"), writes: count("write"), trims: count("trim"), errors })
+    Ok(Counts {
+        reads: count("read"),
+        writes: count("write"),
+        trims: count("trim"),
+        errors,
+    })
 }
 
 /// Without the mode the same job fails: the device does enforce its rules.
 fn elsewhere(guest: &mut Guest, program: &str) -> Result<String> {
-    let command =
-        format!("{program} --name=j --filename=/dev/nullb0 --direct=1 --rw=randwrite --bs=64k --offset=128m --size=8m");
+    let command = format!(
+        "{program} --name=j --filename=/dev/nullb0 --direct=1 --rw=randwrite --bs=64k --offset=128m --size=8m"
+    );
     let output = guest.run(&command, LIMIT)?;
     ensure!(output.code != 0, "it went through: {}", output.stdout);
     Ok("as it should be".to_owned())
@@ -102,7 +135,15 @@ fn too_many(guest: &mut Guest, program: &str) -> Result<String> {
         "{program} --name=j --filename=/dev/nullb0 --direct=1 --zonemode=zbd --rw=randwrite --bs=64k --max_open_zones=20"
     );
     let output = guest.run(&command, LIMIT)?;
-    let said = output.stderr.lines().find(|line| line.contains("max_open_zones=20")).unwrap_or_default();
-    ensure!(output.code != 0 && said.contains("more than the 6"), "{}", output.stderr);
+    let said = output
+        .stderr
+        .lines()
+        .find(|line| line.contains("max_open_zones=20"))
+        .unwrap_or_default();
+    ensure!(
+        output.code != 0 && said.contains("more than the 6"),
+        "{}",
+        output.stderr
+    );
     Ok(said.trim().to_owned())
 }

@@ -14,8 +14,14 @@ pub(crate) struct LayerRule {
     imports: &'static [&'static str],
 }
 
-const VERBS_AND_NOUNS: &[&str] =
-    &["hakaru-model", "hakaru-device", "hakaru-engine", "hakaru-store", "hakaru-analysis", "hakaru-report"];
+const VERBS_AND_NOUNS: &[&str] = &[
+    "hakaru-model",
+    "hakaru-device",
+    "hakaru-engine",
+    "hakaru-store",
+    "hakaru-analysis",
+    "hakaru-report",
+];
 
 const BELOW_THE_EDGES: &[&str] = &[
     "hakaru-model",
@@ -31,20 +37,53 @@ const BELOW_THE_EDGES: &[&str] = &[
 /// The plan of the house: data flows one way, and a verb never calls another verb.
 pub(crate) const ROOMS: &[LayerRule] = &[
     // Nouns and the floor stand on nothing.
-    LayerRule { package: "hakaru-model", imports: &[] },
-    LayerRule { package: "hakaru-sys", imports: &[] },
+    LayerRule {
+        package: "hakaru-model",
+        imports: &[],
+    },
+    LayerRule {
+        package: "hakaru-sys",
+        imports: &[],
+    },
     // Verbs; two of them need the floor.
-    LayerRule { package: "hakaru-device", imports: &["hakaru-model", "hakaru-sys"] },
-    LayerRule { package: "hakaru-engine", imports: &["hakaru-model", "hakaru-sys"] },
-    LayerRule { package: "hakaru-store", imports: &["hakaru-model"] },
-    LayerRule { package: "hakaru-analysis", imports: &["hakaru-model"] },
-    LayerRule { package: "hakaru-report", imports: &["hakaru-model"] },
+    LayerRule {
+        package: "hakaru-device",
+        imports: &["hakaru-model", "hakaru-sys"],
+    },
+    LayerRule {
+        package: "hakaru-engine",
+        imports: &["hakaru-model", "hakaru-sys"],
+    },
+    LayerRule {
+        package: "hakaru-store",
+        imports: &["hakaru-model"],
+    },
+    LayerRule {
+        package: "hakaru-analysis",
+        imports: &["hakaru-model"],
+    },
+    LayerRule {
+        package: "hakaru-report",
+        imports: &["hakaru-model"],
+    },
     // The conductor and the translators do not know each other.
-    LayerRule { package: "hakaru-campaign", imports: VERBS_AND_NOUNS },
-    LayerRule { package: "hakaru-dialects", imports: &["hakaru-model"] },
+    LayerRule {
+        package: "hakaru-campaign",
+        imports: VERBS_AND_NOUNS,
+    },
+    LayerRule {
+        package: "hakaru-dialects",
+        imports: &["hakaru-model"],
+    },
     // Edges. The binary is all of them in one file.
-    LayerRule { package: "hakaru-web", imports: BELOW_THE_EDGES },
-    LayerRule { package: "hakaru-fleet", imports: BELOW_THE_EDGES },
+    LayerRule {
+        package: "hakaru-web",
+        imports: BELOW_THE_EDGES,
+    },
+    LayerRule {
+        package: "hakaru-fleet",
+        imports: BELOW_THE_EDGES,
+    },
     LayerRule {
         package: "hakaru",
         imports: &[
@@ -61,7 +100,15 @@ pub(crate) const ROOMS: &[LayerRule] = &[
         ],
     },
     // The test bench serves the simulated card, and is shipped with nothing.
-    LayerRule { package: "hakaru-rig", imports: &["hakaru-model", "hakaru-sys", "hakaru-engine", "hakaru-device"] },
+    LayerRule {
+        package: "hakaru-rig",
+        imports: &[
+            "hakaru-model",
+            "hakaru-sys",
+            "hakaru-engine",
+            "hakaru-device",
+        ],
+    },
 ];
 
 /// Not shipped, and free to import any room.
@@ -77,10 +124,23 @@ struct Fence {
 }
 
 const FENCES: &[Fence] = &[
-    Fence { packages: &["rusqlite", "libsqlite3-sys"], behind: &["hakaru-store"] },
-    Fence { packages: &["io-uring"], behind: &["hakaru-sys"] },
     Fence {
-        packages: &["tokio", "async-std", "smol", "async-executor", "futures-executor", "actix-rt"],
+        packages: &["rusqlite", "libsqlite3-sys"],
+        behind: &["hakaru-store"],
+    },
+    Fence {
+        packages: &["io-uring"],
+        behind: &["hakaru-sys"],
+    },
+    Fence {
+        packages: &[
+            "tokio",
+            "async-std",
+            "smol",
+            "async-executor",
+            "futures-executor",
+            "actix-rt",
+        ],
         behind: &["hakaru-web", "hakaru-fleet"],
     },
 ];
@@ -126,7 +186,10 @@ pub(crate) fn metadata() -> Result<Metadata> {
 
 /// Sideways and upward arrows between rooms.
 pub(crate) fn check(metadata: &Metadata) -> Vec<Problem> {
-    let members = metadata.packages.iter().filter(|package| metadata.workspace_members.contains(&package.id));
+    let members = metadata
+        .packages
+        .iter()
+        .filter(|package| metadata.workspace_members.contains(&package.id));
     members.flat_map(check_room).collect()
 }
 
@@ -138,7 +201,8 @@ fn check_room(package: &Package) -> Vec<Problem> {
         let what = "has no place in the house; give it a line in ROOMS or SUPPORT of xtask/src/tidy/arrows.rs";
         return vec![Problem::new(&package.name, what)];
     };
-    let of_the_house = |name: &str| ROOMS.iter().any(|room| room.package == name) || SUPPORT.contains(&name);
+    let of_the_house =
+        |name: &str| ROOMS.iter().any(|room| room.package == name) || SUPPORT.contains(&name);
     let allowed = |dependency: &Dependency| {
         let name = dependency.name.as_str();
         // Cargo lists a crate under itself when its own tests use it by name.
@@ -146,13 +210,22 @@ fn check_room(package: &Package) -> Vec<Problem> {
             || name == room.package
             || (name == RIG && dependency.kind.as_deref() == Some("dev"))
     };
-    let wrong = package.dependencies.iter().filter(|d| of_the_house(&d.name) && !allowed(d));
+    let wrong = package
+        .dependencies
+        .iter()
+        .filter(|d| of_the_house(&d.name) && !allowed(d));
     wrong
         .map(|d| {
-            let kind = d.kind.as_deref().map_or(String::new(), |kind| format!(" (for {kind})"));
+            let kind = d
+                .kind
+                .as_deref()
+                .map_or(String::new(), |kind| format!(" (for {kind})"));
             Problem::new(
                 &package.name,
-                format!("must not import {}{kind}; its imports may be {:?}", d.name, room.imports),
+                format!(
+                    "must not import {}{kind}; its imports may be {:?}",
+                    d.name, room.imports
+                ),
             )
         })
         .collect()
@@ -160,13 +233,24 @@ fn check_room(package: &Package) -> Vec<Problem> {
 
 /// Fenced packages that are reached by another way than through their room.
 pub(crate) fn check_fences(metadata: &Metadata) -> Vec<Problem> {
-    FENCES.iter().flat_map(|fence| check_fence(metadata, fence)).collect()
+    FENCES
+        .iter()
+        .flat_map(|fence| check_fence(metadata, fence))
+        .collect()
 }
 
 fn check_fence(metadata: &Metadata, fence: &Fence) -> Vec<Problem> {
-    let names: BTreeMap<&str, &str> = metadata.packages.iter().map(|p| (p.id.as_str(), p.name.as_str())).collect();
-    let edges: BTreeMap<&str, &[String]> =
-        metadata.resolve.nodes.iter().map(|n| (n.id.as_str(), n.dependencies.as_slice())).collect();
+    let names: BTreeMap<&str, &str> = metadata
+        .packages
+        .iter()
+        .map(|p| (p.id.as_str(), p.name.as_str()))
+        .collect();
+    let edges: BTreeMap<&str, &[String]> = metadata
+        .resolve
+        .nodes
+        .iter()
+        .map(|n| (n.id.as_str(), n.dependencies.as_slice()))
+        .collect();
     let name = |id: &str| names.get(id).copied().unwrap_or_default();
     let mut problems = Vec::new();
     for member in &metadata.workspace_members {
@@ -178,7 +262,12 @@ fn check_fence(metadata: &Metadata, fence: &Fence) -> Vec<Problem> {
         while let Some(id) = open.pop() {
             for next in edges.get(id).copied().unwrap_or_default() {
                 if fence.packages.contains(&name(next)) {
-                    let what = format!("reaches {} past {:?}, by {}", name(next), fence.behind, name(id));
+                    let what = format!(
+                        "reaches {} past {:?}, by {}",
+                        name(next),
+                        fence.behind,
+                        name(id)
+                    );
                     problems.push(Problem::new(name(member), what));
                 } else if !fence.behind.contains(&name(next)) && seen.insert(next.as_str()) {
                     open.push(next);
@@ -196,8 +285,10 @@ mod tests {
     /// A workspace of packages with their direct dependencies; `dev:` before a name makes it one for tests only.
     fn house(packages: &[(&str, &[&str])]) -> Metadata {
         let bare = |name: &str| name.trim_start_matches("dev:").to_owned();
-        let dependency =
-            |name: &&str| Dependency { name: bare(name), kind: name.starts_with("dev:").then(|| "dev".to_owned()) };
+        let dependency = |name: &&str| Dependency {
+            name: bare(name),
+            kind: name.starts_with("dev:").then(|| "dev".to_owned()),
+        };
         Metadata {
             packages: packages
                 .iter()
@@ -234,9 +325,15 @@ mod tests {
     fn downward_arrows_are_allowed() {
         let fine: &[(&str, &[&str])] = &[
             ("hakaru-model", &["serde"]),
-            ("hakaru-engine", &["hakaru-model", "hakaru-sys", "dev:hakaru-rig"]),
+            (
+                "hakaru-engine",
+                &["hakaru-model", "hakaru-sys", "dev:hakaru-rig"],
+            ),
             ("hakaru-campaign", &["hakaru-engine", "hakaru-store"]),
-            ("hakaru", &["hakaru-campaign", "hakaru-dialects", "hakaru-web"]),
+            (
+                "hakaru",
+                &["hakaru-campaign", "hakaru-dialects", "hakaru-web"],
+            ),
             ("xtask", &["hakaru-dialects", "hakaru-rig", "hakaru-sys"]),
         ];
         assert!(offenders(fine).is_empty());
@@ -268,12 +365,22 @@ mod tests {
 
     #[test]
     fn fences_hold_over_any_number_of_steps() {
-        let runtime: &[(&str, &[&str])] =
-            &[("hakaru-store", &["hakaru-model", "pool"]), ("pool", &["tokio"]), ("tokio", &[])];
+        let runtime: &[(&str, &[&str])] = &[
+            ("hakaru-store", &["hakaru-model", "pool"]),
+            ("pool", &["tokio"]),
+            ("tokio", &[]),
+        ];
         assert_eq!(offenders(runtime), ["hakaru-store"]);
-        let through_the_edge: &[(&str, &[&str])] =
-            &[("hakaru", &["hakaru-web"]), ("hakaru-web", &["http"]), ("http", &["tokio"]), ("tokio", &[])];
+        let through_the_edge: &[(&str, &[&str])] = &[
+            ("hakaru", &["hakaru-web"]),
+            ("hakaru-web", &["http"]),
+            ("http", &["tokio"]),
+            ("tokio", &[]),
+        ];
         assert!(offenders(through_the_edge).is_empty());
-        assert_eq!(offenders(&[("hakaru-engine", &["io-uring"]), ("io-uring", &[])]), ["hakaru-engine"]);
+        assert_eq!(
+            offenders(&[("hakaru-engine", &["io-uring"]), ("io-uring", &[])]),
+            ["hakaru-engine"]
+        );
     }
 }

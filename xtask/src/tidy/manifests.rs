@@ -10,7 +10,9 @@ const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 
 /// Every manifest but the workspace's own.
 pub(crate) fn check(files: &[TextFile]) -> Vec<Problem> {
-    let manifests = files.iter().filter(|file| file.path.ends_with("/Cargo.toml"));
+    let manifests = files
+        .iter()
+        .filter(|file| file.path.ends_with("/Cargo.toml"));
     manifests.flat_map(check_manifest).collect()
 }
 
@@ -34,12 +36,20 @@ fn check_manifest(file: &TextFile) -> Vec<Problem> {
     }
     let package = manifest.get("package").and_then(Value::as_table);
     for key in INHERITED {
-        if !package.and_then(|package| package.get(*key)).is_some_and(from_workspace) {
-            complain(format!("package.{key} does not come from the workspace; write {key}.workspace = true"));
+        if !package
+            .and_then(|package| package.get(*key))
+            .is_some_and(from_workspace)
+        {
+            complain(format!(
+                "package.{key} does not come from the workspace; write {key}.workspace = true"
+            ));
         }
     }
     if !manifest.get("lints").is_some_and(from_workspace) {
-        complain("the lints of the workspace are not in force; write [lints] workspace = true".to_owned());
+        complain(
+            "the lints of the workspace are not in force; write [lints] workspace = true"
+                .to_owned(),
+        );
     }
     problems
 }
@@ -47,12 +57,20 @@ fn check_manifest(file: &TextFile) -> Vec<Problem> {
 /// Every dependency with its kind, those of single targets too.
 fn dependencies(manifest: &Table) -> Vec<(&str, &str, &Value)> {
     let targets = manifest.get("target").and_then(Value::as_table);
-    let tables =
-        std::iter::once(manifest).chain(targets.into_iter().flat_map(Table::values).filter_map(Value::as_table));
+    let tables = std::iter::once(manifest).chain(
+        targets
+            .into_iter()
+            .flat_map(Table::values)
+            .filter_map(Value::as_table),
+    );
     let mut found = Vec::new();
     for table in tables {
         for kind in KINDS {
-            let entries = table.get(*kind).and_then(Value::as_table).into_iter().flatten();
+            let entries = table
+                .get(*kind)
+                .and_then(Value::as_table)
+                .into_iter()
+                .flatten();
             found.extend(entries.map(|(name, value)| (*kind, name.as_str(), value)));
         }
     }
@@ -71,26 +89,45 @@ mod tests {
                         rust-version.workspace = true\nlicense.workspace = true\n[lints]\nworkspace = true\n";
 
     fn complaints(body: &str) -> Vec<String> {
-        let file = TextFile { path: "crates/x/Cargo.toml".to_owned(), text: format!("{HEAD}{body}") };
-        check(&[file]).into_iter().map(|problem| problem.what).collect()
+        let file = TextFile {
+            path: "crates/x/Cargo.toml".to_owned(),
+            text: format!("{HEAD}{body}"),
+        };
+        check(&[file])
+            .into_iter()
+            .map(|problem| problem.what)
+            .collect()
     }
 
     #[test]
     fn dependencies_of_the_workspace_pass() {
-        assert!(complaints("[dependencies]\nserde.workspace = true\nlibc = { workspace = true }\n").is_empty());
+        assert!(
+            complaints("[dependencies]\nserde.workspace = true\nlibc = { workspace = true }\n")
+                .is_empty()
+        );
     }
 
     #[test]
     fn own_versions_are_found_in_every_table() {
-        for table in ["dependencies", "dev-dependencies", "build-dependencies", "target.'cfg(unix)'.dependencies"] {
-            let found = complaints(&format!("[{table}]\nlibc = \"0.2\"\nserde = {{ version = \"1\" }}\n"));
+        for table in [
+            "dependencies",
+            "dev-dependencies",
+            "build-dependencies",
+            "target.'cfg(unix)'.dependencies",
+        ] {
+            let found = complaints(&format!(
+                "[{table}]\nlibc = \"0.2\"\nserde = {{ version = \"1\" }}\n"
+            ));
             assert_eq!(found.len(), 2, "{table}: {found:?}");
         }
     }
 
     #[test]
     fn a_package_of_its_own_mind_is_found() {
-        let file = TextFile { path: "crates/x/Cargo.toml".to_owned(), text: "[package]\nversion = \"2\"\n".to_owned() };
+        let file = TextFile {
+            path: "crates/x/Cargo.toml".to_owned(),
+            text: "[package]\nversion = \"2\"\n".to_owned(),
+        };
         assert_eq!(check(&[file]).len(), INHERITED.len() + 1);
     }
 }

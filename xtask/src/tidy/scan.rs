@@ -4,7 +4,10 @@
 
 /// The source with comments, strings and character literals turned to blanks; lines and columns stay where they are.
 pub(crate) fn code_only(source: &str) -> String {
-    let mut scanner = CodeScanner { rest: source, code: String::with_capacity(source.len()) };
+    let mut scanner = CodeScanner {
+        rest: source,
+        code: String::with_capacity(source.len()),
+    };
     while !scanner.rest.is_empty() {
         scanner.step();
     }
@@ -36,7 +39,10 @@ impl CodeScanner<'_> {
 
     /// Whether the character before belongs to a name, as the `r` of `for` does.
     fn within_word(&self) -> bool {
-        self.code.chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_')
+        self.code
+            .chars()
+            .next_back()
+            .is_some_and(|c| c.is_alphanumeric() || c == '_')
     }
 
     fn keep(&mut self) {
@@ -47,7 +53,8 @@ impl CodeScanner<'_> {
 
     fn blank(&mut self, len: usize) {
         let (gone, rest) = self.rest.split_at(len);
-        self.code.extend(gone.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+        self.code
+            .extend(gone.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
         self.rest = rest;
     }
 }
@@ -76,12 +83,17 @@ fn block_comment(text: &str) -> usize {
 
 /// Length of the raw string that begins here, if one does.
 fn raw_string(text: &str) -> Option<usize> {
-    let body = text.strip_prefix("br").or_else(|| text.strip_prefix("cr")).or_else(|| text.strip_prefix('r'))?;
+    let body = text
+        .strip_prefix("br")
+        .or_else(|| text.strip_prefix("cr"))
+        .or_else(|| text.strip_prefix('r'))?;
     let opened = body.trim_start_matches('#');
     let hashes = body.len() - opened.len();
     let inside = opened.strip_prefix('"')?;
     let close = format!("\"{}", "#".repeat(hashes));
-    let end = inside.find(&close).map_or(inside.len(), |at| at + close.len());
+    let end = inside
+        .find(&close)
+        .map_or(inside.len(), |at| at + close.len());
     Some(text.len() - inside.len() + end)
 }
 
@@ -118,7 +130,10 @@ mod tests {
             ("f(\"x // \\\" y\", 1)", "f(___________, 1)"),
             ("let a = r#\"un\"safe\"#;", "let a = ____________;"),
             ("for \"x\" in", "for ___ in"),
-            ("fn f<'a>(c: &'a str) { c == '\"' || c == '\\'' }", "fn f<'a>(c: &'a str) { c == ___ || c == ____ }"),
+            (
+                "fn f<'a>(c: &'a str) { c == '\"' || c == '\\'' }",
+                "fn f<'a>(c: &'a str) { c == ___ || c == ____ }",
+            ),
             ("br\"x\" b'\"' r", "_____ b___ r"),
         ] {
             // An underscore stands for a blank, so that the lengths can be seen.

@@ -10,8 +10,10 @@ use serde::Deserialize;
 const FLOOR: &str = "crates/sys/";
 
 /// Files outside the floor that need unsafe code, and why.
-const UNSAFE_EXCUSED: &[(&str, &str)] =
-    &[("crates/engine/tests/no_allocation.rs", "an allocator that counts can be written in no other way")];
+const UNSAFE_EXCUSED: &[(&str, &str)] = &[(
+    "crates/engine/tests/no_allocation.rs",
+    "an allocator that counts can be written in no other way",
+)];
 
 /// Files that are one long table, which cutting would make harder to read.
 const TABLES: &[&str] = &[];
@@ -27,7 +29,12 @@ const FUNCTION_LINES_GOOD: usize = 70;
 const UNFINISHED_CODE: &[&str] = &["todo!", "unimplemented!", "dbg!", "#[ignore"];
 
 /// Marks of unfinished work, in pieces so that this file does not offend itself.
-const UNFINISHED_MARKS: &[&str] = &[concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X"), concat!("HA", "CK")];
+const UNFINISHED_MARKS: &[&str] = &[
+    concat!("FIX", "ME"),
+    concat!("TO", "DO"),
+    concat!("XX", "X"),
+    concat!("HA", "CK"),
+];
 
 /// Everything about Rust files but the ratchets.
 pub(super) fn check(files: &[TextFile]) -> Vec<Problem> {
@@ -51,56 +58,97 @@ fn check_unsafe(file: &TextFile, code: &str) -> Vec<Problem> {
     let lines: Vec<usize> = lines_with_word(code, "unsafe");
     if UNSAFE_EXCUSED.iter().any(|(path, _)| *path == file.path) {
         let explained = lines.is_empty() || file.text.contains("// SAFETY:");
-        let problem = Problem::new(&file.path, "is excused for its unsafe code, but does not say why it is safe");
+        let problem = Problem::new(
+            &file.path,
+            "is excused for its unsafe code, but does not say why it is safe",
+        );
         return if explained { Vec::new() } else { vec![problem] };
     }
-    lines.into_iter().map(|line| Problem::at(&file.path, line, format!("unsafe code outside {FLOOR}"))).collect()
+    lines
+        .into_iter()
+        .map(|line| Problem::at(&file.path, line, format!("unsafe code outside {FLOOR}")))
+        .collect()
 }
 
 /// The lines, counted from 1, on which a word stands by itself.
 fn lines_with_word(text: &str, word: &str) -> Vec<usize> {
-    let stands = |line: &str| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|found| found == word);
-    text.lines().enumerate().filter(|(_, line)| stands(line)).map(|(at, _)| at + 1).collect()
+    let stands = |line: &str| {
+        line.split(|c: char| !c.is_alphanumeric() && c != '_')
+            .any(|found| found == word)
+    };
+    text.lines()
+        .enumerate()
+        .filter(|(_, line)| stands(line))
+        .map(|(at, _)| at + 1)
+        .collect()
 }
 
 fn check_forbid(file: &TextFile) -> Option<Problem> {
-    let root =
-        ["/src/lib.rs", "/src/main.rs"].iter().any(|end| file.path.ends_with(end)) || file.path.contains("/src/bin/");
+    let root = ["/src/lib.rs", "/src/main.rs"]
+        .iter()
+        .any(|end| file.path.ends_with(end))
+        || file.path.contains("/src/bin/");
     let wanted = root && !file.path.starts_with(FLOOR);
-    let forbids = file.text.lines().any(|line| line == "#![forbid(unsafe_code)]");
+    let forbids = file
+        .text
+        .lines()
+        .any(|line| line == "#![forbid(unsafe_code)]");
     (wanted && !forbids).then(|| Problem::new(&file.path, "lacks #![forbid(unsafe_code)]"))
 }
 
 fn check_opening(file: &TextFile) -> Option<Problem> {
     let opens = file.text.starts_with("//!");
-    (!opens).then(|| Problem::at(&file.path, 1, "must open with //!, saying what it is for and what it leaves out"))
+    (!opens).then(|| {
+        Problem::at(
+            &file.path,
+            1,
+            "must open with //!, saying what it is for and what it leaves out",
+        )
+    })
 }
 
 fn check_length(file: &TextFile) -> Option<Problem> {
     let lines = file.text.lines().count();
     let long = lines > FILE_LINES_MAX && !TABLES.contains(&file.path.as_str());
     long.then(|| {
-        let what = format!("has {lines} lines, more than {FILE_LINES_MAX}; split it, or list it as a table");
+        let what = format!(
+            "has {lines} lines, more than {FILE_LINES_MAX}; split it, or list it as a table"
+        );
         Problem::new(&file.path, what)
     })
 }
 
 /// Tables that have become short, or are gone, are no longer listed.
 fn stale_tables(files: &[TextFile]) -> Vec<Problem> {
-    let long = |path: &str| files.iter().any(|f| f.path == path && f.text.lines().count() > FILE_LINES_MAX);
+    let long = |path: &str| {
+        files
+            .iter()
+            .any(|f| f.path == path && f.text.lines().count() > FILE_LINES_MAX)
+    };
     let stale = TABLES.iter().filter(|path| !long(path));
-    stale.map(|path| Problem::new(*path, format!("is listed as a table, but has no {FILE_LINES_MAX} lines"))).collect()
+    stale
+        .map(|path| {
+            Problem::new(
+                *path,
+                format!("is listed as a table, but has no {FILE_LINES_MAX} lines"),
+            )
+        })
+        .collect()
 }
 
 fn check_unfinished(file: &TextFile, code: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (at, line) in code.lines().enumerate() {
         let found = UNFINISHED_CODE.iter().filter(|word| line.contains(**word));
-        problems.extend(found.map(|word| Problem::at(&file.path, at + 1, format!("{word} is unfinished work"))));
+        problems.extend(
+            found.map(|word| Problem::at(&file.path, at + 1, format!("{word} is unfinished work"))),
+        );
     }
     for mark in UNFINISHED_MARKS {
         let lines = lines_with_word(&file.text, mark).into_iter();
-        problems.extend(lines.map(|line| Problem::at(&file.path, line, format!("{mark} is unfinished work"))));
+        problems.extend(
+            lines.map(|line| Problem::at(&file.path, line, format!("{mark} is unfinished work"))),
+        );
     }
     problems
 }
@@ -124,8 +172,14 @@ struct TidyRatchetFile {
 /// When that file cannot be read.
 pub(super) fn check_ratchets(files: &[TextFile]) -> Result<Vec<Problem>> {
     let text = workspace::read(workspace::RATCHETS)?;
-    let TidyRatchetFile { tidy: TidyRatchet { files_over_500_lines, functions_over_70_lines } } =
-        toml::from_str(&text).with_context(|| format!("cannot understand {}", workspace::RATCHETS))?;
+    let TidyRatchetFile {
+        tidy:
+            TidyRatchet {
+                files_over_500_lines,
+                functions_over_70_lines,
+            },
+    } = toml::from_str(&text)
+        .with_context(|| format!("cannot understand {}", workspace::RATCHETS))?;
     let rust = || files.iter().filter(|file| file.is_rust());
     let files: Vec<String> = rust()
         .filter(|file| file.text.lines().count() > FILE_LINES_GOOD)
@@ -133,19 +187,32 @@ pub(super) fn check_ratchets(files: &[TextFile]) -> Result<Vec<Problem>> {
         .collect();
     let functions: Vec<String> = rust()
         .flat_map(|file| {
-            long_functions(&file.text).into_iter().map(|(line, len)| format!("{}:{line} ({len})", file.path))
+            long_functions(&file.text)
+                .into_iter()
+                .map(|(line, len)| format!("{}:{line} ({len})", file.path))
         })
         .collect();
     let counts = [
         ("files_over_500_lines", files, files_over_500_lines),
-        ("functions_over_70_lines", functions, functions_over_70_lines),
+        (
+            "functions_over_70_lines",
+            functions,
+            functions_over_70_lines,
+        ),
     ];
-    Ok(counts.into_iter().filter_map(|(name, found, most)| compare(name, &found, most)).collect())
+    Ok(counts
+        .into_iter()
+        .filter_map(|(name, found, most)| compare(name, &found, most))
+        .collect())
 }
 
 fn compare(name: &str, found: &[String], most: usize) -> Option<Problem> {
     if found.len() < most {
-        println!("tidy: {name} fell from {most} to {}; write that into {}", found.len(), workspace::RATCHETS);
+        println!(
+            "tidy: {name} fell from {most} to {}; write that into {}",
+            found.len(),
+            workspace::RATCHETS
+        );
     }
     (found.len() > most).then(|| {
         let what = format!("rose from {most} to {}: {}", found.len(), found.join(", "));
@@ -164,7 +231,10 @@ fn long_functions(source: &str) -> Vec<(usize, usize)> {
         }
         let indent = &line[..line.len() - text.len()];
         let closes = |line: &&str| line.strip_prefix(indent).is_some_and(|rest| rest == "}");
-        let len = lines[at..].iter().position(closes).map_or(0, |more| more + 1);
+        let len = lines[at..]
+            .iter()
+            .position(closes)
+            .map_or(0, |more| more + 1);
         if len > FUNCTION_LINES_GOOD {
             found.push((at + 1, len));
         }
@@ -174,8 +244,16 @@ fn long_functions(source: &str) -> Vec<(usize, usize)> {
 
 /// Whether a line begins a function with a body; one that ends with a semicolon is only a promise.
 fn begins_function(text: &str) -> bool {
-    let names = ["pub", "pub(crate)", "pub(super)", "const", "unsafe", "async"];
-    text.split_whitespace().find(|word| !names.contains(word)) == Some("fn") && !text.ends_with([';', '}'])
+    let names = [
+        "pub",
+        "pub(crate)",
+        "pub(super)",
+        "const",
+        "unsafe",
+        "async",
+    ];
+    text.split_whitespace().find(|word| !names.contains(word)) == Some("fn")
+        && !text.ends_with([';', '}'])
 }
 
 #[cfg(test)]
@@ -183,11 +261,17 @@ mod tests {
     use super::*;
 
     fn file(path: &str, text: &str) -> TextFile {
-        TextFile { path: path.to_owned(), text: format!("//! About.\n{text}") }
+        TextFile {
+            path: path.to_owned(),
+            text: format!("//! About.\n{text}"),
+        }
     }
 
     fn complaints(path: &str, text: &str) -> Vec<String> {
-        check(&[file(path, text)]).iter().map(Problem::to_string).collect()
+        check(&[file(path, text)])
+            .iter()
+            .map(Problem::to_string)
+            .collect()
     }
 
     #[test]
@@ -199,7 +283,11 @@ mod tests {
             ["crates/model/src/a.rs:2: unsafe code outside crates/sys/"]
         );
         assert!(
-            complaints("crates/model/src/a.rs", "// unsafe\n#![deny(unsafe_code)]\nlet a = \"unsafe\";\n").is_empty()
+            complaints(
+                "crates/model/src/a.rs",
+                "// unsafe\n#![deny(unsafe_code)]\nlet a = \"unsafe\";\n"
+            )
+            .is_empty()
         );
     }
 
@@ -219,14 +307,25 @@ mod tests {
 
     #[test]
     fn files_open_with_their_purpose_and_end_in_time() {
-        let bare = TextFile { path: "a/src/b.rs".to_owned(), text: "fn f() {}\n".to_owned() };
+        let bare = TextFile {
+            path: "a/src/b.rs".to_owned(),
+            text: "fn f() {}\n".to_owned(),
+        };
         assert_eq!(check(&[bare]).len(), 1);
-        assert_eq!(complaints("a/src/b.rs", &"\n".repeat(FILE_LINES_MAX)).len(), 1);
+        assert_eq!(
+            complaints("a/src/b.rs", &"\n".repeat(FILE_LINES_MAX)).len(),
+            1
+        );
     }
 
     #[test]
     fn unfinished_work_is_found() {
-        for text in ["todo!()", "#[ignore]", "#[ignore = \"slow\"]", concat!("// FIX", "ME later")] {
+        for text in [
+            "todo!()",
+            "#[ignore]",
+            "#[ignore = \"slow\"]",
+            concat!("// FIX", "ME later"),
+        ] {
             assert_eq!(complaints("a/src/b.rs", text).len(), 1, "{text}");
         }
         assert!(complaints("a/src/b.rs", "// a todo!() in a comment is prose\n").is_empty());
@@ -234,7 +333,10 @@ mod tests {
 
     #[test]
     fn long_functions_are_measured() {
-        let long = format!("impl A {{\n    pub(crate) fn f(&self) {{\n{}    }}\n}}\n", "        g();\n".repeat(70));
+        let long = format!(
+            "impl A {{\n    pub(crate) fn f(&self) {{\n{}    }}\n}}\n",
+            "        g();\n".repeat(70)
+        );
         assert_eq!(long_functions(&long), [(2, 72)]);
         assert!(long_functions("fn f() {\n    g();\n}\n").is_empty());
     }
@@ -244,6 +346,9 @@ mod tests {
         let found = ["a.rs".to_owned(), "b.rs".to_owned()];
         assert!(compare("n", &found, 2).is_none());
         assert!(compare("n", &found, 3).is_none());
-        assert!(compare("n", &found, 1).is_some_and(|problem| problem.what.contains("rose from 1 to 2: a.rs, b.rs")));
+        assert!(
+            compare("n", &found, 1)
+                .is_some_and(|problem| problem.what.contains("rose from 1 to 2: a.rs, b.rs"))
+        );
     }
 }

@@ -27,7 +27,11 @@ const SELF: &str = "xtask/src/tidy/words.rs";
 
 /// Every file under version control.
 pub(super) fn check(files: &[TextFile]) -> Vec<Problem> {
-    files.iter().filter(|file| file.path != SELF).flat_map(check_file).collect()
+    files
+        .iter()
+        .filter(|file| file.path != SELF)
+        .flat_map(check_file)
+        .collect()
 }
 
 fn check_file(file: &TextFile) -> Vec<Problem> {
@@ -35,11 +39,17 @@ fn check_file(file: &TextFile) -> Vec<Problem> {
     for (at, line) in file.text.lines().enumerate() {
         let line = line.to_lowercase();
         let plain = FORBIDDEN.iter().filter(|word| line.contains(**word));
-        let numbered = FORBIDDEN_WITH_NUMBER.iter().filter(|word| numbered(&line, word));
+        let numbered = FORBIDDEN_WITH_NUMBER
+            .iter()
+            .filter(|word| numbered(&line, word));
         let found = plain.chain(numbered);
-        problems.extend(
-            found.map(|word| Problem::at(&file.path, at + 1, format!("{word:?} is not for this project to say"))),
-        );
+        problems.extend(found.map(|word| {
+            Problem::at(
+                &file.path,
+                at + 1,
+                format!("{word:?} is not for this project to say"),
+            )
+        }));
     }
     problems
 }
@@ -56,7 +66,11 @@ mod tests {
     use super::*;
 
     fn complaints(text: &str) -> usize {
-        check(&[TextFile { path: "README.md".to_owned(), text: text.to_owned() }]).len()
+        check(&[TextFile {
+            path: "README.md".to_owned(),
+            text: text.to_owned(),
+        }])
+        .len()
     }
 
     #[test]
@@ -66,6 +80,11 @@ mod tests {
 
     #[test]
     fn ordinary_words_pass() {
-        assert_eq!(complaints("a brief look; issue a request; tissue 5; network/throughput; at /workspace"), 0);
+        assert_eq!(
+            complaints(
+                "a brief look; issue a request; tissue 5; network/throughput; at /workspace"
+            ),
+            0
+        );
     }
 }

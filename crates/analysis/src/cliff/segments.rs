@@ -1,7 +1,8 @@
 //! Segments of equal level: where the speed of a run changes, and how much noise lies around each level.
 
 use super::{
-    LAGS, MIN_AFTER, MIN_BEFORE, MIN_DOMINANCE, MIN_DROP, MIN_SIGMAS, NOISE_FLOOR, PENALTY, dominance, running_costs,
+    LAGS, MIN_AFTER, MIN_BEFORE, MIN_DOMINANCE, MIN_DROP, MIN_SIGMAS, NOISE_FLOOR, PENALTY,
+    dominance, running_costs,
 };
 use crate::stats::{mad, median};
 
@@ -15,7 +16,11 @@ pub(super) struct Segment {
 
 impl Segment {
     pub(super) fn of(cells: &[f64], start: usize, end: usize) -> Segment {
-        Segment { start, end, level: median(&cells[start..end]).unwrap_or(0.0) }
+        Segment {
+            start,
+            end,
+            level: median(&cells[start..end]).unwrap_or(0.0),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -29,7 +34,8 @@ pub(super) fn segments(cells: &[f64], width: usize) -> Vec<Segment> {
     let (first, other) = (MIN_BEFORE.div_ceil(width), MIN_AFTER.div_ceil(width).max(2));
     let level = median(cells).unwrap_or(0.0).abs();
     let differences: Vec<f64> = cells.windows(2).map(|w| (w[1] - w[0]).abs()).collect();
-    let scale = (1.4826 / std::f64::consts::SQRT_2 * median(&differences).unwrap_or(0.0)).max(level * NOISE_FLOOR);
+    let scale = (1.4826 / std::f64::consts::SQRT_2 * median(&differences).unwrap_or(0.0))
+        .max(level * NOISE_FLOOR);
     let penalty = PENALTY * scale * (n as f64).ln();
     // The least cost of the first cells up to each place, and where their last segment begins.
     let mut best = vec![(f64::INFINITY, 0); n + 1];
@@ -61,20 +67,42 @@ pub(super) fn segments(cells: &[f64], width: usize) -> Vec<Segment> {
 
 /// The segments without borders that noise may have made: the weakest goes first, and the rest is looked at anew. Borders have
 /// to reach `least` standard errors; below [`MIN_SIGMAS`], they are those of independent intervals.
-pub(super) fn merged(cells: &[f64], mut segments: Vec<Segment>, width: usize, least: f64) -> Vec<Segment> {
+pub(super) fn merged(
+    cells: &[f64],
+    mut segments: Vec<Segment>,
+    width: usize,
+    least: f64,
+) -> Vec<Segment> {
     while segments.len() > 1 {
         let noise = ResidualNoise::of(cells, &segments);
-        let noise = if least < MIN_SIGMAS { ResidualNoise { inflation: 1.0, ..noise } } else { noise };
+        let noise = if least < MIN_SIGMAS {
+            ResidualNoise {
+                inflation: 1.0,
+                ..noise
+            }
+        } else {
+            noise
+        };
         let strength = |border: usize| {
             let (a, b) = (&segments[border - 1], &segments[border]);
             let far = (a.level - b.level).abs();
             let large = far >= MIN_DROP * a.level.max(b.level);
             let (fast, slow) = if a.level > b.level { (a, b) } else { (b, a) };
-            let apart = dominance(&cells[fast.start..fast.end], &cells[slow.start..slow.end]) >= MIN_DOMINANCE;
+            let apart = dominance(&cells[fast.start..fast.end], &cells[slow.start..slow.end])
+                >= MIN_DOMINANCE;
             let sigmas = far / noise.error(a.len() * width, b.len() * width, width);
-            (if large && apart { sigmas } else { sigmas.min(least / 2.0) }, border)
+            (
+                if large && apart {
+                    sigmas
+                } else {
+                    sigmas.min(least / 2.0)
+                },
+                border,
+            )
         };
-        let weakest = (1..segments.len()).map(strength).min_by(|a, b| a.0.total_cmp(&b.0));
+        let weakest = (1..segments.len())
+            .map(strength)
+            .min_by(|a, b| a.0.total_cmp(&b.0));
         match weakest {
             Some((sigmas, border)) if sigmas < least => {
                 let (start, end) = (segments[border - 1].start, segments[border].end);
@@ -95,23 +123,41 @@ pub(super) struct ResidualNoise {
 
 impl ResidualNoise {
     pub(super) fn of(cells: &[f64], segments: &[Segment]) -> ResidualNoise {
-        let rest = |segment: &Segment| cells[segment.start..segment.end].iter().map(|v| v - segment.level).collect();
+        let rest = |segment: &Segment| {
+            cells[segment.start..segment.end]
+                .iter()
+                .map(|v| v - segment.level)
+                .collect()
+        };
         let rests: Vec<Vec<f64>> = segments.iter().map(rest).collect();
         let level = segments.iter().map(|s| s.level.abs()).fold(0.0, f64::max);
         let all: Vec<f64> = rests.iter().flatten().copied().collect();
         let scale = (1.4826 * mad(&all).unwrap_or(0.0)).max(level * NOISE_FLOOR);
         // Stalls are no likeness: what is far off counts as three deviations.
-        let clipped: Vec<Vec<f64>> =
-            rests.iter().map(|rest| rest.iter().map(|r| r.clamp(-3.0 * scale, 3.0 * scale)).collect()).collect();
+        let clipped: Vec<Vec<f64>> = rests
+            .iter()
+            .map(|rest| {
+                rest.iter()
+                    .map(|r| r.clamp(-3.0 * scale, 3.0 * scale))
+                    .collect()
+            })
+            .collect();
         let squares: f64 = clipped.iter().flatten().map(|r| r * r).sum();
         let count = all.len() as f64;
         let mut inflation = 1.0;
         for lag in 1..=LAGS {
-            let products = clipped.iter().flat_map(|rest| rest.iter().zip(rest.iter().skip(lag)).map(|(a, b)| a * b));
-            let (sum, pairs) = products.fold((0.0, 0.0), |(sum, n), product| (sum + product, n + 1.0));
+            let products = clipped
+                .iter()
+                .flat_map(|rest| rest.iter().zip(rest.iter().skip(lag)).map(|(a, b)| a * b));
+            let (sum, pairs) =
+                products.fold((0.0, 0.0), |(sum, n), product| (sum + product, n + 1.0));
             // Each median takes a part of the likeness with it.
             let bias = segments.len() as f64 / count;
-            let alike = if pairs > 0.0 && squares > 0.0 { sum / pairs / (squares / count) + bias } else { 0.0 };
+            let alike = if pairs > 0.0 && squares > 0.0 {
+                sum / pairs / (squares / count) + bias
+            } else {
+                0.0
+            };
             if alike < 2.0 / count.sqrt() {
                 break;
             }

@@ -19,15 +19,30 @@ fn timeline(speeds: &[f64]) -> Vec<TimelinePoint> {
 fn cached(n: usize, size: f64, fast: f64, slow: f64) -> Vec<f64> {
     let ends = size / fast;
     let fast_time = |i: usize| (ends - i as f64 * TICK).clamp(0.0, TICK);
-    (0..n).map(|i| (fast_time(i) * fast + (TICK - fast_time(i)) * slow) / TICK).collect()
+    (0..n)
+        .map(|i| (fast_time(i) * fast + (TICK - fast_time(i)) * slow) / TICK)
+        .collect()
 }
 
 #[test]
 fn the_end_of_a_cache_is_found_to_the_byte_without_noise() {
-    for (n, size) in [(40, 300e6), (40, 333.3e6), (100, 95e6), (240, 5e9), (30, 700e6)] {
-        let found = cliff(&timeline(&cached(n, size, 80e6, 22e6))).unwrap_or_else(|| panic!("{n} {size}"));
-        assert!((found.at.0 as f64 - size).abs() < 1e-6 * size, "{size}: {found:?}");
-        assert!((found.after_time.as_secs_f64() - size / 80e6).abs() < 1e-6, "{found:?}");
+    for (n, size) in [
+        (40, 300e6),
+        (40, 333.3e6),
+        (100, 95e6),
+        (240, 5e9),
+        (30, 700e6),
+    ] {
+        let found =
+            cliff(&timeline(&cached(n, size, 80e6, 22e6))).unwrap_or_else(|| panic!("{n} {size}"));
+        assert!(
+            (found.at.0 as f64 - size).abs() < 1e-6 * size,
+            "{size}: {found:?}"
+        );
+        assert!(
+            (found.after_time.as_secs_f64() - size / 80e6).abs() < 1e-6,
+            "{found:?}"
+        );
         assert!((found.before.0 - 80e6).abs() < 1.0 && (found.after.0 - 22e6).abs() < 1.0);
     }
 }
@@ -45,7 +60,8 @@ fn distances(seed: u64, spread: f64, stalls: f64) -> Vec<Option<f64>> {
             let stalled = if rng.unit() < stalls { 0.2 } else { 1.0 };
             *speed *= stalled * (1.0 + spread * normal(&mut rng));
         }
-        cliff(&timeline(&speeds)).map(|found| (found.after_time.as_secs_f64() - size / fast).abs() / TICK)
+        cliff(&timeline(&speeds))
+            .map(|found| (found.after_time.as_secs_f64() - size / fast).abs() / TICK)
     };
     (0..500).map(trial).collect()
 }
@@ -54,7 +70,10 @@ fn distances(seed: u64, spread: f64, stalls: f64) -> Vec<Option<f64>> {
 fn noise_moves_it_by_less_than_an_interval() {
     for spread in [0.01, 0.03, 0.06] {
         let found = distances(21, spread, 0.0);
-        assert!(found.iter().all(|d| d.is_some_and(|d| d <= 1.0)), "{spread}: {found:?}");
+        assert!(
+            found.iter().all(|d| d.is_some_and(|d| d <= 1.0)),
+            "{spread}: {found:?}"
+        );
     }
 }
 
@@ -63,8 +82,18 @@ fn stalls_hide_it_only_where_they_touch_it() {
     // With one interval in twelve stalled, one cliff in twelve has a stall right before it, which looks like the
     // new level as much as like the old.
     let found = distances(22, 0.03, 1.0 / 12.0);
-    let within = |most: f64| found.iter().filter(|d| d.is_some_and(|d| d <= most)).count();
-    assert!(within(1.0) >= 450 && within(3.0) >= 490, "{} {}", within(1.0), within(3.0));
+    let within = |most: f64| {
+        found
+            .iter()
+            .filter(|d| d.is_some_and(|d| d <= most))
+            .count()
+    };
+    assert!(
+        within(1.0) >= 450 && within(3.0) >= 490,
+        "{} {}",
+        within(1.0),
+        within(3.0)
+    );
 }
 
 /// Writes of 1 MiB to a card with a cache and stalls, as its price list has them, told in intervals that end with
@@ -81,11 +110,19 @@ fn simulated(
     let mut points = Vec::new();
     for written in 0.. {
         let rate = if written < cache_mib { fast } else { slow };
-        let stall = if written % stall_every_mib == stall_every_mib - 1 { 0.3 } else { 0.0 };
+        let stall = if written % stall_every_mib == stall_every_mib - 1 {
+            0.3
+        } else {
+            0.0
+        };
         time += 1_048_576.0 / rate * (0.98 + 0.04 * rng.unit()) + stall;
         bytes += 1_048_576.0;
         if time >= border {
-            points.push(TimelinePoint { at_s: time, bandwidth: BytesPerSec(bytes / (time - last)), iops: 0.0 });
+            points.push(TimelinePoint {
+                at_s: time,
+                bandwidth: BytesPerSec(bytes / (time - last)),
+                iops: 0.0,
+            });
             (last, bytes) = (time, 0.0);
             border = (time / TICK).floor() * TICK + TICK;
         }
@@ -108,7 +145,11 @@ fn the_cache_of_a_simulated_card_ends_within_an_interval_of_where_it_does() {
         let points = simulated(&mut rng, cache_mib, fast, slow, stall_every, seconds);
         let found = cliff(&points).unwrap_or_else(|| panic!("trial {trial}: none"));
         let apart = (found.at.0 as f64 - cache_mib as f64 * 1_048_576.0).abs();
-        assert!(apart <= fast * TICK, "trial {trial}: {} MB off, {found:?}", apart / 1e6);
+        assert!(
+            apart <= fast * TICK,
+            "trial {trial}: {} MB off, {found:?}",
+            apart / 1e6
+        );
         let flat = simulated(&mut rng, 0, fast, slow, stall_every, seconds);
         assert_eq!(cliff(&flat), None, "trial {trial}");
     }
@@ -167,11 +208,23 @@ fn a_stall_is_not_a_cliff_wherever_it_is() {
 fn slopes_recoveries_and_rises_are_none() {
     let mut rng = Rng::new(23);
     let mut noisy = |f: &dyn Fn(f64) -> f64| -> Vec<f64> {
-        (0..120).map(|i| f(f64::from(i) / 120.0) * (1.0 + 0.01 * normal(&mut rng))).collect()
+        (0..120)
+            .map(|i| f(f64::from(i) / 120.0) * (1.0 + 0.01 * normal(&mut rng)))
+            .collect()
     };
     assert_eq!(cliff(&timeline(&noisy(&|x| 200e6 - 100e6 * x))), None);
-    assert_eq!(cliff(&timeline(&noisy(&|x| if x < 0.5 { 20e6 } else { 40e6 }))), None);
-    assert_eq!(cliff(&timeline(&noisy(&|x| if (0.4..0.6).contains(&x) { 20e6 } else { 40e6 }))), None);
+    assert_eq!(
+        cliff(&timeline(&noisy(&|x| if x < 0.5 { 20e6 } else { 40e6 }))),
+        None
+    );
+    assert_eq!(
+        cliff(&timeline(&noisy(&|x| if (0.4..0.6).contains(&x) {
+            20e6
+        } else {
+            40e6
+        }))),
+        None
+    );
 }
 
 #[test]
@@ -179,12 +232,26 @@ fn whatever_the_points_are_there_is_no_panic() {
     assert_eq!(cliff(&[]), None);
     assert_eq!(cliff(&timeline(&[0.0; 50])), None);
     assert_eq!(cliff(&timeline(&[f64::NAN; 50])), None);
-    let same_time = vec![TimelinePoint { at_s: 1.0, bandwidth: BytesPerSec(1.0), iops: 1.0 }; 50];
+    let same_time = vec![
+        TimelinePoint {
+            at_s: 1.0,
+            bandwidth: BytesPerSec(1.0),
+            iops: 1.0
+        };
+        50
+    ];
     assert_eq!(cliff(&same_time), None);
 }
 
 /// Levels of `n` intervals, changing at the given places, with noise.
-fn stairs(rng: &mut Rng, n: usize, places: &[usize], levels: &[f64], spread: f64, stalls: f64) -> Vec<f64> {
+fn stairs(
+    rng: &mut Rng,
+    n: usize,
+    places: &[usize],
+    levels: &[f64],
+    spread: f64,
+    stalls: f64,
+) -> Vec<f64> {
     let level = |i: usize| levels[places.iter().filter(|&&place| i >= place).count()];
     (0..n)
         .map(|i| {
@@ -195,7 +262,11 @@ fn stairs(rng: &mut Rng, n: usize, places: &[usize], levels: &[f64], spread: f64
 }
 
 fn trials(short: usize) -> usize {
-    if std::env::var_os("HAKARU_LONG_TESTS").is_some() { short * 10 } else { short }
+    if std::env::var_os("HAKARU_LONG_TESTS").is_some() {
+        short * 10
+    } else {
+        short
+    }
 }
 
 /// 60, 36 and 17.7 MB/s were "no lasting fall"; equal thirds were found in none of 300.
@@ -213,22 +284,43 @@ fn stairs_of_two_and_three_falls_are_found_with_their_places_and_levels() {
                 levels.push(levels.last().unwrap() * (0.4 + 0.4 * rng.unit()));
             }
             let parts = falls_wanted + 1;
-            let jitter = |rng: &mut Rng, k: usize| (k as f64 + 0.3 * (rng.unit() - 0.5)) * n as f64 / parts as f64;
+            let jitter = |rng: &mut Rng, k: usize| {
+                (k as f64 + 0.3 * (rng.unit() - 0.5)) * n as f64 / parts as f64
+            };
             // One series in three has equal parts.
-            let places: Vec<usize> =
-                (1..parts).map(|k| if trial % 3 == 0 { k * n / parts } else { jitter(&mut rng, k) as usize }).collect();
+            let places: Vec<usize> = (1..parts)
+                .map(|k| {
+                    if trial % 3 == 0 {
+                        k * n / parts
+                    } else {
+                        jitter(&mut rng, k) as usize
+                    }
+                })
+                .collect();
             let stalls = [0.0, 0.02][trial % 2];
-            let found = falls(&timeline(&stairs(&mut rng, n, &places, &levels, spread, stalls))).falls;
+            let found = falls(&timeline(&stairs(
+                &mut rng, n, &places, &levels, spread, stalls,
+            )))
+            .falls;
             let close = |(fall, (&place, levels)): (&Cliff, (&usize, &[f64]))| {
                 let off = (fall.after_time.as_secs_f64() - place as f64 * TICK).abs();
                 let level = |got: f64, want: f64| (got / want - 1.0).abs() <= 0.05;
-                off <= 0.05 * n as f64 * TICK && level(fall.before.0, levels[0]) && level(fall.after.0, levels[1])
+                off <= 0.05 * n as f64 * TICK
+                    && level(fall.before.0, levels[0])
+                    && level(fall.after.0, levels[1])
             };
             right += usize::from(
-                found.len() == falls_wanted && found.iter().zip(places.iter().zip(levels.windows(2))).all(close),
+                found.len() == falls_wanted
+                    && found
+                        .iter()
+                        .zip(places.iter().zip(levels.windows(2)))
+                        .all(close),
             );
         }
-        assert!(right * 100 >= all * 95, "{falls_wanted} falls: {right} of {all}");
+        assert!(
+            right * 100 >= all * 95,
+            "{falls_wanted} falls: {right} of {all}"
+        );
     }
 }
 
@@ -237,9 +329,15 @@ fn the_stairs_of_a_real_card_are_found() {
     let mut rng = Rng::new(32);
     let speeds = stairs(&mut rng, 180, &[60, 120], &[60e6, 36e6, 17.7e6], 0.02, 0.0);
     let found = falls(&timeline(&speeds)).falls;
-    let levels: Vec<(f64, f64)> = found.iter().map(|f| (f.before.0 / 1e6, f.after.0 / 1e6)).collect();
+    let levels: Vec<(f64, f64)> = found
+        .iter()
+        .map(|f| (f.before.0 / 1e6, f.after.0 / 1e6))
+        .collect();
     assert_eq!(levels.len(), 2, "{levels:?}");
-    assert!((levels[0].1 - 36.0).abs() < 1.0 && (levels[1].1 - 17.7).abs() < 0.5, "{levels:?}");
+    assert!(
+        (levels[0].1 - 36.0).abs() < 1.0 && (levels[1].1 - 17.7).abs() < 0.5,
+        "{levels:?}"
+    );
 }
 
 /// Draws the speeds of a run with a number of intervals.
@@ -248,7 +346,9 @@ type Shape = fn(&mut Rng, usize) -> Vec<f64>;
 /// What looks like a fall and is none, by name.
 fn null_shapes() -> [(&'static str, Shape); 8] {
     fn noisy(rng: &mut Rng, n: usize, spread: f64, shape: impl Fn(f64) -> f64) -> Vec<f64> {
-        (0..n).map(|i| (shape(i as f64) * 40e6 * (1.0 + spread * normal(rng))).max(0.0)).collect()
+        (0..n)
+            .map(|i| (shape(i as f64) * 40e6 * (1.0 + spread * normal(rng))).max(0.0))
+            .collect()
     }
     fn period(rng: &mut Rng, n: usize) -> f64 {
         n as f64 * (0.08 + 0.5 * rng.unit())
@@ -267,7 +367,9 @@ fn null_shapes() -> [(&'static str, Shape); 8] {
         }),
         ("sine", |rng, n| {
             let (period, phase) = (period(rng, n), rng.unit() * 6.3);
-            noisy(rng, n, 0.02, |i| 1.0 + 0.35 * (phase + i / period * std::f64::consts::TAU).sin())
+            noisy(rng, n, 0.02, |i| {
+                1.0 + 0.35 * (phase + i / period * std::f64::consts::TAU).sin()
+            })
         }),
         ("sawtooth", |rng, n| {
             let (period, phase) = (period(rng, n), rng.unit());
@@ -275,7 +377,13 @@ fn null_shapes() -> [(&'static str, Shape); 8] {
         }),
         ("square", |rng, n| {
             let (period, phase) = (period(rng, n).min(n as f64 * 0.3), rng.unit());
-            noisy(rng, n, 0.02, |i| if (phase + i / period).fract() < 0.5 { 1.0 } else { 0.5 })
+            noisy(rng, n, 0.02, |i| {
+                if (phase + i / period).fract() < 0.5 {
+                    1.0
+                } else {
+                    0.5
+                }
+            })
         }),
         ("slope", |rng, n| {
             let slope = 0.6 * rng.unit();
@@ -291,7 +399,15 @@ fn null_shapes() -> [(&'static str, Shape); 8] {
                 .collect()
         }),
         ("stalls", |rng, n| {
-            (0..n).map(|_| if rng.unit() < 0.3 { 4e6 } else { 40e6 * (1.0 + 0.05 * normal(rng)) }).collect()
+            (0..n)
+                .map(|_| {
+                    if rng.unit() < 0.3 {
+                        4e6
+                    } else {
+                        40e6 * (1.0 + 0.05 * normal(rng))
+                    }
+                })
+                .collect()
         }),
     ]
 }
@@ -303,7 +419,9 @@ fn false_cliffs_are_rare_on_eight_null_shapes() {
     for (name, draw) in null_shapes() {
         let mut rng = Rng::new(33);
         let all = trials(400);
-        let found = (0..all).filter(|trial| cliff(&timeline(&draw(&mut rng, 60 + trial % 180))).is_some()).count();
+        let found = (0..all)
+            .filter(|trial| cliff(&timeline(&draw(&mut rng, 60 + trial % 180))).is_some())
+            .count();
         if found * 100 > all {
             told.push(format!("{name}: {found} of {all}"));
         }
@@ -314,19 +432,31 @@ fn false_cliffs_are_rare_on_eight_null_shapes() {
 #[test]
 fn throttling_and_garbage_collection_swing() {
     let mut rng = Rng::new(34);
-    let square: Vec<f64> =
-        (0..120).map(|i| if i / 15 % 2 == 0 { 40e6 } else { 20e6 } * (1.0 + 0.01 * normal(&mut rng))).collect();
+    let square: Vec<f64> = (0..120)
+        .map(|i| if i / 15 % 2 == 0 { 40e6 } else { 20e6 } * (1.0 + 0.01 * normal(&mut rng)))
+        .collect();
     let found = falls(&timeline(&square));
     let swing = found.swing.unwrap();
-    assert_eq!((found.falls.len(), swing.recoveries, swing.sawtooth), (0, 3, false), "{swing:?}");
+    assert_eq!(
+        (found.falls.len(), swing.recoveries, swing.sawtooth),
+        (0, 3, false),
+        "{swing:?}"
+    );
     assert!((swing.high.0 / 40e6 - 1.0).abs() < 0.02 && (swing.low.0 / 20e6 - 1.0).abs() < 0.02);
     let tooth = |i: u32| 48e6 - 24e6 * f64::from(i % 40) / 40.0;
-    let sawtooth: Vec<f64> = (0..160).map(|i| tooth(i) * (1.0 + 0.01 * normal(&mut rng))).collect();
+    let sawtooth: Vec<f64> = (0..160)
+        .map(|i| tooth(i) * (1.0 + 0.01 * normal(&mut rng)))
+        .collect();
     let found = falls(&timeline(&sawtooth));
-    assert!(found.falls.is_empty() && found.swing.is_some_and(|s| s.recoveries == 3 && s.sawtooth), "{found:?}");
+    assert!(
+        found.falls.is_empty() && found.swing.is_some_and(|s| s.recoveries == 3 && s.sawtooth),
+        "{found:?}"
+    );
     assert_eq!(falls(&timeline(&cached(60, 300e6, 80e6, 22e6))).swing, None);
     let (_, level) = null_shapes()[0];
-    let swings = (0..200).filter(|i| falls(&timeline(&level(&mut rng, 40 + i))).swing.is_some()).count();
+    let swings = (0..200)
+        .filter(|i| falls(&timeline(&level(&mut rng, 40 + i))).swing.is_some())
+        .count();
     assert!(swings <= 4, "{swings} of 200");
 }
 
@@ -342,9 +472,22 @@ fn a_fall_at_the_end_is_not_proven() {
 #[test]
 fn long_series_are_searched_in_cells_and_located_to_the_interval() {
     let mut rng = Rng::new(36);
-    let speeds = stairs(&mut rng, 4_000, &[1_003, 2_777], &[90e6, 50e6, 20e6], 0.05, 0.02);
+    let speeds = stairs(
+        &mut rng,
+        4_000,
+        &[1_003, 2_777],
+        &[90e6, 50e6, 20e6],
+        0.05,
+        0.02,
+    );
     let found = falls(&timeline(&speeds)).falls;
-    let at: Vec<f64> = found.iter().map(|f| f.after_time.as_secs_f64() / TICK).collect();
+    let at: Vec<f64> = found
+        .iter()
+        .map(|f| f.after_time.as_secs_f64() / TICK)
+        .collect();
     assert_eq!(at.len(), 2, "{at:?}");
-    assert!((at[0] - 1_003.0).abs() <= 2.0 && (at[1] - 2_777.0).abs() <= 2.0, "{at:?}");
+    assert!(
+        (at[0] - 1_003.0).abs() <= 2.0 && (at[1] - 2_777.0).abs() <= 2.0,
+        "{at:?}"
+    );
 }

@@ -11,18 +11,28 @@ fn verdict(a: &[f64], b: &[f64]) -> Verdict {
 #[test]
 fn clear_differences_are_different_and_carry_their_ratio() {
     let mut rng = Rng::new(3);
-    let (a, b) = (runs(&mut rng, 10, 100.0, 0.02), runs(&mut rng, 10, 200.0, 0.02));
+    let (a, b) = (
+        runs(&mut rng, 10, 100.0, 0.02),
+        runs(&mut rng, 10, 200.0, 0.02),
+    );
     let found = compare("seq write bandwidth", "B/s", &a, &b).unwrap();
     assert_eq!(found.verdict, Verdict::Different);
     let (low, high) = found.ratio_ci95.unwrap();
     assert!(low < 2.0 && 2.0 < high && high - low < 0.1, "{low} {high}");
-    assert!(found.p_adjusted == found.p_value && found.effect.unwrap() > 10.0 && found.delta == Some(1.0));
+    assert!(
+        found.p_adjusted == found.p_value
+            && found.effect.unwrap() > 10.0
+            && found.delta == Some(1.0)
+    );
 }
 
 #[test]
 fn equal_things_with_runs_enough_are_not_distinguished() {
     let mut rng = Rng::new(5);
-    let (a, b) = (runs(&mut rng, 10, 100.0, 0.02), runs(&mut rng, 10, 100.0, 0.02));
+    let (a, b) = (
+        runs(&mut rng, 10, 100.0, 0.02),
+        runs(&mut rng, 10, 100.0, 0.02),
+    );
     assert_eq!(verdict(&a, &b), Verdict::Equivalent);
 }
 
@@ -30,14 +40,29 @@ fn equal_things_with_runs_enough_are_not_distinguished() {
 #[test]
 fn equivalence_is_shown_by_two_one_sided_tests() {
     // scipy: max of ttest_ind(b, a / 1.05, equal_var=False, alternative="greater") and (b, a * 1.05, "less").
-    let (a, b) = ([100.0, 101.0, 99.0, 100.5, 98.5], [101.0, 100.0, 102.0, 99.5, 100.5]);
+    let (a, b) = (
+        [100.0, 101.0, 99.0, 100.5, 98.5],
+        [101.0, 100.0, 102.0, 99.5, 100.5],
+    );
     let found = compare("x", "1/s", &a, &b).unwrap();
-    assert!((found.p_equivalence.unwrap() - 0.000_105_880_159_684_813_18).abs() < 1e-9, "{found:?}");
+    assert!(
+        (found.p_equivalence.unwrap() - 0.000_105_880_159_684_813_18).abs() < 1e-9,
+        "{found:?}"
+    );
     assert_eq!(found.verdict, Verdict::Equivalent);
-    let (a, b) = (crate::stats::samples::PLANT_CONTROL, crate::stats::samples::PLANT_TREATED);
+    let (a, b) = (
+        crate::stats::samples::PLANT_CONTROL,
+        crate::stats::samples::PLANT_TREATED,
+    );
     let found = compare("x", "1/s", &a, &b).unwrap();
-    assert!((found.p_equivalence.unwrap() - 0.663_162_975_534_156_4).abs() < 0.02, "{found:?}");
-    assert!(matches!(found.verdict, Verdict::Undecided { needed: Some(11..) }), "{found:?}");
+    assert!(
+        (found.p_equivalence.unwrap() - 0.663_162_975_534_156_4).abs() < 0.02,
+        "{found:?}"
+    );
+    assert!(
+        matches!(found.verdict, Verdict::Undecided { needed: Some(11..) }),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -54,7 +79,14 @@ fn intervals_exclude_one_exactly_when_the_verdict_is_different() {
             .collect();
         let pairs: Vec<SamplePair<'_>> = sides
             .iter()
-            .map(|(a, b)| SamplePair::new("x", "1/s", ComparedSample::Values(a), ComparedSample::Values(b)))
+            .map(|(a, b)| {
+                SamplePair::new(
+                    "x",
+                    "1/s",
+                    ComparedSample::Values(a),
+                    ComparedSample::Values(b),
+                )
+            })
             .collect();
         for found in compare_family(&pairs) {
             assert_eq!(found.family, 6);
@@ -80,22 +112,42 @@ fn secondary_figures_cost_the_primary_ones_nothing() {
     let (a, b) = ([337.0, 348.0], [695.0, 644.0]);
     let pair = |primary| SamplePair {
         primary,
-        ..SamplePair::new("x", "1/s", ComparedSample::Values(&a), ComparedSample::Values(&b))
+        ..SamplePair::new(
+            "x",
+            "1/s",
+            ComparedSample::Values(&a),
+            ComparedSample::Values(&b),
+        )
     };
     let found = compare_family(&[pair(true), pair(false), pair(false), pair(false)]);
     assert_eq!((found[0].verdict, found[0].family), (Verdict::Different, 1));
-    assert!(found[1..].iter().all(|c| c.verdict != Verdict::Different && c.family == 3));
+    assert!(
+        found[1..]
+            .iter()
+            .all(|c| c.verdict != Verdict::Different && c.family == 3)
+    );
 }
 
 #[test]
 fn too_few_runs_say_how_many_would_do() {
     // 10 % apart at about 6 % spread: two runs of each cannot tell.
     let found = verdict(&[100.0, 109.0], &[110.0, 118.0]);
-    let Verdict::Undecided { needed: Some(needed) } = found else { panic!("{found:?}") };
+    let Verdict::Undecided {
+        needed: Some(needed),
+    } = found
+    else {
+        panic!("{found:?}")
+    };
     assert!((5..15).contains(&needed), "{needed}");
-    assert_eq!(verdict(&[100.0], &[110.0]), Verdict::Undecided { needed: None });
+    assert_eq!(
+        verdict(&[100.0], &[110.0]),
+        Verdict::Undecided { needed: None }
+    );
     // A single run borrows the spread of the other side.
-    assert!(matches!(verdict(&[100.0], &[110.0, 112.0, 108.0]), Verdict::Undecided { needed: Some(_) }));
+    assert!(matches!(
+        verdict(&[100.0], &[110.0, 112.0, 108.0]),
+        Verdict::Undecided { needed: Some(_) }
+    ));
 }
 
 #[test]
@@ -112,9 +164,20 @@ fn a_family_is_judged_together() {
     // Alone, p = 0.04 is different; as one of three it is not.
     let a = [337.0, 348.0];
     let b = [695.0, 644.0];
-    let pair = |q: &str| SamplePair::new(q, "1/s", ComparedSample::Values(&a), ComparedSample::Values(&b));
+    let pair = |q: &str| {
+        SamplePair::new(
+            q,
+            "1/s",
+            ComparedSample::Values(&a),
+            ComparedSample::Values(&b),
+        )
+    };
     let three = compare_family(&[pair("x"), pair("y"), pair("z")]);
-    assert!(three.iter().all(|c| c.verdict != Verdict::Different && c.p_adjusted > c.p_value));
+    assert!(
+        three
+            .iter()
+            .all(|c| c.verdict != Verdict::Different && c.p_adjusted > c.p_value)
+    );
 }
 
 #[test]
@@ -122,21 +185,43 @@ fn all_cards_are_compared_with_each_other_as_one_family() {
     let card = |i, speed| crate::testing::read_series(i, speed, 0.01);
     let cards = [card(1, 40e6), card(2, 40e6), card(3, 30e6)];
     let found = compare_all(&cards.iter().collect::<Vec<_>>());
-    let verdict = |a, b| found.iter().find(|f| (f.a, f.b) == (a, b)).unwrap().comparison.verdict;
+    let verdict = |a, b| {
+        found
+            .iter()
+            .find(|f| (f.a, f.b) == (a, b))
+            .unwrap()
+            .comparison
+            .verdict
+    };
     assert_eq!(found.len(), 3);
-    assert_eq!((verdict(0, 2), verdict(1, 2)), (Verdict::Different, Verdict::Different));
+    assert_eq!(
+        (verdict(0, 2), verdict(1, 2)),
+        (Verdict::Different, Verdict::Different)
+    );
     assert_ne!(verdict(0, 1), Verdict::Different);
 }
 
 #[test]
 fn published_means_and_deviations_can_be_compared() {
     // Two cards of a published table: 18.6 ± 0.6 and 18.1 ± 0.1 MB/s, ten runs each.
-    let side = |mean, deviation| ComparedSample::Published(SampleMoments::new(10, mean, deviation).unwrap());
-    let found =
-        compare_family(&[SamplePair::new("seq write", "MB/s", side(18.6, 0.6), side(18.1, 0.1))]).pop().unwrap();
+    let side = |mean, deviation| {
+        ComparedSample::Published(SampleMoments::new(10, mean, deviation).unwrap())
+    };
+    let found = compare_family(&[SamplePair::new(
+        "seq write",
+        "MB/s",
+        side(18.6, 0.6),
+        side(18.1, 0.1),
+    )])
+    .pop()
+    .unwrap();
     assert_eq!(found.verdict, Verdict::Different);
     // scipy.stats.ttest_ind_from_stats(18.6, .6, 10, 18.1, .1, 10, equal_var=False).pvalue
-    assert!((found.p_value.unwrap() - 0.027_578_869_4).abs() < 1e-9, "{:?}", found.p_value);
+    assert!(
+        (found.p_value.unwrap() - 0.027_578_869_4).abs() < 1e-9,
+        "{:?}",
+        found.p_value
+    );
     assert_eq!(found.p_value_ranks, None);
 }
 
@@ -146,15 +231,22 @@ fn published_deviations_of_any_size_are_judged() {
     let sizes = [0.0, 1e-300, 1e-90, 1.0, 1e78, 1e155, 1e200, 1e308];
     for (a, b) in sizes.iter().flat_map(|&a| sizes.map(|b| (a, b))) {
         for (x, y) in [(18.6, 18.1), (0.0, 0.0), (1e-200, 1e200)] {
-            let side = |mean, deviation| ComparedSample::Published(SampleMoments::new(10, mean, deviation).unwrap());
-            let found = compare_family(&[SamplePair::new("seq write", "MB/s", side(x, a), side(y, b))]).pop().unwrap();
+            let side = |mean, deviation| {
+                ComparedSample::Published(SampleMoments::new(10, mean, deviation).unwrap())
+            };
+            let found =
+                compare_family(&[SamplePair::new("seq write", "MB/s", side(x, a), side(y, b))])
+                    .pop()
+                    .unwrap();
             let p = found.p_value.unwrap();
             assert!((0.0..=1.0).contains(&p), "{x} ± {a} against {y} ± {b}: {p}");
             serde_json::to_string(&found).unwrap();
         }
     }
     let wild = |mean| ComparedSample::Published(SampleMoments::new(10, mean, 1e200).unwrap());
-    let found = compare_family(&[SamplePair::new("seq write", "MB/s", wild(18.6), wild(18.1))]).pop().unwrap();
+    let found = compare_family(&[SamplePair::new("seq write", "MB/s", wild(18.6), wild(18.1))])
+        .pop()
+        .unwrap();
     assert_eq!(found.verdict, Verdict::Undecided { needed: None });
 }
 

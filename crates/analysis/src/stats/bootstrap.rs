@@ -21,7 +21,12 @@ pub struct Bootstrap {
 
 impl Default for Bootstrap {
     fn default() -> Self {
-        Bootstrap { resamples: 10_000, seed: 0x6861_6b61_7275, level: super::LEVEL, expand: true }
+        Bootstrap {
+            resamples: 10_000,
+            seed: 0x6861_6b61_7275,
+            level: super::LEVEL,
+            expand: true,
+        }
     }
 }
 
@@ -29,10 +34,17 @@ impl Bootstrap {
     /// Percentile interval of a statistic. `None` for fewer than two values, or where the statistic has no finite value.
     ///
     /// Source: Efron (1979).
-    pub fn percentile(&self, values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Option<(f64, f64)> {
+    pub fn percentile(
+        &self,
+        values: &[f64],
+        statistic: impl Fn(&[f64]) -> f64,
+    ) -> Option<(f64, f64)> {
         let draws = self.draws(values, &statistic)?;
         let z = self.tail_z(values.len())?;
-        Some((quantile_sorted(&draws, normal_cdf(-z)), quantile_sorted(&draws, normal_cdf(z))))
+        Some((
+            quantile_sorted(&draws, normal_cdf(-z)),
+            quantile_sorted(&draws, normal_cdf(z)),
+        ))
     }
 
     /// Bias-corrected and accelerated interval of a statistic. `None` as for [`percentile`](Self::percentile).
@@ -41,16 +53,25 @@ impl Bootstrap {
     pub fn bca(&self, values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Option<(f64, f64)> {
         let draws = self.draws(values, &statistic)?;
         let whole = statistic(values);
-        let (below, up_to) = (draws.partition_point(|&d| d < whole), draws.partition_point(|&d| d <= whole));
+        let (below, up_to) = (
+            draws.partition_point(|&d| d < whole),
+            draws.partition_point(|&d| d <= whole),
+        );
         let bias = normal_quantile((below + up_to) as f64 / (2 * draws.len()) as f64);
         let acceleration = acceleration(values, &statistic)?;
         let z = self.tail_z(values.len())?;
         if !bias.is_finite() {
             // All draws lie on one side: there is nothing to correct by.
-            return Some((quantile_sorted(&draws, normal_cdf(-z)), quantile_sorted(&draws, normal_cdf(z))));
+            return Some((
+                quantile_sorted(&draws, normal_cdf(-z)),
+                quantile_sorted(&draws, normal_cdf(z)),
+            ));
         }
         let share = |z: f64| normal_cdf(bias + (bias + z) / (1.0 - acceleration * (bias + z)));
-        Some((quantile_sorted(&draws, share(-z)), quantile_sorted(&draws, share(z))))
+        Some((
+            quantile_sorted(&draws, share(-z)),
+            quantile_sorted(&draws, share(z)),
+        ))
     }
 
     /// The statistic of each resample, in rising order.
@@ -92,14 +113,23 @@ fn pick(values: &[f64], rng: &mut Rng) -> f64 {
 fn acceleration(values: &[f64], statistic: &impl Fn(&[f64]) -> f64) -> Option<f64> {
     let without: Vec<f64> = (0..values.len())
         .map(|left_out| {
-            let rest: Vec<f64> = values.iter().enumerate().filter(|&(i, _)| i != left_out).map(|(_, &v)| v).collect();
+            let rest: Vec<f64> = values
+                .iter()
+                .enumerate()
+                .filter(|&(i, _)| i != left_out)
+                .map(|(_, &v)| v)
+                .collect();
             statistic(&rest)
         })
         .collect();
     let middle = mean(&without)?;
     let power = |k: i32| without.iter().map(|v| (middle - v).powi(k)).sum::<f64>();
     let spread = power(2);
-    Some(if spread > 0.0 { power(3) / (6.0 * spread.powf(1.5)) } else { 0.0 })
+    Some(if spread > 0.0 {
+        power(3) / (6.0 * spread.powf(1.5))
+    } else {
+        0.0
+    })
 }
 
 #[cfg(test)]
@@ -111,7 +141,12 @@ mod tests {
         values.iter().sum::<f64>() / values.len() as f64
     }
 
-    const PLAIN: Bootstrap = Bootstrap { resamples: 40_000, seed: 1, level: 0.95, expand: false };
+    const PLAIN: Bootstrap = Bootstrap {
+        resamples: 40_000,
+        seed: 1,
+        level: 0.95,
+        expand: false,
+    };
 
     #[test]
     fn intervals_agree_with_scipy_within_the_noise_of_resampling() {
@@ -131,8 +166,10 @@ mod tests {
     #[test]
     fn the_law_school_scores_have_the_interval_of_scipy() {
         // LSAT of 15 law schools, Efron and Tibshirani (1993), table 3.1; scipy.stats.bootstrap(..., method='BCa').
-        let lsat =
-            [576.0, 635.0, 558.0, 578.0, 666.0, 580.0, 555.0, 661.0, 651.0, 605.0, 653.0, 575.0, 545.0, 572.0, 594.0];
+        let lsat = [
+            576.0, 635.0, 558.0, 578.0, 666.0, 580.0, 555.0, 661.0, 651.0, 605.0, 653.0, 575.0,
+            545.0, 572.0, 594.0,
+        ];
         let (low, high) = PLAIN.bca(&lsat, mean_of).unwrap();
         close(low, 581.47, 1.0);
         close(high, 622.47, 1.0);
@@ -140,9 +177,15 @@ mod tests {
 
     #[test]
     fn one_seed_one_interval_and_expansion_widens() {
-        let expanded = Bootstrap { expand: true, ..PLAIN };
+        let expanded = Bootstrap {
+            expand: true,
+            ..PLAIN
+        };
         assert_eq!(PLAIN.bca(&SKEWED, mean_of), PLAIN.bca(&SKEWED, mean_of));
-        let (narrow, wide) = (PLAIN.bca(&SKEWED, mean_of).unwrap(), expanded.bca(&SKEWED, mean_of).unwrap());
+        let (narrow, wide) = (
+            PLAIN.bca(&SKEWED, mean_of).unwrap(),
+            expanded.bca(&SKEWED, mean_of).unwrap(),
+        );
         assert!(wide.0 < narrow.0 && wide.1 > narrow.1);
     }
 

@@ -26,7 +26,10 @@ impl SampleMoments {
     /// ([`super::order::effective_runs`]).
     pub fn of(values: &[f64]) -> Option<SampleMoments> {
         let moments = SampleMoments::independent(values)?;
-        Some(SampleMoments { effective: super::order::effective_runs(values), ..moments })
+        Some(SampleMoments {
+            effective: super::order::effective_runs(values),
+            ..moments
+        })
     }
 
     /// Of a sample of independent values, whatever their order.
@@ -38,21 +41,39 @@ impl SampleMoments {
             return None;
         }
         let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-        SampleMoments::new(values.len(), mean, (squares / (values.len() - 1) as f64).sqrt())
+        SampleMoments::new(
+            values.len(),
+            mean,
+            (squares / (values.len() - 1) as f64).sqrt(),
+        )
     }
 
     /// Of published figures. `None` for fewer than two values, a negative deviation, or what is not finite.
     pub fn new(n: usize, mean: f64, deviation: f64) -> Option<SampleMoments> {
         let sound = n >= 2 && mean.is_finite() && deviation.is_finite() && deviation >= 0.0;
-        let deviation = if deviation <= mean.abs() * NOISE_FLOOR { 0.0 } else { deviation };
-        sound.then_some(SampleMoments { n, mean, deviation, effective: n as f64, rounding: 0.0 })
+        let deviation = if deviation <= mean.abs() * NOISE_FLOOR {
+            0.0
+        } else {
+            deviation
+        };
+        sound.then_some(SampleMoments {
+            n,
+            mean,
+            deviation,
+            effective: n as f64,
+            rounding: 0.0,
+        })
     }
 
     /// The same figures as they were printed: the mean is known to `mean` either way, the deviation to `deviation`.
     ///
     /// A deviation that was printed as 0 may be anything up to half of its last digit, and is taken for that.
     pub fn rounded(self, mean: f64, deviation: f64) -> SampleMoments {
-        SampleMoments { rounding: mean, deviation: self.deviation.max(deviation), ..self }
+        SampleMoments {
+            rounding: mean,
+            deviation: self.deviation.max(deviation),
+            ..self
+        }
     }
 
     /// Variance of the mean: that of the runs, and that of rounding, which is spread evenly over the last digit.
@@ -101,7 +122,11 @@ pub(crate) fn quantile_sorted(sorted: &[f64], share: f64) -> f64 {
     let below = place.floor() as usize;
     let above = (below + 1).min(last);
     let part = place - below as f64;
-    if part == 0.0 { sorted[below] } else { sorted[below] + part * (sorted[above] - sorted[below]) }
+    if part == 0.0 {
+        sorted[below]
+    } else {
+        sorted[below] + part * (sorted[above] - sorted[below])
+    }
 }
 
 /// The middle value, or the mean of the two in the middle.
@@ -113,7 +138,12 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// distribution (Hampel 1974).
 pub fn mad(values: &[f64]) -> Option<f64> {
     let middle = median(values)?;
-    median(&values.iter().map(|v| (v - middle).abs()).collect::<Vec<_>>())
+    median(
+        &values
+            .iter()
+            .map(|v| (v - middle).abs())
+            .collect::<Vec<_>>(),
+    )
 }
 
 #[cfg(test)]
@@ -145,13 +175,19 @@ mod tests {
     #[test]
     fn equal_values_have_no_deviation_whatever_rounding_leaves() {
         assert_eq!(SampleMoments::of(&[0.1; 7]).unwrap().deviation, 0.0);
-        assert_eq!(SampleMoments::of(&[33.6e6 / 3.0; 9]).unwrap().deviation, 0.0);
+        assert_eq!(
+            SampleMoments::of(&[33.6e6 / 3.0; 9]).unwrap().deviation,
+            0.0
+        );
     }
 
     #[test]
     fn quantiles_reach_from_the_smallest_to_the_largest() {
         let values = [3.0, 1.0, 2.0];
-        assert_eq!((quantile(&values, 0.0), quantile(&values, 1.0)), (Some(1.0), Some(3.0)));
+        assert_eq!(
+            (quantile(&values, 0.0), quantile(&values, 1.0)),
+            (Some(1.0), Some(3.0))
+        );
         assert_eq!(quantile(&[5.0], 0.37), Some(5.0));
     }
 }

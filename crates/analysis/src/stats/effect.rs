@@ -21,7 +21,8 @@ pub struct HedgesG {
 pub fn hedges_g(a: &SampleMoments, b: &SampleMoments, level: f64) -> Option<HedgesG> {
     let (na, nb) = (a.n as f64, b.n as f64);
     let df = na + nb - 2.0;
-    let pooled = (((na - 1.0) * a.deviation.powi(2) + (nb - 1.0) * b.deviation.powi(2)) / df).sqrt();
+    let pooled =
+        (((na - 1.0) * a.deviation.powi(2) + (nb - 1.0) * b.deviation.powi(2)) / df).sqrt();
     if pooled == 0.0 {
         return None;
     }
@@ -31,7 +32,10 @@ pub fn hedges_g(a: &SampleMoments, b: &SampleMoments, level: f64) -> Option<Hedg
     let scale = (1.0 / a.effective + 1.0 / b.effective).sqrt();
     let tail = (1.0 - level) / 2.0;
     let t = d / scale;
-    let interval = (scale * noncentrality(t, df, 1.0 - tail)?, scale * noncentrality(t, df, tail)?);
+    let interval = (
+        scale * noncentrality(t, df, 1.0 - tail)?,
+        scale * noncentrality(t, df, tail)?,
+    );
     Some(HedgesG { g, interval })
 }
 
@@ -62,7 +66,11 @@ fn noncentrality(t: f64, df: f64, p: f64) -> Option<f64> {
         if middle <= low || middle >= high {
             break;
         }
-        if below(middle) > p { low = middle } else { high = middle }
+        if below(middle) > p {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     Some((low + high) / 2.0)
 }
@@ -107,8 +115,16 @@ mod tests {
         let of = |v: &[f64]| SampleMoments::independent(v).unwrap();
         let found = hedges_g(&of(&PLANT_CONTROL), &of(&PLANT_TREATED), 0.95).unwrap();
         close(found.g, -0.510_184_064_085_513, 1e-9);
-        close(found.interval.0, -1.358_960_351_155_602 / 0.957_646_427_023_716, 1e-7);
-        close(found.interval.1, 0.352_143_005_788_331_85 / 0.957_646_427_023_716, 1e-7);
+        close(
+            found.interval.0,
+            -1.358_960_351_155_602 / 0.957_646_427_023_716,
+            1e-7,
+        );
+        close(
+            found.interval.1,
+            0.352_143_005_788_331_85 / 0.957_646_427_023_716,
+            1e-7,
+        );
     }
 
     #[test]

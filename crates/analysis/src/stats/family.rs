@@ -29,7 +29,10 @@ mod tests {
         }
         assert_eq!(bonferroni(&[0.9, 0.8]), [1.0, 1.0]);
         assert_eq!(bonferroni(&[]), Vec::<f64>::new());
-        assert_eq!((simultaneous_level(0.95, 1), simultaneous_level(0.95, 0)), (0.95, 0.95));
+        assert_eq!(
+            (simultaneous_level(0.95, 1), simultaneous_level(0.95, 0)),
+            (0.95, 0.95)
+        );
         assert!((simultaneous_level(0.95, 10) - 0.995).abs() < 1e-12);
     }
 }

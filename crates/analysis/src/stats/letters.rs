@@ -6,7 +6,10 @@
 /// dropped ("insert and absorb"). Letters go to the sets in the order of their first members. Source: Piepho (2004).
 pub fn letters(n: usize, differ: impl Fn(usize, usize) -> bool) -> Vec<String> {
     let mut sets: Vec<Vec<bool>> = vec![vec![true; n]];
-    for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).filter(|&(i, j)| differ(i, j)) {
+    for (i, j) in (0..n)
+        .flat_map(|i| (i + 1..n).map(move |j| (i, j)))
+        .filter(|&(i, j)| differ(i, j))
+    {
         let (both, mut rest): (Vec<_>, Vec<_>) = sets.into_iter().partition(|set| set[i] && set[j]);
         for set in both {
             for out in [i, j] {
@@ -17,8 +20,22 @@ pub fn letters(n: usize, differ: impl Fn(usize, usize) -> bool) -> Vec<String> {
         }
         sets = absorbed(rest);
     }
-    sets.sort_by_key(|set| set.iter().enumerate().filter(|(_, is)| **is).map(|(i, _)| i).collect::<Vec<_>>());
-    (0..n).map(|i| sets.iter().enumerate().filter(|(_, set)| set[i]).map(|(nth, _)| letter(nth)).collect()).collect()
+    sets.sort_by_key(|set| {
+        set.iter()
+            .enumerate()
+            .filter(|(_, is)| **is)
+            .map(|(i, _)| i)
+            .collect::<Vec<_>>()
+    });
+    (0..n)
+        .map(|i| {
+            sets.iter()
+                .enumerate()
+                .filter(|(_, set)| set[i])
+                .map(|(nth, _)| letter(nth))
+                .collect()
+        })
+        .collect()
 }
 
 /// Without sets that lie within others.
@@ -38,7 +55,11 @@ fn absorbed(sets: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
 /// `a` to `z`, then `a1`, `b1` and so on.
 fn letter(nth: usize) -> String {
     let letter = char::from(b'a' + (nth % 26) as u8);
-    if nth < 26 { letter.to_string() } else { format!("{letter}{}", nth / 26) }
+    if nth < 26 {
+        letter.to_string()
+    } else {
+        format!("{letter}{}", nth / 26)
+    }
 }
 
 #[cfg(test)]

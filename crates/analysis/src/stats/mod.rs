@@ -46,15 +46,21 @@ pub(crate) mod samples {
     /// `sleep$extra`, group 2.
     pub(crate) const SLEEP_2: [f64; 10] = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
     /// `PlantGrowth$weight`, control: Dobson (1983).
-    pub(crate) const PLANT_CONTROL: [f64; 10] = [4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14];
+    pub(crate) const PLANT_CONTROL: [f64; 10] =
+        [4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14];
     /// `PlantGrowth$weight`, treatment 1.
-    pub(crate) const PLANT_TREATED: [f64; 10] = [4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69];
+    pub(crate) const PLANT_TREATED: [f64; 10] =
+        [4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69];
     /// A skewed sample without a source: waiting times made up for these tests.
-    pub(crate) const SKEWED: [f64; 12] = [0.1, 0.3, 0.2, 2.5, 0.7, 0.9, 1.8, 0.05, 4.2, 0.6, 0.4, 1.1];
+    pub(crate) const SKEWED: [f64; 12] =
+        [0.1, 0.3, 0.2, 2.5, 0.7, 0.9, 1.8, 0.05, 4.2, 0.6, 0.4, 1.1];
 
     /// Fails unless the two agree to the given absolute error.
     #[track_caller]
     pub(crate) fn close(got: f64, want: f64, error: f64) {
-        assert!((got - want).abs() <= error, "got {got}, want {want} ± {error}");
+        assert!(
+            (got - want).abs() <= error,
+            "got {got}, want {want} ± {error}"
+        );
     }
 }

@@ -24,9 +24,17 @@ pub fn drift(values: &[f64]) -> Option<Drift> {
     let centre = (n - 1) as f64 / 2.0;
     let offset = |i: usize| i as f64 - centre;
     let sxx: f64 = (0..n).map(|i| offset(i).powi(2)).sum();
-    let sxy: f64 = values.iter().enumerate().map(|(i, v)| offset(i) * (v - middle)).sum();
+    let sxy: f64 = values
+        .iter()
+        .enumerate()
+        .map(|(i, v)| offset(i) * (v - middle))
+        .sum();
     let slope = sxy / sxx;
-    let rest: f64 = values.iter().enumerate().map(|(i, v)| (v - middle - slope * offset(i)).powi(2)).sum();
+    let rest: f64 = values
+        .iter()
+        .enumerate()
+        .map(|(i, v)| (v - middle - slope * offset(i)).powi(2))
+        .sum();
     let df = (n - 2) as f64;
     let error = (rest / df / sxx).sqrt();
     let floor = middle.abs() * super::NOISE_FLOOR;
@@ -47,7 +55,10 @@ pub fn lag1(values: &[f64]) -> Option<f64> {
     let middle = mean(values)?;
     let spread: f64 = values.iter().map(|v| (v - middle).powi(2)).sum();
     let floor = values.len() as f64 * (middle * super::NOISE_FLOOR).powi(2);
-    let neighbours: f64 = values.windows(2).map(|w| (w[0] - middle) * (w[1] - middle)).sum();
+    let neighbours: f64 = values
+        .windows(2)
+        .map(|w| (w[0] - middle) * (w[1] - middle))
+        .sum();
     (values.len() >= 3 && spread > floor).then(|| neighbours / spread)
 }
 
@@ -68,7 +79,11 @@ pub fn effective_runs(values: &[f64]) -> f64 {
     let Some(r) = lag1(values).filter(|_| values.len() >= FEWEST_DEPENDENT) else {
         return n;
     };
-    let r = if values.len() < super::shape::FEWEST { r * (1.0 - 2.5 / n) } else { r + 1.2 / n };
+    let r = if values.len() < super::shape::FEWEST {
+        r * (1.0 - 2.5 / n)
+    } else {
+        r + 1.2 / n
+    };
     let r = r.clamp(0.0, MOST_ALIKE);
     (n * (1.0 - r) / (1.0 + r)).max(1.5)
 }
@@ -89,13 +104,21 @@ mod tests {
     #[test]
     fn the_correlation_is_that_of_r() {
         // R: acf(ctl, plot = FALSE)$acf[2]
-        close(lag1(&PLANT_CONTROL).unwrap(), -0.269_821_827_736_310_36, 1e-12);
+        close(
+            lag1(&PLANT_CONTROL).unwrap(),
+            -0.269_821_827_736_310_36,
+            1e-12,
+        );
     }
 
     #[test]
     fn alike_neighbors_count_for_fewer() {
         assert_eq!(effective_runs(&PLANT_CONTROL), 10.0);
-        assert_eq!(effective_runs(&[1.0, 1.1, 1.2, 1.3]), 4.0, "four are too few to tell");
+        assert_eq!(
+            effective_runs(&[1.0, 1.1, 1.2, 1.3]),
+            4.0,
+            "four are too few to tell"
+        );
         let steps = [1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0];
         assert!(effective_runs(&steps) < 3.5, "{}", effective_runs(&steps));
         assert_eq!(effective_runs(&[2.0; 6]), 6.0);

@@ -28,14 +28,20 @@ pub fn outliers(values: &[f64]) -> Vec<Outlier> {
     let Some(sorted) = sorted(values).filter(|s| s.len() >= FEWEST) else {
         return Vec::new();
     };
-    let (q1, q3) = (quantile_sorted(&sorted, 0.25), quantile_sorted(&sorted, 0.75));
+    let (q1, q3) = (
+        quantile_sorted(&sorted, 0.25),
+        quantile_sorted(&sorted, 0.75),
+    );
     let range = q3 - q1;
     let outside = |v: f64, k: f64| v < q1 - k * range || v > q3 + k * range;
     values
         .iter()
         .enumerate()
         .filter(|&(_, &v)| outside(v, 1.5))
-        .map(|(index, &v)| Outlier { index, far: outside(v, 3.0) })
+        .map(|(index, &v)| Outlier {
+            index,
+            far: outside(v, 3.0),
+        })
         .collect()
 }
 
@@ -47,8 +53,20 @@ mod tests {
     fn fences_are_where_tukey_puts_them() {
         // Quartiles 2 and 4, range 2: inner fences -1 and 7, outer -4 and 10.
         let values = [1.0, 2.0, 3.0, 4.0, 9.0];
-        assert_eq!(outliers(&values), [Outlier { index: 4, far: false }]);
-        assert_eq!(outliers(&[1.0, 2.0, 3.0, 4.0, 11.0]), [Outlier { index: 4, far: true }]);
+        assert_eq!(
+            outliers(&values),
+            [Outlier {
+                index: 4,
+                far: false
+            }]
+        );
+        assert_eq!(
+            outliers(&[1.0, 2.0, 3.0, 4.0, 11.0]),
+            [Outlier {
+                index: 4,
+                far: true
+            }]
+        );
         assert_eq!(outliers(&[1.0, 2.0, 3.0, 4.0, 7.0]), []);
         assert_eq!(outliers(&[1.0, 2.0, 3.0, 99.0]), []);
     }
@@ -63,6 +81,9 @@ mod tests {
             any += u32::from(!found.is_empty());
             far += u32::from(found.iter().any(|o| o.far));
         }
-        assert!((800..1_400).contains(&any) && (120..240).contains(&far), "{any} {far}");
+        assert!(
+            (800..1_400).contains(&any) && (120..240).contains(&far),
+            "{any} {far}"
+        );
     }
 }

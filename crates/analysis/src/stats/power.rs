@@ -24,7 +24,12 @@ pub struct Design {
 /// Source: Cohen (1988), section 2.2, with Satterthwaite's degrees of freedom. With equal deviations it is
 /// `power.t.test` of R in its strict form. `None` for fewer than two runs, or values that are not finite.
 pub fn power(design: &Design, n: u32) -> Option<f64> {
-    let Design { difference, deviation_a, deviation_b, alpha } = *design;
+    let Design {
+        difference,
+        deviation_a,
+        deviation_b,
+        alpha,
+    } = *design;
     let (va, vb) = (deviation_a.powi(2), deviation_b.powi(2));
     if n < 2 || !(difference.is_finite() && (va + vb).is_finite()) {
         return None;
@@ -56,7 +61,11 @@ pub fn runs_needed(design: &Design, wanted: f64) -> Option<u32> {
     let (mut short, mut long) = (1, MOST);
     while long - short > 1 {
         let middle = (short + long) / 2;
-        if enough(middle) { long = middle } else { short = middle }
+        if enough(middle) {
+            long = middle
+        } else {
+            short = middle
+        }
     }
     Some(long)
 }
@@ -67,7 +76,12 @@ mod tests {
     use super::*;
 
     fn design(difference: f64) -> Design {
-        Design { difference, deviation_a: 1.0, deviation_b: 1.0, alpha: 0.05 }
+        Design {
+            difference,
+            deviation_a: 1.0,
+            deviation_b: 1.0,
+            alpha: 0.05,
+        }
     }
 
     #[test]
@@ -93,15 +107,30 @@ mod tests {
         assert_eq!(runs_needed(&design(0.5), 0.8), Some(64));
         assert_eq!(runs_needed(&design(0.0), 0.8), None);
         // Five percent at two percent spread.
-        let five = Design { difference: 0.05, deviation_a: 0.02, deviation_b: 0.02, alpha: 0.05 };
+        let five = Design {
+            difference: 0.05,
+            deviation_a: 0.02,
+            deviation_b: 0.02,
+            alpha: 0.05,
+        };
         assert_eq!(runs_needed(&five, 0.8), Some(4));
     }
 
     #[test]
     fn extremes_have_an_answer() {
-        let sharp = Design { difference: 1.0, deviation_a: 1e-6, deviation_b: 0.0, alpha: 0.05 };
+        let sharp = Design {
+            difference: 1.0,
+            deviation_a: 1e-6,
+            deviation_b: 0.0,
+            alpha: 0.05,
+        };
         assert!(runs_needed(&sharp, 0.8).is_some_and(|n| n <= 4));
-        let exact = Design { difference: 1.0, deviation_a: 0.0, deviation_b: 0.0, alpha: 0.05 };
+        let exact = Design {
+            difference: 1.0,
+            deviation_a: 0.0,
+            deviation_b: 0.0,
+            alpha: 0.05,
+        };
         assert_eq!(runs_needed(&exact, 0.8), Some(2));
         assert_eq!(runs_needed(&design(1e-9), 0.8), None);
     }

@@ -28,16 +28,25 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<MannWhitney> {
     let u = pairs_won(a, b);
     let ties = tie_sizes(a, b);
     if ties.is_empty() && a.len() + b.len() <= EXACT_UP_TO {
-        return Some(MannWhitney { u, p: exact_p(u, a.len(), b.len()), exact: true });
+        return Some(MannWhitney {
+            u,
+            p: exact_p(u, a.len(), b.len()),
+            exact: true,
+        });
     }
-    Some(MannWhitney { u, p: normal_p(u, a.len() as f64, b.len() as f64, &ties), exact: false })
+    Some(MannWhitney {
+        u,
+        p: normal_p(u, a.len() as f64, b.len() as f64, &ties),
+        exact: false,
+    })
 }
 
 /// Pairs in which `b` exceeds `a`, ties half. Cost: sorting `a`.
 pub(crate) fn pairs_won(a: &[f64], b: &[f64]) -> f64 {
     let mut a = a.to_vec();
     a.sort_by(f64::total_cmp);
-    let won = |y: f64| (a.partition_point(|&x| x < y) + a.partition_point(|&x| x <= y)) as f64 / 2.0;
+    let won =
+        |y: f64| (a.partition_point(|&x| x < y) + a.partition_point(|&x| x <= y)) as f64 / 2.0;
     b.iter().map(|&y| won(y)).sum()
 }
 
@@ -45,7 +54,10 @@ pub(crate) fn pairs_won(a: &[f64], b: &[f64]) -> f64 {
 fn tie_sizes(a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut all = [a, b].concat();
     all.sort_by(f64::total_cmp);
-    all.chunk_by(|x, y| x == y).filter(|group| group.len() > 1).map(|group| group.len() as f64).collect()
+    all.chunk_by(|x, y| x == y)
+        .filter(|group| group.len() > 1)
+        .map(|group| group.len() as f64)
+        .collect()
 }
 
 /// Two-sided tail of the exact distribution.
@@ -94,10 +106,21 @@ mod tests {
             close(found.p, want, 1e-12);
         };
         check(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], 0.1);
-        check(&[1.1, 2.2, 3.3, 4.4], &[2.5, 5.0, 6.0, 7.0, 8.0], 0.063_492_063_492_063_49);
-        check(&SLEEP_1[..5], &[4.4, 5.5, 1.6, 4.6, 3.5], 0.007_936_507_936_507_936);
+        check(
+            &[1.1, 2.2, 3.3, 4.4],
+            &[2.5, 5.0, 6.0, 7.0, 8.0],
+            0.063_492_063_492_063_49,
+        );
+        check(
+            &SLEEP_1[..5],
+            &[4.4, 5.5, 1.6, 4.6, 3.5],
+            0.007_936_507_936_507_936,
+        );
         // Ten against ten, no overlap: 2 / C(20, 10).
-        let (low, high): (Vec<f64>, Vec<f64>) = ((0..10).map(f64::from).collect(), (10..20).map(f64::from).collect());
+        let (low, high): (Vec<f64>, Vec<f64>) = (
+            (0..10).map(f64::from).collect(),
+            (10..20).map(f64::from).collect(),
+        );
         check(&low, &high, 2.0 / 184_756.0);
     }
 

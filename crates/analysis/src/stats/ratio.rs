@@ -12,7 +12,12 @@ const MOST_DOUBLINGS: u32 = 60;
 ///
 /// `None` when the mean of `a` is not told from 0, so that the interval would have no bound.
 /// Source: Fieller (1954), with the degrees of freedom of unequal variances at each ratio rather than at the estimated one.
-pub fn ratio_interval(a: &SampleMoments, b: &SampleMoments, level: f64, resolution: f64) -> Option<(f64, f64)> {
+pub fn ratio_interval(
+    a: &SampleMoments,
+    b: &SampleMoments,
+    level: f64,
+    resolution: f64,
+) -> Option<(f64, f64)> {
     if a.mean == 0.0 {
         return None;
     }
@@ -22,7 +27,10 @@ pub fn ratio_interval(a: &SampleMoments, b: &SampleMoments, level: f64, resoluti
         return None;
     }
     let error = (b.variance_of_mean() + ratio * ratio * a.variance_of_mean()).sqrt() / a.mean.abs();
-    let step = error.max(ratio.abs() * resolution).max(ratio.abs() * super::NOISE_FLOOR).max(f64::MIN_POSITIVE);
+    let step = error
+        .max(ratio.abs() * resolution)
+        .max(ratio.abs() * super::NOISE_FLOOR)
+        .max(f64::MIN_POSITIVE);
     let end = |direction: f64| {
         let mut step = step * direction;
         for _ in 0..MOST_DOUBLINGS {
@@ -35,7 +43,11 @@ pub fn ratio_interval(a: &SampleMoments, b: &SampleMoments, level: f64, resoluti
     };
     let high = end(1.0)?;
     // What is never negative has no negative ratio; where nothing bounds it below, that is 0.
-    let low = if a.mean > 0.0 && b.mean >= 0.0 { end(-1.0).unwrap_or(0.0).max(0.0) } else { end(-1.0)? };
+    let low = if a.mean > 0.0 && b.mean >= 0.0 {
+        end(-1.0).unwrap_or(0.0).max(0.0)
+    } else {
+        end(-1.0)?
+    };
     if !(low.is_finite() && high.is_finite()) {
         return None;
     }
@@ -52,7 +64,11 @@ pub fn ratio_interval(a: &SampleMoments, b: &SampleMoments, level: f64, resoluti
 fn border(mut inside: f64, mut outside: f64, rejects: &impl Fn(f64) -> bool) -> f64 {
     for _ in 0..60 {
         let middle = inside + (outside - inside) / 2.0;
-        if rejects(middle) { outside = middle } else { inside = middle }
+        if rejects(middle) {
+            outside = middle
+        } else {
+            inside = middle
+        }
     }
     inside
 }
@@ -82,15 +98,25 @@ mod tests {
         for trial in 0..2_000 {
             let n = [2, 3, 5, 10][trial % 4];
             let far = 100.0 + (trial % 25) as f64;
-            let (a, b) = (crate::testing::runs(&mut rng, n, 100.0, 0.04), crate::testing::runs(&mut rng, n, far, 0.02));
-            let (a, b) = (SampleMoments::of(&a).unwrap(), SampleMoments::of(&b).unwrap());
+            let (a, b) = (
+                crate::testing::runs(&mut rng, n, 100.0, 0.04),
+                crate::testing::runs(&mut rng, n, far, 0.02),
+            );
+            let (a, b) = (
+                SampleMoments::of(&a).unwrap(),
+                SampleMoments::of(&b).unwrap(),
+            );
             let level = [0.95, 0.999][trial / 4 % 2];
             let Some((low, high)) = ratio_interval(&a, &b, level, 0.0) else {
                 continue;
             };
             let outside = !(low <= 1.0 && 1.0 <= high);
             excluded += u32::from(outside);
-            assert_eq!(outside, crate::stats::welch(&a, &b).p <= 1.0 - level, "{a:?} {b:?}");
+            assert_eq!(
+                outside,
+                crate::stats::welch(&a, &b).p <= 1.0 - level,
+                "{a:?} {b:?}"
+            );
         }
         assert!((300..1_700).contains(&excluded), "{excluded}");
     }
@@ -108,15 +134,23 @@ mod tests {
     #[test]
     fn ratios_are_never_negative_and_have_no_interval_without_a_bound() {
         let of = |v: &[f64]| SampleMoments::of(v).unwrap();
-        let (low, high) = ratio_interval(&of(&[100.0, 101.0]), &of(&[3.0, 9.0]), 0.95, 0.0).unwrap();
+        let (low, high) =
+            ratio_interval(&of(&[100.0, 101.0]), &of(&[3.0, 9.0]), 0.95, 0.0).unwrap();
         assert!(low == 0.0 && high > 0.06, "{low} {high}");
-        assert_eq!(ratio_interval(&of(&[0.1, 4.0, 0.2]), &of(&[1.0, 1.1, 0.9]), 0.95, 0.0), None);
+        assert_eq!(
+            ratio_interval(&of(&[0.1, 4.0, 0.2]), &of(&[1.0, 1.1, 0.9]), 0.95, 0.0),
+            None
+        );
     }
 
     /// A mean printed as 0.0 MB/s had the ratio `0x [0, 0]`.
     #[test]
     fn the_rounding_of_a_printed_figure_is_in_its_interval() {
-        let printed = |mean: f64| SampleMoments::new(3, mean, 0.0).unwrap().rounded(0.05, 0.05);
+        let printed = |mean: f64| {
+            SampleMoments::new(3, mean, 0.0)
+                .unwrap()
+                .rounded(0.05, 0.05)
+        };
         let (low, high) = ratio_interval(&printed(10.0), &printed(0.0), 0.95, 0.0).unwrap();
         assert!(low == 0.0 && high > 0.005, "{low} {high}");
     }

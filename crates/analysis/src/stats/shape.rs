@@ -38,7 +38,11 @@ pub fn shape(values: &[f64]) -> Shape {
     let few = values.len() < FEWEST;
     let dependent = values.len() >= FEWEST_DEPENDENT && is_dependent(values);
     if values.len() < FEWEST_CHECKED {
-        return Shape { few, dependent, ..Shape::default() };
+        return Shape {
+            few,
+            dependent,
+            ..Shape::default()
+        };
     }
     let n = values.len() as f64;
     let skew_limit = 1.96 * (6.0 * (n - 2.0) / ((n + 1.0) * (n + 3.0))).sqrt();
@@ -60,7 +64,8 @@ pub fn is_dependent(values: &[f64]) -> bool {
 /// Third central moment in units of the deviation (divisor n). `None` when the values do not vary.
 pub fn skewness(values: &[f64]) -> Option<f64> {
     let middle = mean(values)?;
-    let moment = |k: i32| values.iter().map(|v| (v - middle).powi(k)).sum::<f64>() / values.len() as f64;
+    let moment =
+        |k: i32| values.iter().map(|v| (v - middle).powi(k)).sum::<f64>() / values.len() as f64;
     let deviation = moment(2).sqrt();
     (deviation > middle.abs() * super::NOISE_FLOOR).then(|| moment(3) / deviation.powi(3))
 }
@@ -96,19 +101,38 @@ mod tests {
     fn skewness_is_that_of_scipy() {
         // scipy.stats.skew(SKEWED), scipy.stats.skew(ctl)
         close(skewness(&SKEWED).unwrap(), 1.564_540_103_496_472_3, 1e-9);
-        close(skewness(&PLANT_CONTROL).unwrap(), 0.270_669_864_809_088_83, 1e-9);
+        close(
+            skewness(&PLANT_CONTROL).unwrap(),
+            0.270_669_864_809_088_83,
+            1e-9,
+        );
         assert_eq!(skewness(&[2.0; 9]), None);
     }
 
     #[test]
     fn each_shape_is_known_by_its_name() {
-        let two: Vec<f64> = (0..10).map(|i| if i * 7 % 10 < 4 { 80.0 } else { 100.0 } + f64::from(i % 3)).collect();
-        assert!(shape(&two).two_modes && !shape(&two).skewed, "{:?}", shape(&two));
+        let two: Vec<f64> = (0..10)
+            .map(|i| if i * 7 % 10 < 4 { 80.0 } else { 100.0 } + f64::from(i % 3))
+            .collect();
+        assert!(
+            shape(&two).two_modes && !shape(&two).skewed,
+            "{:?}",
+            shape(&two)
+        );
         assert!(shape(&SKEWED).skewed);
         let slope: Vec<f64> = (0..10).map(f64::from).collect();
         assert!(shape(&slope).dependent);
-        assert_eq!(shape(&SKEWED[..4]), Shape { few: true, ..Shape::default() });
-        assert_eq!((shape(&[3.0; 12]).few, shape(&[3.0; 20])), (true, Shape::default()));
+        assert_eq!(
+            shape(&SKEWED[..4]),
+            Shape {
+                few: true,
+                ..Shape::default()
+            }
+        );
+        assert_eq!(
+            (shape(&[3.0; 12]).few, shape(&[3.0; 20])),
+            (true, Shape::default())
+        );
     }
 
     #[test]
@@ -119,11 +143,18 @@ mod tests {
             for _ in 0..4_000 {
                 let values: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
                 let found = shape(&values);
-                for (count, flag) in flags.iter_mut().zip([found.dependent, found.skewed, found.two_modes]) {
+                for (count, flag) in
+                    flags
+                        .iter_mut()
+                        .zip([found.dependent, found.skewed, found.two_modes])
+                {
                     *count += u32::from(flag);
                 }
             }
-            assert!(flags[0] < 560 && flags[1] < 280 && flags[2] < 80, "n = {n}: {flags:?} of 4000");
+            assert!(
+                flags[0] < 560 && flags[1] < 280 && flags[2] < 80,
+                "n = {n}: {flags:?} of 4000"
+            );
         }
     }
 }

@@ -64,7 +64,8 @@ pub fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> Option<f64> {
     let mut odd = beta_reg(0.5, b, x);
     let mut even = beta_reg(1.0, b, x);
     let ln_tail = b * (1.0 - x).ln();
-    let mut odd_step = (0.5 * x.ln() + ln_tail + ln_gamma(0.5 + b) - ln_gamma(1.5) - ln_gamma(b)).exp();
+    let mut odd_step =
+        (0.5 * x.ln() + ln_tail + ln_gamma(0.5 + b) - ln_gamma(1.5) - ln_gamma(b)).exp();
     let mut even_step = (x.ln() + ln_tail + b.ln()).exp();
     let mut sum = p * odd + q * even;
     for j in 1..MAX_TERMS {
@@ -90,7 +91,8 @@ pub fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> Option<f64> {
 pub fn mean_interval(sample: &SampleMoments, level: f64) -> Option<(f64, f64)> {
     let t = t_quantile(0.5 + level / 2.0, sample.df())?;
     let half = t * sample.variance_of_mean().sqrt();
-    half.is_finite().then_some((sample.mean - half, sample.mean + half))
+    half.is_finite()
+        .then_some((sample.mean - half, sample.mean + half))
 }
 
 /// Half the confidence interval as a share of the mean: "± so many percent". `None` when the mean is 0.
@@ -128,15 +130,27 @@ pub fn welch_at(a: &SampleMoments, b: &SampleMoments, ratio: f64, resolution: f6
     let rounding = resolution.max(super::NOISE_FLOOR) * scaled.max(b.mean.abs());
     let apart = (b.mean - ratio * a.mean).abs();
     if t.is_infinite() || apart <= rounding {
-        return if apart <= rounding { Welch { t: 0.0, df, p: 1.0 } } else { Welch { t, df, p: 0.0 } };
+        return if apart <= rounding {
+            Welch { t: 0.0, df, p: 1.0 }
+        } else {
+            Welch { t, df, p: 0.0 }
+        };
     }
-    Welch { t, df, p: two_sided_p(t, df) }
+    Welch {
+        t,
+        df,
+        p: two_sided_p(t, df),
+    }
 }
 
 /// Probability that the mean of `b` lies this far above `ratio` times that of `a` when it does not exceed it.
 pub fn welch_above(a: &SampleMoments, b: &SampleMoments, ratio: f64) -> f64 {
     let (t, df) = scaled_t(a, b, ratio);
-    let half = if t.is_infinite() { 0.0 } else { two_sided_p(t, df) / 2.0 };
+    let half = if t.is_infinite() {
+        0.0
+    } else {
+        two_sided_p(t, df) / 2.0
+    };
     if t > 0.0 { half } else { 1.0 - half }
 }
 
@@ -145,10 +159,17 @@ fn scaled_t(a: &SampleMoments, b: &SampleMoments, ratio: f64) -> (f64, f64) {
     let (va, vb) = (a.variance_of_mean() * ratio * ratio, b.variance_of_mean());
     let apart = b.mean - ratio * a.mean;
     if va + vb == 0.0 {
-        let t = if apart == 0.0 { 0.0 } else { apart.signum() * f64::INFINITY };
+        let t = if apart == 0.0 {
+            0.0
+        } else {
+            apart.signum() * f64::INFINITY
+        };
         return (t, a.df() + b.df());
     }
-    (apart / (va + vb).sqrt(), satterthwaite((va, a.df()), (vb, b.df())))
+    (
+        apart / (va + vb).sqrt(),
+        satterthwaite((va, a.df()), (vb, b.df())),
+    )
 }
 
 /// Degrees of freedom of the sum of two variances, each with its own; at least one of them is over 0.
@@ -193,14 +214,20 @@ mod tests {
         let (low, high) = mean_interval(&m, 0.95).unwrap();
         close(low, 4.614_881_555_655_038, 1e-8);
         close(high, 5.449_118_444_344_96, 1e-8);
-        close(relative_error(&m, 0.95).unwrap(), 0.417_118_444 / 5.032, 1e-8);
+        close(
+            relative_error(&m, 0.95).unwrap(),
+            0.417_118_444 / 5.032,
+            1e-8,
+        );
     }
 
     #[test]
     fn welch_gives_what_the_manual_of_r_gives() {
         // R, ?t.test: t.test(extra ~ group, data = sleep): t = -1.8608, df = 17.776, p-value = 0.07939
-        let sleep =
-            welch(&SampleMoments::independent(&SLEEP_1).unwrap(), &SampleMoments::independent(&SLEEP_2).unwrap());
+        let sleep = welch(
+            &SampleMoments::independent(&SLEEP_1).unwrap(),
+            &SampleMoments::independent(&SLEEP_2).unwrap(),
+        );
         close(sleep.t, 1.860_813_467_486_852_6, 1e-10);
         close(sleep.df, 17.776_473_516_178_488, 1e-9);
         close(sleep.p, 0.079_394_140_187_358_3, 1e-10);
@@ -223,19 +250,36 @@ mod tests {
     /// distribution panicked.
     #[test]
     fn deviations_of_any_size_have_degrees_of_freedom() {
-        let sleep =
-            welch(&SampleMoments::independent(&SLEEP_1).unwrap(), &SampleMoments::independent(&SLEEP_2).unwrap());
+        let sleep = welch(
+            &SampleMoments::independent(&SLEEP_1).unwrap(),
+            &SampleMoments::independent(&SLEEP_2).unwrap(),
+        );
         for scale in [1e-90, 1e-78, 1e78, 1e150] {
             let scaled = |values: &[f64]| {
-                SampleMoments::independent(&values.iter().map(|v| v * scale).collect::<Vec<_>>()).unwrap()
+                SampleMoments::independent(&values.iter().map(|v| v * scale).collect::<Vec<_>>())
+                    .unwrap()
             };
             let found = welch(&scaled(&SLEEP_1), &scaled(&SLEEP_2));
             close(found.df, sleep.df, 1e-9);
             close(found.p, sleep.p, 1e-9);
         }
-        let (a, b) = (SampleMoments::new(10, 1.0, 1e200).unwrap(), SampleMoments::new(10, 2.0, 1e200).unwrap());
-        assert_eq!(welch(&a, &b).p, 1.0, "nothing can be told of what varies without bounds");
-        assert_eq!((two_sided_p(f64::NAN, 5.0), two_sided_p(1.0, f64::NAN), two_sided_p(1.0, 0.0)), (1.0, 1.0, 1.0));
+        let (a, b) = (
+            SampleMoments::new(10, 1.0, 1e200).unwrap(),
+            SampleMoments::new(10, 2.0, 1e200).unwrap(),
+        );
+        assert_eq!(
+            welch(&a, &b).p,
+            1.0,
+            "nothing can be told of what varies without bounds"
+        );
+        assert_eq!(
+            (
+                two_sided_p(f64::NAN, 5.0),
+                two_sided_p(1.0, f64::NAN),
+                two_sided_p(1.0, 0.0)
+            ),
+            (1.0, 1.0, 1.0)
+        );
     }
 
     #[test]
@@ -259,7 +303,11 @@ mod tests {
             close(noncentral_t_cdf(t, df, delta).unwrap(), want, 1e-9);
         }
         // Without non-centrality it is Student's.
-        close(noncentral_t_cdf(2.262_157_162_798, 9.0, 0.0).unwrap(), 0.975, 1e-9);
+        close(
+            noncentral_t_cdf(2.262_157_162_798, 9.0, 0.0).unwrap(),
+            0.975,
+            1e-9,
+        );
         assert_eq!(noncentral_t_cdf(1.0, 5.0, 40.0), None);
     }
 

@@ -48,11 +48,16 @@ const THROTTLED_NOW: u32 = 0xf;
 /// All caveats of a series in order of appearance, each once.
 pub(super) fn collect(series: &[RunRecord], summary: &Summary) -> Vec<Caveat> {
     let mut list = CaveatSet::default();
-    series.iter().flat_map(|run| &run.caveats).for_each(|caveat| list.add(caveat.clone()));
+    series
+        .iter()
+        .flat_map(|run| &run.caveats)
+        .for_each(|caveat| list.add(caveat.clone()));
     if let Some(first) = series.first() {
         circumstances(first, series, summary, &mut list);
     }
-    unlike(series).into_iter().for_each(|caveat| list.add(caveat));
+    unlike(series)
+        .into_iter()
+        .for_each(|caveat| list.add(caveat));
     for phase in &summary.phases {
         of_phase(phase, summary, &mut list);
     }
@@ -71,24 +76,49 @@ pub fn reported_disks(run: &RunRecord) -> String {
     let Origin::Imported { reported, .. } = &run.origin else {
         return String::new();
     };
-    let disks = reported.blocks.iter().filter(|block| block.name == "disk").filter_map(|block| block.words_of("name"));
-    disks.collect::<BTreeSet<&str>>().into_iter().collect::<Vec<_>>().join("+")
+    let disks = reported
+        .blocks
+        .iter()
+        .filter(|block| block.name == "disk")
+        .filter_map(|block| block.words_of("name"));
+    disks
+        .collect::<BTreeSet<&str>>()
+        .into_iter()
+        .collect::<Vec<_>>()
+        .join("+")
 }
 
 /// In what the runs of a series differ that repeats of one thing have in common.
 fn unlike(series: &[RunRecord]) -> Vec<Caveat> {
     let kind = |run: &RunRecord| {
-        let kind = run.target.filesystem.as_ref().map(|filesystem| filesystem.fs_type.clone());
+        let kind = run
+            .target
+            .filesystem
+            .as_ref()
+            .map(|filesystem| filesystem.fs_type.clone());
         // The layer of a campaign says more than the type of its file system.
-        kind.filter(|kind| kind != Filesystem::UNNAMED && run.campaign.is_none()).unwrap_or_default()
+        kind.filter(|kind| kind != Filesystem::UNNAMED && run.campaign.is_none())
+            .unwrap_or_default()
     };
     let count = |of: &dyn Fn(&RunRecord) -> String| {
-        let different: BTreeSet<String> = series.iter().map(of).filter(|name| !name.is_empty()).collect();
+        let different: BTreeSet<String> = series
+            .iter()
+            .map(of)
+            .filter(|name| !name.is_empty())
+            .collect();
         different.len() as u32
     };
-    let counted = [("file systems", count(&kind)), ("disks", count(&reported_disks))];
+    let counted = [
+        ("file systems", count(&kind)),
+        ("disks", count(&reported_disks)),
+    ];
     let several = counted.into_iter().filter(|(_, count)| *count > 1);
-    several.map(|(what, count)| Caveat::Pooled { count, what: what.to_owned() }).collect()
+    several
+        .map(|(what, count)| Caveat::Pooled {
+            count,
+            what: what.to_owned(),
+        })
+        .collect()
 }
 
 /// Caveats in order, where one that says the same of the same thing takes the place of a weaker one.
@@ -117,8 +147,22 @@ fn same_thing(a: &Caveat, b: &Caveat) -> bool {
         | (ReadElsewhere { phase: x, .. }, ReadElsewhere { phase: y, .. })
         | (Descheduled { phase: x, .. }, Descheduled { phase: y, .. })
         | (StolenTime { phase: x, .. }, StolenTime { phase: y, .. }) => x == y,
-        (Cliff { phase: x, at: p, .. }, Cliff { phase: y, at: q, .. }) => (x, p) == (y, q),
-        (Paused { phase: x, kind: a, .. }, Paused { phase: y, kind: b, .. }) => x == y && a == b,
+        (
+            Cliff {
+                phase: x, at: p, ..
+            },
+            Cliff {
+                phase: y, at: q, ..
+            },
+        ) => (x, p) == (y, q),
+        (
+            Paused {
+                phase: x, kind: a, ..
+            },
+            Paused {
+                phase: y, kind: b, ..
+            },
+        ) => x == y && a == b,
         (HostBusy { .. }, HostBusy { .. })
         | (HostThrottled { .. }, HostThrottled { .. })
         | (FewRuns { .. }, FewRuns { .. })
@@ -133,20 +177,56 @@ fn worse(known: &Caveat, new: Caveat) -> Caveat {
     match (known, new) {
         (Short { measured: x, .. }, new @ Short { measured: y, .. }) if y < *x => new,
         (Interrupted { measured: x, .. }, new @ Interrupted { measured: y, .. }) if y < *x => new,
-        (Overhead { share_permille: x, .. }, new @ Overhead { share_permille: y, .. }) if y > *x => new,
-        (Paused { phase, kind, times, total, longest }, Paused { times: more, total: further, longest: other, .. }) => {
+        (
+            Overhead {
+                share_permille: x, ..
+            },
+            new @ Overhead {
+                share_permille: y, ..
+            },
+        ) if y > *x => new,
+        (
+            Paused {
+                phase,
+                kind,
+                times,
+                total,
+                longest,
+            },
+            Paused {
+                times: more,
+                total: further,
+                longest: other,
+                ..
+            },
+        ) => {
             let (phase, kind, times) = (phase.clone(), *kind, times.saturating_add(more));
             let total = Nanos(total.0.saturating_add(further.0));
-            Paused { phase, kind, times, total, longest: other.max(*longest) }
+            Paused {
+                phase,
+                kind,
+                times,
+                total,
+                longest: other.max(*longest),
+            }
         }
         (Descheduled { waited: x, .. }, new @ Descheduled { waited: y, .. }) if y > *x => new,
         (StolenTime { stolen: x, .. }, new @ StolenTime { stolen: y, .. }) if y > *x => new,
         (HostBusy { load_percent: x }, new @ HostBusy { load_percent: y }) if y > *x => new,
         (HostThrottled { flags: x }, HostThrottled { flags: y }) => HostThrottled { flags: x | y },
         (SmallFile { size: x }, new @ SmallFile { size: y }) if y < *x => new,
-        (DeviceErrors { phase, count, first }, DeviceErrors { count: more, .. }) => {
-            DeviceErrors { phase: phase.clone(), count: count.saturating_add(more), first: first.clone() }
-        }
+        (
+            DeviceErrors {
+                phase,
+                count,
+                first,
+            },
+            DeviceErrors { count: more, .. },
+        ) => DeviceErrors {
+            phase: phase.clone(),
+            count: count.saturating_add(more),
+            first: first.clone(),
+        },
         (known, _) => known.clone(),
     }
 }
@@ -161,25 +241,48 @@ fn circumstances(first: &RunRecord, series: &[RunRecord], summary: &Summary, lis
         // Virtual time knows nothing of this host.
         return;
     }
-    if let Some(&load_percent) = environment.load_percent.known().filter(|&&load| load > HOST_BUSY_PERCENT) {
+    if let Some(&load_percent) = environment
+        .load_percent
+        .known()
+        .filter(|&&load| load > HOST_BUSY_PERCENT)
+    {
         list.add(Caveat::HostBusy { load_percent });
     }
-    for &flags in series.iter().filter_map(|run| run.environment.throttled.known()) {
+    for &flags in series
+        .iter()
+        .filter_map(|run| run.environment.throttled.known())
+    {
         if flags & THROTTLED_NOW != 0 {
             list.add(Caveat::HostThrottled { flags });
         }
     }
-    if let Some(governor) = environment.governor.known().filter(|g| SLOW_GOVERNORS.contains(&g.as_str())) {
-        list.add(Caveat::PowerSaving { governor: governor.clone() });
+    if let Some(governor) = environment
+        .governor
+        .known()
+        .filter(|g| SLOW_GOVERNORS.contains(&g.as_str()))
+    {
+        list.add(Caveat::PowerSaving {
+            governor: governor.clone(),
+        });
     }
-    let cached = first.target.device.known().and_then(|device| device.write_cache.known());
-    if cached.is_some_and(|mode| mode == "write back") && summary.phases.iter().any(writes_without_sync) {
+    let cached = first
+        .target
+        .device
+        .known()
+        .and_then(|device| device.write_cache.known());
+    if cached.is_some_and(|mode| mode == "write back")
+        && summary.phases.iter().any(writes_without_sync)
+    {
         list.add(Caveat::WriteCache);
     }
 }
 
 fn writes_without_sync(phase: &PhaseSummary) -> bool {
-    phase.op == Op::Write && phase.detail.shape.is_none_or(|s| s.sync_every == 0 && !s.sync_open)
+    phase.op == Op::Write
+        && phase
+            .detail
+            .shape
+            .is_none_or(|s| s.sync_every == 0 && !s.sync_open)
 }
 
 fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
@@ -187,16 +290,33 @@ fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
     let measured = phase.detail.measured;
     // Of rates that were stated, nobody knows how long they were measured.
     if measured > Nanos(0) && measured < SHORT {
-        list.add(Caveat::Short { phase: name(), measured, wanted: SHORT });
+        list.add(Caveat::Short {
+            phase: name(),
+            measured,
+            wanted: SHORT,
+        });
     }
     few_samples(phase, list);
     sizes(phase, summary, list);
-    for cliff in phase.sustained.iter().flat_map(|s| &s.falls).filter(|fall| fall.proven) {
-        list.add(Caveat::Cliff { phase: name(), at: cliff.at, before: cliff.before, after: cliff.after });
+    for cliff in phase
+        .sustained
+        .iter()
+        .flat_map(|s| &s.falls)
+        .filter(|fall| fall.proven)
+    {
+        list.add(Caveat::Cliff {
+            phase: name(),
+            at: cliff.at,
+            before: cliff.before,
+            after: cliff.after,
+        });
     }
     read_elsewhere(phase, list);
     if let Some(because) = phase.detail.no_amplification {
-        list.add(Caveat::NoAmplification { phase: name(), because });
+        list.add(Caveat::NoAmplification {
+            phase: name(),
+            because,
+        });
     }
     overhead(phase, summary, list);
     stability(phase, list);
@@ -204,10 +324,17 @@ fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
 
 /// The counters of the disk say how much of what was read it read itself.
 fn read_elsewhere(phase: &PhaseSummary, list: &mut CaveatSet) {
-    let read = phase.amplification.as_ref().filter(|_| phase.op == Op::Read).map(|amplification| amplification.mean);
+    let read = phase
+        .amplification
+        .as_ref()
+        .filter(|_| phase.op == Op::Read)
+        .map(|amplification| amplification.mean);
     if let Some(share) = read.filter(|&share| share < ALL_READ) {
         let share_permille = (share.max(0.0) * 1e3).round() as u32;
-        list.add(Caveat::ReadElsewhere { phase: phase.phase.clone(), share_permille });
+        list.add(Caveat::ReadElsewhere {
+            phase: phase.phase.clone(),
+            share_permille,
+        });
     }
 }
 
@@ -220,7 +347,11 @@ fn few_samples(phase: &PhaseSummary, list: &mut CaveatSet) {
         // Without a curve there is no histogram, and no percentile to be missed.
         if !latency.curve.is_empty() && !enough_samples(q, latency.count) {
             let (phase, percentile) = (phase.phase.clone(), text.to_owned());
-            list.add(Caveat::FewSamples { phase, samples: latency.count, percentile });
+            list.add(Caveat::FewSamples {
+                phase,
+                samples: latency.count,
+                percentile,
+            });
         }
     };
     check(&phase.latency, 0.99, "99th");
@@ -242,15 +373,24 @@ fn sizes(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
 
 fn overhead(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
     let median = |latency: &LatencySummary| {
-        latency.quantiles.iter().find(|(q, _)| *q == Quantile::MEDIAN).map_or(latency.mean_ns, |(_, v)| v.0 as f64)
+        latency
+            .quantiles
+            .iter()
+            .find(|(q, _)| *q == Quantile::MEDIAN)
+            .map_or(latency.mean_ns, |(_, v)| v.0 as f64)
     };
-    let (Some(cost), Some(usual)) = (summary.overhead_ns, phase.latency.as_ref().map(median)) else {
+    let (Some(cost), Some(usual)) = (summary.overhead_ns, phase.latency.as_ref().map(median))
+    else {
         return;
     };
     let permille = if usual > 0.0 { cost / usual * 1e3 } else { 1e3 };
     if permille > f64::from(OVERHEAD_PERMILLE) {
         let (per_io, share_permille) = (Nanos(cost.round() as u64), permille.round() as u32);
-        list.add(Caveat::Overhead { phase: phase.phase.clone(), per_io, share_permille });
+        list.add(Caveat::Overhead {
+            phase: phase.phase.clone(),
+            per_io,
+            share_permille,
+        });
     }
 }
 
@@ -261,15 +401,26 @@ fn stability(phase: &PhaseSummary, list: &mut CaveatSet) {
     let values = &phase.bandwidth.values;
     let runs = values.len() as u32;
     let distance = |v: f64| ((v - phase.bandwidth.median) / phase.bandwidth.median).abs();
-    let far =
-        stats::outliers(values).iter().filter(|o| o.far && distance(values[o.index]) > WORTHWHILE_OUTLIER).count();
+    let far = stats::outliers(values)
+        .iter()
+        .filter(|o| o.far && distance(values[o.index]) > WORTHWHILE_OUTLIER)
+        .count();
     if far > 0 {
-        list.add(Caveat::Outliers { phase: phase.phase.clone(), count: far as u32, runs });
+        list.add(Caveat::Outliers {
+            phase: phase.phase.clone(),
+            count: far as u32,
+            runs,
+        });
     }
     let permille = |share: f64| (share * 1e3).round() as i32;
-    let drifts = found.drift.filter(|d| d.abs() >= WORTHWHILE_DRIFT && found.drift_p.is_some_and(|p| p < UNLIKELY));
+    let drifts = found
+        .drift
+        .filter(|d| d.abs() >= WORTHWHILE_DRIFT && found.drift_p.is_some_and(|p| p < UNLIKELY));
     if let Some(change) = drifts {
-        list.add(Caveat::Drift { phase: phase.phase.clone(), change_permille: permille(change) });
+        list.add(Caveat::Drift {
+            phase: phase.phase.clone(),
+            change_permille: permille(change),
+        });
         // A drift makes neighbours alike: once is enough.
         return;
     }
@@ -278,13 +429,25 @@ fn stability(phase: &PhaseSummary, list: &mut CaveatSet) {
         return;
     }
     let shape = &phase.bandwidth.interval_caveats;
-    if let Some(lag1) = found.lag1.filter(|_| shape.contains(&IntervalCaveat::Dependent)) {
-        list.add(Caveat::Dependent { phase: phase.phase.clone(), lag1_permille: permille(lag1) });
+    if let Some(lag1) = found
+        .lag1
+        .filter(|_| shape.contains(&IntervalCaveat::Dependent))
+    {
+        list.add(Caveat::Dependent {
+            phase: phase.phase.clone(),
+            lag1_permille: permille(lag1),
+        });
     }
     if shape.contains(&IntervalCaveat::TwoModes) {
-        list.add(Caveat::TwoModes { phase: phase.phase.clone(), runs });
+        list.add(Caveat::TwoModes {
+            phase: phase.phase.clone(),
+            runs,
+        });
     } else if shape.contains(&IntervalCaveat::Skewed) {
-        list.add(Caveat::Skewed { phase: phase.phase.clone(), runs });
+        list.add(Caveat::Skewed {
+            phase: phase.phase.clone(),
+            runs,
+        });
     }
 }
 
@@ -298,11 +461,22 @@ fn errors(run: &RunRecord, list: &mut CaveatSet) {
         run.caveats.iter().any(of)
     };
     for phase in run.phases.iter().filter(|phase| !told(&phase.name)) {
-        let count = phase.workers.iter().map(|w| w.errors.total).fold(0, u64::saturating_add);
+        let count = phase
+            .workers
+            .iter()
+            .map(|w| w.errors.total)
+            .fold(0, u64::saturating_add);
         if count > 0 {
             let first = phase.workers.iter().find_map(|w| w.errors.first.first());
-            let first = first.map_or_else(|| "no details".to_owned(), |e| format!("{}, error {}", e.action, e.errno));
-            list.add(Caveat::DeviceErrors { phase: phase.name.clone(), count, first });
+            let first = first.map_or_else(
+                || "no details".to_owned(),
+                |e| format!("{}, error {}", e.action, e.errno),
+            );
+            list.add(Caveat::DeviceErrors {
+                phase: phase.name.clone(),
+                count,
+                first,
+            });
         }
     }
 }

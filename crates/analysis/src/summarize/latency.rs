@@ -10,8 +10,10 @@ use hakaru_model::reported::Percentile;
 use hakaru_model::units::{Nanos, Quantile};
 
 /// The usual percentiles; those the author of a job asks for come on top.
-pub const PERCENTILES: [f64; 17] =
-    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+pub const PERCENTILES: [f64; 17] = [
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
+    99.99,
+];
 
 /// Percentiles that are kept for each run, so that runs can be compared.
 const BY_RUN: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
@@ -50,14 +52,20 @@ type Picked<'a> = (&'a Latency, &'a [Percentile]);
 impl OpLatencies {
     pub(super) fn of(runs: &[&PhaseRun<'_>], op: Op) -> OpLatencies {
         OpLatencies::gather(runs, wanted(runs, op), |run| {
-            run.workers(op).map(|w| (usual(run, w, op), pick_of(run, w, op))).collect()
+            run.workers(op)
+                .map(|w| (usual(run, w, op), pick_of(run, w, op)))
+                .collect()
         })
     }
 
     pub(super) fn of_sync(runs: &[&PhaseRun<'_>]) -> OpLatencies {
         OpLatencies::gather(runs, wanted(runs, Op::Write), |run| {
             let printed = |w| run.report(w).map_or(&[][..], |report| &report.sync);
-            run.phase.workers.iter().map(|w| (&w.sync, printed(w))).collect()
+            run.phase
+                .workers
+                .iter()
+                .map(|w| (&w.sync, printed(w)))
+                .collect()
         })
     }
 
@@ -93,7 +101,10 @@ impl OpLatencies {
                 [] => values_at(one, &by_run_quantiles()),
                 printed => {
                     let enough = |q: &Quantile| enough_samples(*q, one.stat.count);
-                    by_run_quantiles().iter().map(|q| value_printed(printed, *q).filter(|_| enough(q))).collect()
+                    by_run_quantiles()
+                        .iter()
+                        .map(|q| value_printed(printed, *q).filter(|_| enough(q)))
+                        .collect()
                 }
             };
             for (list, value) in by_run.iter_mut().zip(values) {
@@ -103,7 +114,12 @@ impl OpLatencies {
                 });
             }
         }
-        OpLatencies { all, by_run, wanted, printed: printed_once }
+        OpLatencies {
+            all,
+            by_run,
+            wanted,
+            printed: printed_once,
+        }
     }
 
     /// All runs together. `None` when nothing was timed.
@@ -117,8 +133,17 @@ impl OpLatencies {
             mean_ns: stat.mean()?,
             deviation_ns: stat.deviation()?,
             quantiles: match self.printed.as_slice() {
-                [] => self.wanted.iter().zip(values).filter_map(|(&q, value)| Some((q, value?))).collect(),
-                printed => printed.iter().copied().filter(|(q, _)| enough_samples(*q, stat.count)).collect(),
+                [] => self
+                    .wanted
+                    .iter()
+                    .zip(values)
+                    .filter_map(|(&q, value)| Some((q, value?)))
+                    .collect(),
+                printed => printed
+                    .iter()
+                    .copied()
+                    .filter(|(q, _)| enough_samples(*q, stat.count))
+                    .collect(),
             },
             curve: curve(&self.all),
         })
@@ -126,8 +151,13 @@ impl OpLatencies {
 
     /// Some percentiles, one value a run; only those that every run has samples enough for.
     pub(super) fn by_run(&self) -> Vec<(Quantile, Estimate)> {
-        let of = |(q, values): (Quantile, &Option<Vec<f64>>)| Some((q, estimate(values.as_ref()?)?));
-        by_run_quantiles().into_iter().zip(&self.by_run).filter_map(of).collect()
+        let of =
+            |(q, values): (Quantile, &Option<Vec<f64>>)| Some((q, estimate(values.as_ref()?)?));
+        by_run_quantiles()
+            .into_iter()
+            .zip(&self.by_run)
+            .filter_map(of)
+            .collect()
     }
 }
 
@@ -136,7 +166,11 @@ impl OpLatencies {
 fn usual<'a>(run: &PhaseRun<'a>, worker: &'a WorkerRecord, op: Op) -> &'a Latency {
     let record = &worker.ops[op];
     let intended = run.is_open_loop(worker, op) && record.lat.stat.count > 0;
-    if intended || record.clat.stat.count == 0 { &record.lat } else { &record.clat }
+    if intended || record.clat.stat.count == 0 {
+        &record.lat
+    } else {
+        &record.clat
+    }
 }
 
 /// What another program printed of the latency that [`usual`] picks.
@@ -144,16 +178,26 @@ fn pick_of<'a>(run: &PhaseRun<'a>, worker: &WorkerRecord, op: Op) -> &'a [Percen
     let Some(report) = run.report(worker).map(|report| &report.ops[op]) else {
         return &[];
     };
-    if worker.ops[op].clat.stat.count > 0 { &report.clat } else { &report.lat }
+    if worker.ops[op].clat.stat.count > 0 {
+        &report.clat
+    } else {
+        &report.lat
+    }
 }
 
 /// A percentile that was printed, by its share.
 fn value_printed(printed: &[Percentile], share: Quantile) -> Option<Nanos> {
-    printed.iter().find(|p| (p.share.share() - share.share()).abs() < 1e-9).map(|p| p.value)
+    printed
+        .iter()
+        .find(|p| (p.share.share() - share.share()).abs() < 1e-9)
+        .map(|p| p.value)
 }
 
 fn by_run_quantiles() -> Vec<Quantile> {
-    BY_RUN.into_iter().filter_map(|percent| Quantile::new(percent / 100.0).ok()).collect()
+    BY_RUN
+        .into_iter()
+        .filter_map(|percent| Quantile::new(percent / 100.0).ok())
+        .collect()
 }
 
 fn merged(latencies: &[&Latency]) -> Latency {
@@ -165,9 +209,13 @@ fn merged(latencies: &[&Latency]) -> Latency {
 
 /// The usual percentiles and those the job asks for, rising.
 fn wanted(runs: &[&PhaseRun<'_>], op: Op) -> Vec<Quantile> {
-    let usual = PERCENTILES.into_iter().filter_map(|p| Quantile::new(p / 100.0).ok());
-    let own =
-        runs.iter().flat_map(|run| run.jobs_doing(op)).flat_map(|(_, job)| job.measure.percentiles.iter().copied());
+    let usual = PERCENTILES
+        .into_iter()
+        .filter_map(|p| Quantile::new(p / 100.0).ok());
+    let own = runs
+        .iter()
+        .flat_map(|run| run.jobs_doing(op))
+        .flat_map(|(_, job)| job.measure.percentiles.iter().copied());
     let mut all: Vec<Quantile> = usual.chain(own).collect();
     all.sort_by(|a, b| a.share().total_cmp(&b.share()));
     // 0.999 and 99.9 / 100 differ in their last digit.
@@ -191,7 +239,11 @@ fn values_at(latency: &Latency, quantiles: &[Quantile]) -> Vec<Option<Nanos>> {
     for (index, count) in histogram.buckets() {
         seen += count;
         while let Some((q, value)) = open.next_if(|(q, _)| rank(q) <= seen) {
-            let edge = Nanos(upper_edge(index).min(latency.stat.max).max(latency.stat.min));
+            let edge = Nanos(
+                upper_edge(index)
+                    .min(latency.stat.max)
+                    .max(latency.stat.min),
+            );
             *value = enough_samples(*q, total).then_some(edge);
         }
     }
@@ -210,8 +262,16 @@ fn curve(latency: &Latency) -> Vec<(f64, Nanos)> {
         seen += count;
         let share = seen as f64 / total as f64;
         let tail = share.min(1.0 - drawn);
-        if points.is_empty() || share - drawn >= CURVE_STEP.min(CURVE_TAIL * tail) || seen == total {
-            points.push((share, Nanos(upper_edge(index).min(latency.stat.max).max(latency.stat.min))));
+        if points.is_empty() || share - drawn >= CURVE_STEP.min(CURVE_TAIL * tail) || seen == total
+        {
+            points.push((
+                share,
+                Nanos(
+                    upper_edge(index)
+                        .min(latency.stat.max)
+                        .max(latency.stat.min),
+                ),
+            ));
             drawn = share;
         }
     }
@@ -225,9 +285,19 @@ mod tests {
 
     #[test]
     fn sample_sizes_are_those_of_the_rule() {
-        for (share, least) in [(0.5, 6), (0.9, 36), (0.99, 368), (0.01, 368), (0.999, 3_688), (0.9999, 36_887)] {
+        for (share, least) in [
+            (0.5, 6),
+            (0.9, 36),
+            (0.99, 368),
+            (0.01, 368),
+            (0.999, 3_688),
+            (0.9999, 36_887),
+        ] {
             let q = Quantile::new(share).unwrap();
-            assert!(enough_samples(q, least) && !enough_samples(q, least - 1), "{share}");
+            assert!(
+                enough_samples(q, least) && !enough_samples(q, least - 1),
+                "{share}"
+            );
         }
     }
 
@@ -236,10 +306,17 @@ mod tests {
         let mut rng = Rng::new(6);
         let mut latency = Latency::with_histogram();
         (0..50_000).for_each(|i| latency.record(Nanos(rng.below(1 << (10 + i % 20)))));
-        let quantiles: Vec<Quantile> = PERCENTILES.iter().map(|p| Quantile::new(p / 100.0).unwrap()).collect();
+        let quantiles: Vec<Quantile> = PERCENTILES
+            .iter()
+            .map(|p| Quantile::new(p / 100.0).unwrap())
+            .collect();
         let histogram = latency.histogram.as_ref().unwrap();
         for (q, value) in quantiles.iter().zip(values_at(&latency, &quantiles)) {
-            assert_eq!(value.unwrap().0, histogram.value_at(*q).unwrap().0.min(latency.stat.max), "{q:?}");
+            assert_eq!(
+                value.unwrap().0,
+                histogram.value_at(*q).unwrap().0.min(latency.stat.max),
+                "{q:?}"
+            );
         }
     }
 

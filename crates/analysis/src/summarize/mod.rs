@@ -12,7 +12,9 @@ use crate::cliff::{Falls, MIN_INTERVALS, falls, lengths_and_speeds};
 use crate::estimate::estimate;
 use crate::stats;
 use hakaru_model::facts::{DiskStats, Environment, Identity, TargetKind};
-use hakaru_model::finding::{Estimate, PhaseDetail, PhaseSummary, Stability, Summary, Sustained, TimelinePoint};
+use hakaru_model::finding::{
+    Estimate, PhaseDetail, PhaseSummary, Stability, Summary, Sustained, TimelinePoint,
+};
 use hakaru_model::job::Op;
 use hakaru_model::measured::{MeasuredTraffic, NoAmplification};
 use hakaru_model::record::{Origin, RunRecord};
@@ -21,8 +23,8 @@ use phases::{PhaseRun, PhaseRuns};
 use std::path::PathBuf;
 
 pub use caveats::{
-    ALL_READ, FEW_RUNS, HOST_BUSY_PERCENT, OVERHEAD_PERMILLE, SHORT, SLOW_GOVERNORS, SMALL_FILE, WORTHWHILE_DRIFT,
-    WORTHWHILE_OUTLIER, reported_disks,
+    ALL_READ, FEW_RUNS, HOST_BUSY_PERCENT, OVERHEAD_PERMILLE, SHORT, SLOW_GOVERNORS, SMALL_FILE,
+    WORTHWHILE_DRIFT, WORTHWHILE_OUTLIER, reported_disks,
 };
 pub use latency::{PERCENTILES, enough_samples};
 
@@ -32,7 +34,10 @@ pub use latency::{PERCENTILES, enough_samples};
 /// figures and named in the caveats, and their errors are counted; where none finished it, what there is counts. An
 /// empty series gives an empty summary.
 pub fn summarize(series: &[RunRecord]) -> Summary {
-    let phases: Vec<PhaseSummary> = phases::collect(series).iter().flat_map(summarize_phase).collect();
+    let phases: Vec<PhaseSummary> = phases::collect(series)
+        .iter()
+        .flat_map(summarize_phase)
+        .collect();
     let first = series.first();
     let mut summary = Summary {
         series: first.map(|r| r.series.clone()).unwrap_or_default(),
@@ -59,17 +64,31 @@ fn origin(origin: &Origin) -> String {
 
 fn nothing() -> Identity {
     let (path, device) = (PathBuf::new(), Default::default());
-    Identity { path, kind: TargetKind::Absent, filesystem: None, device, system_disk: false, label: None }
+    Identity {
+        path,
+        kind: TargetKind::Absent,
+        filesystem: None,
+        device,
+        system_disk: false,
+        label: None,
+    }
 }
 
 /// Our own cost an I/O: the median of the runs.
 fn overhead(series: &[RunRecord]) -> Option<f64> {
-    let costs: Vec<f64> = series.iter().filter_map(|r| r.overhead).map(|o| o.per_io_ps as f64 / 1e3).collect();
+    let costs: Vec<f64> = series
+        .iter()
+        .filter_map(|r| r.overhead)
+        .map(|o| o.per_io_ps as f64 / 1e3)
+        .collect();
     stats::median(&costs)
 }
 
 fn summarize_phase(runs: &PhaseRuns<'_>) -> Vec<PhaseSummary> {
-    Op::ALL.into_iter().filter_map(|op| summarize_op(runs, op)).collect()
+    Op::ALL
+        .into_iter()
+        .filter_map(|op| summarize_op(runs, op))
+        .collect()
 }
 
 fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
@@ -77,20 +96,37 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     let rates: Vec<phases::Rates> = runs.iter().filter_map(|run| run.rates(op)).collect();
     let bandwidth = estimate(&rates.iter().map(|r| r.bytes_per_s).collect::<Vec<_>>())?;
     let iops = estimate(&rates.iter().map(|r| r.ios_per_s).collect::<Vec<_>>())?;
-    let timelines: Vec<Vec<TimelinePoint>> =
-        runs.iter().map(|run| timeline::timeline(run, op)).filter(|points| !points.is_empty()).collect();
+    let timelines: Vec<Vec<TimelinePoint>> = runs
+        .iter()
+        .map(|run| timeline::timeline(run, op))
+        .filter(|points| !points.is_empty())
+        .collect();
     let amplification: Result<Vec<Option<f64>>, NoAmplification> =
         runs.iter().map(|run| amplification(run, op)).collect();
     let no_amplification = amplification.as_ref().err().copied();
-    let amplification: Vec<f64> = amplification.unwrap_or_default().into_iter().flatten().collect();
+    let amplification: Vec<f64> = amplification
+        .unwrap_or_default()
+        .into_iter()
+        .flatten()
+        .collect();
     // Writes carry the `fsync`s; where a phase does not write, whatever it syncs goes with its first operation.
-    let syncs =
-        op == Op::Write || !runs.iter().any(|run| run.did(Op::Write)) && runs.iter().all(|run| run.first_op() == op);
+    let syncs = op == Op::Write
+        || !runs.iter().any(|run| run.did(Op::Write))
+            && runs.iter().all(|run| run.first_op() == op);
     let all_runs = || phase.runs.iter().chain(&phase.left_out);
-    let is_first = Op::ALL.into_iter().find(|&op| phase.runs.iter().any(|run| run.did(op))) == Some(op);
-    let sustained = (op == Op::Write).then(|| sustained(&timelines).or_else(|| printed_spread(&runs, op))).flatten();
+    let is_first = Op::ALL
+        .into_iter()
+        .find(|&op| phase.runs.iter().any(|run| run.did(op)))
+        == Some(op);
+    let sustained = (op == Op::Write)
+        .then(|| sustained(&timelines).or_else(|| printed_spread(&runs, op)))
+        .flatten();
     let latencies = latency::OpLatencies::of(&runs, op);
-    let sync = if syncs { latency::OpLatencies::of_sync(&runs) } else { latency::OpLatencies::default() };
+    let sync = if syncs {
+        latency::OpLatencies::of_sync(&runs)
+    } else {
+        latency::OpLatencies::default()
+    };
     Some(PhaseSummary {
         phase: phase.name.clone(),
         op,
@@ -100,20 +136,30 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
         timelines,
         sustained,
         amplification: estimate(&amplification),
-        errors: all_runs().map(|run| run.errors(op)).fold(0, u64::saturating_add),
+        errors: all_runs()
+            .map(|run| run.errors(op))
+            .fold(0, u64::saturating_add),
         detail: PhaseDetail {
             shape: workload::shape(runs.first()?, op),
             measured: Nanos(runs.iter().map(|run| run.measured(op).0).min().unwrap_or(0)),
             moved: Bytes(runs.iter().map(|run| run.bytes(op)).min().unwrap_or(0)),
-            moved_in_all: Bytes(runs.iter().map(|run| run.bytes(op)).fold(0, u64::saturating_add)),
+            moved_in_all: Bytes(
+                runs.iter()
+                    .map(|run| run.bytes(op))
+                    .fold(0, u64::saturating_add),
+            ),
             latency_by_run: latencies.by_run(),
             sync_by_run: sync.by_run(),
             stability: stability(&bandwidth),
-            open_loop: runs.iter().any(|run| run.workers(op).any(|worker| run.is_open_loop(worker, op))),
+            open_loop: runs
+                .iter()
+                .any(|run| run.workers(op).any(|worker| run.is_open_loop(worker, op))),
             no_amplification,
             laid_out: runs.iter().filter_map(|run| run.laid_out()).max(),
             other_errors: if is_first {
-                all_runs().map(PhaseRun::other_errors).fold(0, u64::saturating_add)
+                all_runs()
+                    .map(PhaseRun::other_errors)
+                    .fold(0, u64::saturating_add)
             } else {
                 0
             },
@@ -149,7 +195,11 @@ fn amplification(run: &PhaseRun<'_>, op: Op) -> Result<Option<f64>, NoAmplificat
     let (disks, asked) = match traffic {
         Some(traffic) => (&traffic.disks, measured),
         None if run.phase.disks.is_empty() => return Ok(None),
-        None => (&run.phase.disks, run.bytes_with_ramp(op).ok_or(NoAmplification::RampNotCounted)?),
+        None => (
+            &run.phase.disks,
+            run.bytes_with_ramp(op)
+                .ok_or(NoAmplification::RampNotCounted)?,
+        ),
     };
     let Some(moved) = moved(run, disks, op) else {
         return Ok(None);
@@ -161,35 +211,57 @@ fn amplification(run: &PhaseRun<'_>, op: Op) -> Result<Option<f64>, NoAmplificat
 
 /// The same on the disk that the system runs from: others use it too. The kernel counts what this program has read, so
 /// reads can be told apart; writes of others leave the figure out where they are many.
-fn on_system_disk(run: &PhaseRun<'_>, op: Op, measured: u64) -> Result<Option<f64>, NoAmplification> {
+fn on_system_disk(
+    run: &PhaseRun<'_>,
+    op: Op,
+    measured: u64,
+) -> Result<Option<f64>, NoAmplification> {
     let Some(traffic) = &run.phase.traffic else {
-        return if run.phase.disks.is_empty() { Ok(None) } else { Err(NoAmplification::SystemDisk) };
+        return if run.phase.disks.is_empty() {
+            Ok(None)
+        } else {
+            Err(NoAmplification::SystemDisk)
+        };
     };
     let Some(moved) = moved(run, &traffic.disks, op) else {
         return Ok(None);
     };
-    let own = if op == Op::Read { traffic.own_read } else { traffic.own_written };
+    let own = if op == Op::Read {
+        traffic.own_read
+    } else {
+        traffic.own_written
+    };
     let own = own.ok_or(NoAmplification::SystemDisk)?.0;
     if op == Op::Read {
         return Ok(Some(own as f64 / measured as f64));
     }
     let others = moved.saturating_sub(own);
     if others as f64 > OTHERS * measured as f64 {
-        return Err(NoAmplification::OtherUsers { others: Bytes(others), own: Bytes(own) });
+        return Err(NoAmplification::OtherUsers {
+            others: Bytes(others),
+            own: Bytes(own),
+        });
     }
     Ok(Some(moved as f64 / measured as f64))
 }
 
 /// Bytes that the disk at the bottom moved.
 fn moved(run: &PhaseRun<'_>, disks: &[DiskStats], op: Op) -> Option<u64> {
-    let kname = run.record.target.device.known().map(|device| device.kname.as_str());
+    let kname = run
+        .record
+        .target
+        .device
+        .known()
+        .map(|device| device.kname.as_str());
     let sectors = |disk: &DiskStats| match op {
         Op::Read => disk.read_sectors,
         Op::Write => disk.write_sectors,
         Op::Trim => 0,
     };
     let bottom = disks.iter().find(|disk| Some(disk.name.as_str()) == kname);
-    bottom.or_else(|| disks.iter().max_by_key(|disk| sectors(disk))).map(|disk| sectors(disk).saturating_mul(512))
+    bottom
+        .or_else(|| disks.iter().max_by_key(|disk| sectors(disk)))
+        .map(|disk| sectors(disk).saturating_mul(512))
 }
 
 /// How even a write is, over the intervals of all runs. The falls are those of the first run that has one for good.
@@ -197,12 +269,22 @@ fn moved(run: &PhaseRun<'_>, disks: &[DiskStats], op: Op) -> Option<u64> {
 /// Mean and deviation weigh each interval by its length: slow writes make long intervals, and would count for less.
 fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
     let whole = timelines.iter().map(|points| lengths_and_speeds(points));
-    let steps: Vec<(f64, f64)> = whole.filter(|steps| steps.len() >= MIN_INTERVALS).flatten().collect();
+    let steps: Vec<(f64, f64)> = whole
+        .filter(|steps| steps.len() >= MIN_INTERVALS)
+        .flatten()
+        .collect();
     let speeds = || steps.iter().map(|&(_, speed)| speed);
     let time: f64 = steps.iter().map(|&(length, _)| length).sum();
-    let mean = steps.iter().map(|&(length, speed)| length * speed).sum::<f64>() / time;
+    let mean = steps
+        .iter()
+        .map(|&(length, speed)| length * speed)
+        .sum::<f64>()
+        / time;
     let n = steps.len() as f64;
-    let squares: f64 = steps.iter().map(|&(length, speed)| length * (speed - mean).powi(2)).sum();
+    let squares: f64 = steps
+        .iter()
+        .map(|&(length, speed)| length * (speed - mean).powi(2))
+        .sum();
     let deviation = (squares / time * n / (n - 1.0)).sqrt();
     if !deviation.is_finite() {
         return None;
@@ -211,7 +293,10 @@ fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
     let swing = found.iter().find_map(|found| found.swing);
     // The first run that fell for good says how; else one that fell at its end.
     let proven = |found: &&Falls| found.falls.iter().any(|fall| fall.proven);
-    let first = found.iter().find(proven).or(found.iter().find(|found| !found.falls.is_empty()));
+    let first = found
+        .iter()
+        .find(proven)
+        .or(found.iter().find(|found| !found.falls.is_empty()));
     let falls = first.cloned().unwrap_or_default();
     Some(Sustained {
         min: BytesPerSec(speeds().fold(f64::MAX, f64::min)),
@@ -254,7 +339,10 @@ fn stability(bandwidth: &Estimate) -> Option<Stability> {
     let within = |end: f64| end.clamp(bandwidth.min, bandwidth.max);
     let change = within(bandwidth.mean + reach) / within(bandwidth.mean - reach) - 1.0;
     Some(Stability {
-        outliers: stats::outliers(values).iter().map(|outlier| outlier.index as u32).collect(),
+        outliers: stats::outliers(values)
+            .iter()
+            .map(|outlier| outlier.index as u32)
+            .collect(),
         drift: change.is_finite().then_some(change),
         drift_p: Some(drift.p),
         lag1: stats::lag1(values),

@@ -2,7 +2,9 @@
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Job, Op, PerOp};
-use hakaru_model::record::{Interval, IoError, Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{
+    Interval, IoError, Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord,
+};
 use hakaru_model::reported::{JobProperty, OpReport, StatedRate, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -46,10 +48,19 @@ pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
         for (position, phase) in record.phases.iter().enumerate() {
             let occurrence = seen.entry(&phase.name).and_modify(|n| *n += 1).or_insert(0);
             let place = *index.entry((&phase.name, *occurrence)).or_insert_with(|| {
-                phases.push(PhaseRuns { name: phase.name.clone(), runs: Vec::new(), left_out: Vec::new() });
+                phases.push(PhaseRuns {
+                    name: phase.name.clone(),
+                    runs: Vec::new(),
+                    left_out: Vec::new(),
+                });
                 phases.len() - 1
             });
-            phases[place].runs.push(PhaseRun { record, phase, position, jobs: jobs_of(record, phase, position) });
+            phases[place].runs.push(PhaseRun {
+                record,
+                phase,
+                position,
+                jobs: jobs_of(record, phase, position),
+            });
         }
     }
     phases.iter_mut().for_each(leave_out_unfinished);
@@ -61,20 +72,26 @@ pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
 fn jobs_of<'a>(record: &'a RunRecord, phase: &PhaseRecord, position: usize) -> &'a [Job] {
     let planned = &record.scenario.phases;
     let same = planned.get(position).filter(|p| p.name == phase.name);
-    same.or_else(|| planned.iter().find(|p| p.name == phase.name)).map_or(&[], |p| &p.jobs)
+    same.or_else(|| planned.iter().find(|p| p.name == phase.name))
+        .map_or(&[], |p| &p.jobs)
 }
 
 /// A run that was stopped, or that an error ended, is no repeat of a finished one.
 fn leave_out_unfinished(phase: &mut PhaseRuns<'_>) {
     if phase.runs.iter().any(PhaseRun::is_finished) {
-        phase.left_out = phase.runs.extract_if(.., |run| !run.is_finished()).collect();
+        phase.left_out = phase
+            .runs
+            .extract_if(.., |run| !run.is_finished())
+            .collect();
     }
 }
 
 /// A run whose processor was taken away measured the host; it does not count where others were left alone.
 fn leave_out_disturbed(phase: &mut PhaseRuns<'_>) {
     if phase.runs.iter().any(|run| !run.is_disturbed()) {
-        phase.left_out.extend(phase.runs.extract_if(.., |run| run.is_disturbed()));
+        phase
+            .left_out
+            .extend(phase.runs.extract_if(.., |run| run.is_disturbed()));
     }
 }
 
@@ -92,13 +109,18 @@ fn op_of(error: &IoError) -> Option<Op> {
 
 impl<'a> PhaseRun<'a> {
     fn is_finished(&self) -> bool {
-        self.phase.workers.iter().all(|w| !matches!(w.stop, StopReason::Stopped | StopReason::Error))
+        self.phase
+            .workers
+            .iter()
+            .all(|w| !matches!(w.stop, StopReason::Stopped | StopReason::Error))
     }
 
     /// Whether most of it is about the host: it had no processor, or a pause left no interval untouched.
     fn is_disturbed(&self) -> bool {
         let lost = |caveat: &Caveat| match caveat {
-            Caveat::Descheduled { phase, .. } | Caveat::StolenTime { phase, .. } => *phase == self.phase.name,
+            Caveat::Descheduled { phase, .. } | Caveat::StolenTime { phase, .. } => {
+                *phase == self.phase.name
+            }
             _ => false,
         };
         let whole = |w: &WorkerRecord| self.untouched(w).is_some_and(|(time, ..)| time == 0);
@@ -111,17 +133,29 @@ impl<'a> PhaseRun<'a> {
             return false;
         };
         let (startdelay, ramp) = self.lead_in(worker);
-        let end = interval.at.0.saturating_add(startdelay.0).saturating_add(ramp.0);
+        let end = interval
+            .at
+            .0
+            .saturating_add(startdelay.0)
+            .saturating_add(ramp.0);
         pauses.touches(Nanos(end.saturating_sub(interval.length.0)), Nanos(end))
     }
 
     /// Time of the intervals that no pause of the host touches, and what was done in them by operation. `None` where
     /// there was no pause, or no intervals are known.
     fn untouched(&self, worker: &WorkerRecord) -> Option<(u64, PerOp<(u64, u64)>)> {
-        let paused = self.phase.host_pauses.as_ref().is_some_and(|found| !found.pauses.is_empty());
+        let paused = self
+            .phase
+            .host_pauses
+            .as_ref()
+            .is_some_and(|found| !found.pauses.is_empty());
         (paused && !worker.intervals.is_empty()).then_some(())?;
         let (mut time, mut done) = (0_u64, PerOp::<(u64, u64)>::default());
-        for interval in worker.intervals.iter().filter(|interval| !self.is_touched(worker, interval)) {
+        for interval in worker
+            .intervals
+            .iter()
+            .filter(|interval| !self.is_touched(worker, interval))
+        {
             time = time.saturating_add(interval.length.0);
             for op in Op::ALL {
                 done[op].0 = done[op].0.saturating_add(interval.ops[op].bytes);
@@ -149,7 +183,10 @@ impl<'a> PhaseRun<'a> {
     pub(super) fn workers(&self, op: Op) -> impl Iterator<Item = &'a WorkerRecord> + use<'a> {
         let run = *self;
         let stated = move |w: &WorkerRecord| run.reported(w, op).is_some_and(OpReport::has_rate);
-        self.phase.workers.iter().filter(move |w| w.ops[op].ios > 0 || w.ops[op].bytes > 0 || stated(w))
+        self.phase
+            .workers
+            .iter()
+            .filter(move |w| w.ops[op].ios > 0 || w.ops[op].bytes > 0 || stated(w))
     }
 
     /// What another program printed of a worker beyond counts and sums.
@@ -157,7 +194,11 @@ impl<'a> PhaseRun<'a> {
         let Origin::Imported { reported, .. } = &self.record.origin else {
             return None;
         };
-        let place = self.phase.workers.iter().position(|w| std::ptr::eq(w, worker))?;
+        let place = self
+            .phase
+            .workers
+            .iter()
+            .position(|w| std::ptr::eq(w, worker))?;
         reported.worker(self.position, place)
     }
 
@@ -167,7 +208,8 @@ impl<'a> PhaseRun<'a> {
 
     /// Workers that a worker of the record stands for: other programs print a group as one.
     pub(super) fn members(&self, worker: &WorkerRecord) -> u32 {
-        self.report(worker).map_or(1, |report| report.members.max(1))
+        self.report(worker)
+            .map_or(1, |report| report.members.max(1))
     }
 
     pub(super) fn did(&self, op: Op) -> bool {
@@ -176,7 +218,10 @@ impl<'a> PhaseRun<'a> {
 
     /// The first operation it did.
     pub(super) fn first_op(&self) -> Op {
-        Op::ALL.into_iter().find(|&op| self.did(op)).unwrap_or(Op::Read)
+        Op::ALL
+            .into_iter()
+            .find(|&op| self.did(op))
+            .unwrap_or(Op::Read)
     }
 
     /// Whether the output of another program does not say this of a job.
@@ -197,37 +242,64 @@ impl<'a> PhaseRun<'a> {
         indices.dedup();
         indices.sort_unstable();
         indices.dedup();
-        indices.into_iter().filter_map(|i| Some((i, self.jobs.get(i as usize)?))).collect()
+        indices
+            .into_iter()
+            .filter_map(|i| Some((i, self.jobs.get(i as usize)?)))
+            .collect()
     }
 
     pub(super) fn bytes(&self, op: Op) -> u64 {
-        self.workers(op).fold(0, |sum, w| sum.saturating_add(w.ops[op].bytes))
+        self.workers(op)
+            .fold(0, |sum, w| sum.saturating_add(w.ops[op].bytes))
     }
 
     /// Errors of an operation. Only the first errors are kept in full: the rest are shared out as those are.
     pub(super) fn errors(&self, op: Op) -> u64 {
         let of = |w: &WorkerRecord| {
             let kept = w.errors.first.len() as u128;
-            let ours = w.errors.first.iter().filter(|e| op_of(e) == Some(op)).count() as u128;
-            (u128::from(w.errors.total) * ours).checked_div(kept).unwrap_or(0) as u64
+            let ours = w
+                .errors
+                .first
+                .iter()
+                .filter(|e| op_of(e) == Some(op))
+                .count() as u128;
+            (u128::from(w.errors.total) * ours)
+                .checked_div(kept)
+                .unwrap_or(0) as u64
         };
-        self.phase.workers.iter().map(of).fold(0, u64::saturating_add)
+        self.phase
+            .workers
+            .iter()
+            .map(of)
+            .fold(0, u64::saturating_add)
     }
 
     /// Errors that belong to no operation, or of which that is not known.
     pub(super) fn other_errors(&self) -> u64 {
-        let all = self.phase.workers.iter().map(|w| w.errors.total).fold(0, u64::saturating_add);
-        Op::ALL.into_iter().fold(all, |rest, op| rest.saturating_sub(self.errors(op)))
+        let all = self
+            .phase
+            .workers
+            .iter()
+            .map(|w| w.errors.total)
+            .fold(0, u64::saturating_add);
+        Op::ALL
+            .into_iter()
+            .fold(all, |rest, op| rest.saturating_sub(self.errors(op)))
     }
 
     /// Longest measured time of its workers.
     pub(super) fn measured(&self, op: Op) -> Nanos {
-        self.workers(op).map(|w| w.ops[op].runtime.unwrap_or(w.runtime)).max().unwrap_or_default()
+        self.workers(op)
+            .map(|w| w.ops[op].runtime.unwrap_or(w.runtime))
+            .max()
+            .unwrap_or_default()
     }
 
     /// Unmeasured time of a worker before its measurement, counted from the start of the phase's workers.
     pub(super) fn lead_in(&self, worker: &WorkerRecord) -> (Nanos, Nanos) {
-        self.job(worker).map_or((Nanos(0), Nanos(0)), |job| (job.timing.startdelay, job.timing.ramp_time))
+        self.job(worker).map_or((Nanos(0), Nanos(0)), |job| {
+            (job.timing.startdelay, job.timing.ramp_time)
+        })
     }
 
     /// Bytes of the whole phase, those of the ramps included. `None` where a worker had a ramp and they were not recorded.
@@ -240,19 +312,33 @@ impl<'a> PhaseRun<'a> {
             };
             Some(w.ops[op].bytes.saturating_add(ramp))
         };
-        self.phase.workers.iter().try_fold(0_u64, |sum, w| Some(sum.saturating_add(of(w)?)))
+        self.phase
+            .workers
+            .iter()
+            .try_fold(0_u64, |sum, w| Some(sum.saturating_add(of(w)?)))
     }
 
     /// Most bytes in flight at one moment, and so on either side of the end of a ramp. A synchronous engine has none there.
     pub(super) fn most_in_flight(&self) -> u64 {
         let of = |w: &WorkerRecord| {
-            let Some(job) = self.job(w).filter(|job| job.has_queue() && job.timing.ramp_time.0 > 0) else {
+            let Some(job) = self
+                .job(w)
+                .filter(|job| job.has_queue() && job.timing.ramp_time.0 > 0)
+            else {
                 return 0;
             };
-            let block = Op::ALL.into_iter().map(|op| job.block[op].max().0).max().unwrap_or(0);
+            let block = Op::ALL
+                .into_iter()
+                .map(|op| job.block[op].max().0)
+                .max()
+                .unwrap_or(0);
             block.saturating_mul(u64::from(job.queue.iodepth))
         };
-        self.phase.workers.iter().map(of).fold(0, u64::saturating_add)
+        self.phase
+            .workers
+            .iter()
+            .map(of)
+            .fold(0, u64::saturating_add)
     }
 
     /// Most bytes that laying out wrote.
@@ -262,7 +348,8 @@ impl<'a> PhaseRun<'a> {
             return Some(laid_out.bytes);
         }
         // Space was only reserved: a file system without holes writes zeroes for it. Less is its tables.
-        let written = super::moved(self, &laid_out.disks, Op::Write).filter(|bytes| *bytes >= MOST_TABLES);
+        let written =
+            super::moved(self, &laid_out.disks, Op::Write).filter(|bytes| *bytes >= MOST_TABLES);
         Some(Bytes(written.unwrap_or(0)))
     }
 
@@ -271,7 +358,9 @@ impl<'a> PhaseRun<'a> {
     pub(super) fn rates(&self, op: Op) -> Option<Rates> {
         let mut groups: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
         for worker in self.workers(op) {
-            let group = groups.entry(self.job(worker).map_or(worker.job, |job| job.group)).or_default();
+            let group = groups
+                .entry(self.job(worker).map_or(worker.job, |job| job.group))
+                .or_default();
             let (bytes, ios, time) = self.amounts(worker, op);
             group.0 = group.0.saturating_add(bytes);
             group.1 = group.1.saturating_add(ios);
@@ -281,12 +370,22 @@ impl<'a> PhaseRun<'a> {
         let rates = groups
             .values()
             .filter(|(.., time)| *time > 0)
-            .map(|&(bytes, ios, time)| Rates { bytes_per_s: per_s(bytes, time), ios_per_s: per_s(ios, time) });
+            .map(|&(bytes, ios, time)| Rates {
+                bytes_per_s: per_s(bytes, time),
+                ios_per_s: per_s(ios, time),
+            });
         let mean = |rate: Option<StatedRate>| rate.map_or(0.0, |rate| rate.mean);
-        let stated = self.workers(op).filter_map(|worker| self.reported(worker, op)).filter(|report| report.has_rate());
-        let stated = stated.map(|report| Rates { bytes_per_s: mean(report.bytes_per_s), ios_per_s: mean(report.iops) });
-        rates
-            .chain(stated)
-            .reduce(|a, b| Rates { bytes_per_s: a.bytes_per_s + b.bytes_per_s, ios_per_s: a.ios_per_s + b.ios_per_s })
+        let stated = self
+            .workers(op)
+            .filter_map(|worker| self.reported(worker, op))
+            .filter(|report| report.has_rate());
+        let stated = stated.map(|report| Rates {
+            bytes_per_s: mean(report.bytes_per_s),
+            ios_per_s: mean(report.iops),
+        });
+        rates.chain(stated).reduce(|a, b| Rates {
+            bytes_per_s: a.bytes_per_s + b.bytes_per_s,
+            ios_per_s: a.ios_per_s + b.ios_per_s,
+        })
     }
 }

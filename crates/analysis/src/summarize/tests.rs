@@ -13,18 +13,26 @@ use hakaru_model::units::Quantile;
 #[test]
 fn rates_are_bytes_over_time_one_value_a_run() {
     let summary = summarize(&records(&[40e6, 50e6, 60e6]));
-    let [phase] = summary.phases.as_slice() else { panic!("{summary:?}") };
+    let [phase] = summary.phases.as_slice() else {
+        panic!("{summary:?}")
+    };
     assert_eq!((phase.phase.as_str(), phase.op), ("write", Op::Write));
     assert_eq!(phase.workload, "sequential write, 1 MiB, queue depth 1");
     for (got, want) in phase.bandwidth.values.iter().zip([40e6, 50e6, 60e6]) {
         assert!((got - want).abs() < 1e-3 * want, "{got} {want}");
     }
     assert!((phase.bandwidth.mean / phase.iops.mean - 1_048_576.0).abs() < 1e-3);
-    assert_eq!(phase.latency.as_ref().unwrap().count, total_ios(&[40e6, 50e6, 60e6]));
+    assert_eq!(
+        phase.latency.as_ref().unwrap().count,
+        total_ios(&[40e6, 50e6, 60e6])
+    );
 }
 
 fn total_ios(speeds: &[f64]) -> u64 {
-    records(speeds).iter().map(|r| r.phases[0].workers[0].ops.write.ios).sum()
+    records(speeds)
+        .iter()
+        .map(|r| r.phases[0].workers[0].ops.write.ios)
+        .sum()
 }
 
 #[test]
@@ -75,7 +83,12 @@ fn a_long_write_has_its_evenness_and_a_short_one_has_none() {
     assert!((even.mean.0 - 30e6).abs() < 0.5e6 && even.cliff.is_none());
     let short = summarize(&[write_run(0, 30e6, 8)]);
     assert_eq!(short.phases[0].sustained, None);
-    assert!(short.caveats.iter().any(|c| matches!(c, Caveat::Short { .. })));
+    assert!(
+        short
+            .caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::Short { .. }))
+    );
 }
 
 #[test]
@@ -85,8 +98,17 @@ fn a_cliff_becomes_a_caveat() {
         interval.ops.write.bytes /= 3;
     }
     let summary = summarize(&[run]);
-    let cliff = summary.phases[0].sustained.as_ref().unwrap().cliff.clone().unwrap();
-    assert!((cliff.after_time.as_secs_f64() - 15.0).abs() < 0.5, "{cliff:?}");
+    let cliff = summary.phases[0]
+        .sustained
+        .as_ref()
+        .unwrap()
+        .cliff
+        .clone()
+        .unwrap();
+    assert!(
+        (cliff.after_time.as_secs_f64() - 15.0).abs() < 0.5,
+        "{cliff:?}"
+    );
     assert!(
         summary
             .caveats
@@ -101,11 +123,25 @@ fn a_cliff_becomes_a_caveat() {
 fn percentiles_are_merged_and_only_where_samples_suffice() {
     let few = summarize(&records(&[5e6]));
     let latency = few.phases[0].latency.clone().unwrap();
-    assert!(latency.count < 368 && latency.quantiles.iter().all(|(q, _)| q.share() < 0.99), "{latency:?}");
-    assert!(few.caveats.iter().any(|c| matches!(c, Caveat::FewSamples { percentile, .. } if percentile == "99th")));
+    assert!(
+        latency.count < 368 && latency.quantiles.iter().all(|(q, _)| q.share() < 0.99),
+        "{latency:?}"
+    );
+    assert!(
+        few.caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::FewSamples { percentile, .. } if percentile == "99th"))
+    );
     let many = summarize(&records(&[40e6; 4]));
     let latency = many.phases[0].latency.clone().unwrap();
-    let of = |share: f64| latency.quantiles.iter().find(|(q, _)| q.share() == share).unwrap().1;
+    let of = |share: f64| {
+        latency
+            .quantiles
+            .iter()
+            .find(|(q, _)| q.share() == share)
+            .unwrap()
+            .1
+    };
     assert!(of(0.5) <= of(0.99) && of(0.99) <= latency.max);
     assert_eq!(latency.curve.last().unwrap(), &(1.0, latency.max));
     assert_eq!(many.phases[0].detail.latency_by_run[0].0, Quantile::MEDIAN);
@@ -116,7 +152,11 @@ fn percentiles_are_merged_and_only_where_samples_suffice() {
 fn amplification_counts_the_disk_at_the_bottom_once() {
     let mut run = write_run(0, 30e6, 20);
     let bytes = run.phases[0].workers[0].ops.write.bytes;
-    let disk = |name: &str, sectors| DiskStats { name: name.into(), write_sectors: sectors, ..DiskStats::default() };
+    let disk = |name: &str, sectors| DiskStats {
+        name: name.into(),
+        write_sectors: sectors,
+        ..DiskStats::default()
+    };
     run.phases[0].disks = vec![disk("dm-0", bytes / 512), disk("mmcblk0", bytes / 512 * 3)];
     let found = summarize(&[run]).phases[0].amplification.clone().unwrap();
     assert!((found.mean - 3.0).abs() < 1e-3, "{found:?}");
@@ -126,17 +166,40 @@ fn amplification_counts_the_disk_at_the_bottom_once() {
 fn reads_that_the_device_did_not_answer_are_told() {
     // Such as those of a file whose space was only reserved: what was never written is answered without the device.
     let read = |share: u64| {
-        let fake =
-            Fake { name: "r", op: Op::Read, random: false, block: 1 << 20, iops: 30.0, seconds: 20, sync_ms: None };
+        let fake = Fake {
+            name: "r",
+            op: Op::Read,
+            random: false,
+            block: 1 << 20,
+            iops: 30.0,
+            seconds: 20,
+            sync_ms: None,
+        };
         let mut run = run_of(0, &[fake]);
         let bytes = run.phases[0].workers[0].ops.read.bytes;
-        let disk = DiskStats { name: "x".into(), read_sectors: bytes / 512 * share / 10, ..DiskStats::default() };
+        let disk = DiskStats {
+            name: "x".into(),
+            read_sectors: bytes / 512 * share / 10,
+            ..DiskStats::default()
+        };
         run.phases[0].disks = vec![disk];
         summarize(&[run]).caveats
     };
-    let told = |caveats: &[Caveat]| caveats.iter().find(|c| matches!(c, Caveat::ReadElsewhere { .. })).cloned();
+    let told = |caveats: &[Caveat]| {
+        caveats
+            .iter()
+            .find(|c| matches!(c, Caveat::ReadElsewhere { .. }))
+            .cloned()
+    };
     assert_eq!(told(&read(10)), None);
-    assert!(told(&read(6)).unwrap().to_string().contains("the device read 60 %"), "{:?}", read(6));
+    assert!(
+        told(&read(6))
+            .unwrap()
+            .to_string()
+            .contains("the device read 60 %"),
+        "{:?}",
+        read(6)
+    );
 }
 
 #[test]
@@ -157,13 +220,34 @@ fn runs_that_an_error_ended_do_not_count_where_others_finished() {
     let failed = &mut runs[2].phases[0].workers[0];
     failed.errors.push(failure());
     failed.stop = StopReason::Error;
-    let told = |summary: &Summary| summary.caveats.iter().any(|c| matches!(c, Caveat::DeviceErrors { count: 1, .. }));
+    let told = |summary: &Summary| {
+        summary
+            .caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::DeviceErrors { count: 1, .. }))
+    };
     let summary = summarize(&runs);
-    assert_eq!((summary.phases[0].bandwidth.values.len(), summary.phases[0].errors), (2, 1));
-    assert!(summary.phases[0].bandwidth.max < 50e6 && told(&summary), "{:?}", summary.caveats);
+    assert_eq!(
+        (
+            summary.phases[0].bandwidth.values.len(),
+            summary.phases[0].errors
+        ),
+        (2, 1)
+    );
+    assert!(
+        summary.phases[0].bandwidth.max < 50e6 && told(&summary),
+        "{:?}",
+        summary.caveats
+    );
     // Where none finished, there is no better figure, and it is told what it is worth.
     let alone = summarize(&runs[2..]);
-    assert_eq!((alone.phases[0].bandwidth.values.len(), alone.phases[0].errors), (1, 1));
+    assert_eq!(
+        (
+            alone.phases[0].bandwidth.values.len(),
+            alone.phases[0].errors
+        ),
+        (1, 1)
+    );
     assert!(told(&alone), "{:?}", alone.caveats);
 }
 
@@ -188,12 +272,22 @@ fn clones_with_places_of_their_own_work_on_more() {
         let job = &mut run.scenario.phases[0].jobs[0];
         (job.numjobs, job.extent.offset_increment) = (numjobs, increment);
         job.extent.size = Some(SizeSpec::Bytes(Bytes(size)));
-        summarize(&[run]).phases[0].detail.shape.and_then(|shape| shape.extent)
+        summarize(&[run]).phases[0]
+            .detail
+            .shape
+            .and_then(|shape| shape.extent)
     };
     let gib = |n: u64| SizeSpec::Bytes(Bytes(n << 30));
     assert_eq!(extent(4, gib(1), 1 << 30), Some(Bytes(4 << 30)));
-    assert_eq!(extent(4, SizeSpec::Percent(10), 1 << 30), Some(Bytes(4 << 30)));
-    assert_eq!(extent(4, gib(0), 1 << 30), Some(Bytes(1 << 30)), "they share one place");
+    assert_eq!(
+        extent(4, SizeSpec::Percent(10), 1 << 30),
+        Some(Bytes(4 << 30))
+    );
+    assert_eq!(
+        extent(4, gib(0), 1 << 30),
+        Some(Bytes(1 << 30)),
+        "they share one place"
+    );
     // The card has no more than this.
     assert_eq!(extent(8, gib(4), 8 << 30), Some(Bytes(32_000_000_000)));
 }
@@ -201,14 +295,22 @@ fn clones_with_places_of_their_own_work_on_more() {
 #[test]
 fn caveats_come_once_each_and_the_worst_of_a_kind_stays() {
     let mut runs = records(&[40e6, 41e6]);
-    runs[0].caveats = vec![Caveat::Buffered, Caveat::NoDiskStats { because: "x".into() }];
+    runs[0].caveats = vec![
+        Caveat::Buffered,
+        Caveat::NoDiskStats {
+            because: "x".into(),
+        },
+    ];
     runs[1].caveats = vec![Caveat::Buffered, Caveat::HostBusy { load_percent: 60 }];
     runs[0].environment.load_percent = Fact::Known(180);
     runs[0].environment.governor = Fact::Known("powersave".into());
     let summary = summarize(&runs);
     let count = |f: &dyn Fn(&Caveat) -> bool| summary.caveats.iter().filter(|c| f(c)).count();
     assert_eq!(count(&|c| *c == Caveat::Buffered), 1);
-    assert_eq!(count(&|c| matches!(c, Caveat::HostBusy { load_percent: 180 })), 1);
+    assert_eq!(
+        count(&|c| matches!(c, Caveat::HostBusy { load_percent: 180 })),
+        1
+    );
     assert_eq!(count(&|c| matches!(c, Caveat::PowerSaving { .. })), 1);
     assert_eq!(count(&|c| matches!(c, Caveat::FewRuns { runs: 2 })), 1);
     assert_eq!(summary.caveats[0], Caveat::Buffered);
@@ -218,10 +320,19 @@ fn caveats_come_once_each_and_the_worst_of_a_kind_stays() {
 fn our_own_cost_is_told_when_it_shows() {
     let mut runs = records(&[40e6]);
     let median = summarize(&runs).phases[0].latency.as_ref().unwrap().mean_ns;
-    runs[0].overhead = Some(hakaru_model::record::Overhead { per_io_ps: (median * 20.0) as u64, samples: 1000 });
+    runs[0].overhead = Some(hakaru_model::record::Overhead {
+        per_io_ps: (median * 20.0) as u64,
+        samples: 1000,
+    });
     let summary = summarize(&runs);
     assert!(
-        summary.caveats.iter().any(|c| matches!(c, Caveat::Overhead { share_permille: 19..=21, .. })),
+        summary.caveats.iter().any(|c| matches!(
+            c,
+            Caveat::Overhead {
+                share_permille: 19..=21,
+                ..
+            }
+        )),
         "{:?}",
         summary.caveats
     );
@@ -232,18 +343,41 @@ fn drift_and_outliers_are_flagged_and_kept() {
     let falling: Vec<f64> = (0..10).map(|i| 50e6 - 1e6 * f64::from(i)).collect();
     let summary = summarize(&records(&falling));
     assert!(
-        summary.caveats.iter().any(|c| matches!(c, Caveat::Drift { change_permille: -210..=-180, .. })),
+        summary.caveats.iter().any(|c| matches!(
+            c,
+            Caveat::Drift {
+                change_permille: -210..=-180,
+                ..
+            }
+        )),
         "{:?}",
         summary.caveats
     );
-    let odd = [26e6, 26.1e6, 26.2e6, 26e6, 26.1e6, 26.05e6, 26.15e6, 16e6, 26e6, 26.1e6];
+    let odd = [
+        26e6, 26.1e6, 26.2e6, 26e6, 26.1e6, 26.05e6, 26.15e6, 16e6, 26e6, 26.1e6,
+    ];
     let summary = summarize(&records(&odd));
     assert!(
-        summary.caveats.iter().any(|c| matches!(c, Caveat::Outliers { count: 1, runs: 10, .. })),
+        summary.caveats.iter().any(|c| matches!(
+            c,
+            Caveat::Outliers {
+                count: 1,
+                runs: 10,
+                ..
+            }
+        )),
         "{:?}",
         summary.caveats
     );
-    assert_eq!(summary.phases[0].detail.stability.as_ref().unwrap().outliers, [7]);
+    assert_eq!(
+        summary.phases[0]
+            .detail
+            .stability
+            .as_ref()
+            .unwrap()
+            .outliers,
+        [7]
+    );
     assert_eq!(summary.phases[0].bandwidth.values.len(), 10);
 }
 
@@ -254,7 +388,12 @@ fn errors_of_the_device_are_counted_and_told() {
     run.phases[0].workers[0].errors.total = 40;
     let summary = summarize(&[run]);
     assert_eq!(summary.phases[0].errors, 40);
-    assert!(summary.caveats.iter().any(|c| matches!(c, Caveat::DeviceErrors { count: 40, .. })));
+    assert!(
+        summary
+            .caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::DeviceErrors { count: 40, .. }))
+    );
 }
 
 /// A failed read was counted as a write wherever its action was not exactly "read".
@@ -265,23 +404,53 @@ fn errors_are_counted_by_their_recorded_operation() {
         let worker = &mut run.phases[0].workers[0];
         worker.ops.read = worker.ops.write.clone();
         for &(op, kind, action) in errors {
-            worker.errors.push(IoError { op, kind, action: action.into(), ..failure() });
+            worker.errors.push(IoError {
+                op,
+                kind,
+                action: action.into(),
+                ..failure()
+            });
         }
         let summary = summarize(&[run]);
         let of = |op| summary.phases.iter().find(|phase| phase.op == op).unwrap();
         let (read, write) = (of(Op::Read), of(Op::Write));
-        (read.errors, write.errors, read.detail.other_errors, write.detail.other_errors)
+        (
+            read.errors,
+            write.errors,
+            read.detail.other_errors,
+            write.detail.other_errors,
+        )
     };
-    let slow = FailureKind::TooSlow { latency: Nanos(12), max: Nanos(10) };
+    let slow = FailureKind::TooSlow {
+        latency: Nanos(12),
+        max: Nanos(10),
+    };
     let below = FailureKind::RateMissed { wanted: 10, got: 9 };
     for kind in [slow, below, FailureKind::Io, FailureKind::Verify] {
-        assert_eq!(count(&[(Some(Op::Read), kind, "read")]), (1, 0, 0, 0), "{kind:?}");
+        assert_eq!(
+            count(&[(Some(Op::Read), kind, "read")]),
+            (1, 0, 0, 0),
+            "{kind:?}"
+        );
     }
-    assert_eq!(count(&[(None, FailureKind::Sync, "fsync"), (None, FailureKind::Log, "write")]), (0, 0, 2, 0));
+    assert_eq!(
+        count(&[
+            (None, FailureKind::Sync, "fsync"),
+            (None, FailureKind::Log, "write")
+        ]),
+        (0, 0, 2, 0)
+    );
     // Old records have names only: those of I/Os count for these, other words for the phase.
     let old = |action| count(&[(None, FailureKind::Unknown, action)]);
-    assert_eq!([old("read"), old("verify"), old("write")], [(1, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0)]);
-    for action in ["latency of 12 nsec exceeds specified max (10 nsec): read", "fsync", "rate_min=10B/s not met"] {
+    assert_eq!(
+        [old("read"), old("verify"), old("write")],
+        [(1, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0)]
+    );
+    for action in [
+        "latency of 12 nsec exceeds specified max (10 nsec): read",
+        "fsync",
+        "rate_min=10B/s not met",
+    ] {
         assert_eq!(old(action), (0, 0, 1, 0), "{action}");
     }
 }
@@ -293,7 +462,10 @@ fn an_empty_series_and_a_record_of_zeroes_are_no_panic() {
     let worker = &mut run.phases[0].workers[0];
     worker.runtime = Nanos(0);
     worker.job = u32::MAX;
-    worker.intervals.iter_mut().for_each(|i| i.length = Nanos(0));
+    worker
+        .intervals
+        .iter_mut()
+        .for_each(|i| i.length = Nanos(0));
     assert_eq!(summarize(&[run]).phases.len(), 0);
 }
 
@@ -301,14 +473,18 @@ fn an_empty_series_and_a_record_of_zeroes_are_no_panic() {
 fn circumstances_that_flatter_or_disturb_are_told() {
     let mut run = write_run(0, 30e6, 20);
     run.scenario.phases[0].jobs[0].extent.size = Some(SizeSpec::Bytes(Bytes(256 << 20)));
-    let Fact::Known(device) = &mut run.target.device else { panic!() };
+    let Fact::Known(device) = &mut run.target.device else {
+        panic!()
+    };
     device.write_cache = Fact::Known("write back".into());
     run.target.system_disk = true;
     run.environment.throttled = Fact::Known(0x5_0005);
     let told = |run: &RunRecord| summarize(std::slice::from_ref(run)).caveats;
     let caveats = told(&run);
     for wanted in [
-        Caveat::SmallFile { size: Bytes(256 << 20) },
+        Caveat::SmallFile {
+            size: Bytes(256 << 20),
+        },
         Caveat::WriteCache,
         Caveat::SystemDisk,
         Caveat::HostThrottled { flags: 0x5_0005 },
@@ -319,13 +495,23 @@ fn circumstances_that_flatter_or_disturb_are_told() {
     run.scenario.phases[0].jobs[0].durability.fsync_every = 1;
     run.environment.throttled = Fact::Known(0x5_0000);
     let caveats = told(&run);
-    assert!(!caveats.iter().any(|c| matches!(c, Caveat::WriteCache | Caveat::HostThrottled { .. })), "{caveats:?}");
+    assert!(
+        !caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::WriteCache | Caveat::HostThrottled { .. })),
+        "{caveats:?}"
+    );
 }
 
 #[test]
 fn reads_through_the_page_cache_may_be_reads_of_memory() {
     let summary = crate::testing::read_series(1, 900e6, 0.01);
-    assert!(!summary.caveats.iter().any(|c| matches!(c, Caveat::FitsInMemory { .. })));
+    assert!(
+        !summary
+            .caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::FitsInMemory { .. }))
+    );
     let fake = crate::testing::Fake {
         name: "read",
         op: Op::Read,
@@ -339,8 +525,18 @@ fn reads_through_the_page_cache_may_be_reads_of_memory() {
     run.scenario.phases[0].jobs[0].files.direct = false;
     run.environment.memory = Bytes(8 << 30);
     let summary = summarize(&[run]);
-    assert!(summary.caveats.iter().any(|c| matches!(c, Caveat::FitsInMemory { .. })), "{:?}", summary.caveats);
-    assert_eq!(summary.phases[0].workload, "sequential read, 1 MiB, queue depth 1, through the page cache");
+    assert!(
+        summary
+            .caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::FitsInMemory { .. })),
+        "{:?}",
+        summary.caveats
+    );
+    assert_eq!(
+        summary.phases[0].workload,
+        "sequential read, 1 MiB, queue depth 1, through the page cache"
+    );
 }
 
 #[test]
@@ -365,7 +561,10 @@ fn no_record_panics_whatever_its_figures_are() {
             interval.ops.write.bytes = odd(63);
         }
         run.phases[0].workers.push(worker);
-        run.phases[0].disks = vec![DiskStats { write_sectors: odd(63), ..DiskStats::default() }];
+        run.phases[0].disks = vec![DiskStats {
+            write_sectors: odd(63),
+            ..DiskStats::default()
+        }];
         run.scenario.phases[0].jobs[0].timing.ramp_time = Nanos(odd(63));
         run.scenario.phases[0].jobs[0].numjobs = odd(32) as u32;
         if trial % 7 == 0 {
@@ -388,8 +587,14 @@ fn imported(rate: Option<f64>) -> RunRecord {
     let worker = &mut run.phases[0].workers[0];
     worker.intervals.clear();
     worker.ops.write.clat.histogram = None;
-    let mut report = WorkerReport { members: 16, ..WorkerReport::default() };
-    report.ops.write.clat = vec![Percentile { share: Quantile::P99, value: Nanos(5_000_000) }];
+    let mut report = WorkerReport {
+        members: 16,
+        ..WorkerReport::default()
+    };
+    report.ops.write.clat = vec![Percentile {
+        share: Quantile::P99,
+        value: Nanos(5_000_000),
+    }];
     if let Some(mean) = rate {
         (worker.ops.write, worker.runtime) = (Default::default(), Nanos(0));
         report.ops.write.bytes_per_s = Some(StatedRate::once(mean));
@@ -399,8 +604,15 @@ fn imported(rate: Option<f64>) -> RunRecord {
         (0..60).for_each(|i| samples.record(20_000_000 + i % 3));
         worker.ops.write.bw_samples = samples;
     }
-    let reported = Box::new(Reported { workers: vec![report], ..Reported::default() });
-    run.origin = Origin::Imported { program: "fio-3.39".into(), source: "a.txt".into(), reported };
+    let reported = Box::new(Reported {
+        workers: vec![report],
+        ..Reported::default()
+    });
+    run.origin = Origin::Imported {
+        program: "fio-3.39".into(),
+        source: "a.txt".into(),
+        reported,
+    };
     run
 }
 
@@ -408,7 +620,10 @@ fn imported(rate: Option<f64>) -> RunRecord {
 fn printed_percentiles_and_samples_take_part_and_no_curve_is_invented() {
     let phase = summarize(&[imported(None)]).phases.remove(0);
     let latency = phase.latency.unwrap();
-    assert_eq!((latency.quantiles, latency.curve.len()), (vec![(Quantile::P99, Nanos(5_000_000))], 0));
+    assert_eq!(
+        (latency.quantiles, latency.curve.len()),
+        (vec![(Quantile::P99, Nanos(5_000_000))], 0)
+    );
     assert_eq!(phase.detail.latency_by_run.len(), 1);
     assert_eq!(phase.detail.shape.unwrap().workers, 16);
     assert_eq!(phase.sustained.unwrap().min, BytesPerSec(20e6));
@@ -417,7 +632,9 @@ fn printed_percentiles_and_samples_take_part_and_no_curve_is_invented() {
 
 #[test]
 fn printed_percentiles_of_several_runs_are_not_merged() {
-    let phase = summarize(&[imported(None), imported(None)]).phases.remove(0);
+    let phase = summarize(&[imported(None), imported(None)])
+        .phases
+        .remove(0);
     assert_eq!(phase.latency.unwrap().quantiles, []);
     assert_eq!(phase.detail.latency_by_run[0].1.values, [5e6, 5e6]);
     assert_eq!(phase.sustained, None);

@@ -14,7 +14,10 @@ const MAX_CELLS: f64 = 100_000.0;
 /// A single worker keeps its own intervals. Several are laid on a grid as coarse as the coarsest of them, each interval
 /// shared out by the time it has in common with each cell. Workers that begin later by plan are moved to their place.
 pub(super) fn timeline(run: &PhaseRun<'_>, op: Op) -> Vec<TimelinePoint> {
-    let workers: Vec<_> = run.workers(op).filter(|w| !w.intervals.is_empty()).collect();
+    let workers: Vec<_> = run
+        .workers(op)
+        .filter(|w| !w.intervals.is_empty())
+        .collect();
     let delay = |w| {
         let (startdelay, ramp) = run.lead_in(w);
         startdelay.0.saturating_add(ramp.0) as f64 / 1e9
@@ -22,13 +25,20 @@ pub(super) fn timeline(run: &PhaseRun<'_>, op: Op) -> Vec<TimelinePoint> {
     let first = workers.iter().map(|w| delay(w)).fold(f64::MAX, f64::min);
     match workers.as_slice() {
         [] => Vec::new(),
-        [one] => kept(run, one).filter_map(|interval| point(interval, op)).collect(),
+        [one] => kept(run, one)
+            .filter_map(|interval| point(interval, op))
+            .collect(),
         many => {
             let pieces: Vec<WorkerInterval> = many
                 .iter()
-                .flat_map(|w| kept(run, w).map(move |i| WorkerInterval::of(i, op, delay(w) - first)))
+                .flat_map(|w| {
+                    kept(run, w).map(move |i| WorkerInterval::of(i, op, delay(w) - first))
+                })
                 .collect();
-            let coarsest = many.iter().map(|w| usual_length(&w.intervals)).fold(0.0, f64::max);
+            let coarsest = many
+                .iter()
+                .map(|w| usual_length(&w.intervals))
+                .fold(0.0, f64::max);
             on_grid(&pieces, coarsest)
         }
     }
@@ -36,7 +46,10 @@ pub(super) fn timeline(run: &PhaseRun<'_>, op: Op) -> Vec<TimelinePoint> {
 
 /// Intervals of a worker that no pause of the host touches: the others say nothing of the device.
 fn kept<'a>(run: &'a PhaseRun<'_>, worker: &'a WorkerRecord) -> impl Iterator<Item = &'a Interval> {
-    worker.intervals.iter().filter(move |interval| !run.is_touched(worker, interval))
+    worker
+        .intervals
+        .iter()
+        .filter(move |interval| !run.is_touched(worker, interval))
 }
 
 fn point(interval: &Interval, op: Op) -> Option<TimelinePoint> {
@@ -91,7 +104,8 @@ fn on_grid(pieces: &[WorkerInterval], step: f64) -> Vec<TimelinePoint> {
             let (from, to) = (cell as f64 * step, (cell + 1) as f64 * step);
             // What lies past the last border by rounding belongs to the last cell.
             let to = if cell + 1 == cells { to.max(end) } else { to };
-            let share = (piece.end.min(to) - piece.start.max(from)).max(0.0) / (piece.end - piece.start);
+            let share =
+                (piece.end.min(to) - piece.start.max(from)).max(0.0) / (piece.end - piece.start);
             sum.0 += piece.bytes * share;
             sum.1 += piece.ios * share;
         }
@@ -99,7 +113,11 @@ fn on_grid(pieces: &[WorkerInterval], step: f64) -> Vec<TimelinePoint> {
     let cell = |(i, (bytes, ios)): (usize, (f64, f64))| {
         let from = i as f64 * step;
         let to = if i + 1 == cells { end } else { from + step };
-        TimelinePoint { at_s: to, bandwidth: BytesPerSec(bytes / (to - from)), iops: ios / (to - from) }
+        TimelinePoint {
+            at_s: to,
+            bandwidth: BytesPerSec(bytes / (to - from)),
+            iops: ios / (to - from),
+        }
     };
     sums.into_iter().enumerate().map(cell).collect()
 }

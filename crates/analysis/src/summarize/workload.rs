@@ -7,15 +7,22 @@ use hakaru_model::reported::JobProperty;
 use hakaru_model::units::Bytes;
 
 /// What a workload cannot be compared or judged without.
-const ESSENTIAL: [JobProperty; 4] =
-    [JobProperty::Operation, JobProperty::Order, JobProperty::BlockSize, JobProperty::QueueDepth];
+const ESSENTIAL: [JobProperty; 4] = [
+    JobProperty::Operation,
+    JobProperty::Order,
+    JobProperty::BlockSize,
+    JobProperty::QueueDepth,
+];
 
 /// The figures of the first job that does the operation, with the workers of all that do. `None` where an imported result
 /// leaves one of the essential ones out.
 pub(super) fn shape(run: &PhaseRun<'_>, op: Op) -> Option<WorkloadShape> {
     let jobs = run.jobs_doing(op);
     let (index, job) = *jobs.first()?;
-    if ESSENTIAL.into_iter().any(|property| run.is_unstated(index, property)) {
+    if ESSENTIAL
+        .into_iter()
+        .any(|property| run.is_unstated(index, property))
+    {
         return None;
     }
     let direct = |(index, job): &(u32, &Job)| {
@@ -28,11 +35,20 @@ pub(super) fn shape(run: &PhaseRun<'_>, op: Op) -> Option<WorkloadShape> {
         read_percent: job.access.mix.read,
         block: job.block[op].max(),
         iodepth: job.effective_depth(),
-        workers: run.workers(op).map(|worker| run.members(worker)).fold(0, u32::saturating_add),
+        workers: run
+            .workers(op)
+            .map(|worker| run.members(worker))
+            .fold(0, u32::saturating_add),
         sync_every: sync_every(job),
         sync_open: job.durability.sync || job.durability.dsync,
         direct: jobs.iter().all(direct),
-        extent: extents.map(|sizes| Bytes(sizes.iter().fold(0, |sum: u64, &size| sum.saturating_add(size)))),
+        extent: extents.map(|sizes| {
+            Bytes(
+                sizes
+                    .iter()
+                    .fold(0, |sum: u64, &size| sum.saturating_add(size)),
+            )
+        }),
     })
 }
 
@@ -66,7 +82,11 @@ fn extent(run: &PhaseRun<'_>, job: &Job) -> Option<u64> {
     let clones = u64::from(job.clones_apart());
     let all = one.saturating_mul(clones);
     // Places that lie apart may reach past the end, where the first ones are used again.
-    Some(whole.filter(|_| clones > 1).map_or(all, |whole| all.min(whole.saturating_mul(files))))
+    Some(
+        whole
+            .filter(|_| clones > 1)
+            .map_or(all, |whole| all.min(whole.saturating_mul(files))),
+    )
 }
 
 /// `sequential write, 1 MiB, queue depth 1`. Several different jobs are joined by `+`. What is not known is left out.
@@ -78,13 +98,29 @@ pub(super) fn describe(run: &PhaseRun<'_>, op: Op) -> String {
             texts.push(text);
         }
     }
-    if texts.is_empty() { op.name().to_owned() } else { texts.join(" + ") }
+    if texts.is_empty() {
+        op.name().to_owned()
+    } else {
+        texts.join(" + ")
+    }
 }
 
 fn describe_job(job: &Job, op: Op, unstated: &dyn Fn(JobProperty) -> bool) -> String {
-    let order = if job.access.random { "random" } else { "sequential" };
-    let name = if unstated(JobProperty::Operation) { "read or write" } else { op.name() };
-    let name = if unstated(JobProperty::Order) { name.to_owned() } else { format!("{order} {name}") };
+    let order = if job.access.random {
+        "random"
+    } else {
+        "sequential"
+    };
+    let name = if unstated(JobProperty::Operation) {
+        "read or write"
+    } else {
+        op.name()
+    };
+    let name = if unstated(JobProperty::Order) {
+        name.to_owned()
+    } else {
+        format!("{order} {name}")
+    };
     let share = job.access.mix[op];
     let mut parts = vec![match share {
         0 | 100 => name,
@@ -118,7 +154,8 @@ fn describe_job(job: &Job, op: Op, unstated: &dyn Fn(JobProperty) -> bool) -> St
             parts.push("O_SYNC".to_owned());
         }
     }
-    let cached = !job.files.direct && matches!(job.target, Target::Paths(_) | Target::Formatted { .. });
+    let cached =
+        !job.files.direct && matches!(job.target, Target::Paths(_) | Target::Formatted { .. });
     if cached && !unstated(JobProperty::Direct) {
         parts.push("through the page cache".to_owned());
     }
@@ -129,6 +166,10 @@ fn block(block: &BlockSize) -> String {
     match block {
         BlockSize::Fixed(size) => size.to_string(),
         BlockSize::Range { min, max } => format!("{min} to {max}"),
-        BlockSize::Split(parts) => parts.iter().map(|(size, _)| size.to_string()).collect::<Vec<_>>().join("/"),
+        BlockSize::Split(parts) => parts
+            .iter()
+            .map(|(size, _)| size.to_string())
+            .collect::<Vec<_>>()
+            .join("/"),
     }
 }

@@ -36,8 +36,16 @@ pub(super) struct PresentDisk {
 impl PresentDisk {
     fn of(node: &Path, candidate: &Candidate) -> PresentDisk {
         let sequence = candidate.sequence();
-        let presence = Presence { size: candidate.size(), sequence };
-        PresentDisk { node: node.to_owned(), ids: candidate.own_ids().to_vec(), sequence, presence }
+        let presence = Presence {
+            size: candidate.size(),
+            sequence,
+        };
+        PresentDisk {
+            node: node.to_owned(),
+            ids: candidate.own_ids().to_vec(),
+            sequence,
+            presence,
+        }
     }
 
     /// Its bytes.
@@ -68,7 +76,10 @@ impl PresentDisk {
         let candidate = guard::passive(&self.node, roots).map_err(|refusal| told(&refusal))?;
         let same = PresentDisk::of(&self.node, &candidate);
         if (&same.ids, same.sequence) != (&self.ids, self.sequence) {
-            return Err(format!("{} is another disk than before", self.node.display()));
+            return Err(format!(
+                "{} is another disk than before",
+                self.node.display()
+            ));
         }
         Ok(candidate)
     }
@@ -98,12 +109,18 @@ impl CardFinder<'_> {
         let node = match &card.seat {
             CardLocation::Folder(folder) => return folder_or_not(card, folder),
             CardLocation::Sim(_) => {
-                return CardSearch::Found(FoundCard { key: keyed(card, &card.label), disk: None });
+                return CardSearch::Found(FoundCard {
+                    key: keyed(card, &card.label),
+                    disk: None,
+                });
             }
             CardLocation::Reader { node } => node,
         };
         let wanted = self.wanted(card);
-        let nodes = node.as_ref().map_or_else(|| hakaru_device::disks(self.roots), |node| vec![node.clone()]);
+        let nodes = node.as_ref().map_or_else(
+            || hakaru_device::disks(self.roots),
+            |node| vec![node.clone()],
+        );
         let mut why = match &wanted {
             Some(id) => format!("no disk answers to {id}"),
             None => "its identity is not known yet".to_owned(),
@@ -113,7 +130,8 @@ impl CardFinder<'_> {
             let candidate = match guard::passive(&path, self.roots) {
                 Ok(candidate) => candidate,
                 Err(refusal) => {
-                    if node.is_some() || wanted.as_ref().is_some_and(|id| self.is_in_use(&path, id)) {
+                    if node.is_some() || wanted.as_ref().is_some_and(|id| self.is_in_use(&path, id))
+                    {
                         why = told(&refusal);
                     }
                     continue;
@@ -139,7 +157,9 @@ impl CardFinder<'_> {
     /// Whether a look finds a card by itself once it is there, without anybody being asked.
     pub(super) fn recognises(&self, card: &Card) -> bool {
         match &card.seat {
-            CardLocation::Reader { node } => self.wanted(card).is_some() || node.is_some() && self.is_alone(card),
+            CardLocation::Reader { node } => {
+                self.wanted(card).is_some() || node.is_some() && self.is_alone(card)
+            }
             CardLocation::Folder(_) | CardLocation::Sim(_) => true,
         }
     }
@@ -151,7 +171,12 @@ impl CardFinder<'_> {
             return false;
         };
         let cid = device.card.as_ref().and_then(|card| card.cid.known());
-        let ids = device.serial.known().into_iter().chain(cid).chain(&device.aliases);
+        let ids = device
+            .serial
+            .known()
+            .into_iter()
+            .chain(cid)
+            .chain(&device.aliases);
         ids.into_iter().any(|known| known.eq_ignore_ascii_case(id))
     }
 
@@ -172,9 +197,15 @@ impl CardFinder<'_> {
         };
         if let Some(id) = self.wanted(card).filter(|id| !answers(&candidate, id)) {
             let ids = candidate.ids().join(", ");
-            return CardSearch::NotThere(format!("{} answers to {ids}, and the card is {id}", node.display()));
+            return CardSearch::NotThere(format!(
+                "{} answers to {ids}, and the card is {id}",
+                node.display()
+            ));
         }
-        if let Some(label) = self.label_of(&key(card, &candidate)).filter(|label| *label != card.label) {
+        if let Some(label) = self
+            .label_of(&key(card, &candidate))
+            .filter(|label| *label != card.label)
+        {
             return CardSearch::NotThere(format!("{} is the card `{label}`", node.display()));
         }
         self.found(card, node, &candidate)
@@ -185,7 +216,10 @@ impl CardFinder<'_> {
         let look = |node: PathBuf| {
             let candidate = guard::passive(&node, self.roots).ok()?;
             let tells = candidate.tells_itself();
-            let label = self.label_of(&key(card, &candidate)).filter(|_| tells).map(str::to_owned);
+            let label = self
+                .label_of(&key(card, &candidate))
+                .filter(|_| tells)
+                .map(str::to_owned);
             Some(CandidateDisk {
                 node,
                 name: candidate.identity().display_name(),
@@ -216,7 +250,10 @@ impl CardFinder<'_> {
     fn wanted(&self, card: &Card) -> Option<String> {
         let before = || {
             let key = self.journal.key_of(&card.label)?;
-            let bare = card.variant.as_ref().and_then(|variant| key.strip_suffix(&format!("#{variant}")));
+            let bare = card
+                .variant
+                .as_ref()
+                .and_then(|variant| key.strip_suffix(&format!("#{variant}")));
             // A card that hides its identity was stored under its label.
             Some(bare.unwrap_or(key).to_owned()).filter(|key| *key != card.label)
         };
@@ -225,44 +262,73 @@ impl CardFinder<'_> {
 
     /// Whether no other card is for its reader.
     fn is_alone(&self, card: &Card) -> bool {
-        self.campaign.cards.iter().filter(|other| other.seat == card.seat).count() == 1
+        self.campaign
+            .cards
+            .iter()
+            .filter(|other| other.seat == card.seat)
+            .count()
+            == 1
     }
 
     /// Whether a disk was not measured as another card.
     fn stranger(&self, card: &Card, candidate: &Candidate) -> bool {
-        self.label_of(&key(card, candidate)).is_none_or(|label| label == card.label)
+        self.label_of(&key(card, candidate))
+            .is_none_or(|label| label == card.label)
     }
 
     fn found(&self, card: &Card, node: &Path, candidate: &Candidate) -> CardSearch {
-        CardSearch::Found(FoundCard { key: key(card, candidate), disk: Some(PresentDisk::of(node, candidate)) })
+        CardSearch::Found(FoundCard {
+            key: key(card, candidate),
+            disk: Some(PresentDisk::of(node, candidate)),
+        })
     }
 }
 
 fn folder_or_not(card: &Card, folder: &Path) -> CardSearch {
     match folder.is_dir() {
-        true => CardSearch::Found(FoundCard { key: keyed(card, &card.label), disk: None }),
+        true => CardSearch::Found(FoundCard {
+            key: keyed(card, &card.label),
+            disk: None,
+        }),
         false => CardSearch::NotThere(format!("{} is not a folder", folder.display())),
     }
 }
 
 /// Several disks answer to what one card is known by.
 fn ambiguous(id: &str, all: &[(PathBuf, Candidate)]) -> String {
-    let nodes: Vec<String> = all.iter().map(|(node, _)| node.display().to_string()).collect();
+    let nodes: Vec<String> = all
+        .iter()
+        .map(|(node, _)| node.display().to_string())
+        .collect();
     let nodes = nodes.join(" and ");
-    format!("{id} is what {nodes} answer to: name the slot with device =, or give the by-id name of one as id =")
+    format!(
+        "{id} is what {nodes} answer to: name the slot with device =, or give the by-id name of one as id ="
+    )
 }
 
 fn answers(candidate: &Candidate, id: &str) -> bool {
-    candidate.ids().iter().any(|known| known.eq_ignore_ascii_case(id))
+    candidate
+        .ids()
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(id))
 }
 
 /// Under which the runs of a disk are stored: its identity, or the label of the card where the disk hides it.
 fn key(card: &Card, candidate: &Candidate) -> String {
-    keyed(card, candidate.own_ids().first().filter(|_| candidate.tells_itself()).unwrap_or(&card.label))
+    keyed(
+        card,
+        candidate
+            .own_ids()
+            .first()
+            .filter(|_| candidate.tells_itself())
+            .unwrap_or(&card.label),
+    )
 }
 
 fn keyed(card: &Card, id: &str) -> String {
-    card.variant.as_ref().map_or_else(|| id.to_owned(), |variant| format!("{id}#{variant}"))
+    card.variant
+        .as_ref()
+        .map_or_else(|| id.to_owned(), |variant| format!("{id}#{variant}"))
 }
 
 #[cfg(test)]
@@ -284,29 +350,46 @@ mod tests {
         };
         write("proc/self/mountinfo", "20 1 0:20 / / rw - tmpfs tmpfs rw\n");
         let usb = "sys/devices/pci0000:00/0000:00:14.0/usb2/2-1";
-        for (file, text) in [("idVendor", "14cd"), ("speed", "480"), ("serial", "000000001536"), ("product", "reader")]
-        {
+        for (file, text) in [
+            ("idVendor", "14cd"),
+            ("speed", "480"),
+            ("serial", "000000001536"),
+            ("product", "reader"),
+        ] {
             write(&format!("{usb}/{file}"), text);
         }
         for (slot, name) in ["sdb", "sdc"].into_iter().enumerate() {
             let block = format!("{usb}/2-1:1.0/host6/target6:0:0/6:0:0:{slot}/block/{name}");
             let number = format!("8:{}", 16 * (slot + 1));
-            for (file, text) in [("dev", number.as_str()), ("size", "62333952"), ("diskseq", "9")] {
+            for (file, text) in [
+                ("dev", number.as_str()),
+                ("size", "62333952"),
+                ("diskseq", "9"),
+            ] {
                 write(&format!("{block}/{file}"), text);
             }
             link(&block, &format!("sys/dev/block/{number}"));
             link(&block, &format!("sys/class/block/{name}"));
             write(&format!("dev/{name}"), "");
-            link(&format!("dev/{name}"), &format!("dev/disk/by-id/usb-Reader_000000001536-0:{slot}"));
+            link(
+                &format!("dev/{name}"),
+                &format!("dev/disk/by-id/usb-Reader_000000001536-0:{slot}"),
+            );
         }
         Roots::beneath(folder)
     }
 
     fn look(roots: &Roots, card: &str) -> Result<PathBuf, String> {
-        let campaign =
-            parse(&format!("name = \"x\"\n[[card]]\n{card}\n[[workload]]\nsuite = [\"rand-read\"]\n")).unwrap();
+        let campaign = parse(&format!(
+            "name = \"x\"\n[[card]]\n{card}\n[[workload]]\nsuite = [\"rand-read\"]\n"
+        ))
+        .unwrap();
         let journal = CampaignProgress::default();
-        let bench = CardFinder { campaign: &campaign, journal: &journal, roots };
+        let bench = CardFinder {
+            campaign: &campaign,
+            journal: &journal,
+            roots,
+        };
         match bench.look(&campaign.cards[0]) {
             CardSearch::Found(found) => Ok(found.disk.unwrap().node),
             CardSearch::NotThere(why) => Err(why),
@@ -320,19 +403,42 @@ mod tests {
         let roots = reader(folder.path());
         let (sdb, absent) = (folder.path().join("dev/sdb"), folder.path().join("dev/sdq"));
         for device in [&absent, &folder.path().join("dev/sdc")] {
-            let campaign =
-                super::super::testing::campaign(&format!("[[card]]\nlabel = \"x\"\ndevice = \"{}\"", device.display()));
+            let campaign = super::super::testing::campaign(&format!(
+                "[[card]]\nlabel = \"x\"\ndevice = \"{}\"",
+                device.display()
+            ));
             let (journal, card) = (CampaignProgress::default(), &campaign.cards[0]);
-            let bench = CardFinder { campaign: &campaign, journal: &journal, roots: &roots };
-            let CardSearch::NotThere(why) = bench.take(card, &sdb) else { panic!("another device was taken") };
-            assert!(why.contains("names") && why.contains("is another device"), "{why}");
-            assert!(bench.seen(card).iter().all(|seen| seen.node == *device), "{:?}", bench.seen(card));
+            let bench = CardFinder {
+                campaign: &campaign,
+                journal: &journal,
+                roots: &roots,
+            };
+            let CardSearch::NotThere(why) = bench.take(card, &sdb) else {
+                panic!("another device was taken")
+            };
+            assert!(
+                why.contains("names") && why.contains("is another device"),
+                "{why}"
+            );
+            assert!(
+                bench.seen(card).iter().all(|seen| seen.node == *device),
+                "{:?}",
+                bench.seen(card)
+            );
         }
-        let link = folder.path().join("dev/disk/by-id/usb-Reader_000000001536-0:0");
-        let campaign =
-            super::super::testing::campaign(&format!("[[card]]\nlabel = \"x\"\ndevice = \"{}\"", link.display()));
+        let link = folder
+            .path()
+            .join("dev/disk/by-id/usb-Reader_000000001536-0:0");
+        let campaign = super::super::testing::campaign(&format!(
+            "[[card]]\nlabel = \"x\"\ndevice = \"{}\"",
+            link.display()
+        ));
         let journal = CampaignProgress::default();
-        let bench = CardFinder { campaign: &campaign, journal: &journal, roots: &roots };
+        let bench = CardFinder {
+            campaign: &campaign,
+            journal: &journal,
+            roots: &roots,
+        };
         assert!(
             matches!(bench.take(&campaign.cards[0], &sdb), CardSearch::Found(_)),
             "another path to the same device"
@@ -350,7 +456,10 @@ mod tests {
         let (sdb, sdc) = (folder.path().join("dev/sdb"), folder.path().join("dev/sdc"));
         let named = format!("id = \"000000001536\"\ndevice = \"{}\"", sdc.display());
         assert_eq!(look(&roots, &named), Ok(sdc));
-        assert_eq!(look(&roots, "id = \"usb-Reader_000000001536-0:0\""), Ok(sdb));
+        assert_eq!(
+            look(&roots, "id = \"usb-Reader_000000001536-0:0\""),
+            Ok(sdb)
+        );
     }
 
     /// Somebody changed the label of a card in the file: it was refused for being the card of the old one.
@@ -361,10 +470,18 @@ mod tests {
         let roots = reader(folder.path());
         let mut journal = CampaignProgress::default();
         journal.note_key("old", "0x1234");
-        let bench = CardFinder { campaign: &campaign, journal: &journal, roots: &roots };
+        let bench = CardFinder {
+            campaign: &campaign,
+            journal: &journal,
+            roots: &roots,
+        };
         assert_eq!(bench.label_of("0x1234"), None);
         journal.note_key("new", "0x1234");
-        let bench = CardFinder { campaign: &campaign, journal: &journal, roots: &roots };
+        let bench = CardFinder {
+            campaign: &campaign,
+            journal: &journal,
+            roots: &roots,
+        };
         assert_eq!(bench.label_of("0x1234"), Some("new"));
     }
 
@@ -376,11 +493,20 @@ mod tests {
         let disk = PresentDisk::of(&node, &guard::passive(&node, &roots).unwrap());
         assert!(disk.is_there(&roots) && disk.candidate(&roots).is_ok());
         // udev gets to making one more name of it.
-        std::os::unix::fs::symlink(&node, folder.path().join("dev/disk/by-id/lvm-pv-uuid-x")).unwrap();
+        std::os::unix::fs::symlink(&node, folder.path().join("dev/disk/by-id/lvm-pv-uuid-x"))
+            .unwrap();
         assert!(disk.is_there(&roots) && disk.candidate(&roots).is_ok());
-        let real = folder.path().join("sys/class/block/sdb").canonicalize().unwrap();
+        let real = folder
+            .path()
+            .join("sys/class/block/sdb")
+            .canonicalize()
+            .unwrap();
         std::fs::write(real.join("diskseq"), "10").unwrap();
         assert!(!disk.is_there(&roots));
-        assert!(disk.candidate(&roots).unwrap_err().contains("another disk than before"));
+        assert!(
+            disk.candidate(&roots)
+                .unwrap_err()
+                .contains("another disk than before")
+        );
     }
 }

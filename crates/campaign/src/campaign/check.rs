@@ -16,12 +16,23 @@ use std::time::Duration;
 
 /// Seconds that are left of a campaign at most, with the sizes of the cards that are there.
 pub fn seconds_left(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> f64 {
-    estimate::left(campaign, journal, |card| size_of(campaign, journal, roots, card))
+    estimate::left(campaign, journal, |card| {
+        size_of(campaign, journal, roots, card)
+    })
 }
 
 /// The size of a card that is there.
-fn size_of(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots, card: usize) -> Option<Bytes> {
-    let bench = CardFinder { campaign, journal, roots };
+fn size_of(
+    campaign: &Campaign,
+    journal: &CampaignProgress,
+    roots: &Roots,
+    card: usize,
+) -> Option<Bytes> {
+    let bench = CardFinder {
+        campaign,
+        journal,
+        roots,
+    };
     match bench.look(&campaign.cards[card]) {
         CardSearch::Found(found) => found.disk?.size(roots),
         CardSearch::NotThere(_) => None,
@@ -35,7 +46,9 @@ fn turns_words(campaign: &Campaign) -> Option<String> {
         return None;
     }
     let name = campaign.card_order.name();
-    let makes = campaign.wanted_layers().any(|layer| matches!(campaign.layers[layer].through, LayerKind::Fs(_)));
+    let makes = campaign
+        .wanted_layers()
+        .any(|layer| matches!(campaign.layers[layer].through, LayerKind::Fs(_)));
     let several = campaign.wanted_layers().nth(1).is_some();
     let prepared = if campaign.preparation.each_run_anew() {
         " Each card is prepared anew before each of its runs."
@@ -47,8 +60,10 @@ fn turns_words(campaign: &Campaign) -> Option<String> {
         ""
     };
     let shares = " Directories on one file system share its free space equally.";
-    let folders =
-        campaign.wanted_cards().filter(|&card| matches!(campaign.cards[card].seat, CardLocation::Folder(_))).count();
+    let folders = campaign
+        .wanted_cards()
+        .filter(|&card| matches!(campaign.cards[card].seat, CardLocation::Folder(_)))
+        .count();
     let shares = if folders > 1 { shares } else { "" };
     Some(format!(
         "Cards take turns, one run each (card-order = \"{name}\"): all {cards} have to be present together from the first \
@@ -63,26 +78,67 @@ pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> S
         let _ = writeln!(out, "{}", campaign.about);
     }
     let wanted = [
-        ("card", campaign.wanted_cards().count(), campaign.cards.len()),
-        ("layer", campaign.wanted_layers().count(), campaign.layers.len()),
-        ("workload", campaign.wanted_workloads().count(), campaign.workloads.len()),
+        (
+            "card",
+            campaign.wanted_cards().count(),
+            campaign.cards.len(),
+        ),
+        (
+            "layer",
+            campaign.wanted_layers().count(),
+            campaign.layers.len(),
+        ),
+        (
+            "workload",
+            campaign.wanted_workloads().count(),
+            campaign.workloads.len(),
+        ),
     ];
-    let cells =
-        wanted.map(|(what, n, all)| if n < all { format!("{n} of {}", counted(all, what)) } else { counted(n, what) });
-    let _ = writeln!(out, "\n{}, each point {}.", cells.join(", "), estimate::repeats_in_words(campaign.repeats));
+    let cells = wanted.map(|(what, n, all)| {
+        if n < all {
+            format!("{n} of {}", counted(all, what))
+        } else {
+            counted(n, what)
+        }
+    });
+    let _ = writeln!(
+        out,
+        "\n{}, each point {}.",
+        cells.join(", "),
+        estimate::repeats_in_words(campaign.repeats)
+    );
     let done = journal.done_of(campaign);
-    let _ = writeln!(out, "{} runs at most, of which {done} are stored.", campaign.count());
+    let _ = writeln!(
+        out,
+        "{} runs at most, of which {done} are stored.",
+        campaign.count()
+    );
     if journal.other() > 0 {
-        let _ =
-            writeln!(out, "{} stored runs do not count, because they were measured in another way.", journal.other());
+        let _ = writeln!(
+            out,
+            "{} stored runs do not count, because they were measured in another way.",
+            journal.other()
+        );
     }
     out.push('\n');
     let mut total = 0.0;
-    for (index, card) in campaign.wanted_cards().map(|index| (index, &campaign.cards[index])) {
+    for (index, card) in campaign
+        .wanted_cards()
+        .map(|index| (index, &campaign.cards[index]))
+    {
         total += card_plan(&mut out, campaign, index, card, journal, roots);
     }
-    for workload in campaign.wanted_workloads().map(|workload| &campaign.workloads[workload]) {
-        let what: Vec<String> = workload.scenario.phases.iter().flat_map(|p| &p.jobs).map(job_words).collect();
+    for workload in campaign
+        .wanted_workloads()
+        .map(|workload| &campaign.workloads[workload])
+    {
+        let what: Vec<String> = workload
+            .scenario
+            .phases
+            .iter()
+            .flat_map(|p| &p.jobs)
+            .map(job_words)
+            .collect();
         let _ = writeln!(out, "  {:<18} {}", workload.name, what.join("; "));
     }
     if let Some(words) = turns_words(campaign) {
@@ -97,7 +153,9 @@ pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> S
         let runs = counted(campaign.recheck_points().len(), "more run");
         let writes = estimate::recheck_bytes(campaign, size_of(card));
         let again = match campaign.cards[card].seat {
-            CardLocation::Reader { .. } => " Where cards are swapped by hand, it has to be put in again.",
+            CardLocation::Reader { .. } => {
+                " Where cards are swapped by hand, it has to be put in again."
+            }
             CardLocation::Folder(_) | CardLocation::Sim(_) => "",
         };
         let _ = writeln!(
@@ -106,7 +164,11 @@ pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> S
              about {writes} to it.{again}"
         );
     }
-    let _ = writeln!(out, "\nAbout {} in all.", words(Duration::try_from_secs_f64(total).unwrap_or_default()));
+    let _ = writeln!(
+        out,
+        "\nAbout {} in all.",
+        words(Duration::try_from_secs_f64(total).unwrap_or_default())
+    );
     for trouble in weaknesses(campaign) {
         let _ = writeln!(out, "! {trouble}");
     }
@@ -114,7 +176,11 @@ pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> S
 }
 
 fn counted(count: usize, thing: &str) -> String {
-    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+    if count == 1 {
+        format!("1 {thing}")
+    } else {
+        format!("{count} {thing}s")
+    }
 }
 
 /// One card: where it is, its layers, its time, what is lost. Returns its seconds.
@@ -126,7 +192,11 @@ fn card_plan(
     journal: &CampaignProgress,
     roots: &Roots,
 ) -> f64 {
-    let bench = CardFinder { campaign, journal, roots };
+    let bench = CardFinder {
+        campaign,
+        journal,
+        roots,
+    };
     let (place, size, node) = match (&card.seat, bench.look(card)) {
         (CardLocation::Sim(_), _) => ("simulated".to_owned(), None, None),
         (CardLocation::Folder(folder), CardSearch::Found(_)) => {
@@ -134,17 +204,31 @@ fn card_plan(
         }
         (_, CardSearch::Found(found)) => {
             let node = found.disk.map(|disk| disk.node);
-            let candidate = node.as_ref().and_then(|node| guard::passive(node, roots).ok());
-            let size = candidate.and_then(|c| c.identity().device.known().map(|device| device.size));
-            let at = node.as_ref().map(|node| node.display().to_string()).unwrap_or_default();
+            let candidate = node
+                .as_ref()
+                .and_then(|node| guard::passive(node, roots).ok());
+            let size =
+                candidate.and_then(|c| c.identity().device.known().map(|device| device.size));
+            let at = node
+                .as_ref()
+                .map(|node| node.display().to_string())
+                .unwrap_or_default();
             (format!("at {at}, {}", size.unwrap_or_default()), size, node)
         }
         (_, CardSearch::NotThere(why)) => (format!("to be put in ({why})"), None, None),
     };
-    let layers: Vec<&str> = campaign.layers_of(index).map(|layer| campaign.layers[layer].name.as_str()).collect();
+    let layers: Vec<&str> = campaign
+        .layers_of(index)
+        .map(|layer| campaign.layers[layer].name.as_str())
+        .collect();
     let seconds = estimate::card_seconds(campaign, index, journal, size);
     let time = words(Duration::try_from_secs_f64(seconds).unwrap_or_default());
-    let _ = writeln!(out, "  {:<18} {place}; {}; about {time}", card.label, layers.join(", "));
+    let _ = writeln!(
+        out,
+        "  {:<18} {place}; {}; about {time}",
+        card.label,
+        layers.join(", ")
+    );
     if campaign.erases(index) {
         out.push_str(&losses(node.as_deref()));
     }
@@ -168,7 +252,11 @@ fn losses(node: Option<&std::path::Path>) -> String {
 
 /// `sequential write, 1 MiB, 60 s after 2 s, on 16 GiB`.
 fn job_words(job: &Job) -> String {
-    let order = if job.access.random { "random" } else { "sequential" };
+    let order = if job.access.random {
+        "random"
+    } else {
+        "sequential"
+    };
     let op = match (job.access.mix.read, job.access.mix.write) {
         (100, _) => "read".to_owned(),
         (_, 100) => "write".to_owned(),
@@ -180,8 +268,19 @@ fn job_words(job: &Job) -> String {
         parts.push(format!("{} workers", job.numjobs));
     }
     if let Some(runtime) = job.timing.runtime {
-        let lead = if job.timing.ramp_time.0 > 0 { format!(" after {}", job.timing.ramp_time) } else { String::new() };
-        parts.push(format!("{}{runtime}{lead}", if job.timing.time_based { "" } else { "at most " }));
+        let lead = if job.timing.ramp_time.0 > 0 {
+            format!(" after {}", job.timing.ramp_time)
+        } else {
+            String::new()
+        };
+        parts.push(format!(
+            "{}{runtime}{lead}",
+            if job.timing.time_based {
+                ""
+            } else {
+                "at most "
+            }
+        ));
     }
     if let Some(hakaru_model::job::SizeSpec::Bytes(size)) = job.extent.size {
         parts.push(format!("on {size}"));
@@ -196,14 +295,23 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
     if (erases || campaign.preparation.drop_caches) && !rustix::process::geteuid().is_root() {
         all.push("preparing storage needs root: carry it out with sudo -E".to_owned());
     }
-    for layer in campaign.wanted_layers().map(|layer| &campaign.layers[layer]) {
+    for layer in campaign
+        .wanted_layers()
+        .map(|layer| &campaign.layers[layer])
+    {
         if let LayerKind::Fs(spec) = &layer.through {
             let troubles = prepared_target::lacking(spec, &Roots::live());
-            all.extend(troubles.iter().map(|trouble| format!("{}: {trouble}", layer.name)));
+            all.extend(
+                troubles
+                    .iter()
+                    .map(|trouble| format!("{}: {trouble}", layer.name)),
+            );
         }
     }
-    let real =
-        campaign.wanted_cards().filter(|&card| !matches!(campaign.cards[card].seat, CardLocation::Sim(_))).count();
+    let real = campaign
+        .wanted_cards()
+        .filter(|&card| !matches!(campaign.cards[card].seat, CardLocation::Sim(_)))
+        .count();
     if real > 1 && !campaign.card_order.takes_turns() && !campaign.recheck {
         all.push(
             "cards are measured one after another, so drift of the host is confounded with differences between cards: \
@@ -212,15 +320,27 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
         );
     }
     if let RepeatRule::Times(n @ 1..=4) = campaign.repeats {
-        let (repeats, say) = (counted(n as usize, "repeat"), if n == 1 { "says" } else { "say" });
-        all.push(format!("{repeats} {say} little of how much runs differ: 5 or more would"));
+        let (repeats, say) = (
+            counted(n as usize, "repeat"),
+            if n == 1 { "says" } else { "say" },
+        );
+        all.push(format!(
+            "{repeats} {say} little of how much runs differ: 5 or more would"
+        ));
     }
-    for workload in campaign.wanted_workloads().map(|workload| &campaign.workloads[workload]) {
+    for workload in campaign
+        .wanted_workloads()
+        .map(|workload| &campaign.workloads[workload])
+    {
         let remarks = hakaru_analysis::lint(&workload.scenario, None);
         let mut slips: Vec<LintWarning> = remarks.into_iter().map(|remark| remark.slip).collect();
         slips.retain(|slip| slip.weight() >= Severity::Weak);
         slips.dedup();
-        all.extend(slips.iter().map(|slip| format!("{}: {slip}", workload.name)));
+        all.extend(
+            slips
+                .iter()
+                .map(|slip| format!("{}: {slip}", workload.name)),
+        );
     }
     all
 }

@@ -18,15 +18,24 @@ pub struct AuthoredEntry {
 impl AuthoredEntry {
     /// The same entry with `content` beside its keys.
     pub(super) fn with_content(&self, content: &str) -> AuthoredEntry {
-        AuthoredEntry { table: self.table.clone(), content: Some(content.to_owned()) }
+        AuthoredEntry {
+            table: self.table.clone(),
+            content: Some(content.to_owned()),
+        }
     }
 
     /// The text that format 1 hashes.
     fn text_v1(&self) -> String {
-        let mut lines: Vec<String> = self.table.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let mut lines: Vec<String> = self
+            .table
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
         lines.sort();
         let text = lines.join("\n");
-        self.content.as_ref().map_or_else(|| text.clone(), |content| format!("{text}\n{content}"))
+        self.content
+            .as_ref()
+            .map_or_else(|| text.clone(), |content| format!("{text}\n{content}"))
     }
 }
 
@@ -60,7 +69,11 @@ impl PointDefinition<'_> {
 
     /// The canonical text: JSON with sorted keys and without blanks.
     fn canonical(&self) -> String {
-        let PointDefinition { workload, layer, preparation } = *self;
+        let PointDefinition {
+            workload,
+            layer,
+            preparation,
+        } = *self;
         let mut out = String::from("{\"format\":2,\"layer\":");
         entry(&mut out, layer);
         out.push_str(",\"preparation\":");
@@ -73,7 +86,14 @@ impl PointDefinition<'_> {
 
     /// The digest of format 1, in use until records of format 2.
     fn digest_v1(&self) -> String {
-        let PreparationSpec { discard, fill, each, fill_level, drop_caches, fresh } = self.preparation;
+        let PreparationSpec {
+            discard,
+            fill,
+            each,
+            fill_level,
+            drop_caches,
+            fresh,
+        } = self.preparation;
         let discard = match discard {
             None => "None",
             Some(DiscardMode::Plain) => "Some(Plain)",
@@ -91,15 +111,25 @@ impl PointDefinition<'_> {
             PrepareScope::Layer => "Layer",
             PrepareScope::Run => "Run",
         };
-        let level = fill_level.map_or_else(|| "None".to_owned(), |share| format!("Some(Share({:?}))", share.0));
+        let level = fill_level.map_or_else(
+            || "None".to_owned(),
+            |share| format!("Some(Share({:?}))", share.0),
+        );
         let prepared = format!("{discard} {fill} {each} {level} {drop_caches} {fresh}");
-        let text = format!("{}\n{}\n{prepared}", self.workload.text_v1(), self.layer.text_v1());
+        let text = format!(
+            "{}\n{}\n{prepared}",
+            self.workload.text_v1(),
+            self.layer.text_v1()
+        );
         format!("{:016x}", fnv1a(text.as_bytes()))
     }
 }
 
 fn entry(out: &mut String, authored: &AuthoredEntry) {
-    let AuthoredEntry { table: keys, content } = authored;
+    let AuthoredEntry {
+        table: keys,
+        content,
+    } = authored;
     out.push_str("{\"content\":");
     match content {
         Some(content) => string(out, content),
@@ -111,7 +141,14 @@ fn entry(out: &mut String, authored: &AuthoredEntry) {
 }
 
 fn prepared(out: &mut String, preparation: &PreparationSpec) {
-    let PreparationSpec { discard, fill, each, fill_level, drop_caches, fresh } = preparation;
+    let PreparationSpec {
+        discard,
+        fill,
+        each,
+        fill_level,
+        drop_caches,
+        fresh,
+    } = preparation;
     let discard = match discard {
         None => "null",
         Some(DiscardMode::Plain) => "\"plain\"",
@@ -176,7 +213,9 @@ fn string(out: &mut String, text: &str) {
 
 /// A hash that is the same in every build. Source: Fowler, Noll and Vo, "FNV-1a", 64 bits.
 fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
@@ -193,14 +232,31 @@ mod tests {
     /// The canonical text is part of the stored format: a change here needs format 3, and a migration.
     #[test]
     fn pins_the_canonical_text() {
-        let text = "rw = \"randwrite\"\nbs = 4096\n[opts]\nb = [1, 2.5, true]\na = \"quote \\\" and é\"";
-        let workload = AuthoredEntry { table: text.parse().unwrap(), content: Some("[x]\nrw=read\n".to_owned()) };
-        let preparation = PreparationSpec { fill: Some(FillEntry::Ones), ..PreparationSpec::default() };
-        let point =
-            PointDefinition { workload: &workload, layer: &AuthoredEntry::default(), preparation: &preparation };
+        let text =
+            "rw = \"randwrite\"\nbs = 4096\n[opts]\nb = [1, 2.5, true]\na = \"quote \\\" and é\"";
+        let workload = AuthoredEntry {
+            table: text.parse().unwrap(),
+            content: Some("[x]\nrw=read\n".to_owned()),
+        };
+        let preparation = PreparationSpec {
+            fill: Some(FillEntry::Ones),
+            ..PreparationSpec::default()
+        };
+        let point = PointDefinition {
+            workload: &workload,
+            layer: &AuthoredEntry::default(),
+            preparation: &preparation,
+        };
         let canonical = r#"{"format":2,"layer":{"content":null,"keys":{}},"preparation":{"discard":null,"drop-caches":false,"each":"card","fill":"ones","fill-level":null,"fresh":false},"workload":{"content":"[x]\nrw=read\n","keys":{"bs":4096,"opts":{"a":"quote \" and é","b":[1,2.5,true]},"rw":"randwrite"}}}"#;
         assert_eq!(point.canonical(), canonical);
-        assert_eq!(point.digest(), format!("2:{:016x}", fnv1a(canonical.as_bytes())));
-        assert!(point.matches(&point.digest()) && point.matches(&point.digest_v1()) && !point.matches(""));
+        assert_eq!(
+            point.digest(),
+            format!("2:{:016x}", fnv1a(canonical.as_bytes()))
+        );
+        assert!(
+            point.matches(&point.digest())
+                && point.matches(&point.digest_v1())
+                && !point.matches("")
+        );
     }
 }

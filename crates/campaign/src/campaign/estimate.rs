@@ -26,7 +26,11 @@ pub fn run_seconds(campaign: &Campaign, point: &Point, journal: &CampaignProgres
     if let CardLocation::Sim(_) = campaign.cards[point.card].seat {
         return 0.0;
     }
-    let phases = workload.scenario.phases.iter().map(|phase| phase.jobs.iter().map(job_seconds).fold(0.0, f64::max));
+    let phases = workload
+        .scenario
+        .phases
+        .iter()
+        .map(|phase| phase.jobs.iter().map(job_seconds).fold(0.0, f64::max));
     phases.sum::<f64>() + campaign.cool_down.as_secs_f64()
 }
 
@@ -34,12 +38,18 @@ pub fn run_seconds(campaign: &Campaign, point: &Point, journal: &CampaignProgres
 fn job_seconds(job: &Job) -> f64 {
     let bounded = job.timing.runtime.map(|runtime| runtime.as_secs_f64());
     let lead = job.timing.startdelay.as_secs_f64() + job.timing.ramp_time.as_secs_f64();
-    let speed = if job.access.random { RANDOM } else { SEQUENTIAL };
+    let speed = if job.access.random {
+        RANDOM
+    } else {
+        SEQUENTIAL
+    };
     let size = match job.extent.io_size.or(job.extent.size) {
         Some(SizeSpec::Bytes(size)) => Some(size.0),
         _ => None,
     };
-    let amount = size.map(|size| size as f64 * f64::from(job.numjobs) * f64::from(job.extent.loops.max(1)) / speed);
+    let amount = size.map(|size| {
+        size as f64 * f64::from(job.numjobs) * f64::from(job.extent.loops.max(1)) / speed
+    });
     lead + match (bounded, amount) {
         (Some(runtime), _) if job.timing.time_based => runtime,
         (Some(runtime), Some(amount)) => runtime.min(amount),
@@ -48,7 +58,13 @@ fn job_seconds(job: &Job) -> f64 {
 }
 
 /// Seconds it takes to prepare a card for a stretch of runs through one layer; `first` of the card.
-pub fn preparation_seconds(campaign: &Campaign, card: usize, layer: usize, first: bool, size: Option<Bytes>) -> f64 {
+pub fn preparation_seconds(
+    campaign: &Campaign,
+    card: usize,
+    layer: usize,
+    first: bool,
+    size: Option<Bytes>,
+) -> f64 {
     if !matches!(campaign.cards[card].seat, CardLocation::Reader { .. }) {
         return 0.0;
     }
@@ -63,11 +79,19 @@ pub fn preparation_seconds(campaign: &Campaign, card: usize, layer: usize, first
     let LayerKind::Fs(_) = campaign.layers[layer].through else {
         return fill;
     };
-    let level = preparation.fill_level.map_or(0.0, |share| share.0 * size.unwrap_or(CARD).0 as f64 / SEQUENTIAL);
+    let level = preparation.fill_level.map_or(0.0, |share| {
+        share.0 * size.unwrap_or(CARD).0 as f64 / SEQUENTIAL
+    });
     // The files of the workloads are laid out once.
-    let files = campaign.workloads.iter().flat_map(|w| &w.scenario.phases).flat_map(|phase| &phase.jobs);
+    let files = campaign
+        .workloads
+        .iter()
+        .flat_map(|w| &w.scenario.phases)
+        .flat_map(|phase| &phase.jobs);
     let largest = files.filter_map(|job| match job.extent.size {
-        Some(SizeSpec::Bytes(size)) => Some(size.0.min(campaign.layers[layer].size.unwrap_or(size).0)),
+        Some(SizeSpec::Bytes(size)) => {
+            Some(size.0.min(campaign.layers[layer].size.unwrap_or(size).0))
+        }
         _ => None,
     });
     fill + MKFS + level + largest.max().unwrap_or(0) as f64 / SEQUENTIAL
@@ -75,10 +99,22 @@ pub fn preparation_seconds(campaign: &Campaign, card: usize, layer: usize, first
 
 /// Bytes that fills write for a stretch of runs through one layer; `whole` when all of the card is prepared. Nothing where
 /// the size of the card is not known.
-pub fn preparation_bytes(campaign: &Campaign, layer: usize, whole: bool, size: Option<Bytes>) -> Bytes {
+pub fn preparation_bytes(
+    campaign: &Campaign,
+    layer: usize,
+    whole: bool,
+    size: Option<Bytes>,
+) -> Bytes {
     let Some(size) = size else { return Bytes(0) };
-    let fill = if whole && campaign.preparation.fill.is_some() { size.0 } else { 0 };
-    let level = match (&campaign.layers[layer].through, campaign.preparation.fill_level) {
+    let fill = if whole && campaign.preparation.fill.is_some() {
+        size.0
+    } else {
+        0
+    };
+    let level = match (
+        &campaign.layers[layer].through,
+        campaign.preparation.fill_level,
+    ) {
         (LayerKind::Fs(_), Some(share)) => (share.0 * size.0 as f64) as u64,
         _ => 0,
     };
@@ -87,8 +123,15 @@ pub fn preparation_bytes(campaign: &Campaign, layer: usize, whole: bool, size: O
 
 /// Seconds that are left of a campaign at most, with the preparations between the runs; `size_of` tells the size of a
 /// card by its place, where it is known.
-pub fn left(campaign: &Campaign, journal: &CampaignProgress, size_of: impl Fn(usize) -> Option<Bytes>) -> f64 {
-    let cards: f64 = campaign.wanted_cards().map(|card| card_seconds(campaign, card, journal, size_of(card))).sum();
+pub fn left(
+    campaign: &Campaign,
+    journal: &CampaignProgress,
+    size_of: impl Fn(usize) -> Option<Bytes>,
+) -> f64 {
+    let cards: f64 = campaign
+        .wanted_cards()
+        .map(|card| card_seconds(campaign, card, journal, size_of(card)))
+        .sum();
     cards + recheck_seconds(campaign, journal, size_of)
 }
 
@@ -106,9 +149,16 @@ pub fn recheck_seconds(
     if left == 0 {
         return 0.0;
     }
-    let runs: f64 = points.iter().map(|point| run_seconds(campaign, point, journal)).sum();
+    let runs: f64 = points
+        .iter()
+        .map(|point| run_seconds(campaign, point, journal))
+        .sum();
     let preparation = preparation_seconds(campaign, card, layer, true, size_of(card));
-    let preparations = if campaign.preparation.each_run_anew() { left as f64 } else { 1.0 };
+    let preparations = if campaign.preparation.each_run_anew() {
+        left as f64
+    } else {
+        1.0
+    };
     runs * left as f64 / points.len() as f64 + preparations * preparation
 }
 
@@ -121,20 +171,38 @@ pub fn recheck_bytes(campaign: &Campaign, size: Option<Bytes>) -> Bytes {
     let job = |job: &Job| match job.access.mix.read {
         100 => 0.0,
         read => {
-            let speed = if job.access.random { RANDOM } else { SEQUENTIAL };
+            let speed = if job.access.random {
+                RANDOM
+            } else {
+                SEQUENTIAL
+            };
             job_seconds(job) * speed * f64::from(100 - read) / 100.0
         }
     };
-    let jobs = campaign.wanted_workloads().flat_map(|w| &campaign.workloads[w].scenario.phases).flat_map(|p| &p.jobs);
+    let jobs = campaign
+        .wanted_workloads()
+        .flat_map(|w| &campaign.workloads[w].scenario.phases)
+        .flat_map(|p| &p.jobs);
     let once: f64 = jobs.map(job).sum();
     let runs = campaign.recheck_points().len() as u64;
-    let anew = if campaign.preparation.each_run_anew() { runs } else { 1 };
-    let fills = preparation_bytes(campaign, layer, true, size).0.saturating_mul(anew);
+    let anew = if campaign.preparation.each_run_anew() {
+        runs
+    } else {
+        1
+    };
+    let fills = preparation_bytes(campaign, layer, true, size)
+        .0
+        .saturating_mul(anew);
     Bytes(fills.saturating_add((once * f64::from(campaign.repeats.most())) as u64))
 }
 
 /// Seconds that are left of one card at most; `size` is its size, where it is known.
-pub fn card_seconds(campaign: &Campaign, card: usize, journal: &CampaignProgress, size: Option<Bytes>) -> f64 {
+pub fn card_seconds(
+    campaign: &Campaign,
+    card: usize,
+    journal: &CampaignProgress,
+    size: Option<Bytes>,
+) -> f64 {
     let key = journal.key_of(&campaign.cards[card].label);
     let most = campaign.repeats.most();
     let mut seconds = 0.0;
@@ -143,17 +211,24 @@ pub fn card_seconds(campaign: &Campaign, card: usize, journal: &CampaignProgress
     for &layer in &layers {
         let mut runs = 0;
         for workload in campaign.wanted_workloads() {
-            let stored =
-                key.map_or(0, |key| journal.repeats(key, &campaign.layers[layer], &campaign.workloads[workload]));
+            let stored = key.map_or(0, |key| {
+                journal.repeats(key, &campaign.layers[layer], &campaign.workloads[workload])
+            });
             let open = most.saturating_sub(stored);
-            let point = Point { card, layer, workload, repeat: 0 };
+            let point = Point {
+                card,
+                layer,
+                workload,
+                repeat: 0,
+            };
             seconds += f64::from(open) * run_seconds(campaign, &point, journal);
             runs += open;
         }
         let preparations = preparations(campaign, runs, layers.len());
         if preparations > 0.0 {
             seconds += preparation_seconds(campaign, card, layer, first, size);
-            seconds += (preparations - 1.0) * preparation_seconds(campaign, card, layer, false, size);
+            seconds +=
+                (preparations - 1.0) * preparation_seconds(campaign, card, layer, false, size);
             first = false;
         }
     }
@@ -166,7 +241,9 @@ fn preparations(campaign: &Campaign, runs: u32, layers: usize) -> f64 {
         (0, ..) => 0.0,
         (_, true, _) => f64::from(runs),
         // The run before went through another layer as often as not, and oftener the more layers there are.
-        (_, _, PointOrder::Shuffled) if layers > 1 => (f64::from(runs) * (1.0 - 1.0 / layers as f64)).max(1.0),
+        (_, _, PointOrder::Shuffled) if layers > 1 => {
+            (f64::from(runs) * (1.0 - 1.0 / layers as f64)).max(1.0)
+        }
         _ => 1.0,
     }
 }

@@ -24,7 +24,10 @@ pub struct FileError {
 
 impl FileError {
     pub(super) fn at<T>(place: &Spanned<T>, message: impl Into<String>) -> FileError {
-        FileError { message: message.into(), span: Some(place.span()) }
+        FileError {
+            message: message.into(),
+            span: Some(place.span()),
+        }
     }
 }
 
@@ -120,16 +123,18 @@ impl RepeatRule {
 
     fn sound<E: de::Error>(self) -> Result<RepeatRule, E> {
         match self {
-            RepeatRule::Times(n) if !(1..=MOST_REPEATS).contains(&n) => {
-                Err(E::custom(format!("{n} repeats cannot be done: 1 to {MOST_REPEATS} can")))
-            }
-            RepeatRule::Until(Until { at_least, at_most, .. })
-                if at_least < FEWEST_UNTIL || at_most < at_least || at_most > MOST_REPEATS =>
-            {
+            RepeatRule::Times(n) if !(1..=MOST_REPEATS).contains(&n) => Err(E::custom(format!(
+                "{n} repeats cannot be done: 1 to {MOST_REPEATS} can"
+            ))),
+            RepeatRule::Until(Until {
+                at_least, at_most, ..
+            }) if at_least < FEWEST_UNTIL || at_most < at_least || at_most > MOST_REPEATS => {
                 let wanted = format!(
                     "{FEWEST_UNTIL} ≤ at-least ≤ at-most ≤ {MOST_REPEATS} is wanted: two runs agree by chance too often to stop at"
                 );
-                Err(E::custom(format!("at-least = {at_least} and at-most = {at_most} do not fit: {wanted}")))
+                Err(E::custom(format!(
+                    "at-least = {at_least} and at-most = {at_most} do not fit: {wanted}"
+                )))
             }
             sound => Ok(sound),
         }
@@ -446,6 +451,9 @@ impl CampaignFile {
     /// # Errors
     /// A [`FileError`] with the place of the word that was not understood.
     pub fn parse(text: &str) -> Result<CampaignFile, FileError> {
-        toml::from_str(text).map_err(|error| FileError { message: error.message().to_owned(), span: error.span() })
+        toml::from_str(text).map_err(|error| FileError {
+            message: error.message().to_owned(),
+            span: error.span(),
+        })
     }
 }

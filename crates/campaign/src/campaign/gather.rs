@@ -8,7 +8,9 @@ use super::runner::WHOLE_HOST;
 use super::spec::{Campaign, Card, Layer, LayerKind};
 use hakaru_analysis::campaign::Circumstances;
 use hakaru_analysis::claims::{ClaimContext, check_claims, claims_of};
-use hakaru_model::campaign::{CampaignSummary, CardSummary, FailedRun, LayerSummary, PreparedStep, Recheck, Weakness};
+use hakaru_model::campaign::{
+    CampaignSummary, CardSummary, FailedRun, LayerSummary, PreparedStep, Recheck, Weakness,
+};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{BusLimit, Claim, Comparison, Summary, Verdict};
 use hakaru_model::record::{Outcome, RunRecord};
@@ -39,7 +41,11 @@ pub struct CardMeasurements {
 ///
 /// # Errors
 /// When the database, or a record in it, cannot be read.
-pub fn gather(campaign: &Campaign, store: &Store, more: Vec<CardMeasurements>) -> Result<CampaignSummary, FindError> {
+pub fn gather(
+    campaign: &Campaign,
+    store: &Store,
+    more: Vec<CardMeasurements>,
+) -> Result<CampaignSummary, FindError> {
     let mut summary = empty(campaign);
     let mut points = Points::default();
     for row in store.points(&campaign.id)? {
@@ -54,35 +60,79 @@ pub fn gather(campaign: &Campaign, store: &Store, more: Vec<CardMeasurements>) -
     let rechecks = std::mem::take(&mut points.rechecks);
     let (mut cards, mut circumstances) = (Vec::new(), Circumstances::default());
     for ((host, key), cells) in points.of_cards(campaign) {
-        let measured =
-            measured(campaign, store, (&host, &key), cells, several, &mut circumstances, &mut summary.unreadable)?;
-        summary.runs += measured.layers.iter().map(|(_, summary, _)| summary.runs.len() as u64).sum::<u64>();
+        let measured = measured(
+            campaign,
+            store,
+            (&host, &key),
+            cells,
+            several,
+            &mut circumstances,
+            &mut summary.unreadable,
+        )?;
+        summary.runs += measured
+            .layers
+            .iter()
+            .map(|(_, summary, _)| summary.runs.len() as u64)
+            .sum::<u64>();
         cards.push(measured);
     }
     let mut again = Vec::new();
     for ((host, key), cells) in rechecks {
         let place = (host.as_str(), key.as_str());
-        again.push(measured(campaign, store, place, cells, several, &mut circumstances, &mut summary.unreadable)?);
+        again.push(measured(
+            campaign,
+            store,
+            place,
+            cells,
+            several,
+            &mut circumstances,
+            &mut summary.unreadable,
+        )?);
     }
-    summary.rechecks = again.iter().flat_map(|again| recheck(&cards, again)).collect();
+    summary.rechecks = again
+        .iter()
+        .flat_map(|again| recheck(&cards, again))
+        .collect();
     let sequential = summary.rechecks.is_empty() && order.is_sequential(&cards);
     let all_measured = more.is_empty();
-    for (card, layer) in more.iter().flat_map(|card| card.layers.iter().map(move |layer| (card, &layer.1))) {
+    for (card, layer) in more
+        .iter()
+        .flat_map(|card| card.layers.iter().map(move |layer| (card, &layer.1)))
+    {
         circumstances.note(&card.name, &layer.target, &layer.environment);
     }
     let left_out = summary.unreadable.iter();
-    let left_out = left_out.map(|run| format!("run {} is left out ({}): {}", run.run, run.point, run.because));
+    let left_out = left_out.map(|run| {
+        format!(
+            "run {} is left out ({}): {}",
+            run.run, run.point, run.because
+        )
+    });
     summary.notes.extend(left_out.collect::<Vec<_>>());
     cards.extend(more);
     conclude(campaign, &mut summary, cards);
-    summary.weaknesses.extend(sequential.then_some(Weakness::CardsInSequence));
-    let drifts = summary.rechecks.iter().flat_map(drift_of).collect::<Vec<_>>();
+    summary
+        .weaknesses
+        .extend(sequential.then_some(Weakness::CardsInSequence));
+    let drifts = summary
+        .rechecks
+        .iter()
+        .flat_map(drift_of)
+        .collect::<Vec<_>>();
     summary.weaknesses.extend(drifts);
     summary.weaknesses.extend(circumstances.changes());
     summary.method = method(campaign, !kept_caches(&summary));
-    summary.method.extend(summary.rechecks.iter().map(recheck_words).collect::<Vec<_>>());
+    summary.method.extend(
+        summary
+            .rechecks
+            .iter()
+            .map(recheck_words)
+            .collect::<Vec<_>>(),
+    );
     if all_measured {
-        summary.weaknesses.extend(weaknesses_of_plan(campaign, summary.runs));
+        summary
+            .weaknesses
+            .extend(weaknesses_of_plan(campaign, summary.runs));
     }
     Ok(summary)
 }
@@ -100,9 +150,15 @@ type Cells = BTreeMap<(String, String), BTreeMap<u32, PointRow>>;
 
 impl Points {
     fn add(&mut self, row: PointRow) {
-        let of = if row.repeat >= RECHECK { &mut self.rechecks } else { &mut self.cards };
+        let of = if row.repeat >= RECHECK {
+            &mut self.rechecks
+        } else {
+            &mut self.cards
+        };
         let cells = of.entry((row.host.clone(), row.card.clone())).or_default();
-        let cell = cells.entry((row.layer.clone(), row.workload.clone())).or_default();
+        let cell = cells
+            .entry((row.layer.clone(), row.workload.clone()))
+            .or_default();
         // The first one of a repeat counts; a second one can only come from another database.
         cell.entry(row.repeat).or_insert(row);
     }
@@ -113,25 +169,39 @@ impl Points {
         for ((host, card), cells) in &self.cards {
             for ((layer, _), rows) in cells {
                 let starts = rows.values().map(|row| (row.started_unix_ms, card.clone()));
-                runs.entry((host.clone(), layer.clone())).or_default().extend(starts);
+                runs.entry((host.clone(), layer.clone()))
+                    .or_default()
+                    .extend(starts);
             }
         }
         let in_time = |mut runs: Vec<(i64, String)>| {
             runs.sort();
             runs.into_iter().map(|(_, card)| card).collect()
         };
-        CardSequence(runs.into_iter().map(|(of, runs)| (of, in_time(runs))).collect())
+        CardSequence(
+            runs.into_iter()
+                .map(|(of, runs)| (of, in_time(runs)))
+                .collect(),
+        )
     }
 
     fn hosts(&self) -> usize {
-        self.cards.keys().map(|(host, _)| host).collect::<BTreeSet<_>>().len()
+        self.cards
+            .keys()
+            .map(|(host, _)| host)
+            .collect::<BTreeSet<_>>()
+            .len()
     }
 
     /// Cards in the order of the file, those that it does not name at the end.
     fn of_cards(self, campaign: &Campaign) -> Vec<((String, String), Cells)> {
         let place = |cells: &Cells| {
             let label = label_of(cells);
-            campaign.cards.iter().position(|card| card.label == label).unwrap_or(usize::MAX)
+            campaign
+                .cards
+                .iter()
+                .position(|card| card.label == label)
+                .unwrap_or(usize::MAX)
         };
         let mut cards: Vec<_> = self.cards.into_iter().collect();
         cards.sort_by_key(|(_, cells)| place(cells));
@@ -151,13 +221,24 @@ impl CardSequence {
     fn is_sequential(&self, cards: &[CardMeasurements]) -> bool {
         let real = |host: &str, layer: &str| -> Vec<&str> {
             let is_real = |summary: &Summary| !summary.caveats.contains(&Caveat::Simulated);
-            let through =
-                |card: &&CardMeasurements| card.layers.iter().any(|(name, of, _)| name == layer && is_real(of));
-            cards.iter().filter(|card| card.host == host).filter(through).map(|card| card.key.as_str()).collect()
+            let through = |card: &&CardMeasurements| {
+                card.layers
+                    .iter()
+                    .any(|(name, of, _)| name == layer && is_real(of))
+            };
+            cards
+                .iter()
+                .filter(|card| card.host == host)
+                .filter(through)
+                .map(|card| card.key.as_str())
+                .collect()
         };
         self.0.iter().any(|((host, layer), runs)| {
             let cards = real(host, layer);
-            let mut pairs = cards.iter().enumerate().flat_map(|(i, a)| cards[i + 1..].iter().map(move |b| (*a, *b)));
+            let mut pairs = cards
+                .iter()
+                .enumerate()
+                .flat_map(|(i, a)| cards[i + 1..].iter().map(move |b| (*a, *b)));
             pairs.any(|(a, b)| apart(runs, a, b) > APART)
         })
     }
@@ -166,9 +247,16 @@ impl CardSequence {
 /// How far the middles of the runs of two cards lie apart in the order of time, as a share of all their runs; 0 where
 /// either has fewer than two.
 fn apart(runs: &[String], a: &str, b: &str) -> f64 {
-    let both: Vec<&str> = runs.iter().map(String::as_str).filter(|card| [a, b].contains(card)).collect();
+    let both: Vec<&str> = runs
+        .iter()
+        .map(String::as_str)
+        .filter(|card| [a, b].contains(card))
+        .collect();
     let middle = |of: &str| {
-        let places: Vec<f64> = (0..both.len()).filter(|&i| both[i] == of).map(|i| i as f64).collect();
+        let places: Vec<f64> = (0..both.len())
+            .filter(|&i| both[i] == of)
+            .map(|i| i as f64)
+            .collect();
         (places.len() > 1).then(|| places.iter().sum::<f64>() / places.len() as f64)
     };
     let (Some(of_a), Some(of_b)) = (middle(a), middle(b)) else {
@@ -179,50 +267,100 @@ fn apart(runs: &[String], a: &str, b: &str) -> f64 {
 
 /// The recheck of a card, layer by layer.
 fn recheck(cards: &[CardMeasurements], again: &CardMeasurements) -> Vec<Recheck> {
-    let Some(first) = cards.iter().find(|card| (&card.host, &card.key) == (&again.host, &again.key)) else {
+    let Some(first) = cards
+        .iter()
+        .find(|card| (&card.host, &card.key) == (&again.host, &again.key))
+    else {
         return Vec::new();
     };
     let of_layer = |(layer, second, _): &(String, Summary, Vec<PreparedStep>)| {
         let (_, before, _) = first.layers.iter().find(|(name, ..)| name == layer)?;
         let costs = hakaru_analysis::layer_costs(&[(layer.as_str(), before, second)]).pop()?;
         let comparisons = costs.into_iter().map(|cost| cost.comparison).collect();
-        Some(Recheck { card: first.name.clone(), layer: layer.clone(), runs: second.runs.len() as u64, comparisons })
+        Some(Recheck {
+            card: first.name.clone(),
+            layer: layer.clone(),
+            runs: second.runs.len() as u64,
+            comparisons,
+        })
     };
     again.layers.iter().filter_map(of_layer).collect()
 }
 
 /// What a recheck says of the drift of the host: nothing where all figures are the same.
 fn drift_of(recheck: &Recheck) -> Vec<Weakness> {
-    let Recheck { card, layer, comparisons, .. } = recheck;
+    let Recheck {
+        card,
+        layer,
+        comparisons,
+        ..
+    } = recheck;
     let (card, layer) = (card.clone(), layer.clone());
     let of = comparisons.len() as u64;
-    let different: Vec<String> =
-        comparisons.iter().filter(|c| c.verdict == Verdict::Different).map(ratio_words).collect();
-    let undecided = comparisons.iter().filter(|c| matches!(c.verdict, Verdict::Undecided { .. })).count() as u64;
+    let different: Vec<String> = comparisons
+        .iter()
+        .filter(|c| c.verdict == Verdict::Different)
+        .map(ratio_words)
+        .collect();
+    let undecided = comparisons
+        .iter()
+        .filter(|c| matches!(c.verdict, Verdict::Undecided { .. }))
+        .count() as u64;
     if !different.is_empty() {
-        return vec![Weakness::Drifted { card, layer, phases: different }];
+        return vec![Weakness::Drifted {
+            card,
+            layer,
+            phases: different,
+        }];
     }
-    if undecided > 0 { vec![Weakness::DriftUndecided { card, layer, undecided, of }] } else { Vec::new() }
+    if undecided > 0 {
+        vec![Weakness::DriftUndecided {
+            card,
+            layer,
+            undecided,
+            of,
+        }]
+    } else {
+        Vec::new()
+    }
 }
 
 /// `seq-write 0.97x [0.96, 0.98]`.
 fn ratio_words(comparison: &Comparison) -> String {
-    let interval = comparison.ratio_ci95.map(|(low, high)| format!(" [{low:.3}, {high:.3}]")).unwrap_or_default();
+    let interval = comparison
+        .ratio_ci95
+        .map(|(low, high)| format!(" [{low:.3}, {high:.3}]"))
+        .unwrap_or_default();
     format!("{} {:.3}x{interval}", comparison.quantity, comparison.ratio)
 }
 
 /// A recheck in words, for how it was done.
 fn recheck_words(recheck: &Recheck) -> (String, String) {
-    let Recheck { card, layer, runs, comparisons } = recheck;
+    let Recheck {
+        card,
+        layer,
+        runs,
+        comparisons,
+    } = recheck;
     let same = comparisons.iter().all(|c| c.verdict == Verdict::Equivalent);
-    let found = if same && !comparisons.is_empty() { "no drift of the host seen: " } else { "" };
+    let found = if same && !comparisons.is_empty() {
+        "no drift of the host seen: "
+    } else {
+        ""
+    };
     let ratios: Vec<String> = comparisons.iter().map(ratio_words).collect();
-    let text = format!("{card} through {layer}, {runs} runs after all other cards; {found}{}", ratios.join(", "));
+    let text = format!(
+        "{card} through {layer}, {runs} runs after all other cards; {found}{}",
+        ratios.join(", ")
+    );
     ("Recheck".to_owned(), text)
 }
 
 fn label_of(cells: &Cells) -> String {
-    let newest = cells.values().flat_map(|rows| rows.values()).max_by_key(|row| row.started_unix_ms);
+    let newest = cells
+        .values()
+        .flat_map(|rows| rows.values())
+        .max_by_key(|row| row.started_unix_ms);
     newest.map(|row| row.label.clone()).unwrap_or_default()
 }
 
@@ -247,17 +385,32 @@ fn measured(
                 continue;
             };
             let found = in_time(rows).map(|row| (row.run.clone(), store.run(&row.run)));
-            let Readable { records, unreadable: left_out } = Readable::collect(found)?;
-            let point = |id: &str| rows.values().find(|row| row.run == id).map(point_words).unwrap_or_default();
+            let Readable {
+                records,
+                unreadable: left_out,
+            } = Readable::collect(found)?;
+            let point = |id: &str| {
+                rows.values()
+                    .find(|row| row.run == id)
+                    .map(point_words)
+                    .unwrap_or_default()
+            };
             unreadable.extend(left_out.into_iter().map(|(run, error)| {
                 let (point, because) = (point(&run), error.to_string());
-                FailedRun { run, point, because }
+                FailedRun {
+                    run,
+                    point,
+                    because,
+                }
             }));
             if records.is_empty() {
                 continue;
             }
             note_preparation(&mut prepared, &records);
-            for record in records.iter().filter(|record| !record.caveats.contains(&Caveat::Simulated)) {
+            for record in records
+                .iter()
+                .filter(|record| !record.caveats.contains(&Caveat::Simulated))
+            {
                 circumstances.note(name, &record.target, &record.environment);
             }
             parts.push(hakaru_analysis::summarize(&records));
@@ -268,7 +421,11 @@ fn measured(
         }
     }
     Ok(CardMeasurements {
-        name: if several_hosts { format!("{name} on {host}") } else { name.to_owned() },
+        name: if several_hosts {
+            format!("{name} on {host}")
+        } else {
+            name.to_owned()
+        },
         key: key.to_owned(),
         host: host.to_owned(),
         printed: card.map(|card| card.printed.clone()).unwrap_or_default(),
@@ -292,7 +449,10 @@ fn note_preparation(prepared: &mut Vec<PreparedStep>, records: &[RunRecord]) {
             prepared.clone_from(&point.prepared);
         }
         for step in point.prepared.iter().filter(|step| !step.speed.is_empty()) {
-            if let Some(known) = prepared.iter_mut().find(|known| known.what == step.what && known.speed.is_empty()) {
+            if let Some(known) = prepared
+                .iter_mut()
+                .find(|known| known.what == step.what && known.speed.is_empty())
+            {
                 known.clone_from(step);
             }
         }
@@ -301,9 +461,22 @@ fn note_preparation(prepared: &mut Vec<PreparedStep>, records: &[RunRecord]) {
 
 /// What a run was of, in words.
 fn point_words(row: &PointRow) -> String {
-    let name = if row.label.is_empty() { &row.card } else { &row.label };
-    let repeat = if row.repeat >= RECHECK { "recheck" } else { "repeat" };
-    format!("{name}, {}, {}, {repeat} {}", row.layer, row.workload, row.repeat % RECHECK + 1)
+    let name = if row.label.is_empty() {
+        &row.card
+    } else {
+        &row.label
+    };
+    let repeat = if row.repeat >= RECHECK {
+        "recheck"
+    } else {
+        "repeat"
+    };
+    format!(
+        "{name}, {}, {}, {repeat} {}",
+        row.layer,
+        row.workload,
+        row.repeat % RECHECK + 1
+    )
 }
 
 fn fail(summary: &mut CampaignSummary, row: &PointRow, store: &Store) -> Result<(), FindError> {
@@ -315,7 +488,11 @@ fn fail(summary: &mut CampaignSummary, row: &PointRow, store: &Store) -> Result<
                 other => format!("{other:?}"),
             },
             Err(error) if error.is_unreadable() => {
-                summary.unreadable.push(FailedRun { run, point, because: error.to_string() });
+                summary.unreadable.push(FailedRun {
+                    run,
+                    point,
+                    because: error.to_string(),
+                });
                 return Ok(());
             }
             Err(error) => return Err(error),
@@ -323,7 +500,11 @@ fn fail(summary: &mut CampaignSummary, row: &PointRow, store: &Store) -> Result<
         OutcomeKind::Interrupted => "it was stopped".to_owned(),
         _ => "it failed".to_owned(),
     };
-    summary.failed.push(FailedRun { run, point, because });
+    summary.failed.push(FailedRun {
+        run,
+        point,
+        because,
+    });
     Ok(())
 }
 
@@ -331,13 +512,21 @@ fn empty(campaign: &Campaign) -> CampaignSummary {
     // The figures are those of `stopping_once_an_interval_is_narrow_costs_a_few_percent_of_coverage` in the analysis.
     let stopping = "points were repeated until their means were known, which favours samples that happen to be narrow: \
                     95 % intervals then cover the truth in 90 to 95 % of campaigns";
-    let notes = if matches!(campaign.repeats, RepeatRule::Until(_)) { vec![stopping.to_owned()] } else { Vec::new() };
+    let notes = if matches!(campaign.repeats, RepeatRule::Until(_)) {
+        vec![stopping.to_owned()]
+    } else {
+        Vec::new()
+    };
     CampaignSummary {
         notes,
         id: campaign.id.clone(),
         name: campaign.name.clone(),
         about: campaign.about.clone(),
-        layers: campaign.layers.iter().map(|layer| layer.name.clone()).collect(),
+        layers: campaign
+            .layers
+            .iter()
+            .map(|layer| layer.name.clone())
+            .collect(),
         planned: Some(campaign.cells()),
         ..CampaignSummary::default()
     }
@@ -345,19 +534,30 @@ fn empty(campaign: &Campaign) -> CampaignSummary {
 
 /// Whether the caches of the host could not be emptied before some runs.
 fn kept_caches(summary: &CampaignSummary) -> bool {
-    let caveats = summary.cards.iter().flat_map(|card| &card.layers).flat_map(|layer| &layer.summary.caveats);
-    caveats.into_iter().any(|caveat| matches!(caveat, Caveat::NotInvalidated { path, .. } if path == WHOLE_HOST))
+    let caveats = summary
+        .cards
+        .iter()
+        .flat_map(|card| &card.layers)
+        .flat_map(|layer| &layer.summary.caveats);
+    caveats
+        .into_iter()
+        .any(|caveat| matches!(caveat, Caveat::NotInvalidated { path, .. } if path == WHOLE_HOST))
 }
 
 /// How it was done, in words; `emptied` says whether the caches of the host were, before each run that was to have it so.
 fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
     let order = match campaign.order {
-        PointOrder::Blocked => "all repeats of a workload, then the next workload, then the next layer",
+        PointOrder::Blocked => {
+            "all repeats of a workload, then the next workload, then the next layer"
+        }
         PointOrder::Interleaved => "one repeat of each workload in turn, layer by layer",
         PointOrder::Shuffled => "drawn by the seed",
     };
     let mut lines = vec![
-        ("Repeats".to_owned(), format!("each point {}", repeats_in_words(campaign.repeats))),
+        (
+            "Repeats".to_owned(),
+            format!("each point {}", repeats_in_words(campaign.repeats)),
+        ),
         ("Order".to_owned(), order.to_owned()),
     ];
     let cards = match campaign.card_order {
@@ -369,7 +569,14 @@ fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
     if campaign.cards.len() > 1 {
         lines.push(("Order of the cards".to_owned(), cards.to_owned()));
     }
-    let PreparationSpec { discard, fill, each, fill_level, drop_caches, fresh } = &campaign.preparation;
+    let PreparationSpec {
+        discard,
+        fill,
+        each,
+        fill_level,
+        drop_caches,
+        fresh,
+    } = &campaign.preparation;
     let often = match each {
         PrepareScope::Card => "once a card",
         PrepareScope::Layer => "before each layer",
@@ -378,18 +585,28 @@ fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
     let mut prepared: Vec<String> = Vec::new();
     prepared.extend(discard.map(|how| format!("discarded ({how:?}) {often}").to_lowercase()));
     prepared.extend(fill.map(|with| format!("filled with {with:?} {often}").to_lowercase()));
-    prepared.extend(fill_level.map(|share| format!("{} % of each file system used up", share.0 * 100.0)));
+    prepared.extend(
+        fill_level.map(|share| format!("{} % of each file system used up", share.0 * 100.0)),
+    );
     let caches = match emptied {
         true => "caches of the host emptied before each run",
-        false => "caches of the host were to be emptied before each run, and were not before all (see the caveats)",
+        false => {
+            "caches of the host were to be emptied before each run, and were not before all (see the caveats)"
+        }
     };
     prepared.extend(drop_caches.then(|| caches.to_owned()));
-    prepared.extend((*fresh || *each == PrepareScope::Run).then(|| "a fresh file system for each run".to_owned()));
+    prepared.extend(
+        (*fresh || *each == PrepareScope::Run)
+            .then(|| "a fresh file system for each run".to_owned()),
+    );
     if !prepared.is_empty() {
         lines.push(("Preparation".to_owned(), prepared.join("; ")));
     }
     if campaign.cool_down.0 > 0 {
-        lines.push(("Pause before each run".to_owned(), campaign.cool_down.to_string()));
+        lines.push((
+            "Pause before each run".to_owned(),
+            campaign.cool_down.to_string(),
+        ));
     }
     lines.extend(campaign.layers.iter().filter_map(layer_words));
     lines.push(("Seed".to_owned(), campaign.seed.to_string()));
@@ -400,8 +617,13 @@ fn layer_words(layer: &Layer) -> Option<(String, String)> {
     let mut words = Vec::new();
     if let LayerKind::Fs(spec) = &layer.through {
         words.push(format!("{}, made anew", spec.fs));
-        words.extend(spec.partition.map(|table| format!("in one partition ({table:?})").to_lowercase()));
-        words.extend((!spec.mkfs.is_empty()).then(|| format!("mkfs options {}", spec.mkfs.join(" "))));
+        words.extend(
+            spec.partition
+                .map(|table| format!("in one partition ({table:?})").to_lowercase()),
+        );
+        words.extend(
+            (!spec.mkfs.is_empty()).then(|| format!("mkfs options {}", spec.mkfs.join(" "))),
+        );
         words.extend((!spec.mount.is_empty()).then(|| format!("mount options {}", spec.mount)));
     }
     words.extend(layer.size.map(|size| format!("files of {size} at most")));
@@ -411,12 +633,31 @@ fn layer_words(layer: &Layer) -> Option<(String, String)> {
 /// All that follows from what was measured.
 fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<CardMeasurements>) {
     let rules = hakaru_analysis::default_rules();
-    for CardMeasurements { name, key, host, printed, facts, layers } in cards {
-        let raw = layers.iter().find(|(_, summary, _)| summary.target.filesystem.is_none()).or(layers.first());
+    for CardMeasurements {
+        name,
+        key,
+        host,
+        printed,
+        facts,
+        layers,
+    } in cards
+    {
+        let raw = layers
+            .iter()
+            .find(|(_, summary, _)| summary.target.filesystem.is_none())
+            .or(layers.first());
         let claims = raw.map(|(_, summary, prepared)| {
-            let given = ClaimContext { erased: each_run_was_erased(campaign, prepared) };
+            let given = ClaimContext {
+                erased: each_run_was_erased(campaign, prepared),
+            };
             let mut all = claims_of(&summary.target);
-            all.extend(printed.iter().filter(|claim| !all.contains(claim)).copied().collect::<Vec<_>>());
+            all.extend(
+                printed
+                    .iter()
+                    .filter(|claim| !all.contains(claim))
+                    .copied()
+                    .collect::<Vec<_>>(),
+            );
             check_claims(summary, &all, given)
         });
         let claims = claims.unwrap_or_default();
@@ -425,10 +666,24 @@ fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<CardM
                 phase.detail.repeated = hakaru_analysis::repeated(phase);
             }
             let advice = hakaru_analysis::advise(&summary, &rules);
-            LayerSummary { layer, summary, prepared, advice }
+            LayerSummary {
+                layer,
+                summary,
+                prepared,
+                advice,
+            }
         });
         let (layers, costs) = (layers.collect(), Vec::new());
-        summary.cards.push(CardSummary { name, key, host, printed, facts, layers, claims, costs });
+        summary.cards.push(CardSummary {
+            name,
+            key,
+            host,
+            printed,
+            facts,
+            layers,
+            claims,
+            costs,
+        });
     }
     if let Some(layer) = reference_layer(summary) {
         hakaru_analysis::campaign::hold_against(summary, &layer);
@@ -439,7 +694,10 @@ fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<CardM
         .iter()
         .flat_map(|(layer, cards)| {
             let cards: Vec<&Summary> = cards.iter().map(|(_, summary)| *summary).collect();
-            hakaru_analysis::bus_limit(&cards).into_iter().map(|limit| (layer.clone(), limit)).collect::<Vec<_>>()
+            hakaru_analysis::bus_limit(&cards)
+                .into_iter()
+                .map(|limit| (layer.clone(), limit))
+                .collect::<Vec<_>>()
         })
         .collect();
     let rankings = hakaru_analysis::rank(&by_layer);
@@ -450,9 +708,16 @@ fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<CardM
 ///
 /// A fill does not count, whatever its bytes: the firmware of the card has to keep what was written.
 fn each_run_was_erased(campaign: &Campaign, prepared: &[PreparedStep]) -> bool {
-    let PreparationSpec { each, fill, fill_level, .. } = &campaign.preparation;
+    let PreparationSpec {
+        each,
+        fill,
+        fill_level,
+        ..
+    } = &campaign.preparation;
     // Where it was discarded only if the card takes it, what was done says whether it did.
-    let discarded = prepared.iter().any(|step| step.what.starts_with("discarded"));
+    let discarded = prepared
+        .iter()
+        .any(|step| step.what.starts_with("discarded"));
     *each == PrepareScope::Run && fill.is_none() && fill_level.is_none() && discarded
 }
 
@@ -489,7 +754,12 @@ fn by_layer(summary: &CampaignSummary) -> Vec<hakaru_analysis::campaign::Layer<'
         });
         (layer.clone(), cards.collect::<Vec<_>>())
     };
-    summary.layers.iter().map(of_layer).filter(|(_, cards)| !cards.is_empty()).collect()
+    summary
+        .layers
+        .iter()
+        .map(of_layer)
+        .filter(|(_, cards)| !cards.is_empty())
+        .collect()
 }
 
 /// The card of a campaign with that label.

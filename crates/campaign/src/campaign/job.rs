@@ -18,22 +18,35 @@ const ENGINES: [IoEngine; 7] = [
 
 /// Makes the job. Direct I/O is on unless it is switched off, and a runtime is filled unless `time-based` says no: both
 /// are what nearly every measurement of a card wants, and fio's own defaults are the reverse.
-pub(super) fn job(name: &str, rw: &Spanned<String>, entry: &WorkloadEntry) -> Result<Job, FileError> {
+pub(super) fn job(
+    name: &str,
+    rw: &Spanned<String>,
+    entry: &WorkloadEntry,
+) -> Result<Job, FileError> {
     let access = access(rw, entry.rwmixread)?;
     let file = entry.file.as_deref().unwrap_or(name);
     let target = match entry.files.unwrap_or_default() {
         Files::Shared => Target::Paths(vec![PathBuf::from(format!("{file}.data"))]),
         Files::Own => {
             let format = format!("{file}.$jobnum");
-            Target::Formatted { directories: Vec::new(), format, nrfiles: 1 }
+            Target::Formatted {
+                directories: Vec::new(),
+                format,
+                nrfiles: 1,
+            }
         }
     };
     let mut job = Job::new(name, target, access);
-    job.block = PerOp::all(BlockSize::Fixed(entry.bs.map_or(Bytes(4096), |size| size.0)));
+    job.block = PerOp::all(BlockSize::Fixed(
+        entry.bs.map_or(Bytes(4096), |size| size.0),
+    ));
     job.extent.size = entry.size.map(|size| SizeSpec::Bytes(size.0));
     job.numjobs = entry.numjobs.unwrap_or(1);
     job.group_reporting = true;
-    job.ioengine = entry.ioengine.as_ref().map_or(Ok(IoEngine::Psync), engine)?;
+    job.ioengine = entry
+        .ioengine
+        .as_ref()
+        .map_or(Ok(IoEngine::Psync), engine)?;
     job.queue.iodepth = entry.iodepth.unwrap_or(1);
     job.timing.runtime = entry.runtime.map(|time| time.0);
     job.timing.ramp_time = entry.ramp_time.map_or_else(Default::default, |time| time.0);
@@ -55,7 +68,10 @@ pub(super) fn job(name: &str, rw: &Spanned<String>, entry: &WorkloadEntry) -> Re
 fn access(rw: &Spanned<String>, read_percent: Option<u32>) -> Result<Access, FileError> {
     let mix = read_percent.unwrap_or(50);
     if mix > 100 {
-        return Err(FileError::at(rw, format!("rwmixread = {mix} is over 100 hundredths")));
+        return Err(FileError::at(
+            rw,
+            format!("rwmixread = {mix} is over 100 hundredths"),
+        ));
     }
     Ok(match rw.get_ref().as_str() {
         "read" => Access::only(Op::Read, false),
@@ -66,14 +82,26 @@ fn access(rw: &Spanned<String>, read_percent: Option<u32>) -> Result<Access, Fil
         "randrw" => Access::mixed(mix, true),
         other => {
             let known = "read, write, randread, randwrite, rw and randrw are";
-            return Err(FileError::at(rw, format!("rw = \"{other}\" is not known: {known}")));
+            return Err(FileError::at(
+                rw,
+                format!("rw = \"{other}\" is not known: {known}"),
+            ));
         }
     })
 }
 
 fn engine(name: &Spanned<String>) -> Result<IoEngine, FileError> {
-    ENGINES.into_iter().find(|engine| engine.name() == name.get_ref()).ok_or_else(|| {
-        let known = ENGINES.map(IoEngine::name).join(", ");
-        FileError::at(name, format!("ioengine = \"{}\" is not known: {known} are", name.get_ref()))
-    })
+    ENGINES
+        .into_iter()
+        .find(|engine| engine.name() == name.get_ref())
+        .ok_or_else(|| {
+            let known = ENGINES.map(IoEngine::name).join(", ");
+            FileError::at(
+                name,
+                format!(
+                    "ioengine = \"{}\" is not known: {known} are",
+                    name.get_ref()
+                ),
+            )
+        })
 }

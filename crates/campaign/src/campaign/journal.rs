@@ -40,11 +40,19 @@ impl StoredPoint {
     /// Adds a repeat. Returns whether it is a new one of the campaign itself, and not of its recheck.
     fn add(&mut self, repeat: u32, series: &str) -> bool {
         let recheck = repeat >= RECHECK;
-        let known = if recheck { &mut self.recheck_series } else { &mut self.series };
+        let known = if recheck {
+            &mut self.recheck_series
+        } else {
+            &mut self.series
+        };
         if known.is_empty() {
             series.clone_into(known);
         }
-        let repeats = if recheck { &mut self.rechecks } else { &mut self.repeats };
+        let repeats = if recheck {
+            &mut self.rechecks
+        } else {
+            &mut self.repeats
+        };
         repeats.insert(repeat) && !recheck
     }
 }
@@ -77,7 +85,8 @@ impl RunIntervals {
     /// The workload of the run before, and its seconds.
     fn next(&mut self, cell: &PointKey, started_unix_ms: i64) -> Option<(String, f64)> {
         let (before, began) = self.last.replace((cell.clone(), started_unix_ms))?;
-        let together = before.layer == cell.layer && (self.cards_in_turns || before.card == cell.card);
+        let together =
+            before.layer == cell.layer && (self.cards_in_turns || before.card == cell.card);
         together.then(|| (before.workload, (started_unix_ms - began) as f64 / 1e3))
     }
 
@@ -89,16 +98,29 @@ impl RunIntervals {
 
 /// Which stored runs count: ended well, here, and by the definition of today.
 pub(super) fn counts(campaign: &Campaign, row: &PointRow) -> Option<RunStatus> {
-    let layer = campaign.layers.iter().position(|layer| layer.name == row.layer);
-    let workload = campaign.workloads.iter().position(|workload| workload.name == row.workload);
+    let layer = campaign
+        .layers
+        .iter()
+        .position(|layer| layer.name == row.layer);
+    let workload = campaign
+        .workloads
+        .iter()
+        .position(|workload| workload.name == row.workload);
     let (Some(layer), Some(workload)) = (layer, workload) else {
         return None;
     };
-    Some(match (campaign.definition(layer, workload).matches(&row.definition), row.outcome) {
-        (false, _) => RunStatus::OtherDefinition,
-        (true, OutcomeKind::Completed) => RunStatus::Counts,
-        (true, _) => RunStatus::HalfDone,
-    })
+    Some(
+        match (
+            campaign
+                .definition(layer, workload)
+                .matches(&row.definition),
+            row.outcome,
+        ) {
+            (false, _) => RunStatus::OtherDefinition,
+            (true, OutcomeKind::Completed) => RunStatus::Counts,
+            (true, _) => RunStatus::HalfDone,
+        },
+    )
 }
 
 /// Whether a stored run counts.
@@ -114,14 +136,27 @@ impl CampaignProgress {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn read(campaign: &Campaign, store: &Store, host: &str) -> Result<CampaignProgress, StoreError> {
+    pub fn read(
+        campaign: &Campaign,
+        store: &Store,
+        host: &str,
+    ) -> Result<CampaignProgress, StoreError> {
         let mut journal = CampaignProgress::default();
-        let mut strides = RunIntervals { cards_in_turns: campaign.card_order.takes_turns(), ..RunIntervals::default() };
+        let mut strides = RunIntervals {
+            cards_in_turns: campaign.card_order.takes_turns(),
+            ..RunIntervals::default()
+        };
         // Reading what was written besides the runs means reading all records, so it is done only where it matters.
         if campaign.limits.written.is_some() {
-            journal.written.extend(store.written_besides(&campaign.id, host)?);
+            journal
+                .written
+                .extend(store.written_besides(&campaign.id, host)?);
         }
-        for row in store.points(&campaign.id)?.into_iter().filter(|row| row.host == host) {
+        for row in store
+            .points(&campaign.id)?
+            .into_iter()
+            .filter(|row| row.host == host)
+        {
             if !row.label.is_empty() {
                 journal.keys.insert(row.label.clone(), row.card.clone());
             }
@@ -138,7 +173,11 @@ impl CampaignProgress {
                     continue;
                 }
             }
-            let cell = PointKey { card: row.card, layer: row.layer, workload: row.workload };
+            let cell = PointKey {
+                card: row.card,
+                layer: row.layer,
+                workload: row.workload,
+            };
             if let Some((workload, seconds)) = strides.next(&cell, row.started_unix_ms) {
                 journal.paces.entry(workload).or_default().push(seconds);
             }
@@ -153,21 +192,35 @@ impl CampaignProgress {
 
     /// Whether a repeat of a cell is stored.
     pub fn has(&self, cell: &PointKey, repeat: u32) -> bool {
-        self.cells.get(cell).is_some_and(|stored| stored.repeats.contains(&repeat) || stored.rechecks.contains(&repeat))
+        self.cells.get(cell).is_some_and(|stored| {
+            stored.repeats.contains(&repeat) || stored.rechecks.contains(&repeat)
+        })
     }
 
     /// How many repeats of a cell are stored.
     pub fn repeats(&self, key: &str, layer: &Layer, workload: &CampaignWorkload) -> u32 {
         let (layer, workload) = (layer.name.clone(), workload.name.clone());
-        let cell = PointKey { card: key.to_owned(), layer, workload };
-        self.cells.get(&cell).map_or(0, |stored| stored.repeats.len() as u32)
+        let cell = PointKey {
+            card: key.to_owned(),
+            layer,
+            workload,
+        };
+        self.cells
+            .get(&cell)
+            .map_or(0, |stored| stored.repeats.len() as u32)
     }
 
     /// How many repeats of the recheck of a cell are stored.
     fn rechecks(&self, key: &str, layer: &Layer, workload: &CampaignWorkload) -> u32 {
         let (layer, workload) = (layer.name.clone(), workload.name.clone());
-        let cell = PointKey { card: key.to_owned(), layer, workload };
-        self.cells.get(&cell).map_or(0, |stored| stored.rechecks.len() as u32)
+        let cell = PointKey {
+            card: key.to_owned(),
+            layer,
+            workload,
+        };
+        self.cells
+            .get(&cell)
+            .map_or(0, |stored| stored.rechecks.len() as u32)
     }
 
     /// Stored runs of the recheck.
@@ -178,14 +231,22 @@ impl CampaignProgress {
         let Some(key) = self.key_of(&campaign.cards[card].label) else {
             return 0;
         };
-        let workloads = campaign.wanted_workloads().map(|workload| &campaign.workloads[workload]);
-        workloads.map(|workload| u64::from(self.rechecks(key, &campaign.layers[layer], workload))).sum()
+        let workloads = campaign
+            .wanted_workloads()
+            .map(|workload| &campaign.workloads[workload]);
+        workloads
+            .map(|workload| u64::from(self.rechecks(key, &campaign.layers[layer], workload)))
+            .sum()
     }
 
     /// The series of a cell or of its recheck, once there is one.
     pub fn series(&self, cell: &PointKey, recheck: bool) -> Option<String> {
         let stored = self.cells.get(cell)?;
-        let series = if recheck { &stored.recheck_series } else { &stored.series };
+        let series = if recheck {
+            &stored.recheck_series
+        } else {
+            &stored.series
+        };
         Some(series.clone()).filter(|series| !series.is_empty())
     }
 
@@ -202,23 +263,39 @@ impl CampaignProgress {
     /// A stored run of a card, if there is one.
     pub fn a_run_of(&self, key: &str) -> Option<&str> {
         let of_card = self.cells.iter().filter(|(cell, _)| cell.card == key);
-        of_card.flat_map(|(_, stored)| &stored.runs).next().map(String::as_str)
+        of_card
+            .flat_map(|(_, stored)| &stored.runs)
+            .next()
+            .map(String::as_str)
     }
 
     /// Runs that count.
     pub fn done(&self) -> u64 {
-        self.cells.values().map(|stored| stored.repeats.len() as u64).sum()
+        self.cells
+            .values()
+            .map(|stored| stored.repeats.len() as u64)
+            .sum()
     }
 
     /// Runs that count of what is wanted of a campaign now.
     pub fn done_of(&self, campaign: &Campaign) -> u64 {
-        let labels = campaign.wanted_cards().map(|card| (card, &campaign.cards[card].label));
+        let labels = campaign
+            .wanted_cards()
+            .map(|card| (card, &campaign.cards[card].label));
         let keys = labels.filter_map(|(card, label)| Some((card, self.key_of(label)?)));
         let repeats = |(card, key): (usize, &str)| {
-            let layers = campaign.layers_of(card).map(|layer| &campaign.layers[layer]);
-            let cells = layers.flat_map(|layer| campaign.wanted_workloads().map(move |workload| (layer, workload)));
+            let layers = campaign
+                .layers_of(card)
+                .map(|layer| &campaign.layers[layer]);
+            let cells = layers.flat_map(|layer| {
+                campaign
+                    .wanted_workloads()
+                    .map(move |workload| (layer, workload))
+            });
             cells
-                .map(|(layer, workload)| u64::from(self.repeats(key, layer, &campaign.workloads[workload])))
+                .map(|(layer, workload)| {
+                    u64::from(self.repeats(key, layer, &campaign.workloads[workload]))
+                })
                 .sum::<u64>()
         };
         keys.map(repeats).sum::<u64>() + self.rechecked(campaign)
@@ -240,8 +317,15 @@ impl CampaignProgress {
         let Some(point) = &record.campaign else {
             return;
         };
-        let bytes = record.phases.iter().flat_map(|phase| &phase.workers).map(|worker| worker.ops.write.bytes);
-        self.note_written(&point.card, bytes.fold(point.laid_out.0, u64::saturating_add));
+        let bytes = record
+            .phases
+            .iter()
+            .flat_map(|phase| &phase.workers)
+            .map(|worker| worker.ops.write.bytes);
+        self.note_written(
+            &point.card,
+            bytes.fold(point.laid_out.0, u64::saturating_add),
+        );
     }
 
     /// Notes which card answers to a label.
@@ -261,14 +345,20 @@ impl CampaignProgress {
 
     /// Notes how long a run of a workload took.
     pub fn note_pace(&mut self, workload: &str, seconds: f64) {
-        self.paces.entry(workload.to_owned()).or_default().push(seconds);
+        self.paces
+            .entry(workload.to_owned())
+            .or_default()
+            .push(seconds);
     }
 
     /// Notes a run that was stored and counts.
     pub fn note(&mut self, cell: &PointKey, label: &str, record: &RunRecord) {
         self.note_key(label, &cell.card);
         let stored = self.cells.entry(cell.clone()).or_default();
-        let repeat = record.campaign.as_ref().map_or(record.repeat, |point| point.repeat);
+        let repeat = record
+            .campaign
+            .as_ref()
+            .map_or(record.repeat, |point| point.repeat);
         if stored.add(repeat, &record.series) {
             stored.runs.push(record.id.clone());
             if let Some(rates) = &mut stored.rates {
@@ -293,7 +383,10 @@ impl CampaignProgress {
         }
         if point.is_recheck() {
             // As often as the first time, however often that was.
-            let first = self.cells.get(cell).map_or(0, |stored| stored.repeats.len() as u32);
+            let first = self
+                .cells
+                .get(cell)
+                .map_or(0, |stored| stored.repeats.len() as u32);
             return Ok(point.repeat - RECHECK < first);
         }
         match repeats {
@@ -302,7 +395,12 @@ impl CampaignProgress {
         }
     }
 
-    fn is_known(&mut self, until: Until, cell: &PointKey, store: &Store) -> Result<bool, FindError> {
+    fn is_known(
+        &mut self,
+        until: Until,
+        cell: &PointKey,
+        store: &Store,
+    ) -> Result<bool, FindError> {
         let Some(stored) = self.cells.get_mut(cell) else {
             return Ok(false);
         };
@@ -321,10 +419,15 @@ impl CampaignProgress {
             stored.rates = Some(rates);
         }
         let close = |values: &Vec<f64>| {
-            let error = SampleMoments::of(values).and_then(|m| stats::relative_error(&m, stats::LEVEL));
+            let error =
+                SampleMoments::of(values).and_then(|m| stats::relative_error(&m, stats::LEVEL));
             error.is_some_and(|error| error <= until.until.0)
         };
-        Ok(stored.rates.iter().flatten().all(|(_, values)| close(values)))
+        Ok(stored
+            .rates
+            .iter()
+            .flatten()
+            .all(|(_, values)| close(values)))
     }
 }
 
@@ -333,7 +436,10 @@ fn add_rates(rates: &mut BTreeMap<String, Vec<f64>>, record: &RunRecord) {
     let Summary { phases, .. } = hakaru_analysis::summarize(std::slice::from_ref(record));
     for phase in phases {
         let name = format!("{} {}", phase.phase, phase.op.name());
-        rates.entry(name).or_default().extend(phase.bandwidth.values.first());
+        rates
+            .entry(name)
+            .or_default()
+            .extend(phase.bandwidth.values.first());
     }
 }
 
@@ -343,13 +449,22 @@ mod tests {
 
     #[test]
     fn a_run_takes_the_time_to_the_next_whatever_that_is() {
-        let cell =
-            |layer: &str, workload: &str| PointKey { card: "a".into(), layer: layer.into(), workload: workload.into() };
+        let cell = |layer: &str, workload: &str| PointKey {
+            card: "a".into(),
+            layer: layer.into(),
+            workload: workload.into(),
+        };
         let mut strides = RunIntervals::default();
         // Workloads in turn, as in an interleaved campaign.
         assert_eq!(strides.next(&cell("raw", "write"), 0), None);
-        assert_eq!(strides.next(&cell("raw", "read"), 60_000), Some(("write".into(), 60.0)));
-        assert_eq!(strides.next(&cell("raw", "write"), 61_500), Some(("read".into(), 1.5)));
+        assert_eq!(
+            strides.next(&cell("raw", "read"), 60_000),
+            Some(("write".into(), 60.0))
+        );
+        assert_eq!(
+            strides.next(&cell("raw", "write"), 61_500),
+            Some(("read".into(), 1.5))
+        );
         // A file system was made in between.
         assert_eq!(strides.next(&cell("ext4", "write"), 200_000), None);
         strides.interrupted();

@@ -38,12 +38,26 @@ impl Campaign {
         for &layer in &layers {
             match self.order {
                 PointOrder::Blocked | PointOrder::Shuffled => {
-                    let cells = workloads.clone().flat_map(|workload| repeats.clone().map(move |r| (workload, r)));
-                    points.extend(cells.map(|(workload, repeat)| Point { card, layer, workload, repeat }));
+                    let cells = workloads
+                        .clone()
+                        .flat_map(|workload| repeats.clone().map(move |r| (workload, r)));
+                    points.extend(cells.map(|(workload, repeat)| Point {
+                        card,
+                        layer,
+                        workload,
+                        repeat,
+                    }));
                 }
                 PointOrder::Interleaved => {
-                    let cells = repeats.clone().flat_map(|repeat| workloads.clone().map(move |w| (w, repeat)));
-                    points.extend(cells.map(|(workload, repeat)| Point { card, layer, workload, repeat }));
+                    let cells = repeats
+                        .clone()
+                        .flat_map(|repeat| workloads.clone().map(move |w| (w, repeat)));
+                    points.extend(cells.map(|(workload, repeat)| Point {
+                        card,
+                        layer,
+                        workload,
+                        repeat,
+                    }));
                 }
             }
         }
@@ -63,10 +77,18 @@ impl Campaign {
         for layer in self.wanted_layers() {
             match self.order {
                 PointOrder::Blocked | PointOrder::Shuffled => {
-                    cells.extend(workloads.clone().flat_map(|w| repeats.clone().map(move |r| (layer, w, r))));
+                    cells.extend(
+                        workloads
+                            .clone()
+                            .flat_map(|w| repeats.clone().map(move |r| (layer, w, r))),
+                    );
                 }
                 PointOrder::Interleaved => {
-                    cells.extend(repeats.clone().flat_map(|r| workloads.clone().map(move |w| (layer, w, r))));
+                    cells.extend(
+                        repeats
+                            .clone()
+                            .flat_map(|r| workloads.clone().map(move |w| (layer, w, r))),
+                    );
                 }
             }
         }
@@ -75,14 +97,21 @@ impl Campaign {
         }
         let mut points = Vec::new();
         for (turn, (layer, workload, repeat)) in (1..).zip(cells) {
-            let mut cards: Vec<usize> =
-                self.wanted_cards().filter(|&card| self.layers_of(card).any(|of| of == layer)).collect();
+            let mut cards: Vec<usize> = self
+                .wanted_cards()
+                .filter(|&card| self.layers_of(card).any(|of| of == layer))
+                .collect();
             match self.card_order {
                 CardOrder::Abba if repeat % 2 == 1 => cards.reverse(),
                 CardOrder::Shuffled => shuffle(&mut cards, Rng::fork(self.seed, turn)),
                 CardOrder::Sequential | CardOrder::Interleaved | CardOrder::Abba => {}
             }
-            points.extend(cards.into_iter().map(|card| Point { card, layer, workload, repeat }));
+            points.extend(cards.into_iter().map(|card| Point {
+                card,
+                layer,
+                workload,
+                repeat,
+            }));
         }
         points
     }
@@ -101,20 +130,32 @@ impl Campaign {
         };
         let mut points = self.points_of(card);
         points.retain(|point| point.layer == layer);
-        points.into_iter().map(|point| Point { repeat: RECHECK + point.repeat, ..point }).collect()
+        points
+            .into_iter()
+            .map(|point| Point {
+                repeat: RECHECK + point.repeat,
+                ..point
+            })
+            .collect()
     }
 
     /// How many points there are at most, without a recheck.
     pub fn cells(&self) -> u64 {
         let workloads = self.wanted_workloads().count() as u64;
-        let layers: u64 = self.wanted_cards().map(|card| self.layers_of(card).count() as u64).sum();
+        let layers: u64 = self
+            .wanted_cards()
+            .map(|card| self.layers_of(card).count() as u64)
+            .sum();
         (layers * workloads).saturating_mul(self.repeats.most().into())
     }
 
     /// How many runs there are at most, with a recheck.
     pub fn count(&self) -> u64 {
-        let rechecks = self.rechecked().map_or(0, |_| self.wanted_workloads().count() as u64);
-        self.cells().saturating_add(rechecks.saturating_mul(self.repeats.most().into()))
+        let rechecks = self
+            .rechecked()
+            .map_or(0, |_| self.wanted_workloads().count() as u64);
+        self.cells()
+            .saturating_add(rechecks.saturating_mul(self.repeats.most().into()))
     }
 }
 
@@ -138,14 +179,20 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn places(points: &[Point]) -> Vec<(usize, usize, u32)> {
-        points.iter().map(|p| (p.layer, p.workload, p.repeat)).collect()
+        points
+            .iter()
+            .map(|p| (p.layer, p.workload, p.repeat))
+            .collect()
     }
 
     #[test]
     fn blocked_points_need_the_fewest_preparations() {
         let campaign = campaign("repeats = 2\norder = \"blocked\"");
         let points = campaign.points_of(0);
-        assert_eq!(places(&points)[..5], [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0)]);
+        assert_eq!(
+            places(&points)[..5],
+            [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0)]
+        );
         assert_eq!(stretches(&points, false).count(), 2);
         assert_eq!(stretches(&points, true).count(), points.len());
     }
@@ -153,12 +200,17 @@ mod tests {
     #[test]
     fn interleaved_points_take_turns() {
         let points = campaign("repeats = 2\norder = \"interleaved\"").points_of(0);
-        assert_eq!(places(&points)[..4], [(0, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 1)]);
+        assert_eq!(
+            places(&points)[..4],
+            [(0, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 1)]
+        );
     }
 
     #[test]
     fn shuffled_points_are_the_same_points_and_one_seed_one_order() {
-        let order = |seed: u32| campaign(&format!("repeats = 5\norder = \"shuffled\"\nseed = {seed}")).points_of(0);
+        let order = |seed: u32| {
+            campaign(&format!("repeats = 5\norder = \"shuffled\"\nseed = {seed}")).points_of(0)
+        };
         assert_eq!(order(1), order(1));
         assert_ne!(order(1), order(2));
         let set = |points: Vec<Point>| points.into_iter().collect::<BTreeSet<_>>();

@@ -43,7 +43,11 @@ pub enum CampaignError {
     #[error(transparent)]
     Once(#[from] OnceError),
     #[error("the folder {} for what is in progress cannot be {doing}: {source}", .path.display())]
-    State { path: PathBuf, doing: &'static str, source: std::io::Error },
+    State {
+        path: PathBuf,
+        doing: &'static str,
+        source: std::io::Error,
+    },
     #[error("the campaign {id} is being carried out by another process: wait for it, or stop it")]
     Busy { id: String },
 }

@@ -8,8 +8,9 @@ use super::spec::{Campaign, Card, CardLocation, FsSpec, Layer, LayerKind};
 use crate::ground::{self, usable};
 use hakaru_device::guard::{Confirmation, Erasable, Refusal};
 use hakaru_device::prepare::{
-    self, DiscardError, DiscardKind, FillPattern, LayoutKind, LayoutTable, MkfsRequest, MountRequest, Mounted,
-    OWN_FOLDER, PartitionLayout, Preparation, PrepareError, PrepareStep, StepDone,
+    self, DiscardError, DiscardKind, FillPattern, LayoutKind, LayoutTable, MkfsRequest,
+    MountRequest, Mounted, OWN_FOLDER, PartitionLayout, Preparation, PrepareError, PrepareStep,
+    StepDone,
 };
 use hakaru_device::{Roots, ScanProgress, SpeedMap};
 use hakaru_model::campaign::{DeviceSegment, PreparedStep};
@@ -89,10 +90,19 @@ impl TargetSetup<'_, '_> {
         let mut preparation = self.begin()?;
         let own = folder.join(format!("{OWN_FOLDER}{}", self.campaign.id));
         preparation.own_folder(&own)?;
-        let room = FreeRoom { all: self.share.unwrap_or_else(|| free(&own)), each: self.layer.size };
+        let room = FreeRoom {
+            all: self.share.unwrap_or_else(|| free(&own)),
+            each: self.layer.size,
+        };
         let identity = self.labelled(hakaru_device::identify(folder, self.roots));
         let preparation = Some(preparation);
-        Ok(PreparedTarget { ground: MeasuredTarget::Folder(own), preparation, identity, room, prepared: Vec::new() })
+        Ok(PreparedTarget {
+            ground: MeasuredTarget::Folder(own),
+            preparation,
+            identity,
+            room,
+            prepared: Vec::new(),
+        })
     }
 
     fn begin(&self) -> Result<Preparation, PrepareError> {
@@ -100,7 +110,10 @@ impl TargetSetup<'_, '_> {
     }
 
     fn labelled(&self, identity: Identity) -> Identity {
-        Identity { label: Some(self.card.label.clone()), ..identity }
+        Identity {
+            label: Some(self.card.label.clone()),
+            ..identity
+        }
     }
 
     fn device(&mut self) -> Result<PreparedTarget, StageError> {
@@ -110,12 +123,16 @@ impl TargetSetup<'_, '_> {
                 return Err(StageError::Refused(lacking.join("; ")));
             }
         }
-        let disk = self.disk.ok_or_else(|| StageError::Refused("the card is in no reader".to_owned()))?;
+        let disk = self
+            .disk
+            .ok_or_else(|| StageError::Refused("the card is in no reader".to_owned()))?;
         let candidate = disk.candidate(self.roots).map_err(StageError::Refused)?;
         let erasable = match self.confirmation {
             Some(confirmation) => {
                 let taken = candidate.confirm(confirmation, self.roots);
-                Some(taken.map_err(|refusal| StageError::Refused(format!("{refusal} ({})", refusal.cure())))?)
+                Some(taken.map_err(|refusal| {
+                    StageError::Refused(format!("{refusal} ({})", refusal.cure()))
+                })?)
             }
             None => None,
         };
@@ -125,18 +142,37 @@ impl TargetSetup<'_, '_> {
             speed = self.whole_card(&mut preparation, erasable)?;
         }
         match (&self.layer.through, erasable) {
-            (LayerKind::Fs(spec), Some(erasable)) => self.file_system(preparation, erasable, spec, speed),
-            (LayerKind::Fs(_), None) => {
-                Err(StageError::Refused("a file system needs leave to erase the card".to_owned()))
+            (LayerKind::Fs(spec), Some(erasable)) => {
+                self.file_system(preparation, erasable, spec, speed)
             }
+            (LayerKind::Fs(_), None) => Err(StageError::Refused(
+                "a file system needs leave to erase the card".to_owned(),
+            )),
             (_, erasable) => {
                 let identity = self.labelled(hakaru_device::identify(&disk.node, self.roots));
-                let all = identity.device.known().map_or(Bytes(0), |device| device.size);
+                let all = identity
+                    .device
+                    .known()
+                    .map_or(Bytes(0), |device| device.size);
                 let prepared = prepared(preparation.steps(), speed.as_ref());
-                let node = erasable.as_ref().map_or_else(|| disk.node.clone(), Erasable::node);
-                let ground = MeasuredTarget::Device { node, leave: erasable };
-                let room = FreeRoom { all, each: self.layer.size };
-                Ok(PreparedTarget { ground, preparation: Some(preparation), identity, room, prepared })
+                let node = erasable
+                    .as_ref()
+                    .map_or_else(|| disk.node.clone(), Erasable::node);
+                let ground = MeasuredTarget::Device {
+                    node,
+                    leave: erasable,
+                };
+                let room = FreeRoom {
+                    all,
+                    each: self.layer.size,
+                };
+                Ok(PreparedTarget {
+                    ground,
+                    preparation: Some(preparation),
+                    identity,
+                    room,
+                    prepared,
+                })
             }
         }
     }
@@ -148,10 +184,18 @@ impl TargetSetup<'_, '_> {
         erasable: &Erasable,
     ) -> Result<Option<SpeedMap>, StageError> {
         if let Some(discard) = self.campaign.preparation.discard {
-            let kind = if discard == DiscardMode::Secure { DiscardKind::Secure } else { DiscardKind::Plain };
-            match preparation.discard(erasable, kind, &mut progress(self.hands, self.stop, "discarding the card")) {
-                Err(PrepareError::Discard(DiscardError::NotOffered { .. })) if discard == DiscardMode::WhereOffered => {
-                }
+            let kind = if discard == DiscardMode::Secure {
+                DiscardKind::Secure
+            } else {
+                DiscardKind::Plain
+            };
+            match preparation.discard(
+                erasable,
+                kind,
+                &mut progress(self.hands, self.stop, "discarding the card"),
+            ) {
+                Err(PrepareError::Discard(DiscardError::NotOffered { .. }))
+                    if discard == DiscardMode::WhereOffered => {}
                 done => stopped_or(done, self.stop)?,
             }
         }
@@ -161,9 +205,15 @@ impl TargetSetup<'_, '_> {
         let pattern = match fill {
             FillEntry::Ones => FillPattern::Ones,
             FillEntry::Zeroes => FillPattern::Zeroes,
-            FillEntry::Random => FillPattern::Random { seed: self.campaign.seed },
+            FillEntry::Random => FillPattern::Random {
+                seed: self.campaign.seed,
+            },
         };
-        let filled = preparation.fill(erasable, pattern, &mut progress(self.hands, self.stop, "filling the card"));
+        let filled = preparation.fill(
+            erasable,
+            pattern,
+            &mut progress(self.hands, self.stop, "filling the card"),
+        );
         stopped_or(filled, self.stop).map(Some)
     }
 
@@ -174,27 +224,42 @@ impl TargetSetup<'_, '_> {
         spec: &FsSpec,
         speed: Option<SpeedMap>,
     ) -> Result<PreparedTarget, StageError> {
-        let FsSpec { fs, mount, partition, .. } = spec;
+        let FsSpec {
+            fs,
+            mount,
+            partition,
+            ..
+        } = spec;
         if let Some(table) = partition {
             self.hands.preparing("making a partition table", None);
-            let whole =
-                preparation.partition(erasable, &PartitionLayout::single(table_of(*table), LayoutKind::of(*fs)))?;
+            let whole = preparation.partition(
+                erasable,
+                &PartitionLayout::single(table_of(*table), LayoutKind::of(*fs)),
+            )?;
             let part = whole.into_partition(1, self.roots);
             erasable = part.map_err(|refusal| StageError::Refused(refusal.to_string()))?;
         }
         self.hands.preparing(&format!("making {fs}"), None);
         let (erasable, _) = preparation.mkfs(erasable, &request(spec))?;
         let at = self.state.join(&self.mount_name);
-        let request = MountRequest { fs_type: fs.name().to_owned(), options: mount.clone(), at };
+        let request = MountRequest {
+            fs_type: fs.name().to_owned(),
+            options: mount.clone(),
+            at,
+        };
         let mounted = preparation.mount(erasable, &request)?;
         if let Some(level) = self.campaign.preparation.fill_level {
             let percent = (level.0 * 100.0).round() as u32;
             let mut tell = progress(self.hands, self.stop, "using up space");
-            let filled = preparation.fill_level(mounted.folder(), percent, self.campaign.seed, &mut tell);
+            let filled =
+                preparation.fill_level(mounted.folder(), percent, self.campaign.seed, &mut tell);
             stopped_or(filled, self.stop)?;
         }
         let identity = self.labelled(hakaru_device::identify(mounted.folder(), self.roots));
-        let room = FreeRoom { all: free(mounted.folder()), each: self.layer.size };
+        let room = FreeRoom {
+            all: free(mounted.folder()),
+            each: self.layer.size,
+        };
         let prepared = prepared(preparation.steps(), speed.as_ref());
         Ok(PreparedTarget {
             ground: MeasuredTarget::Mounted(mounted),
@@ -214,13 +279,23 @@ fn progress<'a>(
 ) -> impl FnMut(ScanProgress) -> ControlFlow<()> + 'a {
     move |progress| {
         hands.preparing(what, Some(progress));
-        if stop.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if stop.load(Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
 
 /// An interruption by the user is no failure.
 fn stopped_or<T>(done: Result<T, PrepareError>, stop: &AtomicBool) -> Result<T, StageError> {
-    done.map_err(|error| if stop.load(Relaxed) { StageError::Stopped } else { error.into() })
+    done.map_err(|error| {
+        if stop.load(Relaxed) {
+            StageError::Stopped
+        } else {
+            error.into()
+        }
+    })
 }
 
 fn table_of(table: PartitionTableEntry) -> LayoutTable {
@@ -231,8 +306,15 @@ fn table_of(table: PartitionTableEntry) -> LayoutTable {
 }
 
 fn request(spec: &FsSpec) -> MkfsRequest {
-    let FsSpec { fs, mkfs, discard, .. } = spec;
-    MkfsRequest { fs: *fs, label: None, discard: *discard, options: mkfs.clone() }
+    let FsSpec {
+        fs, mkfs, discard, ..
+    } = spec;
+    MkfsRequest {
+        fs: *fs,
+        label: None,
+        discard: *discard,
+        options: mkfs.clone(),
+    }
 }
 
 /// What keeps a file system from being made and mounted here, as far as that can be told before anything is lost.
@@ -240,9 +322,16 @@ pub(super) fn lacking(spec: &FsSpec, roots: &Roots) -> Vec<String> {
     // Which device it is does not matter for what can be wrong with the command.
     let command = request(spec).command(Path::new("/dev")).err();
     let table = spec.partition.and_then(|_| PartitionLayout::tool().err());
-    let mut lacking: Vec<String> = command.into_iter().chain(table).map(|error| error.to_string()).collect();
+    let mut lacking: Vec<String> = command
+        .into_iter()
+        .chain(table)
+        .map(|error| error.to_string())
+        .collect();
     if !prepare::can_mount(spec.fs.name(), roots) {
-        lacking.push(format!("the kernel knows no {}: load or install its module, or leave the layer out", spec.fs));
+        lacking.push(format!(
+            "the kernel knows no {}: load or install its module, or leave the layer out",
+            spec.fs
+        ));
     }
     lacking
 }
@@ -260,7 +349,10 @@ fn free_now(folder: &Path) -> Option<Bytes> {
 
 fn simulated(card: &Card, prices: &DeviceModel) -> PreparedTarget {
     let identity = ground::simulated(prices, &card.label);
-    let room = FreeRoom { all: prices.announced(), each: None };
+    let room = FreeRoom {
+        all: prices.announced(),
+        each: None,
+    };
     PreparedTarget {
         ground: MeasuredTarget::Sim(Box::new(prices.clone())),
         preparation: None,
@@ -274,19 +366,41 @@ fn simulated(card: &Card, prices: &DeviceModel) -> PreparedTarget {
 fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<PreparedStep> {
     let step = |done: &StepDone| {
         // Caches are emptied before each run, and the folder is one of ours.
-        if matches!(done.step, PrepareStep::MakeFolder { .. } | PrepareStep::DropCaches) {
+        if matches!(
+            done.step,
+            PrepareStep::MakeFolder { .. } | PrepareStep::DropCaches
+        ) {
             return None;
         }
         let what = done.step.to_string();
-        let map = speed.filter(|_| matches!(done.step, PrepareStep::Fill { .. })).map(stretches).unwrap_or_default();
-        let written = if let PrepareStep::FillLevel { size, .. } = done.step { size } else { Bytes(0) };
-        Some(PreparedStep { what, elapsed: done.elapsed, speed: map, written })
+        let map = speed
+            .filter(|_| matches!(done.step, PrepareStep::Fill { .. }))
+            .map(stretches)
+            .unwrap_or_default();
+        let written = if let PrepareStep::FillLevel { size, .. } = done.step {
+            size
+        } else {
+            Bytes(0)
+        };
+        Some(PreparedStep {
+            what,
+            elapsed: done.elapsed,
+            speed: map,
+            written,
+        })
     };
     steps.iter().filter_map(step).collect()
 }
 
 fn stretches(map: &SpeedMap) -> Vec<DeviceSegment> {
-    map.points.iter().map(|p| DeviceSegment { offset: p.offset, len: p.len, elapsed: p.elapsed }).collect()
+    map.points
+        .iter()
+        .map(|p| DeviceSegment {
+            offset: p.offset,
+            len: p.len,
+            elapsed: p.elapsed,
+        })
+        .collect()
 }
 
 /// Whether a step was done to the whole card.
@@ -301,8 +415,14 @@ pub(super) fn each_stretch(campaign: &Campaign) -> bool {
 
 /// Bytes that are wanting to these files.
 fn missing(wanted: &BTreeMap<PathBuf, u64>) -> u64 {
-    let there = |path: &PathBuf| path.metadata().map_or(0, |metadata| metadata.blocks().saturating_mul(512));
-    wanted.iter().map(|(path, size)| size.saturating_sub(there(path))).fold(0u64, u64::saturating_add)
+    let there = |path: &PathBuf| {
+        path.metadata()
+            .map_or(0, |metadata| metadata.blocks().saturating_mul(512))
+    };
+    wanted
+        .iter()
+        .map(|(path, size)| size.saturating_sub(there(path)))
+        .fold(0u64, u64::saturating_add)
 }
 
 impl PreparedTarget {
@@ -336,9 +456,13 @@ impl PreparedTarget {
     /// card may be exchanged during any pause.
     pub(super) fn check_unchanged(&self, roots: &Roots) -> Result<(), Refusal> {
         match &self.ground {
-            MeasuredTarget::Device { leave: Some(leave), .. } => leave.check_unchanged(roots),
+            MeasuredTarget::Device {
+                leave: Some(leave), ..
+            } => leave.check_unchanged(roots),
             MeasuredTarget::Mounted(mounted) => mounted.check_unchanged(roots),
-            MeasuredTarget::Device { leave: None, .. } | MeasuredTarget::Folder(_) | MeasuredTarget::Sim(_) => Ok(()),
+            MeasuredTarget::Device { leave: None, .. }
+            | MeasuredTarget::Folder(_)
+            | MeasuredTarget::Sim(_) => Ok(()),
         }
     }
 
@@ -351,7 +475,8 @@ impl PreparedTarget {
         let wanted = files(scenario);
         let missing = missing(&wanted);
         // As much stays free as when the room was measured: a twentieth of what was free then.
-        let room = free_now(folder).map_or(u64::MAX, |free| free.0.saturating_sub(self.room.all.0 / 19));
+        let room =
+            free_now(folder).map_or(u64::MAX, |free| free.0.saturating_sub(self.room.all.0 / 19));
         if missing <= room {
             return Ok(());
         }
@@ -383,18 +508,29 @@ impl PreparedTarget {
 
     /// Empties the caches of the host.
     pub(super) fn drop_caches(&mut self) -> Result<(), PrepareError> {
-        self.preparation.as_mut().map_or(Ok(()), Preparation::drop_caches)
+        self.preparation
+            .as_mut()
+            .map_or(Ok(()), Preparation::drop_caches)
     }
 
     /// Gives the storage back as it is to be left. Everything is tried; what failed is told.
     pub(super) fn strike(self) -> Vec<String> {
-        let PreparedTarget { ground, preparation, .. } = self;
+        let PreparedTarget {
+            ground,
+            preparation,
+            ..
+        } = self;
         let mut failed: Vec<String> = Vec::new();
         let Some(mut preparation) = preparation else {
             return failed;
         };
         if let MeasuredTarget::Mounted(mounted) = ground {
-            failed.extend(preparation.unmount(mounted).err().map(|error| error.to_string()));
+            failed.extend(
+                preparation
+                    .unmount(mounted)
+                    .err()
+                    .map(|error| error.to_string()),
+            );
         }
         if let Err(errors) = preparation.undo_all() {
             failed.extend(errors.iter().map(ToString::to_string));

@@ -54,14 +54,26 @@ struct PublishedRow<'a> {
 /// # Errors
 /// A [`TableError`] at the first line that cannot be read.
 pub fn table(text: &str, source: &str, campaign: &Campaign) -> Result<PublishedTable, TableError> {
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let head: Vec<&str> = lines.next().map(|(_, line)| line.split(',').map(str::trim).collect()).unwrap_or_default();
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
+    let head: Vec<&str> = lines
+        .next()
+        .map(|(_, line)| line.split(',').map(str::trim).collect())
+        .unwrap_or_default();
     let mut found = PublishedTable::default();
     let mut rows = Vec::new();
     for (index, line) in lines {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
-        let failed = |message: String| TableError { line: index + 1, message };
-        let columns = TableColumns { head: &head, cells: &cells };
+        let failed = |message: String| TableError {
+            line: index + 1,
+            message,
+        };
+        let columns = TableColumns {
+            head: &head,
+            cells: &cells,
+        };
         match row(&columns, campaign).map_err(failed)? {
             Some(row) => rows.push(row),
             None => found.foreign += 1,
@@ -81,37 +93,63 @@ struct TableColumns<'c, 'a> {
 impl<'a> TableColumns<'_, 'a> {
     fn get(&self, name: &str) -> Option<&'a str> {
         let place = self.head.iter().position(|head| *head == name)?;
-        self.cells.get(place).copied().filter(|cell| !cell.is_empty())
+        self.cells
+            .get(place)
+            .copied()
+            .filter(|cell| !cell.is_empty())
     }
 
     fn needed(&self, name: &str) -> Result<&'a str, String> {
-        self.get(name).ok_or_else(|| format!("the column `{name}` is missing or empty"))
+        self.get(name)
+            .ok_or_else(|| format!("the column `{name}` is missing or empty"))
     }
 
     fn number(&self, name: &str) -> Result<Option<f64>, String> {
         let Some(text) = self.get(name) else {
             return Ok(None);
         };
-        let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
-        number.map(Some).ok_or_else(|| format!("`{text}` in the column `{name}` is not a number of 0 or more"))
+        let number = text
+            .parse::<f64>()
+            .ok()
+            .filter(|n| n.is_finite() && *n >= 0.0);
+        number
+            .map(Some)
+            .ok_or_else(|| format!("`{text}` in the column `{name}` is not a number of 0 or more"))
     }
 }
 
-fn row<'a>(columns: &TableColumns<'_, 'a>, campaign: &'a Campaign) -> Result<Option<PublishedRow<'a>>, String> {
+fn row<'a>(
+    columns: &TableColumns<'_, 'a>,
+    campaign: &'a Campaign,
+) -> Result<Option<PublishedRow<'a>>, String> {
     let (card, layer) = (columns.needed("card")?, columns.needed("layer")?);
     let name = columns.needed("workload")?;
-    let Some(workload) = campaign.workloads.iter().find(|workload| workload.name == name) else {
+    let Some(workload) = campaign
+        .workloads
+        .iter()
+        .find(|workload| workload.name == name)
+    else {
         return Ok(None);
     };
-    if card_named(campaign, card).is_none() || !campaign.layers.iter().any(|known| known.name == layer) {
+    if card_named(campaign, card).is_none()
+        || !campaign.layers.iter().any(|known| known.name == layer)
+    {
         return Ok(None);
     }
-    let runs = columns.needed("runs")?.parse::<u32>().ok().filter(|n| *n > 0).ok_or("runs is a number over 0")?;
+    let runs = columns
+        .needed("runs")?
+        .parse::<u32>()
+        .ok()
+        .filter(|n| *n > 0)
+        .ok_or("runs is a number over 0")?;
     let unit = columns.needed("bw_unit")?;
-    let factor =
-        factor(unit).ok_or_else(|| format!("`{unit}` is no unit of bandwidth: MB/s, MiB/s, KB/s, KiB/s are"))?;
+    let factor = factor(unit)
+        .ok_or_else(|| format!("`{unit}` is no unit of bandwidth: MB/s, MiB/s, KB/s, KiB/s are"))?;
     let stated = |mean: &str, deviation: &str, factor: f64| -> Result<Estimate, String> {
-        let of = columns.number(mean)?.ok_or_else(|| format!("the column `{mean}` is missing or empty"))? * factor;
+        let of = columns
+            .number(mean)?
+            .ok_or_else(|| format!("the column `{mean}` is missing or empty"))?
+            * factor;
         let deviation = columns.number(deviation)?.map(|d| d * factor);
         let moments = deviation.and_then(|d| SampleMoments::new(runs as usize, of, d));
         let single = || estimate(&[of]).ok_or_else(|| format!("`{mean}` is not finite"));
@@ -122,12 +160,24 @@ fn row<'a>(columns: &TableColumns<'_, 'a>, campaign: &'a Campaign) -> Result<Opt
     let iops = stated("iops_mean", "iops_stdev", 1.0)?;
     let host = columns.get("host").unwrap_or_default();
     let printed = columns.needed("bw_mean")?;
-    Ok(Some(PublishedRow { card, host, layer, runs, bandwidth, iops, printed, unit, workload }))
+    Ok(Some(PublishedRow {
+        card,
+        host,
+        layer,
+        runs,
+        bandwidth,
+        iops,
+        printed,
+        unit,
+        workload,
+    }))
 }
 
 /// Half of the last digit of a number as it was printed: 0.05 of `12.3`, 0.5 of `120`.
 fn half_a_digit(printed: &str) -> f64 {
-    let decimals = printed.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let decimals = printed
+        .split_once('.')
+        .map_or(0, |(_, decimals)| decimals.len());
     0.5 * 10f64.powi(-(decimals.min(300) as i32))
 }
 
@@ -149,14 +199,25 @@ const TELLING_IOPS: f64 = 100.0;
 /// Decimal units that are binary ones by the IOPS beside them.
 fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
     let mut notes = Vec::new();
-    for (unit, binary) in [("MB/s", 1_048_576.0 / 1e6), ("KB/s", 1.024), ("kB/s", 1.024)] {
-        let told = rows.iter().filter(|row| row.unit == unit && row.iops.mean >= TELLING_IOPS);
-        let ratios: Vec<f64> = told.filter_map(|row| Some(implied(row)? / row.bandwidth.mean)).collect();
+    for (unit, binary) in [
+        ("MB/s", 1_048_576.0 / 1e6),
+        ("KB/s", 1.024),
+        ("kB/s", 1.024),
+    ] {
+        let told = rows
+            .iter()
+            .filter(|row| row.unit == unit && row.iops.mean >= TELLING_IOPS);
+        let ratios: Vec<f64> = told
+            .filter_map(|row| Some(implied(row)? / row.bandwidth.mean))
+            .collect();
         let Some(ratio) = hakaru_analysis::stats::median(&ratios) else {
             continue;
         };
         if (ratio / binary - 1.0).abs() < 0.01 && (ratio - 1.0).abs() > 0.01 {
-            let real = unit.replace("MB", "MiB").replace("KB", "KiB").replace("kB", "KiB");
+            let real = unit
+                .replace("MB", "MiB")
+                .replace("KB", "KiB")
+                .replace("kB", "KiB");
             notes.push(format!(
                 "the published figures in {unit} are {real} by the IOPS beside them ({:.1} % more); they are shown as \
                  they were printed",
@@ -172,8 +233,18 @@ const AGREES: f64 = 1.25;
 
 /// A row whose bandwidth and IOPS cannot both be right, whatever the prefixes of its unit mean.
 fn contradiction(row: &PublishedRow<'_>) -> Option<String> {
-    let PublishedRow { card, layer, printed, unit, bandwidth, iops, workload, .. } = row;
-    let ratio = Some(implied(row)? / bandwidth.mean).filter(|ratio| ratio.is_finite() && iops.mean >= TELLING_IOPS)?;
+    let PublishedRow {
+        card,
+        layer,
+        printed,
+        unit,
+        bandwidth,
+        iops,
+        workload,
+        ..
+    } = row;
+    let ratio = Some(implied(row)? / bandwidth.mean)
+        .filter(|ratio| ratio.is_finite() && iops.mean >= TELLING_IOPS)?;
     let times = ratio.max(ratio.recip());
     if times <= AGREES {
         return None;
@@ -202,13 +273,19 @@ fn implied(row: &PublishedRow<'_>) -> Option<f64> {
 /// The first job of a workload, and what it does.
 fn job_of(workload: &CampaignWorkload) -> Option<(&hakaru_model::job::Job, Op)> {
     let job = workload.scenario.phases.first()?.jobs.first()?;
-    Op::ALL.into_iter().find(|&op| job.access.does(op)).map(|op| (job, op))
+    Op::ALL
+        .into_iter()
+        .find(|&op| job.access.does(op))
+        .map(|op| (job, op))
 }
 
 fn cards(rows: &[PublishedRow<'_>], source: &str, campaign: &Campaign) -> Vec<CardMeasurements> {
     let mut cards: Vec<CardMeasurements> = Vec::new();
     for row in rows {
-        let card = match cards.iter_mut().position(|known| known.key == row.card && known.host == row.host) {
+        let card = match cards
+            .iter_mut()
+            .position(|known| known.key == row.card && known.host == row.host)
+        {
             Some(place) => &mut cards[place],
             None => {
                 let card = card_named(campaign, row.card);
@@ -223,9 +300,16 @@ fn cards(rows: &[PublishedRow<'_>], source: &str, campaign: &Campaign) -> Vec<Ca
                 cards.last_mut().expect("one was just pushed")
             }
         };
-        let place = card.layers.iter().position(|(layer, ..)| layer == row.layer);
+        let place = card
+            .layers
+            .iter()
+            .position(|(layer, ..)| layer == row.layer);
         let place = place.unwrap_or_else(|| {
-            card.layers.push((row.layer.to_owned(), summary(row, source, campaign), Vec::new()));
+            card.layers.push((
+                row.layer.to_owned(),
+                summary(row, source, campaign),
+                Vec::new(),
+            ));
             card.layers.len() - 1
         });
         card.layers[place].1.phases.extend(phase(row));
@@ -234,8 +318,10 @@ fn cards(rows: &[PublishedRow<'_>], source: &str, campaign: &Campaign) -> Vec<Ca
 }
 
 fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary {
-    let filesystem =
-        (row.layer != "raw").then(|| Filesystem { fs_type: row.layer.to_owned(), ..Filesystem::default() });
+    let filesystem = (row.layer != "raw").then(|| Filesystem {
+        fs_type: row.layer.to_owned(),
+        ..Filesystem::default()
+    });
     Summary {
         series: format!("published-{}-{}", row.card, row.layer),
         runs: vec!["published".to_owned()],
@@ -244,13 +330,20 @@ fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary
         origin: format!("published: {source}"),
         target: Identity {
             path: PathBuf::from(row.card),
-            kind: if row.layer == "raw" { TargetKind::BlockDevice } else { TargetKind::File },
+            kind: if row.layer == "raw" {
+                TargetKind::BlockDevice
+            } else {
+                TargetKind::File
+            },
             filesystem,
             device: Fact::Unknown("the published table does not say".to_owned()),
             system_disk: false,
             label: Some(row.card.to_owned()),
         },
-        environment: Environment { hostname: row.host.to_owned(), ..Environment::default() },
+        environment: Environment {
+            hostname: row.host.to_owned(),
+            ..Environment::default()
+        },
         phases: Vec::new(),
         caveats: Vec::new(),
         overhead_ns: None,
@@ -274,11 +367,20 @@ fn phase(row: &PublishedRow<'_>) -> Option<PhaseSummary> {
         direct: job.files.direct,
         extent,
     };
-    let order = if job.access.random { "random" } else { "sequential" };
+    let order = if job.access.random {
+        "random"
+    } else {
+        "sequential"
+    };
     Some(PhaseSummary {
         phase: row.workload.name.clone(),
         op,
-        workload: format!("{order} {}, {}, queue depth {}", op.name(), shape.block, shape.iodepth),
+        workload: format!(
+            "{order} {}, {}, queue depth {}",
+            op.name(),
+            shape.block,
+            shape.iodepth
+        ),
         bandwidth: row.bandwidth.clone(),
         iops: row.iops.clone(),
         latency: None,

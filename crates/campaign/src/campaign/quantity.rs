@@ -33,11 +33,18 @@ impl Quantity for Size {
 
     fn of_text(text: &str) -> Result<Size, String> {
         let size = parse_size(text, SizeSuffixes::Iec).map_err(|e| e.to_string())?;
-        if size.0 == 0 { Err(format!("`{text}` is nothing to work with: a size is over 0")) } else { Ok(Size(size)) }
+        if size.0 == 0 {
+            Err(format!(
+                "`{text}` is nothing to work with: a size is over 0"
+            ))
+        } else {
+            Ok(Size(size))
+        }
     }
 
     fn of_number(number: f64) -> Option<Size> {
-        (number.fract() == 0.0 && (1.0..9e18).contains(&number)).then_some(Size(Bytes(number as u64)))
+        (number.fract() == 0.0 && (1.0..9e18).contains(&number))
+            .then_some(Size(Bytes(number as u64)))
     }
 }
 
@@ -49,7 +56,9 @@ impl Quantity for Time {
     }
 
     fn of_number(number: f64) -> Option<Time> {
-        (0.0..9e9).contains(&number).then_some(Time(Nanos((number * 1e9) as u64)))
+        (0.0..9e9)
+            .contains(&number)
+            .then_some(Time(Nanos((number * 1e9) as u64)))
     }
 }
 
@@ -57,13 +66,23 @@ impl Quantity for Share {
     const WHAT: &'static str = "a share such as \"2 %\"";
 
     fn of_text(text: &str) -> Result<Share, String> {
-        let number = text.trim().strip_suffix('%').map(str::trim).unwrap_or_default();
+        let number = text
+            .trim()
+            .strip_suffix('%')
+            .map(str::trim)
+            .unwrap_or_default();
         let share = number.parse().ok().and_then(Share::of_number);
-        share.ok_or_else(|| format!("`{text}` is not a share: 0 to 100 with a percent sign are expected, such as 2 %"))
+        share.ok_or_else(|| {
+            format!(
+                "`{text}` is not a share: 0 to 100 with a percent sign are expected, such as 2 %"
+            )
+        })
     }
 
     fn of_number(number: f64) -> Option<Share> {
-        (0.0..=100.0).contains(&number).then_some(Share(number / 100.0))
+        (0.0..=100.0)
+            .contains(&number)
+            .then_some(Share(number / 100.0))
     }
 }
 
@@ -71,9 +90,17 @@ impl Quantity for PrintedSpeed {
     const WHAT: &'static str = "a number of MB/s over 0, such as 90";
 
     fn of_text(text: &str) -> Result<PrintedSpeed, String> {
-        let number = text.trim().strip_suffix("MB/s").map(str::trim).unwrap_or_default();
+        let number = text
+            .trim()
+            .strip_suffix("MB/s")
+            .map(str::trim)
+            .unwrap_or_default();
         let speed = number.parse().ok().and_then(PrintedSpeed::of_number);
-        speed.ok_or_else(|| format!("`{text}` is not a printed speed: a number of MB/s over 0 is expected, such as 90"))
+        speed.ok_or_else(|| {
+            format!(
+                "`{text}` is not a printed speed: a number of MB/s over 0 is expected, such as 90"
+            )
+        })
     }
 
     fn of_number(number: f64) -> Option<PrintedSpeed> {
@@ -96,26 +123,41 @@ const UNITS: [(&str, f64); 9] = [
 
 /// Reads `90 s`, `500 ms`, `1 h 30 min`.
 fn parse_time(text: &str) -> Result<Nanos, String> {
-    let wrong = || format!("`{text}` is not a time: a number with a unit is expected (ms, s, min, h, d), such as 90 s");
+    let wrong = || {
+        format!(
+            "`{text}` is not a time: a number with a unit is expected (ms, s, min, h, d), such as 90 s"
+        )
+    };
     let mut rest = text.trim();
     let mut total = 0.0;
     if rest.is_empty() {
         return Err(wrong());
     }
     while !rest.is_empty() {
-        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).ok_or_else(wrong)?;
+        let end = rest
+            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+            .ok_or_else(wrong)?;
         let number: f64 = rest[..end].parse().map_err(|_| wrong())?;
         let unit = rest[end..].trim_start();
-        let (name, ns) = UNITS.iter().find(|(name, _)| word(unit) == *name).ok_or_else(wrong)?;
+        let (name, ns) = UNITS
+            .iter()
+            .find(|(name, _)| word(unit) == *name)
+            .ok_or_else(wrong)?;
         total += number * ns;
         rest = unit[name.len()..].trim_start();
     }
-    if total < 9e18 { Ok(Nanos(total.round() as u64)) } else { Err(wrong()) }
+    if total < 9e18 {
+        Ok(Nanos(total.round() as u64))
+    } else {
+        Err(wrong())
+    }
 }
 
 /// The letters a text begins with.
 fn word(text: &str) -> &str {
-    let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_alphabetic())
+        .unwrap_or(text.len());
     &text[..end]
 }
 
@@ -133,11 +175,13 @@ impl<T: Quantity> de::Visitor<'_> for Visitor<T> {
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
-        T::of_number(number as f64).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(number), &self))
+        T::of_number(number as f64)
+            .ok_or_else(|| E::invalid_value(de::Unexpected::Signed(number), &self))
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
-        T::of_number(number as f64).ok_or_else(|| E::invalid_value(de::Unexpected::Unsigned(number), &self))
+        T::of_number(number as f64)
+            .ok_or_else(|| E::invalid_value(de::Unexpected::Unsigned(number), &self))
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
@@ -169,14 +213,19 @@ mod tests {
         assert_eq!(seconds("500ms"), Ok(0.5));
         assert_eq!(seconds("1.5 min"), Ok(90.0));
         for wrong in ["", "90", "s", "5 m", "5 sm", "1..2 s", "9999999999 d"] {
-            assert!(seconds(wrong).unwrap_err().contains("such as 90 s"), "{wrong}");
+            assert!(
+                seconds(wrong).unwrap_err().contains("such as 90 s"),
+                "{wrong}"
+            );
         }
     }
 
     #[test]
     fn sizes_are_over_nothing() {
         assert_eq!(Size::of_text("4 KiB"), Ok(Size(Bytes(4096))));
-        assert!(Size::of_text("0").unwrap_err().contains("over 0") && Size::of_number(0.0).is_none());
+        assert!(
+            Size::of_text("0").unwrap_err().contains("over 0") && Size::of_number(0.0).is_none()
+        );
     }
 
     #[test]
@@ -189,9 +238,17 @@ mod tests {
     fn printed_speeds_are_megabytes_and_no_bits() {
         assert_eq!(PrintedSpeed::of_text(" 90 MB/s"), Ok(PrintedSpeed(90.0)));
         for wrong in ["90 Mbit/s", "90 MiB/s", "90", "MB/s", "-1 MB/s", "nan MB/s"] {
-            assert!(PrintedSpeed::of_text(wrong).unwrap_err().contains("a number of MB/s over 0"), "{wrong}");
+            assert!(
+                PrintedSpeed::of_text(wrong)
+                    .unwrap_err()
+                    .contains("a number of MB/s over 0"),
+                "{wrong}"
+            );
         }
-        assert_eq!([0.0, -1.0, f64::NAN, f64::INFINITY].map(PrintedSpeed::of_number), [None; 4]);
+        assert_eq!(
+            [0.0, -1.0, f64::NAN, f64::INFINITY].map(PrintedSpeed::of_number),
+            [None; 4]
+        );
     }
 
     proptest::proptest! {

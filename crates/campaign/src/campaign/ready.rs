@@ -11,13 +11,34 @@ pub struct TemplateCampaign {
 
 /// All of them.
 pub const READY: [TemplateCampaign; 7] = [
-    TemplateCampaign { name: "quick", text: include_str!("../../ready/quick.toml") },
-    TemplateCampaign { name: "full", text: include_str!("../../ready/full.toml") },
-    TemplateCampaign { name: "article-a", text: include_str!("../../ready/article-a.toml") },
-    TemplateCampaign { name: "article-b", text: include_str!("../../ready/article-b.toml") },
-    TemplateCampaign { name: "article-c", text: include_str!("../../ready/article-c.toml") },
-    TemplateCampaign { name: "article-d", text: include_str!("../../ready/article-d.toml") },
-    TemplateCampaign { name: "article-e", text: include_str!("../../ready/article-e.toml") },
+    TemplateCampaign {
+        name: "quick",
+        text: include_str!("../../ready/quick.toml"),
+    },
+    TemplateCampaign {
+        name: "full",
+        text: include_str!("../../ready/full.toml"),
+    },
+    TemplateCampaign {
+        name: "article-a",
+        text: include_str!("../../ready/article-a.toml"),
+    },
+    TemplateCampaign {
+        name: "article-b",
+        text: include_str!("../../ready/article-b.toml"),
+    },
+    TemplateCampaign {
+        name: "article-c",
+        text: include_str!("../../ready/article-c.toml"),
+    },
+    TemplateCampaign {
+        name: "article-d",
+        text: include_str!("../../ready/article-d.toml"),
+    },
+    TemplateCampaign {
+        name: "article-e",
+        text: include_str!("../../ready/article-e.toml"),
+    },
 ];
 
 /// The one of that name.

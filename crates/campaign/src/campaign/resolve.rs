@@ -3,9 +3,13 @@
 //! Files and the fio dialect are handed in, because this room opens no job file and speaks no dialect.
 
 use super::digest::AuthoredEntry;
-use super::file::{CampaignFile, CardEntry, CardOrder, FileError, LayerEntry, SuitePace, WorkloadEntry};
+use super::file::{
+    CampaignFile, CardEntry, CardOrder, FileError, LayerEntry, SuitePace, WorkloadEntry,
+};
 use super::job;
-use super::spec::{Campaign, CampaignFilter, CampaignWorkload, Card, CardLocation, FsSpec, Layer, LayerKind};
+use super::spec::{
+    Campaign, CampaignFilter, CampaignWorkload, Card, CardLocation, FsSpec, Layer, LayerKind,
+};
 use crate::suite;
 use hakaru_device::prepare::FsType;
 use hakaru_model::finding::Claim;
@@ -34,9 +38,15 @@ pub fn campaign(text: &str, around: &ResolveContext<'_>) -> Result<Campaign, Fil
 ///
 /// # Errors
 /// A [`FileError`] with the place of the word that is wrong.
-pub fn resolve(file: CampaignFile, text: &str, around: &ResolveContext<'_>) -> Result<Campaign, FileError> {
+pub fn resolve(
+    file: CampaignFile,
+    text: &str,
+    around: &ResolveContext<'_>,
+) -> Result<Campaign, FileError> {
     let written: toml::Table = toml::from_str(text).unwrap_or_default();
-    written.iter().try_for_each(|(key, value)| no_commands(key, value))?;
+    written
+        .iter()
+        .try_for_each(|(key, value)| no_commands(key, value))?;
     let id = match &file.id {
         Some(id) => checked_id(id)?,
         None => slug(file.name.get_ref()),
@@ -47,11 +57,20 @@ pub fn resolve(file: CampaignFile, text: &str, around: &ResolveContext<'_>) -> R
             "a name needs a letter or a digit, because its runs are stored under it",
         ));
     }
-    let mut cards = file.card.iter().enumerate().map(|(i, e)| card(i, e, around)).collect::<Result<Vec<_>, _>>()?;
+    let mut cards = file
+        .card
+        .iter()
+        .enumerate()
+        .map(|(i, e)| card(i, e, around))
+        .collect::<Result<Vec<_>, _>>()?;
     if cards.is_empty() {
         cards.push(card(0, &CardEntry::default(), around)?);
     }
-    unique(cards.iter().map(|c| c.label.as_str()), file.card.iter().map(|e| e.label.as_ref()), "label")?;
+    unique(
+        cards.iter().map(|c| c.label.as_str()),
+        file.card.iter().map(|e| e.label.as_ref()),
+        "label",
+    )?;
     same_card_twice(&cards, &file.card)?;
     let card_order = card_order(&file, &cards)?;
     let recheck = rechecks(&file, card_order)?;
@@ -75,14 +94,22 @@ pub fn resolve(file: CampaignFile, text: &str, around: &ResolveContext<'_>) -> R
         only: CampaignFilter::default(),
     };
     if campaign.count() > MOST_RUNS {
-        let message = format!("{} runs are more than anybody waits for: {MOST_RUNS} at most", campaign.count());
+        let message = format!(
+            "{} runs are more than anybody waits for: {MOST_RUNS} at most",
+            campaign.count()
+        );
         return Err(FileError::at(&file.name, message));
     }
     match (0..campaign.cards.len()).find(|&card| campaign.layers_of(card).next().is_none()) {
         Some(card) => {
-            let message =
-                format!("the card `{}` cannot be measured through any of the layers", campaign.cards[card].label);
-            Err(FileError { message, span: file.layer.first().map(|layer| layer.fs.span()) })
+            let message = format!(
+                "the card `{}` cannot be measured through any of the layers",
+                campaign.cards[card].label
+            );
+            Err(FileError {
+                message,
+                span: file.layer.first().map(|layer| layer.fs.span()),
+            })
         }
         None => Ok(campaign),
     }
@@ -91,17 +118,19 @@ pub fn resolve(file: CampaignFile, text: &str, around: &ResolveContext<'_>) -> R
 /// Fails where a text holds what a terminal would obey rather than show: campaign files come from strangers, and their
 /// names are printed wherever a campaign goes. Lines end only in what is prose or a job file.
 fn no_commands(key: &str, value: &toml::Value) -> Result<(), FileError> {
-    let turns =
-        |c: char| matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let turns = |c: char| matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     let lines = matches!(key, "about" | "fio-text");
-    let commands = |c: &char| (c.is_control() && !(lines && matches!(c, '\n' | '\t' | '\r'))) || turns(*c);
+    let commands =
+        |c: &char| (c.is_control() && !(lines && matches!(c, '\n' | '\t' | '\r'))) || turns(*c);
     let found = match value {
         toml::Value::String(text) => text.chars().find(commands),
         toml::Value::Array(values) => {
             return values.iter().try_for_each(|value| no_commands(key, value));
         }
         toml::Value::Table(table) => {
-            return table.iter().try_for_each(|(key, value)| no_commands(key, value));
+            return table
+                .iter()
+                .try_for_each(|(key, value)| no_commands(key, value));
         }
         _ => None,
     };
@@ -113,7 +142,10 @@ fn no_commands(key: &str, value: &toml::Value) -> Result<(), FileError> {
         shown(key),
         c as u32
     );
-    Err(FileError { message, span: None })
+    Err(FileError {
+        message,
+        span: None,
+    })
 }
 
 /// A key in a message.
@@ -133,7 +165,10 @@ fn same_card_twice(cards: &[Card], entries: &[CardEntry]) -> Result<(), FileErro
             let message = format!(
                 "two cards have the id {id}: give each a variant, such as \"1-bit\" and \"4-bit\", to tell them apart"
             );
-            return Err(FileError { message, span: entry.id.as_ref().map(Spanned::span) });
+            return Err(FileError {
+                message,
+                span: entry.id.as_ref().map(Spanned::span),
+            });
         }
     }
     Ok(())
@@ -145,16 +180,24 @@ fn card_order(file: &CampaignFile, cards: &[Card]) -> Result<CardOrder, FileErro
         return Ok(CardOrder::Sequential);
     };
     let order = *written.get_ref();
-    let pairs = cards.iter().enumerate().flat_map(|(i, a)| cards[i + 1..].iter().map(move |b| (a, b)));
+    let pairs = cards
+        .iter()
+        .enumerate()
+        .flat_map(|(i, a)| cards[i + 1..].iter().map(move |b| (a, b)));
     for (a, b) in pairs.filter(|_| order.takes_turns()) {
         let shared = match (&a.seat, &b.seat) {
-            (CardLocation::Reader { node: Some(one) }, CardLocation::Reader { node: Some(other) }) if one == other => {
+            (
+                CardLocation::Reader { node: Some(one) },
+                CardLocation::Reader { node: Some(other) },
+            ) if one == other => {
                 format!("both at {}", one.display())
             }
             (CardLocation::Folder(one), CardLocation::Folder(other)) if one == other => {
                 format!("both in {}", one.display())
             }
-            (CardLocation::Reader { .. }, CardLocation::Reader { .. }) if is_one_id(a, b) => "one card".to_owned(),
+            (CardLocation::Reader { .. }, CardLocation::Reader { .. }) if is_one_id(a, b) => {
+                "one card".to_owned()
+            }
             _ => continue,
         };
         let message = format!(
@@ -170,7 +213,9 @@ fn card_order(file: &CampaignFile, cards: &[Card]) -> Result<CardOrder, FileErro
 }
 
 fn is_one_id(a: &Card, b: &Card) -> bool {
-    a.id.as_ref().zip(b.id.as_ref()).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))
+    a.id.as_ref()
+        .zip(b.id.as_ref())
+        .is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))
 }
 
 /// Whether the first card is measured again; cards that take turns need no such check.
@@ -191,17 +236,38 @@ fn rechecks(file: &CampaignFile, order: CardOrder) -> Result<bool, FileError> {
 
 /// Letters, digits and dashes of a name, in lower case.
 pub fn slug(name: &str) -> String {
-    let dashed: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    dashed.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-").chars().take(60).collect()
+    let dashed: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    dashed
+        .split('-')
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+        .chars()
+        .take(60)
+        .collect()
 }
 
 fn checked_id(id: &Spanned<String>) -> Result<String, FileError> {
-    let sound = id.get_ref().chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    let sound = id
+        .get_ref()
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if sound && !id.get_ref().is_empty() && id.get_ref().len() <= 60 {
         return Ok(id.get_ref().clone());
     }
-    Err(FileError::at(id, "an id is 1 to 60 letters, digits, `-`, `_` or `.`"))
+    Err(FileError::at(
+        id,
+        "an id is 1 to 60 letters, digits, `-`, `_` or `.`",
+    ))
 }
 
 /// Fails at the first name that occurs twice.
@@ -213,34 +279,67 @@ fn unique<'a>(
     let mut seen = std::collections::BTreeSet::new();
     for (name, place) in names.zip(places.chain(std::iter::repeat(None))) {
         if !seen.insert(name) {
-            let message = format!("the {what} \"{name}\" is there twice: results could not be told apart");
-            return Err(FileError { message, span: place.map(Spanned::span) });
+            let message =
+                format!("the {what} \"{name}\" is there twice: results could not be told apart");
+            return Err(FileError {
+                message,
+                span: place.map(Spanned::span),
+            });
         }
     }
     Ok(())
 }
 
 fn card(index: usize, entry: &CardEntry, around: &ResolveContext<'_>) -> Result<Card, FileError> {
-    let CardEntry { label, id, device, folder, simulate, variant, read, write, classes, price, facts } = entry;
-    label.as_ref().map_or(Ok(()), |label| not_empty(label, "label"))?;
+    let CardEntry {
+        label,
+        id,
+        device,
+        folder,
+        simulate,
+        variant,
+        read,
+        write,
+        classes,
+        price,
+        facts,
+    } = entry;
+    label
+        .as_ref()
+        .map_or(Ok(()), |label| not_empty(label, "label"))?;
     let seat = match (device, folder, simulate) {
         (node, None, None) => CardLocation::Reader { node: node.clone() },
         (None, Some(folder), None) => CardLocation::Folder(folder.clone()),
         (None, None, Some(file)) => CardLocation::Sim(Box::new(price_list(file, around)?)),
         _ => {
-            let message = "device, folder and simulate exclude one another: name one of them".to_owned();
-            let span = simulate.as_ref().map(Spanned::span).or_else(|| label.as_ref().map(Spanned::span));
+            let message =
+                "device, folder and simulate exclude one another: name one of them".to_owned();
+            let span = simulate
+                .as_ref()
+                .map(Spanned::span)
+                .or_else(|| label.as_ref().map(Spanned::span));
             return Err(FileError { message, span });
         }
     };
     let mut printed: Vec<Claim> = classes.iter().map(class).collect::<Result<_, _>>()?;
-    for (speed, claim) in [(read, Claim::ReadSpeed as fn(f64) -> Claim), (write, Claim::WriteSpeed)] {
+    for (speed, claim) in [
+        (read, Claim::ReadSpeed as fn(f64) -> Claim),
+        (write, Claim::WriteSpeed),
+    ] {
         printed.extend(speed.map(|speed| claim(speed.0)));
     }
-    let id = id.as_ref().map(|id| id.get_ref().trim().to_owned()).filter(|id| !id.is_empty() && id != "ask");
-    let known = price.iter().map(|price| ("price".to_owned(), price.clone()));
+    let id = id
+        .as_ref()
+        .map(|id| id.get_ref().trim().to_owned())
+        .filter(|id| !id.is_empty() && id != "ask");
+    let known = price
+        .iter()
+        .map(|price| ("price".to_owned(), price.clone()));
     Ok(Card {
-        label: label.as_ref().map_or_else(|| default_label(index, &seat), |label| label.get_ref().clone()),
+        label: label.as_ref().map_or_else(
+            || default_label(index, &seat),
+            |label| label.get_ref().clone(),
+        ),
         id,
         seat,
         variant: variant.clone(),
@@ -252,7 +351,10 @@ fn card(index: usize, entry: &CardEntry, around: &ResolveContext<'_>) -> Result<
 /// Fails where a name says nothing: results are told apart by it.
 fn not_empty(name: &Spanned<String>, what: &str) -> Result<(), FileError> {
     match name.get_ref().trim().is_empty() {
-        true => Err(FileError::at(name, format!("this {what} is empty: write a name, or leave the key out"))),
+        true => Err(FileError::at(
+            name,
+            format!("this {what} is empty: write a name, or leave the key out"),
+        )),
         false => Ok(()),
     }
 }
@@ -271,7 +373,12 @@ fn price_list(
 ) -> Result<hakaru_model::device_model::DeviceModel, FileError> {
     let failed = |message: String| FileError::at(file, message);
     let text = (around.read_file)(file.get_ref()).map_err(failed)?;
-    let bad = |why: String| failed(format!("{} is not a price list: {why}", file.get_ref().display()));
+    let bad = |why: String| {
+        failed(format!(
+            "{} is not a price list: {why}",
+            file.get_ref().display()
+        ))
+    };
     let prices: hakaru_model::device_model::DeviceModel =
         serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     prices.check().map_err(bad)?;
@@ -296,24 +403,49 @@ fn class(text: &Spanned<String>) -> Result<Claim, FileError> {
     });
     found.ok_or_else(|| {
         let known = "C2 to C10, U1, U3, V6 to V90, A1 and A2 are";
-        FileError::at(text, format!("`{}` is no class of SD cards: {known}", text.get_ref()))
+        FileError::at(
+            text,
+            format!("`{}` is no class of SD cards: {known}", text.get_ref()),
+        )
     })
 }
 
 /// The layers of the file, and those that its cards need and it does not name.
-fn layers(entries: &[LayerEntry], written: &toml::Table, cards: &[Card]) -> Result<Vec<Layer>, FileError> {
+fn layers(
+    entries: &[LayerEntry],
+    written: &toml::Table,
+    cards: &[Card],
+) -> Result<Vec<Layer>, FileError> {
     let mut layers = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         layers.push(layer(entry, authored(written, "layer", index, &["name"]))?);
     }
-    unique(layers.iter().map(|l| l.name.as_str()), entries.iter().map(|e| e.name.as_ref().or(Some(&e.fs))), "layer")?;
+    unique(
+        layers.iter().map(|l| l.name.as_str()),
+        entries.iter().map(|e| e.name.as_ref().or(Some(&e.fs))),
+        "layer",
+    )?;
     // A reader gets the raw layer only where the file names no layer at all: it would be erased for it.
-    let raw = if entries.is_empty() { LayerKind::Raw } else { LayerKind::Simulated };
+    let raw = if entries.is_empty() {
+        LayerKind::Raw
+    } else {
+        LayerKind::Simulated
+    };
     for (name, through) in [("as-is", LayerKind::AsIs), ("raw", raw)] {
         let taken = layers.iter().any(|known: &Layer| known.name == name);
-        let name = if taken { format!("{name} (implied)") } else { name.to_owned() };
-        let layer = Layer { name, through, size: None, authored: AuthoredEntry::default() };
-        let lacking = |card: &Card| layer.suits(card) && !layers.iter().any(|known| known.suits(card));
+        let name = if taken {
+            format!("{name} (implied)")
+        } else {
+            name.to_owned()
+        };
+        let layer = Layer {
+            name,
+            through,
+            size: None,
+            authored: AuthoredEntry::default(),
+        };
+        let lacking =
+            |card: &Card| layer.suits(card) && !layers.iter().any(|known| known.suits(card));
         if cards.iter().any(lacking) {
             layers.push(layer);
         }
@@ -322,17 +454,30 @@ fn layers(entries: &[LayerEntry], written: &toml::Table, cards: &[Card]) -> Resu
 }
 
 fn layer(entry: &LayerEntry, authored: AuthoredEntry) -> Result<Layer, FileError> {
-    let LayerEntry { fs, name, mkfs, mount, discard, partition, size } = entry;
-    name.as_ref().map_or(Ok(()), |name| not_empty(name, "name"))?;
+    let LayerEntry {
+        fs,
+        name,
+        mkfs,
+        mount,
+        discard,
+        partition,
+        size,
+    } = entry;
+    name.as_ref()
+        .map_or(Ok(()), |name| not_empty(name, "name"))?;
     let plain = mkfs.is_empty() && mount.is_empty() && !discard && partition.is_none();
     let through = match (fs.get_ref().as_str(), FsType::parse(fs.get_ref())) {
         ("raw" | "as-is", _) if !plain => {
-            let message = format!("{} takes no mkfs, mount, discard or partition: nothing is made there", fs.get_ref());
+            let message = format!(
+                "{} takes no mkfs, mount, discard or partition: nothing is made there",
+                fs.get_ref()
+            );
             return Err(FileError::at(fs, message));
         }
         (name, Some(fs)) if *discard && !fs.can_discard() => {
-            let message =
-                format!("mkfs.{name} cannot discard: leave discard out, or have [preparation] discard the whole card");
+            let message = format!(
+                "mkfs.{name} cannot discard: leave discard out, or have [preparation] discard the whole card"
+            );
             return Err(FileError::at(&entry.fs, message));
         }
         ("raw", _) => LayerKind::Raw,
@@ -346,21 +491,35 @@ fn layer(entry: &LayerEntry, authored: AuthoredEntry) -> Result<Layer, FileError
         }),
         (other, None) => {
             let known = FsType::ALL.map(FsType::name).join(", ");
-            return Err(FileError::at(fs, format!("fs = \"{other}\" is not known: raw, as-is, {known} are")));
+            return Err(FileError::at(
+                fs,
+                format!("fs = \"{other}\" is not known: raw, as-is, {known} are"),
+            ));
         }
     };
     let name = name.as_ref().unwrap_or(fs).get_ref().clone();
-    Ok(Layer { name, through, size: size.map(|size| size.0), authored })
+    Ok(Layer {
+        name,
+        through,
+        size: size.map(|size| size.0),
+        authored,
+    })
 }
 
 /// An entry of a list in the file as it was written, without the keys that only name it.
 fn authored(written: &toml::Table, list: &str, index: usize, without: &[&str]) -> AuthoredEntry {
-    let table = written.get(list).and_then(|list| list.get(index)).and_then(toml::Value::as_table);
+    let table = written
+        .get(list)
+        .and_then(|list| list.get(index))
+        .and_then(toml::Value::as_table);
     let mut table = table.cloned().unwrap_or_default();
     without.iter().for_each(|key| {
         table.remove(*key);
     });
-    AuthoredEntry { table, content: None }
+    AuthoredEntry {
+        table,
+        content: None,
+    }
 }
 
 fn workloads(
@@ -378,8 +537,14 @@ fn workloads(
     let mut seen = std::collections::BTreeSet::new();
     for (workload, place) in all.iter().zip(&places) {
         if !seen.insert(workload.name.clone()) {
-            let message = format!("the workload \"{}\" is there twice: name one of them otherwise", workload.name);
-            return Err(FileError { message, span: Some(place.clone()) });
+            let message = format!(
+                "the workload \"{}\" is there twice: name one of them otherwise",
+                workload.name
+            );
+            return Err(FileError {
+                message,
+                span: Some(place.clone()),
+            });
         }
     }
     if all.is_empty() {
@@ -395,8 +560,15 @@ fn workload(
     around: &ResolveContext<'_>,
 ) -> Result<Vec<CampaignWorkload>, FileError> {
     let of = entry.get_ref();
-    of.name.as_ref().map_or(Ok(()), |name| not_empty(name, "name"))?;
-    let given = [!of.suite.is_empty(), of.rw.is_some(), of.fio.is_some(), of.fio_text.is_some()];
+    of.name
+        .as_ref()
+        .map_or(Ok(()), |name| not_empty(name, "name"))?;
+    let given = [
+        !of.suite.is_empty(),
+        of.rw.is_some(),
+        of.fio.is_some(),
+        of.fio_text.is_some(),
+    ];
     if given.iter().filter(|given| **given).count() != 1 {
         let message = "a workload needs one of suite, rw, fio and fio-text";
         return Err(FileError::at(entry, message));
@@ -404,20 +576,37 @@ fn workload(
     if given[0] {
         return suite_workloads(entry, &authored);
     }
-    let name = |default: &str| of.name.as_ref().map_or_else(|| default.to_owned(), |name| name.get_ref().clone());
+    let name = |default: &str| {
+        of.name
+            .as_ref()
+            .map_or_else(|| default.to_owned(), |name| name.get_ref().clone())
+    };
     if let Some(rw) = &of.rw {
         let name = name(rw.get_ref());
         let job = job::job(&name, rw, of)?;
         if job.extent.size.is_none() {
-            return Err(FileError::at(entry, "a workload of one's own needs a size, such as size = \"1 GiB\""));
+            return Err(FileError::at(
+                entry,
+                "a workload of one's own needs a size, such as size = \"1 GiB\"",
+            ));
         }
-        return Ok(vec![CampaignWorkload { scenario: single(&name, job), name, authored }]);
+        return Ok(vec![CampaignWorkload {
+            scenario: single(&name, job),
+            name,
+            authored,
+        }]);
     }
     only_fio(entry)?;
     let (default, place, content) = match (&of.fio, &of.fio_text) {
         (Some(path), _) => {
-            let stem = path.get_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let content = (around.read_file)(path.get_ref()).map_err(|message| FileError::at(path, message))?;
+            let stem = path
+                .get_ref()
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            let content = (around.read_file)(path.get_ref())
+                .map_err(|message| FileError::at(path, message))?;
             (stem, path.span(), content)
         }
         (None, text) => {
@@ -426,9 +615,17 @@ fn workload(
         }
     };
     let name = name(&default);
-    let wrong = |message| FileError { message, span: Some(place.clone()) };
+    let wrong = |message| FileError {
+        message,
+        span: Some(place.clone()),
+    };
     let scenario = (around.fio)(&name, &content).map_err(wrong)?;
-    if let Some(job) = scenario.phases.iter().flat_map(|phase| &phase.jobs).find(|job| job.rules.replay.any()) {
+    if let Some(job) = scenario
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.jobs)
+        .find(|job| job.rules.replay.any())
+    {
         let message = format!(
             "the job {} replays a log (read_iolog), which names files of its own, and a campaign works on the card under \
              test and nowhere else: leave it out, or replay it with `hakaru fio`",
@@ -436,15 +633,28 @@ fn workload(
         );
         return Err(wrong(message));
     }
-    Ok(vec![CampaignWorkload { scenario: named(&name, scenario), name, authored: authored.with_content(&content) }])
+    Ok(vec![CampaignWorkload {
+        scenario: named(&name, scenario),
+        name,
+        authored: authored.with_content(&content),
+    }])
 }
 
 /// Whether a fio job file stands alone: keys beside it would seem to change it.
 fn only_fio(entry: &Spanned<WorkloadEntry>) -> Result<(), FileError> {
     let of = entry.get_ref();
-    let beside = [of.bs.is_some(), of.runtime.is_some(), of.iodepth.is_some(), of.numjobs.is_some(), of.size.is_some()];
+    let beside = [
+        of.bs.is_some(),
+        of.runtime.is_some(),
+        of.iodepth.is_some(),
+        of.numjobs.is_some(),
+        of.size.is_some(),
+    ];
     if beside.contains(&true) {
-        return Err(FileError::at(entry, "a fio job file says all of it itself: leave out everything but its name"));
+        return Err(FileError::at(
+            entry,
+            "a fio job file says all of it itself: leave out everything but its name",
+        ));
     }
     Ok(())
 }
@@ -456,12 +666,20 @@ fn suite_workloads(
     let of = entry.get_ref();
     let mut chosen = Vec::new();
     for name in &of.suite {
-        match (name.get_ref().as_str(), suite::SuiteWorkload::from_name(name.get_ref())) {
+        match (
+            name.get_ref().as_str(),
+            suite::SuiteWorkload::from_name(name.get_ref()),
+        ) {
             ("all", _) => chosen.extend(suite::SuiteWorkload::ALL),
             (_, Some(workload)) => chosen.push(workload),
             (other, None) => {
-                let known = suite::SuiteWorkload::ALL.map(suite::SuiteWorkload::name).join(", ");
-                return Err(FileError::at(name, format!("the suite has no `{other}`: all, {known} are there")));
+                let known = suite::SuiteWorkload::ALL
+                    .map(suite::SuiteWorkload::name)
+                    .join(", ");
+                return Err(FileError::at(
+                    name,
+                    format!("the suite has no `{other}`: all, {known} are there"),
+                ));
             }
         }
     }
@@ -471,18 +689,42 @@ fn suite_workloads(
     };
     let size = of.size.map_or(pace.size(), |size| size.0);
     let workload = |workload: suite::SuiteWorkload| {
-        let suite = suite::Suite { pace, workloads: vec![workload], size, seed: 1, ioengine: IoEngine::Psync };
+        let suite = suite::Suite {
+            pace,
+            workloads: vec![workload],
+            size,
+            seed: 1,
+            ioengine: IoEngine::Psync,
+        };
         let mut scenario = suite.scenario(&Target::Paths(vec![PathBuf::from("suite.data")]));
         // As `bench` does it: all workloads share a file that was written in full.
-        scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs).for_each(|job| job.files.overwrite = true);
+        scenario
+            .phases
+            .iter_mut()
+            .flat_map(|phase| &mut phase.jobs)
+            .for_each(|job| job.files.overwrite = true);
         let name = workload.name().to_owned();
-        CampaignWorkload { scenario: named(&name, scenario), authored: authored.with_content(&name), name }
+        CampaignWorkload {
+            scenario: named(&name, scenario),
+            authored: authored.with_content(&name),
+            name,
+        }
     };
     Ok(chosen.into_iter().map(workload).collect())
 }
 
 fn single(name: &str, job: Job) -> Scenario {
-    named(name, Scenario { name: String::new(), seed: 1, phases: vec![Phase { name: String::new(), jobs: vec![job] }] })
+    named(
+        name,
+        Scenario {
+            name: String::new(),
+            seed: 1,
+            phases: vec![Phase {
+                name: String::new(),
+                jobs: vec![job],
+            }],
+        },
+    )
 }
 
 /// The same under the name of the workload: its only phase is called so, several keep their own names behind it.
@@ -490,7 +732,9 @@ fn named(name: &str, mut scenario: Scenario) -> Scenario {
     scenario.name = name.to_owned();
     match &mut scenario.phases[..] {
         [only] => only.name = name.to_owned(),
-        many => many.iter_mut().for_each(|phase| phase.name = format!("{name}/{}", phase.name)),
+        many => many
+            .iter_mut()
+            .for_each(|phase| phase.name = format!("{name}/{}", phase.name)),
     }
     scenario
 }

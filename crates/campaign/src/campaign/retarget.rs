@@ -30,7 +30,10 @@ pub struct FreeRoom {
 
 /// The workload at its place: its files are no larger than there is room, and the offsets come from `seed`.
 pub fn aim(scenario: &Scenario, place: RetargetTo<'_>, room: FreeRoom, seed: u64) -> Scenario {
-    let mut scenario = Scenario { seed, ..scenario.clone() };
+    let mut scenario = Scenario {
+        seed,
+        ..scenario.clone()
+    };
     let each = Bytes(room.all.0.min(room.each.map_or(u64::MAX, |each| each.0)));
     for job in scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
         fit(job, each);
@@ -42,11 +45,17 @@ pub fn aim(scenario: &Scenario, place: RetargetTo<'_>, room: FreeRoom, seed: u64
         }
     }
     let files = files(&scenario);
-    let together = files.values().fold(0u64, |sum, size| sum.saturating_add(*size));
+    let together = files
+        .values()
+        .fold(0u64, |sum, size| sum.saturating_add(*size));
     // Each has room by itself; where not all of them have beside each other, they share it.
     if let (RetargetTo::Folder(_), true) = (place, together > room.all.0) {
         let share = Bytes(room.all.0 / (files.len() as u64).max(1));
-        scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs).for_each(|job| fit(job, share));
+        scenario
+            .phases
+            .iter_mut()
+            .flat_map(|phase| &mut phase.jobs)
+            .for_each(|job| fit(job, share));
     }
     scenario
 }
@@ -74,27 +83,43 @@ fn target(named: &Target, place: RetargetTo<'_>) -> Target {
     match (place, named) {
         (RetargetTo::Sim(prices), _) => Target::Sim(Box::new(prices.clone())),
         (RetargetTo::Device(node), _) => Target::Paths(vec![node.to_owned()]),
-        (RetargetTo::Folder(folder), Target::Paths(paths)) => {
-            Target::Paths(paths.iter().enumerate().map(|(i, path)| folder.join(file_name(i, path))).collect())
-        }
-        (RetargetTo::Folder(folder), Target::Formatted { format, nrfiles, .. }) => Target::Formatted {
+        (RetargetTo::Folder(folder), Target::Paths(paths)) => Target::Paths(
+            paths
+                .iter()
+                .enumerate()
+                .map(|(i, path)| folder.join(file_name(i, path)))
+                .collect(),
+        ),
+        (
+            RetargetTo::Folder(folder),
+            Target::Formatted {
+                format, nrfiles, ..
+            },
+        ) => Target::Formatted {
             directories: vec![folder.to_owned()],
             // A format may hold folders, and even `..`.
             format: format.replace('/', "_"),
             nrfiles: *nrfiles,
         },
-        (RetargetTo::Folder(folder), Target::Nothing | Target::Sim(_)) => Target::Paths(vec![folder.join("data")]),
+        (RetargetTo::Folder(folder), Target::Nothing | Target::Sim(_)) => {
+            Target::Paths(vec![folder.join("data")])
+        }
     }
 }
 
 /// The last part of a path; whatever folders its author named do not count here.
 fn file_name(index: usize, path: &Path) -> PathBuf {
-    path.file_name().map_or_else(|| PathBuf::from(format!("file-{index}")), PathBuf::from)
+    path.file_name()
+        .map_or_else(|| PathBuf::from(format!("file-{index}")), PathBuf::from)
 }
 
 /// Makes the files of a job no larger than this, in whole MiB where there is at least one.
 fn fit(job: &mut Job, each: Bytes) {
-    let each = if each.0 >= 1 << 20 { ground::whole_mib(each) } else { each };
+    let each = if each.0 >= 1 << 20 {
+        ground::whole_mib(each)
+    } else {
+        each
+    };
     if let Some(SizeSpec::Bytes(size)) = &mut job.extent.size {
         *size = (*size).min(each);
     }
@@ -112,12 +137,26 @@ mod tests {
         let mut job = Job::new("job", target, Access::only(Op::Write, false));
         job.numjobs = 4;
         job.extent.size = Some(SizeSpec::Bytes(Bytes(1 << 30)));
-        Scenario { name: "x".into(), seed: 1, phases: vec![Phase { name: "x".into(), jobs: vec![job] }] }
+        Scenario {
+            name: "x".into(),
+            seed: 1,
+            phases: vec![Phase {
+                name: "x".into(),
+                jobs: vec![job],
+            }],
+        }
     }
 
     fn aimed(target: Target, place: RetargetTo<'_>, room: u64) -> Job {
-        let room = FreeRoom { all: Bytes(room), each: Some(Bytes(500 << 20)) };
-        aim(&scenario(target), place, room, 7).phases.remove(0).jobs.remove(0)
+        let room = FreeRoom {
+            all: Bytes(room),
+            each: Some(Bytes(500 << 20)),
+        };
+        aim(&scenario(target), place, room, 7)
+            .phases
+            .remove(0)
+            .jobs
+            .remove(0)
     }
 
     #[test]
@@ -125,21 +164,50 @@ mod tests {
         let paths = || Target::Paths(vec!["/home/me/x.tmp".into(), "/etc/..".into()]);
         let folder = RetargetTo::Folder(Path::new("/mnt"));
         let job = aimed(paths(), folder, 1 << 40);
-        assert_eq!(job.target, Target::Paths(vec!["/mnt/x.tmp".into(), "/mnt/file-1".into()]));
-        let job = aimed(paths(), RetargetTo::Device(Path::new("/dev/mmcblk0")), 1 << 40);
+        assert_eq!(
+            job.target,
+            Target::Paths(vec!["/mnt/x.tmp".into(), "/mnt/file-1".into()])
+        );
+        let job = aimed(
+            paths(),
+            RetargetTo::Device(Path::new("/dev/mmcblk0")),
+            1 << 40,
+        );
         assert_eq!(job.target, Target::Paths(vec!["/dev/mmcblk0".into()]));
-        let own = Target::Formatted { directories: vec!["/".into()], format: "../$jobnum".into(), nrfiles: 1 };
+        let own = Target::Formatted {
+            directories: vec!["/".into()],
+            format: "../$jobnum".into(),
+            nrfiles: 1,
+        };
         let job = aimed(own, folder, 1 << 40);
-        let Target::Formatted { directories, format, .. } = job.target else { panic!() };
-        assert_eq!((directories, format.as_str()), (vec![PathBuf::from("/mnt")], ".._$jobnum"));
+        let Target::Formatted {
+            directories,
+            format,
+            ..
+        } = job.target
+        else {
+            panic!()
+        };
+        assert_eq!(
+            (directories, format.as_str()),
+            (vec![PathBuf::from("/mnt")], ".._$jobnum")
+        );
     }
 
     #[test]
     fn files_are_no_larger_than_there_is_room() {
-        let own = Target::Formatted { directories: vec![], format: "$jobnum".into(), nrfiles: 1 };
+        let own = Target::Formatted {
+            directories: vec![],
+            format: "$jobnum".into(),
+            nrfiles: 1,
+        };
         let job = aimed(own, RetargetTo::Folder(Path::new("/mnt")), (400 << 20) + 5);
         assert_eq!(job.extent.size, Some(SizeSpec::Bytes(Bytes(100 << 20))));
-        let job = aimed(Target::Paths(vec!["x".into()]), RetargetTo::Folder(Path::new("/mnt")), 400 << 20);
+        let job = aimed(
+            Target::Paths(vec!["x".into()]),
+            RetargetTo::Folder(Path::new("/mnt")),
+            400 << 20,
+        );
         assert_eq!(job.extent.size, Some(SizeSpec::Bytes(Bytes(400 << 20))));
         // Two jobs of one phase with a file each: together there is room for 400 MiB.
         let mut both = scenario(Target::Paths(vec!["x".into()]));
@@ -147,12 +215,23 @@ mod tests {
         other.target = Target::Paths(vec!["y".into()]);
         both.phases[0].jobs.push(other);
         let sizes = |room: u64| {
-            let room = FreeRoom { all: Bytes(room), each: None };
-            files(&aim(&both, RetargetTo::Folder(Path::new("/mnt")), room, 1)).into_values().collect::<Vec<_>>()
+            let room = FreeRoom {
+                all: Bytes(room),
+                each: None,
+            };
+            files(&aim(&both, RetargetTo::Folder(Path::new("/mnt")), room, 1))
+                .into_values()
+                .collect::<Vec<_>>()
         };
-        assert_eq!((sizes(400 << 20), sizes(3 << 30)), (vec![200 << 20; 2], vec![1 << 30; 2]));
+        assert_eq!(
+            (sizes(400 << 20), sizes(3 << 30)),
+            (vec![200 << 20; 2], vec![1 << 30; 2])
+        );
         let prices = DeviceModel::plain("card", Bytes(1 << 40));
         let job = aimed(Target::Nothing, RetargetTo::Sim(&prices), 1 << 40);
-        assert_eq!((job.ioengine, job.extent.size), (IoEngine::Sim, Some(SizeSpec::Bytes(Bytes(500 << 20)))));
+        assert_eq!(
+            (job.ioengine, job.extent.size),
+            (IoEngine::Sim, Some(SizeSpec::Bytes(Bytes(500 << 20))))
+        );
     }
 }

@@ -59,7 +59,13 @@ pub struct CampaignRun<'a> {
 /// # Errors
 /// [`CampaignError`] when nothing more can be done: what was stored until then stays.
 pub fn run(run: CampaignRun<'_>) -> Result<CampaignResult, CampaignError> {
-    let CampaignRun { campaign, store, state, stop, hands } = run;
+    let CampaignRun {
+        campaign,
+        store,
+        state,
+        stop,
+        hands,
+    } = run;
     let _lock = lock(state, &campaign.id)?;
     let roots = Roots::live();
     clean_up(store, state, &roots, hands);
@@ -90,9 +96,25 @@ pub fn run(run: CampaignRun<'_>) -> Result<CampaignResult, CampaignError> {
         shares: BTreeMap::new(),
     };
     runner.ask_beforehand()?;
-    let end = if campaign.card_order.takes_turns() { runner.cards_in_turns()? } else { runner.all_cards()? };
-    let Runner { journal, stored, failures, skipped, .. } = runner;
-    Ok(CampaignResult { end, stored, done: journal.done_of(campaign), failures, skipped })
+    let end = if campaign.card_order.takes_turns() {
+        runner.cards_in_turns()?
+    } else {
+        runner.all_cards()?
+    };
+    let Runner {
+        journal,
+        stored,
+        failures,
+        skipped,
+        ..
+    } = runner;
+    Ok(CampaignResult {
+        end,
+        stored,
+        done: journal.done_of(campaign),
+        failures,
+        skipped,
+    })
 }
 
 /// Takes back what a run that was killed left behind, such as a mounted card, and keeps what it had measured.
@@ -101,18 +123,29 @@ fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Oper
         // One that cannot be read or stored is left to `recover`, which says why.
         if let Ok(OrphanedRun::Run(record)) = store.keep_cut_short(&spool) {
             let (name, id) = (&record.scenario.name, &record.id);
-            let how =
-                if record.outcome == Outcome::Interrupted { "cut short" } else { "measured, but not stored then" };
-            hands.note(&format!("left by an earlier run: {name} was {how}, and is kept as run {id}"));
+            let how = if record.outcome == Outcome::Interrupted {
+                "cut short"
+            } else {
+                "measured, but not stored then"
+            };
+            hands.note(&format!(
+                "left by an earlier run: {name} was {how}, and is kept as run {id}"
+            ));
         }
     }
     // What `hakaru prepare` left on purpose is there for somebody, and stays until they ask for its recovery.
-    for journal in prepare::pending(state).into_iter().filter(|journal| !prepare::is_left(journal)) {
+    for journal in prepare::pending(state)
+        .into_iter()
+        .filter(|journal| !prepare::is_left(journal))
+    {
         // A journal that cannot be read or is in use belongs to somebody else, and is left to `recover`.
         let Ok(recovery) = prepare::recover(&journal, roots) else {
             continue;
         };
-        recovery.items.iter().for_each(|item| hands.note(&format!("left by an earlier run: {item}")));
+        recovery
+            .items
+            .iter()
+            .for_each(|item| hands.note(&format!("left by an earlier run: {item}")));
     }
 }
 
@@ -184,10 +217,17 @@ impl Runner<'_> {
 
     fn open_points(&mut self, card: usize, key: &str) -> Result<Vec<Point>, CampaignError> {
         let mut open = Vec::new();
-        let points = if self.rechecking { self.campaign.recheck_points() } else { self.campaign.points_of(card) };
+        let points = if self.rechecking {
+            self.campaign.recheck_points()
+        } else {
+            self.campaign.points_of(card)
+        };
         for point in points {
             let cell = self.cell(key, &point);
-            if self.journal.is_open(self.campaign.repeats, &cell, &point, self.store)? {
+            if self
+                .journal
+                .is_open(self.campaign.repeats, &cell, &point, self.store)?
+            {
                 open.push(point);
             }
         }
@@ -211,7 +251,11 @@ impl Runner<'_> {
     }
 
     /// A card that is about to be measured, and its open points; `None` when there are none, or when it has to be left out.
-    fn admit(&mut self, index: usize, found: FoundCard) -> Result<Option<(CardInUse, Vec<Point>)>, CampaignError> {
+    fn admit(
+        &mut self,
+        index: usize,
+        found: FoundCard,
+    ) -> Result<Option<(CardInUse, Vec<Point>)>, CampaignError> {
         let label = &self.campaign.cards[index].label;
         let points = self.open_points(index, &found.key)?;
         if points.is_empty() {
@@ -231,7 +275,16 @@ impl Runner<'_> {
         let whole = self.done_to_whole_card(&found.key)?;
         let size = found.disk.as_ref().and_then(|disk| disk.size(&self.roots));
         size.map(|size| self.sizes.insert(index, size));
-        Ok(Some((CardInUse { index, found, confirmation, whole, failed: 0 }, points)))
+        Ok(Some((
+            CardInUse {
+                index,
+                found,
+                confirmation,
+                whole,
+                failed: 0,
+            },
+            points,
+        )))
     }
 
     /// Whether a card is given up, which is noted.
@@ -239,37 +292,60 @@ impl Runner<'_> {
         let given_up = on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES);
         if given_up {
             let label = self.campaign.cards[on.index].label.clone();
-            self.skipped.push((label, format!("given up after {} failures on end", on.failed)));
+            self.skipped.push((
+                label,
+                format!("given up after {} failures on end", on.failed),
+            ));
         }
         given_up
     }
 
-    fn leave_to_erase(&mut self, index: usize, found: &FoundCard) -> Result<Option<Confirmation>, String> {
+    fn leave_to_erase(
+        &mut self,
+        index: usize,
+        found: &FoundCard,
+    ) -> Result<Option<Confirmation>, String> {
         let Some(disk) = found.disk.as_ref().filter(|_| self.campaign.erases(index)) else {
             return Ok(None);
         };
         let candidate = disk.candidate(&self.roots)?;
         let leave = match self.leaves.get(&index).filter(|(asked, _)| asked == disk) {
             Some((_, leave)) => leave.clone(),
-            None => self.hands.may_erase(&self.campaign.cards[index], &candidate),
+            None => self
+                .hands
+                .may_erase(&self.campaign.cards[index], &candidate),
         };
-        leave.map(Some).ok_or_else(|| "there is no permission to erase it".to_owned())
+        leave
+            .map(Some)
+            .ok_or_else(|| "there is no permission to erase it".to_owned())
     }
 
     /// Asks for permission to erase all cards that are there, so that nobody has to come back for the second one.
     fn ask_beforehand(&mut self) -> Result<(), CampaignError> {
-        for index in self.campaign.wanted_cards().filter(|index| self.campaign.erases(*index)).collect::<Vec<_>>() {
+        for index in self
+            .campaign
+            .wanted_cards()
+            .filter(|index| self.campaign.erases(*index))
+            .collect::<Vec<_>>()
+        {
             if self.stop.load(Relaxed) {
                 break;
             }
-            let CardSearch::Found(FoundCard { key, disk: Some(disk) }) = self.bench().look(&self.campaign.cards[index])
+            let CardSearch::Found(FoundCard {
+                key,
+                disk: Some(disk),
+            }) = self.bench().look(&self.campaign.cards[index])
             else {
                 continue;
             };
             if self.open_points(index, &key)?.is_empty() {
                 continue;
             }
-            let asked = self.leaves.values().find(|(asked, _)| *asked == disk).map(|(_, leave)| leave.clone());
+            let asked = self
+                .leaves
+                .values()
+                .find(|(asked, _)| *asked == disk)
+                .map(|(_, leave)| leave.clone());
             let leave = match asked {
                 Some(leave) => leave,
                 None => {
@@ -277,7 +353,8 @@ impl Runner<'_> {
                     let Ok(candidate) = disk.candidate(&self.roots) else {
                         continue;
                     };
-                    self.hands.may_erase(&self.campaign.cards[index], &candidate)
+                    self.hands
+                        .may_erase(&self.campaign.cards[index], &candidate)
                 }
             };
             self.leaves.insert(index, (disk, leave));
@@ -295,12 +372,24 @@ impl Runner<'_> {
             Err(error) if error.is_unreadable() => return Ok(Vec::new()),
             found => found?,
         };
-        let prepared = record.campaign.map(|point| point.prepared).unwrap_or_default();
-        Ok(told_before(prepared.into_iter().filter(prepared_target::of_whole_card).collect()))
+        let prepared = record
+            .campaign
+            .map(|point| point.prepared)
+            .unwrap_or_default();
+        Ok(told_before(
+            prepared
+                .into_iter()
+                .filter(prepared_target::of_whole_card)
+                .collect(),
+        ))
     }
 
     /// Prepares, measures a stretch, gives the storage back. `Some` ends the card.
-    fn stretch(&mut self, on: &mut CardInUse, points: &[Point]) -> Result<Option<CardOutcome>, CampaignError> {
+    fn stretch(
+        &mut self,
+        on: &mut CardInUse,
+        points: &[Point],
+    ) -> Result<Option<CardOutcome>, CampaignError> {
         // What was open as the card came may be known well enough by now.
         let Some(first) = self.first_open(&on.found.key, points)? else {
             return Ok(None);
@@ -321,7 +410,11 @@ impl Runner<'_> {
     }
 
     /// Prepares a card for runs through the layer of a point. An error is how the card ends, if it does.
-    fn make_ready(&mut self, on: &mut CardInUse, first: &Point) -> Result<Ready, Option<CardOutcome>> {
+    fn make_ready(
+        &mut self,
+        on: &mut CardInUse,
+        first: &Point,
+    ) -> Result<Ready, Option<CardOutcome>> {
         let layer = &self.campaign.layers[first.layer];
         // A recheck begins with the card in the state in which its first measurement began.
         let whole = self.rechecking
@@ -357,11 +450,22 @@ impl Runner<'_> {
             Err(error) => return Err(self.failed(on, first, &error.to_string())),
         };
         if whole {
-            on.whole = stage.prepared().iter().filter(|p| prepared_target::of_whole_card(p)).cloned().collect();
+            on.whole = stage
+                .prepared()
+                .iter()
+                .filter(|p| prepared_target::of_whole_card(p))
+                .cloned()
+                .collect();
         }
         let written = stage.prepared().iter().map(|step| step.bytes_written().0);
-        self.journal.note_written(&on.found.key, written.fold(0, u64::saturating_add));
-        let since = stage.prepared().iter().filter(|p| !whole || !prepared_target::of_whole_card(p)).cloned().collect();
+        self.journal
+            .note_written(&on.found.key, written.fold(0, u64::saturating_add));
+        let since = stage
+            .prepared()
+            .iter()
+            .filter(|p| !whole || !prepared_target::of_whole_card(p))
+            .cloned()
+            .collect();
         Ok(Ready { stage, since })
     }
 
@@ -384,7 +488,11 @@ impl Runner<'_> {
 
     /// Gives storage back.
     fn give_back(&mut self, ready: Ready) {
-        ready.stage.strike().iter().for_each(|trouble| self.hands.note(trouble));
+        ready
+            .stage
+            .strike()
+            .iter()
+            .for_each(|trouble| self.hands.note(trouble));
     }
 
     fn point(
@@ -396,11 +504,17 @@ impl Runner<'_> {
     ) -> Result<Option<CardOutcome>, CampaignError> {
         let cell = self.cell(&on.found.key, point);
         // What was open as the card came may be known well enough by now.
-        if !self.journal.is_open(self.campaign.repeats, &cell, point, self.store)? {
+        if !self
+            .journal
+            .is_open(self.campaign.repeats, &cell, point, self.store)?
+        {
             return Ok(None);
         }
         let scenario = self.aimed(point, stage);
-        let ahead = NextStep::Run { lays_out: stage.lacks_files(&scenario), fills: stage.fills(&scenario) };
+        let ahead = NextStep::Run {
+            lays_out: stage.lacks_files(&scenario),
+            fills: stage.fills(&scenario),
+        };
         if let Some(end) = self.limit(point, &on.found.key, ahead) {
             return Ok(Some(end));
         }
@@ -431,7 +545,10 @@ impl Runner<'_> {
     fn first_open(&mut self, key: &str, points: &[Point]) -> Result<Option<Point>, CampaignError> {
         for point in points {
             let cell = self.cell(key, point);
-            if self.journal.is_open(self.campaign.repeats, &cell, point, self.store)? {
+            if self
+                .journal
+                .is_open(self.campaign.repeats, &cell, point, self.store)?
+            {
                 return Ok(Some(*point));
             }
         }
@@ -440,7 +557,9 @@ impl Runner<'_> {
 
     /// Whether the card that is about to be measured is the one that was made ready.
     fn still_there(&self, on: &CardInUse, stage: &PreparedTarget) -> Result<(), String> {
-        stage.check_unchanged(&self.roots).map_err(|refusal| refusal.to_string())?;
+        stage
+            .check_unchanged(&self.roots)
+            .map_err(|refusal| refusal.to_string())?;
         match &on.found.disk {
             Some(disk) if !disk.is_there(&self.roots) => {
                 Err(format!("{} was pulled or exchanged", disk.node.display()))
@@ -458,5 +577,8 @@ enum RunFailure {
 }
 
 fn told_before(prepared: Vec<PreparedStep>) -> Vec<PreparedStep> {
-    prepared.into_iter().map(PreparedStep::told_before).collect()
+    prepared
+        .into_iter()
+        .map(PreparedStep::told_before)
+        .collect()
 }

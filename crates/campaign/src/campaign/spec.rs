@@ -1,7 +1,9 @@
 //! A campaign that is sound: what the runner, the plan and the report work from. Made by `resolve`.
 
 use super::digest::{AuthoredEntry, PointDefinition};
-use super::file::{CampaignLimits, CardOrder, PartitionTableEntry, PointOrder, PreparationSpec, RepeatRule};
+use super::file::{
+    CampaignLimits, CardOrder, PartitionTableEntry, PointOrder, PreparationSpec, RepeatRule,
+};
 use hakaru_device::prepare::FsType;
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::Claim;
@@ -138,7 +140,11 @@ pub struct CampaignWorkload {
 impl CampaignWorkload {
     /// Whether it writes or trims.
     pub fn writes(&self) -> bool {
-        self.scenario.phases.iter().flat_map(|phase| &phase.jobs).any(|job| job.access.destroys())
+        self.scenario
+            .phases
+            .iter()
+            .flat_map(|phase| &phase.jobs)
+            .any(|job| job.access.destroys())
     }
 }
 
@@ -159,7 +165,9 @@ impl Campaign {
     /// The layers a card is measured through, by their places.
     pub fn layers_of(&self, card: usize) -> impl Iterator<Item = usize> + '_ {
         let suits = move |layer: &usize| self.layers[*layer].suits(&self.cards[card]);
-        (0..self.layers.len()).filter(suits).filter(|layer| wanted(&self.only.layers, *layer))
+        (0..self.layers.len())
+            .filter(suits)
+            .filter(|layer| wanted(&self.only.layers, *layer))
     }
 
     /// The cards that are wanted and have a layer that is, by their places.
@@ -170,8 +178,10 @@ impl Campaign {
 
     /// The layers that a card which is wanted is measured through, by their places.
     pub fn wanted_layers(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.layers.len())
-            .filter(|&layer| self.wanted_cards().any(|card| self.layers_of(card).any(|of| of == layer)))
+        (0..self.layers.len()).filter(|&layer| {
+            self.wanted_cards()
+                .any(|card| self.layers_of(card).any(|of| of == layer))
+        })
     }
 
     /// The workloads that are wanted, by their places.
@@ -189,13 +199,25 @@ impl Campaign {
         for name in names {
             let card = self.cards.iter().position(|card| card.label == *name);
             let layer = self.layers.iter().position(|layer| layer.name == *name);
-            let workload = self.workloads.iter().position(|workload| workload.name == *name);
+            let workload = self
+                .workloads
+                .iter()
+                .position(|workload| workload.name == *name);
             if card.or(layer).or(workload).is_none() {
-                let known = self.cards.iter().map(|card| &card.label).chain(self.layers.iter().map(|l| &l.name));
-                let known: Vec<&str> =
-                    known.chain(self.workloads.iter().map(|w| &w.name)).map(String::as_str).collect();
+                let known = self
+                    .cards
+                    .iter()
+                    .map(|card| &card.label)
+                    .chain(self.layers.iter().map(|l| &l.name));
+                let known: Vec<&str> = known
+                    .chain(self.workloads.iter().map(|w| &w.name))
+                    .map(String::as_str)
+                    .collect();
                 let known = known.join(", ");
-                return Err(format!("no card, layer or workload of {} is called `{name}`: {known} are", self.name));
+                return Err(format!(
+                    "no card, layer or workload of {} is called `{name}`: {known} are",
+                    self.name
+                ));
             }
             only.cards.extend(card);
             only.layers.extend(layer);
@@ -211,7 +233,9 @@ impl Campaign {
         let whole = self.preparation.fill.is_some() || self.preparation.discard.is_some();
         let through = |layer: usize| match self.layers[layer].through {
             LayerKind::Fs(_) => true,
-            LayerKind::Raw => self.wanted_workloads().any(|workload| self.workloads[workload].writes()),
+            LayerKind::Raw => self
+                .wanted_workloads()
+                .any(|workload| self.workloads[workload].writes()),
             LayerKind::AsIs | LayerKind::Simulated => false,
         };
         reader && (whole || self.layers_of(card).any(through))

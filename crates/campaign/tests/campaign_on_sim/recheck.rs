@@ -10,24 +10,55 @@ fn a_recheck_measures_the_first_card_again_and_judges_the_drift() {
     let (first, _) = bench.run(&campaign, Some(18));
     assert_eq!((first.end, first.done), (CampaignOutcome::Stopped, 18));
     let (second, _) = bench.run(&campaign, None);
-    assert_eq!((second.end, second.stored, second.done), (CampaignOutcome::Complete, 6, 24));
+    assert_eq!(
+        (second.end, second.stored, second.done),
+        (CampaignOutcome::Complete, 6, 24)
+    );
     assert_eq!(bench.run(&campaign, None).0.stored, 0);
     let points = bench.points(&campaign);
     assert_eq!((points.len(), cells(&points).len()), (24, 24));
-    let series: BTreeSet<(&str, bool)> = points.iter().map(|p| (p.series.as_str(), p.repeat >= 1_000_000)).collect();
-    assert_eq!(series.len(), 3, "the recheck is a series of its own: {series:?}");
+    let series: BTreeSet<(&str, bool)> = points
+        .iter()
+        .map(|p| (p.series.as_str(), p.repeat >= 1_000_000))
+        .collect();
+    assert_eq!(
+        series.len(),
+        3,
+        "the recheck is a series of its own: {series:?}"
+    );
     let summary = bench.summary(&campaign);
     // The recheck is no repeat of the card, and not a part of its figures.
     assert_eq!((summary.runs, summary.planned), (16, Some(16)));
-    assert_eq!((summary.rechecks.len(), summary.rechecks[0].runs, summary.rechecks[0].card.as_str()), (1, 8, "a"));
+    assert_eq!(
+        (
+            summary.rechecks.len(),
+            summary.rechecks[0].runs,
+            summary.rechecks[0].card.as_str()
+        ),
+        (1, 8, "a")
+    );
 
     let steady = on_a_drifting_host(&campaign, 0.0);
     let recheck = |summary: &CampaignSummary| {
-        let (_, text) = summary.method.iter().find(|(name, _)| name == "Recheck").unwrap().clone();
+        let (_, text) = summary
+            .method
+            .iter()
+            .find(|(name, _)| name == "Recheck")
+            .unwrap()
+            .clone();
         text
     };
-    assert!(recheck(&steady).contains("no drift of the host seen"), "{}", recheck(&steady));
-    assert!(!steady.weaknesses.iter().any(|w| matches!(w, Weakness::Drifted { .. } | Weakness::CardsInSequence)));
+    assert!(
+        recheck(&steady).contains("no drift of the host seen"),
+        "{}",
+        recheck(&steady)
+    );
+    assert!(
+        !steady
+            .weaknesses
+            .iter()
+            .any(|w| matches!(w, Weakness::Drifted { .. } | Weakness::CardsInSequence))
+    );
     let drifting = on_a_drifting_host(&campaign, 0.01);
     let drift = drifting.weaknesses.iter().find_map(|w| match w {
         Weakness::Drifted { card, phases, .. } => Some((card.as_str(), phases.len())),
@@ -55,7 +86,11 @@ fn directories_take_turns_and_are_left_as_they_were() {
         .map(|folder| {
             std::fs::create_dir_all(folder).unwrap();
             std::fs::write(folder.join("precious"), "data").unwrap();
-            format!("[[card]]\nfolder = \"{}\"\nlabel = \"{}\"\n", folder.display(), folder.display())
+            format!(
+                "[[card]]\nfolder = \"{}\"\nlabel = \"{}\"\n",
+                folder.display(),
+                folder.display()
+            )
         })
         .collect();
     let text = format!(
@@ -66,14 +101,35 @@ fn directories_take_turns_and_are_left_as_they_were() {
     let (stopped, _) = bench.run(&campaign, Some(3));
     assert_eq!((stopped.end, stopped.stored), (CampaignOutcome::Stopped, 3));
     let (ended, notes) = bench.run(&campaign, None);
-    assert_eq!((ended.end, ended.stored, notes), (CampaignOutcome::Complete, 3, Vec::new()));
+    assert_eq!(
+        (ended.end, ended.stored, notes),
+        (CampaignOutcome::Complete, 3, Vec::new())
+    );
     for folder in folders {
-        let left: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
+        let left: Vec<PathBuf> = std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .collect();
         assert_eq!(left, [folder.join("precious")]);
     }
-    let laid_out = |row: &PointRow| bench.store.run(&row.run).unwrap().campaign.unwrap().laid_out;
-    let laying: usize = bench.points(&campaign).iter().filter(|row| laid_out(row).0 > 0).count();
-    assert!(laying <= 4, "once a directory and start, not before each run: {laying}");
+    let laid_out = |row: &PointRow| {
+        bench
+            .store
+            .run(&row.run)
+            .unwrap()
+            .campaign
+            .unwrap()
+            .laid_out
+    };
+    let laying: usize = bench
+        .points(&campaign)
+        .iter()
+        .filter(|row| laid_out(row).0 > 0)
+        .count();
+    assert!(
+        laying <= 4,
+        "once a directory and start, not before each run: {laying}"
+    );
 }
 
 #[test]
@@ -81,13 +137,22 @@ fn a_plan_announces_turns_and_the_recheck() {
     let roots = hakaru_device::Roots::live();
     let plan = |top: &str| check::plan(&twins(top), &CampaignProgress::default(), &roots);
     let turns = plan("repeats = 4\ncard-order = \"abba\"");
-    assert!(turns.contains("(card-order = \"abba\"): all 2 have to be present together"), "{turns}");
+    assert!(
+        turns.contains("(card-order = \"abba\"): all 2 have to be present together"),
+        "{turns}"
+    );
     let recheck = plan("repeats = 4\nrecheck = true");
     let wanted = "Recheck: a is measured again through raw at the end: 4 more runs, about 0 s, writing about 4 MiB";
     assert!(recheck.contains(wanted), "{recheck}");
     let folders = "name = \"x\"\nrepeats = 5\n[[card]]\nlabel = \"a\"\nfolder = \"/\"\n[[card]]\nlabel = \"b\"\n\
                    folder = \"/tmp\"\n[[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
-    let warned = |text: &str| check::weaknesses(&parse(text)).iter().any(|line| line.contains("drift of the host"));
+    let warned = |text: &str| {
+        check::weaknesses(&parse(text))
+            .iter()
+            .any(|line| line.contains("drift of the host"))
+    };
     assert!(warned(folders) && !warned(&folders.replace("repeats", "recheck = true\nrepeats")));
-    assert!(!warned(&folders.replace("repeats", "card-order = \"abba\"\nrepeats")));
+    assert!(!warned(
+        &folders.replace("repeats", "card-order = \"abba\"\nrepeats")
+    ));
 }

@@ -68,8 +68,16 @@ pub(crate) struct BenchArgs {
 }
 
 fn engine(name: &str) -> IoEngine {
-    let known = [IoEngine::Sync, IoEngine::Pvsync2, IoEngine::Libaio, IoEngine::IoUring];
-    known.into_iter().find(|e| e.name() == name).unwrap_or(IoEngine::Psync)
+    let known = [
+        IoEngine::Sync,
+        IoEngine::Pvsync2,
+        IoEngine::Libaio,
+        IoEngine::IoUring,
+    ];
+    known
+        .into_iter()
+        .find(|e| e.name() == name)
+        .unwrap_or(IoEngine::Psync)
 }
 
 /// Decides, measures, shows, and writes the report.
@@ -83,7 +91,11 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
         },
         repeats: args.repeat,
         size: args.size,
-        only: args.only.iter().filter_map(|name| SuiteWorkload::from_name(name)).collect(),
+        only: args
+            .only
+            .iter()
+            .filter_map(|name| SuiteWorkload::from_name(name))
+            .collect(),
         seed: args.seed,
         ioengine: engine(&args.ioengine),
         erase: args.erase.is_some(),
@@ -103,8 +115,15 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
         Err(error) => return Ok(refuse(error)),
     };
     if let (Some(id), BenchTarget::Folder(path)) = (&args.erase, &decided.place) {
-        let option = if id.is_empty() { "--erase".to_owned() } else { format!("--erase={id}") };
-        complain(&anyhow::anyhow!("{option} is for devices, and {} is none: leave it out", path.display()));
+        let option = if id.is_empty() {
+            "--erase".to_owned()
+        } else {
+            format!("--erase={id}")
+        };
+        complain(&anyhow::anyhow!(
+            "{option} is for devices, and {} is none: leave it out",
+            path.display()
+        ));
         return Ok(Exit::Usage);
     }
     if !args.quiet || args.dry_run {
@@ -114,15 +133,23 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
         return dry_run(&decided, &wish);
     }
     let erasable = match &args.erase {
-        Some(id) if matches!(decided.place, BenchTarget::Device(_)) => match erase::ask(&wish.path, id)? {
-            Ok(erasable) => Some(erasable),
-            Err(exit) => return Ok(exit),
-        },
+        Some(id) if matches!(decided.place, BenchTarget::Device(_)) => {
+            match erase::ask(&wish.path, id)? {
+                Ok(erasable) => Some(erasable),
+                Err(exit) => return Ok(exit),
+            }
+        }
         _ => None,
     };
     let mut store = place::open(db)?;
     let mut live = StatusReporter::new(args.quiet, decided.suite.workloads.len());
-    let measured = bench::run(&decided, erasable.as_ref(), Some(&mut store), stop::flag(), &mut live);
+    let measured = bench::run(
+        &decided,
+        erasable.as_ref(),
+        Some(&mut store),
+        stop::flag(),
+        &mut live,
+    );
     live.end();
     let BenchResult { records, error } = match measured {
         Ok(measured) => measured,
@@ -136,28 +163,53 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
 fn show(args: &BenchArgs, store: &Store, records: &[RunRecord]) -> Result<()> {
     let summary = hakaru_analysis::summarize(records);
     let findings = super::findings(&summary, &super::shelf::load(store));
-    let page = hakaru_report::html_with(std::slice::from_ref(&summary), std::slice::from_ref(&findings));
+    let page = hakaru_report::html_with(
+        std::slice::from_ref(&summary),
+        std::slice::from_ref(&findings),
+    );
     if place::is_stdout(args.output.as_deref()) {
         return print(&page);
     }
-    let printed = print(&hakaru_report::terminal_with(&summary, &findings, width(), true));
+    let printed = print(&hakaru_report::terminal_with(
+        &summary,
+        &findings,
+        width(),
+        true,
+    ));
     let path = place::write_report(store, args.output.as_deref(), &summary.series, &page)?;
     printed?;
     print(&format!("\nReport: {}\n", path.display()))
 }
 
 fn announce(decided: &BenchPlan) {
-    let BenchPlan { suite, repeats, identity, remarks, place } = decided;
+    let BenchPlan {
+        suite,
+        repeats,
+        identity,
+        remarks,
+        place,
+    } = decided;
     let name = plain(&identity.display_name());
     match place {
         BenchTarget::Folder(path) if path == Path::new(".") => {
-            anstream::eprintln!("Measuring {name} in the current directory, on a file of {}", suite.size);
+            anstream::eprintln!(
+                "Measuring {name} in the current directory, on a file of {}",
+                suite.size
+            );
         }
         BenchTarget::Folder(path) => {
-            anstream::eprintln!("Measuring {name} in {}, on a file of {}", path.display(), suite.size)
+            anstream::eprintln!(
+                "Measuring {name} in {}, on a file of {}",
+                path.display(),
+                suite.size
+            )
         }
         BenchTarget::Device(path) => {
-            anstream::eprintln!("Measuring {name}, the first {} of {}", suite.size, path.display())
+            anstream::eprintln!(
+                "Measuring {name}, the first {} of {}",
+                suite.size,
+                path.display()
+            )
         }
         BenchTarget::Sim(_) => anstream::eprintln!("Measuring {name}, the first {}", suite.size),
     }
@@ -165,15 +217,21 @@ fn announce(decided: &BenchPlan) {
         anstream::eprintln!("  {remark}");
     }
     let time = Nanos(suite.duration().0 * u64::from(*repeats));
-    let (rounds, workloads) = (counted(*repeats as usize, "round"), counted(suite.workloads.len(), "workload"));
+    let (rounds, workloads) = (
+        counted(*repeats as usize, "round"),
+        counted(suite.workloads.len(), "workload"),
+    );
     anstream::eprintln!("  {rounds} of {workloads}, about {time} in all\n");
 }
 
 fn read_prices(file: &Path) -> Result<DeviceModel> {
-    let text = std::fs::read_to_string(file).named(|| format!("cannot read the price list {}", file.display()))?;
-    let prices: DeviceModel =
-        serde_json::from_str(&text).with_context(|| format!("{} is not a price list", file.display()))?;
-    prices.check().map_err(|why| anyhow::anyhow!("{} is not a price list: {why}", file.display()))?;
+    let text = std::fs::read_to_string(file)
+        .named(|| format!("cannot read the price list {}", file.display()))?;
+    let prices: DeviceModel = serde_json::from_str(&text)
+        .with_context(|| format!("{} is not a price list", file.display()))?;
+    prices
+        .check()
+        .map_err(|why| anyhow::anyhow!("{} is not a price list: {why}", file.display()))?;
     Ok(prices)
 }
 
@@ -206,9 +264,17 @@ fn verdict(records: &[RunRecord]) -> Exit {
     if outcomes().any(|o| *o == Outcome::Interrupted) {
         return Exit::Interrupted;
     }
-    match outcomes().find_map(|o| if let Outcome::Failed { error } = o { Some(error.clone()) } else { None }) {
+    match outcomes().find_map(|o| {
+        if let Outcome::Failed { error } = o {
+            Some(error.clone())
+        } else {
+            None
+        }
+    }) {
         Some(error) => {
-            complain(&anyhow::anyhow!("{error}; what was measured until then is kept"));
+            complain(&anyhow::anyhow!(
+                "{error}; what was measured until then is kept"
+            ));
             Exit::Failed
         }
         None => Exit::Ok,

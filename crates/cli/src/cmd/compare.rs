@@ -34,9 +34,16 @@ pub(crate) struct CompareArgs {
 
 /// Compares, and tells.
 pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
-    let mut stored = StoreSource { db, store: None, notes: BTreeSet::new() };
+    let mut stored = StoreSource {
+        db,
+        store: None,
+        notes: BTreeSet::new(),
+    };
     let sides = side(&args.a, &mut stored).and_then(|a| Ok((a, side(&args.b, &mut stored)?)));
-    stored.notes.iter().for_each(|note| anstream::eprintln!("note: {note}"));
+    stored
+        .notes
+        .iter()
+        .for_each(|note| anstream::eprintln!("note: {note}"));
     let (a, b) = sides?;
     let names = names(&a, &b, args);
     let names = (names.0.as_str(), names.1.as_str());
@@ -110,7 +117,9 @@ impl StoreSource<'_> {
             let repeats = rows.iter().filter(|row| row.series == only.series).count();
             if repeats > 1 {
                 let short = only.series.get(..8).unwrap_or(&only.series);
-                let note = format!("{name} is one of {repeats} runs of its series; series={short} takes them all");
+                let note = format!(
+                    "{name} is one of {repeats} runs of its series; series={short} takes them all"
+                );
                 self.notes.insert(hakaru_report::plain(&note));
             }
         }
@@ -128,10 +137,18 @@ impl StoreSource<'_> {
 /// All records that one side names, as one summary.
 fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
     let mut records: Vec<RunRecord> = Vec::new();
-    let words: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    let words: Vec<&str> = names
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect();
     // A file may be called like a term.
     let term = |word: &&str| {
-        if Path::new(word).exists() { None } else { Term::read(word) }
+        if Path::new(word).exists() {
+            None
+        } else {
+            Term::read(word)
+        }
     };
     let terms: Vec<Term> = words.iter().filter_map(term).collect();
     if terms.len() == words.len() && !terms.is_empty() {
@@ -139,9 +156,15 @@ fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
     }
     for name in words.into_iter().filter(|word| term(word).is_none()) {
         let path = Path::new(name);
-        let found = if path.exists() { imports::records_in(path)? } else { stored.named(name)? };
+        let found = if path.exists() {
+            imports::records_in(path)?
+        } else {
+            stored.named(name)?
+        };
         if found.is_empty() {
-            bail!("no results were found in {name}; `hakaru import --dry-run {name}` tells what was not read, and why");
+            bail!(
+                "no results were found in {name}; `hakaru import --dry-run {name}` tells what was not read, and why"
+            );
         }
         for record in found {
             if records.iter().all(|known| known.id != record.id) {
@@ -151,7 +174,9 @@ fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
     }
     records = select::narrow(records, &terms)?;
     if records.is_empty() {
-        bail!("`{names}` names nothing to compare: name runs, things or files, or what they have in common (card=…)");
+        bail!(
+            "`{names}` names nothing to compare: name runs, things or files, or what they have in common (card=…)"
+        );
     }
     let pooled = pooled(&records);
     tell_apart(&mut records);
@@ -167,8 +192,15 @@ fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
 
 /// Runs of different workloads do not repeat one another: what counts is how often the rarest was run.
 fn count_the_rarest(summary: &mut Summary) {
-    let fewest = summary.phases.iter().map(|phase| phase.bandwidth.values.len()).min().unwrap_or(0) as u32;
-    summary.caveats.retain(|caveat| !matches!(caveat, Caveat::FewRuns { .. }));
+    let fewest = summary
+        .phases
+        .iter()
+        .map(|phase| phase.bandwidth.values.len())
+        .min()
+        .unwrap_or(0) as u32;
+    summary
+        .caveats
+        .retain(|caveat| !matches!(caveat, Caveat::FewRuns { .. }));
     if (1..hakaru_analysis::summarize::FEW_RUNS).contains(&fewest) {
         summary.caveats.push(Caveat::FewRuns { runs: fewest });
     }
@@ -180,23 +212,54 @@ type Kind = (&'static str, fn(&RunRecord) -> String);
 /// A side may put different things together; then their differences are in its spread.
 fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
     let kinds: [Kind; 3] = [
-        ("cards", |record| record.campaign.as_ref().map_or_else(|| record.target.display_name(), |p| p.card.clone())),
-        ("layers", |record| record.campaign.as_ref().map(|point| point.layer.clone()).unwrap_or_default()),
+        ("cards", |record| {
+            record
+                .campaign
+                .as_ref()
+                .map_or_else(|| record.target.display_name(), |p| p.card.clone())
+        }),
+        ("layers", |record| {
+            record
+                .campaign
+                .as_ref()
+                .map(|point| point.layer.clone())
+                .unwrap_or_default()
+        }),
         ("hosts", |record| record.environment.hostname.clone()),
     ];
     let counted = kinds.into_iter().map(|(what, of)| {
-        let different: BTreeSet<String> = records.iter().map(of).filter(|name| !name.is_empty()).collect();
+        let different: BTreeSet<String> = records
+            .iter()
+            .map(of)
+            .filter(|name| !name.is_empty())
+            .collect();
         (what, different.len() as u32)
     });
     let several = counted.filter(|(_, count)| *count > 1);
-    several.map(|(what, count)| Caveat::Pooled { count, what: what.to_owned() }).collect()
+    several
+        .map(|(what, count)| Caveat::Pooled {
+            count,
+            what: what.to_owned(),
+        })
+        .collect()
 }
 
 /// The runs of a thing by its name; `None` when nothing has that name.
 fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
-    let rows = store.runs(&Filter { target: Some(name.to_owned()), ..Filter::default() })?;
-    let ids: Vec<&str> = rows.iter().rev().filter(|row| row.target == name).map(|row| row.id.as_str()).collect();
-    let records = ids.iter().map(|id| store.run(id)).collect::<Result<Vec<_>, _>>()?;
+    let rows = store.runs(&Filter {
+        target: Some(name.to_owned()),
+        ..Filter::default()
+    })?;
+    let ids: Vec<&str> = rows
+        .iter()
+        .rev()
+        .filter(|row| row.target == name)
+        .map(|row| row.id.as_str())
+        .collect();
+    let records = ids
+        .iter()
+        .map(|id| store.run(id))
+        .collect::<Result<Vec<_>, _>>()?;
     Ok((!records.is_empty()).then_some(records))
 }
 
@@ -205,17 +268,33 @@ fn tell_apart(records: &mut [RunRecord]) {
     let mut known: Vec<(String, Scenario)> = Vec::new();
     for record in records {
         for index in 0..record.phases.len() {
-            let Some(asked) = record.scenario.phases.get(index).filter(|p| p.name == record.phases[index].name) else {
+            let Some(asked) = record
+                .scenario
+                .phases
+                .get(index)
+                .filter(|p| p.name == record.phases[index].name)
+            else {
                 continue;
             };
             let base = asked.name.clone();
-            let alone = Scenario { name: String::new(), seed: 0, phases: vec![asked.clone()] };
+            let alone = Scenario {
+                name: String::new(),
+                seed: 0,
+                phases: vec![asked.clone()],
+            };
             let same = |(_, other): &&(String, Scenario)| imports::same_jobs(other, &alone);
             let name = match known.iter().find(same) {
                 Some((name, _)) => name.clone(),
                 None => {
-                    let before = known.iter().filter(|(_, other)| other.phases[0].name == base).count();
-                    let name = if before == 0 { base } else { format!("{base} ({})", before + 1) };
+                    let before = known
+                        .iter()
+                        .filter(|(_, other)| other.phases[0].name == base)
+                        .count();
+                    let name = if before == 0 {
+                        base
+                    } else {
+                        format!("{base} ({})", before + 1)
+                    };
                     known.push((name.clone(), alone));
                     name
                 }
@@ -228,12 +307,20 @@ fn tell_apart(records: &mut [RunRecord]) {
 
 /// What the sides are called: by what was measured, and where that is the same, by what was typed.
 fn names(a: &Summary, b: &Summary, args: &CompareArgs) -> (String, String) {
-    let short =
-        |typed: &str| Path::new(typed).file_stem().map_or(typed.to_owned(), |s| s.to_string_lossy().into_owned());
+    let short = |typed: &str| {
+        Path::new(typed)
+            .file_stem()
+            .map_or(typed.to_owned(), |s| s.to_string_lossy().into_owned())
+    };
     let (x, y) = (a.target.display_name(), b.target.display_name());
-    let named = |summary: &Summary, typed: &str| summary.target.label.is_some() || !typed.contains(',');
+    let named =
+        |summary: &Summary, typed: &str| summary.target.label.is_some() || !typed.contains(',');
     let told = x != y && !x.is_empty() && !y.is_empty() && named(a, &args.a) && named(b, &args.b);
-    let (x, y) = if told { (x, y) } else { (short(&args.a), short(&args.b)) };
+    let (x, y) = if told {
+        (x, y)
+    } else {
+        (short(&args.a), short(&args.b))
+    };
     match (x == y, args.a == args.b) {
         (false, _) => (x, y),
         // Files of one name in two folders, or a run and the same run.
@@ -279,45 +366,110 @@ struct CompareRow {
 fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
     let runs = |phase: &PhaseSummary| phase.bandwidth.values.len();
     // A phase may be called as what it does.
-    let op = if a.phase == a.op.name() { String::new() } else { format!(" {}", a.op.name()) };
+    let op = if a.phase == a.op.name() {
+        String::new()
+    } else {
+        format!(" {}", a.op.name())
+    };
     let mut out = format!("{}{op}: {}\n", plain(&a.phase), plain(&a.workload));
     let ns = |v: f64| Nanos(v.round() as u64).to_string();
     let rate = |v: f64| BytesPerSec(v).to_string();
-    let both = |of: fn(&PhaseSummary) -> Option<f64>| (of(a).map(Shown::One), of(b).map(Shown::One));
+    let both =
+        |of: fn(&PhaseSummary) -> Option<f64>| (of(a).map(Shown::One), of(b).map(Shown::One));
     let mut rows = Vec::new();
     let mut row = |name: &str, (a, b): (Option<Shown>, Option<Shown>), show: fn(f64) -> String| {
-        rows.push(CompareRow { name: name.to_owned(), a, b, show });
+        rows.push(CompareRow {
+            name: name.to_owned(),
+            a,
+            b,
+            show,
+        });
     };
     row("bandwidth", both(|p| Some(p.bandwidth.mean)), rate);
     row("IOPS", both(|p| Some(p.iops.mean)), |v| Iops(v).to_string());
-    row("latency, mean", both(|p| p.latency.as_ref().map(|l| l.mean_ns)), ns);
-    for (name, q) in [("P95", Quantile::P95), ("P99", Quantile::P99), ("P99.9", Quantile::P999)] {
+    row(
+        "latency, mean",
+        both(|p| p.latency.as_ref().map(|l| l.mean_ns)),
+        ns,
+    );
+    for (name, q) in [
+        ("P95", Quantile::P95),
+        ("P99", Quantile::P99),
+        ("P99.9", Quantile::P999),
+    ] {
         let of = |p: &PhaseSummary| percentile(p.latency.as_ref(), &p.detail.latency_by_run, q);
         row(&format!("latency, {name}"), (of(a), of(b)), ns);
     }
-    row("fsync, mean", both(|p| p.sync.as_ref().map(|l| l.mean_ns)), ns);
-    for (name, q) in [("P95", Quantile::P95), ("P99", Quantile::P99), ("P99.9", Quantile::P999)] {
+    row(
+        "fsync, mean",
+        both(|p| p.sync.as_ref().map(|l| l.mean_ns)),
+        ns,
+    );
+    for (name, q) in [
+        ("P95", Quantile::P95),
+        ("P99", Quantile::P99),
+        ("P99.9", Quantile::P999),
+    ] {
         let of = |p: &PhaseSummary| percentile(p.sync.as_ref(), &p.detail.sync_by_run, q);
         row(&format!("fsync, {name}"), (of(a), of(b)), ns);
     }
-    row("moved in all", both(|p| Some(p.detail.moved_in_all.0 as f64).filter(|&n| n > 0.0)), |v| {
-        Bytes(v as u64).to_string()
-    });
-    row("bandwidth over time, least", both(|p| p.sustained.as_ref().map(|s| s.min.0)), rate);
-    row("bandwidth over time, most", both(|p| p.sustained.as_ref().map(|s| s.max.0)), rate);
-    row("bandwidth over time, deviation", both(|p| p.sustained.as_ref().map(|s| s.deviation.0)), rate);
-    let mut lines = vec![[String::new(), plain(names.0), plain(names.1), "ratio".to_owned()]];
-    lines.push(["runs".to_owned(), format!("n = {}", runs(a)), format!("n = {}", runs(b)), String::new()]);
-    for CompareRow { name, a, b, show } in rows.into_iter().filter(|row| row.a.is_some() || row.b.is_some()) {
+    row(
+        "moved in all",
+        both(|p| Some(p.detail.moved_in_all.0 as f64).filter(|&n| n > 0.0)),
+        |v| Bytes(v as u64).to_string(),
+    );
+    row(
+        "bandwidth over time, least",
+        both(|p| p.sustained.as_ref().map(|s| s.min.0)),
+        rate,
+    );
+    row(
+        "bandwidth over time, most",
+        both(|p| p.sustained.as_ref().map(|s| s.max.0)),
+        rate,
+    );
+    row(
+        "bandwidth over time, deviation",
+        both(|p| p.sustained.as_ref().map(|s| s.deviation.0)),
+        rate,
+    );
+    let mut lines = vec![[
+        String::new(),
+        plain(names.0),
+        plain(names.1),
+        "ratio".to_owned(),
+    ]];
+    lines.push([
+        "runs".to_owned(),
+        format!("n = {}", runs(a)),
+        format!("n = {}", runs(b)),
+        String::new(),
+    ]);
+    for CompareRow { name, a, b, show } in rows
+        .into_iter()
+        .filter(|row| row.a.is_some() || row.b.is_some())
+    {
         let cell = |shown: Option<Shown>| shown.map_or("–".to_owned(), |shown| shown.text(show));
         let one = |shown: Option<Shown>| shown.and_then(Shown::one);
-        let ratio = one(a).zip(one(b)).filter(|(a, _)| *a > 0.0).map_or("–".to_owned(), |(a, b)| ratio(b / a));
+        let ratio = one(a)
+            .zip(one(b))
+            .filter(|(a, _)| *a > 0.0)
+            .map_or("–".to_owned(), |(a, b)| ratio(b / a));
         lines.push([name, cell(a), cell(b), ratio]);
     }
-    let widest = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widest = |column: usize| {
+        lines
+            .iter()
+            .map(|line| line[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     let widths: [usize; 4] = std::array::from_fn(widest);
     for [name, a, b, ratio] in &lines {
-        let line = format!("  {name:<0$}  {a:>1$}  {b:>2$}  {ratio:>3$}", widths[0], widths[1], widths[2], widths[3]);
+        let line = format!(
+            "  {name:<0$}  {a:>1$}  {b:>2$}  {ratio:>3$}",
+            widths[0], widths[1], widths[2], widths[3]
+        );
         out += line.trim_end();
         out.push('\n');
     }
@@ -326,14 +478,23 @@ fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
 
 /// The merged percentile. Percentiles that other programs printed cannot be merged: of several runs, from the lowest to
 /// the highest.
-fn percentile(merged: Option<&LatencySummary>, by_run: &[(Quantile, Estimate)], q: Quantile) -> Option<Shown> {
-    let merged =
-        merged.and_then(|l| l.quantiles.iter().find(|(other, _)| *other == q)).map(|(_, value)| value.0 as f64);
+fn percentile(
+    merged: Option<&LatencySummary>,
+    by_run: &[(Quantile, Estimate)],
+    q: Quantile,
+) -> Option<Shown> {
+    let merged = merged
+        .and_then(|l| l.quantiles.iter().find(|(other, _)| *other == q))
+        .map(|(_, value)| value.0 as f64);
     let of_runs = || {
         let (_, estimate) = by_run.iter().find(|(other, _)| *other == q)?;
         let low = estimate.values.iter().copied().reduce(f64::min)?;
         let high = estimate.values.iter().copied().reduce(f64::max)?;
-        Some(if low < high { Shown::Range(low, high) } else { Shown::One(low) })
+        Some(if low < high {
+            Shown::Range(low, high)
+        } else {
+            Shown::One(low)
+        })
     };
     merged.map(Shown::One).or_else(of_runs)
 }
@@ -360,6 +521,10 @@ fn caveats(summary: &Summary, name: &str) -> String {
     // What goes into a file is not broken into lines.
     let width = terminal_width().unwrap_or(usize::MAX);
     let line = |text: String| format!("{}\n", hakaru_report::wrapped("  ", &plain(&text), width));
-    let lines: String = summary.caveats.iter().map(|caveat| line(caveat.to_string())).collect();
+    let lines: String = summary
+        .caveats
+        .iter()
+        .map(|caveat| line(caveat.to_string()))
+        .collect();
     format!("\nCaveats of {}\n{lines}", plain(name))
 }

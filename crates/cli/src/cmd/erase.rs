@@ -14,23 +14,32 @@ pub(crate) fn losses(path: &Path) -> String {
     if found.is_empty() {
         return format!("Nothing that is known was found on {}.\n", path.display());
     }
-    let lines: Vec<String> = found.iter().map(|loss| format!("  {}\n", plain(&loss.to_string()))).collect();
+    let lines: Vec<String> = found
+        .iter()
+        .map(|loss| format!("  {}\n", plain(&loss.to_string())))
+        .collect();
     format!("Would be lost on {}:\n{}", path.display(), lines.concat())
 }
 
 /// `SanDisk SE32G (0x4a5b6c7d), 29.7 GiB, /dev/mmcblk0`, and of a partition or mapping that it is one.
 pub(crate) fn called(candidate: &Candidate) -> String {
     let identity = candidate.identity();
-    let (name, path, size) = (identity.display_name(), identity.path.display().to_string(), candidate.size());
-    plain(&match (candidate.partition(), candidate.mapping(), name == path) {
-        (Some(number), ..) => format!("partition {number} of {name}, {size}, {path}"),
-        (None, Some(mapping), true) => format!("the mapping {mapping}, {size}, {path}"),
-        (None, Some(mapping), false) => {
-            format!("the mapping {mapping} on {name}, {size}, {path}")
-        }
-        (None, None, true) => format!("{name}, {size}"),
-        (None, None, false) => format!("{name}, {size}, {path}"),
-    })
+    let (name, path, size) = (
+        identity.display_name(),
+        identity.path.display().to_string(),
+        candidate.size(),
+    );
+    plain(
+        &match (candidate.partition(), candidate.mapping(), name == path) {
+            (Some(number), ..) => format!("partition {number} of {name}, {size}, {path}"),
+            (None, Some(mapping), true) => format!("the mapping {mapping}, {size}, {path}"),
+            (None, Some(mapping), false) => {
+                format!("the mapping {mapping} on {name}, {size}, {path}")
+            }
+            (None, None, true) => format!("{name}, {size}"),
+            (None, None, false) => format!("{name}, {size}, {path}"),
+        },
+    )
 }
 
 /// Takes the device for erasing, or says why not. An empty id is asked for on the terminal.
@@ -50,14 +59,20 @@ pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
             return Ok(Err(Exit::Refused));
         }
         anstream::eprintln!("{}", called(&candidate));
-        anstream::eprint!("{}Type its name, {}, or its id to go on: ", losses(path), candidate.name());
+        anstream::eprint!(
+            "{}Type its name, {}, or its id to go on: ",
+            losses(path),
+            candidate.name()
+        );
         let mut typed = String::new();
         std::io::stdin().lock().read_line(&mut typed)?;
         Confirmation::Typed(typed)
     } else {
         Confirmation::Serial(id.to_owned())
     };
-    Ok(candidate.confirm(&confirmation, &roots).map_err(|refusal| refuse(&refusal)))
+    Ok(candidate
+        .confirm(&confirmation, &roots)
+        .map_err(|refusal| refuse(&refusal)))
 }
 
 /// How a script, or a person, tells that this very device is meant.
@@ -69,7 +84,10 @@ fn how_to_name(candidate: &Candidate) -> String {
             candidate.name()
         ),
         ids => {
-            let ids: Vec<String> = ids.iter().map(|id| format!("--erase={}", quoted(id))).collect();
+            let ids: Vec<String> = ids
+                .iter()
+                .map(|id| format!("--erase={}", quoted(id)))
+                .collect();
             format!("allow it with {}", ids.join(" or "))
         }
     }
@@ -77,10 +95,20 @@ fn how_to_name(candidate: &Candidate) -> String {
 
 /// Says why not, and what would help. Where there is no such device, nothing was refused: the command line is wrong.
 pub(crate) fn refuse(refusal: &Refusal) -> Exit {
-    let absent = matches!(refusal, Refusal::NotThere { .. } | Refusal::NotABlockDevice { .. });
-    let (lead, exit) = if absent { ("", Exit::Usage) } else { ("refused: ", Exit::Refused) };
+    let absent = matches!(
+        refusal,
+        Refusal::NotThere { .. } | Refusal::NotABlockDevice { .. }
+    );
+    let (lead, exit) = if absent {
+        ("", Exit::Usage)
+    } else {
+        ("refused: ", Exit::Refused)
+    };
     let plain = hakaru_report::plain;
-    anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {lead}{}", plain(&refusal.to_string()));
+    anstream::eprintln!(
+        "\u{1b}[1;31merror\u{1b}[0m: {lead}{}",
+        plain(&refusal.to_string())
+    );
     anstream::eprintln!("  help: {}", plain(&refusal.cure()));
     exit
 }
@@ -91,7 +119,10 @@ pub(crate) fn refuse(refusal: &Refusal) -> Exit {
 /// Never: words have a form in JSON.
 pub(crate) fn outlook_json(path: &Path, would: &[String], lost: bool) -> Result<String> {
     let lost: Vec<String> = match lost {
-        true => guard::what_would_be_lost(path).iter().map(ToString::to_string).collect(),
+        true => guard::what_would_be_lost(path)
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
         false => Vec::new(),
     };
     let all = serde_json::json!({

@@ -27,9 +27,16 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
     let mut unreadable = Unreadable::default();
     let (names, mut verifications) = match args.runs.as_slice() {
         [] => {
-            let runs = store.runs(&Filter::default())?.into_iter().rev().map(|row| row.id);
+            let runs = store
+                .runs(&Filter::default())?
+                .into_iter()
+                .rev()
+                .map(|row| row.id);
             let verifications = store.verifications(u32::MAX)?;
-            (runs.collect(), unreadable.skip("verification", verifications))
+            (
+                runs.collect(),
+                unreadable.skip("verification", verifications),
+            )
         }
         named => (named.to_vec(), Vec::new()),
     };
@@ -62,9 +69,17 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
             text.push('\n');
         }
     }
-    match args.output.as_deref().filter(|path| !place::is_stdout(Some(path))) {
-        Some(path) => crate::output::write(path, text.as_bytes())
-            .named(|| format!("cannot write the records to {}; name another file with --output", path.display()))?,
+    match args
+        .output
+        .as_deref()
+        .filter(|path| !place::is_stdout(Some(path)))
+    {
+        Some(path) => crate::output::write(path, text.as_bytes()).named(|| {
+            format!(
+                "cannot write the records to {}; name another file with --output",
+                path.display()
+            )
+        })?,
         None => print(&text)?,
     }
     Ok(unreadable.exit())

@@ -17,7 +17,9 @@ use crate::stop;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use hakaru_device::guard;
 use hakaru_dialects::fio::output::{self, CpuIdleness, RunView, StartView};
-use hakaru_dialects::fio::{FioAction, FioError, IdleProf, Invocation, Location, OutputFormat, ParseContext, VERSION};
+use hakaru_dialects::fio::{
+    FioAction, FioError, IdleProf, Invocation, Location, OutputFormat, ParseContext, VERSION,
+};
 use hakaru_engine::{ClockChoice, EngineReport, RunOptions};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{IoEngine, Target};
@@ -48,7 +50,11 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
     match &invocation.action {
         FioAction::Print { text, exit_code } => {
             let printed = super::print(text).is_ok();
-            if *exit_code == 0 && printed { Exit::Ok } else { Exit::Failed }
+            if *exit_code == 0 && printed {
+                Exit::Ok
+            } else {
+                Exit::Failed
+            }
         }
         FioAction::ParseOnly => Exit::Ok,
         FioAction::TestChecksums(which) => trials::checksums(which.as_deref()),
@@ -56,12 +62,18 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
         FioAction::Run if invocation.settings.idle_prof == Some(IdleProf::Calibrate) => {
             let (mean, deviation) = hakaru_engine::IdleProfiler::calibrate();
             let printed = super::print(&output::calibration(mean, deviation));
-            if printed.is_ok() { Exit::Ok } else { Exit::Failed }
+            if printed.is_ok() {
+                Exit::Ok
+            } else {
+                Exit::Failed
+            }
         }
         FioAction::Run => match FioRun::new(&invocation).and_then(FioRun::carry_out) {
             Ok(exit) => exit,
             Err(error) => {
-                let words = error.downcast_ref().and_then(hakaru_dialects::fio::words_for_plan);
+                let words = error
+                    .downcast_ref()
+                    .and_then(hakaru_dialects::fio::words_for_plan);
                 if let Some(words) = words {
                     anstream::eprintln!("{words}");
                 }
@@ -97,7 +109,9 @@ pub(super) fn parse(args: &[OsString]) -> Result<Invocation, FioError> {
 
 /// A number that is another in each run: the standard library draws one for its hash maps.
 fn fresh_seed() -> u64 {
-    std::collections::hash_map::RandomState::new().build_hasher().finish()
+    std::collections::hash_map::RandomState::new()
+        .build_hasher()
+        .finish()
 }
 
 fn read_job_file(path: &Path) -> std::io::Result<Vec<u8>> {
@@ -112,8 +126,14 @@ fn read_job_file(path: &Path) -> std::io::Result<Vec<u8>> {
 /// Memory of the host in MiB.
 pub(crate) fn memory_mb() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let kb =
-        text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse().ok());
+    let kb = text.lines().find_map(|line| {
+        line.strip_prefix("MemTotal:")?
+            .trim()
+            .strip_suffix("kB")?
+            .trim()
+            .parse()
+            .ok()
+    });
     kb.unwrap_or(0u64) / 1024
 }
 
@@ -121,18 +141,37 @@ pub(crate) fn memory_mb() -> u64 {
 pub(super) fn complain_about(error: &FioError, args: &[OsString]) {
     let message = error.to_string();
     // What fio says comes first, for those who look for it; what helps comes after.
-    if let Some(words) = error.words(|index| args.get(index).map(|arg| arg.to_string_lossy().into_owned())) {
+    if let Some(words) = error.words(|index| {
+        args.get(index)
+            .map(|arg| arg.to_string_lossy().into_owned())
+    }) {
         anstream::eprintln!("{words}");
     }
     let (source, origin, line, span) = match &error.at {
         None => return anstream::eprintln!("fio: {message}"),
-        Some(Location::File { path, line, text, span }) => {
-            (text.clone(), path.display().to_string(), *line, span.clone())
-        }
+        Some(Location::File {
+            path,
+            line,
+            text,
+            span,
+        }) => (
+            text.clone(),
+            path.display().to_string(),
+            *line,
+            span.clone(),
+        ),
         Some(Location::Arg { index, span }) => {
-            let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+            let words: Vec<String> = args
+                .iter()
+                .map(|arg| arg.to_string_lossy().into_owned())
+                .collect();
             let before: usize = words.iter().take(*index).map(|word| word.len() + 1).sum();
-            (words.join(" "), "command line".to_owned(), 1, before + span.start..before + span.end)
+            (
+                words.join(" "),
+                "command line".to_owned(),
+                1,
+                before + span.start..before + span.end,
+            )
         }
     };
     let end = span.end.min(source.len());
@@ -140,7 +179,10 @@ pub(super) fn complain_about(error: &FioError, args: &[OsString]) {
     if !source.is_char_boundary(span.start) || !source.is_char_boundary(span.end) {
         return anstream::eprintln!("fio: {message}");
     }
-    let snippet = Snippet::source(source).line_start(line).path(origin).annotation(AnnotationKind::Primary.span(span));
+    let snippet = Snippet::source(source)
+        .line_start(line)
+        .path(origin)
+        .annotation(AnnotationKind::Primary.span(span));
     let report = [Group::with_title(Level::ERROR.primary_title(message)).element(snippet)];
     anstream::eprintln!("{}", Renderer::styled().render(&report));
 }
@@ -160,18 +202,32 @@ fn prepare_directories(invocation: &Invocation) -> anyhow::Result<()> {
         if let Some(missing) = extras.directories.iter().find(|path| !path.is_dir()) {
             let shown = missing.display();
             anstream::eprintln!("fio: failed parsing directory={shown}");
-            anyhow::bail!("directory={shown}: {shown} is not a directory: make it first, with mkdir -p {shown}");
+            anyhow::bail!(
+                "directory={shown}: {shown} is not a directory: make it first, with mkdir -p {shown}"
+            );
         }
-        let no_data = [IoEngine::Filecreate, IoEngine::Filestat, IoEngine::Dirstat, IoEngine::Filedelete];
+        let no_data = [
+            IoEngine::Filecreate,
+            IoEngine::Filestat,
+            IoEngine::Dirstat,
+            IoEngine::Filedelete,
+        ];
         let Target::Paths(paths) = &job.target else {
             continue;
         };
         if no_data.contains(&job.ioengine) {
             continue;
         }
-        for parent in paths.iter().filter_map(|path| path.parent()).filter(|parent| !parent.as_os_str().is_empty()) {
+        for parent in paths
+            .iter()
+            .filter_map(|path| path.parent())
+            .filter(|parent| !parent.as_os_str().is_empty())
+        {
             // What cannot be made is an error of the job, which names the file.
-            let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
+            let _ = std::fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(parent);
         }
     }
     Ok(())
@@ -188,7 +244,12 @@ impl<'a> FioRun<'a> {
         if plan.destroys() {
             refuse_devices_in_use(&plan)?;
         }
-        Ok(FioRun { invocation, plan, left_out, begun: Instant::now() })
+        Ok(FioRun {
+            invocation,
+            plan,
+            left_out,
+            begun: Instant::now(),
+        })
     }
 
     fn carry_out(self) -> anyhow::Result<Exit> {
@@ -210,9 +271,14 @@ impl<'a> FioRun<'a> {
         stop::flag_as_in_fio();
         let options = as_asked();
         let plan = self.plan_to_run();
-        let logs = (LogFiles::create(self.invocation, &plan)?, TotalLog::create(self.invocation)?);
+        let logs = (
+            LogFiles::create(self.invocation, &plan)?,
+            TotalLog::create(self.invocation)?,
+        );
         failed::tell(&self.left_out, &self.plan);
-        let profiler = settings.idle_prof.map(|_| hakaru_engine::IdleProfiler::start());
+        let profiler = settings
+            .idle_prof
+            .map(|_| hakaru_engine::IdleProfiler::start());
         let mut teller = FioStatusReporter::new(&self, logs, normal, &mut *out);
         let mut report = hakaru_engine::run(&plan, &options, &mut teller);
         failed::add_phases(&plan, &mut report.phases);
@@ -224,7 +290,9 @@ impl<'a> FioRun<'a> {
             teller.print_so_far(report.phases.clone());
         }
         let (logged, fired) = (teller.end(), teller.fired());
-        let idleness = profiler.and_then(hakaru_engine::IdleProfiler::finish).map(|found| self.idleness(found));
+        let idleness = profiler
+            .and_then(hakaru_engine::IdleProfiler::finish)
+            .map(|found| self.idleness(found));
         self.tell_of_signal(&report, normal, &mut *out);
         if let Some(error) = &report.error {
             anstream::eprintln!("fio: {error}");
@@ -234,7 +302,12 @@ impl<'a> FioRun<'a> {
             trigger::pull(&settings.trigger);
         }
         let begun = |worker: &&WorkerRecord| worker.pid != 0;
-        for worker in report.phases.iter().flat_map(|phase| &phase.workers).filter(begun) {
+        for worker in report
+            .phases
+            .iter()
+            .flat_map(|phase| &phase.workers)
+            .filter(begun)
+        {
             anstream::eprint!("{}", output::errors(worker));
             if let Some(line) = output::ended_by_error(worker).filter(|_| normal) {
                 out.write_all(line.as_bytes())?;
@@ -242,7 +315,11 @@ impl<'a> FioRun<'a> {
         }
         tell_of_pulled(&report.phases);
         self.print(&report.phases, idleness, 0, &mut *out)?;
-        Ok(if logged { exit_of(&report, fired) } else { Exit::Failed })
+        Ok(if logged {
+            exit_of(&report, fired)
+        } else {
+            Exit::Failed
+        })
     }
 
     /// Where the result is no text, nothing may stand in front of it.
@@ -252,7 +329,11 @@ impl<'a> FioRun<'a> {
         };
         let text = format!("\nfio: terminating on signal {signal}\n");
         // The result itself will tell whether the output can be written.
-        let _ = if normal { out.write_all(text.as_bytes()) } else { std::io::stderr().write_all(text.as_bytes()) };
+        let _ = if normal {
+            out.write_all(text.as_bytes())
+        } else {
+            std::io::stderr().write_all(text.as_bytes())
+        };
     }
 
     /// The plan, or with `create_only` only its files.
@@ -260,7 +341,10 @@ impl<'a> FioRun<'a> {
         let mut plan = self.plan.clone();
         for (phase, extras) in plan.phases.iter_mut().zip(&self.invocation.extras) {
             for worker in &mut phase.workers {
-                if extras.get(worker.job as usize).is_some_and(|e| e.create_only) {
+                if extras
+                    .get(worker.job as usize)
+                    .is_some_and(|e| e.create_only)
+                {
                     (worker.stream.limit_bytes, worker.stream.limit_ios) = (Some(0), Some(0));
                     worker.ramp_time = Nanos(0);
                 }
@@ -271,10 +355,20 @@ impl<'a> FioRun<'a> {
 
     /// What the profiler found, as far as it was asked for.
     fn idleness(&self, found: hakaru_engine::Idleness) -> CpuIdleness {
-        let hakaru_engine::Idleness { system, per_cpu, unit_mean_us, unit_deviation_us } = found;
+        let hakaru_engine::Idleness {
+            system,
+            per_cpu,
+            unit_mean_us,
+            unit_deviation_us,
+        } = found;
         let each = self.invocation.settings.idle_prof == Some(IdleProf::PerCpu);
         let per_cpu = if each { per_cpu } else { Vec::new() };
-        CpuIdleness { system, per_cpu, unit_mean_us, unit_deviation_us }
+        CpuIdleness {
+            system,
+            per_cpu,
+            unit_mean_us,
+            unit_deviation_us,
+        }
     }
 
     fn print(
@@ -284,7 +378,13 @@ impl<'a> FioRun<'a> {
         eta_s: u64,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
-        let Invocation { scenario, extras, global_options, settings, .. } = self.invocation;
+        let Invocation {
+            scenario,
+            extras,
+            global_options,
+            settings,
+            ..
+        } = self.invocation;
         let mut view = RunView::of(VERSION, scenario, extras, phases);
         view.global_options = global_options;
         (view.idleness, view.eta_s) = (idleness, eta_s);
@@ -308,20 +408,35 @@ impl<'a> FioRun<'a> {
 /// What the number of an error alone does not say: which disks were pulled.
 fn tell_of_pulled(phases: &[PhaseRecord]) {
     let pulled = |error: &&IoError| error.errno == rustix::io::Errno::NODEV.raw_os_error();
-    let errors = phases.iter().flat_map(|phase| &phase.workers).flat_map(|worker| &worker.errors.first);
-    let files: std::collections::BTreeSet<&str> = errors.filter(pulled).map(|error| error.file.as_str()).collect();
+    let errors = phases
+        .iter()
+        .flat_map(|phase| &phase.workers)
+        .flat_map(|worker| &worker.errors.first);
+    let files: std::collections::BTreeSet<&str> = errors
+        .filter(pulled)
+        .map(|error| error.file.as_str())
+        .collect();
     for file in files {
-        anstream::eprintln!("fio: {} was pulled, or lost its connection", hakaru_report::plain(file));
+        anstream::eprintln!(
+            "fio: {} was pulled, or lost its connection",
+            hakaru_report::plain(file)
+        );
     }
 }
 
 fn create(path: &Path) -> anyhow::Result<std::fs::File> {
-    std::fs::File::create(path).map_err(|e| anyhow::anyhow!("cannot write the output to {}: {e}", path.display()))
+    std::fs::File::create(path)
+        .map_err(|e| anyhow::anyhow!("cannot write the output to {}: {e}", path.display()))
 }
 
 /// A trigger ends the run as it should end.
 fn exit_of(report: &EngineReport, fired: bool) -> Exit {
-    let count = report.phases.iter().flat_map(|p| &p.workers).filter(|w| failed(w)).count();
+    let count = report
+        .phases
+        .iter()
+        .flat_map(|p| &p.workers)
+        .filter(|w| failed(w))
+        .count();
     match (&report.outcome, count) {
         (Outcome::Interrupted, _) if !fired => match stop::signal() {
             Some(signal_hook::consts::SIGHUP) => Exit::FioHungUp,

@@ -56,7 +56,11 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
     let mapping = args.map.as_deref().map(imports::read_mapping).transpose()?;
     let (own, mut told) = imports::own_results(&texts);
     let found = imports::find(&texts, &own, mapping.as_ref());
-    let OwnRecords { mut records, verifications, .. } = own;
+    let OwnRecords {
+        mut records,
+        verifications,
+        ..
+    } = own;
     tell(&texts, &found, &mut told);
     told += &imports::about_the_clock(&found);
     let rules = LabelRules::read(&args.label, &texts, &found)?;
@@ -64,9 +68,13 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
     told += &apart;
     let foreign = imports::records_of(&texts, &found, &labels);
     if args.dry_run {
-        let (runs, verified) =
-            (counted(records.len() + foreign.len(), "run"), imports::and_verified(verifications.len()));
-        print(&format!("{told}{runs}{verified} found; nothing was stored.\n"))?;
+        let (runs, verified) = (
+            counted(records.len() + foreign.len(), "run"),
+            imports::and_verified(verifications.len()),
+        );
+        print(&format!(
+            "{told}{runs}{verified} found; nothing was stored.\n"
+        ))?;
         return Ok(Exit::Ok);
     }
     let total = records.len() + foreign.len();
@@ -75,8 +83,12 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Failed);
     }
     let mut store = place::open(db)?;
-    let rows = store.runs(&Filter { imported: Some(true), ..Filter::default() })?;
-    let foreign = imports::without_duplicates(&store, &rows, foreign, !rules.is_empty(), &mut told)?;
+    let rows = store.runs(&Filter {
+        imported: Some(true),
+        ..Filter::default()
+    })?;
+    let foreign =
+        imports::without_duplicates(&store, &rows, foreign, !rules.is_empty(), &mut told)?;
     records.extend(imports::joined(&store, &rows, foreign, &mut told)?);
     let new = store.append_all(&records)?;
     let mut verified = 0;
@@ -89,7 +101,11 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
         1 => ", 1 was there already".to_owned(),
         there => format!(", {there} were there already"),
     };
-    print(&format!("{told}{}{} imported{rest}.\n", counted(new as usize, "run"), imports::and_verified(verified)))?;
+    print(&format!(
+        "{told}{}{} imported{rest}.\n",
+        counted(new as usize, "run"),
+        imports::and_verified(verified)
+    ))?;
     Ok(Exit::Ok)
 }
 
@@ -97,21 +113,52 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
 fn tell(texts: &[ImportText], found: &ImportResult, told: &mut String) {
     let mut line = |text: &str| *told += &(plain(&text.replace('\t', " ")) + "\n");
     for one in &found.runs {
-        let ImportedRun { format, program, scenario, lines, unread, caveats, .. } = &one.run;
+        let ImportedRun {
+            format,
+            program,
+            scenario,
+            lines,
+            unread,
+            caveats,
+            ..
+        } = &one.run;
         let name = &texts[one.source].name;
-        let range = if lines.0 == lines.1 { lines.0.to_string() } else { format!("{}-{}", lines.0, lines.1) };
+        let range = if lines.0 == lines.1 {
+            lines.0.to_string()
+        } else {
+            format!("{}-{}", lines.0, lines.1)
+        };
         let (format, scenario, figures) = (format.name(), &scenario.name, figures(one.run.figures));
-        line(&format!("{name}:{range}: {format} of {program}, {scenario}: {figures}"));
+        line(&format!(
+            "{name}:{range}: {format} of {program}, {scenario}: {figures}"
+        ));
         for unread in unread {
-            let text = if unread.text.is_empty() { String::new() } else { format!(" ({})", unread.text) };
+            let text = if unread.text.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", unread.text)
+            };
             line(&format!("  line {}: {}{text}", unread.line, unread.why));
         }
-        caveats.iter().for_each(|caveat| line(&format!("  caveat: {caveat}")));
+        caveats
+            .iter()
+            .for_each(|caveat| line(&format!("  caveat: {caveat}")));
     }
     for (source, unread) in &found.unread {
-        line(&format!("{}:{}: not read: {} ({})", texts[*source].name, unread.line, unread.why, unread.text));
+        line(&format!(
+            "{}:{}: not read: {} ({})",
+            texts[*source].name, unread.line, unread.why, unread.text
+        ));
     }
-    for (text, other) in texts.iter().zip(&found.other_lines).filter(|(_, other)| **other > 0) {
-        line(&format!("{}: {} passed over", text.name, counted(*other, "other line")));
+    for (text, other) in texts
+        .iter()
+        .zip(&found.other_lines)
+        .filter(|(_, other)| **other > 0)
+    {
+        line(&format!(
+            "{}: {} passed over",
+            text.name,
+            counted(*other, "other line")
+        ));
     }
 }

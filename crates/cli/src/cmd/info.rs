@@ -50,13 +50,18 @@ pub(crate) struct InfoArgs {
 /// Hex digits as they are copied from anywhere.
 fn register<const DIGITS: usize>(text: &str) -> Result<String, String> {
     let text = text.trim().trim_start_matches("0x");
-    let digits: String = text.chars().filter(|c| !c.is_whitespace() && *c != ':').collect();
+    let digits: String = text
+        .chars()
+        .filter(|c| !c.is_whitespace() && *c != ':')
+        .collect();
     if let Some(odd) = digits.chars().find(|c| !c.is_ascii_hexdigit()) {
         return Err(format!("`{odd}` is no hex digit"));
     }
     match digits.len() {
         n if n == DIGITS => Ok(digits.to_ascii_lowercase()),
-        n => Err(format!("this register has {DIGITS} hex digits, and {n} were given")),
+        n => Err(format!(
+            "this register has {DIGITS} hex digits, and {n} were given"
+        )),
     }
 }
 
@@ -81,7 +86,11 @@ impl InfoArgs {
             ("SSR", &self.ssr),
             ("EXT_CSD", &self.ext_csd),
         ];
-        given.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name.to_owned()).collect()
+        given
+            .into_iter()
+            .filter(|(_, value)| value.is_some())
+            .map(|(name, _)| name.to_owned())
+            .collect()
     }
 }
 
@@ -93,12 +102,21 @@ fn all(args: &InfoArgs, environment: &Environment, roots: &Roots) -> Result<Exit
     if args.json {
         let disk = |(identity, state): &(Identity, String)| serde_json::json!({ "identity": identity, "state": state });
         let disks: Vec<_> = disks.iter().map(disk).collect();
-        let all = serde_json::json!({ "format": FORMAT, "disks": disks, "environment": environment });
+        let all =
+            serde_json::json!({ "format": FORMAT, "disks": disks, "environment": environment });
         print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
         return Ok(Exit::Ok);
     }
-    let disks: Vec<Listed<'_>> = disks.iter().map(|(identity, state)| Listed { identity, state }).collect();
-    print(&hakaru_report::disks_terminal(&disks, environment, width(), true))?;
+    let disks: Vec<Listed<'_>> = disks
+        .iter()
+        .map(|(identity, state)| Listed { identity, state })
+        .collect();
+    print(&hakaru_report::disks_terminal(
+        &disks,
+        environment,
+        width(),
+        true,
+    ))?;
     Ok(Exit::Ok)
 }
 
@@ -117,19 +135,37 @@ fn state(path: &Path, roots: &Roots) -> String {
 
 fn one(args: &InfoArgs, path: &Path, environment: &Environment, roots: &Roots) -> Result<Exit> {
     let named = args.path.is_some();
-    if named && path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-        return Err(not_there(format!("there is no {}: `hakaru info` lists the disks that are there", path.display())));
+    if named
+        && path
+            .symlink_metadata()
+            .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    {
+        return Err(not_there(format!(
+            "there is no {}: `hakaru info` lists the disks that are there",
+            path.display()
+        )));
     }
     let by_hand = args.by_hand();
-    let facts = if named { look(path).map_err(no_such)? } else { None };
+    let facts = if named {
+        look(path).map_err(no_such)?
+    } else {
+        None
+    };
     let mut identity = hakaru_device::identify(path, roots);
-    let lone_card = if named { None } else { Some(decode(args, &not_given(), Bytes(0))) };
+    let lone_card = if named {
+        None
+    } else {
+        Some(decode(args, &not_given(), Bytes(0)))
+    };
     if let (true, Fact::Known(device)) = (!by_hand.is_empty(), &mut identity.device) {
         let before = device.card.clone().unwrap_or_default();
         device.card = Some(decode(args, &before, device.size));
     }
     let is_device = identity.kind == TargetKind::BlockDevice;
-    let ceiling = identity.device.known().and_then(|device| hakaru_device::bus_ceiling(&device.bus));
+    let ceiling = identity
+        .device
+        .known()
+        .and_then(|device| hakaru_device::bus_ceiling(&device.bus));
     let losses = is_device.then(|| guard::what_would_be_lost(path));
     let state = is_device.then(|| state(path, roots));
     if args.json {
@@ -148,10 +184,16 @@ fn one(args: &InfoArgs, path: &Path, environment: &Environment, roots: &Roots) -
         return Ok(Exit::Ok);
     }
     if let Some(card) = lone_card {
-        print(&hakaru_report::card_terminal(&card, &by_hand, width(), true))?;
+        print(&hakaru_report::card_terminal(
+            &card,
+            &by_hand,
+            width(),
+            true,
+        ))?;
         return Ok(Exit::Ok);
     }
-    let content: Option<Vec<String>> = losses.map(|losses| losses.iter().map(ToString::to_string).collect());
+    let content: Option<Vec<String>> =
+        losses.map(|losses| losses.iter().map(ToString::to_string).collect());
     let ceiling = ceiling.map(|bytes| BytesPerSec(bytes as f64));
     let known = TargetInfo {
         identity: &identity,
@@ -185,12 +227,20 @@ fn no_such(error: InspectError) -> anyhow::Error {
 /// A card of which nothing is known but what is given.
 fn not_given() -> CardRegisters {
     let unknown = || Fact::Unknown("it was not given".to_owned());
-    CardRegisters { cid: unknown(), csd: unknown(), scr: unknown(), ssr: unknown(), ..CardRegisters::default() }
+    CardRegisters {
+        cid: unknown(),
+        csd: unknown(),
+        scr: unknown(),
+        ssr: unknown(),
+        ..CardRegisters::default()
+    }
 }
 
 /// The registers the host shows, and in their place those given by hand.
 fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters {
-    let given = |given: &Option<String>, shown: &Fact<String>| given.clone().map_or(shown.clone(), Fact::Known);
+    let given = |given: &Option<String>, shown: &Fact<String>| {
+        given.clone().map_or(shown.clone(), Fact::Known)
+    };
     let kind = match (&shown.card_type, args.mmc) {
         (_, true) => Fact::Known("MMC".to_owned()),
         // No other card has such a register.
@@ -210,15 +260,34 @@ fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters 
         ext_csd_rev: untold("EXT_CSD tells it, and was not given"),
         life_time: untold("EXT_CSD tells it, and was not given"),
         pre_eol: untold("EXT_CSD tells it, and was not given"),
-        ext_csd: args.ext_csd.clone().map_or_else(|| untold("it was not given"), Fact::Known),
+        ext_csd: args
+            .ext_csd
+            .clone()
+            .map_or_else(|| untold("it was not given"), Fact::Known),
     };
     let decoded = hakaru_device::decode_card(&raw, size);
     // What the host itself told of an eMMC stays known.
     CardRegisters {
-        life_time: shown.life_time.known().cloned().map_or(decoded.life_time, Fact::Known),
-        pre_eol: shown.pre_eol.known().cloned().map_or(decoded.pre_eol, Fact::Known),
-        device_type: shown.device_type.known().cloned().map_or(decoded.device_type, Fact::Known),
-        spec: if decoded.spec.known().is_some() { decoded.spec } else { shown.spec.clone() },
+        life_time: shown
+            .life_time
+            .known()
+            .cloned()
+            .map_or(decoded.life_time, Fact::Known),
+        pre_eol: shown
+            .pre_eol
+            .known()
+            .cloned()
+            .map_or(decoded.pre_eol, Fact::Known),
+        device_type: shown
+            .device_type
+            .known()
+            .cloned()
+            .map_or(decoded.device_type, Fact::Known),
+        spec: if decoded.spec.known().is_some() {
+            decoded.spec
+        } else {
+            shown.spec.clone()
+        },
         ..decoded
     }
 }
@@ -230,10 +299,17 @@ mod tests {
     #[test]
     fn registers_are_taken_as_they_are_copied() {
         let plain = "0353445345333247804a5b6c7d0137e1";
-        for text in [plain, "0x0353445345333247804A5B6C7D0137E1", "03 53 44 53 45 33 32 47 80:4a5b6c7d0137e1\n"] {
+        for text in [
+            plain,
+            "0x0353445345333247804A5B6C7D0137E1",
+            "03 53 44 53 45 33 32 47 80:4a5b6c7d0137e1\n",
+        ] {
             assert_eq!(register::<32>(text).as_deref(), Ok(plain));
         }
-        assert_eq!(register::<32>("03").unwrap_err(), "this register has 32 hex digits, and 2 were given");
+        assert_eq!(
+            register::<32>("03").unwrap_err(),
+            "this register has 32 hex digits, and 2 were given"
+        );
         assert_eq!(register::<16>("card").unwrap_err(), "`r` is no hex digit");
     }
 }

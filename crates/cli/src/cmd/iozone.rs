@@ -31,7 +31,11 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
     let request = match iozone::parse(args) {
         Ok(IozoneAction::Run(request)) => request,
         Ok(IozoneAction::Print(text)) => {
-            return if super::print(&text).is_ok() { Exit::Ok } else { Exit::Failed };
+            return if super::print(&text).is_ok() {
+                Exit::Ok
+            } else {
+                Exit::Failed
+            };
         }
         Err(error) => {
             complain_about(&error, args);
@@ -57,7 +61,10 @@ fn complain_about(error: &IozoneError, args: &[OsString]) {
     let Some(at) = &error.at else {
         return anstream::eprintln!("iozone: {error}");
     };
-    let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = args
+        .iter()
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
     let before: usize = words.iter().take(at.index).map(|word| word.len() + 1).sum();
     let source = words.join(" ");
     let end = (before + at.span.end).min(source.len());
@@ -65,8 +72,12 @@ fn complain_about(error: &IozoneError, args: &[OsString]) {
     if !source.is_char_boundary(start) || !source.is_char_boundary(end) {
         return anstream::eprintln!("iozone: {error}");
     }
-    let snippet = Snippet::source(source).path("command line").annotation(AnnotationKind::Primary.span(start..end));
-    let report = [Level::ERROR.primary_title(error.to_string()).element(snippet)];
+    let snippet = Snippet::source(source)
+        .path("command line")
+        .annotation(AnnotationKind::Primary.span(start..end));
+    let report = [Level::ERROR
+        .primary_title(error.to_string())
+        .element(snippet)];
     anstream::eprintln!("{}", Renderer::styled().render(&report));
 }
 
@@ -79,9 +90,16 @@ fn carry_out(request: &IozoneRequest, command: &str) -> anyhow::Result<Exit> {
     // From here on Ctrl-C keeps what was measured, and removes what was written.
     stop::flag();
     let mut out = std::io::stdout();
-    let began = jiff::Zoned::now().strftime("%a %b %e %H:%M:%S %Y").to_string();
+    let began = jiff::Zoned::now()
+        .strftime("%a %b %e %H:%M:%S %Y")
+        .to_string();
     let machine = machine();
-    let view = HeadView { hakaru: env!("CARGO_PKG_VERSION"), began: &began, command, machine: &machine };
+    let view = HeadView {
+        hakaru: env!("CARGO_PKG_VERSION"),
+        began: &began,
+        command,
+        machine: &machine,
+    };
     out.write_all(output::head(request, &view).as_bytes())?;
     let (mut kept, mut sweep) = (RunKeeper::begin(), FileCleanup::default());
     let ended = all_of(request, &cells, &mut sweep, &mut kept);
@@ -127,8 +145,16 @@ fn interrupted() -> anyhow::Result<Exit> {
 
 fn machine() -> String {
     let name = rustix::system::uname();
-    let parts = [name.sysname(), name.nodename(), name.release(), name.version(), name.machine()];
-    parts.map(|part| part.to_string_lossy().into_owned()).join(" ")
+    let parts = [
+        name.sysname(),
+        name.nodename(),
+        name.release(),
+        name.version(),
+        name.machine(),
+    ];
+    parts
+        .map(|part| part.to_string_lossy().into_owned())
+        .join(" ")
 }
 
 /// The scenario of a row or group, and its plan: whether it fits what is there now.
@@ -173,25 +199,36 @@ fn measure(
 
 /// How a row or group ended; errors are told.
 fn verdict(report: &EngineReport) -> anyhow::Result<Exit> {
-    for error in report.phases.iter().flat_map(|p| &p.workers).filter_map(|w| w.errors.first.first()) {
+    for error in report
+        .phases
+        .iter()
+        .flat_map(|p| &p.workers)
+        .filter_map(|w| w.errors.first.first())
+    {
         let errno = rustix::io::Errno::from_raw_os_error(error.errno);
         let hint = match errno {
             rustix::io::Errno::NOSPC => "; the file system is full: use a smaller -s",
-            rustix::io::Errno::FBIG => "; the file system cannot hold such a file: use a smaller -s",
+            rustix::io::Errno::FBIG => {
+                "; the file system cannot hold such a file: use a smaller -s"
+            }
             _ => "",
         };
         let (action, len, offset, file) = (&error.action, error.len, error.offset.0, &error.file);
-        anstream::eprintln!("\niozone: {action} of {len} at byte {offset} of {file} failed: {errno}{hint}");
+        anstream::eprintln!(
+            "\niozone: {action} of {len} at byte {offset} of {file} failed: {errno}{hint}"
+        );
     }
     match (&report.outcome, &report.error) {
         (Outcome::Interrupted, _) | (_, Some(RunError::StoppedEarly)) => interrupted(),
         (_, Some(RunError::NoDirect { path })) => {
             let path = path.display();
-            Err(anyhow!("{path} cannot be used with -I: its file system does not take O_DIRECT; leave -I out"))
+            Err(anyhow!(
+                "{path} cannot be used with -I: its file system does not take O_DIRECT; leave -I out"
+            ))
         }
-        (_, Some(RunError::Memory { bytes, errno, .. })) => {
-            Err(anyhow!("{bytes} bytes of memory for the records could not be had: {errno}; use a smaller -r"))
-        }
+        (_, Some(RunError::Memory { bytes, errno, .. })) => Err(anyhow!(
+            "{bytes} bytes of memory for the records could not be had: {errno}; use a smaller -r"
+        )),
         (_, Some(error)) => Err(anyhow!("{error}")),
         (Outcome::Failed { .. }, None) => Ok(Exit::Failed),
         (Outcome::Completed, None) => Ok(Exit::Ok),

@@ -68,7 +68,11 @@ struct Finding {
 fn by_cause(remarks: Vec<(Diagnostic, Option<Range<usize>>)>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for (Diagnostic { job, slip }, span) in remarks {
-        let jobs = if job.is_empty() { Vec::new() } else { vec![job] };
+        let jobs = if job.is_empty() {
+            Vec::new()
+        } else {
+            vec![job]
+        };
         match found.iter_mut().find(|known| known.slip == slip) {
             Some(known) => known.jobs.extend(jobs),
             None => found.push(Finding { slip, jobs, span }),
@@ -97,9 +101,16 @@ pub(crate) fn main(args: &LintArgs) -> Result<Exit> {
             }
         }
     }
-    print(&if args.json { as_json(&subjects)? } else { as_text(&subjects) })?;
+    print(&if args.json {
+        as_json(&subjects)?
+    } else {
+        as_text(&subjects)
+    })?;
     let matters = |finding: &Finding| finding.slip.weight() >= Severity::Weak;
-    let found = subjects.iter().flat_map(|subject| &subject.remarks).any(matters);
+    let found = subjects
+        .iter()
+        .flat_map(|subject| &subject.remarks)
+        .any(matters);
     Ok(if found { Exit::Failed } else { Exit::Ok })
 }
 
@@ -109,7 +120,9 @@ fn command_words(what: &[OsString]) -> Option<Vec<OsString>> {
         return Some(what[1..].to_vec());
     }
     let [only] = what else { return None };
-    let text = only.to_str().filter(|text| text.contains(char::is_whitespace) && !Path::new(text).exists())?;
+    let text = only
+        .to_str()
+        .filter(|text| text.contains(char::is_whitespace) && !Path::new(text).exists())?;
     let words = hakaru_dialects::import::fio_command(text)?;
     Some(words.into_iter().map(OsString::from).collect())
 }
@@ -117,14 +130,25 @@ fn command_words(what: &[OsString]) -> Option<Vec<OsString>> {
 /// A command line of fio. `None` when it was not understood, which is told.
 fn command(words: &[OsString]) -> Option<Subject> {
     let invocation = understood(words)?;
-    let source = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let source = words
+        .iter()
+        .map(|word| word.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ");
     let places = places_in_command(&source);
-    Some(Subject { name: "command line".to_owned(), remarks: by_cause(judged(&invocation, &places)), source })
+    Some(Subject {
+        name: "command line".to_owned(),
+        remarks: by_cause(judged(&invocation, &places)),
+        source,
+    })
 }
 
 fn understood(words: &[OsString]) -> Option<Invocation> {
     match fio::parse(words) {
-        Ok(Invocation { action: FioAction::Print { text, .. }, .. }) => {
+        Ok(Invocation {
+            action: FioAction::Print { text, .. },
+            ..
+        }) => {
             anstream::eprintln!("this command line measures nothing, it prints:\n{text}");
             None
         }
@@ -141,15 +165,29 @@ fn file(path: &Path) -> Result<Option<Subject>> {
     let name = path.display().to_string();
     let records = imports::records_in(path)?;
     if !records.is_empty() {
-        let remarks = by_cause(of_results(&records).into_iter().map(|remark| (remark, None)).collect());
-        return Ok(Some(Subject { name, source: String::new(), remarks }));
+        let remarks = by_cause(
+            of_results(&records)
+                .into_iter()
+                .map(|remark| (remark, None))
+                .collect(),
+        );
+        return Ok(Some(Subject {
+            name,
+            source: String::new(),
+            remarks,
+        }));
     }
-    let source = std::fs::read_to_string(path).with_context(|| format!("cannot read {name} as text"))?;
+    let source =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {name} as text"))?;
     let Some(invocation) = understood(&[path.as_os_str().to_owned()]) else {
         return Ok(None);
     };
     let places = places_in_file(&source);
-    Ok(Some(Subject { name, remarks: by_cause(judged(&invocation, &places)), source }))
+    Ok(Some(Subject {
+        name,
+        remarks: by_cause(judged(&invocation, &places)),
+        source,
+    }))
 }
 
 /// Where an option stands: section (empty for all jobs), name, value, bytes of the source.
@@ -157,33 +195,67 @@ type Place = (String, String, String, Range<usize>);
 
 fn judged(invocation: &Invocation, places: &[Place]) -> Vec<(Diagnostic, Option<Range<usize>>)> {
     let memory = hakaru_device::environment(&Roots::live(), "").memory;
-    let Invocation { scenario, extras, warnings, .. } = invocation;
-    let all = |slip| Diagnostic { job: String::new(), slip };
-    let mut remarks: Vec<Diagnostic> =
-        warnings.iter().map(|warning| all(LintWarning::Misread { warning: warning.clone() })).collect();
-    remarks.extend(hakaru_analysis::lint(scenario, Some(memory).filter(|memory| memory.0 > 0)));
-    let base = extras.iter().flatten().next().map_or(1024, |extras| extras.kb_base);
+    let Invocation {
+        scenario,
+        extras,
+        warnings,
+        ..
+    } = invocation;
+    let all = |slip| Diagnostic {
+        job: String::new(),
+        slip,
+    };
+    let mut remarks: Vec<Diagnostic> = warnings
+        .iter()
+        .map(|warning| {
+            all(LintWarning::Misread {
+                warning: warning.clone(),
+            })
+        })
+        .collect();
+    remarks.extend(hakaru_analysis::lint(
+        scenario,
+        Some(memory).filter(|memory| memory.0 > 0),
+    ));
+    let base = extras
+        .iter()
+        .flatten()
+        .next()
+        .map_or(1024, |extras| extras.kb_base);
     let common: Vec<LintWarning> = unit_slips(&invocation.global_options, base);
     for (phase, extras) in scenario.phases.iter().zip(extras) {
         for (job, extras) in phase.jobs.iter().zip(extras) {
-            let own = unit_slips(&job.options, extras.kb_base).into_iter().filter(|slip| !common.contains(slip));
-            remarks.extend(own.map(|slip| Diagnostic { job: job.name.clone(), slip }));
+            let own = unit_slips(&job.options, extras.kb_base)
+                .into_iter()
+                .filter(|slip| !common.contains(slip));
+            remarks.extend(own.map(|slip| Diagnostic {
+                job: job.name.clone(),
+                slip,
+            }));
         }
     }
     remarks.extend(common.into_iter().chain([LintWarning::OneRun]).map(all));
     let jobs = job_options(scenario);
-    remarks.into_iter().map(|remark| (remark.clone(), place_of(&remark, &jobs, places))).collect()
+    remarks
+        .into_iter()
+        .map(|remark| (remark.clone(), place_of(&remark, &jobs, places)))
+        .collect()
 }
 
 /// Options of each job as they were typed.
 fn job_options(scenario: &Scenario) -> BTreeMap<&str, &[(String, String)]> {
     let jobs = scenario.phases.iter().flat_map(|phase| &phase.jobs);
-    jobs.map(|job| (job.name.as_str(), &job.options[..])).collect()
+    jobs.map(|job| (job.name.as_str(), &job.options[..]))
+        .collect()
 }
 
 /// Sizes whose unit means something else here than on a label: `4KiB` is 4000 bytes in fio, and `1GB` is 2^30.
 fn unit_slips(typed: &[(String, String)], kb_base: u32) -> Vec<LintWarning> {
-    let rules = if kb_base == 1000 { SizeSuffixes::Fio1000 } else { SizeSuffixes::Fio1024 };
+    let rules = if kb_base == 1000 {
+        SizeSuffixes::Fio1000
+    } else {
+        SizeSuffixes::Fio1024
+    };
     let mut slips = Vec::new();
     for (name, text) in typed {
         let kind = options::find(name).map(|option| option.kind);
@@ -200,11 +272,18 @@ fn unit_slips(typed: &[(String, String)], kb_base: u32) -> Vec<LintWarning> {
             continue;
         }
         for piece in text.split([',', '-', ':']) {
-            let (here, there) = (parse_size(piece, rules), parse_size(piece, SizeSuffixes::Iec));
+            let (here, there) = (
+                parse_size(piece, rules),
+                parse_size(piece, SizeSuffixes::Iec),
+            );
             if let (Ok(Bytes(means)), Ok(there)) = (here, there)
                 && there.0 != means
             {
-                slips.push(LintWarning::Unit { option: name.clone(), typed: piece.to_owned(), means });
+                slips.push(LintWarning::Unit {
+                    option: name.clone(),
+                    typed: piece.to_owned(),
+                    means,
+                });
             }
         }
     }
@@ -221,14 +300,29 @@ fn of_results(records: &[RunRecord]) -> Vec<Diagnostic> {
     };
     for record in records {
         let of_the_design = |remark: &Diagnostic| of_the_design(remark, record);
-        hakaru_analysis::lint(&record.scenario, None).into_iter().filter(of_the_design).for_each(&mut add);
+        hakaru_analysis::lint(&record.scenario, None)
+            .into_iter()
+            .filter(of_the_design)
+            .for_each(&mut add);
         let summary = hakaru_analysis::summarize(std::slice::from_ref(record));
-        for caveat in summary.caveats.iter().filter(|caveat| !judged_already(caveat)) {
-            add(Diagnostic { job: String::new(), slip: LintWarning::Found { caveat: caveat.to_string() } });
+        for caveat in summary
+            .caveats
+            .iter()
+            .filter(|caveat| !judged_already(caveat))
+        {
+            add(Diagnostic {
+                job: String::new(),
+                slip: LintWarning::Found {
+                    caveat: caveat.to_string(),
+                },
+            });
         }
     }
     if records.len() == 1 {
-        add(Diagnostic { job: String::new(), slip: LintWarning::OneRun });
+        add(Diagnostic {
+            job: String::new(),
+            slip: LintWarning::OneRun,
+        });
     }
     remarks
 }
@@ -236,7 +330,9 @@ fn of_results(records: &[RunRecord]) -> Vec<Diagnostic> {
 /// Whether a result cannot tell it better itself: it knows its cache, its time and its size.
 fn of_the_design(remark: &Diagnostic, record: &RunRecord) -> bool {
     match remark.slip {
-        LintWarning::EndsEarly { runtime, size } => hakaru_analysis::ended_early(record, &remark.job, runtime, size),
+        LintWarning::EndsEarly { runtime, size } => {
+            hakaru_analysis::ended_early(record, &remark.job, runtime, size)
+        }
         LintWarning::DepthIgnored { .. } => !engine_is_unstated(record),
         LintWarning::SameBlocks { .. } => true,
         _ => false,
@@ -248,7 +344,10 @@ fn engine_is_unstated(record: &RunRecord) -> bool {
     let Origin::Imported { reported, .. } = &record.origin else {
         return false;
     };
-    reported.unstated.iter().any(|job| job.properties.contains(&JobProperty::Engine))
+    reported
+        .unstated
+        .iter()
+        .any(|job| job.properties.contains(&JobProperty::Engine))
 }
 
 fn judged_already(caveat: &Caveat) -> bool {
@@ -263,9 +362,18 @@ fn places_in_command(source: &str) -> Vec<Place> {
         let bare = word.trim_start_matches('-');
         let (name, value) = bare.split_once('=').unwrap_or((bare, ""));
         if name == "name" {
-            section = if value == "global" { String::new() } else { value.to_owned() };
+            section = if value == "global" {
+                String::new()
+            } else {
+                value.to_owned()
+            };
         }
-        places.push((section.clone(), name.to_owned(), value.to_owned(), at..at + word.len()));
+        places.push((
+            section.clone(),
+            name.to_owned(),
+            value.to_owned(),
+            at..at + word.len(),
+        ));
         at += word.len() + 1;
     }
     places
@@ -278,17 +386,31 @@ fn places_in_file(source: &str) -> Vec<Place> {
     for line in source.split_inclusive('\n') {
         let text = line.trim();
         let start = at + line.len() - line.trim_start().len();
-        if let Some(name) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            section = if name.starts_with("global") { String::new() } else { name.to_owned() };
+        if let Some(name) = text
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
+            section = if name.starts_with("global") {
+                String::new()
+            } else {
+                name.to_owned()
+            };
             first = places.len();
         } else if !text.starts_with([';', '#']) {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
             let (name, value) = (name.trim(), value.trim());
             if name == "name" && !section.is_empty() {
                 value.clone_into(&mut section);
-                places[first..].iter_mut().for_each(|place| value.clone_into(&mut place.0));
+                places[first..]
+                    .iter_mut()
+                    .for_each(|place| value.clone_into(&mut place.0));
             }
-            places.push((section.clone(), name.to_owned(), value.to_owned(), start..start + text.len()));
+            places.push((
+                section.clone(),
+                name.to_owned(),
+                value.to_owned(),
+                start..start + text.len(),
+            ));
         }
         at += line.len();
     }
@@ -296,15 +418,30 @@ fn places_in_file(source: &str) -> Vec<Place> {
 }
 
 /// Where the option of a remark stands: in its job's own section before the common one, with its value before another.
-fn place_of(remark: &Diagnostic, jobs: &BTreeMap<&str, &[(String, String)]>, places: &[Place]) -> Option<Range<usize>> {
+fn place_of(
+    remark: &Diagnostic,
+    jobs: &BTreeMap<&str, &[(String, String)]>,
+    places: &[Place],
+) -> Option<Range<usize>> {
     let option = remark.slip.option();
     let known = options::find(option)?;
-    let typed = jobs.get(remark.job.as_str()).and_then(|all| all.iter().rev().find(|(name, _)| known.is_called(name)));
+    let typed = jobs
+        .get(remark.job.as_str())
+        .and_then(|all| all.iter().rev().find(|(name, _)| known.is_called(name)));
     let fits = |(section, name, value, _): &&Place| {
         let good = known.is_called(name) && (section.is_empty() || *section == remark.job);
-        good.then(|| (typed.is_some_and(|(_, text)| text == value), !section.is_empty()))
+        good.then(|| {
+            (
+                typed.is_some_and(|(_, text)| text == value),
+                !section.is_empty(),
+            )
+        })
     };
-    places.iter().filter(|place| fits(place).is_some()).max_by_key(fits).map(|(.., span)| span.clone())
+    places
+        .iter()
+        .filter(|place| fits(place).is_some())
+        .max_by_key(fits)
+        .map(|(.., span)| span.clone())
 }
 
 /// How many jobs are named before the rest is counted.
@@ -322,9 +459,18 @@ fn as_text(subjects: &[Subject]) -> String {
     let renderer = Renderer::styled();
     let mut text = String::new();
     let mut counts = [0; 3];
-    for Subject { name, source, remarks } in subjects {
+    for Subject {
+        name,
+        source,
+        remarks,
+    } in subjects
+    {
         if subjects.len() > 1 {
-            let nothing = if remarks.is_empty() { " nothing was found" } else { "" };
+            let nothing = if remarks.is_empty() {
+                " nothing was found"
+            } else {
+                ""
+            };
             text += &format!("{}:{nothing}\n\n", hakaru_report::plain(name));
         }
         for Finding { slip, jobs, span } in remarks {
@@ -334,12 +480,23 @@ fn as_text(subjects: &[Subject]) -> String {
                 Severity::Weak => Level::WARNING,
                 Severity::Note => Level::NOTE,
             };
-            let of = if jobs.is_empty() { String::new() } else { format!("{}: ", named(jobs)) };
+            let of = if jobs.is_empty() {
+                String::new()
+            } else {
+                format!("{}: ", named(jobs))
+            };
             let level = level.with_name(slip.weight().name());
             let mut group = Group::with_title(level.primary_title(format!("{of}{slip}")));
-            if let Some(span) = span.clone().filter(|span| source.get(span.clone()).is_some()) {
+            if let Some(span) = span
+                .clone()
+                .filter(|span| source.get(span.clone()).is_some())
+            {
                 let annotation = AnnotationKind::Primary.span(span);
-                group = group.element(Snippet::source(source.as_str()).path(name.as_str()).annotation(annotation));
+                group = group.element(
+                    Snippet::source(source.as_str())
+                        .path(name.as_str())
+                        .annotation(annotation),
+                );
             }
             let cure = slip.cure();
             if !cure.is_empty() {
@@ -369,6 +526,7 @@ fn as_json(subjects: &[Subject]) -> Result<String> {
         })
     };
     let subject = |subject: &Subject| json!({ "name": subject.name, "remarks": subject.remarks.iter().map(remark).collect::<Vec<_>>() });
-    let all = json!({ "format": FORMAT, "subjects": subjects.iter().map(subject).collect::<Vec<_>>() });
+    let all =
+        json!({ "format": FORMAT, "subjects": subjects.iter().map(subject).collect::<Vec<_>>() });
     Ok(serde_json::to_string_pretty(&all)? + "\n")
 }

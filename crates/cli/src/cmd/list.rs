@@ -27,19 +27,35 @@ pub(crate) struct ListArgs {
 /// Prints one line a run.
 pub(crate) fn main(args: &ListArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
-    let filter = Filter { target: args.target.clone(), limit: Some(args.limit), ..Filter::default() };
+    let filter = Filter {
+        target: args.target.clone(),
+        limit: Some(args.limit),
+        ..Filter::default()
+    };
     let rows = store.runs(&filter)?;
     if args.json {
-        print(&rows.iter().map(|row| json(row).to_string() + "\n").collect::<String>())?;
+        print(
+            &rows
+                .iter()
+                .map(|row| json(row).to_string() + "\n")
+                .collect::<String>(),
+        )?;
         return Ok(Exit::Ok);
     }
     let mut unreadable = Unreadable::default();
     let verified = verifications(&store, args, &mut unreadable)?;
     if rows.is_empty() && verified.is_empty() {
         // A choice that nothing answers to is not a database that holds nothing.
-        let any = !store.runs(&Filter { limit: Some(1), ..Filter::default() })?.is_empty();
+        let any = !store
+            .runs(&Filter {
+                limit: Some(1),
+                ..Filter::default()
+            })?
+            .is_empty();
         print(match any {
-            true => "None of the stored runs was asked for: `hakaru list` shows the latest of all.\n",
+            true => {
+                "None of the stored runs was asked for: `hakaru list` shows the latest of all.\n"
+            }
             false => "No runs are stored yet: `hakaru bench` makes one.\n",
         })?;
         return Ok(unreadable.exit());
@@ -61,27 +77,59 @@ fn runs(rows: &[RunRow], width: Option<usize>) -> String {
         let [run, started, repeat, scenario, outcome, target] = cells;
         format!("{run:<14} {started:<20} {repeat:>3} {scenario:<18} {outcome:<12} {target}")
     };
-    let started = |row: &RunRow| hakaru_report::time::utc(row.started_unix_ms).trim_end_matches(" UTC").to_owned();
+    let started = |row: &RunRow| {
+        hakaru_report::time::utc(row.started_unix_ms)
+            .trim_end_matches(" UTC")
+            .to_owned()
+    };
     let of = |row: &RunRow| {
-        let (number, target) =
-            ((row.repeat + 1).to_string(), plain(if row.target.is_empty() { "–" } else { &row.target }));
-        line([&row.short, &started(row), &number, &plain(&row.scenario), row.outcome.name(), &target])
+        let (number, target) = (
+            (row.repeat + 1).to_string(),
+            plain(if row.target.is_empty() {
+                "–"
+            } else {
+                &row.target
+            }),
+        );
+        line([
+            &row.short,
+            &started(row),
+            &number,
+            &plain(&row.scenario),
+            row.outcome.name(),
+            &target,
+        ])
     };
     let lines: Vec<String> = rows.iter().map(of).collect();
-    let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let widest = lines
+        .iter()
+        .map(|line| line.chars().count())
+        .max()
+        .unwrap_or(0);
     let Some(width) = width.filter(|&width| width < widest) else {
         let head = line(["RUN", "STARTED (UTC)", "#", "SCENARIO", "OUTCOME", "TARGET"]);
         return format!("{head}\n{}\n", lines.join("\n"));
     };
     let narrow = |row: &RunRow| {
-        let target = if row.target.is_empty() { String::new() } else { format!(" on {}", plain(&row.target)) };
+        let target = if row.target.is_empty() {
+            String::new()
+        } else {
+            format!(" on {}", plain(&row.target))
+        };
         let what = format!("{} #{}{target}", plain(&row.scenario), row.repeat + 1);
         // To the minute: so much has room in forty columns.
         let started: String = started(row).chars().take(16).collect();
         let first = format!("{}  {started}  {}", row.short, row.outcome.name());
-        format!("{}\n{}\n", wrapped("", &first, width), wrapped("  ", &what, width))
+        format!(
+            "{}\n{}\n",
+            wrapped("", &first, width),
+            wrapped("  ", &what, width)
+        )
     };
-    format!("Started at (UTC):\n{}", rows.iter().map(narrow).collect::<String>())
+    format!(
+        "Started at (UTC):\n{}",
+        rows.iter().map(narrow).collect::<String>()
+    )
 }
 
 /// Verifications, a line each; nothing when there are none.
@@ -91,7 +139,9 @@ fn verifications(store: &Store, args: &ListArgs, unreadable: &mut Unreadable) ->
         _ => v.target.display_name(),
     };
     let named = |v: &Verification| {
-        args.target.as_ref().is_none_or(|text| target(v).to_lowercase().contains(&text.to_lowercase()))
+        args.target
+            .as_ref()
+            .is_none_or(|text| target(v).to_lowercase().contains(&text.to_lowercase()))
     };
     let found = unreadable.skip("verification", store.verifications(u32::MAX)?);
     let line = |v: &Verification| {
@@ -105,15 +155,31 @@ fn verifications(store: &Store, args: &ListArgs, unreadable: &mut Unreadable) ->
         let target = plain(&target(v));
         match terminal_width().filter(|&width| width < 72 + target.chars().count()) {
             None => format!("{:<37} {started:<20} {outcome:<12} {target}\n", v.id),
-            Some(width) => format!("{}\n{}\n", v.id, wrapped("  ", &format!("{started}  {outcome}  {target}"), width)),
+            Some(width) => format!(
+                "{}\n{}\n",
+                v.id,
+                wrapped("  ", &format!("{started}  {outcome}  {target}"), width)
+            ),
         }
     };
-    let lines: String = found.iter().filter(|v| named(v)).take(args.limit as usize).map(line).collect();
+    let lines: String = found
+        .iter()
+        .filter(|v| named(v))
+        .take(args.limit as usize)
+        .map(line)
+        .collect();
     let head = match terminal_width().is_some_and(|width| width < 80) {
-        false => format!("{:<37} {:<20} {:<12} {}\n", "VERIFICATION", "STARTED (UTC)", "OUTCOME", "TARGET"),
+        false => format!(
+            "{:<37} {:<20} {:<12} {}\n",
+            "VERIFICATION", "STARTED (UTC)", "OUTCOME", "TARGET"
+        ),
         true => "Verifications, started at (UTC):\n".to_owned(),
     };
-    Ok(if lines.is_empty() { lines } else { head + &lines })
+    Ok(if lines.is_empty() {
+        lines
+    } else {
+        head + &lines
+    })
 }
 
 fn json(row: &RunRow) -> serde_json::Value {

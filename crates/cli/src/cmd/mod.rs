@@ -56,7 +56,9 @@ pub(crate) fn width() -> usize {
 /// Columns of the terminal, where there is one that tells.
 pub(crate) fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
-    size.ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
+    size.ok()
+        .map(|size| usize::from(size.ws_col))
+        .filter(|&columns| columns > 0)
 }
 
 /// What follows from a summary, by the rules that ship, and where it stands among published figures and the user's own.
@@ -65,7 +67,11 @@ pub(crate) fn findings(summary: &Summary, shelf: &ReferenceSet) -> RunFindings {
 }
 
 /// The same by other rules.
-pub(crate) fn findings_by(summary: &Summary, shelf: &ReferenceSet, rules: &[UseRule]) -> RunFindings {
+pub(crate) fn findings_by(
+    summary: &Summary,
+    shelf: &ReferenceSet,
+    rules: &[UseRule],
+) -> RunFindings {
     let mut found = hakaru_analysis::findings(summary, rules);
     found.standings = hakaru_analysis::standings(summary, shelf);
     found

@@ -7,8 +7,9 @@ use anyhow::Result;
 use clap::ValueEnum;
 use hakaru_device::guard::{self, Candidate, Erasable, Refusal};
 use hakaru_device::prepare::{
-    self, DiscardError, DiscardKind, FillPattern, FsType, LayoutKind, LayoutTable, MkfsRequest, MountRequest, Mounted,
-    PartitionLayout, Preparation, PrepareError, PrepareStep, StepDone, ToolError,
+    self, DiscardError, DiscardKind, FillPattern, FsType, LayoutKind, LayoutTable, MkfsRequest,
+    MountRequest, Mounted, PartitionLayout, Preparation, PrepareError, PrepareStep, StepDone,
+    ToolError,
 };
 use hakaru_device::{Roots, SpeedMap};
 use std::path::{Path, PathBuf};
@@ -43,7 +44,12 @@ pub(crate) struct PrepareArgs {
     #[arg(long, value_name = "TYPE")]
     mkfs: Option<FsTypeArg>,
     /// Options for that tool, as it takes them: `--mkfs-options="-b 4096"`
-    #[arg(long, value_name = "OPTIONS", requires = "mkfs", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "OPTIONS",
+        requires = "mkfs",
+        allow_hyphen_values = true
+    )]
     mkfs_options: Option<String>,
     /// Label of the file system
     #[arg(long, requires = "mkfs")]
@@ -144,26 +150,48 @@ struct PreparePlan {
 impl PreparePlan {
     /// Everything that can fail is tried here, before anything is lost.
     fn new(args: &PrepareArgs, candidate: &Candidate) -> Result<PreparePlan> {
-        let PrepareArgs { discard, fill, partition, mkfs, mkfs_options, label, mount, mount_options, .. } = args;
+        let PrepareArgs {
+            discard,
+            fill,
+            partition,
+            mkfs,
+            mkfs_options,
+            label,
+            mount,
+            mount_options,
+            ..
+        } = args;
         let node = Path::new("/dev").join(candidate.name());
         let fs = mkfs.map(FsType::from);
-        let partition = partition.map(|table| layout(table, fs, candidate)).transpose()?;
+        let partition = partition
+            .map(|table| layout(table, fs, candidate))
+            .transpose()?;
         let mkfs = fs.map(|fs| MkfsRequest {
             label: label.clone(),
-            options: mkfs_options.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect(),
+            options: mkfs_options
+                .iter()
+                .flat_map(|text| text.split_whitespace())
+                .map(str::to_owned)
+                .collect(),
             ..MkfsRequest::new(fs)
         });
         let command = match &mkfs {
             Some(request) => request.command(&part_of(&node, partition.is_some()))?,
             None => Vec::new(),
         };
-        let mount = mount.as_ref().zip(fs).map(|(at, fs)| mount_request(at, fs, mount_options)).transpose()?;
+        let mount = mount
+            .as_ref()
+            .zip(fs)
+            .map(|(at, fs)| mount_request(at, fs, mount_options))
+            .transpose()?;
         let plan = PreparePlan {
-            discard: discard.map(
-                |kind| {
-                    if kind == DiscardArg::Secure { DiscardKind::Secure } else { DiscardKind::Plain }
-                },
-            ),
+            discard: discard.map(|kind| {
+                if kind == DiscardArg::Secure {
+                    DiscardKind::Secure
+                } else {
+                    DiscardKind::Plain
+                }
+            }),
             fill: fill.map(|fill| match fill {
                 FillArg::Zero => FillPattern::Zeroes,
                 FillArg::Ones => FillPattern::Ones,
@@ -192,7 +220,10 @@ impl PreparePlan {
             DiscardKind::Plain => "discard all of it".to_owned(),
             DiscardKind::Secure => "discard all of it securely".to_owned(),
         }));
-        words.extend(self.fill.map(|pattern| format!("fill all of it with {pattern}")));
+        words.extend(
+            self.fill
+                .map(|pattern| format!("fill all of it with {pattern}")),
+        );
         words.extend(self.partition.as_ref().map(|(_, script)| {
             let lines: Vec<&str> = script.lines().filter(|line| !line.is_empty()).collect();
             format!("write a partition table with sfdisk: {}", lines.join("; "))
@@ -201,11 +232,21 @@ impl PreparePlan {
             words.push(self.command.join(" "));
         }
         words.extend(self.mount.as_ref().map(|mount| {
-            let options = if mount.options.is_empty() { "defaults" } else { &mount.options };
+            let options = if mount.options.is_empty() {
+                "defaults"
+            } else {
+                &mount.options
+            };
             format!("mount it at {} with {options}", mount.at.display())
         }));
-        words.extend(self.level.map(|percent| format!("use up space until {percent} % of it is taken")));
-        words.extend(self.drop_caches.then(|| "empty the caches of the host".to_owned()));
+        words.extend(
+            self.level
+                .map(|percent| format!("use up space until {percent} % of it is taken")),
+        );
+        words.extend(
+            self.drop_caches
+                .then(|| "empty the caches of the host".to_owned()),
+        );
         words
     }
 }
@@ -220,9 +261,16 @@ fn part_of(node: &Path, partitioned: bool) -> PathBuf {
     }
 }
 
-fn layout(table: PartitionTableArg, fs: Option<FsType>, candidate: &Candidate) -> Result<(PartitionLayout, String)> {
+fn layout(
+    table: PartitionTableArg,
+    fs: Option<FsType>,
+    candidate: &Candidate,
+) -> Result<(PartitionLayout, String)> {
     if candidate.partition().is_some() {
-        anyhow::bail!("{} is a partition already: name the whole disk, or leave --partition out", candidate.name());
+        anyhow::bail!(
+            "{} is a partition already: name the whole disk, or leave --partition out",
+            candidate.name()
+        );
     }
     if prepare::shows_no_partitions(candidate.name(), &Roots::live()) {
         anyhow::bail!(
@@ -231,7 +279,11 @@ fn layout(table: PartitionTableArg, fs: Option<FsType>, candidate: &Candidate) -
             candidate.name()
         );
     }
-    let block = candidate.identity().device.known().map_or(512, |device| device.logical_block);
+    let block = candidate
+        .identity()
+        .device
+        .known()
+        .map_or(512, |device| device.logical_block);
     let size = candidate.size();
     PartitionLayout::tool()?;
     let kind = fs.map_or(LayoutKind::Linux, LayoutKind::of);
@@ -251,7 +303,9 @@ fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
     match std::fs::read_dir(&absolute).map(|mut entries| entries.next().is_some()) {
         Ok(false) => {}
         Ok(true) => {
-            anyhow::bail!("{shown} is not empty, and a mount would hide what is in it: name an empty or new folder")
+            anyhow::bail!(
+                "{shown} is not empty, and a mount would hide what is in it: name an empty or new folder"
+            )
         }
         Err(_) if absolute.exists() => {
             anyhow::bail!("{shown} is no folder that can be read: name another")
@@ -260,9 +314,15 @@ fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
         Err(_) => anyhow::bail!("there is no folder above {shown}: make it first"),
     }
     if !prepare::can_mount(fs.name(), &Roots::live()) {
-        anyhow::bail!("this kernel has no {fs}, neither built in nor as a module: use another file system");
+        anyhow::bail!(
+            "this kernel has no {fs}, neither built in nor as a module: use another file system"
+        );
     }
-    Ok(MountRequest { fs_type: fs.name().to_owned(), options: options.to_owned(), at: absolute })
+    Ok(MountRequest {
+        fs_type: fs.name().to_owned(),
+        options: options.to_owned(),
+        at: absolute,
+    })
 }
 
 /// Plans, asks for leave, and does it.
@@ -282,14 +342,21 @@ pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    let steps: String = plan.words().iter().map(|step| format!("  {step}\n")).collect();
+    let steps: String = plan
+        .words()
+        .iter()
+        .map(|step| format!("  {step}\n"))
+        .collect();
     let intent = format!("{}\nWould do:\n{steps}", erase::called(&candidate));
     if args.dry_run && args.json {
         print(&erase::outlook_json(&args.device, &plan.words(), true)?)?;
         return Ok(Exit::Ok);
     }
     if args.dry_run {
-        print(&format!("{intent}{}Nothing was done.\n", erase::losses(&args.device)))?;
+        print(&format!(
+            "{intent}{}Nothing was done.\n",
+            erase::losses(&args.device)
+        ))?;
         return Ok(Exit::Ok);
     }
     let id = args.erase.as_deref().unwrap_or_default();
@@ -313,7 +380,14 @@ pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
 impl PrepareArgs {
     /// Whether nothing is asked for that would need leave to erase.
     fn only_drops_caches(&self) -> bool {
-        let PrepareArgs { discard, fill, partition, mkfs, drop_caches, .. } = self;
+        let PrepareArgs {
+            discard,
+            fill,
+            partition,
+            mkfs,
+            drop_caches,
+            ..
+        } = self;
         *drop_caches && discard.is_none() && fill.is_none() && partition.is_none() && mkfs.is_none()
     }
 }
@@ -327,13 +401,25 @@ fn drop_caches(args: &PrepareArgs, roots: Roots) -> Result<Exit> {
     }
     let words = "empty the caches of the host".to_owned();
     if args.dry_run {
-        let text = format!("{name}\nWould do:\n  {words}\nNothing would be lost.\nNothing was done.\n");
-        print(&if args.json { erase::outlook_json(&args.device, &[words], false)? } else { text })?;
+        let text =
+            format!("{name}\nWould do:\n  {words}\nNothing would be lost.\nNothing was done.\n");
+        print(&if args.json {
+            erase::outlook_json(&args.device, &[words], false)?
+        } else {
+            text
+        })?;
         return Ok(Exit::Ok);
     }
     let mut preparation = Preparation::begin(&recover::folder()?, roots)?;
     match preparation.drop_caches() {
-        Ok(()) => ready(args, PrepareResult { speed: None, mounted: None }, preparation),
+        Ok(()) => ready(
+            args,
+            PrepareResult {
+                speed: None,
+                mounted: None,
+            },
+            preparation,
+        ),
         Err(error) => Ok(undo(error, preparation)),
     }
 }
@@ -351,16 +437,22 @@ fn carry_out(
     walking: &mut ScanReporter,
     roots: &Roots,
 ) -> Result<PrepareResult, PrepareError> {
-    let mut done = PrepareResult { speed: None, mounted: None };
+    let mut done = PrepareResult {
+        speed: None,
+        mounted: None,
+    };
     if let Some(kind) = plan.discard {
         preparation.discard(&erasable, kind, &mut |progress| walking.tell(progress))?;
     }
     if let Some(pattern) = plan.fill {
-        done.speed = Some(preparation.fill(&erasable, pattern, &mut |progress| walking.tell(progress))?);
+        done.speed =
+            Some(preparation.fill(&erasable, pattern, &mut |progress| walking.tell(progress))?);
     }
     if let Some((layout, _)) = &plan.partition {
         walking.doing("writing a partition table");
-        erasable = preparation.partition(erasable, layout)?.into_partition(1, roots)?;
+        erasable = preparation
+            .partition(erasable, layout)?
+            .into_partition(1, roots)?;
     }
     if let Some(request) = &plan.mkfs {
         walking.doing(&format!("making {}", request.fs));
@@ -369,7 +461,9 @@ fn carry_out(
     if let Some(request) = &plan.mount {
         let mounted = preparation.mount(erasable, request)?;
         if let Some(percent) = plan.level {
-            preparation.fill_level(mounted.folder(), percent, plan.seed, &mut |progress| walking.tell(progress))?;
+            preparation.fill_level(mounted.folder(), percent, plan.seed, &mut |progress| {
+                walking.tell(progress)
+            })?;
         }
         done.mounted = Some(mounted);
     }
@@ -382,7 +476,10 @@ fn carry_out(
 
 /// Says why it ended, and takes back what can be.
 fn undo(error: PrepareError, preparation: Preparation) -> Exit {
-    let refused = matches!(&error, PrepareError::Refused(Refusal::Busy { .. } | Refusal::Stale { .. }));
+    let refused = matches!(
+        &error,
+        PrepareError::Refused(Refusal::Busy { .. } | Refusal::Stale { .. })
+    );
     let exit = match (ScanReporter::stopped(), refused) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Refused,
@@ -392,10 +489,15 @@ fn undo(error: PrepareError, preparation: Preparation) -> Exit {
         &error,
         PrepareError::Fill(_)
             | PrepareError::Discard(
-                DiscardError::Refused { .. } | DiscardError::Pulled { .. } | DiscardError::Interrupted { .. }
+                DiscardError::Refused { .. }
+                    | DiscardError::Pulled { .. }
+                    | DiscardError::Interrupted { .. }
             )
             | PrepareError::Tool(ToolError::Failed { .. })
-            | PrepareError::Io { doing: "partitioned", .. }
+            | PrepareError::Io {
+                doing: "partitioned",
+                ..
+            }
     );
     complain(&error.into());
     if began || !preparation.steps().is_empty() {
@@ -462,17 +564,32 @@ mod tests {
         let part = |node: &str| part_of(Path::new(node), true).display().to_string();
         assert_eq!(part("/dev/sdb"), "/dev/sdb1");
         assert_eq!(part("/dev/mmcblk0"), "/dev/mmcblk0p1");
-        assert_eq!(part_of(Path::new("/dev/loop3"), false), Path::new("/dev/loop3"));
+        assert_eq!(
+            part_of(Path::new("/dev/loop3"), false),
+            Path::new("/dev/loop3")
+        );
     }
 
     #[test]
     fn a_mount_hides_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let told = |at: &Path| mount_request(at, FsType::Ext4, "").map(|request| request.at).map_err(|e| e.to_string());
+        let told = |at: &Path| {
+            mount_request(at, FsType::Ext4, "")
+                .map(|request| request.at)
+                .map_err(|e| e.to_string())
+        };
         assert_eq!(told(&dir.path().join("new")), Ok(dir.path().join("new")));
-        assert!(told(&dir.path().join("a/b")).unwrap_err().contains("make it first"));
+        assert!(
+            told(&dir.path().join("a/b"))
+                .unwrap_err()
+                .contains("make it first")
+        );
         std::fs::write(dir.path().join("thesis.odt"), "years of work").unwrap();
         assert!(told(dir.path()).unwrap_err().contains("not empty"));
-        assert!(told(&dir.path().join("thesis.odt")).unwrap_err().contains("name another"));
+        assert!(
+            told(&dir.path().join("thesis.odt"))
+                .unwrap_err()
+                .contains("name another")
+        );
     }
 }

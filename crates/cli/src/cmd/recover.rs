@@ -36,8 +36,10 @@ pub(crate) fn folder() -> Result<PathBuf> {
 }
 
 fn folder_from(xdg_state_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
-    let absolute = |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = absolute(xdg_state_home).or_else(|| absolute(home).map(|home| home.join(".local/state")));
+    let absolute =
+        |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
+    let state =
+        absolute(xdg_state_home).or_else(|| absolute(home).map(|home| home.join(".local/state")));
     state.map(|folder| folder.join("hakaru"))
 }
 
@@ -47,7 +49,10 @@ pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     let (spools, journals) = (hakaru_store::left(&database), prepare::pending(&folder));
     if spools.is_empty() && journals.is_empty() {
         let folder = folder.display();
-        print(&format!("Nothing was left behind: no run beside {}, no journal in {folder}.\n", database.display()))?;
+        print(&format!(
+            "Nothing was left behind: no run beside {}, no journal in {folder}.\n",
+            database.display()
+        ))?;
         return Ok(Exit::Ok);
     }
     let mut worst = Exit::Ok;
@@ -79,15 +84,29 @@ pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
 
 /// Stores what runs that were cut short had measured; or only tells of them.
 fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
-    let mut store = if list { only_to_tell(database)? } else { Store::open(database)? };
+    let mut store = if list {
+        only_to_tell(database)?
+    } else {
+        Store::open(database)?
+    };
     let mut worst = Exit::Ok;
     for spool in spools {
-        let held = if list { store.look_into(spool) } else { store.keep_cut_short(spool) };
+        let held = if list {
+            store.look_into(spool)
+        } else {
+            store.keep_cut_short(spool)
+        };
         match held {
             Ok(OrphanedRun::Running) => {
                 anstream::eprintln!("{}: its run goes on, so it is left alone", spool.display())
             }
-            Ok(held) => worst = worst.and(print(&format!("{}\n  {}\n", spool.display(), run(&held, list)))),
+            Ok(held) => {
+                worst = worst.and(print(&format!(
+                    "{}\n  {}\n",
+                    spool.display(),
+                    run(&held, list)
+                )))
+            }
             Err(error) => {
                 complain(&cause(error));
                 worst = Exit::Failed;
@@ -117,9 +136,22 @@ fn cause(error: LeftError) -> anyhow::Error {
 /// What one spool tells.
 fn run(held: &OrphanedRun, list: bool) -> String {
     let what = |record: &RunRecord| {
-        let done = record.phases.iter().map(|phase| phase.name.as_str()).collect::<Vec<_>>().join(", ");
-        let how = if record.outcome == Outcome::Interrupted { "cut short" } else { "measured and not stored then" };
-        format!("{} of {}, {how}: {done}", record.scenario.name, record.target.display_name())
+        let done = record
+            .phases
+            .iter()
+            .map(|phase| phase.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ");
+        let how = if record.outcome == Outcome::Interrupted {
+            "cut short"
+        } else {
+            "measured and not stored then"
+        };
+        format!(
+            "{} of {}, {how}: {done}",
+            record.scenario.name,
+            record.target.display_name()
+        )
     };
     // What a scenario and a device are called is what a stranger wrote.
     plain(&match held {
@@ -127,7 +159,12 @@ fn run(held: &OrphanedRun, list: bool) -> String {
             format!("{}; to be stored as run {}", what(record), record.id)
         }
         OrphanedRun::Run(record) => {
-            format!("{}; stored as run {} (`hakaru show {}`)", what(record), record.id, record.id)
+            format!(
+                "{}; stored as run {} (`hakaru show {}`)",
+                what(record),
+                record.id,
+                record.id
+            )
         }
         OrphanedRun::Nothing { scenario } if list => {
             format!("{scenario}: nothing was measured yet; to be removed")
@@ -149,9 +186,17 @@ fn one(journal: &Path, list: bool) -> Result<(String, bool), JournalError> {
     } else {
         let recovery = prepare::recover(journal, &roots)?;
         let complete = recovery.is_complete();
-        (recovery.restarted, recovery.items.iter().map(ToString::to_string).collect(), complete)
+        (
+            recovery.restarted,
+            recovery.items.iter().map(ToString::to_string).collect(),
+            complete,
+        )
     };
-    let when = if restarted { ", from before the system was restarted" } else { "" };
+    let when = if restarted {
+        ", from before the system was restarted"
+    } else {
+        ""
+    };
     let mut text = format!("{}{when}\n", journal.display());
     for item in &items {
         text += &format!("  {item}\n");
@@ -171,10 +216,21 @@ mod tests {
 
     #[test]
     fn journals_lie_in_the_users_state_folder() {
-        let found = |xdg: Option<&str>, home: Option<&str>| folder_from(xdg.map(Into::into), home.map(Into::into));
-        assert_eq!(found(Some("/state"), Some("/home/me")), Some("/state/hakaru".into()));
-        assert_eq!(found(None, Some("/home/me")), Some("/home/me/.local/state/hakaru".into()));
-        assert_eq!(found(Some("relative"), Some("/home/me")), Some("/home/me/.local/state/hakaru".into()));
+        let found = |xdg: Option<&str>, home: Option<&str>| {
+            folder_from(xdg.map(Into::into), home.map(Into::into))
+        };
+        assert_eq!(
+            found(Some("/state"), Some("/home/me")),
+            Some("/state/hakaru".into())
+        );
+        assert_eq!(
+            found(None, Some("/home/me")),
+            Some("/home/me/.local/state/hakaru".into())
+        );
+        assert_eq!(
+            found(Some("relative"), Some("/home/me")),
+            Some("/home/me/.local/state/hakaru".into())
+        );
         assert_eq!(found(None, None), None);
     }
 }

@@ -51,20 +51,23 @@ pub(crate) enum Form {
 }
 
 /// Why there is no such file of anything but a campaign.
-pub(crate) const NO_TABLE: &str =
-    "only `hakaru campaign report` writes Parquet: name a file that ends in .html, .md, .csv or .txt instead";
+pub(crate) const NO_TABLE: &str = "only `hakaru campaign report` writes Parquet: name a file that ends in .html, .md, .csv or .txt instead";
 
 impl Form {
     /// Those that can be asked for of runs.
     fn of_runs() -> impl TypedValueParser<Value = Form> {
-        let forms = Form::value_variants().iter().filter(|form| **form != Form::Parquet);
+        let forms = Form::value_variants()
+            .iter()
+            .filter(|form| **form != Form::Parquet);
         PossibleValuesParser::new(forms.filter_map(Form::to_possible_value))
             .try_map(|name| Form::from_str(&name, false))
     }
 
     /// The one that was asked for, else that of the ending of the file, else HTML.
     pub(crate) fn of(asked: Option<Form>, output: Option<&Path>) -> Form {
-        let ending = output.and_then(|path| path.extension()?.to_str()).map(str::to_ascii_lowercase);
+        let ending = output
+            .and_then(|path| path.extension()?.to_str())
+            .map(str::to_ascii_lowercase);
         asked.unwrap_or(match ending.as_deref() {
             Some("md" | "markdown") => Form::Markdown,
             Some("csv") => Form::Csv,
@@ -80,7 +83,12 @@ impl Form {
 /// # Errors
 /// When the folder or a file cannot be written.
 pub(crate) fn write_charts(charts: &[hakaru_report::Chart], folder: &Path) -> Result<()> {
-    let failed = || format!("cannot write the charts to {}; name another folder with --charts", folder.display());
+    let failed = || {
+        format!(
+            "cannot write the charts to {}; name another folder with --charts",
+            folder.display()
+        )
+    };
     std::fs::create_dir_all(folder).named(failed)?;
     for chart in charts {
         let file = folder.join(format!("{}.svg", chart.name));
@@ -101,8 +109,16 @@ pub(crate) fn find(store: &Store, name: &str, series: bool) -> Result<Vec<RunRec
 pub(crate) fn readable(store: &Store, name: &str, series: bool) -> Result<Readable<RunRecord>> {
     let id = match name {
         "latest" => {
-            let newest = store.runs(&Filter { limit: Some(1), ..Filter::default() })?.into_iter().next();
-            newest.ok_or_else(|| not_there("no runs are stored yet: `hakaru bench` makes one"))?.id
+            let newest = store
+                .runs(&Filter {
+                    limit: Some(1),
+                    ..Filter::default()
+                })?
+                .into_iter()
+                .next();
+            newest
+                .ok_or_else(|| not_there("no runs are stored yet: `hakaru bench` makes one"))?
+                .id
         }
         name => name.to_owned(),
     };
@@ -117,7 +133,10 @@ fn summaries(store: &Store, names: &[String], unreadable: &mut Unreadable) -> Re
     let mut all = Vec::new();
     for name in names {
         let records = unreadable.skip_some("run", readable(store, name, true)?)?;
-        if records.first().is_some_and(|first| seen.insert(first.series.clone())) {
+        if records
+            .first()
+            .is_some_and(|first| seen.insert(first.series.clone()))
+        {
             all.push(hakaru_analysis::summarize(&records));
         }
     }
@@ -134,9 +153,14 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let mut unreadable = Unreadable::default();
     let summaries = summaries(&store, &args.runs, &mut unreadable)?;
-    let (shelf, rules) = (super::shelf::load(&store), crate::rules::load(args.rules.as_deref())?);
-    let findings: Vec<RunFindings> =
-        summaries.iter().map(|summary| super::findings_by(summary, &shelf, &rules)).collect();
+    let (shelf, rules) = (
+        super::shelf::load(&store),
+        crate::rules::load(args.rules.as_deref())?,
+    );
+    let findings: Vec<RunFindings> = summaries
+        .iter()
+        .map(|summary| super::findings_by(summary, &shelf, &rules))
+        .collect();
     if let Some(folder) = &args.charts {
         write_charts(&hakaru_report::charts(&summaries), folder)?;
     }
@@ -146,8 +170,14 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
         Form::Csv => hakaru_report::csv_with(&summaries, &findings),
         Form::Html => hakaru_report::html_with(&summaries, &findings),
         Form::Terminal => {
-            let one = |(summary, found)| hakaru_report::terminal_with(summary, found, width(), false);
-            summaries.iter().zip(&findings).map(one).collect::<Vec<_>>().join("\n")
+            let one =
+                |(summary, found)| hakaru_report::terminal_with(summary, found, width(), false);
+            summaries
+                .iter()
+                .zip(&findings)
+                .map(one)
+                .collect::<Vec<_>>()
+                .join("\n")
         }
         Form::Parquet => bail!(NO_TABLE),
     };
@@ -155,7 +185,9 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
         print(&text)?;
         return Ok(unreadable.exit());
     }
-    let Some(first) = summaries.first() else { bail!("no runs were named") };
+    let Some(first) = summaries.first() else {
+        bail!("no runs were named")
+    };
     let path = place::write_report(&store, args.output.as_deref(), &first.series, &text)?;
     print(&format!("{}\n", path.display()))?;
     Ok(unreadable.exit())

@@ -41,7 +41,10 @@ enum ReferencesAction {
 /// A name by which something can be found again.
 fn some_name(text: &str) -> Result<String, String> {
     match text.trim() {
-        "" => Err("a name is needed, by which it can be told from the others and taken off again".to_owned()),
+        "" => Err(
+            "a name is needed, by which it can be told from the others and taken off again"
+                .to_owned(),
+        ),
         name => Ok(name.to_owned()),
     }
 }
@@ -88,20 +91,30 @@ fn own(store: &Store) -> Result<ReferenceSet> {
             return Ok(ReferenceSet::default());
         }
         Err(error) => {
-            return Err(error).with_context(|| format!("cannot read your shelf {}", path.display()));
+            return Err(error)
+                .with_context(|| format!("cannot read your shelf {}", path.display()));
         }
     };
-    serde_json::from_str(&text)
-        .with_context(|| format!("{} is not a shelf; mend it, or move it away to begin a new one", path.display()))
+    serde_json::from_str(&text).with_context(|| {
+        format!(
+            "{} is not a shelf; mend it, or move it away to begin a new one",
+            path.display()
+        )
+    })
 }
 
 /// Keeps others from changing the shelf until it is dropped: who changes it reads it first, and one change would be lost.
 fn lock(store: &Store) -> Result<File> {
     let path = path(store).with_extension("json.lock");
-    let locked = File::options().create(true).truncate(false).write(true).open(&path).and_then(|file| {
-        rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
-        Ok(file)
-    });
+    let locked = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .and_then(|file| {
+            rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
+            Ok(file)
+        });
     locked.with_context(|| format!("cannot lock your shelf with {}", path.display()))
 }
 
@@ -118,7 +131,10 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&new, path)?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
 }
 
@@ -128,7 +144,9 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
     let _locked = lock(store)?;
     let mut shelf = own(store)?;
     if shelf.entries.iter().any(|entry| entry.card == name) {
-        bail!("`{name}` is on the shelf already; take it off with `hakaru shelf remove`, or choose another name");
+        bail!(
+            "`{name}` is on the shelf already; take it off with `hakaru shelf remove`, or choose another name"
+        );
     }
     let entries = hakaru_analysis::references::entries(&summary, OWN, name);
     if entries.is_empty() {
@@ -138,7 +156,11 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
         );
     }
     if shelf.sources.is_empty() {
-        shelf.sources.push(ReferenceSource { id: OWN.into(), title: "your shelf".into(), note: String::new() });
+        shelf.sources.push(ReferenceSource {
+            id: OWN.into(),
+            title: "your shelf".into(),
+            note: String::new(),
+        });
     }
     let told = format!("{} of {name} put on the shelf\n", figures(entries.len()));
     shelf.entries.extend(entries);
@@ -153,18 +175,27 @@ fn remove(store: &Store, name: &str) -> Result<()> {
     shelf.entries.retain(|entry| entry.card != name);
     let gone = before - shelf.entries.len();
     if gone == 0 {
-        let told = format!("nothing of yours on the shelf is called `{name}`; `hakaru shelf` lists what is there");
+        let told = format!(
+            "nothing of yours on the shelf is called `{name}`; `hakaru shelf` lists what is there"
+        );
         return Err(not_there(told));
     }
     save(store, &shelf)?;
-    print(&format!("{} of {name} taken off the shelf\n", figures(gone)))
+    print(&format!(
+        "{} of {name} taken off the shelf\n",
+        figures(gone)
+    ))
 }
 
 /// Source by source, a line a figure.
 fn listed(shelf: &ReferenceSet) -> String {
     let mut text = String::new();
     for source in &shelf.sources {
-        let entries: Vec<&ReferenceEntry> = shelf.entries.iter().filter(|entry| entry.source == source.id).collect();
+        let entries: Vec<&ReferenceEntry> = shelf
+            .entries
+            .iter()
+            .filter(|entry| entry.source == source.id)
+            .collect();
         if entries.is_empty() {
             continue;
         }

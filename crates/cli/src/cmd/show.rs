@@ -37,7 +37,10 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let mut unreadable = Unreadable::default();
-    let records = unreadable.skip_some("run", super::report::readable(&store, &args.run, args.series)?)?;
+    let records = unreadable.skip_some(
+        "run",
+        super::report::readable(&store, &args.run, args.series)?,
+    )?;
     if args.json {
         let text = match &records[..] {
             [only] if !args.series => serde_json::to_string_pretty(only)?,
@@ -47,25 +50,43 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
         return Ok(unreadable.exit());
     }
     if args.format.is_some() {
-        records.iter().try_for_each(|record| print(&line_by_line(&as_fio(record))))?;
+        records
+            .iter()
+            .try_for_each(|record| print(&line_by_line(&as_fio(record))))?;
         return Ok(unreadable.exit());
     }
     let summary = hakaru_analysis::summarize(&records);
     let findings = super::findings(&summary, &super::shelf::load(&store));
-    print(&hakaru_report::terminal_with(&summary, &findings, width(), true))?;
+    print(&hakaru_report::terminal_with(
+        &summary,
+        &findings,
+        width(),
+        true,
+    ))?;
     Ok(unreadable.exit())
 }
 
 /// A record as fio would print it.
 fn as_fio(record: &RunRecord) -> String {
-    if let Origin::Imported { program, reported, .. } = &record.origin
+    if let Origin::Imported {
+        program, reported, ..
+    } = &record.origin
         && reported.blocks.iter().any(|block| block.name == "report")
     {
         return hakaru_dialects::import::fio::print(reported, program);
     }
-    let jobs = record.scenario.phases.iter().map(|phase| vec![JobExtras::default(); phase.jobs.len()]);
+    let jobs = record
+        .scenario
+        .phases
+        .iter()
+        .map(|phase| vec![JobExtras::default(); phase.jobs.len()]);
     let extras: Vec<Vec<JobExtras>> = jobs.collect();
-    let mut view = RunView::of(hakaru_dialects::fio::VERSION, &record.scenario, &extras, &record.phases);
+    let mut view = RunView::of(
+        hakaru_dialects::fio::VERSION,
+        &record.scenario,
+        &extras,
+        &record.phases,
+    );
     view.shown_unix_ms = record.started_unix_ms;
     normal(&view)
 }
@@ -87,6 +108,9 @@ mod tests {
     #[test]
     fn no_name_of_a_stranger_commands_the_terminal() {
         let told = line_by_line("evil\u{1b}]0;x\u{7}: (groupid=0)\r\n\n  write: IOPS=1");
-        assert_eq!(told, "evil\u{fffd}]0;x\u{fffd}: (groupid=0)\u{fffd}\n\n  write: IOPS=1");
+        assert_eq!(
+            told,
+            "evil\u{fffd}]0;x\u{fffd}: (groupid=0)\u{fffd}\n\n  write: IOPS=1"
+        );
     }
 }

@@ -19,7 +19,11 @@ impl Unreadable {
     }
 
     /// The same; where nothing can be read, that is an error.
-    pub(crate) fn skip_some<T>(&mut self, what: &str, mut found: Readable<T>) -> anyhow::Result<Vec<T>> {
+    pub(crate) fn skip_some<T>(
+        &mut self,
+        what: &str,
+        mut found: Readable<T>,
+    ) -> anyhow::Result<Vec<T>> {
         if found.records.is_empty() && !found.unreadable.is_empty() {
             return Err(found.unreadable.remove(0).1.into());
         }
@@ -28,13 +32,21 @@ impl Unreadable {
 
     /// Names one.
     pub(crate) fn name(&mut self, what: &str, id: &str, because: impl Into<anyhow::Error>) {
-        complain(&because.into().context(format!("cannot read {what} {id}, so it is skipped")));
+        complain(
+            &because
+                .into()
+                .context(format!("cannot read {what} {id}, so it is skipped")),
+        );
         self.count += 1;
     }
 
     /// How the program ends.
     pub(crate) fn exit(&self) -> Exit {
-        if self.count == 0 { Exit::Ok } else { Exit::Failed }
+        if self.count == 0 {
+            Exit::Ok
+        } else {
+            Exit::Failed
+        }
     }
 }
 

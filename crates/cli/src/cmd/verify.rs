@@ -67,7 +67,10 @@ pub(crate) struct VerifyArgs {
 /// Verifies a device or free space, stores what was found, and shows it.
 pub(crate) fn main(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.json && place::is_stdout(args.output.as_deref()) {
-        return Ok(usage("--json and --output=- both go to standard output: leave one out, or name a file".to_owned()));
+        return Ok(usage(
+            "--json and --output=- both go to standard output: leave one out, or name a file"
+                .to_owned(),
+        ));
     }
     let kind = std::fs::metadata(&args.path).map(|metadata| metadata.file_type());
     match kind {
@@ -115,7 +118,13 @@ impl VerifyTarget {
         let started_unix_ms = hakaru_campaign::now_unix_ms();
         // Another seed each time: what an earlier run left must not pass for what this one wrote.
         let seed = args.seed.unwrap_or(started_unix_ms as u64);
-        VerifyTarget { identity, scope, seed, started_unix_ms, begun: Instant::now() }
+        VerifyTarget {
+            identity,
+            scope,
+            seed,
+            started_unix_ms,
+            begun: Instant::now(),
+        }
     }
 
     fn verification(self, verdict: IntegrityVerdict) -> Verification {
@@ -139,7 +148,10 @@ impl VerifyTarget {
 
 fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.size.is_some() {
-        return Ok(usage("--size is for the free space of a directory; a device is verified as a whole".to_owned()));
+        return Ok(usage(
+            "--size is for the free space of a directory; a device is verified as a whole"
+                .to_owned(),
+        ));
     }
     let roots = Roots::live();
     let candidate = match guard::passive(&args.path, &roots) {
@@ -148,7 +160,10 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     };
     let identity = hakaru_device::identify(&args.path, &roots);
     let size = candidate.size();
-    let block = identity.device.known().map_or(512, |device| device.logical_block);
+    let block = identity
+        .device
+        .known()
+        .map_or(512, |device| device.logical_block);
     let extent = match (args.quick, args.keep) {
         (false, _) => VerifyExtent::Whole,
         (true, false) => VerifyExtent::Samples,
@@ -156,7 +171,11 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     };
     let sampled = args.quick && verify::is_sampled(size, block);
     if args.dry_run {
-        return dry_run(args, &candidate, sampled.then(|| verify::keeps(size, block)));
+        return dry_run(
+            args,
+            &candidate,
+            sampled.then(|| verify::keeps(size, block)),
+        );
     }
     if args.keep {
         enough_memory(verify::keeps(size, block), &roots)?;
@@ -169,10 +188,16 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     };
     let mut preparation = Preparation::begin(&recover::folder()?, roots)?;
     let restored = args.keep;
-    let scope = if sampled { Scope::Samples { restored } } else { Scope::Whole { restored } };
+    let scope = if sampled {
+        Scope::Samples { restored }
+    } else {
+        Scope::Whole { restored }
+    };
     let ground = VerifyTarget::new(args, identity, scope);
     let mut walking = ScanReporter::new(args.quiet);
-    let found = preparation.verify(&erasable, extent, ground.seed, &mut |progress| walking.tell(progress));
+    let found = preparation.verify(&erasable, extent, ground.seed, &mut |progress| {
+        walking.tell(progress)
+    });
     walking.end();
     // Given back before anything is shown, which may wait for a pager.
     drop(erasable);
@@ -197,33 +222,49 @@ fn enough_memory(needed: Bytes, roots: &Roots) -> Result<()> {
 fn dry_run(args: &VerifyArgs, candidate: &Candidate, samples: Option<Bytes>) -> Result<Exit> {
     let what = match (samples, args.keep) {
         (None, false) => "Would write all of it, and read it back.".to_owned(),
-        (None, true) => "Would write all of it, read it back, and put back what is there now.".to_owned(),
+        (None, true) => {
+            "Would write all of it, read it back, and put back what is there now.".to_owned()
+        }
         (Some(bytes), false) => {
             format!("Would write samples of up to {bytes} in all, and read them back.")
         }
         (Some(bytes), true) => {
-            format!("Would write samples of up to {bytes} in all, read them back, and put back what is there now.")
+            format!(
+                "Would write samples of up to {bytes} in all, read them back, and put back what is there now."
+            )
         }
     };
     if args.json {
         print(&erase::outlook_json(&args.path, &[what], !args.keep)?)?;
         return Ok(Exit::Ok);
     }
-    let losses = if args.keep { String::new() } else { erase::losses(&args.path) };
-    print(&format!("{}\n{what}\n{losses}Nothing was done.\n", erase::called(candidate)))?;
+    let losses = if args.keep {
+        String::new()
+    } else {
+        erase::losses(&args.path)
+    };
+    print(&format!(
+        "{}\n{what}\n{losses}Nothing was done.\n",
+        erase::called(candidate)
+    ))?;
     Ok(Exit::Ok)
 }
 
 fn folder(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.quick || args.erase.is_some() {
-        return Ok(usage("--quick, --keep and --erase are for devices; free space is verified with --size".to_owned()));
+        return Ok(usage(
+            "--quick, --keep and --erase are for devices; free space is verified with --size"
+                .to_owned(),
+        ));
     }
     let identity = hakaru_device::identify(&args.path, &Roots::live());
     if args.dry_run {
         let free = FreeSpace::at(&args.path)
             .with_context(|| format!("the free space of {} cannot be read", args.path.display()))?;
         let taken = FreeSpace::usable(free, args.size);
-        let text = format!("Would fill {taken} of {free} of free space with files that have no name, read them back, ");
+        let text = format!(
+            "Would fill {taken} of {free} of free space with files that have no name, read them back, "
+        );
         let text = format!("{text}and give the space back.");
         match args.json {
             true => print(&erase::outlook_json(&args.path, &[text], false)?)?,
@@ -238,14 +279,18 @@ fn folder(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     let folder = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
     let ground = VerifyTarget::new(args, identity, Scope::FreeSpace { folder });
     let mut walking = ScanReporter::new(args.quiet);
-    let found = verify::verify(&mut space, ground.seed, &mut |progress| walking.tell(progress));
+    let found = verify::verify(&mut space, ground.seed, &mut |progress| {
+        walking.tell(progress)
+    });
     walking.end();
     drop(space);
     match found {
         Ok(verdict) => {
             if verdict.claimed < announced {
                 let room = verdict.claimed;
-                anstream::eprintln!("There was room for {room} of {announced}: the rest was used up meanwhile.");
+                anstream::eprintln!(
+                    "There was room for {room} of {announced}: the rest was used up meanwhile."
+                );
             }
             Ok(finish(args, &mut store, &ground.verification(verdict)))
         }
@@ -271,7 +316,8 @@ fn finish(args: &VerifyArgs, store: &mut Store, verification: &Verification) -> 
         (false, false) => Exit::Interrupted,
     };
     let stored = store.append_verification(verification);
-    exit.and(show(args, store, verification)).and(stored.map(|_| ()).context("the result could not be stored"))
+    exit.and(show(args, store, verification))
+        .and(stored.map(|_| ()).context("the result could not be stored"))
 }
 
 fn show(args: &VerifyArgs, store: &Store, verification: &Verification) -> Result<()> {
@@ -282,12 +328,17 @@ fn show(args: &VerifyArgs, store: &Store, verification: &Verification) -> Result
     if args.json {
         let printed = print(&(serde_json::to_string_pretty(verification)? + "\n"));
         if args.output.is_some() {
-            let path = place::write_report(store, args.output.as_deref(), &verification.id, &page())?;
+            let path =
+                place::write_report(store, args.output.as_deref(), &verification.id, &page())?;
             anstream::eprintln!("Report: {}", path.display());
         }
         return printed;
     }
-    let printed = print(&hakaru_report::verification_terminal(verification, width(), true));
+    let printed = print(&hakaru_report::verification_terminal(
+        verification,
+        width(),
+        true,
+    ));
     let path = place::write_report(store, args.output.as_deref(), &verification.id, &page())?;
     printed?;
     print(&format!("\nReport: {}\n", path.display()))

@@ -27,8 +27,14 @@ pub(crate) fn without_duplicates(
 ) -> Result<Vec<Imported>> {
     let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
     let mut of_ios: BTreeMap<u64, Vec<&RunRow>> = BTreeMap::new();
-    rows.iter().for_each(|row| of_ios.entry(row.ios).or_default().push(row));
-    let mut stored = KnownRuns { store, of_ios, labelled, taken: BTreeSet::new() };
+    rows.iter()
+        .for_each(|row| of_ios.entry(row.ios).or_default().push(row));
+    let mut stored = KnownRuns {
+        store,
+        of_ios,
+        labelled,
+        taken: BTreeSet::new(),
+    };
     let mut kept = Vec::with_capacity(found.len());
     for (made, better) in found.iter().zip(better(&found)) {
         let twin = match better {
@@ -37,13 +43,23 @@ pub(crate) fn without_duplicates(
             None => stored.twin(made)?,
         };
         kept.push(twin.is_none());
-        *told += &twin.map_or_else(String::new, |twin| format!("{}: {twin}\n", plain(source(&made.record))));
+        *told += &twin.map_or_else(String::new, |twin| {
+            format!("{}: {twin}\n", plain(source(&made.record)))
+        });
     }
-    Ok(found.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(made, _)| made).collect())
+    Ok(found
+        .into_iter()
+        .zip(kept)
+        .filter(|(_, kept)| *kept)
+        .map(|(made, _)| made)
+        .collect())
 }
 
 fn words(twin: &RunRecord, where_it_is: &str) -> String {
-    format!("the same measurement as in {}, which {where_it_is}: not stored once more", plain(source(twin)))
+    format!(
+        "the same measurement as in {}, which {where_it_is}: not stored once more",
+        plain(source(twin))
+    )
 }
 
 fn source(record: &RunRecord) -> &str {
@@ -72,17 +88,28 @@ fn rank(made: &Imported) -> u32 {
 /// Of each of those that come together, another one that tells more of the same measurement.
 fn better(found: &[Imported]) -> Vec<Option<usize>> {
     let mut of_ios: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    found.iter().enumerate().for_each(|(at, made)| of_ios.entry(ios(&made.record)).or_default().push(at));
+    found
+        .iter()
+        .enumerate()
+        .for_each(|(at, made)| of_ios.entry(ios(&made.record)).or_default().push(at));
     let better = |at: usize| {
         let made = &found[at];
         // The same output of one program in one text twice is a repeat that prints alike.
-        let repeats = |other: &Imported| source(&other.record) == source(&made.record) && other.format == made.format;
-        let others = of_ios.get(&ios(&made.record)).into_iter().flatten().copied();
+        let repeats = |other: &Imported| {
+            source(&other.record) == source(&made.record) && other.format == made.format
+        };
+        let others = of_ios
+            .get(&ios(&made.record))
+            .into_iter()
+            .flatten()
+            .copied();
         let candidate = |&other: &usize| {
             let first = (rank(&found[other]), other) < (rank(made), at);
             first && !repeats(&found[other]) && found[other].record.id != made.record.id
         };
-        others.filter(candidate).find(|&other| same_measurement(&found[other].record, &made.record))
+        others
+            .filter(candidate)
+            .find(|&other| same_measurement(&found[other].record, &made.record))
     };
     (0..found.len()).map(better).collect()
 }
@@ -110,9 +137,14 @@ impl KnownRuns<'_> {
                 continue;
             }
             // What came through a pipe has no name that could tell it from the same content under a name.
-            if same_measurement(&stored, &made.record) || !made.named && same_content(&stored, &made.record) {
+            if same_measurement(&stored, &made.record)
+                || !made.named && same_content(&stored, &made.record)
+            {
                 self.taken.insert(row.id.clone());
-                return Ok(Some(words(&stored, &format!("is stored as run {}", row.short))));
+                return Ok(Some(words(
+                    &stored,
+                    &format!("is stored as run {}", row.short),
+                )));
             }
         }
         Ok(None)
@@ -123,11 +155,15 @@ impl KnownRuns<'_> {
 fn same_content(a: &RunRecord, b: &RunRecord) -> bool {
     let timeless = |record: &RunRecord| {
         let mut phases = record.phases.clone();
-        phases.iter_mut().for_each(|phase| phase.started_unix_ms = 0);
+        phases
+            .iter_mut()
+            .for_each(|phase| phase.started_unix_ms = 0);
         phases
     };
     let reported = |record: &RunRecord| match &record.origin {
-        Origin::Imported { program, reported, .. } => Some((program.clone(), reported.clone())),
+        Origin::Imported {
+            program, reported, ..
+        } => Some((program.clone(), reported.clone())),
         Origin::Measured { .. } => None,
     };
     a.scenario == b.scenario && reported(a) == reported(b) && timeless(a) == timeless(b)
@@ -139,13 +175,21 @@ const APART_MS: u64 = 26 * 3_600_000;
 /// Whether two results are of one measurement.
 fn same_measurement(a: &RunRecord, b: &RunRecord) -> bool {
     let workers = |record: &RunRecord| -> Vec<WorkerRecord> {
-        record.phases.iter().flat_map(|phase| phase.workers.iter().cloned()).collect()
+        record
+            .phases
+            .iter()
+            .flat_map(|phase| phase.workers.iter().cloned())
+            .collect()
     };
     let (of_a, of_b) = (workers(a), workers(b));
-    let ops = |(a, b): (&WorkerRecord, &WorkerRecord)| Op::ALL.map(|op| same_op(&a.ops[op], &b.ops[op]));
+    let ops =
+        |(a, b): (&WorkerRecord, &WorkerRecord)| Op::ALL.map(|op| same_op(&a.ops[op], &b.ops[op]));
     let judged: Vec<MatchStrength> = of_a.iter().zip(&of_b).flat_map(ops).collect();
     of_a.len() == of_b.len()
-        && of_a.iter().zip(&of_b).all(|(a, b)| a.runtime.as_millis() == b.runtime.as_millis())
+        && of_a
+            .iter()
+            .zip(&of_b)
+            .all(|(a, b)| a.runtime.as_millis() == b.runtime.as_millis())
         && a.started_unix_ms.abs_diff(b.started_unix_ms) <= APART_MS
         && judged.iter().all(|sameness| *sameness != MatchStrength::No)
         && judged.contains(&MatchStrength::Shown)
@@ -175,7 +219,11 @@ fn same_op(a: &OpRecord, b: &OpRecord) -> MatchStrength {
     let near = |a: f64, b: f64, share: f64| (a - b).abs() <= 10.0 + a.max(b) * share;
     let longest = near(a.max as f64, b.max as f64, 0.05);
     let same = longest && near(mean(a), mean(b), 0.002) && near(deviation(a), deviation(b), 0.005);
-    if same { MatchStrength::Shown } else { MatchStrength::No }
+    if same {
+        MatchStrength::Shown
+    } else {
+        MatchStrength::No
+    }
 }
 
 fn mean(stat: &Samples) -> f64 {
@@ -183,6 +231,9 @@ fn mean(stat: &Samples) -> f64 {
 }
 
 fn deviation(stat: &Samples) -> f64 {
-    let square_of_sum = stat.sum.checked_mul(stat.sum).map_or(0, |square| square / u128::from(stat.count));
+    let square_of_sum = stat
+        .sum
+        .checked_mul(stat.sum)
+        .map_or(0, |square| square / u128::from(stat.count));
     (stat.sum_sq.saturating_sub(square_of_sum) as f64 / (stat.count as f64 - 1.0)).sqrt()
 }

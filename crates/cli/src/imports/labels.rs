@@ -33,19 +33,29 @@ impl LabelRules {
     ///
     /// # Errors
     /// When `X=NAME` names nothing that was found, or two names are given for everything.
-    pub(crate) fn read(options: &[String], texts: &[ImportText], found: &ImportResult) -> Result<LabelRules> {
+    pub(crate) fn read(
+        options: &[String],
+        texts: &[ImportText],
+        found: &ImportResult,
+    ) -> Result<LabelRules> {
         let mut rules = LabelRules::default();
         for option in options {
             match option.split_once('=') {
                 Some((of, name)) if !name.trim().is_empty() => {
                     let (of, name) = (of.trim().to_owned(), name.trim().to_owned());
-                    if !found.runs.iter().any(|run| is_called(run, &texts[run.source], &of)) {
+                    if !found
+                        .runs
+                        .iter()
+                        .any(|run| is_called(run, &texts[run.source], &of))
+                    {
                         bail!("{}", unknown(&of, texts, found));
                     }
                     rules.of.push((of, name));
                 }
                 _ if rules.all.is_some() => {
-                    bail!("--label names everything twice; `--label FILE=NAME` or `--label HEADING=NAME` names a part");
+                    bail!(
+                        "--label names everything twice; `--label FILE=NAME` or `--label HEADING=NAME` names a part"
+                    );
                 }
                 _ => rules.all = Some(option.clone()),
             }
@@ -55,7 +65,8 @@ impl LabelRules {
 
     fn asked(&self, run: &FoundRun, text: &ImportText) -> Option<String> {
         let of = self.of.iter().find(|(of, _)| is_called(run, text, of));
-        of.map(|(_, name)| name.clone()).or_else(|| self.all.clone())
+        of.map(|(_, name)| name.clone())
+            .or_else(|| self.all.clone())
     }
 
     /// Whether any name was given.
@@ -65,29 +76,52 @@ impl LabelRules {
 }
 
 fn unknown(of: &str, texts: &[ImportText], found: &ImportResult) -> String {
-    let known: BTreeSet<String> =
-        found.runs.iter().flat_map(|run| names(run, &texts[run.source])).filter(|name| !name.is_empty()).collect();
-    let known: Vec<String> = known.iter().take(12).map(|name| format!("`{}`", plain(name))).collect();
-    format!("--label {of}=…: no heading, file, disk or file system is called `{of}`; there are: {}", known.join(", "))
+    let known: BTreeSet<String> = found
+        .runs
+        .iter()
+        .flat_map(|run| names(run, &texts[run.source]))
+        .filter(|name| !name.is_empty())
+        .collect();
+    let known: Vec<String> = known
+        .iter()
+        .take(12)
+        .map(|name| format!("`{}`", plain(name)))
+        .collect();
+    format!(
+        "--label {of}=…: no heading, file, disk or file system is called `{of}`; there are: {}",
+        known.join(", ")
+    )
 }
 
 fn is_called(run: &FoundRun, text: &ImportText, name: &str) -> bool {
-    names(run, text).iter().any(|known| known.eq_ignore_ascii_case(name))
+    names(run, text)
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// What a run may be called by: its headings, its file, its disk, its file system.
 fn names(run: &FoundRun, text: &ImportText) -> Vec<String> {
     let context = &run.run.context;
     let file = Path::new(&text.name);
-    let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+    let part =
+        |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
     let mut names = context.headings.clone();
     names.extend(
-        [Some(text.name.clone()), part(file.file_name()), part(file.file_stem()), label_of(&text.name)]
+        [
+            Some(text.name.clone()),
+            part(file.file_name()),
+            part(file.file_stem()),
+            label_of(&text.name),
+        ]
+        .into_iter()
+        .flatten(),
+    );
+    names.extend(context.disks.iter().cloned());
+    names.extend(
+        [context.filesystem.clone(), context.device.clone()]
             .into_iter()
             .flatten(),
     );
-    names.extend(context.disks.iter().cloned());
-    names.extend([context.filesystem.clone(), context.device.clone()].into_iter().flatten());
     names.extend(raw_device(run));
     names.retain(|name| !name.is_empty());
     names
@@ -95,7 +129,11 @@ fn names(run: &FoundRun, text: &ImportText) -> Vec<String> {
 
 /// The device that was measured, where no file system was in between.
 fn raw_device(run: &FoundRun) -> Option<String> {
-    run.run.path.as_ref().filter(|path| path.starts_with("/dev")).map(|path| path.display().to_string())
+    run.run
+        .path
+        .as_ref()
+        .filter(|path| path.starts_with("/dev"))
+        .map(|path| path.display().to_string())
 }
 
 /// The name of a file without folder, ending and the number of the run: `ext4` for `logs/ext4-2.txt`.
@@ -103,21 +141,38 @@ fn label_of(name: &str) -> Option<String> {
     let stem = Path::new(name).file_stem()?.to_str()?;
     let bare = stem.trim_end_matches(|c: char| c.is_ascii_digit());
     let cut = bare.trim_end_matches(['-', '_', '.', ' ']);
-    Some(if bare != stem && cut != bare && !cut.is_empty() { cut } else { stem }.to_owned())
+    Some(
+        if bare != stem && cut != bare && !cut.is_empty() {
+            cut
+        } else {
+            stem
+        }
+        .to_owned(),
+    )
 }
 
 /// The name of each run in the order in which they were found, and what there is to say of those that had to be told apart.
-pub(crate) fn labels(texts: &[ImportText], found: &ImportResult, rules: &LabelRules) -> (Vec<Label>, String) {
+pub(crate) fn labels(
+    texts: &[ImportText],
+    found: &ImportResult,
+    rules: &LabelRules,
+) -> (Vec<Label>, String) {
     let mut labels = Vec::with_capacity(found.runs.len());
     let mut groups: BTreeMap<(Option<usize>, Option<String>), Vec<usize>> = BTreeMap::new();
     for (index, run) in found.runs.iter().enumerate() {
         let text = &texts[run.source];
         let asked = rules.asked(run, text);
         let of_file = || label_of(&text.name).filter(|_| text.is_file);
-        let label = Label { asked: asked.is_some(), name: asked.or_else(|| run.run.label.clone()).or_else(of_file) };
+        let label = Label {
+            asked: asked.is_some(),
+            name: asked.or_else(|| run.run.label.clone()).or_else(of_file),
+        };
         // Who gives one name to several files says that they are of one thing.
         let alone = (label.asked || label.name.is_none()).then_some(run.source);
-        groups.entry((alone, label.name.clone())).or_default().push(index);
+        groups
+            .entry((alone, label.name.clone()))
+            .or_default()
+            .push(index);
         labels.push(label);
     }
     let mut told = String::new();
@@ -140,7 +195,10 @@ pub(crate) fn labels(texts: &[ImportText], found: &ImportResult, rules: &LabelRu
             labels[index].name = Some(name);
         }
         let file = plain(&texts[runs[0].source].name);
-        let first = suffixes.iter().find(|suffix| !suffix.is_empty()).map_or("", String::as_str);
+        let first = suffixes
+            .iter()
+            .find(|suffix| !suffix.is_empty())
+            .map_or("", String::as_str);
         told += &format!(
             "{file}: runs of one job differ in their {}, so they do not repeat one another: {}; --label \"{}=NAME\" \
              names one of them\n",
@@ -160,14 +218,24 @@ fn aspects() -> Vec<Aspect> {
         (
             "heading",
             Box::new(move |run| {
-                run.run.context.headings.get(level).map_or_else(String::new, |text| without_repeat(text))
+                run.run
+                    .context
+                    .headings
+                    .get(level)
+                    .map_or_else(String::new, |text| without_repeat(text))
             }),
         )
     };
     let mut all: Vec<Aspect> = (0..8).map(heading).collect();
-    all.push(("file system", Box::new(|run| run.run.context.filesystem.clone().unwrap_or_default())));
+    all.push((
+        "file system",
+        Box::new(|run| run.run.context.filesystem.clone().unwrap_or_default()),
+    ));
     all.push(("disk", Box::new(|run| run.run.context.disks.join("+"))));
-    all.push(("device", Box::new(|run| raw_device(run).unwrap_or_default())));
+    all.push((
+        "device",
+        Box::new(|run| raw_device(run).unwrap_or_default()),
+    ));
     all
 }
 
@@ -186,20 +254,30 @@ fn tell_apart(runs: &[&FoundRun]) -> (Vec<String>, Vec<&'static str>) {
         for ((job, suffix), value) in jobs.iter().zip(&suffixes).zip(&values) {
             // An unknown disk is no other disk; no heading is a place of its own.
             if !value.is_empty() || name == "heading" {
-                known.entry((*job, suffix.as_slice())).or_default().insert(value);
+                known
+                    .entry((*job, suffix.as_slice()))
+                    .or_default()
+                    .insert(value);
             }
         }
         if known.values().all(|values| values.len() < 2) {
             continue;
         }
-        for (suffix, value) in suffixes.iter_mut().zip(values).filter(|(_, value)| !value.is_empty()) {
+        for (suffix, value) in suffixes
+            .iter_mut()
+            .zip(values)
+            .filter(|(_, value)| !value.is_empty())
+        {
             suffix.push(value);
         }
         if names.last() != Some(&name) {
             names.push(name);
         }
     }
-    (suffixes.into_iter().map(|parts| parts.join(", ")).collect(), names)
+    (
+        suffixes.into_iter().map(|parts| parts.join(", ")).collect(),
+        names,
+    )
 }
 
 /// Words of headings that count repeats of one thing.
@@ -229,7 +307,10 @@ const REPEATS: [&str; 20] = [
 /// A heading without what only counts repeats: nothing of `Run 2` and `2nd run`, `SD card` of `SD card, run 3`.
 fn without_repeat(heading: &str) -> String {
     let words: Vec<&str> = heading.split_whitespace().collect();
-    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let bare = |word: &str| {
+        word.trim_matches(|c: char| !c.is_alphanumeric())
+            .to_lowercase()
+    };
     let is_number = |word: &str| {
         let word = bare(word);
         let digits = word.trim_end_matches(|c: char| c.is_alphabetic() || c == '回' || c == '目');
@@ -238,19 +319,31 @@ fn without_repeat(heading: &str) -> String {
             && ["", "st", "nd", "rd", "th", "回目", "回"].contains(&&word[digits.len()..])
     };
     let is_repeat = |word: &str| REPEATS.contains(&bare(word).as_str());
-    if words.iter().all(|word| is_number(word) || is_repeat(word) || bare(word).is_empty()) {
+    if words
+        .iter()
+        .all(|word| is_number(word) || is_repeat(word) || bare(word).is_empty())
+    {
         return String::new();
     }
-    let near = |at: Option<usize>| at.and_then(|at| words.get(at)).is_some_and(|word| is_repeat(word));
+    let near = |at: Option<usize>| {
+        at.and_then(|at| words.get(at))
+            .is_some_and(|word| is_repeat(word))
+    };
     let counts = |at: usize| {
         is_number(words[at]) && (near(at.checked_sub(1)) || near(Some(at + 1)))
             || is_repeat(words[at])
-                && [at.checked_sub(1), Some(at + 1)]
-                    .into_iter()
-                    .any(|at| at.and_then(|at| words.get(at)).is_some_and(|word| is_number(word)))
+                && [at.checked_sub(1), Some(at + 1)].into_iter().any(|at| {
+                    at.and_then(|at| words.get(at))
+                        .is_some_and(|word| is_number(word))
+                })
     };
-    let kept: Vec<&str> = (0..words.len()).filter(|&at| !counts(at)).map(|at| words[at]).collect();
-    kept.join(" ").trim_end_matches([',', ':', '-', '–', '(', ')', ' ']).to_owned()
+    let kept: Vec<&str> = (0..words.len())
+        .filter(|&at| !counts(at))
+        .map(|at| words[at])
+        .collect();
+    kept.join(" ")
+        .trim_end_matches([',', ':', '-', '–', '(', ')', ' '])
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -268,7 +361,16 @@ mod tests {
 
     #[test]
     fn headings_that_count_repeats_tell_nothing_apart() {
-        for repeat in ["Run 1", "run #2", "2nd run", "Second test", "3", "No. 4", "3回目", "Try again"] {
+        for repeat in [
+            "Run 1",
+            "run #2",
+            "2nd run",
+            "Second test",
+            "3",
+            "No. 4",
+            "3回目",
+            "Try again",
+        ] {
             assert_eq!(without_repeat(repeat), "", "{repeat}");
         }
         assert_eq!(without_repeat("SD card, run 3"), "SD card");

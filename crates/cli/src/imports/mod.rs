@@ -31,16 +31,21 @@ pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
     let found = find(&texts, &own, None);
     let mut records = own.records;
     records.extend(
-        records_of(&texts, &found, &labels(&texts, &found, &LabelRules::default()).0)
-            .into_iter()
-            .map(|imported| imported.record),
+        records_of(
+            &texts,
+            &found,
+            &labels(&texts, &found, &LabelRules::default()).0,
+        )
+        .into_iter()
+        .map(|imported| imported.record),
     );
     Ok(records)
 }
 
 /// Reads a mapping of the columns of a table.
 pub(crate) fn read_mapping(path: &Path) -> Result<csv::ColumnMapping> {
-    let text = std::fs::read_to_string(path).named(|| format!("cannot read the mapping {}", path.display()))?;
+    let text = std::fs::read_to_string(path)
+        .named(|| format!("cannot read the mapping {}", path.display()))?;
     toml::from_str(&text).with_context(|| format!("{} is no mapping of columns", path.display()))
 }
 
@@ -59,15 +64,25 @@ pub(crate) fn own_results(texts: &[ImportText]) -> (OwnRecords, String) {
     for (index, ImportText { name, text, .. }) in texts.iter().enumerate() {
         let trimmed = text.trim_start();
         let lines = trimmed.starts_with("{\"format\":");
-        let ours = ["\"scenario\":", "\"verdict\":"].iter().any(|key| text.contains(key));
+        let ours = ["\"scenario\":", "\"verdict\":"]
+            .iter()
+            .any(|key| text.contains(key));
         let pretty = trimmed.starts_with(['{', '[']) && ours && text.contains("\"format\":");
         if !lines && !pretty {
             continue;
         }
         own.texts.insert(index);
         let before = (own.records.len(), own.verifications.len());
-        let lines = if lines { text.clone() } else { one_a_line(trimmed) };
-        for (number, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let lines = if lines {
+            text.clone()
+        } else {
+            one_a_line(trimmed)
+        };
+        for (number, line) in lines
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+        {
             if let Err(why) = own.read(line) {
                 told += &(plain(&format!("{name}:{}: not read: {why}", number + 1)) + "\n");
             }
@@ -85,7 +100,9 @@ impl OwnRecords {
         match hakaru_store::import_verification(line) {
             Some(Ok(verification)) => self.verifications.push(verification),
             Some(Err(error)) => return Err(error.to_string()),
-            None => self.records.push(hakaru_store::import(line).map_err(|error| error.to_string())?),
+            None => self
+                .records
+                .push(hakaru_store::import(line).map_err(|error| error.to_string())?),
         }
         Ok(())
     }
@@ -101,7 +118,11 @@ fn one_a_line(text: &str) -> String {
 }
 
 /// Everything that is not our own: tables by their mapping or their header, the rest by what it looks like.
-pub(crate) fn find(texts: &[ImportText], own: &OwnRecords, mapping: Option<&csv::ColumnMapping>) -> ImportResult {
+pub(crate) fn find(
+    texts: &[ImportText],
+    own: &OwnRecords,
+    mapping: Option<&csv::ColumnMapping>,
+) -> ImportResult {
     let mut tables = Vec::new();
     let mut sources = Vec::new();
     let mut unmapped = Vec::new();
@@ -109,14 +130,29 @@ pub(crate) fn find(texts: &[ImportText], own: &OwnRecords, mapping: Option<&csv:
         let header = text.text.lines().next().unwrap_or_default();
         let own_names = csv::mapping_of_header(header);
         let named = text.name.ends_with(".csv") || text.name == "standard input";
-        let table = mapping.filter(|_| named).cloned().or(own_names).filter(|_| !own.texts.contains(&index));
+        let table = mapping
+            .filter(|_| named)
+            .cloned()
+            .or(own_names)
+            .filter(|_| !own.texts.contains(&index));
         if text.name.ends_with(".csv") && table.is_none() && !own.texts.contains(&index) {
-            let why = "this table does not say what its columns hold: say it with --map=FILE".to_owned();
-            unmapped.push((index, Unread { line: 1, text: header.chars().take(60).collect(), why }));
+            let why =
+                "this table does not say what its columns hold: say it with --map=FILE".to_owned();
+            unmapped.push((
+                index,
+                Unread {
+                    line: 1,
+                    text: header.chars().take(60).collect(),
+                    why,
+                },
+            ));
         }
         let is_other = own.texts.contains(&index) || table.is_some();
         tables.extend(table.map(|mapping| (index, mapping)));
-        sources.push(SourceText { name: &text.name, text: if is_other { "" } else { &text.text } });
+        sources.push(SourceText {
+            name: &text.name,
+            text: if is_other { "" } else { &text.text },
+        });
     }
     let mut found = import(&sources);
     unmapped.retain(|(index, _)| found.runs.iter().all(|run| run.source != *index));
@@ -125,7 +161,9 @@ pub(crate) fn find(texts: &[ImportText], own: &OwnRecords, mapping: Option<&csv:
         let (runs, unread) = csv::import(&texts[index].text, &mapping);
         let source = |run| hakaru_dialects::import::FoundRun { source: index, run };
         found.runs.extend(runs.into_iter().map(source));
-        found.unread.extend(unread.into_iter().map(|unread| (index, unread)));
+        found
+            .unread
+            .extend(unread.into_iter().map(|unread| (index, unread)));
     }
     found.runs.sort_by_key(|found| found.source);
     found
@@ -133,5 +171,9 @@ pub(crate) fn find(texts: &[ImportText], own: &OwnRecords, mapping: Option<&csv:
 
 /// Verifications are rare, and not told of where there are none.
 pub(crate) fn and_verified(count: usize) -> String {
-    if count == 0 { String::new() } else { format!(" and {}", counted(count, "verification")) }
+    if count == 0 {
+        String::new()
+    } else {
+        format!(" and {}", counted(count, "verification"))
+    }
 }

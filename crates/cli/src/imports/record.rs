@@ -2,7 +2,9 @@
 
 use super::ImportText;
 use super::labels::Label;
-use hakaru_dialects::import::{FoundRun, ImportResult, ImportedRun, SourceFormat, TimeBasis, unknown_environment};
+use hakaru_dialects::import::{
+    FoundRun, ImportResult, ImportedRun, SourceFormat, TimeBasis, unknown_environment,
+};
 use hakaru_model::record::{FORMAT, Origin, RunRecord};
 use hakaru_report::plain;
 use jiff::Timestamp;
@@ -20,17 +22,28 @@ pub(crate) struct Imported {
 }
 
 /// Everything that was found, as records; `labels` has the name of each.
-pub(crate) fn records_of(texts: &[ImportText], found: &ImportResult, labels: &[Label]) -> Vec<Imported> {
+pub(crate) fn records_of(
+    texts: &[ImportText],
+    found: &ImportResult,
+    labels: &[Label],
+) -> Vec<Imported> {
     // Repeats may print alike to the last digit: within one text they are told apart by their order.
     let mut alike: BTreeMap<(usize, String), u32> = BTreeMap::new();
     let zone = TimeZone::system();
     let record = |(one, label): (&FoundRun, &Label)| {
         let name = label.name.as_deref();
-        let before = alike.entry((one.source, id_of(&one.run, name, 0))).or_default();
+        let before = alike
+            .entry((one.source, id_of(&one.run, name, 0)))
+            .or_default();
         let id = id_of(&one.run, name, *before);
         *before += 1;
         let record = record_of(&one.run, &texts[one.source], name, id, &zone);
-        Imported { record, format: one.run.format, named: name.is_some(), asked: label.asked }
+        Imported {
+            record,
+            format: one.run.format,
+            named: name.is_some(),
+            asked: label.asked,
+        }
     };
     found.runs.iter().zip(labels).map(record).collect()
 }
@@ -43,7 +56,11 @@ pub(crate) fn about_the_clock(found: &ImportResult) -> String {
     let zone = TimeZone::system();
     let offset = Timestamp::now().to_zoned(zone.clone()).offset();
     let unnamed = || {
-        if offset.is_zero() { "UTC".to_owned() } else { format!("UTC{offset}") }
+        if offset.is_zero() {
+            "UTC".to_owned()
+        } else {
+            format!("UTC{offset}")
+        }
     };
     let here = zone.iana_name().map_or_else(unnamed, plain);
     format!(
@@ -55,8 +72,17 @@ pub(crate) fn about_the_clock(found: &ImportResult) -> String {
 /// Milliseconds since 1970 UTC. A time that a change of the clocks left out or gave twice is taken as people take it.
 fn moment(ms: i64, clock: TimeBasis, zone: &TimeZone) -> i64 {
     let on_the_wall = || {
-        let shown = Timestamp::from_millisecond(ms).ok()?.to_zoned(TimeZone::UTC).datetime();
-        Some(shown.to_zoned(zone.clone()).ok()?.timestamp().as_millisecond())
+        let shown = Timestamp::from_millisecond(ms)
+            .ok()?
+            .to_zoned(TimeZone::UTC)
+            .datetime();
+        Some(
+            shown
+                .to_zoned(zone.clone())
+                .ok()?
+                .timestamp()
+                .as_millisecond(),
+        )
     };
     match clock {
         TimeBasis::Utc => ms,
@@ -64,17 +90,27 @@ fn moment(ms: i64, clock: TimeBasis, zone: &TimeZone) -> i64 {
     }
 }
 
-fn record_of(run: &ImportedRun, text: &ImportText, label: Option<&str>, id: String, zone: &TimeZone) -> RunRecord {
+fn record_of(
+    run: &ImportedRun,
+    text: &ImportText,
+    label: Option<&str>,
+    id: String,
+    zone: &TimeZone,
+) -> RunRecord {
     let mut phases = run.phases.clone();
     if run.started_unix_ms.is_some() {
-        phases.iter_mut().for_each(|phase| phase.started_unix_ms = moment(phase.started_unix_ms, run.clock, zone));
+        phases.iter_mut().for_each(|phase| {
+            phase.started_unix_ms = moment(phase.started_unix_ms, run.clock, zone)
+        });
     }
     RunRecord {
         format: FORMAT,
         series: id.clone(),
         id,
         repeat: 0,
-        started_unix_ms: run.started_unix_ms.map_or(text.changed_unix_ms, |ms| moment(ms, run.clock, zone)),
+        started_unix_ms: run
+            .started_unix_ms
+            .map_or(text.changed_unix_ms, |ms| moment(ms, run.clock, zone)),
         origin: Origin::Imported {
             program: run.program.clone(),
             source: text.name.clone(),
@@ -95,7 +131,14 @@ fn record_of(run: &ImportedRun, text: &ImportText, label: Option<&str>, id: Stri
 /// how many of the same came before it in its text.
 fn id_of(run: &ImportedRun, label: Option<&str>, before: u32) -> String {
     let mut name = Name::default();
-    let content = (label, &run.program, &run.scenario, &run.phases, &run.reported, run.started_unix_ms);
+    let content = (
+        label,
+        &run.program,
+        &run.scenario,
+        &run.phases,
+        &run.reported,
+        run.started_unix_ms,
+    );
     // What was read from text can be written as text, and sums refuse no bytes.
     let _ = serde_json::to_writer(&mut name, &content);
     if before > 0 {

@@ -27,7 +27,8 @@ impl ImportSeries {
             == (record.target.display_name(), unstated(record))
             && same_jobs(&self.first.scenario, &record.scenario);
         // Who gives the name says that the things are one; the caveat of the series says that the disks differ.
-        same && record.target.label.is_some() && (made.asked || difference(&self.first, record).is_none())
+        same && record.target.label.is_some()
+            && (made.asked || difference(&self.first, record).is_none())
     }
 }
 
@@ -51,16 +52,28 @@ pub(crate) fn joined(
         if !ids.insert(made.record.id.clone()) {
             continue;
         }
-        let key = (made.record.target.display_name(), made.record.scenario.name.clone());
+        let key = (
+            made.record.target.display_name(),
+            made.record.scenario.name.clone(),
+        );
         if looked_at.insert(key.clone()) {
-            let of_key = |row: &&RunRow| (&row.target, &row.scenario) == (&key.0, &key.1) && row.id == row.series;
+            let of_key = |row: &&RunRow| {
+                (&row.target, &row.scenario) == (&key.0, &key.1) && row.id == row.series
+            };
             for row in rows.iter().filter(of_key) {
                 let first = match store.run(&row.id) {
                     Err(error) if error.is_unreadable() => continue,
                     found => found?,
                 };
-                let runs = rows.iter().filter(|other| other.series == row.series).map(|other| other.repeat + 1).max();
-                series.push(ImportSeries { first, runs: runs.unwrap_or(1) });
+                let runs = rows
+                    .iter()
+                    .filter(|other| other.series == row.series)
+                    .map(|other| other.repeat + 1)
+                    .max();
+                series.push(ImportSeries {
+                    first,
+                    runs: runs.unwrap_or(1),
+                });
             }
         }
         if let Some(series) = series.iter_mut().find(|series| series.is_joined_by(&made)) {
@@ -71,7 +84,10 @@ pub(crate) fn joined(
                 *told += &plain(&other);
                 told.push('\n');
             }
-            series.push(ImportSeries { first: made.record.clone(), runs: 1 });
+            series.push(ImportSeries {
+                first: made.record.clone(),
+                runs: 1,
+            });
         }
         joined.push(made.record);
     }
@@ -87,23 +103,40 @@ fn unlike(series: &[ImportSeries], record: &RunRecord) -> Option<String> {
     let differs = |other: &ImportSeries| difference(&other.first, record);
     let what = series.iter().filter(alike).find_map(differs)?;
     let name = record.target.display_name();
-    Some(format!("{name}: not a repeat of the runs that are stored under this name: {what}; --label gives it another"))
+    Some(format!(
+        "{name}: not a repeat of the runs that are stored under this name: {what}; --label gives it another"
+    ))
 }
 
 /// In what two runs differ that repeats of one thing have in common, as far as both tell.
 fn difference(a: &RunRecord, b: &RunRecord) -> Option<String> {
     let kind = |record: &RunRecord| {
-        let kind = record.target.filesystem.as_ref().map(|filesystem| filesystem.fs_type.clone());
-        kind.filter(|kind| kind != Filesystem::UNNAMED).unwrap_or_default()
+        let kind = record
+            .target
+            .filesystem
+            .as_ref()
+            .map(|filesystem| filesystem.fs_type.clone());
+        kind.filter(|kind| kind != Filesystem::UNNAMED)
+            .unwrap_or_default()
     };
     let raw = |record: &RunRecord| {
         let path = &record.target.path;
-        if path.starts_with("/dev") { path.display().to_string() } else { String::new() }
+        if path.starts_with("/dev") {
+            path.display().to_string()
+        } else {
+            String::new()
+        }
     };
-    let aspects: [(&str, String, String); 3] =
-        [("file system", kind(a), kind(b)), ("disk", reported_disks(a), reported_disks(b)), ("device", raw(a), raw(b))];
+    let aspects: [(&str, String, String); 3] = [
+        ("file system", kind(a), kind(b)),
+        ("disk", reported_disks(a), reported_disks(b)),
+        ("device", raw(a), raw(b)),
+    ];
     let differs = |(_, a, b): &(&str, String, String)| !a.is_empty() && !b.is_empty() && a != b;
-    aspects.into_iter().find(differs).map(|(what, a, b)| format!("the {what} is {b} rather than {a}"))
+    aspects
+        .into_iter()
+        .find(differs)
+        .map(|(what, a, b)| format!("the {what} is {b} rather than {a}"))
 }
 
 /// What the output of another program does not say of its jobs.

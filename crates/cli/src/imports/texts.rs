@@ -38,7 +38,12 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
             let mut files = Vec::new();
             files_below(path, 0, &mut files)?;
             files.sort();
-            texts.extend(files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?);
+            texts.extend(
+                files
+                    .iter()
+                    .map(|file| read(file))
+                    .collect::<Result<Vec<_>>>()?,
+            );
         } else {
             texts.push(read(path)?);
         }
@@ -64,8 +69,13 @@ fn files_below(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()
 fn read(path: &Path) -> Result<ImportText> {
     let name = path.display().to_string();
     let file = File::open(path).named(|| format!("cannot read {name}"))?;
-    let meta = file.metadata().with_context(|| format!("cannot read {name}"))?;
-    let since = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let meta = file
+        .metadata()
+        .with_context(|| format!("cannot read {name}"))?;
+    let since = meta
+        .modified()
+        .ok()
+        .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     Ok(ImportText {
         text: bounded(file, &name, if meta.is_file() { LARGEST } else { LONGEST })?,
         name,
@@ -77,11 +87,16 @@ fn read(path: &Path) -> Result<ImportText> {
 /// All of it, if that is no more than so much.
 fn bounded(from: impl Read, name: &str, most: Bytes) -> Result<String> {
     let mut bytes = Vec::new();
-    from.take(most.0 + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    from.take(most.0 + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {name}"))?;
     if bytes.len() as u64 > most.0 {
-        bail!("cannot read {name}: it is longer than {most}, and no more than that is read of it; cut it into pieces");
+        bail!(
+            "cannot read {name}: it is longer than {most}, and no more than that is read of it; cut it into pieces"
+        );
     }
-    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 #[cfg(test)]
@@ -90,8 +105,16 @@ mod tests {
 
     #[test]
     fn nothing_is_read_without_bound() {
-        let told = bounded(std::io::repeat(0), "/dev/zero", Bytes(1 << 20)).unwrap_err().to_string();
-        assert!(told.contains("/dev/zero: it is longer than 1 MiB"), "{told}");
-        assert_eq!(bounded(&b"a\xffb"[..], "x", Bytes(3)).unwrap(), "a\u{fffd}b");
+        let told = bounded(std::io::repeat(0), "/dev/zero", Bytes(1 << 20))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            told.contains("/dev/zero: it is longer than 1 MiB"),
+            "{told}"
+        );
+        assert_eq!(
+            bounded(&b"a\xffb"[..], "x", Bytes(3)).unwrap(),
+            "a\u{fffd}b"
+        );
     }
 }

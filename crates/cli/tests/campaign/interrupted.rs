@@ -4,7 +4,11 @@ use super::*;
 
 /// Starts a run and kills it after a while; whether it was killed before its end.
 fn killed(home: &Home, args: &[&str], after: Duration) -> bool {
-    let mut child = campaign(home, args).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = campaign(home, args)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     std::thread::sleep(after);
     let running = child.try_wait().unwrap().is_none();
     child.kill().unwrap();
@@ -41,8 +45,16 @@ fn killed_while_a_card_is_mounted_it_takes_it_back_and_goes_on() {
         killed(&home, &["run", "loop.toml", "--erase", &id], after);
     }
     // A tool that outlives its parent for a moment may still hold the card: that is told, and tried again.
-    let done = (0..3).any(|_| run(&home, &["run", "loop.toml", "--erase", &id]).status.success());
-    assert!(done, "{}", text(&run(&home, &["run", "loop.toml", "--erase", &id]).stderr));
+    let done = (0..3).any(|_| {
+        run(&home, &["run", "loop.toml", "--erase", &id])
+            .status
+            .success()
+    });
+    assert!(
+        done,
+        "{}",
+        text(&run(&home, &["run", "loop.toml", "--erase", &id]).stderr)
+    );
     each_once(&home, layers * 6);
     nothing_is_left(&home);
 }
@@ -57,17 +69,39 @@ fn a_mount_that_was_left_on_purpose_stays() {
     if !kernel_has("ext4") {
         return;
     }
-    let id = home.path().join("disk.img").canonicalize().unwrap().display().to_string();
+    let id = home
+        .path()
+        .join("disk.img")
+        .canonicalize()
+        .unwrap()
+        .display()
+        .to_string();
     let at = home.path().join("mnt");
-    let prepare = |args: &[&str]| hakaru(&home).env_remove("XDG_STATE_HOME").args(args).output().unwrap();
-    let made =
-        prepare(&["prepare", disk.device(), &format!("--erase={id}"), "--mkfs=ext4", "--mount", at.to_str().unwrap()]);
+    let prepare = |args: &[&str]| {
+        hakaru(&home)
+            .env_remove("XDG_STATE_HOME")
+            .args(args)
+            .output()
+            .unwrap()
+    };
+    let made = prepare(&[
+        "prepare",
+        disk.device(),
+        &format!("--erase={id}"),
+        "--mkfs=ext4",
+        "--mount",
+        at.to_str().unwrap(),
+    ]);
     assert!(made.status.success(), "{}", text(&made.stderr));
     simulated_cards(&home, "repeats = 1");
     assert!(run(&home, &["run", "three.toml"]).status.success());
     assert!(at.join("lost+found").is_dir(), "it is still mounted");
     let recovered = prepare(&["recover"]);
-    assert!(text(&recovered.stdout).contains("removed") && !at.exists(), "{}", text(&recovered.stdout));
+    assert!(
+        text(&recovered.stdout).contains("removed") && !at.exists(),
+        "{}",
+        text(&recovered.stdout)
+    );
     nothing_is_left(&home);
 }
 
@@ -86,12 +120,23 @@ fn ctrl_c_gives_the_card_back() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mounted = || std::fs::read_to_string("/proc/self/mounts").unwrap().contains(home.path().to_str().unwrap());
+    let mounted = || {
+        std::fs::read_to_string("/proc/self/mounts")
+            .unwrap()
+            .contains(home.path().to_str().unwrap())
+    };
     support::wait_until(|| mounted() && !records(&home).is_empty());
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(&child),
+        rustix::process::Signal::INT,
+    )
+    .unwrap();
     let mut said = String::new();
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
-    assert!(said.contains("stopped; `hakaru campaign run loop.toml` goes on from here"), "{said}");
+    assert!(
+        said.contains("stopped; `hakaru campaign run loop.toml` goes on from here"),
+        "{said}"
+    );
     nothing_is_left(&home);
 }

@@ -35,8 +35,13 @@ impl Home {
 /// The program, with a database of its own.
 pub(crate) fn hakaru(home: &Home) -> Command {
     let mut command = Command::cargo_bin("hakaru").unwrap();
-    command.env("HAKARU_DB", home.path().join("hakaru.db")).env("HOME", home.path()).env("NO_COLOR", "1");
-    command.env_remove("XDG_STATE_HOME").env_remove("XDG_DATA_HOME");
+    command
+        .env("HAKARU_DB", home.path().join("hakaru.db"))
+        .env("HOME", home.path())
+        .env("NO_COLOR", "1");
+    command
+        .env_remove("XDG_STATE_HOME")
+        .env_remove("XDG_DATA_HOME");
     command
 }
 
@@ -54,7 +59,10 @@ pub(crate) fn records(home: &Home) -> Vec<RunRecord> {
 pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "what was waited for did not come");
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "what was waited for did not come"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -70,7 +78,9 @@ pub(crate) fn descriptors_of(pid: u32) -> Vec<String> {
 
 fn run(program: &str, args: &[&str]) -> Option<String> {
     let out = Command::new(program).args(args).output().ok()?;
-    out.status.success().then(|| text(&out.stdout).trim().to_owned())
+    out.status
+        .success()
+        .then(|| text(&out.stdout).trim().to_owned())
 }
 
 /// A loop device on a file of the test's own; gone with the value.
@@ -90,7 +100,10 @@ pub(crate) fn root_loop(home: &Home, size: u64) -> Option<Loop> {
 /// The same for a large one that takes no space before it is written.
 pub(crate) fn root_loop_sparse(home: &Home, size: u64) -> Option<Loop> {
     let image = home.path().join("disk.img");
-    std::fs::File::create(&image).unwrap().set_len(size).unwrap();
+    std::fs::File::create(&image)
+        .unwrap()
+        .set_len(size)
+        .unwrap();
     attach(image)
 }
 
@@ -99,7 +112,11 @@ fn attach(image: PathBuf) -> Option<Loop> {
     if device.is_none() {
         eprintln!("SKIPPED: loop devices cannot be made here (not root, or no losetup)");
     }
-    Some(Loop { device: device?, image, mount: std::cell::RefCell::default() })
+    Some(Loop {
+        device: device?,
+        image,
+        mount: std::cell::RefCell::default(),
+    })
 }
 
 impl Loop {
@@ -111,14 +128,18 @@ impl Loop {
         let mount = self.image.with_extension("mnt");
         std::fs::create_dir(&mount).unwrap();
         run(&format!("mkfs.{fs}"), &["-q", &self.device]).expect("mkfs works on a loop device");
-        run("mount", &[&self.device, mount.to_str().unwrap()]).expect("mount works on a loop device");
+        run("mount", &[&self.device, mount.to_str().unwrap()])
+            .expect("mount works on a loop device");
         *self.mount.borrow_mut() = Some(mount.clone());
         mount
     }
 
     /// Takes the second half of the medium away under the device.
     pub(crate) fn cut_in_half(&self) {
-        let file = std::fs::OpenOptions::new().write(true).open(&self.image).unwrap();
+        let file = std::fs::OpenOptions::new()
+            .write(true)
+            .open(&self.image)
+            .unwrap();
         file.set_len(file.metadata().unwrap().len() / 2).unwrap();
     }
 }

@@ -20,10 +20,21 @@ impl Terminal {
     /// Starts a program with its arguments, environment and folder in a terminal; `None`, with a word on why, where
     /// there is no `script`.
     pub(crate) fn run(program: &Command) -> Option<Terminal> {
-        let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap().replace('\'', r"'\''"));
-        let words: Vec<String> = std::iter::once(program.get_program()).chain(program.get_args()).map(quoted).collect();
+        let quoted =
+            |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap().replace('\'', r"'\''"));
+        let words: Vec<String> = std::iter::once(program.get_program())
+            .chain(program.get_args())
+            .map(quoted)
+            .collect();
         let mut script = Command::new("script");
-        script.args(["--quiet", "--flush", "--return", "--command", &words.join(" "), "/dev/null"]);
+        script.args([
+            "--quiet",
+            "--flush",
+            "--return",
+            "--command",
+            &words.join(" "),
+            "/dev/null",
+        ]);
         for (name, value) in program.get_envs() {
             match value {
                 Some(value) => script.env(name, value),
@@ -31,7 +42,11 @@ impl Terminal {
             };
         }
         script.current_dir(program.get_current_dir().unwrap());
-        let child = script.env("TERM", "xterm").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let child = script
+            .env("TERM", "xterm")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
         let Ok(mut child) = child else {
             eprintln!("SKIPPED: `script` of util-linux is not installed");
             return None;
@@ -45,7 +60,12 @@ impl Terminal {
                 sink.lock().unwrap().extend(&bytes[..count]);
             }
         });
-        Some(Terminal { keyboard, shown, child, read: 0 })
+        Some(Terminal {
+            keyboard,
+            shown,
+            child,
+            read: 0,
+        })
     }
 
     /// Waits until a text is shown that was not looked at yet; returns all up to its end.
@@ -55,19 +75,27 @@ impl Terminal {
         loop {
             let shown = self.shown.lock().unwrap().clone();
             let new = &shown[self.read..];
-            if let Some(at) = new.windows(text.len()).position(|window| window == text.as_bytes()) {
+            if let Some(at) = new
+                .windows(text.len())
+                .position(|window| window == text.as_bytes())
+            {
                 let end = at + text.len();
                 self.read += end;
                 return String::from_utf8_lossy(&new[..end]).into_owned();
             }
             let all = String::from_utf8_lossy(new);
-            assert!(begun.elapsed() < Duration::from_secs(60), "`{text}` did not come, but:\n{all}");
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "`{text}` did not come, but:\n{all}"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
     pub(crate) fn type_line(&mut self, line: &str) {
-        self.keyboard.write_all(format!("{line}\n").as_bytes()).unwrap();
+        self.keyboard
+            .write_all(format!("{line}\n").as_bytes())
+            .unwrap();
         self.keyboard.flush().unwrap();
     }
 

@@ -9,7 +9,10 @@ use hakaru_model::facts::{DeviceIdentity, Identity};
 /// mapping or RAID only to its own names: it is not the disk below it.
 pub(super) fn own_ids(node: &DeviceNode, identity: &Identity) -> Vec<String> {
     let disk = node.disk();
-    let described = identity.device.known().filter(|device| device.kname == disk.kname);
+    let described = identity
+        .device
+        .known()
+        .filter(|device| device.kname == disk.kname);
     let mut ids: Vec<String> = described.map(ids_of).unwrap_or_default();
     for name in ["dm/uuid", "dm/name", "md/uuid"] {
         ids.extend(roots::text(&disk.folder.join(name)));
@@ -21,24 +24,42 @@ pub(super) fn own_ids(node: &DeviceNode, identity: &Identity) -> Vec<String> {
 /// Serial number, CID and world-wide name.
 pub(super) fn ids_of(device: &DeviceIdentity) -> Vec<String> {
     let cid = device.card.as_ref().and_then(|card| card.cid.known());
-    device.serial.known().into_iter().chain(cid).chain(device.wwid.known()).cloned().collect()
+    device
+        .serial
+        .known()
+        .into_iter()
+        .chain(cid)
+        .chain(device.wwid.known())
+        .cloned()
+        .collect()
 }
 
 /// What the one disk at the bottom of a mapping answers to; nothing where this is that disk, or a partition of it.
 pub(super) fn ids_below(node: &DeviceNode, identity: &Identity, roots: &Roots) -> Vec<String> {
-    let Some(device) = identity.device.known().filter(|device| device.kname != node.disk().kname) else {
+    let Some(device) = identity
+        .device
+        .known()
+        .filter(|device| device.kname != node.disk().kname)
+    else {
         return Vec::new();
     };
     let Some(bottom) = DeviceNode::by_name(&device.kname, roots) else {
         return Vec::new();
     };
     let file = bottom.backing_file().map(|file| file.display().to_string());
-    telling(ids_of(device).into_iter().chain(file).chain(disk::aliases(&bottom, roots)))
+    telling(
+        ids_of(device)
+            .into_iter()
+            .chain(file)
+            .chain(disk::aliases(&bottom, roots)),
+    )
 }
 
 /// And its names under `/dev/disk/by-id`, with those of its disk.
 pub(super) fn with_aliases(own: &[String], node: &DeviceNode, roots: &Roots) -> Vec<String> {
-    let aliases = disk::aliases(node, roots).into_iter().chain(disk::aliases(&node.disk(), roots));
+    let aliases = disk::aliases(node, roots)
+        .into_iter()
+        .chain(disk::aliases(&node.disk(), roots));
     telling(own.iter().cloned().chain(aliases))
 }
 

@@ -80,9 +80,18 @@ impl fmt::Display for Loss {
             LossKind::PartitionTable { table, partitions } => {
                 let table = ["MBR", "GPT", "GPT (its copy at the end)"][*table as usize];
                 let plural = if partitions.len() == 1 { "" } else { "s" };
-                write!(f, "partition table: {table}, {} partition{plural}", partitions.len())
+                write!(
+                    f,
+                    "partition table: {table}, {} partition{plural}",
+                    partitions.len()
+                )
             }
-            LossKind::Content { kind, label, size, partition } => {
+            LossKind::Content {
+                kind,
+                label,
+                size,
+                partition,
+            } => {
                 match partition {
                     Some(number) => write!(f, "partition {number}: {kind}")?,
                     None => write!(f, "whole device: {kind}")?,
@@ -103,17 +112,25 @@ pub fn what_would_be_lost(path: &Path) -> Vec<Loss> {
         Ok((file, len, block)) => losses(&file, len, block),
         Err(error) => {
             let because = format!("{} cannot be read: {error}", path.display());
-            vec![Loss { offset: Bytes(0), what: LossKind::Unread { because } }]
+            vec![Loss {
+                offset: Bytes(0),
+                what: LossKind::Unread { because },
+            }]
         }
     }
 }
 
 fn open(path: &Path) -> std::io::Result<(std::fs::File, u64, u64)> {
     use std::io::{Error, ErrorKind, Seek, SeekFrom};
-    let kind = path.metadata().map(|metadata| crate::inspect::kind_of(&metadata))?;
+    let kind = path
+        .metadata()
+        .map(|metadata| crate::inspect::kind_of(&metadata))?;
     use hakaru_model::facts::TargetKind;
     if !matches!(kind, TargetKind::File | TargetKind::BlockDevice) {
-        return Err(Error::new(ErrorKind::InvalidInput, "it is neither a file nor a block device"));
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "it is neither a file nor a block device",
+        ));
     }
     let mut file = std::fs::File::open(path)?;
     let len = file.seek(SeekFrom::End(0))?;
@@ -123,20 +140,38 @@ fn open(path: &Path) -> std::io::Result<(std::fs::File, u64, u64)> {
 
 /// What is found on anything that can be read.
 fn losses(source: &dyn ReadAt, len: u64, block: u64) -> Vec<Loss> {
-    let image = Image { source, start: 0, len };
+    let image = Image {
+        source,
+        start: 0,
+        len,
+    };
     let mut found = contents(&image, None);
     // The boot sectors of these resemble an MBR, while other file systems leave room for a real one in front.
     let has_boot_sector = |kind: &str| matches!(kind, "vfat" | "exfat" | "ntfs");
-    let only_remains =
-        found.iter().all(|loss| matches!(&loss.what, LossKind::Content { kind, .. } if !has_boot_sector(kind)));
-    let table = tables::read(&image, block.max(512)).filter(|table| only_remains && !entries(table).1.is_empty());
+    let only_remains = found
+        .iter()
+        .all(|loss| matches!(&loss.what, LossKind::Content { kind, .. } if !has_boot_sector(kind)));
+    let table = tables::read(&image, block.max(512))
+        .filter(|table| only_remains && !entries(table).1.is_empty());
     if let Some(table) = table {
         let (kind, entries) = entries(&table);
         let partitions = entries.iter().map(partition).collect();
-        let what = LossKind::PartitionTable { table: kind, partitions };
-        found.insert(0, Loss { offset: Bytes(0), what });
+        let what = LossKind::PartitionTable {
+            table: kind,
+            partitions,
+        };
+        found.insert(
+            0,
+            Loss {
+                offset: Bytes(0),
+                what,
+            },
+        );
         for entry in entries {
-            found.extend(contents(&image.part(entry.offset, entry.len), Some(entry.number)));
+            found.extend(contents(
+                &image.part(entry.offset, entry.len),
+                Some(entry.number),
+            ));
         }
     }
     found
@@ -151,15 +186,33 @@ fn entries(table: &FoundTable) -> (TableKind, &[PartitionEntry]) {
 }
 
 fn partition(entry: &PartitionEntry) -> Partition {
-    let PartitionEntry { number, offset, len, name } = entry.clone();
-    Partition { number, offset: Bytes(offset), size: Bytes(len), name }
+    let PartitionEntry {
+        number,
+        offset,
+        len,
+        name,
+    } = entry.clone();
+    Partition {
+        number,
+        offset: Bytes(offset),
+        size: Bytes(len),
+        name,
+    }
 }
 
 fn contents(image: &Image<'_>, partition: Option<u32>) -> Vec<Loss> {
     let content = |found: magic::ImageSignature| {
         let magic::ImageSignature { kind, label, size } = found;
-        let what = LossKind::Content { kind: kind.to_owned(), label, size, partition };
-        Loss { offset: Bytes(image.start), what }
+        let what = LossKind::Content {
+            kind: kind.to_owned(),
+            label,
+            size,
+            partition,
+        };
+        Loss {
+            offset: Bytes(image.start),
+            what,
+        }
     };
     magic::probe(image).into_iter().map(content).collect()
 }
@@ -180,7 +233,10 @@ mod tests {
     }
 
     fn shown(image: &Vec<u8>) -> Vec<String> {
-        losses(image, image.len() as u64, 512).iter().map(Loss::to_string).collect()
+        losses(image, image.len() as u64, 512)
+            .iter()
+            .map(Loss::to_string)
+            .collect()
     }
 
     fn put(image: &mut [u8], offset: usize, bytes: &[u8]) {
@@ -231,7 +287,14 @@ mod tests {
             put(&mut disk, at, &[7; 16]);
             put(&mut disk, at + 32, &64u64.to_le_bytes());
             put(&mut disk, at + 40, &191u64.to_le_bytes());
-            put(&mut disk, at + 56, &"swäp".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+            put(
+                &mut disk,
+                at + 56,
+                &"swäp"
+                    .encode_utf16()
+                    .flat_map(u16::to_le_bytes)
+                    .collect::<Vec<_>>(),
+            );
         }
         swap_at(&mut disk, 64 * 512, b"s");
         disk
@@ -254,10 +317,15 @@ mod tests {
         partition 2: swap `s`, 64 KiB
         ");
         let found = losses(&disk, disk.len() as u64, 512);
-        let LossKind::PartitionTable { partitions, .. } = &found[0].what else { panic!("{found:?}") };
+        let LossKind::PartitionTable { partitions, .. } = &found[0].what else {
+            panic!("{found:?}")
+        };
         assert_eq!(partitions[0].name.as_deref(), Some("swäp"));
         disk[..1024].fill(0);
-        assert_eq!(shown(&disk)[0], "partition table: GPT (its copy at the end), 1 partition");
+        assert_eq!(
+            shown(&disk)[0],
+            "partition table: GPT (its copy at the end), 1 partition"
+        );
     }
 
     #[test]
@@ -284,21 +352,66 @@ mod tests {
                 return None;
             }
         }
-        Some(what_would_be_lost(file.path()).iter().map(Loss::to_string).collect())
+        Some(
+            what_would_be_lost(file.path())
+                .iter()
+                .map(Loss::to_string)
+                .collect(),
+        )
     }
 
     #[test]
     fn real_file_systems_are_recognised() {
         let made = [
-            ("mkfs.ext4", &["-q", "-F", "-L", "daten"][..], 16, "whole device: ext4 `daten`, 16 MiB"),
+            (
+                "mkfs.ext4",
+                &["-q", "-F", "-L", "daten"][..],
+                16,
+                "whole device: ext4 `daten`, 16 MiB",
+            ),
             ("mkfs.ext2", &["-q", "-F"], 16, "whole device: ext2, 16 MiB"),
-            ("mkfs.vfat", &["-n", "CARD"], 16, "whole device: vfat `CARD`, 16 MiB"),
-            ("mkfs.vfat", &["-F", "32", "-n", "BIG"], 64, "whole device: vfat `BIG`, 64 MiB"),
-            ("mkfs.f2fs", &["-q", "-f", "-l", "flash"], 64, "whole device: f2fs `flash`, 64 MiB"),
-            ("mkfs.exfat", &["-L", "photos"], 16, "whole device: exfat `photos`, 16 MiB"),
-            ("mkfs.btrfs", &["-q", "-f", "-L", "tree"], 128, "whole device: btrfs `tree`, 128 MiB"),
-            ("mkfs.xfs", &["-q", "-f", "-L", "big"], 320, "whole device: xfs `big`, 320 MiB"),
-            ("mkswap", &["-L", "swapper"], 4, "whole device: swap `swapper`, 4 MiB"),
+            (
+                "mkfs.vfat",
+                &["-n", "CARD"],
+                16,
+                "whole device: vfat `CARD`, 16 MiB",
+            ),
+            (
+                "mkfs.vfat",
+                &["-F", "32", "-n", "BIG"],
+                64,
+                "whole device: vfat `BIG`, 64 MiB",
+            ),
+            (
+                "mkfs.f2fs",
+                &["-q", "-f", "-l", "flash"],
+                64,
+                "whole device: f2fs `flash`, 64 MiB",
+            ),
+            (
+                "mkfs.exfat",
+                &["-L", "photos"],
+                16,
+                "whole device: exfat `photos`, 16 MiB",
+            ),
+            (
+                "mkfs.btrfs",
+                &["-q", "-f", "-L", "tree"],
+                128,
+                "whole device: btrfs `tree`, 128 MiB",
+            ),
+            (
+                "mkfs.xfs",
+                &["-q", "-f", "-L", "big"],
+                320,
+                "whole device: xfs `big`, 320 MiB",
+            ),
+            (
+                "mkswap",
+                &["-L", "swapper"],
+                4,
+                "whole device: swap `swapper`, 4 MiB",
+            ),
         ];
         for (tool, options, mebibytes, expected) in made {
             if let Some(found) = made_by(tool, options, mebibytes << 20) {

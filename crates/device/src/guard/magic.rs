@@ -31,7 +31,11 @@ impl<'a> Image<'a> {
     /// A part of it, cut at its end.
     pub(crate) fn part(&self, offset: u64, len: u64) -> Image<'a> {
         let offset = offset.min(self.len);
-        Image { source: self.source, start: self.start.saturating_add(offset), len: len.min(self.len - offset) }
+        Image {
+            source: self.source,
+            start: self.start.saturating_add(offset),
+            len: len.min(self.len - offset),
+        }
     }
 
     /// So many bytes from an offset; `None` beyond the end, or where the device cannot be read.
@@ -46,7 +50,9 @@ impl<'a> Image<'a> {
         if end > self.len {
             return None;
         }
-        self.source.read_exact_at(buffer, self.start.checked_add(offset)?).ok()
+        self.source
+            .read_exact_at(buffer, self.start.checked_add(offset)?)
+            .ok()
     }
 
     fn is(&self, offset: u64, magic: &[u8]) -> bool {
@@ -76,7 +82,9 @@ impl<'a> Image<'a> {
     /// The same in UTF-16.
     pub(crate) fn text16<const N: usize>(&self, offset: u64) -> Option<String> {
         let bytes: [u8; N] = self.bytes(offset)?;
-        let units = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+        let units = bytes
+            .chunks_exact(2)
+            .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
         let units: Vec<u16> = units.take_while(|unit| *unit != 0).collect();
         clean(&String::from_utf16_lossy(&units))
     }
@@ -97,13 +105,18 @@ pub(crate) struct ImageSignature {
 }
 
 fn found(kind: &'static str, label: Option<String>, size: Option<u64>) -> Option<ImageSignature> {
-    Some(ImageSignature { kind, label, size: size.filter(|size| *size > 0).map(Bytes) })
+    Some(ImageSignature {
+        kind,
+        label,
+        size: size.filter(|size| *size > 0).map(Bytes),
+    })
 }
 
 /// All that is recognised. More than one is possible: an old file system is not always wiped by a new one.
 pub(crate) fn probe(image: &Image<'_>) -> Vec<ImageSignature> {
-    let probes: [fn(&Image<'_>) -> Option<ImageSignature>; 13] =
-        [luks, lvm, raid, ext, f2fs, xfs, btrfs, exfat, ntfs, fat, swap, iso, other];
+    let probes: [fn(&Image<'_>) -> Option<ImageSignature>; 13] = [
+        luks, lvm, raid, ext, f2fs, xfs, btrfs, exfat, ntfs, fat, swap, iso, other,
+    ];
     probes.iter().filter_map(|probe| probe(image)).collect()
 }
 
@@ -112,14 +125,16 @@ fn ext(image: &Image<'_>) -> Option<ImageSignature> {
     if !block.is(0x38, &[0x53, 0xef]) {
         return None;
     }
-    let (compatible, incompatible, read_only) = (block.le32(0x5c)?, block.le32(0x60)?, block.le32(0x64)?);
+    let (compatible, incompatible, read_only) =
+        (block.le32(0x5c)?, block.le32(0x60)?, block.le32(0x64)?);
     // Extents, 64bit or flex_bg; huge_file, checksums of groups or of metadata: only ext4 has these.
     let kind = match () {
         () if incompatible & 0x2c0 != 0 || read_only & 0x418 != 0 => "ext4",
         () if compatible & 0x4 != 0 => "ext3",
         () => "ext2",
     };
-    let size = u64::from(block.le32(4)?).checked_mul(1024u64.checked_shl(block.le32(0x18)?.min(16))?);
+    let size =
+        u64::from(block.le32(4)?).checked_mul(1024u64.checked_shl(block.le32(0x18)?.min(16))?);
     found(kind, block.text::<16>(0x78), size)
 }
 
@@ -136,8 +151,15 @@ fn xfs(image: &Image<'_>) -> Option<ImageSignature> {
     if !image.is(0, b"XFSB") {
         return None;
     }
-    let (block, blocks) = (u32::from_be_bytes(image.bytes(4)?), u64::from_be_bytes(image.bytes(8)?));
-    found("xfs", image.text::<12>(108), blocks.checked_mul(u64::from(block)))
+    let (block, blocks) = (
+        u32::from_be_bytes(image.bytes(4)?),
+        u64::from_be_bytes(image.bytes(8)?),
+    );
+    found(
+        "xfs",
+        image.text::<12>(108),
+        blocks.checked_mul(u64::from(block)),
+    )
 }
 
 fn btrfs(image: &Image<'_>) -> Option<ImageSignature> {
@@ -160,33 +182,53 @@ fn fat(image: &Image<'_>) -> Option<ImageSignature> {
     let name = |offset| image.text::<11>(offset).filter(|label| label != "NO NAME");
     let label = match () {
         () if image.is(0x52, b"FAT32   ") => name(0x47),
-        () if [&b"FAT12   "[..], b"FAT16   ", b"FAT     "].iter().any(|kind| image.is(0x36, kind)) => name(0x2b),
+        () if [&b"FAT12   "[..], b"FAT16   ", b"FAT     "]
+            .iter()
+            .any(|kind| image.is(0x36, kind)) =>
+        {
+            name(0x2b)
+        }
         () => return None,
     };
     let sectors = match image.le16(0x13)? {
         0 => image.le32(0x20)?,
         small => u32::from(small),
     };
-    found("vfat", label, u64::from(sectors).checked_mul(u64::from(image.le16(0xb)?)))
+    found(
+        "vfat",
+        label,
+        u64::from(sectors).checked_mul(u64::from(image.le16(0xb)?)),
+    )
 }
 
 fn exfat(image: &Image<'_>) -> Option<ImageSignature> {
     if !image.is(3, b"EXFAT   ") {
         return None;
     }
-    let [sector_shift, cluster_shift] = image.bytes::<2>(0x6c)?.map(|shift| u32::from(shift.min(25)));
+    let [sector_shift, cluster_shift] = image
+        .bytes::<2>(0x6c)?
+        .map(|shift| u32::from(shift.min(25)));
     let sectors = image.le64(0x48)?;
     let heap = u64::from(image.le32(0x58)?) << sector_shift;
-    let root = u64::from(image.le32(0x60)?.saturating_sub(2)) << (sector_shift + cluster_shift).min(25);
-    found("exfat", exfat_label(image, heap + root), sectors.checked_mul(1 << sector_shift))
+    let root =
+        u64::from(image.le32(0x60)?.saturating_sub(2)) << (sector_shift + cluster_shift).min(25);
+    found(
+        "exfat",
+        exfat_label(image, heap + root),
+        sectors.checked_mul(1 << sector_shift),
+    )
 }
 
 /// The label is an entry of type 0x83 in the root folder, mostly the first.
 fn exfat_label(image: &Image<'_>, root: u64) -> Option<String> {
     let entries = (0..16).map(|index| image.bytes::<32>(root.saturating_add(index * 32)));
-    let entry = entries.map_while(|entry| entry.filter(|entry| entry[0] != 0)).find(|entry| entry[0] == 0x83)?;
+    let entry = entries
+        .map_while(|entry| entry.filter(|entry| entry[0] != 0))
+        .find(|entry| entry[0] == 0x83)?;
     let length = usize::from(entry[1].min(11));
-    let units = entry[2..2 + 2 * length].chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    let units = entry[2..2 + 2 * length]
+        .chunks_exact(2)
+        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     clean(&String::from_utf16_lossy(&units.collect::<Vec<_>>()))
 }
 
@@ -194,12 +236,18 @@ fn ntfs(image: &Image<'_>) -> Option<ImageSignature> {
     if !image.is(3, b"NTFS    ") {
         return None;
     }
-    found("ntfs", None, image.le64(0x28)?.checked_mul(u64::from(image.le16(0xb)?)))
+    found(
+        "ntfs",
+        None,
+        image.le64(0x28)?.checked_mul(u64::from(image.le16(0xb)?)),
+    )
 }
 
 /// The signature ends the first page, whose size depends on the machine.
 fn swap(image: &Image<'_>) -> Option<ImageSignature> {
-    let page = [4096u64, 8192, 16384, 65536].into_iter().find(|page| image.is(page - 10, b"SWAPSPACE2"))?;
+    let page = [4096u64, 8192, 16384, 65536]
+        .into_iter()
+        .find(|page| image.is(page - 10, b"SWAPSPACE2"))?;
     let pages = u64::from(image.le32(1028)?) + 1;
     found("swap", image.text::<16>(1052), pages.checked_mul(page))
 }
@@ -227,8 +275,14 @@ fn raid(image: &Image<'_>) -> Option<ImageSignature> {
     let magic = 0xa92b_4efcu32.to_le_bytes();
     let near_end = (image.len & !0xfff).saturating_sub(8192);
     let old = (image.len & !0xffff).saturating_sub(65536);
-    let at = [0, 4096, near_end, old].into_iter().find(|offset| image.is(*offset, &magic))?;
-    let label = if at == old && at != near_end { None } else { image.text::<32>(at.checked_add(32)?) };
+    let at = [0, 4096, near_end, old]
+        .into_iter()
+        .find(|offset| image.is(*offset, &magic))?;
+    let label = if at == old && at != near_end {
+        None
+    } else {
+        image.text::<32>(at.checked_add(32)?)
+    };
     found("member of a Linux RAID", label, None)
 }
 
@@ -236,7 +290,11 @@ fn iso(image: &Image<'_>) -> Option<ImageSignature> {
     if !image.is(0x8001, b"CD001") {
         return None;
     }
-    found("iso9660", image.text::<32>(0x8028), u64::from(image.le32(0x8050)?).checked_mul(2048))
+    found(
+        "iso9660",
+        image.text::<32>(0x8028),
+        u64::from(image.le32(0x8050)?).checked_mul(2048),
+    )
 }
 
 fn other(image: &Image<'_>) -> Option<ImageSignature> {
@@ -244,9 +302,15 @@ fn other(image: &Image<'_>) -> Option<ImageSignature> {
         (0, b"hsqs", "squashfs"),
         (32, b"NXSB", "apfs"),
         (1024, b"H+\0\x04", "hfsplus"),
-        (4096 + 24, b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81", "bcache"),
+        (
+            4096 + 24,
+            b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81",
+            "bcache",
+        ),
         (1024, b"\xe2\xe1\xf5\xe0", "erofs"),
     ];
-    let (_, _, kind) = known.iter().find(|(offset, magic, _)| image.is(*offset, magic))?;
+    let (_, _, kind) = known
+        .iter()
+        .find(|(offset, magic, _)| image.is(*offset, magic))?;
     found(kind, None, None)
 }

@@ -78,11 +78,16 @@ impl Candidate {
     /// Whether what it answers to is its own. The names of a card in a USB reader are those of the reader, which are the
     /// same for every card that is put into it; a mapping without a UUID has the name that somebody gave it.
     pub fn tells_itself(&self) -> bool {
-        if self.mapping().is_some() && roots::text(&self.node.folder.join("dm/uuid")).is_none_or(|uuid| uuid.is_empty())
+        if self.mapping().is_some()
+            && roots::text(&self.node.folder.join("dm/uuid")).is_none_or(|uuid| uuid.is_empty())
         {
             return false;
         }
-        let card = self.identity.device.known().and_then(|device| device.card.as_ref());
+        let card = self
+            .identity
+            .device
+            .known()
+            .and_then(|device| device.card.as_ref());
         card.is_none_or(|card| card.cid.known().is_some())
     }
 
@@ -120,7 +125,11 @@ impl Candidate {
         if again.node != self.node || again.own != self.own {
             return Err(self.stale("it has another identity"));
         }
-        Ok(Erasable { device, found: self, _twins: twins })
+        Ok(Erasable {
+            device,
+            found: self,
+            _twins: twins,
+        })
     }
 
     fn is_meant(&self, confirmation: &Confirmation) -> Result<(), Refusal> {
@@ -128,7 +137,10 @@ impl Candidate {
             Confirmation::Serial(given) => {
                 let given = given.trim();
                 if says_nothing(given) {
-                    return Err(Refusal::Anonymous { given: given.to_owned(), ids: self.ids.clone() });
+                    return Err(Refusal::Anonymous {
+                        given: given.to_owned(),
+                        ids: self.ids.clone(),
+                    });
                 }
                 let among = |ids: &[String]| ids.iter().any(|id| id.eq_ignore_ascii_case(given));
                 let (path, given, ids) = (self.path.clone(), given.to_owned(), self.ids.clone());
@@ -140,12 +152,19 @@ impl Candidate {
             }
             Confirmation::Typed(typed) => {
                 let typed = typed.trim();
-                let names = |name: &str| typed == name || Path::new(typed) == Path::new("/dev").join(name);
-                let mapped = self.mapping().is_some_and(|name| typed == name || names(&format!("mapper/{name}")));
+                let names =
+                    |name: &str| typed == name || Path::new(typed) == Path::new("/dev").join(name);
+                let mapped = self
+                    .mapping()
+                    .is_some_and(|name| typed == name || names(&format!("mapper/{name}")));
                 // What allows it in a script allows it here.
-                let is_id = !says_nothing(typed) && self.ids.iter().any(|id| id.eq_ignore_ascii_case(typed));
+                let is_id = !says_nothing(typed)
+                    && self.ids.iter().any(|id| id.eq_ignore_ascii_case(typed));
                 let same = names(&self.node.kname) || mapped || is_id;
-                let mistyped = || Refusal::Mistyped { typed: typed.to_owned(), wanted: self.node.kname.clone() };
+                let mistyped = || Refusal::Mistyped {
+                    typed: typed.to_owned(),
+                    wanted: self.node.kname.clone(),
+                };
                 same.then_some(()).ok_or_else(mistyped)
             }
         }
@@ -157,7 +176,10 @@ impl Candidate {
         let stat = rustix::fs::fstat(device).map_err(|error| self.io(error))?;
         let number = roots::DevNum::from_raw(stat.st_rdev as _);
         if number != self.node.number {
-            return Err(self.stale(&format!("number {} instead of {}", number, self.node.number)));
+            return Err(self.stale(&format!(
+                "number {} instead of {}",
+                number, self.node.number
+            )));
         }
         let told = hakaru_sys::block::disk_sequence(device).ok();
         let told = told.or_else(|| disk::sequence(&self.node.disk()).known().copied());
@@ -188,11 +210,17 @@ impl Candidate {
     }
 
     fn stale(&self, changed: &str) -> Refusal {
-        Refusal::Stale { path: self.path.clone(), changed: changed.to_owned() }
+        Refusal::Stale {
+            path: self.path.clone(),
+            changed: changed.to_owned(),
+        }
     }
 
     fn io(&self, error: Errno) -> Refusal {
-        Refusal::Io { path: self.path.clone(), source: error.into() }
+        Refusal::Io {
+            path: self.path.clone(),
+            source: error.into(),
+        }
     }
 }
 
@@ -258,7 +286,11 @@ impl Erasable {
     ///
     /// # Errors
     /// A [`Refusal`] when the device cannot be taken back; the leave is void then, and what the tool returned is lost.
-    pub fn while_released<T>(self, work: impl FnOnce(&Path) -> T, roots: &Roots) -> Result<(Erasable, T), Refusal> {
+    pub fn while_released<T>(
+        self,
+        work: impl FnOnce(&Path) -> T,
+        roots: &Roots,
+    ) -> Result<(Erasable, T), Refusal> {
         let released = self.release()?;
         let done = work(&released.node());
         Ok((released.retake(roots)?, done))
@@ -269,8 +301,14 @@ impl Erasable {
     /// # Errors
     /// What the system says.
     pub fn release(self) -> Result<Released, Refusal> {
-        let keep = self.open_again(OFlags::RDONLY).map_err(|source| self.io(source))?;
-        let Erasable { device, found, _twins: twins } = self;
+        let keep = self
+            .open_again(OFlags::RDONLY)
+            .map_err(|source| self.io(source))?;
+        let Erasable {
+            device,
+            found,
+            _twins: twins,
+        } = self;
         drop((device, twins));
         patiently(|| open_exclusively(&found.path)).map(drop)?;
         Ok(Released { keep, found })
@@ -282,22 +320,36 @@ impl Erasable {
     /// A [`Refusal`] when there is no such partition, or when it is in use.
     pub fn into_partition(self, number: u32, roots: &Roots) -> Result<Erasable, Refusal> {
         let path = self.found.path.clone();
-        let node = self.found.node.partitions().into_iter().find(|node| node.partition() == Some(number));
+        let node = self
+            .found
+            .node
+            .partitions()
+            .into_iter()
+            .find(|node| node.partition() == Some(number));
         let Some(node) = node else {
-            return Err(Refusal::Blind { path, because: format!("sysfs shows no partition {number} on it") });
+            return Err(Refusal::Blind {
+                path,
+                because: format!("sysfs shows no partition {number} on it"),
+            });
         };
         let sequence = self.found.sequence;
         drop(self);
         let part = passive(&Path::new("/dev").join(&node.kname), roots)?;
         if part.sequence != sequence || part.node != node {
-            return Err(Refusal::Stale { path, changed: "its partition belongs to another disk".to_owned() });
+            return Err(Refusal::Stale {
+                path,
+                changed: "its partition belongs to another disk".to_owned(),
+            });
         }
         let name = Confirmation::Typed(part.name().to_owned());
         part.confirm(&name, roots)
     }
 
     fn io(&self, source: std::io::Error) -> Refusal {
-        Refusal::Io { path: self.found.path.clone(), source }
+        Refusal::Io {
+            path: self.found.path.clone(),
+            source,
+        }
     }
 }
 
@@ -331,11 +383,19 @@ impl Released {
     pub fn retake(self, roots: &Roots) -> Result<Erasable, Refusal> {
         let device = patiently(|| open_exclusively(&self.found.path)).map_err(|refusal| {
             let is_pulled = hakaru_sys::block::is_empty(&self.keep);
-            if is_pulled { self.found.stale("it was pulled") } else { refusal }
+            if is_pulled {
+                self.found.stale("it was pulled")
+            } else {
+                refusal
+            }
         })?;
         self.found.is_same(&device, roots)?;
         let twins = claim_twins(&self.found.node, roots)?;
-        Ok(Erasable { device, found: self.found, _twins: twins })
+        Ok(Erasable {
+            device,
+            found: self.found,
+            _twins: twins,
+        })
     }
 }
 
@@ -357,15 +417,22 @@ pub fn passive(path: &Path, roots: &Roots) -> Result<Candidate, Refusal> {
     let mounts = mounts::mounts_everywhere(roots);
     if mounts.is_empty() {
         let because = "the mount table in /proc/self/mountinfo is empty or unreadable".to_owned();
-        return Err(Refusal::Blind { path: path.to_owned(), because });
+        return Err(Refusal::Blind {
+            path: path.to_owned(),
+            because,
+        });
     }
     usage::not_of_the_system(path, &node, roots, &mounts)?;
     usage::not_in_use(path, &node, roots, &mounts)?;
     if size_of(&node).0 == 0 {
-        return Err(Refusal::NoMedium { path: path.to_owned() });
+        return Err(Refusal::NoMedium {
+            path: path.to_owned(),
+        });
     }
     if disk::is_read_only(&node) || disk::is_read_only(&node.disk()) {
-        return Err(Refusal::ReadOnly { path: path.to_owned() });
+        return Err(Refusal::ReadOnly {
+            path: path.to_owned(),
+        });
     }
     let sequence = disk::sequence(&node.disk()).known().copied();
     let identity = recognise(path, roots);
@@ -373,7 +440,16 @@ pub fn passive(path: &Path, roots: &Roots) -> Result<Candidate, Refusal> {
     let ids = with_aliases(&own, &node, roots);
     let below = ids_below(&node, &identity, roots);
     let size = size_of(&node);
-    Ok(Candidate { path: path.to_owned(), node, sequence, size, identity, own, ids, below })
+    Ok(Candidate {
+        path: path.to_owned(),
+        node,
+        sequence,
+        size,
+        identity,
+        own,
+        ids,
+        below,
+    })
 }
 
 /// The checks of [`passive`], and whether anything keeps the device for itself that no table shows: a mount that was
@@ -408,7 +484,11 @@ pub fn writable_file(path: &Path, roots: &Roots) -> Result<(), Refusal> {
 
 /// Claims the loop devices that show the same bytes of a file.
 fn claim_twins(node: &DeviceNode, roots: &Roots) -> Result<Vec<OwnedFd>, Refusal> {
-    let twins = if roots.is_live() { usage::twins(node, roots) } else { Vec::new() };
+    let twins = if roots.is_live() {
+        usage::twins(node, roots)
+    } else {
+        Vec::new()
+    };
     // The claim of a partition is that of its disk, and the other partitions of that disk are other bytes.
     let whole = |twin: &DeviceNode| twin.partition().is_some() || twin.partitions().is_empty();
     let claim = |twin: &DeviceNode| patiently(|| claim(&roots.dev.join(&twin.kname)));
@@ -416,12 +496,20 @@ fn claim_twins(node: &DeviceNode, roots: &Roots) -> Result<Vec<OwnedFd>, Refusal
 }
 
 fn size_of(node: &DeviceNode) -> Bytes {
-    Bytes(roots::number::<u64>(&node.folder.join("size")).unwrap_or(0).saturating_mul(512))
+    Bytes(
+        roots::number::<u64>(&node.folder.join("size"))
+            .unwrap_or(0)
+            .saturating_mul(512),
+    )
 }
 
 /// By way of an open descriptor, so that it is this device whatever has its name by now.
 fn open_itself(held: BorrowedFd<'_>, flags: OFlags) -> Result<OwnedFd, Errno> {
-    rustix::fs::open(format!("/proc/self/fd/{}", held.as_raw_fd()), flags | OFlags::CLOEXEC, Mode::empty())
+    rustix::fs::open(
+        format!("/proc/self/fd/{}", held.as_raw_fd()),
+        flags | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
 }
 
 /// Tries for a second while the device is busy: system services claim a device for moments after it was plugged in or
@@ -450,7 +538,10 @@ fn refused(error: Errno, path: PathBuf) -> Refusal {
         Errno::ACCESS | Errno::PERM => Refusal::Denied { path },
         Errno::ROFS => Refusal::ReadOnly { path },
         Errno::NOMEDIUM | Errno::NXIO => Refusal::NoMedium { path },
-        error => Refusal::Io { path, source: error.into() },
+        error => Refusal::Io {
+            path,
+            source: error.into(),
+        },
     }
 }
 

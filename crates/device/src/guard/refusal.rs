@@ -157,13 +157,20 @@ pub enum Refusal {
 
 /// The ids as they are given on a command line.
 fn options(ids: &[String]) -> String {
-    ids.iter().map(|id| format!("--erase={}", quoted(id))).collect::<Vec<_>>().join(" or ")
+    ids.iter()
+        .map(|id| format!("--erase={}", quoted(id)))
+        .collect::<Vec<_>>()
+        .join(" or ")
 }
 
 fn known_as(ids: &[String]) -> String {
     match ids {
         [] => "known by none".to_owned(),
-        ids => ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", "),
+        ids => ids
+            .iter()
+            .map(|id| format!("`{id}`"))
+            .collect::<Vec<_>>()
+            .join(", "),
     }
 }
 
@@ -226,5 +233,9 @@ impl Refusal {
 /// For a shell: in single quotes where there is need of them.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
-    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    if text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }

@@ -35,7 +35,9 @@ pub(crate) fn read(image: &Image<'_>, block: u64) -> Option<FoundTable> {
     }
     match mbr(image, block) {
         Some(entries) if !entries.is_empty() => Some(FoundTable::Mbr(entries)),
-        found => gpt(image, block, last).map(FoundTable::GptCopy).or(found.map(FoundTable::Mbr)),
+        found => gpt(image, block, last)
+            .map(FoundTable::GptCopy)
+            .or(found.map(FoundTable::Mbr)),
     }
 }
 
@@ -44,19 +46,30 @@ fn gpt(image: &Image<'_>, block: u64, at: u64) -> Option<Vec<PartitionEntry>> {
     if header.bytes::<8>(0)? != *b"EFI PART" {
         return None;
     }
-    let (first, count, size) = (header.le64(72)?, header.le32(80)?, u64::from(header.le32(84)?));
+    let (first, count, size) = (
+        header.le64(72)?,
+        header.le32(80)?,
+        u64::from(header.le32(84)?),
+    );
     if !(128..=4096).contains(&size) {
         return Some(Vec::new());
     }
     let entry = |index: u32| {
-        let offset = first.checked_mul(block)?.checked_add(u64::from(index).checked_mul(size)?)?;
+        let offset = first
+            .checked_mul(block)?
+            .checked_add(u64::from(index).checked_mul(size)?)?;
         let raw = image.part(offset, size);
         if raw.bytes::<16>(0)? == [0; 16] {
             return None;
         }
         let (from, to) = (raw.le64(32)?, raw.le64(40)?);
         let len = to.checked_sub(from)?.checked_add(1)?.checked_mul(block)?;
-        Some(PartitionEntry { number: index + 1, offset: from.checked_mul(block)?, len, name: raw.text16::<72>(56) })
+        Some(PartitionEntry {
+            number: index + 1,
+            offset: from.checked_mul(block)?,
+            len,
+            name: raw.text16::<72>(56),
+        })
     };
     Some((0..count.min(MOST_ENTRIES)).filter_map(entry).collect())
 }
@@ -90,11 +103,21 @@ fn mbr_entry(raw: &[u8; 16], base: u64, block: u64, number: u32) -> Option<Parti
     let first = u64::from(u32::from_le_bytes([raw[8], raw[9], raw[10], raw[11]]));
     let count = u64::from(u32::from_le_bytes([raw[12], raw[13], raw[14], raw[15]]));
     let offset = first.checked_mul(block)?.checked_add(base)?;
-    (raw[4] != 0 && count > 0).then_some(PartitionEntry { number, offset, len: count.checked_mul(block)?, name: None })
+    (raw[4] != 0 && count > 0).then_some(PartitionEntry {
+        number,
+        offset,
+        len: count.checked_mul(block)?,
+        name: None,
+    })
 }
 
 /// Logical partitions form a chain of small tables within the extended one.
-fn logical(image: &Image<'_>, extended: &PartitionEntry, block: u64, entries: &mut Vec<PartitionEntry>) {
+fn logical(
+    image: &Image<'_>,
+    extended: &PartitionEntry,
+    block: u64,
+    entries: &mut Vec<PartitionEntry>,
+) {
     let mut at = extended.offset;
     for number in 5..5 + MOST_ENTRIES {
         let table = image.part(at, block);

@@ -11,7 +11,9 @@ fn refused(tree: &SysfsTree, path: &str) -> String {
     let folder = tree.path("/").display().to_string();
     match passive(&tree.path(path), &tree.roots) {
         Ok(candidate) => format!("free: {}", candidate.ids().join(", ")),
-        Err(refusal) => format!("{refusal}: {}", refusal.cure()).replace(folder.trim_end_matches('/'), ""),
+        Err(refusal) => {
+            format!("{refusal}: {}", refusal.cure()).replace(folder.trim_end_matches('/'), "")
+        }
     }
 }
 
@@ -42,14 +44,23 @@ fn what_is_in_use_is_refused_with_the_way_out() {
 #[test]
 fn holders_and_swap_are_refused_even_when_nothing_is_mounted() {
     let server = tree("server");
-    server.write("/proc/self/mountinfo", "20 1 0:25 / / rw - btrfs /dev/vda1 rw\n");
+    server.write(
+        "/proc/self/mountinfo",
+        "20 1 0:25 / / rw - btrfs /dev/vda1 rw\n",
+    );
     insta::assert_snapshot!(refused(&server, "/dev/sdb1"), @"md0 (raid1) is made of /dev/sdb1: take that apart first: mdadm --stop /dev/md0");
     insta::assert_snapshot!(refused(&server, "/dev/sda"), @"md0 (raid1) is made of /dev/sda: take that apart first: mdadm --stop /dev/md0");
     insta::assert_snapshot!(refused(&server, "/dev/md0"), @"free:");
-    server.write("/proc/swaps", "Filename Type Size Used Priority\n/dev/vdb partition 1 0 -2\n");
+    server.write(
+        "/proc/swaps",
+        "Filename Type Size Used Priority\n/dev/vdb partition 1 0 -2\n",
+    );
     insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is in use as swap space: stop swapping to it first: swapoff /dev/vdb");
     let laptop = tree("nvme-luks");
-    laptop.write("/proc/self/mountinfo", "20 1 0:25 / / rw - tmpfs tmpfs rw\n");
+    laptop.write(
+        "/proc/self/mountinfo",
+        "20 1 0:25 / / rw - tmpfs tmpfs rw\n",
+    );
     insta::assert_snapshot!(refused(&laptop, "/dev/nvme0n1"), @"dm-2 is in use as swap space: stop swapping to it first: swapoff /dev/dm-2");
     laptop.write("/proc/swaps", "Filename Type Size Used Priority\n");
     insta::assert_snapshot!(refused(&laptop, "/dev/nvme0n1"), @"dm-0 (crypt nvme0n1p3_crypt) is made of /dev/nvme0n1: take that apart first: cryptsetup close nvme0n1p3_crypt");
@@ -61,13 +72,18 @@ fn an_extended_partition_is_in_use_as_its_logical_ones_are() {
     let reader = tree("usb-reader");
     let add = |name: &str, partition: u32, minor: u32, sectors: u64| {
         let folder = format!("/sys/block/sdb/{name}");
-        for (file, text) in
-            [("partition", partition.to_string()), ("dev", format!("8:{minor}")), ("size", sectors.to_string())]
-        {
+        for (file, text) in [
+            ("partition", partition.to_string()),
+            ("dev", format!("8:{minor}")),
+            ("size", sectors.to_string()),
+        ] {
             reader.write(&format!("{folder}/{file}"), &format!("{text}\n"));
         }
         let real = reader.path(&folder).canonicalize().unwrap();
-        for link in [format!("/sys/dev/block/8:{minor}"), format!("/sys/class/block/{name}")] {
+        for link in [
+            format!("/sys/dev/block/8:{minor}"),
+            format!("/sys/class/block/{name}"),
+        ] {
             std::os::unix::fs::symlink(&real, reader.path(&link)).unwrap();
         }
         reader.write(&format!("/dev/{name}"), &format!("8:{minor}\n"));
@@ -76,17 +92,30 @@ fn an_extended_partition_is_in_use_as_its_logical_ones_are() {
     add("sdb5", 5, 21, 4096);
     let mounts = "20 1 8:2 / / rw - ext4 /dev/sda2 rw\n";
     reader.write("/proc/self/mountinfo", mounts);
-    assert!(refused(&reader, "/dev/sdb2").starts_with("free:"), "{}", refused(&reader, "/dev/sdb2"));
-    reader.write("/proc/self/mountinfo", &format!("{mounts}21 20 8:21 / /data rw - ext4 /dev/sdb5 rw\n"));
+    assert!(
+        refused(&reader, "/dev/sdb2").starts_with("free:"),
+        "{}",
+        refused(&reader, "/dev/sdb2")
+    );
+    reader.write(
+        "/proc/self/mountinfo",
+        &format!("{mounts}21 20 8:21 / /data rw - ext4 /dev/sdb5 rw\n"),
+    );
     insta::assert_snapshot!(refused(&reader, "/dev/sdb2"), @"sdb5 is mounted at /data: unmount it first: umount /data");
-    assert!(refused(&reader, "/dev/sdb1").starts_with("free:"), "a primary one beside it is another matter");
+    assert!(
+        refused(&reader, "/dev/sdb1").starts_with("free:"),
+        "a primary one beside it is another matter"
+    );
 }
 
 /// udev makes and removes these names whenever it gets to it, such as after a mkfs.
 #[test]
 fn names_that_udev_gives_are_answered_to_and_are_no_identity() {
     let reader = tree("usb-reader");
-    reader.write("/proc/self/mountinfo", "20 1 8:2 / / rw - ext4 /dev/sda2 rw\n");
+    reader.write(
+        "/proc/self/mountinfo",
+        "20 1 8:2 / / rw - ext4 /dev/sda2 rw\n",
+    );
     let look = || passive(&reader.path("/dev/sdb"), &reader.roots).unwrap();
     let before = look();
     let alias = reader.path("/dev/disk/by-id/lvm-pv-uuid-abcd");
@@ -94,14 +123,21 @@ fn names_that_udev_gives_are_answered_to_and_are_no_identity() {
     let after = look();
     assert!(before.ids() != after.ids() && before.own_ids() == after.own_ids());
     assert_eq!(after.own_ids(), ["000000001536"]);
-    assert!(after.is_meant(&Confirmation::Serial("lvm-pv-uuid-abcd".to_owned())).is_ok());
+    assert!(
+        after
+            .is_meant(&Confirmation::Serial("lvm-pv-uuid-abcd".to_owned()))
+            .is_ok()
+    );
 }
 
 /// A mapping on a card answered to the card's serial number: a script that meant the card erased what lay in between.
 #[test]
 fn a_mapping_answers_to_its_own_names_and_not_to_those_of_the_disk_below() {
     let laptop = tree("nvme-luks");
-    laptop.write("/proc/self/mountinfo", "20 1 0:25 / / rw - tmpfs tmpfs rw\n");
+    laptop.write(
+        "/proc/self/mountinfo",
+        "20 1 0:25 / / rw - tmpfs tmpfs rw\n",
+    );
     laptop.write("/proc/swaps", "Filename Type Size Used Priority\n");
     let look = |path: &str| passive(&laptop.path(path), &laptop.roots).unwrap();
     let volume = look("/dev/mapper/vg-root");
@@ -109,14 +145,34 @@ fn a_mapping_answers_to_its_own_names_and_not_to_those_of_the_disk_below() {
         (volume.own_ids(), volume.mapping().as_deref()),
         (&["LVM-aaaa".into(), "vg-root".into()][..], Some("vg-root"))
     );
-    let serial = volume.identity().device.known().unwrap().serial.known().unwrap().clone();
-    let refusal = volume.is_meant(&Confirmation::Serial(serial.clone())).unwrap_err();
-    let told = format!("{refusal}: {}", refusal.cure()).replace(&laptop.path("/dev").display().to_string(), "/dev");
+    let serial = volume
+        .identity()
+        .device
+        .known()
+        .unwrap()
+        .serial
+        .known()
+        .unwrap()
+        .clone();
+    let refusal = volume
+        .is_meant(&Confirmation::Serial(serial.clone()))
+        .unwrap_err();
+    let told = format!("{refusal}: {}", refusal.cure())
+        .replace(&laptop.path("/dev").display().to_string(), "/dev");
     insta::assert_snapshot!(told.replace(&serial, "SERIAL"), @"`SERIAL` is the disk below /dev/mapper/vg-root, and only what /dev/mapper/vg-root maps of it would be erased: to erase the disk, take the mapping apart and name the disk; to erase the mapping alone, give LVM-aaaa or vg-root");
     for typed in ["vg-root", "/dev/mapper/vg-root", "dm-1", "/dev/dm-1"] {
-        assert!(volume.is_meant(&Confirmation::Typed(typed.to_owned())).is_ok(), "{typed}");
+        assert!(
+            volume
+                .is_meant(&Confirmation::Typed(typed.to_owned()))
+                .is_ok(),
+            "{typed}"
+        );
     }
-    assert!(volume.is_meant(&Confirmation::Typed("mapper/vg-swap".to_owned())).is_err());
+    assert!(
+        volume
+            .is_meant(&Confirmation::Typed("mapper/vg-swap".to_owned()))
+            .is_err()
+    );
     // A partition has no identity of its own, and goes with its disk.
     let part = look("/dev/nvme0n1p4");
     assert!(part.is_meant(&Confirmation::Serial(serial)).is_ok() && part.mapping().is_none());
@@ -125,7 +181,10 @@ fn a_mapping_answers_to_its_own_names_and_not_to_those_of_the_disk_below() {
 #[test]
 fn a_mount_that_only_process_one_sees_counts_too() {
     let server = tree("server");
-    server.write("/proc/1/mountinfo", "20 1 254:16 / /srv/data rw - ext4 /dev/vdb rw\n");
+    server.write(
+        "/proc/1/mountinfo",
+        "20 1 254:16 / /srv/data rw - ext4 /dev/vdb rw\n",
+    );
     insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is mounted at /srv/data: unmount it first: umount /srv/data");
 }
 
@@ -133,13 +192,23 @@ fn a_mount_that_only_process_one_sees_counts_too() {
 #[test]
 fn mounts_of_other_namespaces_count_too() {
     let server = tree("server");
-    server.write("/proc/815/mountinfo", "20 1 254:16 / /data rw - ext4 /dev/vdb rw\n");
+    server.write(
+        "/proc/815/mountinfo",
+        "20 1 254:16 / /data rw - ext4 /dev/vdb rw\n",
+    );
     insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is mounted at /data in another mount namespace, that of process 815: stop what uses it there, or unmount it there: nsenter --target 815 --mount umount /data");
     for process in ["self", "815"] {
         server.write(&format!("/proc/{process}/ns/x"), "");
-        std::os::unix::fs::symlink("mnt:[4026531841]", server.path(&format!("/proc/{process}/ns/mnt"))).unwrap();
+        std::os::unix::fs::symlink(
+            "mnt:[4026531841]",
+            server.path(&format!("/proc/{process}/ns/mnt")),
+        )
+        .unwrap();
     }
-    assert!(refused(&server, "/dev/vdb").starts_with("free:"), "one and the same namespace is read once");
+    assert!(
+        refused(&server, "/dev/vdb").starts_with("free:"),
+        "one and the same namespace is read once"
+    );
 }
 
 /// Loop devices over one file on made-up machines: by the path where the file cannot be asked, and by their ranges.
@@ -149,14 +218,18 @@ fn loop_devices_over_the_same_bytes_are_the_same_storage() {
     let twin = |name: &str, minor: u32, offset: u64| {
         let folder = format!("/sys/devices/virtual/block/{name}");
         let files = [("dev", format!("7:{minor}")), ("size", "2048".to_owned())];
-        let files = files
-            .into_iter()
-            .chain([("loop/backing_file", "/srv/disk.img".to_owned()), ("loop/offset", offset.to_string())]);
+        let files = files.into_iter().chain([
+            ("loop/backing_file", "/srv/disk.img".to_owned()),
+            ("loop/offset", offset.to_string()),
+        ]);
         for (file, text) in files {
             server.write(&format!("{folder}/{file}"), &format!("{text}\n"));
         }
         let real = server.path(&folder).canonicalize().unwrap();
-        for link in [format!("/sys/dev/block/7:{minor}"), format!("/sys/class/block/{name}")] {
+        for link in [
+            format!("/sys/dev/block/7:{minor}"),
+            format!("/sys/class/block/{name}"),
+        ] {
             std::os::unix::fs::symlink(&real, server.path(&link)).unwrap();
         }
         server.write(&format!("/dev/{name}"), "");
@@ -164,7 +237,11 @@ fn loop_devices_over_the_same_bytes_are_the_same_storage() {
     twin("loop8", 8, 0);
     twin("loop9", 9, 1 << 60);
     insta::assert_snapshot!(refused(&server, "/dev/loop8"), @"loop0 is mounted at /mnt/image: unmount it first: umount /mnt/image");
-    assert!(refused(&server, "/dev/loop9").starts_with("free:"), "{}", refused(&server, "/dev/loop9"));
+    assert!(
+        refused(&server, "/dev/loop9").starts_with("free:"),
+        "{}",
+        refused(&server, "/dev/loop9")
+    );
 }
 
 #[test]
@@ -189,7 +266,10 @@ fn a_free_disk_answers_to_all_its_names() {
     insta::assert_snapshot!(refused(&tree("server"), "/dev/vdb"), @"free: scratch-42");
     insta::assert_snapshot!(refused(&tree("emmc-tv-box"), "/dev/mmcblk1"), @"free: 0x007f1c2a, 150100424a5444345206007f1c2a3b00");
     let reader = tree("usb-reader");
-    reader.write("/proc/self/mountinfo", "20 1 8:2 / / rw - ext4 /dev/sda2 rw\n");
+    reader.write(
+        "/proc/self/mountinfo",
+        "20 1 8:2 / / rw - ext4 /dev/sda2 rw\n",
+    );
     insta::assert_snapshot!(refused(&reader, "/dev/sdb"), @"free: 000000001536, usb-Generic_STORAGE_DEVICE_000000001536-0:0");
 }
 
@@ -199,13 +279,22 @@ fn a_confirmation_must_name_this_very_device() {
     let candidate = passive(&server.path("/dev/vdb"), &server.roots).unwrap();
     let says = |confirmation: Confirmation| {
         let refusal = candidate.is_meant(&confirmation).err();
-        let text = refusal.map_or_else(|| "meant".to_owned(), |refusal| format!("{refusal}: {}", refusal.cure()));
+        let text = refusal.map_or_else(
+            || "meant".to_owned(),
+            |refusal| format!("{refusal}: {}", refusal.cure()),
+        );
         text.replace(&server.path("/dev").display().to_string(), "/dev")
     };
     let serial = |text: &str| says(Confirmation::Serial(text.to_owned()));
     let typed = |text: &str| says(Confirmation::Typed(text.to_owned()));
     assert_eq!(
-        [serial("scratch-42"), serial(" SCRATCH-42\n"), typed("vdb"), typed("/dev/vdb"), typed("scratch-42\n")],
+        [
+            serial("scratch-42"),
+            serial(" SCRATCH-42\n"),
+            typed("vdb"),
+            typed("/dev/vdb"),
+            typed("scratch-42\n")
+        ],
         ["meant"; 5]
     );
     insta::assert_snapshot!(serial("scratch-43"), @"`scratch-43` is not the identity of /dev/vdb, which is `scratch-42`: look again whether this is the device you mean; if it is, allow it with --erase=scratch-42");
@@ -217,8 +306,16 @@ fn a_confirmation_must_name_this_very_device() {
 
 #[test]
 fn a_zero_serial_is_no_identity() {
-    assert!(["", "0", "0x00000000", "00000000000000000000", "ab", "ffff"].iter().all(|id| says_nothing(id)));
-    assert!(["0x4a5b6c7d", "scratch-42", "000000001536"].iter().all(|id| !says_nothing(id)));
+    assert!(
+        ["", "0", "0x00000000", "00000000000000000000", "ab", "ffff"]
+            .iter()
+            .all(|id| says_nothing(id))
+    );
+    assert!(
+        ["0x4a5b6c7d", "scratch-42", "000000001536"]
+            .iter()
+            .all(|id| !says_nothing(id))
+    );
 }
 
 #[track_caller]
@@ -234,17 +331,38 @@ fn a_loop_device_is_taken_given_back_and_taken_again() {
     let roots = Roots::live();
     let confirmation = Confirmation::Serial(device.id());
     let erasable = check(&device.node, &confirmation, &roots).unwrap();
-    assert_eq!((erasable.size(), erasable.node()), (Bytes(8 << 20), device.node.clone()));
+    assert_eq!(
+        (erasable.size(), erasable.node()),
+        (Bytes(8 << 20), device.node.clone())
+    );
     assert_eq!(erasable.id(), Some(device.id().as_str()));
     // While it is held, nobody can take it a second time, and nobody can mount it.
-    assert!(matches!(refusal(&device, &confirmation), Refusal::Busy { .. }));
+    assert!(matches!(
+        refusal(&device, &confirmation),
+        Refusal::Busy { .. }
+    ));
     let (erasable, during) = erasable
-        .while_released(|node| check(node, &Confirmation::Serial(device.id()), &roots).map(drop).is_ok(), &roots)
+        .while_released(
+            |node| {
+                check(node, &Confirmation::Serial(device.id()), &roots)
+                    .map(drop)
+                    .is_ok()
+            },
+            &roots,
+        )
         .unwrap();
     assert!(during);
-    assert!(matches!(refusal(&device, &confirmation), Refusal::Busy { .. }));
+    assert!(matches!(
+        refusal(&device, &confirmation),
+        Refusal::Busy { .. }
+    ));
     drop(erasable);
-    check(&device.node, &Confirmation::Typed(device.node.display().to_string()), &roots).unwrap();
+    check(
+        &device.node,
+        &Confirmation::Typed(device.node.display().to_string()),
+        &roots,
+    )
+    .unwrap();
 }
 
 /// What is taken for erasing may be pulled or exchanged while it is held; a loop device is made larger here.
@@ -256,13 +374,27 @@ fn a_device_that_was_exchanged_under_its_holder_is_noticed() {
     let roots = Roots::live();
     let erasable = check(&device.node, &Confirmation::Serial(device.id()), &roots).unwrap();
     erasable.check_unchanged(&roots).unwrap();
-    std::fs::File::options().write(true).open(device.file()).unwrap().set_len(16 << 20).unwrap();
-    if !Command::new("losetup").arg("--set-capacity").arg(&device.node).status().unwrap().success() {
+    std::fs::File::options()
+        .write(true)
+        .open(device.file())
+        .unwrap()
+        .set_len(16 << 20)
+        .unwrap();
+    if !Command::new("losetup")
+        .arg("--set-capacity")
+        .arg(&device.node)
+        .status()
+        .unwrap()
+        .success()
+    {
         eprintln!("SKIPPED a_device_that_was_exchanged: losetup cannot set the capacity here");
         return;
     }
     let refusal = erasable.check_unchanged(&roots).unwrap_err();
-    assert!(refusal.to_string().contains("16 MiB instead of 8 MiB"), "{refusal}");
+    assert!(
+        refusal.to_string().contains("16 MiB instead of 8 MiB"),
+        "{refusal}"
+    );
 }
 
 #[test]
@@ -274,11 +406,28 @@ fn a_mounted_loop_device_is_refused() {
     if !LoopDevice::has_tool(name, "mkfs.ext4") {
         return;
     }
-    assert!(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&device.node).status().unwrap().success());
+    assert!(
+        Command::new("mkfs.ext4")
+            .args(["-q", "-F"])
+            .arg(&device.node)
+            .status()
+            .unwrap()
+            .success()
+    );
     let folder = tempfile::tempdir().unwrap();
-    mount(&device.node, folder.path(), c"ext4", MountFlags::empty(), None).unwrap();
+    mount(
+        &device.node,
+        folder.path(),
+        c"ext4",
+        MountFlags::empty(),
+        None,
+    )
+    .unwrap();
     let by_id = refusal(&device, &Confirmation::Serial(device.id()));
-    let by_name = refusal(&device, &Confirmation::Typed(device.node.display().to_string()));
+    let by_name = refusal(
+        &device,
+        &Confirmation::Typed(device.node.display().to_string()),
+    );
     // The open alone must refuse it as well, for mounts that no table shows.
     let exclusive = open_exclusively(&device.node);
     // Identity of a file on it: the loop device, with its file in the chain.
@@ -286,10 +435,18 @@ fn a_mounted_loop_device_is_refused() {
     unmount(folder.path(), UnmountFlags::empty()).unwrap();
     assert!(matches!(by_id, Refusal::Mounted { .. }), "{by_id}");
     assert!(matches!(by_name, Refusal::Mounted { .. }), "{by_name}");
-    assert!(matches!(exclusive, Err(Refusal::Busy { .. })), "{exclusive:?}");
+    assert!(
+        matches!(exclusive, Err(Refusal::Busy { .. })),
+        "{exclusive:?}"
+    );
     assert_eq!(identity.filesystem.unwrap().fs_type, "ext4");
     assert_eq!(identity.device.known().unwrap().node, device.node);
-    check(&device.node, &Confirmation::Serial(device.id()), &Roots::live()).unwrap();
+    check(
+        &device.node,
+        &Confirmation::Serial(device.id()),
+        &Roots::live(),
+    )
+    .unwrap();
 }
 
 #[test]
@@ -302,7 +459,9 @@ fn a_loop_over_a_loop_holds_the_lower_one() {
         return;
     };
     let refusal = refusal(&lower, &Confirmation::Serial(lower.id()));
-    let Refusal::Held { undo, .. } = &refusal else { panic!("{refusal}") };
+    let Refusal::Held { undo, .. } = &refusal else {
+        panic!("{refusal}")
+    };
     assert_eq!(*undo, format!("losetup -d {}", upper.node.display()));
 }
 
@@ -316,7 +475,9 @@ fn a_file_behind_several_loop_devices_is_one_storage() {
     if !LoopDevice::has_tool(name, "mkfs.ext4") {
         return;
     }
-    let beside = tempfile::Builder::new().tempdir_in(device.file().parent().unwrap()).unwrap();
+    let beside = tempfile::Builder::new()
+        .tempdir_in(device.file().parent().unwrap())
+        .unwrap();
     let link = beside.path().join("hard-link");
     std::fs::hard_link(device.file(), &link).unwrap();
     let (first, second) = (["--sizelimit", "16777216"], ["--offset", "16777216"]);
@@ -330,9 +491,23 @@ fn a_file_behind_several_loop_devices_is_one_storage() {
     let id = || Confirmation::Typed("x".to_owned());
     let typed = |device: &LoopDevice| Confirmation::Typed(device.node.display().to_string());
     let roots = Roots::live();
-    assert!(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&upper.node).status().unwrap().success());
+    assert!(
+        Command::new("mkfs.ext4")
+            .args(["-q", "-F"])
+            .arg(&upper.node)
+            .status()
+            .unwrap()
+            .success()
+    );
     let folder = tempfile::tempdir().unwrap();
-    mount(&upper.node, folder.path(), c"ext4", MountFlags::empty(), None).unwrap();
+    mount(
+        &upper.node,
+        folder.path(),
+        c"ext4",
+        MountFlags::empty(),
+        None,
+    )
+    .unwrap();
     let overlapping = [&device, &linked].map(|device| refusal(device, &id()));
     let written = [&device, &linked].map(|device| writable(&device.node, &roots));
     let file = writable_file(device.file(), &roots);
@@ -340,20 +515,40 @@ fn a_file_behind_several_loop_devices_is_one_storage() {
     let beside = check(&lower.node, &typed(&lower), &roots).map(drop);
     unmount(folder.path(), UnmountFlags::empty()).unwrap();
     for refusal in overlapping {
-        assert!(matches!(&refusal, Refusal::Mounted { what, .. } if upper.node.ends_with(what)), "{refusal}");
+        assert!(
+            matches!(&refusal, Refusal::Mounted { what, .. } if upper.node.ends_with(what)),
+            "{refusal}"
+        );
     }
     for written in written.into_iter().chain([file]) {
-        assert!(matches!(written, Err(Refusal::Mounted { .. })), "{written:?}");
+        assert!(
+            matches!(written, Err(Refusal::Mounted { .. })),
+            "{written:?}"
+        );
     }
     beside.unwrap();
     writable_file(device.file(), &roots).unwrap();
     // What is held by one name is held by all.
     let held = check(&upper.node, &typed(&upper), &roots).unwrap();
-    assert!(matches!(refusal(&device, &typed(&device)), Refusal::Busy { .. }));
-    let (held, during) =
-        held.while_released(|_| check(&device.node, &typed(&device), &roots).map(drop).is_ok(), &roots).unwrap();
+    assert!(matches!(
+        refusal(&device, &typed(&device)),
+        Refusal::Busy { .. }
+    ));
+    let (held, during) = held
+        .while_released(
+            |_| {
+                check(&device.node, &typed(&device), &roots)
+                    .map(drop)
+                    .is_ok()
+            },
+            &roots,
+        )
+        .unwrap();
     assert!(during);
-    assert!(matches!(refusal(&linked, &typed(&linked)), Refusal::Busy { .. }));
+    assert!(matches!(
+        refusal(&linked, &typed(&linked)),
+        Refusal::Busy { .. }
+    ));
     drop(held);
     check(&linked.node, &typed(&linked), &roots).unwrap();
 }
@@ -369,16 +564,39 @@ fn what_no_table_shows_is_refused_for_writing_too() {
     if !LoopDevice::has_tool(name, "mkfs.ext4") {
         return;
     }
-    assert!(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&device.node).status().unwrap().success());
+    assert!(
+        Command::new("mkfs.ext4")
+            .args(["-q", "-F"])
+            .arg(&device.node)
+            .status()
+            .unwrap()
+            .success()
+    );
     let (folder, roots) = (tempfile::tempdir().unwrap(), Roots::live());
-    mount(&device.node, folder.path(), c"ext4", MountFlags::empty(), None).unwrap();
+    mount(
+        &device.node,
+        folder.path(),
+        c"ext4",
+        MountFlags::empty(),
+        None,
+    )
+    .unwrap();
     let open = std::fs::File::create(folder.path().join("open")).unwrap();
     unmount(folder.path(), UnmountFlags::DETACH).unwrap();
-    let detached = (passive(&device.node, &roots).map(drop), writable(&device.node, &roots));
+    let detached = (
+        passive(&device.node, &roots).map(drop),
+        writable(&device.node, &roots),
+    );
     drop(open);
-    assert!(matches!(detached, (Ok(()), Err(Refusal::Busy { .. }))), "{detached:?}");
+    assert!(
+        matches!(detached, (Ok(()), Err(Refusal::Busy { .. }))),
+        "{detached:?}"
+    );
     let held = check(&device.node, &Confirmation::Serial(device.id()), &roots).unwrap();
-    assert!(matches!(writable(&device.node, &roots), Err(Refusal::Busy { .. })));
+    assert!(matches!(
+        writable(&device.node, &roots),
+        Err(Refusal::Busy { .. })
+    ));
     drop(held);
     writable(&device.node, &roots).unwrap();
 }
@@ -391,7 +609,10 @@ impl DmMapping {
     fn of(test: &str, lower: &LoopDevice) -> Option<DmMapping> {
         let name = format!("hakaru-test-{}", std::process::id());
         let table = format!("0 8192 linear {} 8192", lower.node.display());
-        match Command::new("dmsetup").args(["create", &name, "--table", &table]).output() {
+        match Command::new("dmsetup")
+            .args(["create", &name, "--table", &table])
+            .output()
+        {
             Ok(output) if output.status.success() => {
                 // Where no udev runs, nobody makes its node.
                 let _ = Command::new("dmsetup").args(["mknodes", &name]).status();
@@ -407,7 +628,9 @@ impl DmMapping {
 
 impl Drop for DmMapping {
     fn drop(&mut self) {
-        let _ = Command::new("dmsetup").args(["remove", "--retry", &self.0]).status();
+        let _ = Command::new("dmsetup")
+            .args(["remove", "--retry", &self.0])
+            .status();
     }
 }
 
@@ -422,14 +645,20 @@ fn a_mapping_is_erased_by_its_own_name_and_holds_the_disk_below() {
     };
     let (path, roots) = (Path::new("/dev/mapper").join(&mapping.0), Roots::live());
     let refused = refusal(&lower, &Confirmation::Serial(lower.id()));
-    let Refusal::Held { undo, .. } = &refused else { panic!("{refused}") };
+    let Refusal::Held { undo, .. } = &refused else {
+        panic!("{refused}")
+    };
     assert_eq!(*undo, format!("dmsetup remove {}", mapping.0));
-    let below = check(&path, &Confirmation::Serial(lower.id()), &roots).expect_err("the disk below was meant");
+    let below = check(&path, &Confirmation::Serial(lower.id()), &roots)
+        .expect_err("the disk below was meant");
     assert!(matches!(below, Refusal::OnlyAbove { .. }), "{below}");
     // Whoever makes a mapping names it as they like, so its name tells no card from another.
     assert!(!passive(&path, &roots).unwrap().tells_itself());
     let erasable = check(&path, &Confirmation::Serial(mapping.0.clone()), &roots).unwrap();
-    assert_eq!((erasable.size(), erasable.id()), (Bytes(4 << 20), Some(mapping.0.as_str())));
+    assert_eq!(
+        (erasable.size(), erasable.id()),
+        (Bytes(4 << 20), Some(mapping.0.as_str()))
+    );
     rustix::io::pwrite(erasable.device(), &[0xff; 512], 0).unwrap();
     rustix::fs::fsync(erasable.device()).unwrap();
     drop(erasable);
@@ -442,7 +671,10 @@ fn a_write_protected_loop_device_is_refused() {
     let Some(device) = LoopDevice::new("a_write_protected_loop_device", 8, &["--read-only"]) else {
         return;
     };
-    assert!(matches!(refusal(&device, &Confirmation::Serial(device.id())), Refusal::ReadOnly { .. }));
+    assert!(matches!(
+        refusal(&device, &Confirmation::Serial(device.id())),
+        Refusal::ReadOnly { .. }
+    ));
 }
 
 /// A card is pulled and another one is plugged in between looking and taking: the name is the same, the number too.
@@ -454,14 +686,24 @@ fn a_name_that_went_to_another_device_is_stale() {
     let candidate = passive(&device.node, &Roots::live()).unwrap();
     let other = tempfile::NamedTempFile::new().unwrap();
     other.as_file().set_len(8 << 20).unwrap();
-    let again = |arguments: &[&std::ffi::OsStr]| Command::new("losetup").args(arguments).status().unwrap().success();
+    let again = |arguments: &[&std::ffi::OsStr]| {
+        Command::new("losetup")
+            .args(arguments)
+            .status()
+            .unwrap()
+            .success()
+    };
     assert!(again(&["--detach".as_ref(), device.node.as_ref()]));
     if !again(&[device.node.as_ref(), other.path().as_ref()]) {
-        eprintln!("SKIPPED a_name_that_went_to_another_device_is_stale: another test took the loop device meanwhile");
+        eprintln!(
+            "SKIPPED a_name_that_went_to_another_device_is_stale: another test took the loop device meanwhile"
+        );
         return;
     }
     device.backing = other.path().canonicalize().unwrap();
-    let refusal = candidate.confirm(&Confirmation::Serial(device.id()), &Roots::live()).unwrap_err();
+    let refusal = candidate
+        .confirm(&Confirmation::Serial(device.id()), &Roots::live())
+        .unwrap_err();
     assert!(matches!(refusal, Refusal::Stale { .. }), "{refusal}");
 }
 
@@ -472,7 +714,13 @@ fn the_disk_of_this_system_is_refused() {
         let path = Path::new("/dev").join(&node.kname);
         // Nothing is opened by the passive checks, so this is safe even if they were wrong.
         let refusal = passive(&path, &Roots::live()).expect_err("the system runs from it");
-        assert!(matches!(refusal, Refusal::SystemDisk { .. } | Refusal::NotABlockDevice { .. }), "{refusal}");
+        assert!(
+            matches!(
+                refusal,
+                Refusal::SystemDisk { .. } | Refusal::NotABlockDevice { .. }
+            ),
+            "{refusal}"
+        );
     }
     if system.is_empty() {
         eprintln!("SKIPPED the_disk_of_this_system_is_refused: sysfs shows no disk below /");

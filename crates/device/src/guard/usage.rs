@@ -11,7 +11,9 @@ use std::path::Path;
 pub(super) fn named_node(path: &Path, roots: &Roots) -> Result<DeviceNode, Refusal> {
     let path_owned = path.to_owned();
     if roots.device_number(path).is_none() {
-        let kind = path.metadata().map_or(TargetKind::Absent, |metadata| inspect::kind_of(&metadata));
+        let kind = path
+            .metadata()
+            .map_or(TargetKind::Absent, |metadata| inspect::kind_of(&metadata));
         let what = match kind {
             TargetKind::Absent => return Err(Refusal::NotThere { path: path_owned }),
             TargetKind::File => "a file",
@@ -19,10 +21,16 @@ pub(super) fn named_node(path: &Path, roots: &Roots) -> Result<DeviceNode, Refus
             TargetKind::CharDevice => "a character device",
             TargetKind::BlockDevice | TargetKind::Other => "something else",
         };
-        return Err(Refusal::NotABlockDevice { path: path_owned, what });
+        return Err(Refusal::NotABlockDevice {
+            path: path_owned,
+            what,
+        });
     }
     let because = "sysfs does not show it".to_owned();
-    DeviceNode::by_path(path, roots).ok_or(Refusal::Blind { path: path_owned, because })
+    DeviceNode::by_path(path, roots).ok_or(Refusal::Blind {
+        path: path_owned,
+        because,
+    })
 }
 
 pub(super) fn not_of_the_system(
@@ -34,12 +42,16 @@ pub(super) fn not_of_the_system(
     let system = chain::system_nodes(roots, mounts);
     let below = chain::down_from(node, Loops::Devices, roots, mounts);
     match below.iter().find(|node| system.contains(node)) {
-        Some(shared) if shared == node => {
-            Err(Refusal::SystemDisk { path: path.to_owned(), system: path.display().to_string() })
-        }
+        Some(shared) if shared == node => Err(Refusal::SystemDisk {
+            path: path.to_owned(),
+            system: path.display().to_string(),
+        }),
         Some(shared) => {
             let system = format!("{}, which {} stands on", shared.role(), path.display());
-            Err(Refusal::SystemDisk { path: path.to_owned(), system })
+            Err(Refusal::SystemDisk {
+                path: path.to_owned(),
+                system,
+            })
         }
         None => Ok(()),
     }
@@ -55,7 +67,9 @@ fn same_storage(node: &DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
         same.push(node.disk());
         same.extend(logical_ones(node));
     }
-    let behind = node.backing_file().and_then(|file| DeviceNode::by_path(&chain::in_dev(&file, roots), roots));
+    let behind = node
+        .backing_file()
+        .and_then(|file| DeviceNode::by_path(&chain::in_dev(&file, roots), roots));
     if let Some(behind) = behind {
         same.extend(same_storage(&behind, roots));
     }
@@ -67,7 +81,10 @@ pub(super) fn twins(node: &DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
     let Some(own) = node.file_extent(roots) else {
         return Vec::new();
     };
-    showing(&own, roots).into_iter().filter(|other| other.disk() != node.disk()).collect()
+    showing(&own, roots)
+        .into_iter()
+        .filter(|other| other.disk() != node.disk())
+        .collect()
 }
 
 /// The loop devices, and partitions of them, that show some of these bytes.
@@ -76,7 +93,13 @@ fn showing(extent: &FileExtent, roots: &Roots) -> Vec<DeviceNode> {
         let partitions = disk.partitions();
         std::iter::once(disk).chain(partitions)
     });
-    nodes.filter(|other| other.file_extent(roots).is_some_and(|other| other.overlaps(extent))).collect()
+    nodes
+        .filter(|other| {
+            other
+                .file_extent(roots)
+                .is_some_and(|other| other.overlaps(extent))
+        })
+        .collect()
 }
 
 /// Whether a file may be overwritten: not while a loop device that shows it is in use.
@@ -84,16 +107,29 @@ pub(super) fn file_not_in_use(path: &Path, roots: &Roots, mounts: &[Mount]) -> R
     let Some(file) = FileId::of(path) else {
         return Ok(());
     };
-    let all = FileExtent { file, range: 0..u64::MAX };
-    showing(&all, roots).iter().try_for_each(|node| not_in_use(path, node, roots, mounts))
+    let all = FileExtent {
+        file,
+        range: 0..u64::MAX,
+    };
+    showing(&all, roots)
+        .iter()
+        .try_for_each(|node| not_in_use(path, node, roots, mounts))
 }
 
 /// The logical partitions in an extended one: the kernel shows of it only the two sectors with the table that leads to them,
 /// and the logical ones beside it, numbered from 5 on.
 fn logical_ones(node: &DeviceNode) -> Vec<DeviceNode> {
-    let is_extended = super::size_of(node).0 <= 1024 && node.partition().is_some_and(|number| number <= 4);
-    let siblings = if is_extended { node.disk().partitions() } else { Vec::new() };
-    siblings.into_iter().filter(|sibling| sibling.partition().is_some_and(|number| number >= 5)).collect()
+    let is_extended =
+        super::size_of(node).0 <= 1024 && node.partition().is_some_and(|number| number <= 4);
+    let siblings = if is_extended {
+        node.disk().partitions()
+    } else {
+        Vec::new()
+    };
+    siblings
+        .into_iter()
+        .filter(|sibling| sibling.partition().is_some_and(|number| number >= 5))
+        .collect()
 }
 
 /// Everything that is made of these devices: mappings, RAIDs, loop devices, and their partitions.
@@ -103,45 +139,89 @@ fn made_of(same: &[DeviceNode], roots: &Roots) -> Vec<DeviceNode> {
     let mut open: Vec<DeviceNode> = same.to_vec();
     while let Some(node) = open.pop() {
         let over = |other: &&DeviceNode| {
-            let behind = other.backing_file().and_then(|file| roots.device_number(&chain::in_dev(&file, roots)));
+            let behind = other
+                .backing_file()
+                .and_then(|file| roots.device_number(&chain::in_dev(&file, roots)));
             behind == Some(node.number)
         };
-        let parts = if same.contains(&node) { Vec::new() } else { node.partitions() };
-        let above = node.holders().into_iter().chain(loops.iter().filter(over).cloned()).chain(parts);
-        let new: Vec<_> = above.filter(|above| !found.contains(above) && !same.contains(above)).collect();
+        let parts = if same.contains(&node) {
+            Vec::new()
+        } else {
+            node.partitions()
+        };
+        let above = node
+            .holders()
+            .into_iter()
+            .chain(loops.iter().filter(over).cloned())
+            .chain(parts);
+        let new: Vec<_> = above
+            .filter(|above| !found.contains(above) && !same.contains(above))
+            .collect();
         found.extend(new.iter().cloned());
         open.extend(new);
     }
     found
 }
 
-pub(super) fn not_in_use(path: &Path, node: &DeviceNode, roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
+pub(super) fn not_in_use(
+    path: &Path,
+    node: &DeviceNode,
+    roots: &Roots,
+    mounts: &[Mount],
+) -> Result<(), Refusal> {
     let same = same_storage(node, roots);
     let above = made_of(&same, roots);
-    let ours = |other: &DeviceNode| same.iter().chain(&above).find(|node| node.number == other.number).cloned();
+    let ours = |other: &DeviceNode| {
+        same.iter()
+            .chain(&above)
+            .find(|node| node.number == other.number)
+            .cloned()
+    };
     for mount in mounts {
         let nodes = chain::nodes_of_mount(mount, roots, mounts);
         if let Some(used) = nodes.iter().find_map(ours) {
-            return Err(Refusal::Mounted { what: used.kname, at: mount.mount_point.clone() });
+            return Err(Refusal::Mounted {
+                what: used.kname,
+                at: mount.mount_point.clone(),
+            });
         }
     }
     for Elsewhere { mount, process } in mounts::mounts_elsewhere(roots, mounts) {
         let nodes = chain::nodes_of_mount(&mount, roots, mounts);
         if let Some(used) = nodes.iter().find_map(ours) {
-            return Err(Refusal::MountedElsewhere { what: used.kname, at: mount.mount_point, process });
+            return Err(Refusal::MountedElsewhere {
+                what: used.kname,
+                at: mount.mount_point,
+                process,
+            });
         }
     }
     let swaps = mounts::swaps(roots);
-    let files: Vec<FileId> = same.iter().filter_map(|node| Some(node.file_extent(roots)?.file)).collect();
-    if let Some(file) = swaps.iter().find(|swap| FileId::of(swap).is_some_and(|swap| files.contains(&swap))) {
-        return Err(Refusal::SwapFile { path: path.to_owned(), file: file.clone() });
+    let files: Vec<FileId> = same
+        .iter()
+        .filter_map(|node| Some(node.file_extent(roots)?.file))
+        .collect();
+    if let Some(file) = swaps
+        .iter()
+        .find(|swap| FileId::of(swap).is_some_and(|swap| files.contains(&swap)))
+    {
+        return Err(Refusal::SwapFile {
+            path: path.to_owned(),
+            file: file.clone(),
+        });
     }
-    let swap_nodes = swaps.iter().filter_map(|swap| DeviceNode::by_path(&chain::in_dev(swap, roots), roots));
+    let swap_nodes = swaps
+        .iter()
+        .filter_map(|swap| DeviceNode::by_path(&chain::in_dev(swap, roots), roots));
     if let Some(used) = swap_nodes.into_iter().find_map(|swap| ours(&swap)) {
         return Err(Refusal::Swap { what: used.kname });
     }
     match above.first() {
-        Some(holder) => Err(Refusal::Held { path: path.to_owned(), holder: holder.role(), undo: how_to_undo(holder) }),
+        Some(holder) => Err(Refusal::Held {
+            path: path.to_owned(),
+            holder: holder.role(),
+            undo: how_to_undo(holder),
+        }),
         None => Ok(()),
     }
 }

@@ -40,7 +40,9 @@ pub enum FillError {
         source: io::Error,
     },
     /// The device refused a write or a flush.
-    #[error("the device refused to be written at {offset}: {source} (see the kernel's messages: dmesg)")]
+    #[error(
+        "the device refused to be written at {offset}: {source} (see the kernel's messages: dmesg)"
+    )]
     Write {
         /// Where.
         offset: Bytes,
@@ -79,7 +81,9 @@ pub fn fill(
     let mut map = SpeedMap::default();
     let mut offset = 0;
     while offset < total.0 {
-        let len = usize::try_from(total.0 - offset).unwrap_or(CHUNK).min(CHUNK);
+        let len = usize::try_from(total.0 - offset)
+            .unwrap_or(CHUNK)
+            .min(CHUNK);
         let chunk = &mut buffer.as_mut_slice()[..len];
         if let FillPattern::Random { seed } = pattern {
             random_bytes(Rng::fork(seed, offset), chunk);
@@ -88,12 +92,23 @@ pub fn fill(
         if let Err(source) = device.write_at(offset, chunk) {
             return Err(failed(device, Bytes(offset), source));
         }
-        let point = SpeedPoint { offset: Bytes(offset), len: Bytes(len as u64), elapsed: since(device, before) };
+        let point = SpeedPoint {
+            offset: Bytes(offset),
+            len: Bytes(len as u64),
+            elapsed: since(device, before),
+        };
         map.add(point, total);
         offset += len as u64;
-        let progress = ScanProgress { doing: "writing", done: Bytes(offset), total, elapsed: since(device, begin) };
+        let progress = ScanProgress {
+            doing: "writing",
+            done: Bytes(offset),
+            total,
+            elapsed: since(device, begin),
+        };
         if on_progress(progress).is_break() {
-            return Err(FillError::Interrupted { done: Bytes(offset) });
+            return Err(FillError::Interrupted {
+                done: Bytes(offset),
+            });
         }
     }
     if let Err(source) = device.flush() {
@@ -110,7 +125,10 @@ fn failed(device: &dyn BlockDev, offset: Bytes, source: io::Error) -> FillError 
 }
 
 pub(crate) fn buffer(size: usize) -> Result<AlignedBuffer, FillError> {
-    AlignedBuffer::new(size).map_err(|error| FillError::Memory { size: Bytes(size as u64), source: error.into() })
+    AlignedBuffer::new(size).map_err(|error| FillError::Memory {
+        size: Bytes(size as u64),
+        source: error.into(),
+    })
 }
 
 fn since(device: &dyn BlockDev, before: Nanos) -> Nanos {
@@ -139,7 +157,9 @@ pub enum DiscardKind {
 #[derive(Debug, thiserror::Error)]
 pub enum DiscardError {
     /// It takes no discards of this kind.
-    #[error("{node} offers no {kind} discard: fill it with 0xff instead, which does much the same for a card")]
+    #[error(
+        "{node} offers no {kind} discard: fill it with 0xff instead, which does much the same for a card"
+    )]
     NotOffered {
         /// The device.
         node: String,
@@ -172,7 +192,11 @@ pub enum DiscardError {
 ///
 /// # Errors
 /// A [`DiscardError`] with the offset reached.
-pub fn discard(device: &Erasable, kind: DiscardKind, on_progress: &mut OnProgress<'_>) -> Result<(), DiscardError> {
+pub fn discard(
+    device: &Erasable,
+    kind: DiscardKind,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<(), DiscardError> {
     let name = match kind {
         DiscardKind::Plain => "plain",
         DiscardKind::Secure => "secure",
@@ -184,25 +208,42 @@ pub fn discard(device: &Erasable, kind: DiscardKind, on_progress: &mut OnProgres
         let len = (total.0 - offset).min(1 << 30);
         let answer = match kind {
             DiscardKind::Plain => hakaru_sys::file::discard(device.device().as_fd(), offset, len),
-            DiscardKind::Secure => hakaru_sys::block::secure_discard(device.device().as_fd(), offset, len),
+            DiscardKind::Secure => {
+                hakaru_sys::block::secure_discard(device.device().as_fd(), offset, len)
+            }
         };
         match answer {
             Ok(()) => {}
             Err(Errno::OPNOTSUPP) if offset == 0 => {
-                return Err(DiscardError::NotOffered { node: device.node().display().to_string(), kind: name });
+                return Err(DiscardError::NotOffered {
+                    node: device.node().display().to_string(),
+                    kind: name,
+                });
             }
             Err(_) if hakaru_sys::block::is_empty(device.device()) => {
-                return Err(DiscardError::Pulled { offset: Bytes(offset) });
+                return Err(DiscardError::Pulled {
+                    offset: Bytes(offset),
+                });
             }
             Err(error) => {
-                return Err(DiscardError::Refused { offset: Bytes(offset), source: error.into() });
+                return Err(DiscardError::Refused {
+                    offset: Bytes(offset),
+                    source: error.into(),
+                });
             }
         }
         offset += len;
         let elapsed = Nanos(hakaru_sys::clock::monotonic().saturating_sub(begin));
-        let progress = ScanProgress { doing: "discarding", done: Bytes(offset), total, elapsed };
+        let progress = ScanProgress {
+            doing: "discarding",
+            done: Bytes(offset),
+            total,
+            elapsed,
+        };
         if on_progress(progress).is_break() {
-            return Err(DiscardError::Interrupted { done: Bytes(offset) });
+            return Err(DiscardError::Interrupted {
+                done: Bytes(offset),
+            });
         }
     }
     Ok(())
@@ -230,7 +271,10 @@ mod tests {
     #[test]
     fn random_fill_does_not_repeat() {
         let mut card = FakeCard::honest(8 << 20);
-        fill(&mut card, FillPattern::Random { seed: 1 }, &mut |_| ControlFlow::Continue(())).unwrap();
+        fill(&mut card, FillPattern::Random { seed: 1 }, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         let (first, second) = card.content.split_at(4 << 20);
         assert_ne!(first, second);
         let zeroes = card.content.iter().filter(|byte| **byte == 0).count();
@@ -241,10 +285,24 @@ mod tests {
     fn an_error_names_the_place_and_a_stop_is_obeyed() {
         let mut card = FakeCard::honest(16 << 20);
         card.write_error = Some(9 << 20);
-        let error = fill(&mut card, FillPattern::Ones, &mut |_| ControlFlow::Continue(())).unwrap_err();
-        assert!(matches!(error, FillError::Write { offset: Bytes(o), .. } if o == 8 << 20), "{error}");
+        let error = fill(&mut card, FillPattern::Ones, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap_err();
+        assert!(
+            matches!(error, FillError::Write { offset: Bytes(o), .. } if o == 8 << 20),
+            "{error}"
+        );
         let mut card = FakeCard::honest(16 << 20);
-        let error = fill(&mut card, FillPattern::Ones, &mut |_| ControlFlow::Break(())).unwrap_err();
-        assert!(matches!(error, FillError::Interrupted { done: Bytes(d) } if d == 4 << 20), "{error}");
+        let error = fill(
+            &mut card,
+            FillPattern::Ones,
+            &mut |_| ControlFlow::Break(()),
+        )
+        .unwrap_err();
+        assert!(
+            matches!(error, FillError::Interrupted { done: Bytes(d) } if d == 4 << 20),
+            "{error}"
+        );
     }
 }

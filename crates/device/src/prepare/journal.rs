@@ -135,9 +135,18 @@ pub enum Undo {
 #[serde(rename_all = "snake_case")]
 pub(super) enum JournalLine {
     /// The first one.
-    Opened { format: u32, program: String, pid: u32, boot: String },
+    Opened {
+        format: u32,
+        program: String,
+        pid: u32,
+        boot: String,
+    },
     /// A step begins.
-    Begin { seq: u64, what: PrepareStep, undo: Undo },
+    Begin {
+        seq: u64,
+        what: PrepareStep,
+        undo: Undo,
+    },
     /// It is done.
     Done { seq: u64 },
     /// It could not be done.
@@ -160,7 +169,9 @@ pub struct PrepareJournal {
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The system refused.
-    #[error("the journal {path} cannot be {doing}: {source} (nothing is changed on a device without one)")]
+    #[error(
+        "the journal {path} cannot be {doing}: {source} (nothing is changed on a device without one)"
+    )]
     Io {
         /// Which file.
         path: PathBuf,
@@ -170,7 +181,9 @@ pub enum JournalError {
         source: io::Error,
     },
     /// Its program still runs.
-    #[error("the journal {path} belongs to a program that still runs: end that first, it undoes its steps itself")]
+    #[error(
+        "the journal {path} belongs to a program that still runs: end that first, it undoes its steps itself"
+    )]
     Locked {
         /// Which file.
         path: PathBuf,
@@ -192,15 +205,35 @@ impl PrepareJournal {
         let pid = std::process::id();
         let at = hakaru_sys::clock::monotonic();
         let path = folder.join(format!("{PREFIX}{pid}-{at}.jsonl"));
-        let made = |source| JournalError::Io { path: path.clone(), doing: "made", source };
+        let made = |source| JournalError::Io {
+            path: path.clone(),
+            doing: "made",
+            source,
+        };
         std::fs::create_dir_all(folder).map_err(made)?;
-        let file = OpenOptions::new().create_new(true).append(true).open(&path).map_err(made)?;
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| made(error.into()))?;
-        let mut journal = PrepareJournal { file, path: path.clone(), next: 0 };
+        let file = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .open(&path)
+            .map_err(made)?;
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
+            .map_err(|error| made(error.into()))?;
+        let mut journal = PrepareJournal {
+            file,
+            path: path.clone(),
+            next: 0,
+        };
         let program = format!("hakaru {}", env!("CARGO_PKG_VERSION"));
-        journal.write(&JournalLine::Opened { format: FORMAT, program, pid, boot: boot.to_owned() })?;
+        journal.write(&JournalLine::Opened {
+            format: FORMAT,
+            program,
+            pid,
+            boot: boot.to_owned(),
+        })?;
         // The name itself has to survive a power cut as well.
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(made)?;
+        File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(made)?;
         Ok(journal)
     }
 
@@ -218,15 +251,27 @@ impl PrepareJournal {
     }
 
     pub(super) fn write(&mut self, line: &JournalLine) -> Result<(), JournalError> {
-        let failed = |source| JournalError::Io { path: self.path.clone(), doing: "written", source };
+        let failed = |source| JournalError::Io {
+            path: self.path.clone(),
+            doing: "written",
+            source,
+        };
         let mut text = serde_json::to_string(line).map_err(|error| failed(error.into()))?;
         text.push('\n');
-        append(&self.file, |mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_data())).map_err(failed)
+        append(&self.file, |mut file| {
+            file.write_all(text.as_bytes())
+                .and_then(|()| file.sync_data())
+        })
+        .map_err(failed)
     }
 
     /// Removes it: all steps were taken back, or need not be.
     pub(super) fn close(self) -> Result<(), JournalError> {
-        let failed = |source| JournalError::Io { path: self.path.clone(), doing: "removed", source };
+        let failed = |source| JournalError::Io {
+            path: self.path.clone(),
+            doing: "removed",
+            source,
+        };
         std::fs::remove_file(&self.path).map_err(failed)
     }
 }
@@ -244,8 +289,16 @@ fn append(file: &File, write: impl FnOnce(&File) -> io::Result<()>) -> io::Resul
 
 /// Reads a journal whose program is gone; the lock is held as long as the file is kept.
 pub(super) fn read(path: &Path) -> Result<(File, Vec<JournalLine>), JournalError> {
-    let failed = |source| JournalError::Io { path: path.to_owned(), doing: "read", source };
-    let mut file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
+    let failed = |source| JournalError::Io {
+        path: path.to_owned(),
+        doing: "read",
+        source,
+    };
+    let mut file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .open(path)
+        .map_err(failed)?;
     lock_patiently(&file, path)?;
     let mut text = Vec::new();
     file.read_to_end(&mut text).map_err(failed)?;
@@ -254,14 +307,17 @@ pub(super) fn read(path: &Path) -> Result<(File, Vec<JournalLine>), JournalError
         Some(JournalLine::Opened { format: FORMAT, .. }) => Ok((file, lines)),
         // A power cut right after the file was made leaves an empty one: nothing was begun then.
         None if !text.contains(&b'\n') => Ok((file, lines)),
-        _ => Err(JournalError::Foreign { path: path.to_owned() }),
+        _ => Err(JournalError::Foreign {
+            path: path.to_owned(),
+        }),
     }
 }
 
 /// Whether what a journal tells of was left as it is on purpose, as `hakaru prepare` does with a mount. What cannot be
 /// read is not.
 pub fn is_left(path: &Path) -> bool {
-    std::fs::read(path).is_ok_and(|text| parse(&String::from_utf8_lossy(&text)).contains(&JournalLine::Left))
+    std::fs::read(path)
+        .is_ok_and(|text| parse(&String::from_utf8_lossy(&text)).contains(&JournalLine::Left))
 }
 
 /// A program that just ended may still be giving its files back, so it is given a moment.
@@ -272,12 +328,16 @@ fn lock_patiently(file: &File, path: &Path) -> Result<(), JournalError> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    Err(JournalError::Locked { path: path.to_owned() })
+    Err(JournalError::Locked {
+        path: path.to_owned(),
+    })
 }
 
 /// Up to the first line that is none.
 fn parse(text: &str) -> Vec<JournalLine> {
-    text.lines().map_while(|line| serde_json::from_str(line).ok()).collect()
+    text.lines()
+        .map_while(|line| serde_json::from_str(line).ok())
+        .collect()
 }
 
 /// The journals in a folder, oldest first by name. Those of running programs are among them.
@@ -301,7 +361,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = PrepareJournal::create(folder.path(), "boot-1").unwrap();
         let path = journal.path().to_owned();
-        let seq = journal.begin(PrepareStep::DropCaches, Undo::Nothing).unwrap();
+        let seq = journal
+            .begin(PrepareStep::DropCaches, Undo::Nothing)
+            .unwrap();
         journal.write(&JournalLine::Done { seq }).unwrap();
         assert!(matches!(read(&path), Err(JournalError::Locked { .. })));
         drop(journal);
@@ -310,7 +372,14 @@ mod tests {
         let (_file, lines) = read(&path).unwrap();
         assert_eq!(
             lines[1..],
-            [JournalLine::Begin { seq, what: PrepareStep::DropCaches, undo: Undo::Nothing }, JournalLine::Done { seq }]
+            [
+                JournalLine::Begin {
+                    seq,
+                    what: PrepareStep::DropCaches,
+                    undo: Undo::Nothing
+                },
+                JournalLine::Done { seq }
+            ]
         );
         assert_eq!(pending(folder.path()), [path]);
     }
@@ -321,8 +390,11 @@ mod tests {
         let path = folder.path().join("prepare-1-1.jsonl");
         std::fs::write(&path, "").unwrap();
         assert_eq!(read(&path).unwrap().1, []);
-        std::fs::write(&path, "{\"opened\":{\"format\":99,\"program\":\"hakaru 9\",\"pid\":1,\"boot\":\"b\"}}\n")
-            .unwrap();
+        std::fs::write(
+            &path,
+            "{\"opened\":{\"format\":99,\"program\":\"hakaru 9\",\"pid\":1,\"boot\":\"b\"}}\n",
+        )
+        .unwrap();
         assert!(matches!(read(&path), Err(JournalError::Foreign { .. })));
         std::fs::write(&path, "dear diary\n").unwrap();
         assert!(matches!(read(&path), Err(JournalError::Foreign { .. })));
@@ -330,12 +402,18 @@ mod tests {
 
     #[test]
     fn lines_have_a_stable_form() {
-        let device =
-            DeviceTag { node: "/dev/mmcblk0".into(), id: Some("0x4a5b6c7d".into()), name: "SanDisk SE32G".into() };
+        let device = DeviceTag {
+            node: "/dev/mmcblk0".into(),
+            id: Some("0x4a5b6c7d".into()),
+            name: "SanDisk SE32G".into(),
+        };
         let lines = [
             JournalLine::Begin {
                 seq: 0,
-                what: PrepareStep::Fill { device: device.clone(), pattern: FillPattern::Random { seed: 7 } },
+                what: PrepareStep::Fill {
+                    device: device.clone(),
+                    pattern: FillPattern::Random { seed: 7 },
+                },
                 undo: Undo::Nothing,
             },
             JournalLine::Begin {
@@ -346,12 +424,18 @@ mod tests {
                     fs_type: "ext4".into(),
                     options: "noatime".into(),
                 },
-                undo: Undo::Unmount { at: "/mnt/x".into(), device: "179:0".into() },
+                undo: Undo::Unmount {
+                    at: "/mnt/x".into(),
+                    device: "179:0".into(),
+                },
             },
             JournalLine::Undone { seq: 1 },
             JournalLine::Left,
         ];
-        let text: Vec<_> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
+        let text: Vec<_> = lines
+            .iter()
+            .map(|line| serde_json::to_string(line).unwrap())
+            .collect();
         insta::assert_snapshot!(text.join("\n"), @r#"
         {"begin":{"seq":0,"what":{"step":"fill","device":{"node":"/dev/mmcblk0","id":"0x4a5b6c7d","name":"SanDisk SE32G"},"pattern":"random","seed":7},"undo":{"undo":"nothing"}}}
         {"begin":{"seq":1,"what":{"step":"mount","device":{"node":"/dev/mmcblk0","id":"0x4a5b6c7d","name":"SanDisk SE32G"},"at":"/mnt/x","fs_type":"ext4","options":"noatime"},"undo":{"undo":"unmount","at":"/mnt/x","device":"179:0"}}}
@@ -367,11 +451,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = PrepareJournal::create(folder.path(), "boot-1").unwrap();
         let path = journal.path().to_owned();
-        let half = |mut file: &File| file.write_all(b"{\"undone\":{\"se").and(Err(io::ErrorKind::StorageFull.into()));
-        assert_eq!(append(&journal.file, half).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        let half = |mut file: &File| {
+            file.write_all(b"{\"undone\":{\"se")
+                .and(Err(io::ErrorKind::StorageFull.into()))
+        };
+        assert_eq!(
+            append(&journal.file, half).unwrap_err().kind(),
+            io::ErrorKind::StorageFull
+        );
         journal.write(&JournalLine::Undone { seq: 8 }).unwrap();
         drop(journal);
-        assert_eq!(read(&path).unwrap().1[1..], [JournalLine::Undone { seq: 8 }]);
+        assert_eq!(
+            read(&path).unwrap().1[1..],
+            [JournalLine::Undone { seq: 8 }]
+        );
     }
 
     #[test]

@@ -28,7 +28,14 @@ pub enum FsType {
 
 impl FsType {
     /// All of them.
-    pub const ALL: [FsType; 6] = [FsType::Vfat, FsType::Exfat, FsType::Ext4, FsType::F2fs, FsType::Xfs, FsType::Btrfs];
+    pub const ALL: [FsType; 6] = [
+        FsType::Vfat,
+        FsType::Exfat,
+        FsType::Ext4,
+        FsType::F2fs,
+        FsType::Xfs,
+        FsType::Btrfs,
+    ];
 
     /// The name by which the kernel mounts it.
     pub fn name(self) -> &'static str {
@@ -154,7 +161,12 @@ pub struct MkfsRequest {
 impl MkfsRequest {
     /// With the tool's own defaults, and without a discard.
     pub fn new(fs: FsType) -> MkfsRequest {
-        MkfsRequest { fs, label: None, discard: false, options: Vec::new() }
+        MkfsRequest {
+            fs,
+            label: None,
+            discard: false,
+            options: Vec::new(),
+        }
     }
 
     /// The tool with all its arguments, as it would be run on this device.
@@ -189,18 +201,25 @@ pub(super) struct MkfsCommand {
 impl MkfsCommand {
     /// Finds the tool and puts its arguments together.
     pub(super) fn new(request: &MkfsRequest, device: &Path) -> Result<MkfsCommand, ToolError> {
-        let Tool { binary, package, .. } = request.fs.tool();
+        let Tool {
+            binary, package, ..
+        } = request.fs.tool();
         tool::no_paths(&request.options)?;
         tool::no_tags(&request.options)?;
         if let Some(label) = &request.label {
             tool::no_paths(std::slice::from_ref(label))?;
         }
-        Ok(MkfsCommand { tool: tool::find(binary, package)?, arguments: arguments(request, device) })
+        Ok(MkfsCommand {
+            tool: tool::find(binary, package)?,
+            arguments: arguments(request, device),
+        })
     }
 
     /// The whole command, as the record has it.
     pub(super) fn words(&self) -> Vec<String> {
-        std::iter::once(self.tool.display().to_string()).chain(self.arguments.iter().cloned()).collect()
+        std::iter::once(self.tool.display().to_string())
+            .chain(self.arguments.iter().cloned())
+            .collect()
     }
 
     /// Runs it.
@@ -210,19 +229,40 @@ impl MkfsCommand {
         // mkfs.vfat knows no -V, and tells its version in the first line of every run.
         let version = if version.is_empty() { &said } else { &version };
         let version = version.lines().next().unwrap_or_default().to_owned();
-        Ok(MkfsOutcome { fs, command: self.words(), version, said })
+        Ok(MkfsOutcome {
+            fs,
+            command: self.words(),
+            version,
+            said,
+        })
     }
 }
 
 fn arguments(request: &MkfsRequest, device: &Path) -> Vec<String> {
-    let MkfsRequest { fs, label, discard, options } = request;
-    let Tool { always, label: label_flag, discard: with_discard, keep, .. } = fs.tool();
+    let MkfsRequest {
+        fs,
+        label,
+        discard,
+        options,
+    } = request;
+    let Tool {
+        always,
+        label: label_flag,
+        discard: with_discard,
+        keep,
+        ..
+    } = fs.tool();
     let mut words: Vec<String> = always.iter().map(|word| (*word).to_owned()).collect();
     let about_discard = if *discard { with_discard } else { keep };
     let mut options = options.clone();
-    match (about_discard, options.iter().position(|option| option == "-E")) {
+    match (
+        about_discard,
+        options.iter().position(|option| option == "-E"),
+    ) {
         // mke2fs only hears the last -E.
-        (["-E", word], Some(at)) if at + 1 < options.len() => options[at + 1] = format!("{word},{}", options[at + 1]),
+        (["-E", word], Some(at)) if at + 1 < options.len() => {
+            options[at + 1] = format!("{word},{}", options[at + 1])
+        }
         _ => words.extend(about_discard.iter().map(|word| (*word).to_owned())),
     }
     if let Some(label) = label {
@@ -239,18 +279,33 @@ mod tests {
 
     #[test]
     fn the_table_is_in_the_order_of_the_types() {
-        assert!(FsType::ALL.iter().all(|fs| FsType::parse(fs.name()) == Some(*fs)));
-        assert_eq!(FsType::ALL.map(FsType::name), ["vfat", "exfat", "ext4", "f2fs", "xfs", "btrfs"]);
-        let without: Vec<FsType> = FsType::ALL.into_iter().filter(|fs| !fs.can_discard()).collect();
+        assert!(
+            FsType::ALL
+                .iter()
+                .all(|fs| FsType::parse(fs.name()) == Some(*fs))
+        );
+        assert_eq!(
+            FsType::ALL.map(FsType::name),
+            ["vfat", "exfat", "ext4", "f2fs", "xfs", "btrfs"]
+        );
+        let without: Vec<FsType> = FsType::ALL
+            .into_iter()
+            .filter(|fs| !fs.can_discard())
+            .collect();
         assert_eq!(without, [FsType::Vfat, FsType::Exfat]);
     }
 
     #[test]
     fn all_tools_are_told_the_same_in_their_own_words() {
-        let line = |request: &MkfsRequest| arguments(request, Path::new("/dev/mmcblk0p1")).join(" ");
+        let line =
+            |request: &MkfsRequest| arguments(request, Path::new("/dev/mmcblk0p1")).join(" ");
         let lines = FsType::ALL.map(|fs| {
             let plain = MkfsRequest::new(fs);
-            let full = MkfsRequest { label: Some("card".into()), discard: true, ..plain.clone() };
+            let full = MkfsRequest {
+                label: Some("card".into()),
+                discard: true,
+                ..plain.clone()
+            };
             format!("{fs:6} {}\n       {}", line(&plain), line(&full))
         });
         insta::assert_snapshot!(lines.join("\n"), @r"
@@ -268,7 +323,10 @@ mod tests {
                -f -q -L card /dev/mmcblk0p1
         ");
         let options = ["-b", "4096", "-E", "stride=2"].map(str::to_owned).to_vec();
-        let ext4 = MkfsRequest { options, ..MkfsRequest::new(FsType::Ext4) };
+        let ext4 = MkfsRequest {
+            options,
+            ..MkfsRequest::new(FsType::Ext4)
+        };
         insta::assert_snapshot!(line(&ext4), @"-F -q -b 4096 -E nodiscard,stride=2 /dev/mmcblk0p1");
     }
 
@@ -279,9 +337,18 @@ mod tests {
             label: label.map(str::to_owned),
             ..MkfsRequest::new(FsType::Btrfs)
         };
-        for bad in [request(&["/dev/sda"], None), request(&["-d", "../dev/sda"], None), request(&[], Some("/dev/sda"))]
-        {
-            assert!(matches!(MkfsCommand::new(&bad, Path::new("/dev/loop99")), Err(ToolError::Path { .. })), "{bad:?}");
+        for bad in [
+            request(&["/dev/sda"], None),
+            request(&["-d", "../dev/sda"], None),
+            request(&[], Some("/dev/sda")),
+        ] {
+            assert!(
+                matches!(
+                    MkfsCommand::new(&bad, Path::new("/dev/loop99")),
+                    Err(ToolError::Path { .. })
+                ),
+                "{bad:?}"
+            );
         }
     }
 }

@@ -22,7 +22,9 @@ pub use journal::{DeviceTag, JournalError, PrepareJournal, PrepareStep, Undo, is
 pub use level::LevelError;
 pub use mkfs::{FsType, MkfsOutcome, MkfsRequest};
 pub use mounting::{MountError, can_mount};
-pub use partition::{LayoutError, LayoutKind, LayoutPartition, LayoutTable, PartitionLayout, shows_no_partitions};
+pub use partition::{
+    LayoutError, LayoutKind, LayoutPartition, LayoutTable, PartitionLayout, shows_no_partitions,
+};
 pub use recover::{Recovered, RecoveredAs, Recovery, RecoveryPreview, outlook, recover};
 pub use tool::ToolError;
 pub use undo::OWN_FOLDER;
@@ -146,7 +148,12 @@ impl Preparation {
     /// When the journal cannot be written: then nothing may be changed.
     pub fn begin(folder: &Path, roots: Roots) -> Result<Preparation, PrepareError> {
         let journal = PrepareJournal::create(folder, &boot_id(&roots))?;
-        Ok(Preparation { journal: Some(journal), roots, undos: Vec::new(), done: Vec::new() })
+        Ok(Preparation {
+            journal: Some(journal),
+            roots,
+            undos: Vec::new(),
+            done: Vec::new(),
+        })
     }
 
     /// The steps done until now, in order.
@@ -164,7 +171,10 @@ impl Preparation {
         pattern: FillPattern,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<SpeedMap, PrepareError> {
-        let step = PrepareStep::Fill { device: tag(device), pattern };
+        let step = PrepareStep::Fill {
+            device: tag(device),
+            pattern,
+        };
         self.step(step, Undo::Nothing, |_| {
             let opened = OpenDevice::open(device);
             let mut open = opened.map_err(|source| io_error(device.path(), "opened", source))?;
@@ -182,8 +192,13 @@ impl Preparation {
         kind: DiscardKind,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<(), PrepareError> {
-        let step = PrepareStep::Discard { device: tag(device), kind };
-        self.step(step, Undo::Nothing, |_| Ok(discard(device, kind, on_progress)?))
+        let step = PrepareStep::Discard {
+            device: tag(device),
+            kind,
+        };
+        self.step(step, Undo::Nothing, |_| {
+            Ok(discard(device, kind, on_progress)?)
+        })
     }
 
     /// Verifies a device; what was on it is lost, unless it is put back.
@@ -197,14 +212,19 @@ impl Preparation {
         seed: u64,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<IntegrityVerdict, PrepareError> {
-        let step = PrepareStep::Verify { device: tag(device), restores: extent == VerifyExtent::SamplesRestored };
+        let step = PrepareStep::Verify {
+            device: tag(device),
+            restores: extent == VerifyExtent::SamplesRestored,
+        };
         self.step(step, Undo::Nothing, |_| {
             let opened = OpenDevice::open(device);
             let mut open = opened.map_err(|source| io_error(device.path(), "opened", source))?;
             Ok(match extent {
                 VerifyExtent::Whole => verify::verify(&mut open, seed, on_progress),
                 VerifyExtent::Samples => verify::probe(&mut open, seed, on_progress),
-                VerifyExtent::SamplesRestored => verify::probe_and_restore(&mut open, seed, on_progress),
+                VerifyExtent::SamplesRestored => {
+                    verify::probe_and_restore(&mut open, seed, on_progress)
+                }
             }?)
         })
     }
@@ -214,18 +234,31 @@ impl Preparation {
     ///
     /// # Errors
     /// When the layout does not fit, `sfdisk` is missing or fails, or the device cannot be taken back.
-    pub fn partition(&mut self, device: Erasable, layout: &PartitionLayout) -> Result<Erasable, PrepareError> {
+    pub fn partition(
+        &mut self,
+        device: Erasable,
+        layout: &PartitionLayout,
+    ) -> Result<Erasable, PrepareError> {
         let sfdisk = PartitionLayout::tool()?;
         let block = rustix::fs::ioctl_blksszget(device.device()).unwrap_or(512);
         let script = layout.script(device.size(), block)?;
-        let step = PrepareStep::Partition { device: tag(&device), script: script.clone() };
+        let step = PrepareStep::Partition {
+            device: tag(&device),
+            script: script.clone(),
+        };
         self.step(step, Undo::Nothing, |this| {
             let arguments = |node: &Path| {
-                let words = ["--quiet", "--wipe", "always", "--wipe-partitions", "always"].map(str::to_owned);
-                words.into_iter().chain([node.display().to_string()]).collect::<Vec<_>>()
+                let words = ["--quiet", "--wipe", "always", "--wipe-partitions", "always"]
+                    .map(str::to_owned);
+                words
+                    .into_iter()
+                    .chain([node.display().to_string()])
+                    .collect::<Vec<_>>()
             };
-            let (device, said) =
-                device.while_released(|node| tool::run(&sfdisk, &arguments(node), &script), &this.roots)?;
+            let (device, said) = device.while_released(
+                |node| tool::run(&sfdisk, &arguments(node), &script),
+                &this.roots,
+            )?;
             said?;
             this.await_partitions(&device, &layout.starts())?;
             Ok(device)
@@ -245,7 +278,9 @@ impl Preparation {
             }
             std::thread::sleep(Duration::from_millis(100));
         }
-        let source = io::Error::other("the kernel does not show the new partitions (unplug it and plug it in again)");
+        let source = io::Error::other(
+            "the kernel does not show the new partitions (unplug it and plug it in again)",
+        );
         Err(io_error(device.path(), "partitioned", source))
     }
 
@@ -253,9 +288,17 @@ impl Preparation {
     ///
     /// # Errors
     /// When the tool is missing or fails, or the device cannot be taken back.
-    pub fn mkfs(&mut self, device: Erasable, request: &MkfsRequest) -> Result<(Erasable, MkfsOutcome), PrepareError> {
+    pub fn mkfs(
+        &mut self,
+        device: Erasable,
+        request: &MkfsRequest,
+    ) -> Result<(Erasable, MkfsOutcome), PrepareError> {
         let command = mkfs::MkfsCommand::new(request, &device.node())?;
-        let step = PrepareStep::Mkfs { device: tag(&device), fs: request.fs, command: command.words() };
+        let step = PrepareStep::Mkfs {
+            device: tag(&device),
+            fs: request.fs,
+            command: command.words(),
+        };
         self.step(step, Undo::Nothing, |this| {
             let (device, made) = device.while_released(|_| command.run(request.fs), &this.roots)?;
             Ok((device, made?))
@@ -266,11 +309,26 @@ impl Preparation {
     ///
     /// # Errors
     /// When the kernel refuses; the device is given up then.
-    pub fn mount(&mut self, device: Erasable, request: &MountRequest) -> Result<Mounted, PrepareError> {
-        let MountRequest { fs_type, options, at } = request;
+    pub fn mount(
+        &mut self,
+        device: Erasable,
+        request: &MountRequest,
+    ) -> Result<Mounted, PrepareError> {
+        let MountRequest {
+            fs_type,
+            options,
+            at,
+        } = request;
         self.make_folder(at)?;
-        let number = self.roots.device_number(device.path()).map(journal::number_text).unwrap_or_default();
-        let undo = Undo::Unmount { at: at.clone(), device: number };
+        let number = self
+            .roots
+            .device_number(device.path())
+            .map(journal::number_text)
+            .unwrap_or_default();
+        let undo = Undo::Unmount {
+            at: at.clone(),
+            device: number,
+        };
         let (fs_type, options, at) = (fs_type.clone(), options.clone(), at.clone());
         let step = PrepareStep::Mount {
             device: tag(&device),
@@ -314,10 +372,17 @@ impl Preparation {
         let folder = folder.join(level::FOLDER);
         // Made outside of the step: what is there already is not ours, and must not be undone.
         std::fs::create_dir(&folder).map_err(|source| io_error(&folder, "made", source))?;
-        let step = PrepareStep::FillLevel { folder: folder.clone(), size };
-        self.step(step, Undo::RemoveFiles { folder: folder.clone() }, |_| {
-            Ok(level::write(&folder, size, seed, on_progress)?)
-        })?;
+        let step = PrepareStep::FillLevel {
+            folder: folder.clone(),
+            size,
+        };
+        self.step(
+            step,
+            Undo::RemoveFiles {
+                folder: folder.clone(),
+            },
+            |_| Ok(level::write(&folder, size, seed, on_progress)?),
+        )?;
         Ok(size)
     }
 
@@ -326,7 +391,9 @@ impl Preparation {
     /// # Errors
     /// Without root.
     pub fn drop_caches(&mut self) -> Result<(), PrepareError> {
-        self.step(PrepareStep::DropCaches, Undo::Nothing, |this| Ok(mounting::drop_caches(&this.roots)?))
+        self.step(PrepareStep::DropCaches, Undo::Nothing, |this| {
+            Ok(mounting::drop_caches(&this.roots)?)
+        })
     }
 
     /// Makes a folder for our own files, whose name begins with [`OWN_FOLDER`]; one that an earlier program left behind is
@@ -335,12 +402,18 @@ impl Preparation {
     /// # Errors
     /// When it cannot be made.
     pub fn own_folder(&mut self, folder: &Path) -> Result<(), PrepareError> {
-        let undo = Undo::RemoveTree { folder: folder.to_owned() };
+        let undo = Undo::RemoveTree {
+            folder: folder.to_owned(),
+        };
         // What is there already is ours to remove, or the step does not begin.
         apply(&undo, &self.roots)?;
-        self.step(PrepareStep::MakeFolder { path: folder.to_owned() }, undo, |_| {
-            std::fs::create_dir(folder).map_err(|source| io_error(folder, "made", source))
-        })
+        self.step(
+            PrepareStep::MakeFolder {
+                path: folder.to_owned(),
+            },
+            undo,
+            |_| std::fs::create_dir(folder).map_err(|source| io_error(folder, "made", source)),
+        )
     }
 
     /// Leaves everything as it is now, on purpose ([`is_left`]). Where something could be taken back later (a mount, files
@@ -378,7 +451,11 @@ impl Preparation {
         if let Some(journal) = self.journal.take().filter(|_| errors.is_empty()) {
             errors.extend(journal.close().err().map(PrepareError::from));
         }
-        if errors.is_empty() { Ok(()) } else { Err(errors) }
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors)
+        }
     }
 
     fn undo_down_to(&mut self, seq: u64) -> Result<(), PrepareError> {
@@ -430,7 +507,10 @@ impl Preparation {
             }
             Err(error) => {
                 // The error of the step itself is the one to tell; one of the journal would hide it.
-                let _ = self.write(&JournalLine::Failed { seq, error: error.to_string() });
+                let _ = self.write(&JournalLine::Failed {
+                    seq,
+                    error: error.to_string(),
+                });
                 let _ = self.undo_down_to(seq);
                 Err(error)
             }
@@ -454,7 +534,11 @@ impl Drop for Preparation {
 
 fn tag(device: &Erasable) -> DeviceTag {
     let name = device.identity().display_name();
-    DeviceTag { node: device.node(), id: device.id().map(str::to_owned), name }
+    DeviceTag {
+        node: device.node(),
+        id: device.id().map(str::to_owned),
+        name,
+    }
 }
 
 fn boot_id(roots: &Roots) -> String {
@@ -462,7 +546,11 @@ fn boot_id(roots: &Roots) -> String {
 }
 
 fn io_error(path: &Path, doing: &'static str, source: io::Error) -> PrepareError {
-    PrepareError::Io { path: path.to_owned(), doing, source }
+    PrepareError::Io {
+        path: path.to_owned(),
+        doing,
+        source,
+    }
 }
 
 #[cfg(test)]

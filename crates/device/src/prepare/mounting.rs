@@ -12,7 +12,9 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 pub enum MountError {
     /// The kernel does not know the file system.
-    #[error("the kernel has no {fs_type}: load its module (modprobe {fs_type}), or use another file system")]
+    #[error(
+        "the kernel has no {fs_type}: load its module (modprobe {fs_type}), or use another file system"
+    )]
     NoSuchType {
         /// The type.
         fs_type: String,
@@ -48,7 +50,9 @@ pub enum MountError {
         source: io::Error,
     },
     /// The caches could not be emptied.
-    #[error("the caches of the host cannot be emptied by writing to {path}: {source} (that needs root)")]
+    #[error(
+        "the caches of the host cannot be emptied by writing to {path}: {source} (that needs root)"
+    )]
     Caches {
         /// The file of the kernel.
         path: PathBuf,
@@ -96,7 +100,11 @@ pub fn can_mount(fs_type: &str, roots: &Roots) -> bool {
 fn split_options(options: &str) -> (MountFlags, String) {
     let mut flags = MountFlags::empty();
     let mut rest: Vec<&str> = Vec::new();
-    for option in options.split(',').map(str::trim).filter(|option| !option.is_empty() && *option != "defaults") {
+    for option in options
+        .split(',')
+        .map(str::trim)
+        .filter(|option| !option.is_empty() && *option != "defaults")
+    {
         match FLAGS.iter().find(|(name, ..)| *name == option) {
             Some((_, flag, true)) => flags |= *flag,
             Some((_, flag, false)) => flags -= *flag,
@@ -107,9 +115,16 @@ fn split_options(options: &str) -> (MountFlags, String) {
 }
 
 /// Mounts a device.
-pub(super) fn mount(device: &Path, at: &Path, fs_type: &str, options: &str) -> Result<(), MountError> {
+pub(super) fn mount(
+    device: &Path,
+    at: &Path,
+    fs_type: &str,
+    options: &str,
+) -> Result<(), MountError> {
     let (flags, rest) = split_options(options);
-    let bad = |_| MountError::BadOptions { options: options.to_owned() };
+    let bad = |_| MountError::BadOptions {
+        options: options.to_owned(),
+    };
     let data = CString::new(rest).map_err(bad)?;
     let mut answer = rustix::mount::mount(device, at, fs_type, flags, Some(data.as_c_str()));
     // The claim of whoever had the device last may take a moment to go.
@@ -121,7 +136,9 @@ pub(super) fn mount(device: &Path, at: &Path, fs_type: &str, options: &str) -> R
         answer = rustix::mount::mount(device, at, fs_type, flags, Some(data.as_c_str()));
     }
     answer.map_err(|error| match error {
-        Errno::NODEV => MountError::NoSuchType { fs_type: fs_type.to_owned() },
+        Errno::NODEV => MountError::NoSuchType {
+            fs_type: fs_type.to_owned(),
+        },
         error => MountError::Mount {
             device: device.to_owned(),
             at: at.to_owned(),
@@ -151,7 +168,10 @@ pub(super) fn unmount(at: &Path) -> Result<(), MountError> {
             }
         }
     }
-    Err(MountError::Unmount { at: at.to_owned(), source: last.into() })
+    Err(MountError::Unmount {
+        at: at.to_owned(),
+        source: last.into(),
+    })
 }
 
 /// Writes all dirty data back, and drops the page cache, and the caches of names and inodes.
@@ -168,7 +188,10 @@ mod tests {
     #[test]
     fn options_are_split_into_flags_and_the_rest() {
         let (flags, rest) = split_options("defaults,noatime,discard,ro,commit=30,rw");
-        assert_eq!((flags, rest.as_str()), (MountFlags::NOATIME, "discard,commit=30"));
+        assert_eq!(
+            (flags, rest.as_str()),
+            (MountFlags::NOATIME, "discard,commit=30")
+        );
         assert_eq!(split_options(""), (MountFlags::empty(), String::new()));
     }
 
@@ -179,13 +202,19 @@ mod tests {
         assert!(error.to_string().ends_with("(that needs root)"), "{error}");
         tree.write("/proc/sys/vm/drop_caches", "");
         drop_caches(&tree.roots).unwrap();
-        assert_eq!(std::fs::read_to_string(tree.path("/proc/sys/vm/drop_caches")).unwrap(), "3\n");
+        assert_eq!(
+            std::fs::read_to_string(tree.path("/proc/sys/vm/drop_caches")).unwrap(),
+            "3\n"
+        );
     }
 
     #[test]
     fn what_the_kernel_cannot_mount_is_known_beforehand() {
         let tree = crate::testtree::tree("empty");
-        assert!(can_mount("ext4", &tree.roots), "where nothing is known, it is tried");
+        assert!(
+            can_mount("ext4", &tree.roots),
+            "where nothing is known, it is tried"
+        );
         tree.write("/proc/filesystems", "nodev\tsysfs\n\text4\n");
         assert!(can_mount("ext4", &tree.roots) && !can_mount("f2fs", &tree.roots));
         tree.write("/proc/modules", "");

@@ -89,7 +89,11 @@ pub enum LayoutError {
 impl PartitionLayout {
     /// One partition over the whole device.
     pub fn single(table: LayoutTable, kind: LayoutKind) -> PartitionLayout {
-        PartitionLayout { table, align: Bytes(4 << 20), partitions: vec![LayoutPartition { size: None, kind }] }
+        PartitionLayout {
+            table,
+            align: Bytes(4 << 20),
+            partitions: vec![LayoutPartition { size: None, kind }],
+        }
     }
 
     /// The tool that writes it.
@@ -105,7 +109,9 @@ impl PartitionLayout {
         let mut at = self.align.0;
         let mut start = |partition: &LayoutPartition| {
             let begin = at;
-            let len = partition.size.map_or(1, |size| size.0.div_ceil(self.align.0.max(1)).max(1));
+            let len = partition
+                .size
+                .map_or(1, |size| size.0.div_ceil(self.align.0.max(1)).max(1));
             at = at.saturating_add(len.saturating_mul(self.align.0));
             begin
         };
@@ -117,12 +123,24 @@ impl PartitionLayout {
     /// # Errors
     /// A [`LayoutError`] when the layout does not fit.
     pub fn script(&self, size: Bytes, block: u32) -> Result<String, LayoutError> {
-        let (PartitionLayout { table, align, partitions }, unit) = (self, u64::from(block.max(512)));
+        let (
+            PartitionLayout {
+                table,
+                align,
+                partitions,
+            },
+            unit,
+        ) = (self, u64::from(block.max(512)));
         if !(1..=4).contains(&partitions.len()) {
-            return Err(LayoutError::Count { count: partitions.len() });
+            return Err(LayoutError::Count {
+                count: partitions.len(),
+            });
         }
         if align.0 == 0 || align.0 % unit != 0 {
-            return Err(LayoutError::Align { align: *align, block });
+            return Err(LayoutError::Align {
+                align: *align,
+                block,
+            });
         }
         let label = match table {
             LayoutTable::Mbr => "dos",
@@ -149,9 +167,17 @@ impl PartitionLayout {
             }
         }
         // A GPT keeps a copy of itself at the end: 16 KiB of entries and a header.
-        let tail = if *table == LayoutTable::Gpt { 16384 + unit } else { 0 };
+        let tail = if *table == LayoutTable::Gpt {
+            16384 + unit
+        } else {
+            0
+        };
         let needed = Bytes(end.saturating_add(tail));
-        if needed > size { Err(LayoutError::TooLarge { needed, size }) } else { Ok(script) }
+        if needed > size {
+            Err(LayoutError::TooLarge { needed, size })
+        } else {
+            Ok(script)
+        }
     }
 }
 
@@ -170,7 +196,9 @@ impl LayoutKind {
             (LayoutTable::Mbr, LayoutKind::Fat) => "c",
             (LayoutTable::Mbr, LayoutKind::Exfat) => "7",
             (LayoutTable::Mbr, LayoutKind::Linux) => "83",
-            (LayoutTable::Gpt, LayoutKind::Fat | LayoutKind::Exfat) => "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7",
+            (LayoutTable::Gpt, LayoutKind::Fat | LayoutKind::Exfat) => {
+                "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
+            }
             (LayoutTable::Gpt, LayoutKind::Linux) => "0FC63DAF-8483-4772-8E79-3D69D8477DE4",
         }
     }
@@ -187,9 +215,15 @@ pub fn shows_no_partitions(name: &str, roots: &Roots) -> bool {
 
 /// Where the partitions that the kernel shows on a disk begin, in the order of their numbers, in bytes.
 pub(super) fn shown(disk: &Path, roots: &Roots) -> Vec<u64> {
-    let shown = DeviceNode::by_path(disk, roots).map(|node| node.partitions()).unwrap_or_default();
+    let shown = DeviceNode::by_path(disk, roots)
+        .map(|node| node.partitions())
+        .unwrap_or_default();
     // sysfs counts in sectors of 512 bytes, whatever the block of the device.
-    let start = |node: &DeviceNode| roots::number::<u64>(&node.folder.join("start")).unwrap_or(0).saturating_mul(512);
+    let start = |node: &DeviceNode| {
+        roots::number::<u64>(&node.folder.join("start"))
+            .unwrap_or(0)
+            .saturating_mul(512)
+    };
     shown.iter().map(start).collect()
 }
 
@@ -198,9 +232,19 @@ mod tests {
     use super::*;
 
     fn pi(table: LayoutTable) -> PartitionLayout {
-        let boot = LayoutPartition { size: Some(Bytes(250 << 20)), kind: LayoutKind::Fat };
-        let root = LayoutPartition { size: None, kind: LayoutKind::Linux };
-        PartitionLayout { table, align: Bytes(4 << 20), partitions: vec![boot, root] }
+        let boot = LayoutPartition {
+            size: Some(Bytes(250 << 20)),
+            kind: LayoutKind::Fat,
+        };
+        let root = LayoutPartition {
+            size: None,
+            kind: LayoutKind::Linux,
+        };
+        PartitionLayout {
+            table,
+            align: Bytes(4 << 20),
+            partitions: vec![boot, root],
+        }
     }
 
     #[test]
@@ -229,9 +273,15 @@ mod tests {
         let mut open = layout.clone();
         open.partitions.reverse();
         insta::assert_snapshot!(open.script(Bytes(1 << 30), 512).unwrap_err(), @"partition 1 leaves its size open, and only the last one may");
-        let odd = PartitionLayout { align: Bytes(1000), ..layout.clone() };
+        let odd = PartitionLayout {
+            align: Bytes(1000),
+            ..layout.clone()
+        };
         insta::assert_snapshot!(odd.script(Bytes(1 << 30), 512).unwrap_err(), @"an alignment of 1000 B does not fit blocks of 512 bytes");
-        let none = PartitionLayout { partitions: Vec::new(), ..layout };
+        let none = PartitionLayout {
+            partitions: Vec::new(),
+            ..layout
+        };
         insta::assert_snapshot!(none.script(Bytes(1 << 30), 512).unwrap_err(), @"a layout of 0 partitions cannot be written: between 1 and 4 can");
     }
 

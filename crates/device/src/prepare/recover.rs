@@ -22,7 +22,10 @@ pub struct Recovery {
 impl Recovery {
     /// Whether nothing is left to be tried again.
     pub fn is_complete(&self) -> bool {
-        !self.items.iter().any(|item| matches!(item.outcome, RecoveredAs::Failed { .. }))
+        !self
+            .items
+            .iter()
+            .any(|item| matches!(item.outcome, RecoveredAs::Failed { .. }))
     }
 }
 
@@ -105,13 +108,26 @@ pub fn outlook(path: &Path, roots: &Roots) -> Result<RecoveryPreview, JournalErr
     let left = steps(lines).into_iter().rev().filter(|step| !step.undone);
     let items = left.filter_map(|begun| match (&begun.undo, begun.done) {
         (Undo::Nothing, true) => None,
-        (Undo::Nothing, false) => {
-            remains(&begun.step).map(|outcome| Recovered { step: begun.step, outcome }.to_string())
+        (Undo::Nothing, false) => remains(&begun.step).map(|outcome| {
+            Recovered {
+                step: begun.step,
+                outcome,
+            }
+            .to_string()
+        }),
+        _ if is_gone_since(&begun.undo, restarted) => {
+            Some(format!("{}: gone already", leaves(&begun.step)))
         }
-        _ if is_gone_since(&begun.undo, restarted) => Some(format!("{}: gone already", leaves(&begun.step))),
-        _ => Some(format!("{}: to be removed, if it is still there", leaves(&begun.step))),
+        _ => Some(format!(
+            "{}: to be removed, if it is still there",
+            leaves(&begun.step)
+        )),
     });
-    Ok(RecoveryPreview { journal: path.to_owned(), restarted, items: items.collect() })
+    Ok(RecoveryPreview {
+        journal: path.to_owned(),
+        restarted,
+        items: items.collect(),
+    })
 }
 
 fn was_restarted(lines: &[JournalLine], roots: &Roots) -> bool {
@@ -139,12 +155,23 @@ pub fn recover(path: &Path, roots: &Roots) -> Result<Recovery, JournalError> {
     let mut items: Vec<Recovered> = Vec::new();
     for step in begun.into_iter().rev().filter(|step| !step.undone) {
         if let Some(outcome) = outcome(&step, restarted, roots) {
-            items.push(Recovered { step: step.step, outcome });
+            items.push(Recovered {
+                step: step.step,
+                outcome,
+            });
         }
     }
-    let recovery = Recovery { journal: path.to_owned(), restarted, items };
+    let recovery = Recovery {
+        journal: path.to_owned(),
+        restarted,
+        items,
+    };
     if recovery.is_complete() {
-        let removed = |source| JournalError::Io { path: path.to_owned(), doing: "removed", source };
+        let removed = |source| JournalError::Io {
+            path: path.to_owned(),
+            doing: "removed",
+            source,
+        };
         std::fs::remove_file(path).map_err(removed)?;
     }
     Ok(recovery)
@@ -155,7 +182,15 @@ fn steps(lines: Vec<JournalLine>) -> Vec<JournaledStep> {
     for line in lines {
         let (number, change): (u64, fn(&mut JournaledStep)) = match line {
             JournalLine::Begin { seq, what, undo } => {
-                begun.push((seq, JournaledStep { step: what, undo, done: false, undone: false }));
+                begun.push((
+                    seq,
+                    JournaledStep {
+                        step: what,
+                        undo,
+                        done: false,
+                        undone: false,
+                    },
+                ));
                 continue;
             }
             JournalLine::Done { seq } => (seq, |step| step.done = true),
@@ -171,18 +206,31 @@ fn steps(lines: Vec<JournalLine>) -> Vec<JournaledStep> {
 
 fn outcome(begun: &JournaledStep, restarted: bool, roots: &Roots) -> Option<RecoveredAs> {
     if let Undo::Nothing = begun.undo {
-        return if begun.done { None } else { remains(&begun.step) };
+        return if begun.done {
+            None
+        } else {
+            remains(&begun.step)
+        };
     }
-    let applied = if is_gone_since(&begun.undo, restarted) { Ok(UndoOutcome::Gone) } else { apply(&begun.undo, roots) };
+    let applied = if is_gone_since(&begun.undo, restarted) {
+        Ok(UndoOutcome::Gone)
+    } else {
+        apply(&begun.undo, roots)
+    };
     Some(match (applied, &begun.step) {
         // The files are not where they were written, for the card is not mounted there any more.
         (Ok(UndoOutcome::Gone), PrepareStep::FillLevel { folder, size }) => RecoveredAs::Remains {
             what: format!("{size} of random bytes may still be on the card that was mounted there"),
-            cure: format!("mount it again and remove its folder {}", folder.file_name().unwrap_or_default().display()),
+            cure: format!(
+                "mount it again and remove its folder {}",
+                folder.file_name().unwrap_or_default().display()
+            ),
         },
         (Ok(UndoOutcome::Gone), _) => RecoveredAs::Gone,
         (Ok(UndoOutcome::Undone), _) => RecoveredAs::Undone,
-        (Err(error), _) => RecoveredAs::Failed { error: error.to_string() },
+        (Err(error), _) => RecoveredAs::Failed {
+            error: error.to_string(),
+        },
     })
 }
 
@@ -196,30 +244,56 @@ fn is_gone_since(undo: &Undo, restarted: bool) -> bool {
 fn remains(step: &PrepareStep) -> Option<RecoveredAs> {
     let (what, cure) = match step {
         PrepareStep::Fill { device, .. } => (
-            format!("{} was overwritten in part, and what was on it is lost", called(device)),
+            format!(
+                "{} was overwritten in part, and what was on it is lost",
+                called(device)
+            ),
             "fill it again, or make a file system on it",
         ),
         PrepareStep::Discard { device, .. } => (
-            format!("{} was discarded in part, and what was on it is lost", called(device)),
+            format!(
+                "{} was discarded in part, and what was on it is lost",
+                called(device)
+            ),
             "discard it again, or make a file system on it",
         ),
-        PrepareStep::Verify { device, restores: false } => (
-            format!("{} was overwritten in part to verify it, and what was on it is lost", called(device)),
+        PrepareStep::Verify {
+            device,
+            restores: false,
+        } => (
+            format!(
+                "{} was overwritten in part to verify it, and what was on it is lost",
+                called(device)
+            ),
             "verify it again, or make a file system on it",
         ),
-        PrepareStep::Verify { device, restores: true } => (
-            format!("samples of {} were overwritten to verify it, and were not put back", called(device)),
+        PrepareStep::Verify {
+            device,
+            restores: true,
+        } => (
+            format!(
+                "samples of {} were overwritten to verify it, and were not put back",
+                called(device)
+            ),
             "check its file system (fsck), and restore what is damaged from a copy",
         ),
-        PrepareStep::Partition { device, .. } => {
-            (format!("the partition table of {} may be incomplete", called(device)), "write it again")
-        }
-        PrepareStep::Mkfs { device, fs, .. } => {
-            (format!("the {fs} file system on {} is incomplete", called(device)), "make it again before mounting it")
-        }
+        PrepareStep::Partition { device, .. } => (
+            format!(
+                "the partition table of {} may be incomplete",
+                called(device)
+            ),
+            "write it again",
+        ),
+        PrepareStep::Mkfs { device, fs, .. } => (
+            format!("the {fs} file system on {} is incomplete", called(device)),
+            "make it again before mounting it",
+        ),
         _ => return None,
     };
-    Some(RecoveredAs::Remains { what, cure: cure.to_owned() })
+    Some(RecoveredAs::Remains {
+        what,
+        cure: cure.to_owned(),
+    })
 }
 
 fn called(device: &DeviceTag) -> String {

@@ -10,7 +10,12 @@ fn go_on(_: crate::blockdev::ScanProgress) -> ControlFlow<()> {
 }
 
 fn take(device: &LoopDevice) -> Erasable {
-    check(&device.node, &Confirmation::Serial(device.id()), &Roots::live()).unwrap()
+    check(
+        &device.node,
+        &Confirmation::Serial(device.id()),
+        &Roots::live(),
+    )
+    .unwrap()
 }
 
 /// As if the program had been killed: nothing is undone, and the journal stays.
@@ -32,7 +37,11 @@ fn ext4(test: &str) -> Option<(tempfile::TempDir, Preparation, LoopDevice)> {
 }
 
 fn mount_request(state: &tempfile::TempDir) -> MountRequest {
-    MountRequest { fs_type: "ext4".into(), options: "noatime,nodiscard".into(), at: state.path().join("mnt") }
+    MountRequest {
+        fs_type: "ext4".into(),
+        options: "noatime,nodiscard".into(),
+        at: state.path().join("mnt"),
+    }
 }
 
 #[test]
@@ -41,18 +50,42 @@ fn a_card_is_filled_formatted_mounted_filled_up_and_given_back() {
         return;
     };
     let erasable = take(&device);
-    let map = preparation.fill(&erasable, FillPattern::Ones, &mut go_on).unwrap();
+    let map = preparation
+        .fill(&erasable, FillPattern::Ones, &mut go_on)
+        .unwrap();
     assert_eq!(map.whole().len, Bytes(32 << 20));
-    assert!(std::fs::read(device.file()).unwrap().iter().all(|byte| *byte == 0xff));
-    let request = MkfsRequest { label: Some("bench".into()), ..MkfsRequest::new(FsType::Ext4) };
+    assert!(
+        std::fs::read(device.file())
+            .unwrap()
+            .iter()
+            .all(|byte| *byte == 0xff)
+    );
+    let request = MkfsRequest {
+        label: Some("bench".into()),
+        ..MkfsRequest::new(FsType::Ext4)
+    };
     let (erasable, outcome) = preparation.mkfs(erasable, &request).unwrap();
     assert!(outcome.version.contains("mke2fs"), "{outcome:?}");
-    assert!(what_would_be_lost(&device.node)[0].to_string().starts_with("whole device: ext4 `bench`"));
+    assert!(
+        what_would_be_lost(&device.node)[0]
+            .to_string()
+            .starts_with("whole device: ext4 `bench`")
+    );
 
     let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
     let identity = crate::identify(mounted.folder(), &Roots::live());
-    assert!(identity.filesystem.as_ref().unwrap().options.contains("noatime"), "{identity:?}");
-    let written = preparation.fill_level(mounted.folder(), 50, 1, &mut go_on).unwrap();
+    assert!(
+        identity
+            .filesystem
+            .as_ref()
+            .unwrap()
+            .options
+            .contains("noatime"),
+        "{identity:?}"
+    );
+    let written = preparation
+        .fill_level(mounted.folder(), 50, 1, &mut go_on)
+        .unwrap();
     assert!(written.0 > 4 << 20, "{written}");
     let free = crate::inspect(mounted.folder()).unwrap().free.unwrap();
     assert!(free.0 < 20 << 20, "{free}");
@@ -62,9 +95,26 @@ fn a_card_is_filled_formatted_mounted_filled_up_and_given_back() {
     let erasable = preparation.unmount(mounted).unwrap();
     assert!(std::fs::read_dir(&at).unwrap().next().is_none());
     drop(erasable);
-    let steps: Vec<_> = preparation.steps().iter().map(|done| serde_json::to_value(&done.step).unwrap()).collect();
-    let names: Vec<_> = steps.iter().map(|step| step["step"].as_str().unwrap()).collect();
-    assert_eq!(names, ["fill", "mkfs", "make_folder", "mount", "fill_level", "drop_caches"]);
+    let steps: Vec<_> = preparation
+        .steps()
+        .iter()
+        .map(|done| serde_json::to_value(&done.step).unwrap())
+        .collect();
+    let names: Vec<_> = steps
+        .iter()
+        .map(|step| step["step"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "fill",
+            "mkfs",
+            "make_folder",
+            "mount",
+            "fill_level",
+            "drop_caches"
+        ]
+    );
     preparation.undo_all().unwrap();
     assert!(!at.exists());
     assert!(pending(&state.path().join("state")).is_empty());
@@ -75,9 +125,13 @@ fn dropping_undoes_everything() {
     let Some((state, mut preparation, device)) = ext4("dropping_undoes_everything") else {
         return;
     };
-    let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let (erasable, _) = preparation
+        .mkfs(take(&device), &MkfsRequest::new(FsType::Ext4))
+        .unwrap();
     let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
-    preparation.fill_level(mounted.folder(), 40, 1, &mut go_on).unwrap();
+    preparation
+        .fill_level(mounted.folder(), 40, 1, &mut go_on)
+        .unwrap();
     drop(preparation);
     drop(mounted);
     assert!(!state.path().join("mnt").exists());
@@ -90,7 +144,9 @@ fn what_is_left_as_it_is_can_be_taken_back_later() {
     let Some((state, mut preparation, device)) = ext4("what_is_left_as_it_is") else {
         return;
     };
-    let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let (erasable, _) = preparation
+        .mkfs(take(&device), &MkfsRequest::new(FsType::Ext4))
+        .unwrap();
     let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
     let at = mounted.folder().to_owned();
     let journal = preparation.leave().unwrap().unwrap();
@@ -100,7 +156,9 @@ fn what_is_left_as_it_is_can_be_taken_back_later() {
     assert!(recover(&journal, &Roots::live()).unwrap().is_complete() && !at.exists());
 
     let mut preparation = Preparation::begin(&state.path().join("state"), Roots::live()).unwrap();
-    let verdict = preparation.verify(&take(&device), VerifyExtent::Samples, 3, &mut go_on).unwrap();
+    let verdict = preparation
+        .verify(&take(&device), VerifyExtent::Samples, 3, &mut go_on)
+        .unwrap();
     assert!(verdict.is_good(), "{verdict:?}");
     assert_eq!(preparation.leave().unwrap(), None);
     assert!(pending(&state.path().join("state")).is_empty());
@@ -111,14 +169,20 @@ fn after_a_crash_a_mount_is_undone_and_its_folder_removed() {
     let Some((state, mut preparation, device)) = ext4("after_a_crash_a_mount_is_undone") else {
         return;
     };
-    let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let (erasable, _) = preparation
+        .mkfs(take(&device), &MkfsRequest::new(FsType::Ext4))
+        .unwrap();
     let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
-    preparation.fill_level(mounted.folder(), 40, 1, &mut go_on).unwrap();
+    preparation
+        .fill_level(mounted.folder(), 40, 1, &mut go_on)
+        .unwrap();
     let journal = crash(preparation);
     drop(mounted);
     let recovery = recover(&journal, &Roots::live()).unwrap();
     let text: Vec<_> = recovery.items.iter().map(Recovered::to_string).collect();
-    let text = text.join("\n").replace(&state.path().display().to_string(), "STATE");
+    let text = text
+        .join("\n")
+        .replace(&state.path().display().to_string(), "STATE");
     insta::assert_snapshot!(text, @r"
     the files in STATE/mnt/.hakaru-fill: removed
     the mount at STATE/mnt: removed
@@ -133,7 +197,9 @@ fn somebody_elses_mount_is_left_alone() {
     let Some((state, mut preparation, device)) = ext4("somebody_elses_mount_is_left_alone") else {
         return;
     };
-    let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let (erasable, _) = preparation
+        .mkfs(take(&device), &MkfsRequest::new(FsType::Ext4))
+        .unwrap();
     let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
     let at = mounted.folder().to_owned();
     let journal = crash(preparation);
@@ -142,13 +208,22 @@ fn somebody_elses_mount_is_left_alone() {
         return;
     };
     let mut second = Preparation::begin(&state.path().join("second"), Roots::live()).unwrap();
-    let (erasable, _) = second.mkfs(take(&other), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let (erasable, _) = second
+        .mkfs(take(&other), &MkfsRequest::new(FsType::Ext4))
+        .unwrap();
     let theirs = second.mount(erasable, &mount_request(&state)).unwrap();
     let recovery = recover(&journal, &Roots::live()).unwrap();
     assert_eq!(recovery.items[0].outcome, RecoveredAs::Gone);
     // The folder is busy, so removing it fails, and the journal is kept for another try.
     assert!(matches!(recovery.items[1].outcome, RecoveredAs::Failed { .. }) && journal.exists());
-    assert!(crate::identify(theirs.folder(), &Roots::live()).device.known().unwrap().node == other.node);
+    assert!(
+        crate::identify(theirs.folder(), &Roots::live())
+            .device
+            .known()
+            .unwrap()
+            .node
+            == other.node
+    );
     second.unmount(theirs).map(drop).unwrap();
     second.undo_all().unwrap();
     assert!(recover(&journal, &Roots::live()).unwrap().is_complete());
@@ -161,14 +236,23 @@ fn a_mount_after_a_restart_is_somebody_elses() {
     let Some((state, mut preparation, device)) = ext4("a_mount_after_a_restart") else {
         return;
     };
-    let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let (erasable, _) = preparation
+        .mkfs(take(&device), &MkfsRequest::new(FsType::Ext4))
+        .unwrap();
     let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
     let at = mounted.folder().to_owned();
     let journal = crash(preparation);
     let text = std::fs::read_to_string(&journal).unwrap();
-    std::fs::write(&journal, text.replace(&boot_id(&Roots::live()), "an earlier boot")).unwrap();
+    std::fs::write(
+        &journal,
+        text.replace(&boot_id(&Roots::live()), "an earlier boot"),
+    )
+    .unwrap();
     let told = outlook(&journal, &Roots::live()).unwrap();
-    assert!(told.restarted && told.items[0].ends_with("gone already"), "{told:?}");
+    assert!(
+        told.restarted && told.items[0].ends_with("gone already"),
+        "{told:?}"
+    );
     let recovery = recover(&journal, &Roots::live()).unwrap();
     assert_eq!(recovery.items[0].outcome, RecoveredAs::Gone);
     assert!(at.join("lost+found").is_dir(), "it is still mounted");
@@ -189,7 +273,10 @@ fn a_folder_of_ours_goes_with_its_content_and_no_other_does() {
     let mut preparation = begin();
     assert!(preparation.own_folder(&theirs).is_err() && theirs.join("old").exists());
     preparation.own_folder(&ours).unwrap();
-    assert!(ours.is_dir() && !ours.join("old").exists(), "what was left behind is replaced");
+    assert!(
+        ours.is_dir() && !ours.join("old").exists(),
+        "what was left behind is replaced"
+    );
     std::fs::write(ours.join("data"), "content").unwrap();
     let journal = crash(preparation);
     assert!(recover(&journal, &Roots::live()).unwrap().is_complete() && !ours.exists());
@@ -210,8 +297,14 @@ fn partitions_are_told_apart_by_where_they_begin() {
     tree.write("/sys/block/sdb/sdb1/start", "2048\n");
     assert_eq!(starts(&tree), [1 << 20]);
     tree.write("/sys/block/sdb/sdb1/start", "8192\n");
-    assert_eq!(starts(&tree), PartitionLayout::single(LayoutTable::Mbr, LayoutKind::Fat).starts());
-    assert_eq!(partition::shown(&tree.path("/dev/sdz"), &tree.roots), [0; 0]);
+    assert_eq!(
+        starts(&tree),
+        PartitionLayout::single(LayoutTable::Mbr, LayoutKind::Fat).starts()
+    );
+    assert_eq!(
+        partition::shown(&tree.path("/dev/sdz"), &tree.roots),
+        [0; 0]
+    );
 }
 
 #[test]
@@ -223,32 +316,82 @@ fn steps_that_were_cut_short_are_named() {
         name: "SanDisk SE32G (0x4a5b6c7d)".into(),
     };
     let mut journal = PrepareJournal::create(state.path(), "another boot").unwrap();
-    let seq =
-        journal.begin(PrepareStep::Fill { device: device.clone(), pattern: FillPattern::Ones }, Undo::Nothing).unwrap();
+    let seq = journal
+        .begin(
+            PrepareStep::Fill {
+                device: device.clone(),
+                pattern: FillPattern::Ones,
+            },
+            Undo::Nothing,
+        )
+        .unwrap();
     journal.write(&JournalLine::Done { seq }).unwrap();
-    let partition = PrepareStep::Partition { device: device.clone(), script: "label: dos\n".into() };
+    let partition = PrepareStep::Partition {
+        device: device.clone(),
+        script: "label: dos\n".into(),
+    };
     let steps = [
-        PrepareStep::Fill { device: device.clone(), pattern: FillPattern::Zeroes },
-        PrepareStep::Discard { device: device.clone(), kind: DiscardKind::Plain },
-        PrepareStep::Verify { device: device.clone(), restores: false },
-        PrepareStep::Verify { device: device.clone(), restores: true },
+        PrepareStep::Fill {
+            device: device.clone(),
+            pattern: FillPattern::Zeroes,
+        },
+        PrepareStep::Discard {
+            device: device.clone(),
+            kind: DiscardKind::Plain,
+        },
+        PrepareStep::Verify {
+            device: device.clone(),
+            restores: false,
+        },
+        PrepareStep::Verify {
+            device: device.clone(),
+            restores: true,
+        },
         partition,
-        PrepareStep::Mkfs { device: device.clone(), fs: FsType::F2fs, command: vec![] },
+        PrepareStep::Mkfs {
+            device: device.clone(),
+            fs: FsType::F2fs,
+            command: vec![],
+        },
     ];
     for step in steps {
         journal.begin(step, Undo::Nothing).unwrap();
     }
     let folder = PathBuf::from("/nonexistent/mnt").join(level::FOLDER);
-    let undo = Undo::RemoveFiles { folder: folder.clone() };
-    journal.begin(PrepareStep::FillLevel { folder: folder.clone(), size: Bytes(1 << 30) }, undo).unwrap();
+    let undo = Undo::RemoveFiles {
+        folder: folder.clone(),
+    };
+    journal
+        .begin(
+            PrepareStep::FillLevel {
+                folder: folder.clone(),
+                size: Bytes(1 << 30),
+            },
+            undo,
+        )
+        .unwrap();
     let path = journal.path().to_owned();
     drop(journal);
     let before = outlook(&path, &Roots::live()).unwrap();
     assert!(before.restarted && path.exists());
-    assert_eq!(before.items[0], format!("the files in {}: to be removed, if it is still there", folder.display()));
+    assert_eq!(
+        before.items[0],
+        format!(
+            "the files in {}: to be removed, if it is still there",
+            folder.display()
+        )
+    );
     let recovery = recover(&path, &Roots::live()).unwrap();
     assert!(recovery.restarted && !path.exists());
-    assert_eq!(before.items[1..], recovery.items.iter().skip(1).map(Recovered::to_string).collect::<Vec<_>>());
+    assert_eq!(
+        before.items[1..],
+        recovery
+            .items
+            .iter()
+            .skip(1)
+            .map(Recovered::to_string)
+            .collect::<Vec<_>>()
+    );
     let text: Vec<_> = recovery.items.iter().map(Recovered::to_string).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
     1 GiB of random bytes may still be on the card that was mounted there: mount it again and remove its folder .hakaru-fill
@@ -266,11 +409,19 @@ fn a_failed_step_is_taken_back_at_once() {
     let state = tempfile::tempdir().unwrap();
     let mut preparation = Preparation::begin(&state.path().join("state"), Roots::live()).unwrap();
     let folder = state.path().join("made");
-    let step = PrepareStep::MakeFolder { path: folder.clone() };
-    let failed: Result<(), _> = preparation.step(step, Undo::RemoveFolder { path: folder.clone() }, |_| {
-        std::fs::create_dir(&folder).unwrap();
-        Err(io_error(&folder, "made", io::Error::other("a reason")))
-    });
+    let step = PrepareStep::MakeFolder {
+        path: folder.clone(),
+    };
+    let failed: Result<(), _> = preparation.step(
+        step,
+        Undo::RemoveFolder {
+            path: folder.clone(),
+        },
+        |_| {
+            std::fs::create_dir(&folder).unwrap();
+            Err(io_error(&folder, "made", io::Error::other("a reason")))
+        },
+    );
     assert!(failed.unwrap_err().to_string().ends_with("a reason"));
     assert!(!folder.exists() && preparation.undos.is_empty() && preparation.steps().is_empty());
     preparation.undo_all().unwrap();
@@ -286,13 +437,22 @@ fn every_file_system_whose_tool_is_there_can_be_made() {
         let state = tempfile::tempdir().unwrap();
         let mut preparation = Preparation::begin(state.path(), Roots::live()).unwrap();
         for discard in [false, true] {
-            let request = MkfsRequest { label: Some("CARD".into()), discard, ..MkfsRequest::new(fs) };
+            let request = MkfsRequest {
+                label: Some("CARD".into()),
+                discard,
+                ..MkfsRequest::new(fs)
+            };
             match preparation.mkfs(take(&device), &request) {
                 Ok((erasable, outcome)) => {
                     assert!(!outcome.version.is_empty(), "{outcome:?}");
                     drop(erasable);
                     let found = what_would_be_lost(&device.node);
-                    assert!(found[0].to_string().starts_with(&format!("whole device: {fs} `CARD`")), "{found:?}");
+                    assert!(
+                        found[0]
+                            .to_string()
+                            .starts_with(&format!("whole device: {fs} `CARD`")),
+                        "{found:?}"
+                    );
                 }
                 Err(PrepareError::Tool(ToolError::Missing { tool, package })) => {
                     assert_eq!(package, fs.package());
@@ -305,7 +465,12 @@ fn every_file_system_whose_tool_is_there_can_be_made() {
 }
 
 fn told_of_partitions(disk: &Path) -> bool {
-    let partx = |what: &str| std::process::Command::new("partx").arg(what).arg(disk).output();
+    let partx = |what: &str| {
+        std::process::Command::new("partx")
+            .arg(what)
+            .arg(disk)
+            .output()
+    };
     let _ = partx("--delete");
     partx("--add").is_ok_and(|output| output.status.success())
 }
@@ -319,7 +484,11 @@ fn a_loop_device_without_partitions_is_known_beforehand() {
             return;
         };
         let kname = device.node.file_name().unwrap().to_str().unwrap();
-        assert_eq!(shows_no_partitions(kname, &Roots::live()), without, "{options:?}");
+        assert_eq!(
+            shows_no_partitions(kname, &Roots::live()),
+            without,
+            "{options:?}"
+        );
     }
 }
 
@@ -334,23 +503,51 @@ fn a_partition_table_is_written_and_a_partition_taken() {
     }
     let state = tempfile::tempdir().unwrap();
     let mut preparation = Preparation::begin(state.path(), Roots::live()).unwrap();
-    let boot = LayoutPartition { size: Some(Bytes(16 << 20)), kind: LayoutKind::Fat };
-    let root = LayoutPartition { size: None, kind: LayoutKind::Linux };
+    let boot = LayoutPartition {
+        size: Some(Bytes(16 << 20)),
+        kind: LayoutKind::Fat,
+    };
+    let root = LayoutPartition {
+        size: None,
+        kind: LayoutKind::Linux,
+    };
     for table in [LayoutTable::Mbr, LayoutTable::Gpt] {
-        let layout = PartitionLayout { table, align: Bytes(4 << 20), partitions: vec![boot, root] };
+        let layout = PartitionLayout {
+            table,
+            align: Bytes(4 << 20),
+            partitions: vec![boot, root],
+        };
         let whole = match preparation.partition(take(&device), &layout) {
             Ok(whole) => whole,
             // Small kernels read no partition tables; they can still be told of partitions one by one.
-            Err(PrepareError::Io { doing: "partitioned", .. }) if told_of_partitions(&device.node) => take(&device),
+            Err(PrepareError::Io {
+                doing: "partitioned",
+                ..
+            }) if told_of_partitions(&device.node) => take(&device),
             Err(error) => panic!("{error}"),
         };
         let part = whole.into_partition(2, &Roots::live()).unwrap();
-        assert!(part.size().0 > 30 << 20 && part.node().display().to_string().ends_with("p2"), "{part:?}");
-        let (part, _) = preparation.mkfs(part, &MkfsRequest::new(FsType::Ext4)).unwrap();
-        let lost: Vec<_> = what_would_be_lost(&device.node).iter().map(ToString::to_string).collect();
-        assert!(lost[0].ends_with("2 partitions") && lost[1].starts_with("partition 2: ext4"), "{lost:?}");
+        assert!(
+            part.size().0 > 30 << 20 && part.node().display().to_string().ends_with("p2"),
+            "{part:?}"
+        );
+        let (part, _) = preparation
+            .mkfs(part, &MkfsRequest::new(FsType::Ext4))
+            .unwrap();
+        let lost: Vec<_> = what_would_be_lost(&device.node)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert!(
+            lost[0].ends_with("2 partitions") && lost[1].starts_with("partition 2: ext4"),
+            "{lost:?}"
+        );
         // While one partition is held, the whole disk cannot be had.
-        let whole = check(&device.node, &Confirmation::Serial(device.id()), &Roots::live());
+        let whole = check(
+            &device.node,
+            &Confirmation::Serial(device.id()),
+            &Roots::live(),
+        );
         assert!(matches!(whole, Err(Refusal::Busy { .. })), "{whole:?}");
         drop(part);
     }
@@ -365,11 +562,18 @@ fn a_discard_frees_the_blocks_below() {
     let state = tempfile::tempdir().unwrap();
     let mut preparation = Preparation::begin(state.path(), Roots::live()).unwrap();
     let erasable = take(&device);
-    preparation.fill(&erasable, FillPattern::Random { seed: 3 }, &mut go_on).unwrap();
+    preparation
+        .fill(&erasable, FillPattern::Random { seed: 3 }, &mut go_on)
+        .unwrap();
     let full = std::fs::metadata(device.file()).unwrap().blocks();
-    preparation.discard(&erasable, DiscardKind::Plain, &mut go_on).unwrap();
+    preparation
+        .discard(&erasable, DiscardKind::Plain, &mut go_on)
+        .unwrap();
     assert!(std::fs::metadata(device.file()).unwrap().blocks() < full / 10);
-    let secure = preparation.discard(&erasable, DiscardKind::Secure, &mut go_on).unwrap_err().to_string();
+    let secure = preparation
+        .discard(&erasable, DiscardKind::Secure, &mut go_on)
+        .unwrap_err()
+        .to_string();
     assert!(secure.contains("offers no secure discard"), "{secure}");
 }
 
@@ -381,7 +585,13 @@ fn a_real_device_is_verified_and_only_in_its_range() {
     let mut open = crate::OpenDevice::open(&take(&device)).unwrap();
     let verdict = crate::verify::verify(&mut open, 5, &mut go_on).unwrap();
     assert!(verdict.is_good(), "{verdict:?}");
-    assert!(verdict.write_speed.whole().rate().is_some_and(|rate| rate.0 > 0.0));
+    assert!(
+        verdict
+            .write_speed
+            .whole()
+            .rate()
+            .is_some_and(|rate| rate.0 > 0.0)
+    );
     let before = std::fs::read(device.file()).unwrap();
     crate::verify::verify_range(&mut open, 4 << 20..8 << 20, 6, &mut go_on).unwrap();
     let after = std::fs::read(device.file()).unwrap();
@@ -394,11 +604,17 @@ fn a_card_that_was_pulled_is_mounted_until_it_is_unmounted() {
     let tree = crate::testtree::tree("empty");
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().canonicalize().unwrap();
-    let line = format!("36 35 179:0 / {} rw,relatime - vfat /dev/mmcblk0 rw\n", at.display());
+    let line = format!(
+        "36 35 179:0 / {} rw,relatime - vfat /dev/mmcblk0 rw\n",
+        at.display()
+    );
     tree.write("/proc/self/mountinfo", &line);
     // No node of that number is there any more.
     use undo::is_mounted;
     assert!(is_mounted(&at, "179:0", &tree.roots));
-    assert!(!is_mounted(&at, "179:8", &tree.roots), "what else is mounted there is left alone");
+    assert!(
+        !is_mounted(&at, "179:8", &tree.roots),
+        "what else is mounted there is left alone"
+    );
     assert!(!is_mounted(&at.join("below"), "179:0", &tree.roots));
 }

@@ -11,7 +11,9 @@ const ADMIN_FOLDERS: [&str; 4] = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
     /// It is not installed.
-    #[error("{tool} is not installed: apt install {package} (or the package of that name elsewhere)")]
+    #[error(
+        "{tool} is not installed: apt install {package} (or the package of that name elsewhere)"
+    )]
     Missing {
         /// Its name.
         tool: String,
@@ -37,13 +39,17 @@ pub enum ToolError {
         said: String,
     },
     /// An option that could lead it to another device.
-    #[error("the option `{option}` names a path, and a path could lead the tool to another device: leave it out")]
+    #[error(
+        "the option `{option}` names a path, and a path could lead the tool to another device: leave it out"
+    )]
     Path {
         /// The option.
         option: String,
     },
     /// An option that names a device by what is on it.
-    #[error("the option `{option}` looks a device up by {tag}, and could lead the tool to another one: leave it out")]
+    #[error(
+        "the option `{option}` looks a device up by {tag}, and could lead the tool to another one: leave it out"
+    )]
     Tag {
         /// The option.
         option: String,
@@ -59,24 +65,39 @@ const TAGS: [&str; 4] = ["PARTLABEL=", "PARTUUID=", "LABEL=", "UUID="];
 pub(super) fn find(tool: &str, package: &'static str) -> Result<PathBuf, ToolError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(ADMIN_FOLDERS.iter().map(PathBuf::from));
-    let found =
-        folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(tool)).find(|file| file.is_file());
-    found.ok_or_else(|| ToolError::Missing { tool: tool.to_owned(), package })
+    let found = folders
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(tool))
+        .find(|file| file.is_file());
+    found.ok_or_else(|| ToolError::Missing {
+        tool: tool.to_owned(),
+        package,
+    })
 }
 
 /// Refuses options that hold a slash: a second device among them would be formatted as well.
 pub(super) fn no_paths(options: &[String]) -> Result<(), ToolError> {
-    match options.iter().find(|option| option.contains('/') || option.contains('\0')) {
-        Some(option) => Err(ToolError::Path { option: option.clone() }),
+    match options
+        .iter()
+        .find(|option| option.contains('/') || option.contains('\0'))
+    {
+        Some(option) => Err(ToolError::Path {
+            option: option.clone(),
+        }),
         None => Ok(()),
     }
 }
 
 /// Refuses options that look a device up by its label or number: an external journal there would be formatted as well.
 pub(super) fn no_tags(options: &[String]) -> Result<(), ToolError> {
-    let found = options.iter().find_map(|option| Some((option, TAGS.into_iter().find(|tag| option.contains(tag))?)));
+    let found = options
+        .iter()
+        .find_map(|option| Some((option, TAGS.into_iter().find(|tag| option.contains(tag))?)));
     match found {
-        Some((option, tag)) => Err(ToolError::Tag { option: option.clone(), tag: tag.trim_end_matches('=') }),
+        Some((option, tag)) => Err(ToolError::Tag {
+            option: option.clone(),
+            tag: tag.trim_end_matches('='),
+        }),
         None => Ok(()),
     }
 }
@@ -84,37 +105,63 @@ pub(super) fn no_tags(options: &[String]) -> Result<(), ToolError> {
 /// Runs a tool to its end, with some text for it to read, and returns what it said.
 pub(super) fn run(tool: &Path, arguments: &[String], input: &str) -> Result<String, ToolError> {
     use std::io::Write;
-    let failed_to_start = |source| ToolError::Start { tool: tool.display().to_string(), source };
+    let failed_to_start = |source| ToolError::Start {
+        tool: tool.display().to_string(),
+        source,
+    };
     let mut command = Command::new(tool);
     // In /sys no name is a file that a stray argument could be taken for. Messages come in English.
-    command.args(arguments).current_dir("/sys").env("LC_ALL", "C").env_remove("LANGUAGE");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(arguments)
+        .current_dir("/sys")
+        .env("LC_ALL", "C")
+        .env_remove("LANGUAGE");
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed_to_start)?;
     if let Some(mut stdin) = child.stdin.take() {
         // A tool that does not read its input is not to blame for that.
         let _ = stdin.write_all(input.as_bytes());
     }
     let output = child.wait_with_output().map_err(failed_to_start)?;
-    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).trim().to_owned()).join("\n");
+    let said = [output.stdout, output.stderr]
+        .map(|text| String::from_utf8_lossy(&text).trim().to_owned())
+        .join("\n");
     if output.status.success() {
         return Ok(said.trim().to_owned());
     }
     let command = command_line(tool, arguments);
-    Err(ToolError::Failed { command, status: output.status.to_string(), said: gist(&said) })
+    Err(ToolError::Failed {
+        command,
+        status: output.status.to_string(),
+        said: gist(&said),
+    })
 }
 
 /// As it would be typed.
 pub(super) fn command_line(tool: &Path, arguments: &[String]) -> String {
     let words = std::iter::once(tool.display().to_string()).chain(arguments.iter().cloned());
     words
-        .map(|word| if word.is_empty() || word.contains(' ') { format!("'{word}'") } else { word })
+        .map(|word| {
+            if word.is_empty() || word.contains(' ') {
+                format!("'{word}'")
+            } else {
+                word
+            }
+        })
         .collect::<Vec<_>>()
         .join(" ")
 }
 
 /// What a tool said of its failure, in one line: some give the reason first and their usage after it, others last.
 fn gist(said: &str) -> String {
-    let lines: Vec<_> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<_> = said
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     match lines[..] {
         [first, second, .., before, last] if lines.len() > 4 => {
             format!("{first}; {second}; … {before}; {last}")
@@ -138,8 +185,14 @@ mod tests {
         let shell = find("sh", "dash").unwrap();
         let arguments = ["-c", "echo one; echo two >&2; exit 3"].map(str::to_owned);
         let error = run(&shell, &arguments, "").unwrap_err().to_string();
-        assert!(error.ends_with("failed (exit status: 3): one; two"), "{error}");
-        assert_eq!(run(&shell, &["-c".to_owned(), "cat".to_owned()], "hello").unwrap(), "hello");
+        assert!(
+            error.ends_with("failed (exit status: 3): one; two"),
+            "{error}"
+        );
+        assert_eq!(
+            run(&shell, &["-c".to_owned(), "cat".to_owned()], "hello").unwrap(),
+            "hello"
+        );
     }
 
     #[test]
@@ -156,7 +209,12 @@ mod tests {
         assert!(option("size=4").is_ok() && option("uuid=1234").is_ok());
         let error = option("device=LABEL=journal").unwrap_err();
         insta::assert_snapshot!(error, @"the option `device=LABEL=journal` looks a device up by LABEL, and could lead the tool to another one: leave it out");
-        for tag in ["UUID=1-2", "device=UUID=1-2", "device=PARTUUID=1", "device=PARTLABEL=x"] {
+        for tag in [
+            "UUID=1-2",
+            "device=UUID=1-2",
+            "device=PARTUUID=1",
+            "device=PARTLABEL=x",
+        ] {
             assert!(matches!(option(tag), Err(ToolError::Tag { .. })), "{tag}");
         }
     }

@@ -46,11 +46,18 @@ pub const OWN_FOLDER: &str = ".hakaru-";
 
 /// Removes a folder of ours with all that is in it; a journal that was tampered with leads to no other.
 fn remove_tree(folder: &Path) -> Result<UndoOutcome, PrepareError> {
-    let is_ours =
-        |name: &std::ffi::OsStr| name.to_string_lossy().strip_prefix(OWN_FOLDER).is_some_and(|rest| !rest.is_empty());
+    let is_ours = |name: &std::ffi::OsStr| {
+        name.to_string_lossy()
+            .strip_prefix(OWN_FOLDER)
+            .is_some_and(|rest| !rest.is_empty())
+    };
     if !folder.file_name().is_some_and(is_ours) {
         let text = format!("only folders whose names begin with `{OWN_FOLDER}` are ours to remove");
-        return Err(io_error(folder, "removed", io::Error::new(io::ErrorKind::InvalidInput, text)));
+        return Err(io_error(
+            folder,
+            "removed",
+            io::Error::new(io::ErrorKind::InvalidInput, text),
+        ));
     }
     match std::fs::remove_dir_all(folder) {
         Ok(()) => Ok(UndoOutcome::Undone),
@@ -69,5 +76,7 @@ pub(super) fn is_mounted(at: &Path, device: &str, roots: &Roots) -> bool {
     };
     // A card that was pulled has no node any more, and its file system is mounted all the same.
     mount.number.to_string() == device
-        || chain::nodes_of_mount(mount, roots, &mounts).iter().any(|node| node.number.to_string() == device)
+        || chain::nodes_of_mount(mount, roots, &mounts)
+            .iter()
+            .any(|node| node.number.to_string() == device)
 }

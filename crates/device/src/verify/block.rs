@@ -40,13 +40,15 @@ pub(crate) fn label(block: &[u8]) -> Option<(u64, u64)> {
 /// another round at another address also shows where the device put it.
 pub(super) fn judge(seed: u64, seeds: &[u64], offset: u64, block: &[u8]) -> BlockState {
     match label(block) {
-        Some((of, held)) if of == seed && held == offset => match filler_is_right(seed, offset, &block[HEAD..]) {
-            true => BlockState::Good,
-            false => BlockState::Damaged,
-        },
-        Some((of, held)) if held > offset && seeds.contains(&of) => {
-            BlockState::Overwritten { distance: Bytes(held - offset) }
+        Some((of, held)) if of == seed && held == offset => {
+            match filler_is_right(seed, offset, &block[HEAD..]) {
+                true => BlockState::Good,
+                false => BlockState::Damaged,
+            }
         }
+        Some((of, held)) if held > offset && seeds.contains(&of) => BlockState::Overwritten {
+            distance: Bytes(held - offset),
+        },
         // Content of an earlier address: what belonged here was written over the end of something smaller.
         // Content of an earlier round: the later write was dropped.
         Some((of, _)) if seeds.contains(&of) => BlockState::Lost,
@@ -57,13 +59,18 @@ pub(super) fn judge(seed: u64, seeds: &[u64], offset: u64, block: &[u8]) -> Bloc
 
 fn filler_is_right(seed: u64, offset: u64, filler: &[u8]) -> bool {
     let mut rng = Rng::fork(seed, offset);
-    filler.chunks(8).all(|part| rng.next_u64().to_le_bytes()[..part.len()] == *part)
+    filler
+        .chunks(8)
+        .all(|part| rng.next_u64().to_le_bytes()[..part.len()] == *part)
 }
 
 /// Whether at least half of the words are those that were written: then it is the block, with damage.
 fn mostly_right(seed: u64, offset: u64, block: &[u8]) -> bool {
     let mut rng = Rng::fork(seed, offset);
     let filler = &block[HEAD..];
-    let right = filler.chunks_exact(8).filter(|part| rng.next_u64().to_le_bytes() == **part).count();
+    let right = filler
+        .chunks_exact(8)
+        .filter(|part| rng.next_u64().to_le_bytes() == **part)
+        .count();
     right * 16 >= filler.len()
 }

@@ -10,10 +10,18 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 /// A 256th of the real sizes, so that many cards can be tried.
-const SMALL: ScanSizes = ScanSizes { chunk: CHUNK / 256, stretch: 256 << 10, cache: 4 << 20 };
+const SMALL: ScanSizes = ScanSizes {
+    chunk: CHUNK / 256,
+    stretch: 256 << 10,
+    cache: 4 << 20,
+};
 
 /// For all combinations of cards and caches: hardly more than makes room for a missing end, which is a mebibyte at least.
-const TINY: ScanSizes = ScanSizes { chunk: CHUNK / 512, stretch: 128 << 10, cache: 3 << 19 };
+const TINY: ScanSizes = ScanSizes {
+    chunk: CHUNK / 512,
+    stretch: 128 << 10,
+    cache: 3 << 19,
+};
 
 const KIB: u64 = 1 << 10;
 
@@ -37,7 +45,11 @@ fn kept(sizes: ScanSizes, card: &mut SparseCard) -> IntegrityVerdict {
 /// What a card with this end has to be called.
 fn truth(real: u64, beyond: PastEndWrites) -> Capacity {
     let real = Bytes(real);
-    if beyond == PastEndWrites::Wraps { Capacity::Wraps { real } } else { Capacity::Ends { real } }
+    if beyond == PastEndWrites::Wraps {
+        Capacity::Wraps { real }
+    } else {
+        Capacity::Ends { real }
+    }
 }
 
 fn caches(bytes: u64) -> Vec<Cache> {
@@ -45,11 +57,17 @@ fn caches(bytes: u64) -> Vec<Cache> {
     // Without any memory they are all the same.
     kinds
         .take(if bytes == 0 { 1 } else { 2 })
-        .flat_map(|forgets| [Serves::Everything, Serves::Beyond].map(|serves| Cache::new(bytes, forgets, serves)))
+        .flat_map(|forgets| {
+            [Serves::Everything, Serves::Beyond].map(|serves| Cache::new(bytes, forgets, serves))
+        })
         .collect()
 }
 
-const ENDS: [PastEndWrites; 3] = [PastEndWrites::Wraps, PastEndWrites::Vanishes, PastEndWrites::Refuses];
+const ENDS: [PastEndWrites; 3] = [
+    PastEndWrites::Wraps,
+    PastEndWrites::Vanishes,
+    PastEndWrites::Refuses,
+];
 
 /// The cards that were passed, or called smaller than they claim and larger than they are.
 #[test]
@@ -57,17 +75,33 @@ fn real_sizes_are_found_behind_caches() {
     let (real, claimed) = (8 * GIB, 32 * GIB);
     let cache = Cache::new(16 * MIB, Forgets::Oldest, Serves::Beyond);
     let mut card = SparseCard::new(real, claimed, PastEndWrites::Vanishes, Some(cache));
-    assert_eq!(quick(SIZES, &mut card).capacity, truth(real, PastEndWrites::Vanishes));
+    assert_eq!(
+        quick(SIZES, &mut card).capacity,
+        truth(real, PastEndWrites::Vanishes)
+    );
     // 200 MiB of 1 GiB behind a cache of 64 MiB, in a sixteenth of their sizes.
     let (real, claimed) = (25 * MIB / 2, 64 * MIB);
-    let sizes = ScanSizes { chunk: CHUNK / 16, stretch: 4 * MIB, cache: claimed };
+    let sizes = ScanSizes {
+        chunk: CHUNK / 16,
+        stretch: 4 * MIB,
+        cache: claimed,
+    };
     let cache = Cache::new(4 * MIB, Forgets::Oldest, Serves::Beyond);
     let mut card = SparseCard::new(real, claimed, PastEndWrites::Vanishes, Some(cache));
-    assert_eq!(quick(sizes, &mut card).capacity, truth(real, PastEndWrites::Vanishes));
+    assert_eq!(
+        quick(sizes, &mut card).capacity,
+        truth(real, PastEndWrites::Vanishes)
+    );
     let cache = Cache::new(4 * MIB, Forgets::LeastUsed, Serves::Everything);
-    let verdict = whole(sizes, &mut SparseCard::new(real, claimed, PastEndWrites::Vanishes, Some(cache)));
+    let verdict = whole(
+        sizes,
+        &mut SparseCard::new(real, claimed, PastEndWrites::Vanishes, Some(cache)),
+    );
     assert_eq!(verdict.capacity, truth(real, PastEndWrites::Vanishes));
-    assert_eq!((verdict.good, verdict.checked()), (Bytes(real), Bytes(claimed)));
+    assert_eq!(
+        (verdict.good, verdict.checked()),
+        (Bytes(real), Bytes(claimed))
+    );
 }
 
 /// 0 to 512 MiB, in the proportion of the sizes used here: every kind of cache in front of every kind of false memory.
@@ -79,7 +113,11 @@ fn no_cache_hides_a_false_capacity() {
             for real in [MIB + 40 * KIB, claimed - 5 * MIB / 4] {
                 let told = format!("{cache:?} {beyond:?} {real}");
                 let card = || SparseCard::new(real, claimed, beyond, Some(cache.clone()));
-                for verdict in [whole(TINY, &mut card()), quick(TINY, &mut card()), kept(TINY, &mut card())] {
+                for verdict in [
+                    whole(TINY, &mut card()),
+                    quick(TINY, &mut card()),
+                    kept(TINY, &mut card()),
+                ] {
                     assert_eq!(verdict.capacity, truth(real, beyond), "{told}");
                     assert!(!verdict.is_good(), "{told}");
                 }
@@ -91,12 +129,20 @@ fn no_cache_hides_a_false_capacity() {
 /// Hardly more beyond the true end than the cache holds: it hides most of it in each round, and another part each time.
 #[test]
 fn what_a_cache_can_hide_shrinks_with_each_round() {
-    for (beyond_end, bytes) in [(4 * MIB, 3 * MIB), (MIB, 900 * KIB), (3 * MIB / 2, 100 * KIB)] {
+    for (beyond_end, bytes) in [
+        (4 * MIB, 3 * MIB),
+        (MIB, 900 * KIB),
+        (3 * MIB / 2, 100 * KIB),
+    ] {
         for forgets in [Forgets::Oldest, Forgets::LeastUsed] {
             let cache = Cache::new(bytes, forgets, Serves::Beyond);
             let real = 12 * MIB - beyond_end;
             let mut card = SparseCard::new(real, 12 * MIB, PastEndWrites::Vanishes, Some(cache));
-            assert_eq!(whole(SMALL, &mut card).capacity, truth(real, PastEndWrites::Vanishes), "{beyond_end} {bytes}");
+            assert_eq!(
+                whole(SMALL, &mut card).capacity,
+                truth(real, PastEndWrites::Vanishes),
+                "{beyond_end} {bytes}"
+            );
         }
     }
 }
@@ -108,7 +154,10 @@ fn an_honest_card_with_a_cache_is_good_and_written_little_more_than_once() {
         let card = || SparseCard::new(size, size, PastEndWrites::Vanishes, Some(cache.clone()));
         let mut all = SparseCard::new(size, size, PastEndWrites::Vanishes, Some(cache.clone()));
         let verdict = whole(SMALL, &mut all);
-        assert!(verdict.is_good() && verdict.good == Bytes(size), "{verdict:?}");
+        assert!(
+            verdict.is_good() && verdict.good == Bytes(size),
+            "{verdict:?}"
+        );
         assert_eq!(all.written, size + 4 * MIB);
         assert!(quick(SMALL, &mut card()).is_good() && kept(SMALL, &mut card()).is_good());
     }
@@ -122,8 +171,18 @@ fn dropped_writes_behind_a_cache_are_damage() {
     let mut card = SparseCard::new(size, size, PastEndWrites::Vanishes, Some(cache));
     card.drops = size - 2 * MIB..size - MIB;
     let verdict = whole(SMALL, &mut card);
-    assert_eq!((verdict.capacity, verdict.bad_bytes), (Capacity::AsClaimed, Bytes(MIB)));
-    assert_eq!(verdict.bad, [Span { offset: Bytes(size - 2 * MIB), len: Bytes(MIB), state: BlockState::Lost }]);
+    assert_eq!(
+        (verdict.capacity, verdict.bad_bytes),
+        (Capacity::AsClaimed, Bytes(MIB))
+    );
+    assert_eq!(
+        verdict.bad,
+        [Span {
+            offset: Bytes(size - 2 * MIB),
+            len: Bytes(MIB),
+            state: BlockState::Lost
+        }]
+    );
     assert_eq!(card.written, size + 4 * MIB - 2 * MIB);
 }
 
@@ -137,6 +196,9 @@ fn a_stop_in_the_second_round_leaves_the_end_unproven() {
             false => ControlFlow::Continue(()),
         };
         let verdict = verify_sized(SMALL, &mut card, 0..size, 7, stop).unwrap();
-        assert_eq!((verdict.checked(), verdict.has_defects()), (Bytes(size - 4 * MIB), false));
+        assert_eq!(
+            (verdict.checked(), verdict.has_defects()),
+            (Bytes(size - 4 * MIB), false)
+        );
     }
 }

@@ -62,7 +62,13 @@ struct ContentKeeper<'a> {
 impl<'a> ContentKeeper<'a> {
     fn new(device: &'a mut dyn BlockDev) -> Result<ContentKeeper<'a>, VerifyError> {
         let buffer = crate::prepare::fill_buffer(CHUNK as usize)?;
-        Ok(ContentKeeper { device, kept: Vec::new(), covered: Vec::new(), buffer, spent: 0 })
+        Ok(ContentKeeper {
+            device,
+            kept: Vec::new(),
+            covered: Vec::new(),
+            buffer,
+            spent: 0,
+        })
     }
 
     /// Reads what is at a stretch, in pieces, as far as it is not kept yet. A piece that cannot be read as a whole must not
@@ -73,12 +79,17 @@ impl<'a> ContentKeeper<'a> {
             for start in gap.clone().step_by(CHUNK as usize) {
                 let len = (gap.end - start).min(CHUNK) as usize;
                 let mut content = Vec::new();
-                content.try_reserve_exact(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+                content
+                    .try_reserve_exact(len)
+                    .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
                 let bytes = &mut self.buffer.as_mut_slice()[..len];
                 match self.device.read_at(start, bytes) {
                     Ok(()) => {
                         content.extend_from_slice(bytes);
-                        self.kept.push(SavedBlock { offset: start, content });
+                        self.kept.push(SavedBlock {
+                            offset: start,
+                            content,
+                        });
                     }
                     Err(error) if len > self.device.block() as usize || is_gone(&error) => {
                         return Err(error);
@@ -94,8 +105,13 @@ impl<'a> ContentKeeper<'a> {
     /// The parts of a stretch that are not kept yet.
     fn gaps(&self, wanted: Range<u64>) -> Vec<Range<u64>> {
         let (mut gaps, mut at) = (Vec::new(), wanted.start);
-        let from = self.covered.partition_point(|range| range.end <= wanted.start);
-        for range in self.covered[from..].iter().take_while(|range| range.start < wanted.end) {
+        let from = self
+            .covered
+            .partition_point(|range| range.end <= wanted.start);
+        for range in self.covered[from..]
+            .iter()
+            .take_while(|range| range.start < wanted.end)
+        {
             if at < range.start {
                 gaps.push(at..range.start);
             }
@@ -108,7 +124,9 @@ impl<'a> ContentKeeper<'a> {
     }
 
     fn cover(&mut self, gap: Range<u64>) {
-        let at = self.covered.partition_point(|range| range.start < gap.start);
+        let at = self
+            .covered
+            .partition_point(|range| range.start < gap.start);
         self.covered.insert(at, gap);
         let mut merged: Vec<Range<u64>> = Vec::with_capacity(self.covered.len());
         for range in self.covered.drain(..) {
@@ -132,7 +150,11 @@ impl<'a> ContentKeeper<'a> {
         }
         let flushed = self.device.flush();
         match (failed, flushed) {
-            (Some((at, source)), _) => Err(VerifyError::NotRestored { at: Bytes(at), left: Bytes(left), source }),
+            (Some((at, source)), _) => Err(VerifyError::NotRestored {
+                at: Bytes(at),
+                left: Bytes(left),
+                source,
+            }),
             (None, Err(source)) => Err(VerifyError::Flush { source }),
             (None, Ok(())) => Ok(()),
         }
@@ -231,25 +253,34 @@ mod tests {
             (FakeCard::honest(9 << 20), Capacity::AsClaimed),
             (
                 FakeCard::false_capacity(32 * mib, claimed, PastEndWrites::Wraps),
-                Capacity::Wraps { real: Bytes(32 * mib) },
+                Capacity::Wraps {
+                    real: Bytes(32 * mib),
+                },
             ),
             (
                 FakeCard::false_capacity(100 * mib, claimed, PastEndWrites::Wraps),
-                Capacity::Wraps { real: Bytes(100 * mib) },
+                Capacity::Wraps {
+                    real: Bytes(100 * mib),
+                },
             ),
             (
                 FakeCard::false_capacity(100 * mib, claimed, PastEndWrites::Vanishes),
-                Capacity::Ends { real: Bytes(100 * mib) },
+                Capacity::Ends {
+                    real: Bytes(100 * mib),
+                },
             ),
             (
                 FakeCard::false_capacity(100 * mib, claimed, PastEndWrites::Refuses),
-                Capacity::Ends { real: Bytes(100 * mib) },
+                Capacity::Ends {
+                    real: Bytes(100 * mib),
+                },
             ),
         ];
         for (card, capacity) in cards {
             let mut card = full(card);
             let before = card.content.clone();
-            let verdict = probe_and_restore(&mut card, 7, &mut |_| ControlFlow::Continue(())).unwrap();
+            let verdict =
+                probe_and_restore(&mut card, 7, &mut |_| ControlFlow::Continue(())).unwrap();
             assert_eq!(verdict.capacity, capacity);
             assert!(card.content == before, "{capacity:?}");
             // Keeping is not counted: the card of the test writes 20 MB/s.
@@ -264,9 +295,16 @@ mod tests {
         let mut calls = 0;
         let stopped = probe_and_restore(&mut card, 7, &mut |_| {
             calls += 1;
-            if calls == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if calls == 5 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         });
-        assert!(matches!(stopped, Err(VerifyError::Interrupted { .. })), "{stopped:?}");
+        assert!(
+            matches!(stopped, Err(VerifyError::Interrupted { .. })),
+            "{stopped:?}"
+        );
         assert!(card.content == before);
 
         let mut card = full(FakeCard::honest(300 << 20));
@@ -283,24 +321,69 @@ mod tests {
         card.write_error = None;
         let mut keeping = ContentKeeper::new(&mut card).unwrap();
         keeping.write_at(0, &[3; 4096]).unwrap();
-        let ContentKeeper { kept, covered, buffer, spent, .. } = keeping;
+        let ContentKeeper {
+            kept,
+            covered,
+            buffer,
+            spent,
+            ..
+        } = keeping;
         card.write_error = Some(512);
-        let lost = ContentKeeper { device: &mut card, kept, covered, buffer, spent }.restore();
-        assert!(matches!(lost, Err(VerifyError::NotRestored { at: Bytes(512), left: Bytes(512), .. })), "{lost:?}");
+        let lost = ContentKeeper {
+            device: &mut card,
+            kept,
+            covered,
+            buffer,
+            spent,
+        }
+        .restore();
+        assert!(
+            matches!(
+                lost,
+                Err(VerifyError::NotRestored {
+                    at: Bytes(512),
+                    left: Bytes(512),
+                    ..
+                })
+            ),
+            "{lost:?}"
+        );
     }
 
     /// It said "No such device" and nothing of the card being gone.
     #[test]
     fn a_card_that_is_gone_when_it_is_put_back_is_called_pulled() {
-        for errno in [rustix::io::Errno::NODEV, rustix::io::Errno::NXIO, rustix::io::Errno::NOMEDIUM] {
+        for errno in [
+            rustix::io::Errno::NODEV,
+            rustix::io::Errno::NXIO,
+            rustix::io::Errno::NOMEDIUM,
+        ] {
             let source = io::Error::from_raw_os_error(errno.raw_os_error());
-            let told = VerifyError::NotRestored { at: Bytes(512), left: Bytes(1024), source }.to_string();
-            assert!(told.contains("could not be put back: the device was pulled, or lost its connection"), "{told}");
-            let told = VerifyError::Flush { source: io::Error::from_raw_os_error(errno.raw_os_error()) }.to_string();
+            let told = VerifyError::NotRestored {
+                at: Bytes(512),
+                left: Bytes(1024),
+                source,
+            }
+            .to_string();
+            assert!(
+                told.contains(
+                    "could not be put back: the device was pulled, or lost its connection"
+                ),
+                "{told}"
+            );
+            let told = VerifyError::Flush {
+                source: io::Error::from_raw_os_error(errno.raw_os_error()),
+            }
+            .to_string();
             assert!(told.contains("the device was pulled"), "{told}");
         }
         let source = io::Error::from_raw_os_error(5);
-        let told = VerifyError::NotRestored { at: Bytes(512), left: Bytes(1024), source }.to_string();
+        let told = VerifyError::NotRestored {
+            at: Bytes(512),
+            left: Bytes(1024),
+            source,
+        }
+        .to_string();
         assert!(!told.contains("pulled"), "{told}");
     }
 
@@ -312,25 +395,48 @@ mod tests {
         let before = card.content.clone();
         card.read_error = Some(bad);
         let verdict = probe_and_restore(&mut card, 7, &mut |_| ControlFlow::Continue(())).unwrap();
-        let lost: Vec<usize> =
-            (0..before.len()).step_by(512).filter(|&at| card.content[at..at + 512] != before[at..at + 512]).collect();
+        let lost: Vec<usize> = (0..before.len())
+            .step_by(512)
+            .filter(|&at| card.content[at..at + 512] != before[at..at + 512])
+            .collect();
         assert_eq!(lost, [bad as usize], "all that could be read is as it was");
         assert_eq!(verdict.bad_bytes, Bytes(512));
         // Writing block by block took time as well: no stretch is told to have taken none.
-        assert!(verdict.write_speed.points.iter().all(|point| point.elapsed.0 > 0), "{:?}", verdict.write_speed);
+        assert!(
+            verdict
+                .write_speed
+                .points
+                .iter()
+                .all(|point| point.elapsed.0 > 0),
+            "{:?}",
+            verdict.write_speed
+        );
     }
 
     #[test]
     fn only_what_is_promised_is_kept_in_memory() {
         // Of the last two, the one has as many whole chunks as there can be, and the other twice as few.
-        for size in [9u64 << 20, 250 << 20, 300 << 20, (4 << 30) - (64 << 20), 4 << 30] {
+        for size in [
+            9u64 << 20,
+            250 << 20,
+            300 << 20,
+            (4 << 30) - (64 << 20),
+            4 << 30,
+        ] {
             let mut card = FakeCard::false_capacity(1 << 20, size, PastEndWrites::Wraps);
             let mut keeping = ContentKeeper::new(&mut card).unwrap();
             probe::probe(&mut keeping, 1, &mut |_| ControlFlow::Continue(())).unwrap();
-            let kept: u64 = keeping.kept.iter().map(|kept| kept.content.len() as u64).sum();
+            let kept: u64 = keeping
+                .kept
+                .iter()
+                .map(|kept| kept.content.len() as u64)
+                .sum();
             // Some single blocks more are overwritten in the second round, and where the end has to be searched for.
             let promised = keeps(Bytes(size), 512).0;
-            assert!(kept <= promised && promised <= kept + 128 * 4096, "{kept} of {size}, and {promised} are promised");
+            assert!(
+                kept <= promised && promised <= kept + 128 * 4096,
+                "{kept} of {size}, and {promised} are promised"
+            );
         }
     }
 }

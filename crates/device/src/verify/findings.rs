@@ -30,8 +30,14 @@ pub(super) struct Runs {
 impl Runs {
     pub(super) fn push(&mut self, offset: u64, len: u64, state: BlockState) {
         match self.spans.last_mut() {
-            Some(last) if last.state == state && last.offset.0 + last.len.0 == offset => last.len.0 += len,
-            _ => self.spans.push(Span { offset: Bytes(offset), len: Bytes(len), state }),
+            Some(last) if last.state == state && last.offset.0 + last.len.0 == offset => {
+                last.len.0 += len
+            }
+            _ => self.spans.push(Span {
+                offset: Bytes(offset),
+                len: Bytes(len),
+                state,
+            }),
         }
     }
 
@@ -42,7 +48,11 @@ impl Runs {
 
     /// Bytes in states that fit.
     pub(super) fn bytes(&self, fits: impl Fn(BlockState) -> bool) -> u64 {
-        self.spans.iter().filter(|span| fits(span.state)).map(|span| span.len.0).sum()
+        self.spans
+            .iter()
+            .filter(|span| fits(span.state))
+            .map(|span| span.len.0)
+            .sum()
     }
 
     /// Those in states that fit, in pieces of whole multiples of `chunk`.
@@ -121,8 +131,13 @@ impl ScanFindings {
 
     /// The state of a block that was read: one that could not be written is not merely lost.
     pub(super) fn state_of(&self, offset: u64, read: BlockState) -> BlockState {
-        let refused = read != BlockState::Good && self.unwritable.iter().any(|range| range.contains(&offset));
-        if refused { BlockState::Unwritable } else { read }
+        let refused =
+            read != BlockState::Good && self.unwritable.iter().any(|range| range.contains(&offset));
+        if refused {
+            BlockState::Unwritable
+        } else {
+            read
+        }
     }
 
     /// Gives away what could not be written, so that writes that are no test leave no trace in it.
@@ -147,7 +162,10 @@ impl ScanFindings {
         }
         if let BlockState::Overwritten { distance } = state {
             self.overwritten += len;
-            self.nearest = Some(self.nearest.map_or(distance.0, |nearest| nearest.min(distance.0)));
+            self.nearest = Some(
+                self.nearest
+                    .map_or(distance.0, |nearest| nearest.min(distance.0)),
+            );
             self.common = gcd(self.common, distance.0);
         }
         if state == BlockState::Good {
@@ -158,8 +176,14 @@ impl ScanFindings {
         self.bad_bytes += len;
         let room = self.bad.len() < MOST_SPANS;
         match self.bad.last_mut() {
-            Some(last) if last.state == state && last.offset.0 + last.len.0 == offset => last.len.0 += len,
-            _ if room => self.bad.push(Span { offset: Bytes(offset), len: Bytes(len), state }),
+            Some(last) if last.state == state && last.offset.0 + last.len.0 == offset => {
+                last.len.0 += len
+            }
+            _ if room => self.bad.push(Span {
+                offset: Bytes(offset),
+                len: Bytes(len),
+                state,
+            }),
             _ => {}
         }
     }
@@ -171,14 +195,19 @@ impl ScanFindings {
         if let Some(real) = self.wraps_after().filter(|_| self.overwritten > self.lost) {
             return Capacity::Wraps { real: Bytes(real) };
         }
-        self.gone_since.map_or(Capacity::AsClaimed, |real| self.ends(real, end))
+        self.gone_since
+            .map_or(Capacity::AsClaimed, |real| self.ends(real, end))
     }
 
     /// Dropped writes here and there are damage; those that reach the end of the device are its true end. Less than a
     /// thousandth may as well be a bad place that happens to lie there.
     pub(super) fn ends(&self, real: u64, end: u64) -> Capacity {
         let missing = end.saturating_sub(real);
-        if missing >= (end / 1000).max(1 << 20) { Capacity::Ends { real: Bytes(real) } } else { Capacity::AsClaimed }
+        if missing >= (end / 1000).max(1 << 20) {
+            Capacity::Ends { real: Bytes(real) }
+        } else {
+            Capacity::AsClaimed
+        }
     }
 
     /// What memory that wraps really holds, by the distances at which the content of other blocks was found.
@@ -187,7 +216,11 @@ impl ScanFindings {
     /// smaller comes from a few blocks that went astray on their own, and then the smallest distance says more.
     pub(super) fn wraps_after(&self) -> Option<u64> {
         let nearest = self.nearest?;
-        Some(if nearest / self.common.max(1) <= MOST_MULTIPLES { self.common } else { nearest })
+        Some(if nearest / self.common.max(1) <= MOST_MULTIPLES {
+            self.common
+        } else {
+            nearest
+        })
     }
 
     /// Whether all was good.
@@ -209,7 +242,8 @@ impl ScanFindings {
 
     /// Whether more was found at the addresses of other blocks than was lost, with what is held back.
     pub(super) fn shows_wrapping(&self, runs: &Runs) -> bool {
-        let overwritten = self.overwritten + runs.bytes(|state| matches!(state, BlockState::Overwritten { .. }));
+        let overwritten =
+            self.overwritten + runs.bytes(|state| matches!(state, BlockState::Overwritten { .. }));
         overwritten > self.lost + runs.bytes(|state| state == BlockState::Lost)
     }
 

@@ -37,7 +37,9 @@ pub enum VerifyError {
     #[error(transparent)]
     Memory(#[from] FillError),
     /// The range does not fit the device.
-    #[error("the range from {start} to {end} does not fit a device of {size} in blocks of {block} bytes")]
+    #[error(
+        "the range from {start} to {end} does not fit a device of {size} in blocks of {block} bytes"
+    )]
     Range {
         /// Its beginning.
         start: Bytes,
@@ -72,7 +74,10 @@ pub enum VerifyError {
         at: Bytes,
     },
     /// What was there before could not be put back.
-    #[error("what was at {at} could not be put back: {} ({left} in all are not as they were)", cause(source))]
+    #[error(
+        "what was at {at} could not be put back: {} ({left} in all are not as they were)",
+        cause(source)
+    )]
     NotRestored {
         /// The first place.
         at: Bytes,
@@ -90,7 +95,9 @@ pub enum VerifyError {
         source: io::Error,
     },
     /// It went away: so many errors one after another that the rest is not worth trying.
-    #[error("the device answers with errors only, up to {at}: {source} (was it pulled, or is it worn out?)")]
+    #[error(
+        "the device answers with errors only, up to {at}: {source} (was it pulled, or is it worn out?)"
+    )]
     Gone {
         /// Where.
         at: Bytes,
@@ -140,7 +147,12 @@ fn verify_sized(
     let whole_blocks = range.start.is_multiple_of(block) && range.end.is_multiple_of(block);
     if range.start > range.end || range.end > device.size().0 || !whole_blocks {
         let (start, end) = (Bytes(range.start), Bytes(range.end));
-        return Err(VerifyError::Range { start, end, size: device.size(), block: device.block() });
+        return Err(VerifyError::Range {
+            start,
+            end,
+            size: device.size(),
+            block: device.block(),
+        });
     }
     let mut pieces = chunks(range.clone(), sizes.chunk);
     let mut walk = SurfaceScan::new(device, seed, sizes.chunk, on_progress)?;
@@ -149,7 +161,12 @@ fn verify_sized(
     let claimed = Bytes(range.end - range.start);
     if written.stopped_at.is_some() {
         walk.found.settle_unwritable();
-        return Ok(walk.verdict(claimed, Capacity::AsClaimed, written.map, SpeedMap::default()));
+        return Ok(walk.verdict(
+            claimed,
+            Capacity::AsClaimed,
+            written.map,
+            SpeedMap::default(),
+        ));
     }
     pieces.retain(|piece| piece.start < range.end);
     walk.flush()?;
@@ -179,7 +196,11 @@ struct ScanSizes {
     cache: u64,
 }
 
-const SIZES: ScanSizes = ScanSizes { chunk: CHUNK, stretch: 64 << 20, cache: 1 << 30 };
+const SIZES: ScanSizes = ScanSizes {
+    chunk: CHUNK,
+    stretch: 64 << 20,
+    cache: 1 << 30,
+};
 
 impl ScanSizes {
     /// The part at the end that is written and read more than once, because a cache may have answered for it: a share
@@ -197,7 +218,9 @@ impl ScanSizes {
 /// A range in pieces that are written and read at once.
 fn chunks(range: Range<u64>, chunk: u64) -> Vec<Range<u64>> {
     let starts = range.clone().step_by(chunk as usize);
-    starts.map(|start| start..range.end.min(start + chunk)).collect()
+    starts
+        .map(|start| start..range.end.min(start + chunk))
+        .collect()
 }
 
 /// Errors that mean that there is no room for what is written.
@@ -209,12 +232,20 @@ fn is_full(error: &io::Error) -> bool {
 
 /// What a device that answers no more is told by.
 fn gone(at: Bytes, source: io::Error) -> VerifyError {
-    if is_gone(&source) { VerifyError::Pulled { at, source } } else { VerifyError::Gone { at, source } }
+    if is_gone(&source) {
+        VerifyError::Pulled { at, source }
+    } else {
+        VerifyError::Gone { at, source }
+    }
 }
 
 /// What an error means, for a message.
 fn cause(error: &io::Error) -> String {
-    if is_gone(error) { format!("the device was pulled, or lost its connection: {error}") } else { error.to_string() }
+    if is_gone(error) {
+        format!("the device was pulled, or lost its connection: {error}")
+    } else {
+        error.to_string()
+    }
 }
 
 /// Errors that mean that the device is no longer there.

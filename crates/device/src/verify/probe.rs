@@ -41,12 +41,17 @@ const SEARCHED: u64 = 64;
 impl ScanSizes {
     /// Length of the stretch at the beginning.
     fn stretch_of(self, size: u64) -> u64 {
-        (size / MOST_SAMPLES).max(self.stretch).next_multiple_of(self.chunk)
+        (size / MOST_SAMPLES)
+            .max(self.stretch)
+            .next_multiple_of(self.chunk)
     }
 
     fn is_sampled(self, size: Bytes, block: u32) -> bool {
         let block = u64::from(block);
-        size.0 >= 4 * self.stretch_of(size.0) && block <= SAMPLE && block > 0 && SAMPLE.is_multiple_of(block)
+        size.0 >= 4 * self.stretch_of(size.0)
+            && block <= SAMPLE
+            && block > 0
+            && SAMPLE.is_multiple_of(block)
     }
 
     /// Bytes of which another content may be left behind, at most: on a device that is good, all but those of the
@@ -56,7 +61,11 @@ impl ScanSizes {
             return size;
         }
         let stretch = self.stretch_of(size.0);
-        let first: u64 = self.samples(stretch, size.0).iter().map(|sample| sample.end - sample.start).sum();
+        let first: u64 = self
+            .samples(stretch, size.0)
+            .iter()
+            .map(|sample| sample.end - sample.start)
+            .sum();
         let second = second_samples(stretch, size.0).len() as u64 * SAMPLE;
         let steps = u64::from((stretch / SAMPLE).ilog2() / SEARCHED.ilog2() + 1);
         Bytes((stretch + first + second + steps * (SEARCHED + 1) * u64::from(block)).min(size.0))
@@ -87,8 +96,13 @@ fn last_sample(size: u64) -> u64 {
 fn second_samples(stretch: u64, size: u64) -> Vec<Range<u64>> {
     let last = last_sample(size);
     let middle = stretch / 2 / SAMPLE * SAMPLE;
-    let between = (1..=size / stretch).map(|number| number * stretch + middle).filter(|start| start + SAMPLE <= last);
-    between.chain(std::iter::once(last)).map(|start| start..start + SAMPLE).collect()
+    let between = (1..=size / stretch)
+        .map(|number| number * stretch + middle)
+        .filter(|start| start + SAMPLE <= last);
+    between
+        .chain(std::iter::once(last))
+        .map(|start| start..start + SAMPLE)
+        .collect()
 }
 
 /// Whether a device of this size and block is probed with samples; smaller ones are verified as a whole.
@@ -122,13 +136,19 @@ pub(super) fn probe_sized(
     }
     let stretch = sizes.stretch_of(size);
     let mut walk = SurfaceScan::new(device, seed, sizes.chunk, on_progress)?;
-    let (dense, samples) = (chunks(0..stretch, sizes.chunk), sizes.samples(stretch, size));
+    let (dense, samples) = (
+        chunks(0..stretch, sizes.chunk),
+        sizes.samples(stretch, size),
+    );
     let second = second_samples(stretch, size);
     let mut writing = SpeedMap::default();
-    writing.points.extend(whole(walk.leg(Pass::Write, &dense)?, Pass::Write)?.points);
+    writing
+        .points
+        .extend(whole(walk.leg(Pass::Write, &dense)?, Pass::Write)?.points);
     let (answering, refused) = samples.split_at(answering(&mut walk, &samples)?);
     for sample in refused {
-        walk.found.unwritable(sample.start, sample.end - sample.start);
+        walk.found
+            .unwritable(sample.start, sample.end - sample.start);
     }
     let backwards: Vec<Range<u64>> = answering.iter().rev().cloned().collect();
     let mut far = whole(walk.leg(Pass::Write, &backwards)?, Pass::Write)?;
@@ -186,16 +206,28 @@ struct Caches {
 impl Caches {
     fn new(sizes: ScanSizes, stretch: u64, size: u64, mut samples: Vec<Range<u64>>) -> Caches {
         samples.sort_by_key(|sample| sample.start);
-        Caches { amount: sizes.emptying(size), chunk: sizes.chunk, range: stretch..last_sample(size), samples }
+        Caches {
+            amount: sizes.emptying(size),
+            chunk: sizes.chunk,
+            range: stretch..last_sample(size),
+            samples,
+        }
     }
 
     /// Writes between the samples and `others`, which must not come into a cache once more. From the end to the beginning:
     /// what lies beyond a false end has to be among it for a cache that serves only that.
-    fn empty(&self, walk: &mut SurfaceScan<'_, '_>, others: &[Range<u64>]) -> Result<(), VerifyError> {
+    fn empty(
+        &self,
+        walk: &mut SurfaceScan<'_, '_>,
+        others: &[Range<u64>],
+    ) -> Result<(), VerifyError> {
         let mut spared = [&self.samples[..], others].concat();
         spared.sort_by_key(|spared| spared.start);
         let (mut pieces, mut at) = (Vec::new(), self.range.start);
-        for spared in spared.into_iter().chain(std::iter::once(self.range.end..self.range.end)) {
+        for spared in spared
+            .into_iter()
+            .chain(std::iter::once(self.range.end..self.range.end))
+        {
             if at < spared.start.min(self.range.end) {
                 pieces.extend(chunks(at..spared.start.min(self.range.end), self.chunk));
             }
@@ -209,7 +241,10 @@ impl Caches {
 /// A way over the samples that was not ended half-way.
 fn whole(gone: PassResult, leg: Pass) -> Result<SpeedMap, VerifyError> {
     match gone.stopped_at {
-        Some(at) => Err(VerifyError::Interrupted { doing: leg.name(false), at }),
+        Some(at) => Err(VerifyError::Interrupted {
+            doing: leg.name(false),
+            at,
+        }),
         None => Ok(gone.map),
     }
 }
@@ -218,7 +253,9 @@ fn whole(gone: PassResult, leg: Pass) -> Result<SpeedMap, VerifyError> {
 fn answering(walk: &mut SurfaceScan<'_, '_>, samples: &[Range<u64>]) -> Result<usize, VerifyError> {
     let mut takes = |index: usize| match walk.try_block(Pass::Write, samples[index].start) {
         Err(source) if super::is_gone(&source) => Err(gone(Bytes(samples[index].start), source)),
-        Err(source) if super::is_full(&source) => Err(VerifyError::Full { at: Bytes(samples[index].start) }),
+        Err(source) if super::is_full(&source) => Err(VerifyError::Full {
+            at: Bytes(samples[index].start),
+        }),
         answer => Ok(answer.is_ok()),
     };
     if takes(samples.len() - 1)? {
@@ -227,14 +264,22 @@ fn answering(walk: &mut SurfaceScan<'_, '_>, samples: &[Range<u64>]) -> Result<u
     let (mut below, mut from) = (0, samples.len() - 1);
     while below < from {
         let middle = (below + from) / 2;
-        if takes(middle)? { below = middle + 1 } else { from = middle }
+        if takes(middle)? {
+            below = middle + 1
+        } else {
+            from = middle
+        }
     }
     Ok(from)
 }
 
 /// What follows for the capacity. One block that was found at another's place is proof enough: its address and check
 /// cannot come about by chance.
-fn capacity(walk: &mut SurfaceScan<'_, '_>, caches: &Caches, size: u64) -> Result<Capacity, VerifyError> {
+fn capacity(
+    walk: &mut SurfaceScan<'_, '_>,
+    caches: &Caches,
+    size: u64,
+) -> Result<Capacity, VerifyError> {
     if let Some(real) = walk.found.wraps_after() {
         return Ok(Capacity::Wraps { real: Bytes(real) });
     }
@@ -246,7 +291,12 @@ fn capacity(walk: &mut SurfaceScan<'_, '_>, caches: &Caches, size: u64) -> Resul
 }
 
 /// Narrows the gap between what was kept and what was not, until it is one sample.
-fn true_end(walk: &mut SurfaceScan<'_, '_>, caches: &Caches, kept: u64, lost: u64) -> Result<u64, VerifyError> {
+fn true_end(
+    walk: &mut SurfaceScan<'_, '_>,
+    caches: &Caches,
+    kept: u64,
+    lost: u64,
+) -> Result<u64, VerifyError> {
     let (mut kept, mut lost) = (kept / SAMPLE, lost / SAMPLE);
     while kept < lost {
         let step = (lost - kept).div_ceil(SEARCHED);
@@ -257,10 +307,17 @@ fn true_end(walk: &mut SurfaceScan<'_, '_>, caches: &Caches, kept: u64, lost: u6
             *taken = walk.try_block(Pass::Write, place * SAMPLE).is_ok();
         }
         walk.flush()?;
-        let written: Vec<_> = places.iter().map(|place| place * SAMPLE..(place + 1) * SAMPLE).collect();
+        let written: Vec<_> = places
+            .iter()
+            .map(|place| place * SAMPLE..(place + 1) * SAMPLE)
+            .collect();
         caches.empty(walk, &written)?;
         let mut is_kept = |index: usize| {
-            taken[index] && matches!(walk.try_block(Pass::Read, places[index] * SAMPLE), Ok(BlockState::Good))
+            taken[index]
+                && matches!(
+                    walk.try_block(Pass::Read, places[index] * SAMPLE),
+                    Ok(BlockState::Good)
+                )
         };
         match (0..places.len()).find(|&index| !is_kept(index)) {
             Some(0) => lost = kept,

@@ -18,17 +18,30 @@ use std::ops::Range;
 const MOST_ROUNDS: u32 = 32;
 
 /// Writes and reads what is held back again until nothing new is found. `false` when somebody ended it before.
-pub(super) fn ask_again(walk: &mut SurfaceScan<'_, '_>, chunk: u64, tail: &mut Runs) -> Result<bool, VerifyError> {
+pub(super) fn ask_again(
+    walk: &mut SurfaceScan<'_, '_>,
+    chunk: u64,
+    tail: &mut Runs,
+) -> Result<bool, VerifyError> {
     for round in 0..MOST_ROUNDS {
         let good = tail.pieces(chunk, |state| state == BlockState::Good);
         if good.is_empty() {
             return Ok(true);
         }
         let order = match round {
-            0 => tail.pieces(chunk, accepts_writes).into_iter().rev().collect(),
+            0 => tail
+                .pieces(chunk, accepts_writes)
+                .into_iter()
+                .rev()
+                .collect(),
             _ => {
-                let lost = tail.pieces(chunk, |state| state != BlockState::Good && accepts_writes(state));
-                good.iter().cloned().chain(lost.into_iter().rev()).collect::<Vec<_>>()
+                let lost = tail.pieces(chunk, |state| {
+                    state != BlockState::Good && accepts_writes(state)
+                });
+                good.iter()
+                    .cloned()
+                    .chain(lost.into_iter().rev())
+                    .collect::<Vec<_>>()
             }
         };
         walk.renew_seed();
@@ -42,10 +55,18 @@ pub(super) fn ask_again(walk: &mut SurfaceScan<'_, '_>, chunk: u64, tail: &mut R
             return Ok(false);
         }
         // From where there was no room, pieces hold what the round before wrote.
-        let full = written.full_at.map(|at| order.iter().position(|piece| piece.start == at.0).unwrap_or(0));
+        let full = written.full_at.map(|at| {
+            order
+                .iter()
+                .position(|piece| piece.start == at.0)
+                .unwrap_or(0)
+        });
         let rewritten: Vec<Range<u64>> = match full {
             None => good,
-            Some(count) => good.into_iter().filter(|piece| order[..count].contains(piece)).collect(),
+            Some(count) => good
+                .into_iter()
+                .filter(|piece| order[..count].contains(piece))
+                .collect(),
         };
         walk.flush()?;
         walk.hold_from(0);
@@ -54,7 +75,10 @@ pub(super) fn ask_again(walk: &mut SurfaceScan<'_, '_>, chunk: u64, tail: &mut R
         if read.stopped_at.is_some() {
             return Ok(false);
         }
-        let news = again.spans.iter().any(|span| span.state != BlockState::Good);
+        let news = again
+            .spans
+            .iter()
+            .any(|span| span.state != BlockState::Good);
         tail.replace(again);
         if !news || full.is_some() || tail.is_full() {
             return Ok(true);

@@ -71,7 +71,15 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
     ) -> Result<SurfaceScan<'a, 'b>, VerifyError> {
         let buffer = crate::prepare::fill_buffer(chunk as usize)?;
         let found = ScanFindings::default();
-        Ok(SurfaceScan { device, seed, seeds: vec![seed], on_progress, buffer, found, held: None })
+        Ok(SurfaceScan {
+            device,
+            seed,
+            seeds: vec![seed],
+            on_progress,
+            buffer,
+            found,
+            held: None,
+        })
     }
 
     /// Begins another round, with other content. Returns its seed.
@@ -110,7 +118,9 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
     }
 
     pub(super) fn flush(&mut self) -> Result<(), VerifyError> {
-        self.device.flush().map_err(|source| VerifyError::Flush { source })
+        self.device
+            .flush()
+            .map_err(|source| VerifyError::Flush { source })
     }
 
     pub(super) fn verdict(
@@ -120,48 +130,99 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         write: SpeedMap,
         read: SpeedMap,
     ) -> IntegrityVerdict {
-        let ScanFindings { good, bad, bad_bytes, .. } = self.found;
+        let ScanFindings {
+            good,
+            bad,
+            bad_bytes,
+            ..
+        } = self.found;
         let (good, bad_bytes) = (Bytes(good), Bytes(bad_bytes));
-        IntegrityVerdict { claimed, capacity, good, bad, bad_bytes, write_speed: write, read_speed: read }
+        IntegrityVerdict {
+            claimed,
+            capacity,
+            good,
+            bad,
+            bad_bytes,
+            write_speed: write,
+            read_speed: read,
+        }
     }
 
     /// Goes once over the pieces, none of which is larger than a chunk.
-    pub(super) fn leg(&mut self, leg: Pass, pieces: &[Range<u64>]) -> Result<PassResult, VerifyError> {
+    pub(super) fn leg(
+        &mut self,
+        leg: Pass,
+        pieces: &[Range<u64>],
+    ) -> Result<PassResult, VerifyError> {
         let total = Bytes(pieces.iter().map(|piece| piece.end - piece.start).sum());
-        let (mut map, begin, mut done, mut failures) = (SpeedMap::default(), self.device.now(), 0, 0);
+        let (mut map, begin, mut done, mut failures) =
+            (SpeedMap::default(), self.device.now(), 0, 0);
         for (index, piece) in pieces.iter().enumerate() {
             let (offset, len) = (Bytes(piece.start), Bytes(piece.end - piece.start));
             match self.piece(leg, piece, PATIENCE >> failures.min(6)) {
                 Ok(elapsed) => {
-                    map.add(SpeedPoint { offset, len, elapsed }, total);
+                    map.add(
+                        SpeedPoint {
+                            offset,
+                            len,
+                            elapsed,
+                        },
+                        total,
+                    );
                     failures = 0;
                 }
                 Err(source) if is_gone(&source) => return Err(gone(offset, source)),
                 Err(source) if is_full(&source) && self.device.may_shrink() && index > 0 => {
-                    return Ok(PassResult { map, stopped_at: None, full_at: Some(offset) });
+                    return Ok(PassResult {
+                        map,
+                        stopped_at: None,
+                        full_at: Some(offset),
+                    });
                 }
                 Err(source) if is_full(&source) => return Err(VerifyError::Full { at: offset }),
                 Err(source) => {
                     failures += 1;
                     let rest = &pieces[index + 1..];
                     if failures % MOST_FAILURES == 0 && !self.goes_on(leg, rest, offset, source)? {
-                        return Ok(PassResult { map, stopped_at: None, full_at: None });
+                        return Ok(PassResult {
+                            map,
+                            stopped_at: None,
+                            full_at: None,
+                        });
                     }
                 }
             }
             done += len.0;
             let elapsed = self.since(begin);
-            let progress = ScanProgress { doing: self.doing(leg), done: Bytes(done), total, elapsed };
+            let progress = ScanProgress {
+                doing: self.doing(leg),
+                done: Bytes(done),
+                total,
+                elapsed,
+            };
             if (self.on_progress)(progress).is_break() {
                 let ended = index + 1 < pieces.len() || leg == Pass::Write;
-                return Ok(PassResult { map, stopped_at: ended.then_some(Bytes(piece.end)), full_at: None });
+                return Ok(PassResult {
+                    map,
+                    stopped_at: ended.then_some(Bytes(piece.end)),
+                    full_at: None,
+                });
             }
         }
-        Ok(PassResult { map, stopped_at: None, full_at: None })
+        Ok(PassResult {
+            map,
+            stopped_at: None,
+            full_at: None,
+        })
     }
 
     /// Writes or reads one piece, no larger than a chunk, and keeps what is found.
-    pub(super) fn piece(&mut self, leg: Pass, piece: &Range<u64>, patience: u32) -> io::Result<Nanos> {
+    pub(super) fn piece(
+        &mut self,
+        leg: Pass,
+        piece: &Range<u64>,
+        patience: u32,
+    ) -> io::Result<Nanos> {
         let len = (piece.end - piece.start) as usize;
         match leg {
             Pass::Write => self.write(piece.start, len, patience),
@@ -170,7 +231,11 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
     }
 
     /// Writes what is there once more, until `amount` bytes have gone through every cache on the way. Pieces that cannot be read are written anew. Where nothing takes it, that is no finding.
-    pub(super) fn empty_caches(&mut self, amount: u64, pieces: &[Range<u64>]) -> Result<(), VerifyError> {
+    pub(super) fn empty_caches(
+        &mut self,
+        amount: u64,
+        pieces: &[Range<u64>],
+    ) -> Result<(), VerifyError> {
         let (begin, mut done, mut failures, mut slow) = (self.device.now(), 0, 0, 0);
         for piece in pieces {
             if done >= amount || failures >= MOST_FAILURES || slow >= MOST_WAITED {
@@ -178,7 +243,9 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
             }
             let len = piece.end - piece.start;
             let before = self.device.now();
-            let answer = self.device.rewrite_at(piece.start, &mut self.buffer.as_mut_slice()[..len as usize]);
+            let answer = self
+                .device
+                .rewrite_at(piece.start, &mut self.buffer.as_mut_slice()[..len as usize]);
             let answer = answer.or_else(|error| {
                 if is_gone(&error) || is_full(&error) {
                     return Err(error);
@@ -195,9 +262,17 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
                 Err(_) => failures += 1,
             }
             let (doing, total) = ("emptying caches", Bytes(amount.max(done)));
-            let progress = ScanProgress { doing, done: Bytes(done), total, elapsed: self.since(begin) };
+            let progress = ScanProgress {
+                doing,
+                done: Bytes(done),
+                total,
+                elapsed: self.since(begin),
+            };
             if (self.on_progress)(progress).is_break() {
-                return Err(VerifyError::Interrupted { doing, at: Bytes(piece.start) });
+                return Err(VerifyError::Interrupted {
+                    doing,
+                    at: Bytes(piece.start),
+                });
             }
         }
         self.flush()
@@ -205,12 +280,25 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
 
     /// After many failures: a device that answers nowhere is gone; if merely all the rest of it fails, that is a
     /// finding, and need not be tried block by block. Tells whether it is worth going on.
-    fn goes_on(&mut self, leg: Pass, rest: &[Range<u64>], at: Bytes, source: io::Error) -> Result<bool, VerifyError> {
+    fn goes_on(
+        &mut self,
+        leg: Pass,
+        rest: &[Range<u64>],
+        at: Bytes,
+        source: io::Error,
+    ) -> Result<bool, VerifyError> {
         let block = u64::from(self.device.block());
         let last = self.device.size().0.saturating_sub(block);
         let middle = last / 2 / block * block;
-        if ![0, middle, last].into_iter().any(|offset| self.try_block(Pass::Read, offset).is_ok()) {
-            let source = if self.device.turns_out_pulled() { Errno::NODEV.into() } else { source };
+        if ![0, middle, last]
+            .into_iter()
+            .any(|offset| self.try_block(Pass::Read, offset).is_ok())
+        {
+            let source = if self.device.turns_out_pulled() {
+                Errno::NODEV.into()
+            } else {
+                source
+            };
             return Err(gone(at, source));
         }
         let Some(end) = rest.last().map(|piece| piece.end) else {
@@ -222,7 +310,9 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         for piece in rest {
             match leg {
                 Pass::Write => self.found.unwritable(piece.start, piece.end - piece.start),
-                Pass::Read => self.note(piece.start, piece.end - piece.start, BlockState::Unreadable),
+                Pass::Read => {
+                    self.note(piece.start, piece.end - piece.start, BlockState::Unreadable)
+                }
             }
         }
         Ok(false)
@@ -267,7 +357,11 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         // One bad block must not condemn its whole piece.
         let (mut any, mut patience) = (false, most);
         for (offset, bytes) in (at..).step_by(block).zip(chunk.chunks_exact(block)) {
-            let answer = if patience == 0 { Err(error.kind().into()) } else { self.device.write_at(offset, bytes) };
+            let answer = if patience == 0 {
+                Err(error.kind().into())
+            } else {
+                self.device.write_at(offset, bytes)
+            };
             match answer {
                 Ok(()) => (any, patience) = (true, most),
                 Err(error) if is_gone(&error) || is_full(&error) => return Err(error),
@@ -278,17 +372,26 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
             }
         }
         // What the blocks took one by one belongs to it: the write that failed may have taken no time at all.
-        if any { Ok(self.since(before)) } else { Err(error) }
+        if any {
+            Ok(self.since(before))
+        } else {
+            Err(error)
+        }
     }
 
     fn read(&mut self, at: u64, len: usize, most: u32) -> io::Result<Nanos> {
         let block = self.device.block() as usize;
         let before = self.device.now();
-        let answer = self.device.read_at(at, &mut self.buffer.as_mut_slice()[..len]);
+        let answer = self
+            .device
+            .read_at(at, &mut self.buffer.as_mut_slice()[..len]);
         let elapsed = Nanos(self.device.now().0.saturating_sub(before.0));
         let (mut any, mut patience) = (answer.is_ok(), most);
         for start in (0..len).step_by(block) {
-            let (offset, bytes) = (at + start as u64, &mut self.buffer.as_mut_slice()[start..start + block]);
+            let (offset, bytes) = (
+                at + start as u64,
+                &mut self.buffer.as_mut_slice()[start..start + block],
+            );
             let read = match &answer {
                 Ok(()) => Ok(()),
                 Err(error) if patience == 0 => Err(error.kind().into()),

@@ -10,7 +10,11 @@ fn run(card: &mut FakeCard) -> IntegrityVerdict {
 }
 
 fn span(offset: u64, len: u64, state: BlockState) -> Span {
-    Span { offset: Bytes(offset), len: Bytes(len), state }
+    Span {
+        offset: Bytes(offset),
+        len: Bytes(len),
+        state,
+    }
 }
 
 #[test]
@@ -18,7 +22,10 @@ fn an_honest_card_passes_with_its_speed() {
     let mut card = FakeCard::honest(10 << 20);
     let verdict = run(&mut card);
     assert!(verdict.is_good() && verdict.bad.is_empty());
-    assert_eq!((verdict.capacity, verdict.good), (Capacity::AsClaimed, Bytes(10 << 20)));
+    assert_eq!(
+        (verdict.capacity, verdict.good),
+        (Capacity::AsClaimed, Bytes(10 << 20))
+    );
     // 50 ns a byte written, 25 ns a byte read.
     assert_eq!(verdict.write_speed.whole().rate().unwrap().0, 20e6);
     assert_eq!(verdict.read_speed.whole().rate().unwrap().0, 40e6);
@@ -28,17 +35,42 @@ fn an_honest_card_passes_with_its_speed() {
 
 #[test]
 fn memory_that_wraps_is_found_out_with_its_true_size() {
-    for (real, claimed) in [(4 << 20, 16 << 20), (5 << 20, 16 << 20), (7 << 20, 10 << 20), (3_000_832, 20_000_768)] {
-        let verdict = run(&mut FakeCard::false_capacity(real, claimed, PastEndWrites::Wraps));
-        assert_eq!(verdict.capacity, Capacity::Wraps { real: Bytes(real) }, "{real} of {claimed}");
-        assert_eq!((verdict.good, verdict.bad_bytes), (Bytes(real), Bytes(claimed - real)));
+    for (real, claimed) in [
+        (4 << 20, 16 << 20),
+        (5 << 20, 16 << 20),
+        (7 << 20, 10 << 20),
+        (3_000_832, 20_000_768),
+    ] {
+        let verdict = run(&mut FakeCard::false_capacity(
+            real,
+            claimed,
+            PastEndWrites::Wraps,
+        ));
+        assert_eq!(
+            verdict.capacity,
+            Capacity::Wraps { real: Bytes(real) },
+            "{real} of {claimed}"
+        );
+        assert_eq!(
+            (verdict.good, verdict.bad_bytes),
+            (Bytes(real), Bytes(claimed - real))
+        );
     }
 }
 
 #[test]
 fn memory_that_ends_is_found_out_with_its_true_size() {
-    let verdict = run(&mut FakeCard::false_capacity(6 << 20, 16 << 20, PastEndWrites::Vanishes));
-    assert_eq!(verdict.capacity, Capacity::Ends { real: Bytes(6 << 20) });
+    let verdict = run(&mut FakeCard::false_capacity(
+        6 << 20,
+        16 << 20,
+        PastEndWrites::Vanishes,
+    ));
+    assert_eq!(
+        verdict.capacity,
+        Capacity::Ends {
+            real: Bytes(6 << 20)
+        }
+    );
     assert_eq!(verdict.bad, [span(6 << 20, 10 << 20, BlockState::Lost)]);
 }
 
@@ -50,15 +82,24 @@ fn dropped_writes_and_rot_are_found_where_they_are() {
     card.rot = Some(5_000_000);
     let verdict = run(&mut card);
     let rotten = 5_000_000 / 512 * 512;
-    let expected = [span(1_048_576, 2048, BlockState::Lost), span(rotten, 512, BlockState::Damaged)];
-    assert_eq!((verdict.bad.as_slice(), verdict.capacity), (&expected[..], Capacity::AsClaimed));
+    let expected = [
+        span(1_048_576, 2048, BlockState::Lost),
+        span(rotten, 512, BlockState::Damaged),
+    ];
+    assert_eq!(
+        (verdict.bad.as_slice(), verdict.capacity),
+        (&expected[..], Capacity::AsClaimed)
+    );
 }
 
 #[test]
 fn rot_in_the_address_is_damage_and_not_another_block() {
     let mut card = FakeCard::honest(1 << 20);
     card.rot = Some(512 * 9 + 17);
-    assert_eq!(run(&mut card).bad, [span(512 * 9, 512, BlockState::Damaged)]);
+    assert_eq!(
+        run(&mut card).bad,
+        [span(512 * 9, 512, BlockState::Damaged)]
+    );
 }
 
 #[test]
@@ -67,7 +108,10 @@ fn blocks_that_fail_are_findings_and_the_rest_goes_on() {
     card.write_error = Some(1 << 20);
     card.read_error = Some(5 << 20);
     let verdict = run(&mut card);
-    let expected = [span(1 << 20, 512, BlockState::Unwritable), span(5 << 20, 512, BlockState::Unreadable)];
+    let expected = [
+        span(1 << 20, 512, BlockState::Unwritable),
+        span(5 << 20, 512, BlockState::Unreadable),
+    ];
     assert_eq!(verdict.bad, expected);
     assert_eq!(verdict.good, Bytes((8 << 20) - 1024));
 }
@@ -77,10 +121,19 @@ fn only_the_range_is_touched() {
     let mut card = FakeCard::honest(8 << 20);
     card.content.fill(0x5a);
     let range = 1 << 20..3 << 20;
-    let verdict = verify_range(&mut card, range.clone(), 7, &mut |_| ControlFlow::Continue(())).unwrap();
+    let verdict = verify_range(&mut card, range.clone(), 7, &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
     assert!(verdict.is_good() && verdict.claimed == Bytes(2 << 20));
     let outside = |at: usize| !(range.start as usize..range.end as usize).contains(&at);
-    assert!(card.content.iter().enumerate().filter(|(at, _)| outside(*at)).all(|(_, byte)| *byte == 0x5a));
+    assert!(
+        card.content
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| outside(*at))
+            .all(|(_, byte)| *byte == 0x5a)
+    );
     let backwards = Range { start: 512, end: 0 };
     for bad in [1..512, backwards, 0..(8 << 20) + 512] {
         let refused = verify_range(&mut card, bad, 7, &mut |_| ControlFlow::Continue(()));
@@ -103,14 +156,24 @@ fn a_stop_is_obeyed_and_what_was_read_until_then_counts() {
         let mut card = FakeCard::honest(16 << 20);
         card.read_error = Some(1 << 20);
         verify(&mut card, 7, &mut |progress| {
-            if progress.doing == doing { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if progress.doing == doing {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         })
     };
     let stopped = stop_while("writing").unwrap();
-    assert_eq!((stopped.checked(), stopped.write_speed.whole().len), (Bytes(0), Bytes(4 << 20)));
+    assert_eq!(
+        (stopped.checked(), stopped.write_speed.whole().len),
+        (Bytes(0), Bytes(4 << 20))
+    );
     assert!(!stopped.is_good() && !stopped.has_defects());
     let part = stop_while("reading").unwrap();
-    assert_eq!((part.checked(), part.claimed), (Bytes(4 << 20), Bytes(16 << 20)));
+    assert_eq!(
+        (part.checked(), part.claimed),
+        (Bytes(4 << 20), Bytes(16 << 20))
+    );
     assert_eq!(part.bad, [span(1 << 20, 512, BlockState::Unreadable)]);
 }
 
@@ -120,8 +183,14 @@ fn memory_that_ends_with_errors_is_found_out_without_trying_each_block() {
     let mut card = FakeCard::false_capacity(real, claimed, PastEndWrites::Refuses);
     let verdict = run(&mut card);
     assert_eq!(verdict.capacity, Capacity::Ends { real: Bytes(real) });
-    assert_eq!((verdict.good, verdict.bad_bytes), (Bytes(real), Bytes(claimed - real)));
-    assert_eq!(verdict.bad, [span(real, claimed - real, BlockState::Unwritable)]);
+    assert_eq!(
+        (verdict.good, verdict.bad_bytes),
+        (Bytes(real), Bytes(claimed - real))
+    );
+    assert_eq!(
+        verdict.bad,
+        [span(real, claimed - real, BlockState::Unwritable)]
+    );
     // The chunk in which memory ends is tried block by block; all others are soon given up.
     assert!(card.requests < 20_000, "{}", card.requests);
 }
@@ -168,15 +237,34 @@ impl BlockDev for ShrinkingSpace {
 #[test]
 fn space_that_others_use_up_is_no_defect() {
     let go_on = &mut |_| ControlFlow::Continue(());
-    let verdict = verify(&mut ShrinkingSpace(FakeCard::honest(32 << 20), 13 << 20, true), 7, go_on).unwrap();
+    let verdict = verify(
+        &mut ShrinkingSpace(FakeCard::honest(32 << 20), 13 << 20, true),
+        7,
+        go_on,
+    )
+    .unwrap();
     assert!(verdict.is_good(), "{verdict:?}");
-    assert_eq!((verdict.claimed, verdict.checked()), (Bytes(12 << 20), Bytes(12 << 20)));
+    assert_eq!(
+        (verdict.claimed, verdict.checked()),
+        (Bytes(12 << 20), Bytes(12 << 20))
+    );
     for (end, may_shrink) in [(13 << 20, false), (1 << 20, true)] {
-        let full = verify(&mut ShrinkingSpace(FakeCard::honest(32 << 20), end, may_shrink), 7, go_on);
+        let full = verify(
+            &mut ShrinkingSpace(FakeCard::honest(32 << 20), end, may_shrink),
+            7,
+            go_on,
+        );
         assert!(matches!(full, Err(VerifyError::Full { .. })), "{full:?}");
     }
-    let sampled = probe(&mut ShrinkingSpace(FakeCard::honest(300 << 20), 100 << 20, false), 7, go_on);
-    assert!(matches!(sampled, Err(VerifyError::Full { .. })), "{sampled:?}");
+    let sampled = probe(
+        &mut ShrinkingSpace(FakeCard::honest(300 << 20), 100 << 20, false),
+        7,
+        go_on,
+    );
+    assert!(
+        matches!(sampled, Err(VerifyError::Full { .. })),
+        "{sampled:?}"
+    );
 }
 
 #[test]
@@ -184,7 +272,10 @@ fn a_card_that_is_pulled_is_no_finding() {
     let mut card = FakeCard::honest(400 << 20);
     card.pulled = true;
     let verdict = verify(&mut card, 7, &mut |_| ControlFlow::Continue(()));
-    assert!(matches!(verdict, Err(VerifyError::Gone { .. })), "{verdict:?}");
+    assert!(
+        matches!(verdict, Err(VerifyError::Gone { .. })),
+        "{verdict:?}"
+    );
 }
 
 /// The kernel calls a disk that is gone full: a loop device over nothing plays one.
@@ -197,29 +288,52 @@ fn a_disk_that_is_pulled_is_not_full() {
         let Some(device) = crate::testloop::LoopDevice::new(name, 24, &[]) else {
             return;
         };
-        let erasable = check(&device.node, &Confirmation::Serial(device.id()), &crate::Roots::live()).unwrap();
+        let erasable = check(
+            &device.node,
+            &Confirmation::Serial(device.id()),
+            &crate::Roots::live(),
+        )
+        .unwrap();
         let mut open = OpenDevice::open(&erasable).unwrap();
         let mut pull = |progress: crate::blockdev::ScanProgress| {
             if progress.doing == "reading" || way != "reading" {
-                std::fs::File::options().write(true).open(device.file()).unwrap().set_len(0).unwrap();
-                let set = std::process::Command::new("losetup").arg("--set-capacity").arg(&device.node).status();
+                std::fs::File::options()
+                    .write(true)
+                    .open(device.file())
+                    .unwrap()
+                    .set_len(0)
+                    .unwrap();
+                let set = std::process::Command::new("losetup")
+                    .arg("--set-capacity")
+                    .arg(&device.node)
+                    .status();
                 assert!(set.unwrap().success());
             }
             ControlFlow::Continue(())
         };
         let told = match way {
             "filling" => {
-                let filled = crate::prepare::fill(&mut open, crate::prepare::FillPattern::Ones, &mut pull);
-                assert!(matches!(filled, Err(crate::prepare::FillError::Pulled { .. })), "{filled:?}");
+                let filled =
+                    crate::prepare::fill(&mut open, crate::prepare::FillPattern::Ones, &mut pull);
+                assert!(
+                    matches!(filled, Err(crate::prepare::FillError::Pulled { .. })),
+                    "{filled:?}"
+                );
                 filled.unwrap_err().to_string()
             }
             _ => {
                 let verified = verify(&mut open, 7, &mut pull);
-                assert!(matches!(verified, Err(VerifyError::Pulled { .. })), "{verified:?}");
+                assert!(
+                    matches!(verified, Err(VerifyError::Pulled { .. })),
+                    "{verified:?}"
+                );
                 verified.unwrap_err().to_string()
             }
         };
-        assert!(told.contains("was pulled") && !told.contains("space"), "{told}");
+        assert!(
+            told.contains("was pulled") && !told.contains("space"),
+            "{told}"
+        );
         assert!(hakaru_sys::block::is_pulled(&device.node));
     }
 }
@@ -234,8 +348,16 @@ fn samples_pass_a_good_card_and_show_its_speed() {
     let verdict = sample(&mut card);
     assert!(verdict.is_good() && verdict.claimed == Bytes(300 << 20));
     assert!(verdict.checked() < Bytes(90 << 20), "{}", verdict.checked());
-    let offsets: Vec<u64> = verdict.read_speed.points.iter().map(|point| point.offset.0).collect();
-    assert!(offsets.is_sorted() && offsets.last() >= Some(&(192 << 20)), "{offsets:?}");
+    let offsets: Vec<u64> = verdict
+        .read_speed
+        .points
+        .iter()
+        .map(|point| point.offset.0)
+        .collect();
+    assert!(
+        offsets.is_sorted() && offsets.last() >= Some(&(192 << 20)),
+        "{offsets:?}"
+    );
     assert_eq!(verdict.write_speed.points.len(), offsets.len());
     assert_eq!(verdict.write_speed.whole().rate().unwrap().0, 20e6);
 }
@@ -243,14 +365,31 @@ fn samples_pass_a_good_card_and_show_its_speed() {
 #[test]
 fn samples_find_every_kind_of_false_capacity() {
     let claimed = 300 << 20;
-    for real in [32 << 20, 64 << 20, 128 << 20, (100 << 20) + 512, claimed - 4096, claimed - (1 << 20)] {
-        let verdict = sample(&mut FakeCard::false_capacity(real, claimed, PastEndWrites::Wraps));
-        assert_eq!(verdict.capacity, Capacity::Wraps { real: Bytes(real) }, "{real}");
+    for real in [
+        32 << 20,
+        64 << 20,
+        128 << 20,
+        (100 << 20) + 512,
+        claimed - 4096,
+        claimed - (1 << 20),
+    ] {
+        let verdict = sample(&mut FakeCard::false_capacity(
+            real,
+            claimed,
+            PastEndWrites::Wraps,
+        ));
+        assert_eq!(
+            verdict.capacity,
+            Capacity::Wraps { real: Bytes(real) },
+            "{real}"
+        );
         assert!(!verdict.is_good());
     }
-    for (real, beyond) in
-        [(32 << 20, PastEndWrites::Vanishes), (100 << 20, PastEndWrites::Vanishes), (100 << 20, PastEndWrites::Refuses)]
-    {
+    for (real, beyond) in [
+        (32 << 20, PastEndWrites::Vanishes),
+        (100 << 20, PastEndWrites::Vanishes),
+        (100 << 20, PastEndWrites::Refuses),
+    ] {
         let verdict = sample(&mut FakeCard::false_capacity(real, claimed, beyond));
         assert_eq!(verdict.capacity, Capacity::Ends { real: Bytes(real) });
     }
@@ -260,14 +399,21 @@ fn samples_find_every_kind_of_false_capacity() {
 #[test]
 fn a_size_that_ends_just_before_the_end_is_found() {
     let (real, claimed) = (401_408 * 512, 534_597 * 512);
-    let verdict = sample(&mut FakeCard::false_capacity(real, claimed, PastEndWrites::Wraps));
+    let verdict = sample(&mut FakeCard::false_capacity(
+        real,
+        claimed,
+        PastEndWrites::Wraps,
+    ));
     assert_eq!(verdict.capacity, Capacity::Wraps { real: Bytes(real) });
 }
 
 #[test]
 fn a_small_device_is_verified_as_a_whole() {
     let verdict = sample(&mut FakeCard::honest(9 << 20));
-    assert_eq!((verdict.checked(), verdict.is_good()), (Bytes(9 << 20), true));
+    assert_eq!(
+        (verdict.checked(), verdict.is_good()),
+        (Bytes(9 << 20), true)
+    );
 }
 
 proptest! {

@@ -21,9 +21,15 @@ pub(crate) struct FioToken {
 #[derive(Clone)]
 pub(crate) enum ParsedWord {
     /// An option of jobs.
-    Job { opt: &'static FioOption, value: Option<String> },
+    Job {
+        opt: &'static FioOption,
+        value: Option<String>,
+    },
     /// An option of the whole run.
-    Run { opt: &'static CliOpt, value: Option<String> },
+    Run {
+        opt: &'static CliOpt,
+        value: Option<String>,
+    },
     /// A job file.
     File(String),
 }
@@ -54,11 +60,15 @@ impl KnownOption {
 }
 
 fn is_foreign(opt: &FioOption) -> bool {
-    options::SECTIONS.last().is_some_and(|(_, rows)| rows.iter().any(|row| row.name == opt.name))
+    options::SECTIONS
+        .last()
+        .is_some_and(|(_, rows)| rows.iter().any(|row| row.name == opt.name))
 }
 
 fn known() -> impl Iterator<Item = KnownOption> {
-    options::all().map(KnownOption::Job).chain(cli::TABLE.iter().map(KnownOption::Run))
+    options::all()
+        .map(KnownOption::Job)
+        .chain(cli::TABLE.iter().map(KnownOption::Run))
 }
 
 /// Splits a command line into tokens. `exists` tells whether a job file of that name is there.
@@ -67,12 +77,19 @@ pub(crate) fn lex(
     exists: &dyn Fn(&str) -> bool,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<FioToken>, FioError> {
-    let words: Vec<&str> = args.iter().enumerate().map(utf8).collect::<Result<_, _>>()?;
+    let words: Vec<&str> = args
+        .iter()
+        .enumerate()
+        .map(utf8)
+        .collect::<Result<_, _>>()?;
     let mut tokens = Vec::new();
     let mut index = 0;
     let mut only_files = false;
     while let Some(word) = words.get(index) {
-        let whole = Location::Arg { index, span: 0..word.len() };
+        let whole = Location::Arg {
+            index,
+            span: 0..word.len(),
+        };
         if *word == "--" && !only_files {
             only_files = true;
         } else if only_files || !word.starts_with('-') || *word == "-" {
@@ -81,9 +98,13 @@ pub(crate) fn lex(
             let following = words.get(index + 1).copied();
             let (typed, used_next) = match letters(word, following, &whole)? {
                 Some(found) => found,
-                None => option(word, following, &whole).map(|(what, used_next)| (vec![what], used_next))?,
+                None => option(word, following, &whole)
+                    .map(|(what, used_next)| (vec![what], used_next))?,
             };
-            tokens.extend(typed.into_iter().map(|what| FioToken { what, at: whole.clone() }));
+            tokens.extend(typed.into_iter().map(|what| FioToken {
+                what,
+                at: whole.clone(),
+            }));
             index += usize::from(used_next);
         }
         index += 1;
@@ -93,31 +114,61 @@ pub(crate) fn lex(
 
 fn utf8((index, arg): (usize, &OsString)) -> Result<&str, FioError> {
     arg.to_str().ok_or_else(|| {
-        let (option, value) = (format!("argument {}", index + 1), arg.to_string_lossy().into_owned());
-        let kind = FioErrorKind::BadValue { option, value, reason: "it is not UTF-8".to_owned() };
+        let (option, value) = (
+            format!("argument {}", index + 1),
+            arg.to_string_lossy().into_owned(),
+        );
+        let kind = FioErrorKind::BadValue {
+            option,
+            value,
+            reason: "it is not UTF-8".to_owned(),
+        };
         FioError::at(kind, Location::Arg { index, span: 0..0 })
     })
 }
 
 /// A word without dashes: a job file, or an option that lost its dashes.
-fn positional(word: &str, at: Location, exists: &dyn Fn(&str) -> bool, warnings: &mut Vec<String>) -> Option<FioToken> {
+fn positional(
+    word: &str,
+    at: Location,
+    exists: &dyn Fn(&str) -> bool,
+    warnings: &mut Vec<String>,
+) -> Option<FioToken> {
     if word.trim().is_empty() {
-        warnings.push("an argument of blanks is ignored (a backslash before a blank at the end of a line?)".to_owned());
+        warnings.push(
+            "an argument of blanks is ignored (a backslash before a blank at the end of a line?)"
+                .to_owned(),
+        );
         return None;
     }
     if let Some((name, value)) = word.split_once('=')
         && let Some(opt) = options::find(name)
         && !exists(word)
     {
-        warnings.push(format!("`{word}` is no job file, so it is taken as the option `--{word}`"));
-        return Some(FioToken { what: ParsedWord::Job { opt, value: Some(value.to_owned()) }, at });
+        warnings.push(format!(
+            "`{word}` is no job file, so it is taken as the option `--{word}`"
+        ));
+        return Some(FioToken {
+            what: ParsedWord::Job {
+                opt,
+                value: Some(value.to_owned()),
+            },
+            at,
+        });
     }
-    Some(FioToken { what: ParsedWord::File(word.to_owned()), at })
+    Some(FioToken {
+        what: ParsedWord::File(word.to_owned()),
+        at,
+    })
 }
 
 /// Options written as letters behind one dash, the last with its value in the same word or the next. `None` where the word
 /// is a name: a letter that stands for an option wins over names that begin with it, names win over several letters.
-fn letters(word: &str, following: Option<&str>, at: &Location) -> Result<Option<(Vec<ParsedWord>, bool)>, FioError> {
+fn letters(
+    word: &str,
+    following: Option<&str>,
+    at: &Location,
+) -> Result<Option<(Vec<ParsedWord>, bool)>, FioError> {
     let body = &word[1..];
     let Some(first) = body.chars().next().filter(|first| is_letter(*first)) else {
         return Ok(None);
@@ -135,7 +186,10 @@ fn letters(word: &str, following: Option<&str>, at: &Location) -> Result<Option<
         let rest = &body[start + letter.len_utf8()..];
         let here = || sub_span(at, start + 1..start + 1 + letter.len_utf8());
         let Some(opt) = cli::of_letter(letter) else {
-            return Err(FioError::at(unknown(&letter.to_string(), known().flat_map(KnownOption::names)), here()));
+            return Err(FioError::at(
+                unknown(&letter.to_string(), known().flat_map(KnownOption::names)),
+                here(),
+            ));
         };
         let (value, used_next) = match (opt.takes, rest.is_empty()) {
             (CliArity::Nothing, _) => {
@@ -152,7 +206,10 @@ fn letters(word: &str, following: Option<&str>, at: &Location) -> Result<Option<
             (CliArity::Perhaps(_), true) => (None, false),
             (CliArity::Value(_) | CliArity::Perhaps(_), false) => (Some(rest), false),
         };
-        typed.push(ParsedWord::Run { opt, value: value.map(str::to_owned) });
+        typed.push(ParsedWord::Run {
+            opt,
+            value: value.map(str::to_owned),
+        });
         return Ok(Some((typed, used_next)));
     }
     Ok(Some((typed, false)))
@@ -166,7 +223,11 @@ fn is_letter(letter: char) -> bool {
 }
 
 /// An option, with the word after it where that is its value.
-fn option(word: &str, following: Option<&str>, at: &Location) -> Result<(ParsedWord, bool), FioError> {
+fn option(
+    word: &str,
+    following: Option<&str>,
+    at: &Location,
+) -> Result<(ParsedWord, bool), FioError> {
     let body = word.strip_prefix("--").unwrap_or(&word[1..]);
     let (name, value) = match body.split_once('=') {
         Some((name, value)) => (name, Some(value)),
@@ -176,7 +237,10 @@ fn option(word: &str, following: Option<&str>, at: &Location) -> Result<(ParsedW
     let of_name = |kind| FioError::at(kind, sub_span(at, dashes..dashes + name.len()));
     let found = resolve(name).map_err(of_name)?;
     let missing = |hint: String| {
-        of_name(FioErrorKind::MissingValue { option: found.names()[0].to_owned(), hint: format!("{hint} is expected") })
+        of_name(FioErrorKind::MissingValue {
+            option: found.names()[0].to_owned(),
+            hint: format!("{hint} is expected"),
+        })
     };
     // What follows is the value of an option that needs one, unless it looks like the next option.
     let next = following.filter(|next| !next.starts_with("--"));
@@ -187,16 +251,34 @@ fn option(word: &str, following: Option<&str>, at: &Location) -> Result<(ParsedW
             (bit, bit.is_some())
         }
         (None, KnownOption::Job(opt)) if opt.kind.may_stand_alone() => (None, false),
-        (None, KnownOption::Job(opt)) => (Some(next.ok_or_else(|| missing(opt.kind.shape()))?), true),
+        (None, KnownOption::Job(opt)) => {
+            (Some(next.ok_or_else(|| missing(opt.kind.shape()))?), true)
+        }
         (None, KnownOption::Run(opt)) => match opt.takes {
             CliArity::Nothing | CliArity::Perhaps(_) => (None, false),
             CliArity::Value(what) => (Some(next.ok_or_else(|| missing(what.to_owned()))?), true),
         },
     };
     let value = value.map(str::to_owned);
-    if let (KnownOption::Run(CliOpt { takes: CliArity::Nothing, name, .. }), Some(value)) = (found, &value) {
-        let (option, value, reason) = ((*name).to_owned(), value.clone(), "it takes no value".to_owned());
-        return Err(of_name(FioErrorKind::BadValue { option, value, reason }));
+    if let (
+        KnownOption::Run(CliOpt {
+            takes: CliArity::Nothing,
+            name,
+            ..
+        }),
+        Some(value),
+    ) = (found, &value)
+    {
+        let (option, value, reason) = (
+            (*name).to_owned(),
+            value.clone(),
+            "it takes no value".to_owned(),
+        );
+        return Err(of_name(FioErrorKind::BadValue {
+            option,
+            value,
+            reason,
+        }));
     }
     let typed = match found {
         KnownOption::Job(opt) => ParsedWord::Job { opt, value },
@@ -207,7 +289,10 @@ fn option(word: &str, following: Option<&str>, at: &Location) -> Result<(ParsedW
 
 fn sub_span(at: &Location, span: std::ops::Range<usize>) -> Location {
     match at {
-        Location::Arg { index, .. } => Location::Arg { index: *index, span },
+        Location::Arg { index, .. } => Location::Arg {
+            index: *index,
+            span,
+        },
         other => other.clone(),
     }
 }
@@ -220,16 +305,36 @@ fn resolve(name: &str) -> Result<KnownOption, FioErrorKind> {
     let mut candidates: Vec<(&'static str, KnownOption)> = Vec::new();
     if !name.is_empty() {
         for option in known() {
-            candidates.extend(option.names().into_iter().filter(|n| n.starts_with(name)).map(|n| (n, option)));
+            candidates.extend(
+                option
+                    .names()
+                    .into_iter()
+                    .filter(|n| n.starts_with(name))
+                    .map(|n| (n, option)),
+            );
         }
     }
-    let public: Vec<_> = candidates.iter().copied().filter(|(_, option)| !option.is_private()).collect();
-    let candidates = if public.is_empty() { candidates } else { public };
+    let public: Vec<_> = candidates
+        .iter()
+        .copied()
+        .filter(|(_, option)| !option.is_private())
+        .collect();
+    let candidates = if public.is_empty() {
+        candidates
+    } else {
+        public
+    };
     match candidates.first() {
         Some((_, first)) if candidates.iter().all(|(_, other)| other.is_same(*first)) => Ok(*first),
         Some(_) => {
-            let candidates = candidates.iter().map(|(name, _)| format!("`{name}`")).collect();
-            Err(FioErrorKind::AmbiguousOption { name: name.to_owned(), candidates })
+            let candidates = candidates
+                .iter()
+                .map(|(name, _)| format!("`{name}`"))
+                .collect();
+            Err(FioErrorKind::AmbiguousOption {
+                name: name.to_owned(),
+                candidates,
+            })
         }
         None => Err(unknown(name, known().flat_map(KnownOption::names))),
     }
@@ -237,7 +342,10 @@ fn resolve(name: &str) -> Result<KnownOption, FioErrorKind> {
 
 /// The error for a name that is not known.
 pub(crate) fn unknown<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> FioErrorKind {
-    FioErrorKind::UnknownOption { name: name.to_owned(), nearest: options::nearest(name, names) }
+    FioErrorKind::UnknownOption {
+        name: name.to_owned(),
+        nearest: options::nearest(name, names),
+    }
 }
 
 #[cfg(test)]
@@ -247,7 +355,8 @@ mod tests {
     fn show(args: &[&str]) -> Result<(Vec<String>, Vec<String>), String> {
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
         let mut warnings = Vec::new();
-        let tokens = lex(&args, &|path| path == "exists=1", &mut warnings).map_err(|e| e.to_string())?;
+        let tokens =
+            lex(&args, &|path| path == "exists=1", &mut warnings).map_err(|e| e.to_string())?;
         let text = |token: &FioToken| match &token.what {
             ParsedWord::Job { opt, value } => {
                 format!("{}={}", opt.name, value.as_deref().unwrap_or("-"))
@@ -269,47 +378,106 @@ mod tests {
     #[test]
     fn options_come_in_many_forms() {
         assert_eq!(
-            plain(&["--rw=read", "--bs", "4k", "-size=1m", "-iodepth", "4", "-numjob=2", "-readw=randread"]),
-            ["rw=read", "bs=4k", "size=1m", "iodepth=4", "numjobs=2", "rw=randread"]
+            plain(&[
+                "--rw=read",
+                "--bs",
+                "4k",
+                "-size=1m",
+                "-iodepth",
+                "4",
+                "-numjob=2",
+                "-readw=randread"
+            ]),
+            [
+                "rw=read",
+                "bs=4k",
+                "size=1m",
+                "iodepth=4",
+                "numjobs=2",
+                "rw=randread"
+            ]
         );
         assert_eq!(
             plain(&["--direct", "--time_based", "--direct", "1", "--unlink=0"]),
             ["direct=-", "time_based=-", "direct=1", "unlink=0"]
         );
-        assert_eq!(plain(&["--thread", "a.fio", "-", "--", "--b"]), ["thread=-", "file a.fio", "file -", "file --b"]);
-        assert_eq!(plain(&["--nice", "-5", "-v", "-h"]), ["nice=-5", "run version=-", "run help=-"]);
+        assert_eq!(
+            plain(&["--thread", "a.fio", "-", "--", "--b"]),
+            ["thread=-", "file a.fio", "file -", "file --b"]
+        );
+        assert_eq!(
+            plain(&["--nice", "-5", "-v", "-h"]),
+            ["nice=-5", "run version=-", "run help=-"]
+        );
         assert_eq!(
             plain(&["--output-f=json", "--minimal", "--cmdhelp", "--eta=never"]),
-            ["run output-format=json", "run minimal=-", "run cmdhelp=-", "run eta=never"]
+            [
+                "run output-format=json",
+                "run minimal=-",
+                "run cmdhelp=-",
+                "run eta=never"
+            ]
         );
     }
 
     /// As fio 3.33 takes them.
     #[test]
     fn one_letter_stands_for_an_option_of_the_run() {
-        assert_eq!(plain(&["-o", "FILE", "-oFILE"]), ["run output=FILE", "run output=FILE"]);
-        assert_eq!(plain(&["-o", "--minimal"]), ["run output=--minimal"], "whatever comes next is the value");
-        assert_eq!(plain(&["-mV5", "-f", "j.fio"]), ["run minimal=-", "run terse-version=5", "file j.fio"]);
-        assert_eq!(plain(&["-cbs", "-c", "-i"]), ["run cmdhelp=bs", "run cmdhelp=-", "run enghelp=-"]);
+        assert_eq!(
+            plain(&["-o", "FILE", "-oFILE"]),
+            ["run output=FILE", "run output=FILE"]
+        );
+        assert_eq!(
+            plain(&["-o", "--minimal"]),
+            ["run output=--minimal"],
+            "whatever comes next is the value"
+        );
+        assert_eq!(
+            plain(&["-mV5", "-f", "j.fio"]),
+            ["run minimal=-", "run terse-version=5", "file j.fio"]
+        );
+        assert_eq!(
+            plain(&["-cbs", "-c", "-i"]),
+            ["run cmdhelp=bs", "run cmdhelp=-", "run enghelp=-"]
+        );
         assert_eq!(plain(&["-hx", "a"]), ["run help=-", "run section=a"]);
-        assert_eq!(plain(&["-minim", "-rw=read", "-k", "1000"]), ["run minimal=-", "rw=read", "kb_base=1000"]);
+        assert_eq!(
+            plain(&["-minim", "-rw=read", "-k", "1000"]),
+            ["run minimal=-", "rw=read", "kb_base=1000"]
+        );
         let each = "o F V e O E L x j I K a d W B H J";
         for letter in each.split(' ') {
             let tokens = plain(&[&format!("-{letter}"), "4"]);
-            assert!(tokens.len() == 1 && tokens[0].ends_with("=4"), "-{letter}: {tokens:?}");
+            assert!(
+                tokens.len() == 1 && tokens[0].ends_with("=4"),
+                "-{letter}: {tokens:?}"
+            );
         }
         let error = |args: &[&str]| show(args).unwrap_err();
-        assert!(error(&["-out=x"]).contains("`output`, `output-format`"), "a beginning of names is no letters");
-        assert!(error(&["-o=x"]).contains("may stand for"), "nor is one with its value");
-        assert!(error(&["-t"]).contains("may stand for"), "no option has that letter");
+        assert!(
+            error(&["-out=x"]).contains("`output`, `output-format`"),
+            "a beginning of names is no letters"
+        );
+        assert!(
+            error(&["-o=x"]).contains("may stand for"),
+            "nor is one with its value"
+        );
+        assert!(
+            error(&["-t"]).contains("may stand for"),
+            "no option has that letter"
+        );
         assert!(error(&["-mq"]).contains("unknown option `q`"));
         assert!(error(&["-o"]).contains("`output` needs a value"));
     }
 
     #[test]
     fn slips_are_forgiven_with_a_warning() {
-        let (tokens, warnings) = show(&["--name=x", "numjobs=1", "exists=1", " ", "unknown=1"]).unwrap();
-        assert_eq!(tokens, ["name=x", "numjobs=1", "file exists=1", "file unknown=1"]);
+        let (tokens, warnings) =
+            show(&["--name=x", "numjobs=1", "exists=1", " ", "unknown=1"]).unwrap();
+        assert_eq!(
+            tokens,
+            ["name=x", "numjobs=1", "file exists=1", "file unknown=1"]
+        );
         insta::assert_snapshot!(warnings.join("\n"), @r"
         `numjobs=1` is no job file, so it is taken as the option `--numjobs=1`
         an argument of blanks is ignored (a backslash before a blank at the end of a line?)

@@ -28,11 +28,15 @@ pub(crate) fn assemble(
 ) -> Result<Invocation, FioError> {
     let mut whole = Assembler::new(ctx, warnings);
     for token in tokens {
-        whole.token(token).map_err(|kind| FioError::at(kind, token.at.clone()))?;
+        whole
+            .token(token)
+            .map_err(|kind| FioError::at(kind, token.at.clone()))?;
     }
     whole.close_job();
     if whole.settings.trigger.command.is_some() && !whole.settings.trigger.may_fire() {
-        whole.warnings.push("--trigger has no effect without --trigger-file or --trigger-timeout".to_owned());
+        whole
+            .warnings
+            .push("--trigger has no effect without --trigger-file or --trigger-timeout".to_owned());
     }
     if let Some(page) = &whole.demands.page {
         let action = help::page(page);
@@ -40,12 +44,21 @@ pub(crate) fn assemble(
     }
     let files = std::mem::take(&mut whole.files);
     for (index, (path, at)) in files.iter().enumerate() {
-        whole.job_file(Path::new(path), index).map_err(|e| FioError { at: e.at.or_else(|| Some(at.clone())), ..e })?;
+        whole
+            .job_file(Path::new(path), index)
+            .map_err(|e| FioError {
+                at: e.at.or_else(|| Some(at.clone())),
+                ..e
+            })?;
     }
     whole.check_sections()?;
     if whole.demands.show_command {
         let text = whole.shown.clone();
-        return Ok(whole.invocation(FioAction::Print { text, exit_code: 0 }, Vec::new(), Vec::new()));
+        return Ok(whole.invocation(
+            FioAction::Print { text, exit_code: 0 },
+            Vec::new(),
+            Vec::new(),
+        ));
     }
     whole.finish()
 }
@@ -90,7 +103,9 @@ impl<'a> Assembler<'a> {
         match &token.what {
             ParsedWord::File(path) => self.files.push((path.clone(), token.at.clone())),
             ParsedWord::Run { opt, value } => self.run_option(opt, value.as_deref())?,
-            ParsedWord::Job { opt, value } if opt.name == "name" => self.begin_job(opt, value.as_deref())?,
+            ParsedWord::Job { opt, value } if opt.name == "name" => {
+                self.begin_job(opt, value.as_deref())?
+            }
             ParsedWord::Job { opt, value } => {
                 let mut spec = self.current.take();
                 let target = spec.as_mut().unwrap_or(&mut self.base);
@@ -103,7 +118,10 @@ impl<'a> Assembler<'a> {
     }
 
     fn run_option(&mut self, opt: &CliOpt, value: Option<&str>) -> Result<(), FioErrorKind> {
-        let reading = ValueContext { ctx: self.ctx, kb_base: self.base.extras.kb_base };
+        let reading = ValueContext {
+            ctx: self.ctx,
+            kb_base: self.base.extras.kb_base,
+        };
         match opt.does {
             CliEffect::Accepted(_) => Ok(()),
             CliEffect::Refused(reason, instead) => Err(FioErrorKind::Refused {
@@ -112,8 +130,18 @@ impl<'a> Assembler<'a> {
                 instead: instead.to_owned(),
             }),
             CliEffect::Set(set) | CliEffect::Warns(set) => {
-                let Assembler { settings, demands, warnings, .. } = self;
-                let mut target = CliState { settings, demands, warnings, reading };
+                let Assembler {
+                    settings,
+                    demands,
+                    warnings,
+                    ..
+                } = self;
+                let mut target = CliState {
+                    settings,
+                    demands,
+                    warnings,
+                    reading,
+                };
                 set(&mut target, value).map_err(|reason| FioErrorKind::BadValue {
                     option: format!("--{}", opt.name),
                     value: value.unwrap_or_default().to_owned(),
@@ -124,10 +152,17 @@ impl<'a> Assembler<'a> {
     }
 
     /// `--name` ends the job before and begins the next; `--name=global` goes on with what all jobs begin with.
-    fn begin_job(&mut self, name: &'static FioOption, value: Option<&str>) -> Result<(), FioErrorKind> {
+    fn begin_job(
+        &mut self,
+        name: &'static FioOption,
+        value: Option<&str>,
+    ) -> Result<(), FioErrorKind> {
         self.close_job();
         if let Some(global) = value.filter(|name| is_global(name)) {
-            self.base.job.options.push(("name".to_owned(), global.to_owned()));
+            self.base
+                .job
+                .options
+                .push(("name".to_owned(), global.to_owned()));
             return Ok(());
         }
         let mut job = inherit(&self.base);
@@ -143,24 +178,36 @@ impl<'a> Assembler<'a> {
 
     /// The first job file begins with the options of the command line; each of the others waits for the one before.
     fn job_file(&mut self, path: &Path, index: usize) -> Result<(), FioError> {
-        let mut global = if index == 0 { self.base.clone() } else { JobSpec::default() };
+        let mut global = if index == 0 {
+            self.base.clone()
+        } else {
+            JobSpec::default()
+        };
         if index == 1 && !self.base.job.options.is_empty() {
-            self.warnings.push("options of the command line concern the first job file only, as in fio".to_owned());
+            self.warnings.push(
+                "options of the command line concern the first job file only, as in fio".to_owned(),
+            );
         }
         let first = self.jobs.len();
         let mut place = SectionKind::Left;
         let lines = jobfile::read(path, self.ctx)?;
-        self.shown.push_str(&showcmd::line(&lines, &self.demands.sections));
+        self.shown
+            .push_str(&showcmd::line(&lines, &self.demands.sections));
         for group in lines.chunk_by(|_, next| !matches!(next.what, JobFileEntry::Section(_))) {
             // The prefixes of sizes have to be known before any size is read.
-            let kb_base =
-                |line: &&jobfile::JobFileLine| matches!(&line.what, JobFileEntry::Option(name, _) if name == "kb_base");
+            let kb_base = |line: &&jobfile::JobFileLine| matches!(&line.what, JobFileEntry::Option(name, _) if name == "kb_base");
             let (early, late): (Vec<_>, Vec<_>) = group.iter().partition(kb_base);
             let (section, rest) = match late.split_first() {
-                Some((line, rest)) if matches!(line.what, JobFileEntry::Section(_)) => (Some(*line), rest),
+                Some((line, rest)) if matches!(line.what, JobFileEntry::Section(_)) => {
+                    (Some(*line), rest)
+                }
                 _ => (None, late.as_slice()),
             };
-            if let Some(jobfile::JobFileLine { what: JobFileEntry::Section(name), .. }) = section {
+            if let Some(jobfile::JobFileLine {
+                what: JobFileEntry::Section(name),
+                ..
+            }) = section
+            {
                 place = self.begin_section(name, &global);
             }
             for line in early.into_iter().chain(rest.iter().copied()) {
@@ -193,7 +240,9 @@ impl<'a> Assembler<'a> {
             return SectionKind::Global;
         }
         self.sections.push(name.to_owned());
-        if !self.demands.sections.is_empty() && !self.demands.sections.iter().any(|wanted| wanted == name) {
+        if !self.demands.sections.is_empty()
+            && !self.demands.sections.iter().any(|wanted| wanted == name)
+        {
             return SectionKind::Left;
         }
         let mut job = inherit(global);
@@ -204,13 +253,20 @@ impl<'a> Assembler<'a> {
     }
 
     fn check_sections(&self) -> Result<(), FioError> {
-        let missing = self.demands.sections.iter().find(|wanted| !wanted.is_empty() && !self.sections.contains(wanted));
+        let missing = self
+            .demands
+            .sections
+            .iter()
+            .find(|wanted| !wanted.is_empty() && !self.sections.contains(wanted));
         let looked = !self.sections.is_empty() && !self.demands.parse_only;
         let Some(section) = missing.filter(|_| looked) else {
             return Ok(());
         };
         let nearest = options::nearest(section, self.sections.iter().map(String::as_str));
-        Err(FioError::nowhere(FioErrorKind::NoSuchSection { section: section.clone(), nearest }))
+        Err(FioError::nowhere(FioErrorKind::NoSuchSection {
+            section: section.clone(),
+            nearest,
+        }))
     }
 
     fn finish(mut self) -> Result<Invocation, FioError> {
@@ -223,24 +279,39 @@ impl<'a> Assembler<'a> {
         // fio takes memory for so many, and runs more all the same.
         let limit = self.demands.max_jobs.unwrap_or(0).max(USUAL_MAX_JOBS);
         if workers > limit {
-            return Err(FioError::nowhere(FioErrorKind::TooManyJobs { count: workers, limit }));
+            return Err(FioError::nowhere(FioErrorKind::TooManyJobs {
+                count: workers,
+                limit,
+            }));
         }
         let (phases, extras) = self.phases(&specs).map_err(FioError::nowhere)?;
         if let (true, Some(warning)) = (self.demands.warnings_fatal, self.warnings.first()) {
-            return Err(FioError::nowhere(FioErrorKind::WarningFatal { warning: warning.clone() }));
+            return Err(FioError::nowhere(FioErrorKind::WarningFatal {
+                warning: warning.clone(),
+            }));
         }
-        let action = if self.demands.parse_only { FioAction::ParseOnly } else { FioAction::Run };
+        let action = if self.demands.parse_only {
+            FioAction::ParseOnly
+        } else {
+            FioAction::Run
+        };
         Ok(self.invocation(action, phases, extras))
     }
 
-    fn phases(&mut self, specs: &[JobSpec]) -> Result<(Vec<Phase>, Vec<Vec<JobExtras>>), FioErrorKind> {
+    fn phases(
+        &mut self,
+        specs: &[JobSpec],
+    ) -> Result<(Vec<Phase>, Vec<Vec<JobExtras>>), FioErrorKind> {
         let (mut phases, mut extras): (Vec<Phase>, Vec<Vec<JobExtras>>) = (Vec::new(), Vec::new());
         let mut group = 0;
         for (index, spec) in specs.iter().enumerate() {
             group += u32::from(index > 0 && (spec.stonewall || spec.new_group));
             let (mut job, extra) = lower(spec, index as u64, &mut self.warnings)?;
             if !job.rules.replay.read.is_empty() {
-                let bad = |reason| FioErrorKind::BadJob { job: spec.job.name.clone(), reason };
+                let bad = |reason| FioErrorKind::BadJob {
+                    job: spec.job.name.clone(),
+                    reason,
+                };
                 iolog::attach(&mut job, self.ctx).map_err(bad)?;
             }
             job.group = group;
@@ -250,7 +321,10 @@ impl<'a> Assembler<'a> {
             self.guard_read_only(&mut job)?;
             check_waitee(&job, &specs[..index])?;
             if phases.is_empty() || spec.stonewall {
-                phases.push(Phase { name: job.name.clone(), jobs: Vec::new() });
+                phases.push(Phase {
+                    name: job.name.clone(),
+                    jobs: Vec::new(),
+                });
                 extras.push(Vec::new());
             }
             if let (Some(phase), Some(of_phase)) = (phases.last_mut(), extras.last_mut()) {
@@ -264,16 +338,41 @@ impl<'a> Assembler<'a> {
     fn guard_read_only(&self, job: &mut Job) -> Result<(), FioErrorKind> {
         job.files.read_only |= self.settings.read_only;
         if job.files.read_only && job.access.destroys() {
-            return Err(FioErrorKind::ReadOnly { job: job.name.clone() });
+            return Err(FioErrorKind::ReadOnly {
+                job: job.name.clone(),
+            });
         }
         Ok(())
     }
 
-    fn invocation(self, action: FioAction, phases: Vec<Phase>, extras: Vec<Vec<JobExtras>>) -> Invocation {
-        let name = phases.first().map_or_else(|| "fio".to_owned(), |phase| phase.name.clone());
-        let scenario = Scenario { name, seed: 0, phases };
-        let Assembler { settings, globals, warnings, .. } = self;
-        Invocation { action, scenario, extras, global_options: globals, settings, warnings }
+    fn invocation(
+        self,
+        action: FioAction,
+        phases: Vec<Phase>,
+        extras: Vec<Vec<JobExtras>>,
+    ) -> Invocation {
+        let name = phases
+            .first()
+            .map_or_else(|| "fio".to_owned(), |phase| phase.name.clone());
+        let scenario = Scenario {
+            name,
+            seed: 0,
+            phases,
+        };
+        let Assembler {
+            settings,
+            globals,
+            warnings,
+            ..
+        } = self;
+        Invocation {
+            action,
+            scenario,
+            extras,
+            global_options: globals,
+            settings,
+            warnings,
+        }
     }
 }
 
@@ -287,15 +386,29 @@ fn check_waitee(job: &Job, before: &[JobSpec]) -> Result<(), FioErrorKind> {
     let Some(waitee) = &job.rules.wait_for else {
         return Ok(());
     };
-    match before.iter().filter(|spec| spec.job.name == *waitee).count() {
+    match before
+        .iter()
+        .filter(|spec| spec.job.name == *waitee)
+        .count()
+    {
         1 => Ok(()),
         0 => {
-            let reason = format!("wait_for={waitee}: waitee job {waitee} unknown; define it before this job");
-            Err(FioErrorKind::BadJob { job: job.name.clone(), reason })
+            let reason = format!(
+                "wait_for={waitee}: waitee job {waitee} unknown; define it before this job"
+            );
+            Err(FioErrorKind::BadJob {
+                job: job.name.clone(),
+                reason,
+            })
         }
         _ => {
-            let reason = format!("wait_for={waitee}: several jobs have that name; give the one to wait for its own");
-            Err(FioErrorKind::BadJob { job: job.name.clone(), reason })
+            let reason = format!(
+                "wait_for={waitee}: several jobs have that name; give the one to wait for its own"
+            );
+            Err(FioErrorKind::BadJob {
+                job: job.name.clone(),
+                reason,
+            })
         }
     }
 }
@@ -327,8 +440,12 @@ fn apply(
     ctx: &ParseContext<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<(), FioErrorKind> {
-    let reading = ValueContext { ctx, kb_base: spec.extras.kb_base };
-    let homeless = value.filter(|text| opt.kind == options::OptionKind::Paths && text.contains(HOME));
+    let reading = ValueContext {
+        ctx,
+        kb_base: spec.extras.kb_base,
+    };
+    let homeless =
+        value.filter(|text| opt.kind == options::OptionKind::Paths && text.contains(HOME));
     let Some(text) = homeless else {
         return opt.apply(value, spec, &reading);
     };
@@ -339,7 +456,12 @@ fn apply(
     for path in spec.filenames.iter_mut().chain(&mut spec.directories) {
         if let Ok(rest) = path.strip_prefix("~") {
             let expanded = home.join(rest);
-            warnings.push(format!("{}={}: `~/` is expanded to {}", opt.name, path.display(), expanded.display()));
+            warnings.push(format!(
+                "{}={}: `~/` is expanded to {}",
+                opt.name,
+                path.display(),
+                expanded.display()
+            ));
             *path = expanded;
         }
     }

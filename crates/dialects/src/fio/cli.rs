@@ -76,7 +76,12 @@ pub(crate) struct CliOpt {
 }
 
 const fn set(name: &'static str, takes: CliArity, help: &'static str, setter: Setter) -> CliOpt {
-    CliOpt { name, takes, help, does: CliEffect::Set(setter) }
+    CliOpt {
+        name,
+        takes,
+        help,
+        does: CliEffect::Set(setter),
+    }
 }
 
 const fn refused(
@@ -86,11 +91,26 @@ const fn refused(
     why: &'static str,
     use_: &'static str,
 ) -> CliOpt {
-    CliOpt { name, takes, help, does: CliEffect::Refused(why, use_) }
+    CliOpt {
+        name,
+        takes,
+        help,
+        does: CliEffect::Refused(why, use_),
+    }
 }
 
-const fn accepted(name: &'static str, takes: CliArity, help: &'static str, why: &'static str) -> CliOpt {
-    CliOpt { name, takes, help, does: CliEffect::Accepted(why) }
+const fn accepted(
+    name: &'static str,
+    takes: CliArity,
+    help: &'static str,
+    why: &'static str,
+) -> CliOpt {
+    CliOpt {
+        name,
+        takes,
+        help,
+        does: CliEffect::Accepted(why),
+    }
 }
 
 use CliArity::{Nothing, Perhaps, Value};
@@ -107,10 +127,15 @@ const FLEET: &str = "start fio there, as by ssh, and read its JSON";
 
 /// All of them, in the order the help gives them.
 pub(crate) const TABLE: &[CliOpt] = &[
-    set("output", Value("file"), "Write the result to a file", |to, text| {
-        to.settings.output = Some(PathBuf::from(text.unwrap_or_default()));
-        Ok(())
-    }),
+    set(
+        "output",
+        Value("file"),
+        "Write the result to a file",
+        |to, text| {
+            to.settings.output = Some(PathBuf::from(text.unwrap_or_default()));
+            Ok(())
+        },
+    ),
     set(
         "output-format",
         Value("type"),
@@ -121,20 +146,30 @@ pub(crate) const TABLE: &[CliOpt] = &[
         to.settings.formats = vec![OutputFormat::Terse];
         Ok(())
     }),
-    set("append-terse", Nothing, "Terse lines after the result", |to, _| {
-        add(&mut to.settings.formats, OutputFormat::Terse);
-        Ok(())
-    }),
-    set("terse-version", Value("n"), "Version of the terse lines: 2, 3 (default), 4 or 5", |to, text| {
-        to.settings.terse_version = match text.unwrap_or_default().trim() {
-            "2" => 2,
-            "3" => 3,
-            "4" => 4,
-            "5" => 5,
-            _ => return Err("there are the versions 2, 3, 4 and 5".to_owned()),
-        };
-        Ok(())
-    }),
+    set(
+        "append-terse",
+        Nothing,
+        "Terse lines after the result",
+        |to, _| {
+            add(&mut to.settings.formats, OutputFormat::Terse);
+            Ok(())
+        },
+    ),
+    set(
+        "terse-version",
+        Value("n"),
+        "Version of the terse lines: 2, 3 (default), 4 or 5",
+        |to, text| {
+            to.settings.terse_version = match text.unwrap_or_default().trim() {
+                "2" => 2,
+                "3" => 3,
+                "4" => 4,
+                "5" => 5,
+                _ => return Err("there are the versions 2, 3, 4 and 5".to_owned()),
+            };
+            Ok(())
+        },
+    ),
     set(
         "bandwidth-log",
         Nothing,
@@ -144,63 +179,121 @@ pub(crate) const TABLE: &[CliOpt] = &[
             Ok(())
         },
     ),
-    set("eta", Value("when"), "When progress is shown: always, never or auto", |to, text| {
-        to.settings.eta = match text.unwrap_or_default() {
-            "always" => EtaMode::Always,
-            "never" => EtaMode::Never,
-            "auto" => EtaMode::Auto,
-            other => {
-                to.warnings
+    set(
+        "eta",
+        Value("when"),
+        "When progress is shown: always, never or auto",
+        |to, text| {
+            to.settings.eta = match text.unwrap_or_default() {
+                "always" => EtaMode::Always,
+                "never" => EtaMode::Never,
+                "auto" => EtaMode::Auto,
+                other => {
+                    to.warnings
                     .push(format!("--eta={other} is none of always, never and auto, and is taken for auto, as in fio"));
-                EtaMode::Auto
-            }
-        };
-        Ok(())
-    }),
-    set("eta-interval", Value("time"), "Time between two lines of progress, at least 250ms", |to, text| {
-        to.settings.eta_interval_ms = interval(to, text, 250)?;
-        Ok(())
-    }),
-    set("eta-newline", Value("time"), "Begin a new line of progress so often", |to, text| {
-        to.settings.eta_newline_ms = Some(interval(to, text, NEWLINE_MS)?);
-        Ok(())
-    }),
-    set("status-interval", Value("time"), "Print the result so far so often", |to, text| {
-        to.settings.status_interval_ms = Some(interval(to, text, STATUS_MS)?);
-        Ok(())
-    }),
-    set("section", Value("name"), "Run only this section of the job files; may be given again", |to, text| {
-        to.demands.sections.push(text.unwrap_or_default().to_owned());
-        Ok(())
-    }),
+                    EtaMode::Auto
+                }
+            };
+            Ok(())
+        },
+    ),
+    set(
+        "eta-interval",
+        Value("time"),
+        "Time between two lines of progress, at least 250ms",
+        |to, text| {
+            to.settings.eta_interval_ms = interval(to, text, 250)?;
+            Ok(())
+        },
+    ),
+    set(
+        "eta-newline",
+        Value("time"),
+        "Begin a new line of progress so often",
+        |to, text| {
+            to.settings.eta_newline_ms = Some(interval(to, text, NEWLINE_MS)?);
+            Ok(())
+        },
+    ),
+    set(
+        "status-interval",
+        Value("time"),
+        "Print the result so far so often",
+        |to, text| {
+            to.settings.status_interval_ms = Some(interval(to, text, STATUS_MS)?);
+            Ok(())
+        },
+    ),
+    set(
+        "section",
+        Value("name"),
+        "Run only this section of the job files; may be given again",
+        |to, text| {
+            to.demands
+                .sections
+                .push(text.unwrap_or_default().to_owned());
+            Ok(())
+        },
+    ),
     set("readonly", Nothing, "Refuse jobs that write", |to, _| {
         to.settings.read_only = true;
         Ok(())
     }),
-    set("max-jobs", Value("n"), "Allow so many workers, where that is more than the usual 4096", |to, text| {
-        to.demands.max_jobs = Some(to.reading.size(text.unwrap_or_default())?).filter(|n| *n > 0);
-        Ok(())
-    }),
-    set("parse-only", Nothing, "Read the jobs and do nothing", |to, _| {
-        to.demands.parse_only = true;
-        Ok(())
-    }),
-    set("showcmd", Nothing, "Print job files as command lines", |to, _| {
-        to.demands.show_command = true;
-        Ok(())
-    }),
-    set("warnings-fatal", Nothing, "Take warnings for errors", |to, _| {
-        to.demands.warnings_fatal = true;
-        Ok(())
-    }),
-    set("cmdhelp", Perhaps("option"), "Explain a job option, or list them all", |to, text| {
-        to.demands.page = Some(InfoText::Command(text.map(str::to_owned)));
-        Ok(())
-    }),
-    set("enghelp", Perhaps("engine[,option]"), "Explain an engine or its option, or list the engines", |to, text| {
-        to.demands.page = Some(InfoText::Engine(text.map(str::to_owned)));
-        Ok(())
-    }),
+    set(
+        "max-jobs",
+        Value("n"),
+        "Allow so many workers, where that is more than the usual 4096",
+        |to, text| {
+            to.demands.max_jobs =
+                Some(to.reading.size(text.unwrap_or_default())?).filter(|n| *n > 0);
+            Ok(())
+        },
+    ),
+    set(
+        "parse-only",
+        Nothing,
+        "Read the jobs and do nothing",
+        |to, _| {
+            to.demands.parse_only = true;
+            Ok(())
+        },
+    ),
+    set(
+        "showcmd",
+        Nothing,
+        "Print job files as command lines",
+        |to, _| {
+            to.demands.show_command = true;
+            Ok(())
+        },
+    ),
+    set(
+        "warnings-fatal",
+        Nothing,
+        "Take warnings for errors",
+        |to, _| {
+            to.demands.warnings_fatal = true;
+            Ok(())
+        },
+    ),
+    set(
+        "cmdhelp",
+        Perhaps("option"),
+        "Explain a job option, or list them all",
+        |to, text| {
+            to.demands.page = Some(InfoText::Command(text.map(str::to_owned)));
+            Ok(())
+        },
+    ),
+    set(
+        "enghelp",
+        Perhaps("engine[,option]"),
+        "Explain an engine or its option, or list the engines",
+        |to, text| {
+            to.demands.page = Some(InfoText::Engine(text.map(str::to_owned)));
+            Ok(())
+        },
+    ),
     set("version", Nothing, "Print the version", |to, _| {
         to.demands.page = Some(InfoText::Version);
         Ok(())
@@ -209,19 +302,29 @@ pub(crate) const TABLE: &[CliOpt] = &[
         to.demands.page = Some(InfoText::Help);
         Ok(())
     }),
-    set("idle-prof", Value("what"), "Report idle processors: system, percpu, or only calibrate", |to, text| {
-        to.settings.idle_prof = match text.unwrap_or_default() {
-            "system" => Some(IdleProf::System),
-            "percpu" => Some(IdleProf::PerCpu),
-            "calibrate" => Some(IdleProf::Calibrate),
-            _ => return Err("it is system, percpu or calibrate".to_owned()),
-        };
-        Ok(())
-    }),
-    set("aux-path", Value("path"), "Folder for files that are made besides the result", |to, text| {
-        to.settings.aux_path = Some(PathBuf::from(text.unwrap_or_default()));
-        Ok(())
-    }),
+    set(
+        "idle-prof",
+        Value("what"),
+        "Report idle processors: system, percpu, or only calibrate",
+        |to, text| {
+            to.settings.idle_prof = match text.unwrap_or_default() {
+                "system" => Some(IdleProf::System),
+                "percpu" => Some(IdleProf::PerCpu),
+                "calibrate" => Some(IdleProf::Calibrate),
+                _ => return Err("it is system, percpu or calibrate".to_owned()),
+            };
+            Ok(())
+        },
+    ),
+    set(
+        "aux-path",
+        Value("path"),
+        "Folder for files that are made besides the result",
+        |to, text| {
+            to.settings.aux_path = Some(PathBuf::from(text.unwrap_or_default()));
+            Ok(())
+        },
+    ),
     accepted(
         "alloc-size",
         Value("kb"),
@@ -235,7 +338,9 @@ pub(crate) const TABLE: &[CliOpt] = &[
         does: CliEffect::Warns(|to, text| {
             match text.unwrap_or_default() {
                 "help" => to.demands.page = Some(InfoText::DebugTypes),
-                types => to.warnings.push(format!("--debug={types} is not supported: no debug output is printed")),
+                types => to.warnings.push(format!(
+                    "--debug={types} is not supported: no debug output is printed"
+                )),
             }
             Ok(())
         }),
@@ -247,25 +352,77 @@ pub(crate) const TABLE: &[CliOpt] = &[
         "fio dropped it for options of single jobs",
         "use the job option write_lat_log",
     ),
-    refused("client", Value("host"), "Run on another host", NO_SERVER, FLEET),
-    refused("server", Perhaps("args"), "Wait for jobs of other hosts", NO_SERVER, FLEET),
-    refused("daemonize", Value("pidfile"), "Wait for them in the background", NO_SERVER, FLEET),
-    refused("remote-config", Value("file"), "Job file on the other host", NO_SERVER, FLEET),
-    set("trigger-file", Value("file"), "End all jobs, and run the trigger, when this file appears", |to, text| {
-        to.settings.trigger.file = Some(PathBuf::from(text.unwrap_or_default()));
-        Ok(())
-    }),
-    set("trigger-timeout", Value("time"), "End all jobs, and run the trigger, after this time", |to, text| {
-        let time = to.reading.time(text.unwrap_or_default(), TimeUnit::Seconds)?;
-        to.settings.trigger.timeout = Some(time).filter(|time| time.0 > 0);
-        Ok(())
-    }),
-    set("trigger", Value("cmd"), "The command of the trigger", |to, text| {
-        to.settings.trigger.command = text.map(str::to_owned);
-        Ok(())
-    }),
-    accepted("trigger-remote", Value("cmd"), "That command, on the other host", "there are no other hosts"),
-    refused("inflate-log", Value("log"), "Print a compressed log", "logs are not compressed", "read the log as it is"),
+    refused(
+        "client",
+        Value("host"),
+        "Run on another host",
+        NO_SERVER,
+        FLEET,
+    ),
+    refused(
+        "server",
+        Perhaps("args"),
+        "Wait for jobs of other hosts",
+        NO_SERVER,
+        FLEET,
+    ),
+    refused(
+        "daemonize",
+        Value("pidfile"),
+        "Wait for them in the background",
+        NO_SERVER,
+        FLEET,
+    ),
+    refused(
+        "remote-config",
+        Value("file"),
+        "Job file on the other host",
+        NO_SERVER,
+        FLEET,
+    ),
+    set(
+        "trigger-file",
+        Value("file"),
+        "End all jobs, and run the trigger, when this file appears",
+        |to, text| {
+            to.settings.trigger.file = Some(PathBuf::from(text.unwrap_or_default()));
+            Ok(())
+        },
+    ),
+    set(
+        "trigger-timeout",
+        Value("time"),
+        "End all jobs, and run the trigger, after this time",
+        |to, text| {
+            let time = to
+                .reading
+                .time(text.unwrap_or_default(), TimeUnit::Seconds)?;
+            to.settings.trigger.timeout = Some(time).filter(|time| time.0 > 0);
+            Ok(())
+        },
+    ),
+    set(
+        "trigger",
+        Value("cmd"),
+        "The command of the trigger",
+        |to, text| {
+            to.settings.trigger.command = text.map(str::to_owned);
+            Ok(())
+        },
+    ),
+    accepted(
+        "trigger-remote",
+        Value("cmd"),
+        "That command, on the other host",
+        "there are no other hosts",
+    ),
+    refused(
+        "inflate-log",
+        Value("log"),
+        "Print a compressed log",
+        "logs are not compressed",
+        "read the log as it is",
+    ),
     refused(
         "merge-blktrace-only",
         Nothing,
@@ -273,16 +430,38 @@ pub(crate) const TABLE: &[CliOpt] = &[
         "blktrace files are not merged",
         "merge them by blkparse",
     ),
-    set("cpuclock-test", Nothing, "Test whether the clocks of all processors agree", |to, _| {
-        to.demands.page = Some(InfoText::Clock);
-        Ok(())
-    }),
-    set("crctest", Perhaps("type"), "Test how fast checksums are: all, or these, by commas", |to, text| {
-        to.demands.page = Some(InfoText::Checksums(text.map(str::to_owned)));
-        Ok(())
-    }),
-    refused("memcpytest", Perhaps("type"), "Test how fast memory is", "memory is not timed", "a tool made for it"),
-    refused("dedupe-size-test", Nothing, "Test buffers", "buffers are not tested", "leave it out"),
+    set(
+        "cpuclock-test",
+        Nothing,
+        "Test whether the clocks of all processors agree",
+        |to, _| {
+            to.demands.page = Some(InfoText::Clock);
+            Ok(())
+        },
+    ),
+    set(
+        "crctest",
+        Perhaps("type"),
+        "Test how fast checksums are: all, or these, by commas",
+        |to, text| {
+            to.demands.page = Some(InfoText::Checksums(text.map(str::to_owned)));
+            Ok(())
+        },
+    ),
+    refused(
+        "memcpytest",
+        Perhaps("type"),
+        "Test how fast memory is",
+        "memory is not timed",
+        "a tool made for it",
+    ),
+    refused(
+        "dedupe-size-test",
+        Nothing,
+        "Test buffers",
+        "buffers are not tested",
+        "leave it out",
+    ),
 ];
 
 /// Options that may be written as one letter behind one dash: found by running fio 3.33.
@@ -334,12 +513,18 @@ pub(crate) fn of_letter(letter: char) -> Option<&'static CliOpt> {
 
 /// The letter that stands for an option.
 pub(crate) fn letter_of(name: &str) -> Option<char> {
-    LETTERS.iter().find(|(_, known)| *known == name).map(|(letter, _)| *letter)
+    LETTERS
+        .iter()
+        .find(|(_, known)| *known == name)
+        .map(|(letter, _)| *letter)
 }
 
 /// Milliseconds of a time that is in seconds where it has no unit, and lasts at least so long.
 fn interval(to: &CliState<'_>, text: Option<&str>, least_ms: u64) -> Result<u64, String> {
-    let time = to.reading.time(text.unwrap_or_default(), TimeUnit::Seconds)?.as_millis();
+    let time = to
+        .reading
+        .time(text.unwrap_or_default(), TimeUnit::Seconds)?
+        .as_millis();
     if time < least_ms {
         return Err(format!("{TOO_SHORT}: {least_ms} ms are the least"));
     }
@@ -364,14 +549,21 @@ fn add(formats: &mut Vec<OutputFormat>, format: OutputFormat) {
 
 fn formats(to: &mut CliState<'_>, text: Option<&str>) -> Result<(), String> {
     let mut formats = Vec::new();
-    for word in text.unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty()) {
+    for word in text
+        .unwrap_or_default()
+        .split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+    {
         let format = match word {
             "normal" => OutputFormat::Normal,
             "json" => OutputFormat::Json,
             "json+" => OutputFormat::JsonPlus,
             "terse" | "minimal" => OutputFormat::Terse,
             other => {
-                return Err(format!("`{other}` is none of normal, terse, json and json+"));
+                return Err(format!(
+                    "`{other}` is none of normal, terse, json and json+"
+                ));
             }
         };
         add(&mut formats, format);

@@ -44,16 +44,30 @@ pub enum Location {
 pub enum FioErrorKind {
     /// No option of that name.
     #[error("unknown option `{name}`{}", did_you_mean(.nearest))]
-    UnknownOption { name: String, nearest: Option<String> },
+    UnknownOption {
+        name: String,
+        nearest: Option<String>,
+    },
     /// A prefix of several.
     #[error("option `{name}` may stand for {}: write it out", .candidates.join(", "))]
-    AmbiguousOption { name: String, candidates: Vec<String> },
+    AmbiguousOption {
+        name: String,
+        candidates: Vec<String>,
+    },
     /// fio knows it, we do not.
     #[error("{option} is an option of fio that cannot be used here: {reason}; {instead}")]
-    Refused { option: String, reason: String, instead: String },
+    Refused {
+        option: String,
+        reason: String,
+        instead: String,
+    },
     /// A value that does not fit.
     #[error("{option}={value} cannot be used: {reason}")]
-    BadValue { option: String, value: String, reason: String },
+    BadValue {
+        option: String,
+        value: String,
+        reason: String,
+    },
     /// An option without its value.
     #[error("option `{option}` needs a value: {hint}")]
     MissingValue { option: String, hint: String },
@@ -61,10 +75,14 @@ pub enum FioErrorKind {
     #[error("job `{job}`: {reason}")]
     BadJob { job: String, reason: String },
     /// A job that writes, with `--readonly`.
-    #[error("job `{job}`: it writes or trims, and --readonly forbids that: use a read job, or leave --readonly out")]
+    #[error(
+        "job `{job}`: it writes or trims, and --readonly forbids that: use a read job, or leave --readonly out"
+    )]
     ReadOnly { job: String },
     /// Nothing to do.
-    #[error("no jobs are defined: give --name=NAME with options such as --rw=read --size=64m, or a job file")]
+    #[error(
+        "no jobs are defined: give --name=NAME with options such as --rw=read --size=64m, or a job file"
+    )]
     NoJobs,
     /// A job file that could not be read.
     #[error("unable to open '{}' job file: {reason}{}", .path.display(), file_hint(.path))]
@@ -80,7 +98,10 @@ pub enum FioErrorKind {
     WarningFatal { warning: String },
     /// `--section` of a name that no job file has.
     #[error("no job file has the section `{section}`{}", did_you_mean(.nearest))]
-    NoSuchSection { section: String, nearest: Option<String> },
+    NoSuchSection {
+        section: String,
+        nearest: Option<String>,
+    },
     /// More workers than `--max-jobs`.
     #[error("{count} workers are more than --max-jobs={limit}")]
     TooManyJobs { count: u64, limit: u64 },
@@ -102,13 +123,20 @@ impl FioError {
                 format!("Bad option <{}>", text.trim())
             }
             (FioErrorKind::AmbiguousOption { candidates, .. }, Some(arg), _) => {
-                let meant = candidates.iter().map(|name| format!(" '--{}'", name.trim_matches('`')));
-                format!("fio: option '{arg}' is ambiguous; possibilities:{}", meant.collect::<String>())
+                let meant = candidates
+                    .iter()
+                    .map(|name| format!(" '--{}'", name.trim_matches('`')));
+                format!(
+                    "fio: option '{arg}' is ambiguous; possibilities:{}",
+                    meant.collect::<String>()
+                )
             }
             (FioErrorKind::MissingValue { .. }, Some(arg), _) => {
                 format!("fio: option '{arg}' requires an argument")
             }
-            (FioErrorKind::BadValue { option, reason, .. }, ..) if reason.starts_with(TOO_SHORT) => {
+            (FioErrorKind::BadValue { option, reason, .. }, ..)
+                if reason.starts_with(TOO_SHORT) =>
+            {
                 words_for_short(option)?.to_owned()
             }
             (FioErrorKind::BadValue { option, value, .. }, ..) => words_for_value(option, value)?,
@@ -118,9 +146,12 @@ impl FioError {
             (FioErrorKind::CannotRead { path, .. }, ..) => {
                 format!("fio: unable to open '{}' job file", path.display())
             }
-            (FioErrorKind::NoJobs | FioErrorKind::NoSuchSection { .. }, ..) => "No job(s) defined".to_owned(),
+            (FioErrorKind::NoJobs | FioErrorKind::NoSuchSection { .. }, ..) => {
+                "No job(s) defined".to_owned()
+            }
             (FioErrorKind::ReadOnly { .. }, ..) => {
-                "fio: trim and write operations are not allowed with the --readonly parameter.".to_owned()
+                "fio: trim and write operations are not allowed with the --readonly parameter."
+                    .to_owned()
             }
             _ => return None,
         })
@@ -128,12 +159,18 @@ impl FioError {
 
     /// An error that is not about one word.
     pub fn nowhere(kind: FioErrorKind) -> FioError {
-        FioError { kind: Box::new(kind), at: None }
+        FioError {
+            kind: Box::new(kind),
+            at: None,
+        }
     }
 
     /// An error about the word that stands there.
     pub(crate) fn at(kind: FioErrorKind, at: Location) -> FioError {
-        FioError { kind: Box::new(kind), at: Some(at) }
+        FioError {
+            kind: Box::new(kind),
+            at: Some(at),
+        }
     }
 }
 
@@ -168,11 +205,15 @@ fn words_for_value(option: &str, value: &str) -> Option<String> {
 pub fn words_for_plan(error: &PlanError) -> Option<String> {
     match error {
         PlanError::NoSize { job, .. } => Some(format!("{job}: you need to specify size=")),
-        PlanError::OffsetPastEnd { job, .. } => Some(format!("{job}: you need to specify valid offset=")),
+        PlanError::OffsetPastEnd { job, .. } => {
+            Some(format!("{job}: you need to specify valid offset="))
+        }
         PlanError::ZonesTooLarge { .. } => Some("fio: zoned_abs sizes exceed file size".to_owned()),
         PlanError::TooSmall { room, block, .. } => {
             let (room, block) = (room.0, block.0);
-            Some(format!("fio: size too small, must not be less than minimum block size: {room} < {block}"))
+            Some(format!(
+                "fio: size too small, must not be less than minimum block size: {room} < {block}"
+            ))
         }
         _ => None,
     }
@@ -181,11 +222,16 @@ pub fn words_for_plan(error: &PlanError) -> Option<String> {
 /// Whether fio has an engine of this name.
 fn is_engine(name: &str) -> bool {
     let head = name.split(':').next().unwrap_or(name);
-    super::options::ENGINES.iter().any(|engine| engine.names.contains(&head))
+    super::options::ENGINES
+        .iter()
+        .any(|engine| engine.names.contains(&head))
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|name| format!(": did you mean `{name}`?")).unwrap_or_default()
+    nearest
+        .as_ref()
+        .map(|name| format!(": did you mean `{name}`?"))
+        .unwrap_or_default()
 }
 
 /// What has a `=` in it was meant as an option.
@@ -195,9 +241,13 @@ fn file_hint(path: &std::path::Path) -> String {
         return String::new();
     };
     let names = || super::options::all().flat_map(super::options::FioOption::names);
-    let meant = names().find(|known| !name.is_empty() && known.starts_with(name)).map(str::to_owned);
+    let meant = names()
+        .find(|known| !name.is_empty() && known.starts_with(name))
+        .map(str::to_owned);
     match meant.or_else(|| super::options::nearest(name, names())) {
-        Some(meant) => format!(" (options of the command line begin with --: did you mean `--{meant}={value}`?)"),
+        Some(meant) => format!(
+            " (options of the command line begin with --: did you mean `--{meant}={value}`?)"
+        ),
         None => " (options of the command line begin with --)".to_owned(),
     }
 }

@@ -7,13 +7,23 @@
 const DEEPEST: u32 = 64;
 
 /// Computes an expression. `number` reads a number with its unit, such as `4k`.
-pub(crate) fn evaluate(text: &str, number: &dyn Fn(&str) -> Result<f64, String>) -> Result<f64, String> {
-    let mut parser = Parser { rest: text, depth: 0, number };
+pub(crate) fn evaluate(
+    text: &str,
+    number: &dyn Fn(&str) -> Result<f64, String>,
+) -> Result<f64, String> {
+    let mut parser = Parser {
+        rest: text,
+        depth: 0,
+        number,
+    };
     let value = parser.sum()?;
     match parser.peek() {
         None if value.is_finite() => Ok(value),
         None => Err("the expression has no finite value".to_owned()),
-        Some(_) => Err(format!("`{}` is left over after the expression", parser.rest.trim())),
+        Some(_) => Err(format!(
+            "`{}` is left over after the expression",
+            parser.rest.trim()
+        )),
     }
 }
 
@@ -40,7 +50,11 @@ impl Parser<'_> {
         let mut left = self.product()?;
         while let Some(sign) = self.sign("+-") {
             let right = self.product()?;
-            left = if sign == '+' { left + right } else { left - right };
+            left = if sign == '+' {
+                left + right
+            } else {
+                left - right
+            };
         }
         Ok(left)
     }
@@ -73,10 +87,16 @@ impl Parser<'_> {
         }
         if self.sign("(").is_some() {
             let value = self.nested(Self::sum)?;
-            return self.sign(")").map(|_| value).ok_or_else(|| "a parenthesis is not closed".to_owned());
+            return self
+                .sign(")")
+                .map(|_| value)
+                .ok_or_else(|| "a parenthesis is not closed".to_owned());
         }
         self.peek();
-        let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '.'))
+            .unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         if word.is_empty() {
             return Err("the expression ends where a number is expected".to_owned());
@@ -101,7 +121,10 @@ mod tests {
     use super::*;
 
     fn plain(text: &str) -> Result<f64, String> {
-        evaluate(text, &|word| word.parse().map_err(|_| format!("`{word}` is not a number")))
+        evaluate(text, &|word| {
+            word.parse()
+                .map_err(|_| format!("`{word}` is not a number"))
+        })
     }
 
     #[test]

@@ -30,7 +30,10 @@ const DEBUG_TYPES: &str = "fio: --debug is not supported: there is no debug outp
 /// The usage, and the options of the command line.
 fn help() -> String {
     let mut text = format!("{VERSION}\nfio [options] [job options] <job file(s)>\n");
-    for opt in cli::TABLE.iter().filter(|opt| !matches!(opt.does, CliEffect::Refused(..))) {
+    for opt in cli::TABLE
+        .iter()
+        .filter(|opt| !matches!(opt.does, CliEffect::Refused(..)))
+    {
         let _ = writeln!(text, "  {:<30}{}", usage(opt), opt.help);
     }
     text + "\nJob options: --cmdhelp lists them, --cmdhelp=OPTION explains one, --enghelp lists the engines.\n"
@@ -60,7 +63,13 @@ fn command(name: &str) -> (String, u8) {
     }
     let near = options::nearest(name, options::all().flat_map(FioOption::names));
     match near.as_deref().and_then(options::find) {
-        Some(opt) => (format!("No such command: {name} - showing closest match\n{}", explain(opt)), 0),
+        Some(opt) => (
+            format!(
+                "No such command: {name} - showing closest match\n{}",
+                explain(opt)
+            ),
+            0,
+        ),
         None => (format!("No such command: {name}\n"), 0),
     }
 }
@@ -75,17 +84,36 @@ fn explain(opt: &FioOption) -> String {
         row("alias", alias);
     }
     row("type", &opt.kind.shape());
-    row("default", if opt.default.is_empty() { "no default" } else { opt.default });
-    if let OptionKind::Choice(words) | OptionKind::Tagged(words) | OptionKind::Numbered(words) = opt.kind {
+    row(
+        "default",
+        if opt.default.is_empty() {
+            "no default"
+        } else {
+            opt.default
+        },
+    );
+    if let OptionKind::Choice(words) | OptionKind::Tagged(words) | OptionKind::Numbered(words) =
+        opt.kind
+    {
         for (index, (word, meaning)) in words.iter().enumerate() {
-            row(if index == 0 { "valid values" } else { "" }, &format!("{word:<10} {meaning}"));
+            row(
+                if index == 0 { "valid values" } else { "" },
+                &format!("{word:<10} {meaning}"),
+            );
         }
     }
     if !opt.engines.is_empty() {
         row("engines", &opt.engines.join(", "));
     }
     let (state, note) = told(opt.state);
-    row("state", &if note.is_empty() { state.to_owned() } else { format!("{state}: {note}") });
+    row(
+        "state",
+        &if note.is_empty() {
+            state.to_owned()
+        } else {
+            format!("{state}: {note}")
+        },
+    );
     text + "\n"
 }
 
@@ -94,14 +122,22 @@ fn told(state: OptionState) -> (&'static str, String) {
     match state {
         OptionState::Works => ("works", String::new()),
         OptionState::Accepted(because) => ("accepted", because.to_owned()),
-        OptionState::With(other) => ("with another", format!("has an effect only with `{other}`, and its state")),
+        OptionState::With(other) => (
+            "with another",
+            format!("has an effect only with `{other}`, and its state"),
+        ),
         OptionState::Refused { reason, instead } => ("refused", format!("{reason}; {instead}")),
     }
 }
 
 fn engines() -> String {
-    let names = ENGINES.iter().filter(|engine| engine.ours.is_ok()).map(|engine| engine.names[0]);
-    names.fold("Available IO engines:\n".to_owned(), |text, name| text + "\t" + name + "\n")
+    let names = ENGINES
+        .iter()
+        .filter(|engine| engine.ours.is_ok())
+        .map(|engine| engine.names[0]);
+    names.fold("Available IO engines:\n".to_owned(), |text, name| {
+        text + "\t" + name + "\n"
+    })
 }
 
 /// Options of one engine, or one of them in full: `libaio`, `libaio,nowait`.
@@ -111,14 +147,23 @@ fn engine(asked: &str) -> (String, u8) {
         Some((name, option)) => (name, Some(option)),
     };
     let known = ENGINES.iter().find(|engine| engine.names.contains(&name));
-    let Some(Engine { ours: Ok(ours), help, .. }) = known else {
+    let Some(Engine {
+        ours: Ok(ours),
+        help,
+        ..
+    }) = known
+    else {
         let why = match known {
-            Some(Engine { ours: Err(instead), .. }) => format!("is not built in: {instead}"),
+            Some(Engine {
+                ours: Err(instead), ..
+            }) => format!("is not built in: {instead}"),
             _ => "not found".to_owned(),
         };
         return (format!("IO engine {name} {why}\n"), 1);
     };
-    let own: Vec<&FioOption> = options::all().filter(|opt| opt.engines.contains(&ours.name())).collect();
+    let own: Vec<&FioOption> = options::all()
+        .filter(|opt| opt.engines.contains(&ours.name()))
+        .collect();
     match option {
         None if own.is_empty() => (format!("IO engine {name} ({help}) has no options\n"), 0),
         None => (own.into_iter().map(summary).collect(), 0),
@@ -139,35 +184,70 @@ pub fn compatibility_markdown() -> String {
         - **with another**: has an effect only together with another option, whose state is its own.\n\
         - **refused**: an error that says why, and what to use instead. Values that ask for nothing (`0`, `none`) are fine.\n\n",
     );
-    let count = |wanted: &str| options::all().filter(|opt| told(opt.state).0 == wanted).count();
+    let count = |wanted: &str| {
+        options::all()
+            .filter(|opt| told(opt.state).0 == wanted)
+            .count()
+    };
     let states = ["works", "accepted", "with another", "refused"];
-    let counts: Vec<String> = states.iter().map(|state| format!("{} {state}", count(state))).collect();
-    let _ = writeln!(text, "{} options: {}.", options::all().count(), counts.join(", "));
+    let counts: Vec<String> = states
+        .iter()
+        .map(|state| format!("{} {state}", count(state)))
+        .collect();
+    let _ = writeln!(
+        text,
+        "{} options: {}.",
+        options::all().count(),
+        counts.join(", ")
+    );
     for (title, rows) in SECTIONS {
-        let _ = writeln!(text, "\n## {title}\n\n| Option | State | What it is for |\n| --- | --- | --- |");
+        let _ = writeln!(
+            text,
+            "\n## {title}\n\n| Option | State | What it is for |\n| --- | --- | --- |"
+        );
         for opt in *rows {
             let names: Vec<String> = opt.names().map(|name| format!("`{name}`")).collect();
             let (state, note) = told(opt.state);
-            let note =
-                if note.is_empty() { String::new() } else { format!(". {}{}.", capital(&note), at_engines(opt)) };
-            let _ = writeln!(text, "| {} | {state} | {}{} |", names.join(", "), opt.help, note.replace('|', "\\|"));
+            let note = if note.is_empty() {
+                String::new()
+            } else {
+                format!(". {}{}.", capital(&note), at_engines(opt))
+            };
+            let _ = writeln!(
+                text,
+                "| {} | {state} | {}{} |",
+                names.join(", "),
+                opt.help,
+                note.replace('|', "\\|")
+            );
         }
     }
     text.push_str("\n## Engines\n\n| Engine | State | What it does |\n| --- | --- | --- |\n");
     for engine in ENGINES {
-        let names: Vec<String> = engine.names.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = engine
+            .names
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
         let (state, note) = match engine.ours {
             Ok(_) => ("works", String::new()),
             Err(instead) => ("refused", format!(". {}.", capital(instead))),
         };
-        let _ = writeln!(text, "| {} | {state} | {}{note} |", names.join(", "), engine.help);
+        let _ = writeln!(
+            text,
+            "| {} | {state} | {}{note} |",
+            names.join(", "),
+            engine.help
+        );
     }
     text.push_str("\n## Options of the command line\n\n| Option | State | What it is for |\n| --- | --- | --- |\n");
     for opt in cli::TABLE {
         let (state, note) = match opt.does {
             CliEffect::Set(_) => ("works", String::new()),
             CliEffect::Accepted(because) => ("accepted", format!(". {}.", capital(because))),
-            CliEffect::Refused(reason, instead) => ("refused", format!(". {}; {instead}.", capital(reason))),
+            CliEffect::Refused(reason, instead) => {
+                ("refused", format!(". {}; {instead}.", capital(reason)))
+            }
             CliEffect::Warns(_) => ("accepted", ". Not supported; a warning says so.".to_owned()),
         };
         let _ = writeln!(text, "| `{}` | {state} | {}{note} |", usage(opt), opt.help);
@@ -227,12 +307,18 @@ or another host on the same storage, and mounts that are hidden from this user a
 ";
 
 fn at_engines(opt: &FioOption) -> String {
-    if opt.engines.is_empty() { String::new() } else { format!(" ({})", opt.engines.join(", ")) }
+    if opt.engines.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", opt.engines.join(", "))
+    }
 }
 
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + chars.as_str()
+    })
 }
 
 /// The manual page of the fio front end, as the source that `man` reads.
@@ -243,13 +329,18 @@ pub fn man_page() -> String {
         .SH DESCRIPTION\nThe front end of hakaru that takes the command lines and job files of fio, \
         and prints results as fio prints them.\n.SH OPTIONS\n"
     );
-    for opt in cli::TABLE.iter().filter(|opt| !matches!(opt.does, CliEffect::Refused(..))) {
+    for opt in cli::TABLE
+        .iter()
+        .filter(|opt| !matches!(opt.does, CliEffect::Refused(..)))
+    {
         let _ = writeln!(text, ".TP\n.B {}\n{}.", roff(&usage(opt)), roff(opt.help));
     }
     text.push_str(".SH JOB OPTIONS\n");
     for (title, rows) in SECTIONS {
-        let known: Vec<&FioOption> =
-            rows.iter().filter(|opt| !matches!(opt.state, OptionState::Refused { .. })).collect();
+        let known: Vec<&FioOption> = rows
+            .iter()
+            .filter(|opt| !matches!(opt.state, OptionState::Refused { .. }))
+            .collect();
         if known.is_empty() {
             continue;
         }
@@ -257,7 +348,12 @@ pub fn man_page() -> String {
         for opt in known {
             let names: Vec<&str> = opt.names().collect();
             let _ = writeln!(text, ".TP\n.B {}", roff(&names.join(", ")));
-            let _ = write!(text, "{}. Takes {}.", roff(opt.help), roff(&opt.kind.shape()));
+            let _ = write!(
+                text,
+                "{}. Takes {}.",
+                roff(opt.help),
+                roff(&opt.kind.shape())
+            );
             if !opt.default.is_empty() {
                 let _ = write!(text, " Default: {}.", roff(opt.default));
             }
@@ -282,21 +378,34 @@ mod tests {
 
     #[test]
     fn options_are_explained_as_fio_does_it() {
-        let pages = ["readwrite", "direct", "numjob", "verify", "hipri"].map(|name| command(name).0);
+        let pages =
+            ["readwrite", "direct", "numjob", "verify", "hipri"].map(|name| command(name).0);
         insta::assert_snapshot!("options_explained", pages.concat());
-        assert_eq!(command("bananas"), ("No such command: bananas\n".to_owned(), 0));
+        assert_eq!(
+            command("bananas"),
+            ("No such command: bananas\n".to_owned(), 0)
+        );
     }
 
     #[test]
     fn engines_are_listed_and_explained() {
         let pages = ["libaio", "psync", "io_uring,hipri", "rbd"].map(|name| engine(name).0);
         insta::assert_snapshot!("engines_explained", engines() + "\n" + &pages.join("\n"));
-        assert_eq!(engine("bananas"), ("IO engine bananas not found\n".to_owned(), 1));
+        assert_eq!(
+            engine("bananas"),
+            ("IO engine bananas not found\n".to_owned(), 1)
+        );
     }
 
     #[test]
     fn the_version_is_one_line() {
-        assert_eq!(page(&InfoText::Version), FioAction::Print { text: "fio-3.39\n".to_owned(), exit_code: 0 });
+        assert_eq!(
+            page(&InfoText::Version),
+            FioAction::Print {
+                text: "fio-3.39\n".to_owned(),
+                exit_code: 0
+            }
+        );
     }
 
     #[test]
@@ -316,6 +425,9 @@ mod tests {
         let page = man_page();
         assert!(page.starts_with(".TH FIO 1"));
         assert!(page.contains(".TP\n.B bs, blocksize\n"), "{page}");
-        assert!(page.lines().all(|line| !line.starts_with('\'') && !line.is_empty()));
+        assert!(
+            page.lines()
+                .all(|line| !line.starts_with('\'') && !line.is_empty())
+        );
     }
 }

@@ -27,8 +27,16 @@ pub struct ParseContext<'a> {
 
 impl fmt::Debug for ParseContext<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ParseContext { cpu_count, page_size, memory_mb, .. } = self;
-        write!(f, "ParseContext {{ cpu_count: {cpu_count}, page_size: {page_size}, memory_mb: {memory_mb}, .. }}")
+        let ParseContext {
+            cpu_count,
+            page_size,
+            memory_mb,
+            ..
+        } = self;
+        write!(
+            f,
+            "ParseContext {{ cpu_count: {cpu_count}, page_size: {page_size}, memory_mb: {memory_mb}, .. }}"
+        )
     }
 }
 

@@ -24,12 +24,17 @@ pub(super) fn attach(job: &mut Job, ctx: &ParseContext<'_>) -> Result<(), String
     let replay = job.rules.replay.clone();
     let mut traces = Vec::new();
     for path in &replay.read {
-        let bytes = (ctx.read_file)(path).map_err(|e| format!("read_iolog={}: {e}", path.display()))?;
-        let trace = read(&bytes, &replay).map_err(|e| format!("read_iolog={}: {e}", path.display()))?;
+        let bytes =
+            (ctx.read_file)(path).map_err(|e| format!("read_iolog={}: {e}", path.display()))?;
+        let trace =
+            read(&bytes, &replay).map_err(|e| format!("read_iolog={}: {e}", path.display()))?;
         traces.push(Arc::new(trace));
     }
     let sizes = sizes(&traces);
-    let used: Vec<Op> = Op::ALL.into_iter().filter(|&op| sizes[op].is_some()).collect();
+    let used: Vec<Op> = Op::ALL
+        .into_iter()
+        .filter(|&op| sizes[op].is_some())
+        .collect();
     let Some(&first) = used.first() else {
         return Err("read_iolog: there is no request to replay".to_owned());
     };
@@ -42,9 +47,17 @@ pub(super) fn attach(job: &mut Job, ctx: &ParseContext<'_>) -> Result<(), String
     job.block = sizes.map(|sizes| match *sizes {
         None => BlockSize::Fixed(Bytes(4096)),
         Some((min, max)) if min == max => BlockSize::Fixed(Bytes(min.into())),
-        Some((min, max)) => BlockSize::Range { min: Bytes(min.into()), max: Bytes(max.into()) },
+        Some((min, max)) => BlockSize::Range {
+            min: Bytes(min.into()),
+            max: Bytes(max.into()),
+        },
     });
-    job.target = Target::Paths(traces.iter().flat_map(|trace| trace.files.clone()).collect());
+    job.target = Target::Paths(
+        traces
+            .iter()
+            .flat_map(|trace| trace.files.clone())
+            .collect(),
+    );
     job.rules.replay.traces = traces;
     Ok(())
 }
@@ -64,8 +77,13 @@ fn sizes(traces: &[Arc<Trace>]) -> PerOp<Option<(u32, u32)>> {
 
 /// Reads a log, and does what the options of the replay ask for.
 fn read(bytes: &[u8], replay: &Replay) -> Result<Trace, String> {
-    if bytes.len() >= 4 && u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) >> 8 == 0x0065_6174 {
-        return Err("traces of the block layer are not read: replay a log written by write_iolog".to_owned());
+    if bytes.len() >= 4
+        && u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) >> 8 == 0x0065_6174
+    {
+        return Err(
+            "traces of the block layer are not read: replay a log written by write_iolog"
+                .to_owned(),
+        );
     }
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?;
     let mut lines = text.lines().enumerate();
@@ -82,7 +100,9 @@ fn read(bytes: &[u8], replay: &Replay) -> Result<Trace, String> {
     };
     let mut reader = IologReader::new(version, replay);
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        reader.line(line.trim()).map_err(|what| format!("line {}: {what}", number + 1))?;
+        reader
+            .line(line.trim())
+            .map_err(|what| format!("line {}: {what}", number + 1))?;
     }
     Ok(reader.trace)
 }
@@ -102,7 +122,13 @@ struct IologReader<'a> {
 
 impl<'a> IologReader<'a> {
     fn new(version: u32, replay: &'a Replay) -> IologReader<'a> {
-        IologReader { version, replay, trace: Trace::default(), known: HashMap::new(), now_us: 0 }
+        IologReader {
+            version,
+            replay,
+            trace: Trace::default(),
+            known: HashMap::new(),
+            now_us: 0,
+        }
     }
 
     fn line(&mut self, line: &str) -> Result<(), String> {
@@ -129,15 +155,26 @@ impl<'a> IologReader<'a> {
             return self.file(name, last);
         }
         if name.is_empty() {
-            return Err(format!("`{rest}` is neither `FILE add|open|close` nor `FILE ACTION OFFSET LENGTH`"));
+            return Err(format!(
+                "`{rest}` is neither `FILE add|open|close` nor `FILE ACTION OFFSET LENGTH`"
+            ));
         }
-        self.action(name, second, (number(third, "offset")?, number(last, "length")?), at_us)
+        self.action(
+            name,
+            second,
+            (number(third, "offset")?, number(last, "length")?),
+            at_us,
+        )
     }
 
     fn file(&mut self, name: &str, action: &str) -> Result<(), String> {
         match action {
             "add" => {
-                let path = self.replay.redirect.clone().unwrap_or_else(|| PathBuf::from(name));
+                let path = self
+                    .replay
+                    .redirect
+                    .clone()
+                    .unwrap_or_else(|| PathBuf::from(name));
                 let known = self.trace.files.iter().position(|file| *file == path);
                 let index = known.unwrap_or(self.trace.files.len());
                 if known.is_none() {
@@ -152,13 +189,24 @@ impl<'a> IologReader<'a> {
     }
 
     fn index(&self, name: &str) -> Result<u32, String> {
-        self.known.get(name).copied().ok_or_else(|| format!("`{name}` was not added before"))
+        self.known
+            .get(name)
+            .copied()
+            .ok_or_else(|| format!("`{name}` was not added before"))
     }
 
-    fn action(&mut self, name: &str, action: &str, (offset, len): (u64, u64), at_us: u64) -> Result<(), String> {
+    fn action(
+        &mut self,
+        name: &str,
+        action: &str,
+        (offset, len): (u64, u64),
+        at_us: u64,
+    ) -> Result<(), String> {
         if action == "wait" {
             if self.version > 2 {
-                return Err("`wait` belongs to version 2: time stamps say when things happen".to_owned());
+                return Err(
+                    "`wait` belongs to version 2: time stamps say when things happen".to_owned(),
+                );
             }
             // Source: the manual; shorter waits are discarded.
             if offset >= 100 {
@@ -183,10 +231,18 @@ impl<'a> IologReader<'a> {
                 if op == Op::Trim {
                     return self.trim(file, self.place(offset), len, at_us);
                 }
-                TraceAction::Io(IoRequest { op, region: file, offset: self.place(offset), len: length(len)? })
+                TraceAction::Io(IoRequest {
+                    op,
+                    region: file,
+                    offset: self.place(offset),
+                    len: length(len)?,
+                })
             }
         };
-        self.push(TraceStep { at: self.moment(at_us), action })
+        self.push(TraceStep {
+            at: self.moment(at_us),
+            action,
+        })
     }
 
     /// A trim may be as large as its device; one that is more than can be asked for at once comes in several.
@@ -196,8 +252,16 @@ impl<'a> IologReader<'a> {
         let mut at = offset;
         while at < end {
             let len = (end - at).min(LONGEST_TRIM) as u32;
-            let action = TraceAction::Io(IoRequest { op: Op::Trim, region: file, offset: at, len });
-            self.push(TraceStep { at: self.moment(at_us), action })?;
+            let action = TraceAction::Io(IoRequest {
+                op: Op::Trim,
+                region: file,
+                offset: at,
+                len,
+            });
+            self.push(TraceStep {
+                at: self.moment(at_us),
+                action,
+            })?;
             at += u64::from(len);
         }
         Ok(())
@@ -221,20 +285,26 @@ impl<'a> IologReader<'a> {
         if self.replay.no_stall {
             return Nanos(0);
         }
-        let percent =
-            u128::from(if self.replay.time_scale_percent == 0 { 100 } else { self.replay.time_scale_percent });
+        let percent = u128::from(if self.replay.time_scale_percent == 0 {
+            100
+        } else {
+            self.replay.time_scale_percent
+        });
         Nanos(u64::try_from(u128::from(at_us) * 100_000 / percent).unwrap_or(u64::MAX / 2))
     }
 }
 
 fn number(word: &str, what: &str) -> Result<u64, String> {
-    word.parse().map_err(|_| format!("`{word}` is no number, and the {what} is expected there"))
+    word.parse()
+        .map_err(|_| format!("`{word}` is no number, and the {what} is expected there"))
 }
 
 fn length(len: u64) -> Result<u32, String> {
     match u32::try_from(len) {
         Ok(len) if (1..=1 << 30).contains(&len) => Ok(len),
-        _ => Err(format!("an I/O of {len} bytes cannot be: between 1 byte and 1 GiB are moved at once")),
+        _ => Err(format!(
+            "an I/O of {len} bytes cannot be: between 1 byte and 1 GiB are moved at once"
+        )),
     }
 }
 
@@ -249,10 +319,17 @@ mod tests {
     fn a_trim_may_be_as_large_as_its_device() {
         let text = "fio version 2 iolog\n/a add\n/a trim 0 3221225472\n";
         let steps = read(text.as_bytes(), &Replay::default()).unwrap();
-        let pieces: Vec<(u64, u32)> = steps.requests().map(|request| (request.offset, request.len)).collect();
+        let pieces: Vec<(u64, u32)> = steps
+            .requests()
+            .map(|request| (request.offset, request.len))
+            .collect();
         assert_eq!(pieces, [(0, 1 << 31), (1 << 31, 1 << 30)]);
         let large = text.replace("trim", "read");
-        assert!(read(large.as_bytes(), &Replay::default()).unwrap_err().contains("1 GiB"));
+        assert!(
+            read(large.as_bytes(), &Replay::default())
+                .unwrap_err()
+                .contains("1 GiB")
+        );
         let past = text.replace("3221225472", "0");
         assert!(read(past.as_bytes(), &Replay::default()).is_err());
     }
@@ -264,33 +341,87 @@ mod tests {
             TraceAction::Sync(file) => format!("sync {file}"),
             TraceAction::DataSync(file) => format!("datasync {file}"),
         };
-        trace.steps.iter().map(|step| (step.at.0 / 1000, told(&step.action))).collect()
+        trace
+            .steps
+            .iter()
+            .map(|step| (step.at.0 / 1000, told(&step.action)))
+            .collect()
     }
 
     #[test]
     fn both_versions_are_read() {
-        let wanted = [(139, "write 0 8192 4096"), (1167, "read 0 0 512"), (2000, "sync 0")];
+        let wanted = [
+            (139, "write 0 8192 4096"),
+            (1167, "read 0 0 512"),
+            (2000, "sync 0"),
+        ];
         let wanted = wanted.map(|(at, what)| (at, what.to_owned()));
         assert_eq!(steps(THREE, &Replay::default()), wanted);
         let two = "fio version 2 iolog\n/x add\n/y add\n/x open\n/x write 0 4096\n/x wait 50 0\n/x wait 500000 0\n\
                    /y read 4096 4096\n/y wait 100 0\n/y datasync 0 0\n/y trim 0 4096\n/y close\n";
-        let wanted =
-            [(0, "write 0 0 4096"), (500_000, "read 1 4096 4096"), (500_100, "datasync 1"), (500_100, "trim 1 0 4096")];
-        assert_eq!(steps(two, &Replay::default()), wanted.map(|(at, what)| (at, what.to_owned())));
+        let wanted = [
+            (0, "write 0 0 4096"),
+            (500_000, "read 1 4096 4096"),
+            (500_100, "datasync 1"),
+            (500_100, "trim 1 0 4096"),
+        ];
+        assert_eq!(
+            steps(two, &Replay::default()),
+            wanted.map(|(at, what)| (at, what.to_owned()))
+        );
     }
 
     #[test]
     fn time_place_and_choice_can_be_changed() {
-        let all = |replay: Replay| steps(THREE, &replay).into_iter().map(|(at, what)| format!("{at} {what}"));
+        let all = |replay: Replay| {
+            steps(THREE, &replay)
+                .into_iter()
+                .map(|(at, what)| format!("{at} {what}"))
+        };
         let first = |replay| all(replay).next().unwrap();
-        assert_eq!(first(Replay { time_scale_percent: 200, ..Replay::default() }), "69 write 0 8192 4096");
-        assert_eq!(first(Replay { no_stall: true, ..Replay::default() }), "0 write 0 8192 4096");
-        assert_eq!(first(Replay { scale: 3, align: 512, ..Replay::default() }), "139 write 0 2560 4096");
-        let mut skip = hakaru_model::job::rules::Skipped { syncs: true, ..Default::default() };
+        assert_eq!(
+            first(Replay {
+                time_scale_percent: 200,
+                ..Replay::default()
+            }),
+            "69 write 0 8192 4096"
+        );
+        assert_eq!(
+            first(Replay {
+                no_stall: true,
+                ..Replay::default()
+            }),
+            "0 write 0 8192 4096"
+        );
+        assert_eq!(
+            first(Replay {
+                scale: 3,
+                align: 512,
+                ..Replay::default()
+            }),
+            "139 write 0 2560 4096"
+        );
+        let mut skip = hakaru_model::job::rules::Skipped {
+            syncs: true,
+            ..Default::default()
+        };
         skip.ops.write = true;
-        assert_eq!(all(Replay { skip, ..Replay::default() }).collect::<Vec<_>>(), ["1167 read 0 0 512"]);
-        let redirect = Replay { redirect: Some("/dev/sdb".into()), ..Replay::default() };
-        assert_eq!(read(THREE.as_bytes(), &redirect).unwrap().files, [PathBuf::from("/dev/sdb")]);
+        assert_eq!(
+            all(Replay {
+                skip,
+                ..Replay::default()
+            })
+            .collect::<Vec<_>>(),
+            ["1167 read 0 0 512"]
+        );
+        let redirect = Replay {
+            redirect: Some("/dev/sdb".into()),
+            ..Replay::default()
+        };
+        assert_eq!(
+            read(THREE.as_bytes(), &redirect).unwrap().files,
+            [PathBuf::from("/dev/sdb")]
+        );
     }
 
     #[test]
@@ -299,15 +430,31 @@ mod tests {
         for (text, words) in [
             ("", "empty"),
             ("0, 4096, 4096\n", "only these two"),
-            ("fio version 3 iolog\n5 /x read 0 4096\n", "line 2: `/x` was not added before"),
-            ("fio version 3 iolog\n5 /x add\n\n6 /x dance 0 4096\n", "line 4: `dance` is none"),
+            (
+                "fio version 3 iolog\n5 /x read 0 4096\n",
+                "line 2: `/x` was not added before",
+            ),
+            (
+                "fio version 3 iolog\n5 /x add\n\n6 /x dance 0 4096\n",
+                "line 4: `dance` is none",
+            ),
             ("fio version 3 iolog\n5 /x add\n6 /x read 0 0\n", "0 bytes"),
-            ("fio version 3 iolog\n5 /x add\n6 /x wait 5 0\n", "version 2"),
+            (
+                "fio version 3 iolog\n5 /x add\n6 /x wait 5 0\n",
+                "version 2",
+            ),
             ("fio version 3 iolog\nx /x add\n", "time stamp"),
             ("fio version 2 iolog\nbad line\n", "neither"),
-            ("fio version 2 iolog\n/x add\n/x read -1 5\n", "`-1` is no number"),
+            (
+                "fio version 2 iolog\n/x add\n/x read -1 5\n",
+                "`-1` is no number",
+            ),
         ] {
-            assert!(told(text.as_bytes()).contains(words), "{text}: {}", told(text.as_bytes()));
+            assert!(
+                told(text.as_bytes()).contains(words),
+                "{text}: {}",
+                told(text.as_bytes())
+            );
         }
         assert!(told(b"\x07tae....").contains("block layer"));
         assert!(told(b"\xff\xfe\xfd\xfc\xfb").contains("not text"));

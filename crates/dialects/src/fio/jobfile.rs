@@ -33,7 +33,12 @@ pub(crate) enum JobFileEntry {
 
 /// Reads a job file with all it includes.
 pub(crate) fn read(path: &Path, ctx: &ParseContext<'_>) -> Result<Vec<JobFileLine>, FioError> {
-    let mut reader = JobFileReader { ctx, lines: Vec::new(), in_section: false, files: 0 };
+    let mut reader = JobFileReader {
+        ctx,
+        lines: Vec::new(),
+        in_section: false,
+        files: 0,
+    };
     reader.file(path, 0)?;
     Ok(reader.lines)
 }
@@ -49,20 +54,39 @@ impl JobFileReader<'_> {
     fn file(&mut self, path: &Path, depth: usize) -> Result<(), FioError> {
         self.files += 1;
         if depth > DEEPEST || self.files > MOST {
-            return Err(FioError::nowhere(FioErrorKind::IncludeTooDeep { path: path.to_owned(), limit: DEEPEST }));
+            return Err(FioError::nowhere(FioErrorKind::IncludeTooDeep {
+                path: path.to_owned(),
+                limit: DEEPEST,
+            }));
         }
         let bytes = (self.ctx.read_file)(path).map_err(|e| {
-            FioError::nowhere(FioErrorKind::CannotRead { path: path.to_owned(), reason: e.to_string() })
+            FioError::nowhere(FioErrorKind::CannotRead {
+                path: path.to_owned(),
+                reason: e.to_string(),
+            })
         })?;
         for (index, raw) in bytes.split(|&byte| byte == b'\n').enumerate() {
             let text = String::from_utf8_lossy(raw);
             let utf8 = matches!(text, Cow::Borrowed(_));
-            self.line(text.strip_suffix('\r').unwrap_or(&text), utf8, index + 1, path, depth)?;
+            self.line(
+                text.strip_suffix('\r').unwrap_or(&text),
+                utf8,
+                index + 1,
+                path,
+                depth,
+            )?;
         }
         Ok(())
     }
 
-    fn line(&mut self, raw: &str, utf8: bool, line: usize, path: &Path, depth: usize) -> Result<(), FioError> {
+    fn line(
+        &mut self,
+        raw: &str,
+        utf8: bool,
+        line: usize,
+        path: &Path,
+        depth: usize,
+    ) -> Result<(), FioError> {
         // A comment begins at the first ; or #, wherever it stands.
         let content = raw.split([';', '#']).next().unwrap_or_default();
         let said = content.trim();
@@ -70,17 +94,29 @@ impl JobFileReader<'_> {
             return Ok(());
         }
         let start = content.len() - content.trim_start().len();
-        let at = |span| Location::File { path: path.to_owned(), line, text: raw.to_owned(), span };
+        let at = |span| Location::File {
+            path: path.to_owned(),
+            line,
+            text: raw.to_owned(),
+            span,
+        };
         let bad = |reason: &str| {
-            let kind = FioErrorKind::BadLine { text: said.to_owned(), reason: reason.to_owned() };
+            let kind = FioErrorKind::BadLine {
+                text: said.to_owned(),
+                reason: reason.to_owned(),
+            };
             FioError::at(kind, at(start..start + said.len()))
         };
         // Replacing bytes would name another file. Comments and descriptions are not acted upon.
         if !utf8 && said.contains(char::REPLACEMENT_CHARACTER) && !said.starts_with("description") {
-            return Err(bad("it is not UTF-8; give the file another name, or save the job file as UTF-8"));
+            return Err(bad(
+                "it is not UTF-8; give the file another name, or save the job file as UTF-8",
+            ));
         }
         if let Some(rest) = said.strip_prefix('[') {
-            let (name, _) = rest.rsplit_once(']').ok_or_else(|| bad("the section is not closed by ]"))?;
+            let (name, _) = rest
+                .rsplit_once(']')
+                .ok_or_else(|| bad("the section is not closed by ]"))?;
             if name.trim().is_empty() {
                 return Err(bad("the section has no name"));
             }
@@ -94,7 +130,10 @@ impl JobFileReader<'_> {
             });
             return Ok(());
         }
-        if let Some(included) = said.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t'])) {
+        if let Some(included) = said
+            .strip_prefix("include")
+            .filter(|rest| rest.starts_with([' ', '\t']))
+        {
             let target = self.locate(included.trim(), path);
             return self.file(&target, depth + 1).map_err(|error| FioError {
                 at: error.at.or_else(|| Some(at(start..start + said.len()))),
@@ -120,7 +159,9 @@ impl JobFileReader<'_> {
     fn locate(&self, name: &str, from: &Path) -> PathBuf {
         let plain = PathBuf::from(name);
         match from.parent() {
-            Some(folder) if plain.is_relative() && !(self.ctx.path_exists)(&plain) => folder.join(plain),
+            Some(folder) if plain.is_relative() && !(self.ctx.path_exists)(&plain) => {
+                folder.join(plain)
+            }
             _ => plain,
         }
     }
@@ -152,9 +193,21 @@ mod tests {
     fn names_that_are_not_utf8_are_refused() {
         let parse = |text: &[u8]| {
             let read_file = |_: &Path| Ok(text.to_vec());
-            with_files(&[], |ctx| read(Path::new("j.fio"), &ParseContext { read_file: &read_file, ..*ctx }))
+            with_files(&[], |ctx| {
+                read(
+                    Path::new("j.fio"),
+                    &ParseContext {
+                        read_file: &read_file,
+                        ..*ctx
+                    },
+                )
+            })
         };
-        for bad in [&b"[a]\nfilename=\xff.bin\n"[..], b"[\xff]\n", b"[a]\r\nwrite_bw_log=\xfc\r\n"] {
+        for bad in [
+            &b"[a]\nfilename=\xff.bin\n"[..],
+            b"[\xff]\n",
+            b"[a]\r\nwrite_bw_log=\xfc\r\n",
+        ] {
             let error = parse(bad).unwrap_err().to_string();
             assert!(error.contains("not UTF-8"), "{error}");
         }
@@ -183,7 +236,15 @@ mod tests {
         let text = "; c\n# c\n [global]\r\n\tbs=4k ; c\n\n[job one]\nthread\niodepth = 4\ndescription=a b  c # d\nx=${HOME}/f${NONE}\n";
         assert_eq!(
             show(&[("a.fio", text)]).unwrap(),
-            ["[global]", "bs=4k", "[job one]", "thread", "iodepth= 4", "description=a b  c", "x=/root/f"]
+            [
+                "[global]",
+                "bs=4k",
+                "[job one]",
+                "thread",
+                "iodepth= 4",
+                "description=a b  c",
+                "x=/root/f"
+            ]
         );
     }
 
@@ -194,7 +255,10 @@ mod tests {
             ("dir/b.inc", "iodepth=2\ninclude c.inc\n"),
             ("c.inc", "size=1m\n"),
         ];
-        assert_eq!(show(&files).unwrap(), ["[a]", "iodepth=2", "size=1m", "bs=1k"]);
+        assert_eq!(
+            show(&files).unwrap(),
+            ["[a]", "iodepth=2", "size=1m", "bs=1k"]
+        );
     }
 
     #[test]

@@ -12,20 +12,37 @@ pub(crate) fn per_op<T: Clone>(
 ) -> Result<PerOp<Option<T>>, String> {
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
-        return Err(format!("it has {} values, and 3 are the most: for reads, writes and trims", parts.len()));
+        return Err(format!(
+            "it has {} values, and 3 are the most: for reads, writes and trims",
+            parts.len()
+        ));
     }
     let mut read = |text: &str| {
-        if text.trim().is_empty() { Ok(None) } else { one(text).map(Some) }
+        if text.trim().is_empty() {
+            Ok(None)
+        } else {
+            one(text).map(Some)
+        }
     };
-    let values = parts.into_iter().map(&mut read).collect::<Result<Vec<_>, _>>()?;
+    let values = parts
+        .into_iter()
+        .map(&mut read)
+        .collect::<Result<Vec<_>, _>>()?;
     let last = values.last().cloned().flatten();
     let mut values = values.into_iter();
     let mut next = || values.next().unwrap_or_else(|| last.clone());
-    Ok(PerOp { read: next(), write: next(), trim: next() })
+    Ok(PerOp {
+        read: next(),
+        write: next(),
+        trim: next(),
+    })
 }
 
 /// A range: `1k-4k` or `1k:4k`, in either order.
-pub(crate) fn range<T: PartialOrd>(text: &str, one: impl Fn(&str) -> Result<T, String>) -> Result<(T, T), String> {
+pub(crate) fn range<T: PartialOrd>(
+    text: &str,
+    one: impl Fn(&str) -> Result<T, String>,
+) -> Result<(T, T), String> {
     let mut depth = 0;
     let middle = text.find(|c| {
         depth += match c {
@@ -42,13 +59,20 @@ pub(crate) fn range<T: PartialOrd>(text: &str, one: impl Fn(&str) -> Result<T, S
 
 /// Sizes with their shares in hundredths: `4k/10:64k/90`. Sizes without a share get what the others leave, evenly;
 /// when all have one, the last gets what is missing from 100. What is too much is cut off at 100.
-pub(crate) fn split(text: &str, size: &dyn Fn(&str) -> Result<u64, String>) -> Result<Vec<(u64, u32)>, String> {
+pub(crate) fn split(
+    text: &str,
+    size: &dyn Fn(&str) -> Result<u64, String>,
+) -> Result<Vec<(u64, u32)>, String> {
     let mut parts: Vec<(u64, Option<u32>)> = Vec::new();
     for part in text.split(':') {
         let (bytes, percent) = part.split_once('/').unwrap_or((part, ""));
         let percent = match percent.trim().trim_end_matches('%') {
             "" => None,
-            digits => Some(digits.parse::<u32>().map_err(|_| format!("`{digits}` is not a percentage"))?),
+            digits => Some(
+                digits
+                    .parse::<u32>()
+                    .map_err(|_| format!("`{digits}` is not a percentage"))?,
+            ),
         };
         match size(bytes)? {
             0 => return Err("a block of 0 bytes cannot be".to_owned()),
@@ -82,9 +106,14 @@ pub(crate) fn split(text: &str, size: &dyn Fn(&str) -> Result<u64, String>) -> R
 /// Shares that add up to more than 100: the smallest come first, and what goes past 100 is never drawn. Found by looking
 /// at what fio does.
 fn too_much(parts: &[(u64, Option<u32>)], given: u64) -> Result<Vec<(u64, u32)>, String> {
-    let whole: Option<Vec<(u64, u32)>> = parts.iter().map(|&(bytes, percent)| Some((bytes, percent?))).collect();
+    let whole: Option<Vec<(u64, u32)>> = parts
+        .iter()
+        .map(|&(bytes, percent)| Some((bytes, percent?)))
+        .collect();
     let Some(mut whole) = whole else {
-        return Err(format!("the percentages add up to {given}, and leave nothing for the sizes without one"));
+        return Err(format!(
+            "the percentages add up to {given}, and leave nothing for the sizes without one"
+        ));
     };
     whole.sort_by_key(|part| part.1);
     let mut left = 100;
@@ -98,12 +127,22 @@ fn too_much(parts: &[(u64, Option<u32>)], given: u64) -> Result<Vec<(u64, u32)>,
 /// Numbers separated by colons, each within bounds.
 pub(crate) fn floats(text: &str, min: f64, max: f64, most: usize) -> Result<Vec<f64>, String> {
     let one = |part: &str| {
-        let number: f64 = part.trim().parse().map_err(|_| format!("`{part}` is not a number"))?;
-        if (min..=max).contains(&number) { Ok(number) } else { Err(format!("{number} is not between {min} and {max}")) }
+        let number: f64 = part
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{part}` is not a number"))?;
+        if (min..=max).contains(&number) {
+            Ok(number)
+        } else {
+            Err(format!("{number} is not between {min} and {max}"))
+        }
     };
     let numbers = text.split(':').map(one).collect::<Result<Vec<_>, _>>()?;
     if numbers.len() > most {
-        return Err(format!("it has {} values, and {most} are the most", numbers.len()));
+        return Err(format!(
+            "it has {} values, and {most} are the most",
+            numbers.len()
+        ));
     }
     Ok(numbers)
 }
@@ -119,7 +158,9 @@ pub(crate) fn indices(text: &str) -> Result<Vec<u32>, String> {
     let number = |word: &str| match word.trim().parse::<u32>() {
         Ok(n) if n <= HIGHEST_INDEX => Ok(n),
         Ok(n) => Err(format!("{n} is more than {HIGHEST_INDEX}")),
-        Err(_) => Err(format!("`{word}` is not a number: a list such as 0-3,5 is expected")),
+        Err(_) => Err(format!(
+            "`{word}` is not a number: a list such as 0-3,5 is expected"
+        )),
     };
     let mut all = Vec::new();
     for part in text.split(',') {
@@ -130,7 +171,11 @@ pub(crate) fn indices(text: &str) -> Result<Vec<u32>, String> {
     }
     all.sort_unstable();
     all.dedup();
-    if all.is_empty() { Err(format!("`{text}` names none")) } else { Ok(all) }
+    if all.is_empty() {
+        Err(format!("`{text}` names none"))
+    } else {
+        Ok(all)
+    }
 }
 
 /// Paths separated by colons; `\:` is a colon within a path.
@@ -145,7 +190,10 @@ pub(crate) fn paths(text: &str) -> Vec<PathBuf> {
             c => last.push(c),
         }
     }
-    all.into_iter().filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+    all.into_iter()
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from)
+        .collect()
 }
 
 /// Numbers of errors by name, as Linux has them.
@@ -189,13 +237,30 @@ const ERRORS: [(&str, i32); 34] = [
 /// Lists of errors for reads, writes and verification: `EAGAIN,ENOSPC:122`.
 pub(crate) fn errors(text: &str) -> Result<[Vec<i32>; 3], String> {
     let one = |word: &str| {
-        let by_name = ERRORS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
-        by_name.or_else(|| word.parse().ok().filter(|n| *n > 0)).ok_or_else(|| format!("no error is called `{word}`"))
+        let by_name = ERRORS
+            .iter()
+            .find(|(name, _)| *name == word)
+            .map(|(_, number)| *number);
+        by_name
+            .or_else(|| word.parse().ok().filter(|n| *n > 0))
+            .ok_or_else(|| format!("no error is called `{word}`"))
     };
-    let list = |text: &str| text.split(':').map(str::trim).filter(|w| !w.is_empty()).map(one).collect();
-    let lists = text.split(',').map(list).collect::<Result<Vec<Vec<i32>>, String>>()?;
+    let list = |text: &str| {
+        text.split(':')
+            .map(str::trim)
+            .filter(|w| !w.is_empty())
+            .map(one)
+            .collect()
+    };
+    let lists = text
+        .split(',')
+        .map(list)
+        .collect::<Result<Vec<Vec<i32>>, String>>()?;
     if lists.len() > 3 {
-        return Err(format!("it has {} lists, and 3 are the most: for reads, writes and verification", lists.len()));
+        return Err(format!(
+            "it has {} lists, and 3 are the most: for reads, writes and verification",
+            lists.len()
+        ));
     }
     let mut lists = lists.into_iter();
     let mut next = || lists.next().unwrap_or_default();
@@ -209,7 +274,10 @@ mod tests {
     use crate::fio::values::ValueContext;
 
     fn reading(kb_base: u32) -> ValueContext<'static> {
-        ValueContext { ctx: context(), kb_base }
+        ValueContext {
+            ctx: context(),
+            kb_base,
+        }
     }
 
     #[test]
@@ -239,8 +307,14 @@ mod tests {
         assert_eq!(indices("0-2,5,1"), Ok(vec![0, 1, 2, 5]));
         assert_eq!(indices("all"), Ok(vec![]));
         assert!(indices("3-1").is_err() && indices("0-99999999").is_err() && indices("a").is_err());
-        assert_eq!(paths(r"/dev/a\:b:c"), [PathBuf::from("/dev/a:b"), PathBuf::from("c")]);
-        assert_eq!(errors("EAGAIN,ENOSPC:122"), Ok([vec![11], vec![28, 122], vec![]]));
+        assert_eq!(
+            paths(r"/dev/a\:b:c"),
+            [PathBuf::from("/dev/a:b"), PathBuf::from("c")]
+        );
+        assert_eq!(
+            errors("EAGAIN,ENOSPC:122"),
+            Ok([vec![11], vec![28, 122], vec![]])
+        );
         assert!(errors("ENOSUCH").is_err());
     }
 
@@ -248,12 +322,26 @@ mod tests {
     fn splits_add_up_to_a_hundred() {
         let read = |text: &str| split(text, &|size| reading(1024).size(size));
         assert_eq!(read("4k/10:64k/90"), Ok(vec![(4096, 10), (65_536, 90)]));
-        assert_eq!(read("4k/50:1k/:32k/"), Ok(vec![(4096, 50), (1024, 25), (32_768, 25)]));
-        assert_eq!(read("1k:2k:4k"), Ok(vec![(1024, 33), (2048, 33), (4096, 34)]));
+        assert_eq!(
+            read("4k/50:1k/:32k/"),
+            Ok(vec![(4096, 50), (1024, 25), (32_768, 25)])
+        );
+        assert_eq!(
+            read("1k:2k:4k"),
+            Ok(vec![(1024, 33), (2048, 33), (4096, 34)])
+        );
         assert_eq!(read("1k/10:2k/20"), Ok(vec![(1024, 10), (2048, 90)]));
-        assert_eq!(read("4k/60:8k/50"), Ok(vec![(8192, 50), (4096, 50)]), "the smaller share first, then what is left");
+        assert_eq!(
+            read("4k/60:8k/50"),
+            Ok(vec![(8192, 50), (4096, 50)]),
+            "the smaller share first, then what is left"
+        );
         assert_eq!(read("4k/100:8k/100"), Ok(vec![(4096, 100), (8192, 0)]));
-        assert!(read("1k/60:2k/50:4k").unwrap_err().contains("add up to 110"));
+        assert!(
+            read("1k/60:2k/50:4k")
+                .unwrap_err()
+                .contains("add up to 110")
+        );
         assert!(read("0/50").is_err() && read("1k/x").is_err() && read("").is_err());
     }
 }

@@ -6,10 +6,12 @@ use super::options::{NEVER, OptionState};
 use super::output::VERIFY_NOTES;
 use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneCounts, ZoneSpec};
 use hakaru_model::job::rules::{
-    FlowShare, LatencyTarget, Logs, PatternPart, SteadyStateRule, Verify, VerifyMethod, ZoneResets, Zones,
+    FlowShare, LatencyTarget, Logs, PatternPart, SteadyStateRule, Verify, VerifyMethod, ZoneResets,
+    Zones,
 };
 use hakaru_model::job::{
-    Access, BlockSize, BufferContent, DedupeRule, Distribution, IoEngine, Job, Op, PerOp, SizeSpec, Target,
+    Access, BlockSize, BufferContent, DedupeRule, Distribution, IoEngine, Job, Op, PerOp, SizeSpec,
+    Target,
 };
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
@@ -19,10 +21,17 @@ use std::path::{Path, PathBuf};
 const USUAL_SEED: u64 = 0x89;
 
 /// A job as the model has it. `index` is its place among all jobs; jobs that repeat draw by it.
-pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> Result<(Job, JobExtras), FioErrorKind> {
+pub(crate) fn lower(
+    spec: &JobSpec,
+    index: u64,
+    warnings: &mut Vec<String>,
+) -> Result<(Job, JobExtras), FioErrorKind> {
     let mut job = spec.job.clone();
     let mut zones = spec.zones;
-    let bad = |reason: String| FioErrorKind::BadJob { job: spec.job.name.clone(), reason };
+    let bad = |reason: String| FioErrorKind::BadJob {
+        job: spec.job.name.clone(),
+        reason,
+    };
     let access = access(spec).map_err(bad)?;
     (job.block, job.rules.sizes.in_line) = blocks(spec, &access);
     job.block_align = align(spec, &access).map_err(bad)?;
@@ -34,7 +43,10 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     if spec.bs_by_order && access.random {
         job.block_align = job.block_align.or(align_by_order(spec, &access));
     }
-    job.access = Access { every_block_once: job.access.every_block_once, ..access };
+    job.access = Access {
+        every_block_once: job.access.every_block_once,
+        ..access
+    };
     job.buffers.repeats = repeats(spec).map_err(bad)?;
     job.target = target(spec).map_err(bad)?;
     job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
@@ -42,9 +54,11 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     job.files.reserve_unflushed = true;
     job.queue.low_mark = job.queue.low_mark.min(job.queue.iodepth);
     job.seed = seed(spec, index);
-    if let (Some("0"), [PatternPart::Bytes(bytes)], BufferContent::Random) =
-        (spec.verify.method, &spec.verify.pattern[..], &job.buffers.fill)
-    {
+    if let (Some("0"), [PatternPart::Bytes(bytes)], BufferContent::Random) = (
+        spec.verify.method,
+        &spec.verify.pattern[..],
+        &job.buffers.fill,
+    ) {
         // What is not to be checked is written all the same.
         job.buffers.fill = BufferContent::Pattern(bytes.clone());
     }
@@ -65,8 +79,14 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     extras.seed_by_default = spec.job.seed.is_none() && spec.repeatable.is_none();
     extras.directories.clone_from(&spec.directories);
     extras.clat_percentiles &= job.measure.clat;
-    extras.by_order = spec.bs_by_order.then(|| (block(spec, Op::Read), block(spec, Op::Write)));
-    extras.rw = Some(if spec.rw.0 == "readwrite" { "rw" } else { spec.rw.0 });
+    extras.by_order = spec
+        .bs_by_order
+        .then(|| (block(spec, Op::Read), block(spec, Op::Write)));
+    extras.rw = Some(if spec.rw.0 == "readwrite" {
+        "rw"
+    } else {
+        spec.rw.0
+    });
     Ok((job, extras))
 }
 
@@ -77,14 +97,19 @@ fn access(spec: &JobSpec) -> Result<Access, String> {
         "write" => Access::only(Op::Write, random),
         "trim" => Access::only(Op::Trim, random),
         "rw" | "readwrite" => Access::mixed(spec.read_percent.min(100), random),
-        "trimwrite" => Access { trim_before_write: true, ..Access::only(Op::Write, random) },
+        "trimwrite" => Access {
+            trim_before_write: true,
+            ..Access::only(Op::Write, random)
+        },
         _ => Access::only(Op::Read, random),
     };
-    (access.distribution, access.centre) = (spec.job.access.distribution.clone(), spec.job.access.centre);
+    (access.distribution, access.centre) =
+        (spec.job.access.distribution.clone(), spec.job.access.centre);
     match (number, random) {
         (None, _) => {}
         (Some(run), true) => {
-            access.run_length = u32::try_from(run.max(1)).map_err(|_| format!("rw={word}:{run} is too long a run"))?;
+            access.run_length = u32::try_from(run.max(1))
+                .map_err(|_| format!("rw={word}:{run} is too long a run"))?;
             access.run_identical = spec.identical;
         }
         (Some(stride), false) => access.stride = stride,
@@ -97,12 +122,20 @@ fn block(spec: &JobSpec, op: Op) -> BlockSize {
     if let Some(parts) = &spec.bs_split[op] {
         match parts.as_slice() {
             [(bytes, _)] => BlockSize::Fixed(Bytes(*bytes)),
-            parts => BlockSize::Split(parts.iter().map(|(bytes, percent)| (Bytes(*bytes), *percent)).collect()),
+            parts => BlockSize::Split(
+                parts
+                    .iter()
+                    .map(|(bytes, percent)| (Bytes(*bytes), *percent))
+                    .collect(),
+            ),
         }
     } else if let Some((min, max)) = spec.bs_range[op] {
         match min == max {
             true => BlockSize::Fixed(Bytes(min)),
-            false => BlockSize::Range { min: Bytes(min), max: Bytes(max) },
+            false => BlockSize::Range {
+                min: Bytes(min),
+                max: Bytes(max),
+            },
         }
     } else {
         BlockSize::Fixed(Bytes(spec.bs[op].unwrap_or(4096)))
@@ -114,9 +147,20 @@ fn blocks(spec: &JobSpec, access: &Access) -> (PerOp<BlockSize>, Option<BlockSiz
     let of = |op| block(spec, op);
     if spec.bs_by_order {
         let (in_line, random) = (of(Op::Read), of(Op::Write));
-        return if access.random { (PerOp::all(random), Some(in_line)) } else { (PerOp::all(in_line), None) };
+        return if access.random {
+            (PerOp::all(random), Some(in_line))
+        } else {
+            (PerOp::all(in_line), None)
+        };
     }
-    (PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) }, None)
+    (
+        PerOp {
+            read: of(Op::Read),
+            write: of(Op::Write),
+            trim: of(Op::Trim),
+        },
+        None,
+    )
 }
 
 /// What the offsets of random I/Os are multiples of whose size is that of another operation: in fio still the size given
@@ -130,7 +174,10 @@ fn align_by_order(spec: &JobSpec, access: &Access) -> Option<Bytes> {
 }
 
 fn align(spec: &JobSpec, access: &Access) -> Result<Option<Bytes>, String> {
-    let used = Op::ALL.into_iter().filter(|&op| access.does(op)).map(|op| spec.align[op]);
+    let used = Op::ALL
+        .into_iter()
+        .filter(|&op| access.does(op))
+        .map(|op| spec.align[op]);
     let mut given: Vec<Option<u64>> = used.collect();
     given.dedup();
     match given.as_slice() {
@@ -146,13 +193,25 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
     }
     if spec.filenames.is_empty() {
         // `name=` inside a section calls the job something else, but not its files.
-        let section = spec.section.as_ref().filter(|section| **section != spec.job.name);
-        let format = section.map_or(spec.format.clone(), |section| spec.format.replace("$jobname", section));
+        let section = spec
+            .section
+            .as_ref()
+            .filter(|section| **section != spec.job.name);
+        let format = section.map_or(spec.format.clone(), |section| {
+            spec.format.replace("$jobname", section)
+        });
         let (directories, nrfiles) = (spec.directories.clone(), spec.nrfiles);
-        return Ok(Target::Formatted { directories, format, nrfiles });
+        return Ok(Target::Formatted {
+            directories,
+            format,
+            nrfiles,
+        });
     }
     if spec.filenames.iter().any(|name| name == Path::new("-")) {
-        return Err("filename=- (standard input or output) is not supported: name a file or device".to_owned());
+        return Err(
+            "filename=- (standard input or output) is not supported: name a file or device"
+                .to_owned(),
+        );
     }
     // Named files go into the first folder, whatever they begin with: fio joins the two as text.
     let place = |name: &PathBuf| match spec.directories.first() {
@@ -165,7 +224,10 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
 /// A job that repeats draws by its place, so that no two jobs go to the same offsets; one that does not takes the seed of
 /// the scenario, which the edge draws.
 fn seed(spec: &JobSpec, index: u64) -> Option<u64> {
-    let given = spec.job.seed.or(spec.repeatable.unwrap_or(true).then_some(USUAL_SEED))?;
+    let given = spec
+        .job
+        .seed
+        .or(spec.repeatable.unwrap_or(true).then_some(USUAL_SEED))?;
     Some(Rng::fork(given, index).next_u64())
 }
 
@@ -175,7 +237,10 @@ fn buffers(job: &mut Job) {
         job.buffers.compress_chunk.get_or_insert(Bytes(512));
     }
     job.buffers.refill |= job.buffers.repeats.percent > 0;
-    let kept = matches!(job.buffers.fill, BufferContent::Zero | BufferContent::Pattern(_));
+    let kept = matches!(
+        job.buffers.fill,
+        BufferContent::Zero | BufferContent::Pattern(_)
+    );
     job.buffers.scramble &= !kept && !job.buffers.refill;
     job.buffers.refill &= !kept;
 }
@@ -186,12 +251,20 @@ fn repeats(spec: &JobSpec) -> Result<DedupeRule, String> {
         return Err("dedupe_global goes with dedupe_mode=working_set only".to_owned());
     }
     let working_set_percent = spec.dedupe_in_set.then_some(set);
-    Ok(DedupeRule { percent, working_set_percent, shared: spec.dedupe_global, sharers: 0 })
+    Ok(DedupeRule {
+        percent,
+        working_set_percent,
+        shared: spec.dedupe_global,
+        sharers: 0,
+    })
 }
 
 fn times(job: &mut Job, warnings: &mut Vec<String>) {
     if job.timing.time_based && job.timing.runtime.is_none() {
-        warnings.push(format!("job `{}`: time_based has no effect without runtime", job.name));
+        warnings.push(format!(
+            "job `{}`: time_based has no effect without runtime",
+            job.name
+        ));
         job.timing.time_based = false;
     }
     if !job.timing.time_based && job.timing.runtime == Some(NEVER) {
@@ -216,14 +289,20 @@ fn measure(job: &mut Job, spec: &JobSpec) {
     let average = Some(logs.avg_msec).filter(|ms| *ms > 0);
     let logged = logs.bw.is_some() || logs.iops.is_some();
     // Samples of bandwidth and IOPS are as long as the windows of their logs: found by observation.
-    let windows = [Some(logs.bwavgtime_ms), Some(logs.iopsavgtime_ms)].into_iter().flatten().filter(|ms| *ms > 0).min();
+    let windows = [Some(logs.bwavgtime_ms), Some(logs.iopsavgtime_ms)]
+        .into_iter()
+        .flatten()
+        .filter(|ms| *ms > 0)
+        .min();
     measure.tick = Nanos::from_millis(average.filter(|_| logged).or(windows).unwrap_or(500));
     job.rules.logs = Logs {
         samples: logged || logs.lat.is_some(),
         window: average.map(Nanos::from_millis),
         max_value: logs.max_value,
         both_values: logs.both_values,
-        histogram: Some(logs.hist_msec).filter(|ms| logs.hist.is_some() && *ms > 0).map(Nanos::from_millis),
+        histogram: Some(logs.hist_msec)
+            .filter(|ms| logs.hist.is_some() && *ms > 0)
+            .map(Nanos::from_millis),
         coarseness: logs.hist_coarseness,
     };
 }
@@ -242,18 +321,30 @@ fn least_rates(job: &Job) -> Result<(), String> {
             };
             if 0 < max && max < min {
                 let of = ["reads", "writes", "trims"][op as usize];
-                return Err(format!("minimum rate exceeds rate: {min_name} for {of} is {min}, {name} is {max}"));
+                return Err(format!(
+                    "minimum rate exceeds rate: {min_name} for {of} is {min}, {name} is {max}"
+                ));
             }
         }
     }
     Ok(())
 }
 
-fn rules(job: &mut Job, spec: &JobSpec, zones: &ZoneSpec, warnings: &mut Vec<String>) -> Result<(), String> {
+fn rules(
+    job: &mut Job,
+    spec: &JobSpec,
+    zones: &ZoneSpec,
+    warnings: &mut Vec<String>,
+) -> Result<(), String> {
     let mixed = matches!(spec.rw.0, "rw" | "readwrite" | "randrw");
     // What a job reads that could write, but does not, was written by nobody it knows.
     job.rules.verify = verify(spec, warnings)?.filter(|_| !mixed || job.access.does(Op::Write));
-    if let Some(verify) = job.rules.verify.as_mut().filter(|_| !job.access.does(Op::Write)) {
+    if let Some(verify) = job
+        .rules
+        .verify
+        .as_mut()
+        .filter(|_| !job.access.does(Op::Write))
+    {
         // What a job reads is checked, whatever is to be done after writing.
         verify.read_back = true;
     }
@@ -295,7 +386,10 @@ fn fill_device(job: &mut Job, warnings: &mut Vec<String>) -> Result<(), String> 
     }
     if !writes {
         if job.extent.size.is_some() || job.extent.filesize.is_some() {
-            warnings.push(format!("job `{}`: fill_device has no effect on reads of a given size", job.name));
+            warnings.push(format!(
+                "job `{}`: fill_device has no effect on reads of a given size",
+                job.name
+            ));
             job.rules.files.fill_device = false;
         }
         return Ok(());
@@ -307,7 +401,11 @@ fn fill_device(job: &mut Job, warnings: &mut Vec<String>) -> Result<(), String> 
 
 fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, String> {
     // A pattern alone is checked as well, behind a header.
-    let usual = if spec.verify.pattern.is_empty() { "0" } else { "pattern_hdr" };
+    let usual = if spec.verify.pattern.is_empty() {
+        "0"
+    } else {
+        "pattern_hdr"
+    };
     let word = spec.verify.method.unwrap_or(usual);
     let pattern = || match spec.verify.pattern.is_empty() {
         true => Err(format!("verify={word} needs verify_pattern")),
@@ -336,12 +434,18 @@ fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, 
         _ => VerifyMethod::Header,
     };
     if !spec.job.rules.replay.read.is_empty() {
-        return Err("verify does not go with read_iolog: a log does not tell what was written".to_owned());
+        return Err(
+            "verify does not go with read_iolog: a log does not tell what was written".to_owned(),
+        );
     }
     if spec.verify.rules.only && spec.job.timing.time_based {
         return Err("verify_only cannot be time_based: it checks what was written once".to_owned());
     }
-    let rules = Verify { method, fill: spec.verify.pattern.clone(), ..spec.verify.rules.clone() };
+    let rules = Verify {
+        method,
+        fill: spec.verify.pattern.clone(),
+        ..spec.verify.rules.clone()
+    };
     warn_of_verify(spec, &rules, warnings);
     Ok(Some(rules))
 }
@@ -369,11 +473,26 @@ fn steady(spec: &SteadySpec) -> Result<Option<SteadyStateRule>, String> {
         return Ok(None);
     }
     if spec.interval == Nanos(0) || spec.interval > spec.duration {
-        return Err("steadystate_check_interval lies between 1 s and steadystate_duration".to_owned());
+        return Err(
+            "steadystate_check_interval lies between 1 s and steadystate_duration".to_owned(),
+        );
     }
     let (iops, slope) = (word.starts_with("iops"), word.ends_with("_slope"));
-    let SteadySpec { duration: window, ramp, interval, .. } = *spec;
-    Ok(Some(SteadyStateRule { iops, slope, limit, window, ramp, interval, together: false }))
+    let SteadySpec {
+        duration: window,
+        ramp,
+        interval,
+        ..
+    } = *spec;
+    Ok(Some(SteadyStateRule {
+        iops,
+        slope,
+        limit,
+        window,
+        ramp,
+        interval,
+        together: false,
+    }))
 }
 
 /// Makes bytes of what is given as a number of zones.
@@ -381,8 +500,12 @@ fn count_zones(job: &mut Job, zones: &mut ZoneSpec, spec: &JobSpec) -> Result<()
     let bytes = |name: &str, count: Option<u64>| {
         let Some(count) = count else { return Ok(None) };
         match (zones.mode, zones.size) {
-            (None | Some("none"), _) => Err(format!("{name}={count}z counts zones, and there are none: add zonemode")),
-            (_, Bytes(0)) => Err(format!("{name}={count}z needs zonesize, which says how large a zone is")),
+            (None | Some("none"), _) => Err(format!(
+                "{name}={count}z counts zones, and there are none: add zonemode"
+            )),
+            (_, Bytes(0)) => Err(format!(
+                "{name}={count}z needs zonesize, which says how large a zone is"
+            )),
             (_, size) => match size.0.checked_mul(count) {
                 Some(bytes) => Ok(Some(Bytes(bytes))),
                 None => Err(format!("{name}={count}z is more than any file has")),
@@ -390,7 +513,13 @@ fn count_zones(job: &mut Job, zones: &mut ZoneSpec, spec: &JobSpec) -> Result<()
         }
     };
     let some = |bytes: Option<Bytes>| bytes.filter(|bytes| bytes.0 > 0).map(SizeSpec::Bytes);
-    let ZoneCounts { size, io_size, offset, offset_increment, skip } = spec.counts;
+    let ZoneCounts {
+        size,
+        io_size,
+        offset,
+        offset_increment,
+        skip,
+    } = spec.counts;
     let extent = &mut job.extent;
     extent.size = some(bytes("size", size)?).or(extent.size);
     extent.io_size = some(bytes("io_size", io_size)?).or(extent.io_size);
@@ -398,7 +527,11 @@ fn count_zones(job: &mut Job, zones: &mut ZoneSpec, spec: &JobSpec) -> Result<()
     let increment = bytes("offset_increment", offset_increment)?;
     extent.offset_increment = increment.map_or(extent.offset_increment, SizeSpec::Bytes);
     // What is left out between zones is left alone where there are none.
-    let skip = if matches!(zones.mode, None | Some("none")) { None } else { bytes("zoneskip", skip)? };
+    let skip = if matches!(zones.mode, None | Some("none")) {
+        None
+    } else {
+        bytes("zoneskip", skip)?
+    };
     zones.skip = skip.unwrap_or(zones.skip);
     Ok(())
 }
@@ -445,8 +578,10 @@ fn note_foreign_options(spec: &JobSpec, warnings: &mut Vec<String>) {
     for opt in &spec.engine_options {
         if !opt.engines.contains(&engine) && opt.state == OptionState::Works {
             let (name, engines) = (opt.name, opt.engines.join(", "));
-            warnings
-                .push(format!("job `{}`: {name} goes with {engines}, and has no effect on {engine}", spec.job.name));
+            warnings.push(format!(
+                "job `{}`: {name} goes with {engines}, and has no effect on {engine}",
+                spec.job.name
+            ));
         }
     }
 }

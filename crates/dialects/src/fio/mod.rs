@@ -32,8 +32,8 @@ mod values;
 pub use error::{FioError, FioErrorKind, Location, words_for_plan};
 pub use help::{compatibility_markdown, man_page};
 pub use invocation::{
-    EtaMode, FioAction, IdleProf, Invocation, JobExtras, LogPlan, OutputFormat, ParseContext, Settings, Trigger,
-    UnifiedReporting,
+    EtaMode, FioAction, IdleProf, Invocation, JobExtras, LogPlan, OutputFormat, ParseContext,
+    Settings, Trigger, UnifiedReporting,
 };
 pub use values::TimeUnit;
 
@@ -49,7 +49,11 @@ pub const VERSION: &str = "fio-3.39";
 /// A [`FioError`] that names the option and its value, the cause and the cure, and where the word stands.
 pub fn parse(args: &[OsString], ctx: &ParseContext<'_>) -> Result<Invocation, FioError> {
     let mut warnings = Vec::new();
-    let tokens = argv::lex(args, &|path| (ctx.path_exists)(Path::new(path)), &mut warnings)?;
+    let tokens = argv::lex(
+        args,
+        &|path| (ctx.path_exists)(Path::new(path)),
+        &mut warnings,
+    )?;
     assemble::assemble(&tokens, ctx, warnings)
 }
 

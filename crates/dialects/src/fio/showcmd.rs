@@ -26,7 +26,9 @@ pub(crate) fn line(lines: &[JobFileLine], sections: &[String]) -> String {
             }
             JobFileEntry::Option(..) if !shown => {}
             JobFileEntry::Option(name, None) => words.push(format!("--{name}")),
-            JobFileEntry::Option(name, Some(value)) => words.push(quoted(&format!("--{name}={}", value.trim()))),
+            JobFileEntry::Option(name, Some(value)) => {
+                words.push(quoted(&format!("--{name}={}", value.trim())))
+            }
         }
     }
     // With the blank before the end that fio leaves there.
@@ -36,7 +38,11 @@ pub(crate) fn line(lines: &[JobFileLine], sections: &[String]) -> String {
 /// A word as a shell takes it.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+%@^".contains(c);
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
@@ -46,12 +52,14 @@ mod tests {
 
     #[test]
     fn a_job_file_becomes_a_command_line() {
-        let text =
-            "[global]\nioengine=libaio\nbs = 4k\n[a b]\nrw=read\nthread\ndescription=it's\n[c]\n[global]\nbs=8k\n[d]\n";
+        let text = "[global]\nioengine=libaio\nbs = 4k\n[a b]\nrw=read\nthread\ndescription=it's\n[c]\n[global]\nbs=8k\n[d]\n";
         let show = |sections: &[&str]| {
             with_files(&[("a.fio", text)], |ctx| {
                 let lines = crate::fio::jobfile::read(Path::new("a.fio"), ctx).unwrap();
-                super::line(&lines, &sections.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>())
+                super::line(
+                    &lines,
+                    &sections.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>(),
+                )
             })
         };
         insta::assert_snapshot!(show(&[]), @r"fio --ioengine=libaio --bs=4k '--name=a b' --rw=read --thread '--description=it'\''s' --name=c --name=global --bs=8k --name=d");

@@ -180,9 +180,23 @@ impl Default for JobSpec {
             new_group: false,
             exitall: false,
             exit_what: ExitScope::Group,
-            flow: FlowSpec { weight: 0, id: 0, sleep: Nanos(0) },
-            latency: LatencySpec { target: None, window: Nanos(0), percentile: 100.0, keep_running: false },
-            steady: SteadySpec { criterion: None, duration: Nanos(0), ramp: Nanos(0), interval: Nanos::SECOND },
+            flow: FlowSpec {
+                weight: 0,
+                id: 0,
+                sleep: Nanos(0),
+            },
+            latency: LatencySpec {
+                target: None,
+                window: Nanos(0),
+                percentile: 100.0,
+                keep_running: false,
+            },
+            steady: SteadySpec {
+                criterion: None,
+                duration: Nanos(0),
+                ramp: Nanos(0),
+                interval: Nanos::SECOND,
+            },
             zones: ZoneSpec {
                 mode: None,
                 range: Bytes(0),
@@ -197,7 +211,11 @@ impl Default for JobSpec {
                 reset_frequency: 0.0,
             },
             counts: ZoneCounts::default(),
-            verify: VerifySpec { method: None, pattern: Vec::new(), rules: Verify::by(VerifyMethod::Header) },
+            verify: VerifySpec {
+                method: None,
+                pattern: Vec::new(),
+                rules: Verify::by(VerifyMethod::Header),
+            },
             engine_options: Vec::new(),
         }
     }

@@ -25,11 +25,20 @@ pub(crate) fn context() -> &'static ParseContext<'static> {
 }
 
 /// The same with these files.
-pub(crate) fn with_files<T>(files: &[(&str, &str)], use_it: impl FnOnce(&ParseContext<'_>) -> T) -> T {
+pub(crate) fn with_files<T>(
+    files: &[(&str, &str)],
+    use_it: impl FnOnce(&ParseContext<'_>) -> T,
+) -> T {
     let find = |path: &Path| files.iter().find(|(name, _)| Path::new(name) == path);
     let read = |path: &Path| {
-        find(path).map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| io::ErrorKind::NotFound.into())
+        find(path)
+            .map(|(_, text)| text.as_bytes().to_vec())
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
     };
     let exists = |path: &Path| find(path).is_some();
-    use_it(&ParseContext { read_file: &read, path_exists: &exists, ..*context() })
+    use_it(&ParseContext {
+        read_file: &read,
+        path_exists: &exists,
+        ..*context()
+    })
 }

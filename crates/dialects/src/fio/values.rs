@@ -45,17 +45,32 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl ValueContext<'_> {
     fn rules(&self) -> SizeSuffixes {
-        if self.kb_base == 1000 { SizeSuffixes::Fio1000 } else { SizeSuffixes::Fio1024 }
+        if self.kb_base == 1000 {
+            SizeSuffixes::Fio1000
+        } else {
+            SizeSuffixes::Fio1024
+        }
     }
 
     /// Replaces `$pagesize`, `$mb_memory` and `$ncpus`. With `numeric`, what then is an expression is computed.
     pub(crate) fn expand<'t>(&self, text: &'t str, numeric: bool) -> Result<Cow<'t, str>, String> {
-        let ParseContext { page_size, memory_mb, cpu_count, .. } = self.ctx;
-        let words = [("$pagesize", *page_size), ("$mb_memory", *memory_mb), ("$ncpus", u64::from(*cpu_count))];
+        let ParseContext {
+            page_size,
+            memory_mb,
+            cpu_count,
+            ..
+        } = self.ctx;
+        let words = [
+            ("$pagesize", *page_size),
+            ("$mb_memory", *memory_mb),
+            ("$ncpus", u64::from(*cpu_count)),
+        ];
         if !words.iter().any(|(word, _)| text.contains(word)) {
             return Ok(Cow::Borrowed(text));
         }
-        let plain = words.iter().fold(text.to_owned(), |text, (word, value)| text.replace(word, &value.to_string()));
+        let plain = words.iter().fold(text.to_owned(), |text, (word, value)| {
+            text.replace(word, &value.to_string())
+        });
         if !numeric || plain.contains([',', ':']) || plain.bytes().all(|b| b.is_ascii_digit()) {
             return Ok(Cow::Owned(plain));
         }
@@ -64,7 +79,9 @@ impl ValueContext<'_> {
     }
 
     fn size_number(&self, word: &str) -> Result<f64, String> {
-        parse_size(word, self.rules()).map(|bytes| bytes.0 as f64).map_err(|e| e.to_string())
+        parse_size(word, self.rules())
+            .map(|bytes| bytes.0 as f64)
+            .map_err(|e| e.to_string())
     }
 
     /// A number of bytes, or of anything else: `4k`, `0x1000`, `(2*4k)`.
@@ -73,7 +90,9 @@ impl ValueContext<'_> {
         if text.starts_with('(') {
             return whole(evaluate(text, &|word| self.size_number(word))?);
         }
-        parse_size(text.strip_prefix('+').unwrap_or(text), self.rules()).map(|bytes| bytes.0).map_err(|e| e.to_string())
+        parse_size(text.strip_prefix('+').unwrap_or(text), self.rules())
+            .map(|bytes| bytes.0)
+            .map_err(|e| e.to_string())
     }
 
     /// A number that may be negative.
@@ -83,7 +102,8 @@ impl ValueContext<'_> {
             Some(digits) => (digits, true),
             None => (text, false),
         };
-        let value = i64::try_from(self.size(digits)?).map_err(|_| format!("`{text}` is too large"))?;
+        let value =
+            i64::try_from(self.size(digits)?).map_err(|_| format!("`{text}` is too large"))?;
         Ok(if negative { -value } else { value })
     }
 
@@ -92,7 +112,11 @@ impl ValueContext<'_> {
         let text = text.trim();
         let nanos = match text.starts_with('(') {
             // Within an expression, bare numbers are microseconds, and so is what comes out.
-            true => evaluate(text, &|word| time_number(word, TimeUnit::Micros).map(|ns| ns / 1e3))? * 1e3,
+            true => {
+                evaluate(text, &|word| {
+                    time_number(word, TimeUnit::Micros).map(|ns| ns / 1e3)
+                })? * 1e3
+            }
             false => time_number(text, unit)?,
         };
         if !(0.0..EXACT * 1e3).contains(&nanos) {
@@ -119,9 +143,13 @@ impl ValueContext<'_> {
         }
         let length = length_of(&parts);
         match length {
-            0 => Err("a pattern has at least one byte, such as 0xdeadbeef, \"text\" or 123".to_owned()),
+            0 => Err(
+                "a pattern has at least one byte, such as 0xdeadbeef, \"text\" or 123".to_owned(),
+            ),
             1..=LONGEST_PATTERN => Ok(parts),
-            _ => Err(format!("the pattern has {length} bytes, and {LONGEST_PATTERN} are the most")),
+            _ => Err(format!(
+                "the pattern has {length} bytes, and {LONGEST_PATTERN} are the most"
+            )),
         }
     }
 
@@ -130,28 +158,41 @@ impl ValueContext<'_> {
             return Ok((PatternPart::Offset, rest));
         }
         if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-            let end = hex.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(hex.len());
+            let end = hex
+                .find(|c: char| !c.is_ascii_hexdigit())
+                .unwrap_or(hex.len());
             return Ok((PatternPart::Bytes(hex_bytes(&hex[..end])?), &hex[end..]));
         }
         if let Some(quoted) = text.strip_prefix('"') {
-            let (bytes, rest) = quoted.split_once('"').ok_or("a string in the pattern is not closed by \"")?;
+            let (bytes, rest) = quoted
+                .split_once('"')
+                .ok_or("a string in the pattern is not closed by \"")?;
             return Ok((PatternPart::Bytes(bytes.as_bytes().to_vec()), rest));
         }
         if let Some(quoted) = text.strip_prefix('\'') {
-            let (name, rest) = quoted.split_once('\'').ok_or("a file name in the pattern is not closed by '")?;
-            let read = (self.ctx.read_file)(Path::new(name)).map_err(|e| format!("its file `{name}`: {e}"))?;
+            let (name, rest) = quoted
+                .split_once('\'')
+                .ok_or("a file name in the pattern is not closed by '")?;
+            let read = (self.ctx.read_file)(Path::new(name))
+                .map_err(|e| format!("its file `{name}`: {e}"))?;
             return Ok((PatternPart::Bytes(read), rest));
         }
-        let mut end = text.find(|c: char| !(c.is_ascii_digit() || c == '-')).unwrap_or(text.len());
+        let mut end = text
+            .find(|c: char| !(c.is_ascii_digit() || c == '-'))
+            .unwrap_or(text.len());
         if end > 1 && text[..end].ends_with('0') && text[end..].starts_with(['x', 'X']) {
             // The zero belongs to the hexadecimal number that follows.
             end -= 1;
         }
         let number: i64 = text[..end].parse().map_err(|_| {
-            format!("`{text}` is no pattern: write 0xdeadbeef, \"text\", 'file', %o or a decimal number")
+            format!(
+                "`{text}` is no pattern: write 0xdeadbeef, \"text\", 'file', %o or a decimal number"
+            )
         })?;
         if !(i64::from(i32::MIN)..=i64::from(u32::MAX)).contains(&number) {
-            return Err(format!("the number {number} needs more than 32 bits: write it as 0x…"));
+            return Err(format!(
+                "the number {number} needs more than 32 bits: write it as 0x…"
+            ));
         }
         // Least significant byte first, without the zeroes above a positive number.
         let bytes = (number as u32).to_le_bytes();
@@ -164,19 +205,36 @@ impl ValueContext<'_> {
 const LONGEST_PATTERN: usize = 512;
 
 fn length_of(parts: &[PatternPart]) -> usize {
-    parts.iter().map(|part| if let PatternPart::Bytes(bytes) = part { bytes.len() } else { 8 }).sum()
+    parts
+        .iter()
+        .map(|part| {
+            if let PatternPart::Bytes(bytes) = part {
+                bytes.len()
+            } else {
+                8
+            }
+        })
+        .sum()
 }
 
 /// The whole part of a computed value.
 fn whole(value: f64) -> Result<u64, String> {
-    if (0.0..=EXACT).contains(&value) { Ok(value as u64) } else { Err(format!("the expression gives {value}")) }
+    if (0.0..=EXACT).contains(&value) {
+        Ok(value as u64)
+    } else {
+        Err(format!("the expression gives {value}"))
+    }
 }
 
 fn time_number(text: &str, unit: TimeUnit) -> Result<f64, String> {
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    let number: f64 = text[..end]
-        .parse()
-        .map_err(|_| format!("`{text}` is not a time: a number with d, h, m, s, ms or us is expected, such as 30s"))?;
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text.len());
+    let number: f64 = text[..end].parse().map_err(|_| {
+        format!(
+            "`{text}` is not a time: a number with d, h, m, s, ms or us is expected, such as 30s"
+        )
+    })?;
     let factor = match text[end..].trim().to_ascii_lowercase().as_str() {
         "" => unit.nanos(),
         "d" => 86_400e9,
@@ -186,17 +244,29 @@ fn time_number(text: &str, unit: TimeUnit) -> Result<f64, String> {
         "ms" | "msec" => 1e6,
         "us" | "usec" => 1e3,
         other => {
-            return Err(format!("`{text}` has the unknown unit `{other}`: use d, h, m, s, ms or us"));
+            return Err(format!(
+                "`{text}` has the unknown unit `{other}`: use d, h, m, s, ms or us"
+            ));
         }
     };
     Ok(number * factor)
 }
 
 fn hex_bytes(digits: &str) -> Result<Vec<u8>, String> {
-    let even = if digits.len() % 2 == 1 { format!("0{digits}") } else { digits.to_owned() };
-    let byte = |pair: &[u8]| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    let even = if digits.len() % 2 == 1 {
+        format!("0{digits}")
+    } else {
+        digits.to_owned()
+    };
+    let byte = |pair: &[u8]| {
+        std::str::from_utf8(pair)
+            .ok()
+            .and_then(|pair| u8::from_str_radix(pair, 16).ok())
+    };
     let bytes: Option<Vec<u8>> = even.as_bytes().chunks(2).map(byte).collect();
-    bytes.filter(|b| !b.is_empty()).ok_or_else(|| "0x is followed by no hex digits".to_owned())
+    bytes
+        .filter(|b| !b.is_empty())
+        .ok_or_else(|| "0x is followed by no hex digits".to_owned())
 }
 
 #[cfg(test)]
@@ -205,7 +275,10 @@ mod tests {
     use crate::fio::testing::context;
 
     fn reading(kb_base: u32) -> ValueContext<'static> {
-        ValueContext { ctx: context(), kb_base }
+        ValueContext {
+            ctx: context(),
+            kb_base,
+        }
     }
 
     #[test]
@@ -264,14 +337,23 @@ mod tests {
             },
             Err(error) => panic!("{error}"),
         };
-        assert_eq!(bytes("0xdeadface\"abcd\"-12"), b"\xde\xad\xfa\xceabcd\xf4\xff\xff\xff");
+        assert_eq!(
+            bytes("0xdeadface\"abcd\"-12"),
+            b"\xde\xad\xfa\xceabcd\xf4\xff\xff\xff"
+        );
         assert_eq!(bytes("123456"), [0x40, 0xe2, 0x01]);
         assert_eq!(bytes("0xabc"), [0x0a, 0xbc]);
         assert_eq!(bytes("0"), [0]);
-        assert_eq!(bytes("\"abcd\"-120xdeadface"), b"abcd\xf4\xff\xff\xff\xde\xad\xfa\xce");
+        assert_eq!(
+            bytes("\"abcd\"-120xdeadface"),
+            b"abcd\xf4\xff\xff\xff\xde\xad\xfa\xce"
+        );
         assert_eq!(bytes("100xff"), [10, 0xff]);
         let offset = reading(1024).pattern("0xff%o").unwrap();
-        assert_eq!(offset, [PatternPart::Bytes(vec![0xff]), PatternPart::Offset]);
+        assert_eq!(
+            offset,
+            [PatternPart::Bytes(vec![0xff]), PatternPart::Offset]
+        );
         for text in ["", "abcd", "0x", "\"abc", "99999999999", "--1"] {
             assert!(reading(1024).pattern(text).is_err(), "{text}");
         }
@@ -282,7 +364,10 @@ mod tests {
         let read = |text: &str, numeric| reading(1024).expand(text, numeric).map(Cow::into_owned);
         assert_eq!(read("2*$pagesize", true), Ok("8192".to_owned()));
         assert_eq!(read("$ncpus", true), Ok("4".to_owned()));
-        assert_eq!(read("/tmp/$ncpus.$jobname", false), Ok("/tmp/4.$jobname".to_owned()));
+        assert_eq!(
+            read("/tmp/$ncpus.$jobname", false),
+            Ok("/tmp/4.$jobname".to_owned())
+        );
         assert_eq!(read("4k", true), Ok("4k".to_owned()));
     }
 }

@@ -30,17 +30,30 @@ pub(super) fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
         used += 1;
     }
     let words = shell_words(text.trim_end_matches('\\'));
-    let program = |word: &str| word.rsplit('/').next().filter(|name| PROGRAMS.contains(name)).map(str::to_owned);
-    let (place, name) = words.iter().enumerate().find_map(|(at, word)| Some((at, program(word)?)))?;
+    let program = |word: &str| {
+        word.rsplit('/')
+            .next()
+            .filter(|name| PROGRAMS.contains(name))
+            .map(str::to_owned)
+    };
+    let (place, name) = words
+        .iter()
+        .enumerate()
+        .find_map(|(at, word)| Some((at, program(word)?)))?;
     let next = words.get(place + 1)?;
     let fits = match name.as_str() {
         "fio" => next.starts_with('-') || next.ends_with(".fio") || next.contains('='),
         "iozone" => next.starts_with('-'),
-        _ => ["if=", "of=", "bs=", "count="].iter().any(|key| next.starts_with(key)),
+        _ => ["if=", "of=", "bs=", "count="]
+            .iter()
+            .any(|key| next.starts_with(key)),
     };
     let separates = |word: &String| SEPARATORS.contains(&word.as_str());
     let prompts = |word: &String| word.ends_with(['$', '#', '%', '>']);
-    let begin = words[..place].iter().rposition(|word| separates(word) || prompts(word)).map_or(0, |at| at + 1);
+    let begin = words[..place]
+        .iter()
+        .rposition(|word| separates(word) || prompts(word))
+        .map_or(0, |at| at + 1);
     (fits && words[begin..place].iter().all(|word| is_in_front(word))).then(|| {
         let mut words = words[place + 1..].to_vec();
         if let Some(end) = words.iter().position(separates) {
@@ -54,7 +67,8 @@ pub(super) fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
 /// Whether a word may stand in front of a command: a prompt, `sudo`, `time` and variables do, and no sentence.
 pub(super) fn is_in_front(word: &str) -> bool {
     let bare = word.trim_start_matches(['$', '#']);
-    word.contains(['@', '=', '~']) || ["", "sudo", "time", "nice", "ionice", "-c1", "-n0"].contains(&bare)
+    word.contains(['@', '=', '~'])
+        || ["", "sudo", "time", "nice", "ionice", "-c1", "-n0"].contains(&bare)
 }
 
 /// Splits a line as a shell would: quotes hold words together.
@@ -93,22 +107,52 @@ mod tests {
     fn commands_are_known_behind_prompts() {
         let of = |text: &str, used| Some((text.to_owned(), used));
         assert_eq!(
-            words(&["$ fio --name=a --bs='4 k' \\", "    --size=1G \\", "--x", "a: (g=0)"]),
+            words(&[
+                "$ fio --name=a --bs='4 k' \\",
+                "    --size=1G \\",
+                "--x",
+                "a: (g=0)"
+            ]),
             of("fio|--name=a|--bs=4 k|--size=1G|--x", 3)
         );
-        assert_eq!(words(&["pi@pi:~ $ sudo /usr/bin/fio -name=a > out.txt"]), of("fio|-name=a", 1));
-        assert_eq!(words(&["# dd if=/dev/zero of=x bs=1M && sync"]), of("dd|if=/dev/zero|of=x|bs=1M", 1));
-        assert_eq!(words(&["$ sync; dd if=/dev/zero of=x bs=1M; sync"]), of("dd|if=/dev/zero|of=x|bs=1M", 1));
-        assert_eq!(words(&["/ # dd if=/dev/zero of=x"]), of("dd|if=/dev/zero|of=x", 1));
+        assert_eq!(
+            words(&["pi@pi:~ $ sudo /usr/bin/fio -name=a > out.txt"]),
+            of("fio|-name=a", 1)
+        );
+        assert_eq!(
+            words(&["# dd if=/dev/zero of=x bs=1M && sync"]),
+            of("dd|if=/dev/zero|of=x|bs=1M", 1)
+        );
+        assert_eq!(
+            words(&["$ sync; dd if=/dev/zero of=x bs=1M; sync"]),
+            of("dd|if=/dev/zero|of=x|bs=1M", 1)
+        );
+        assert_eq!(
+            words(&["/ # dd if=/dev/zero of=x"]),
+            of("dd|if=/dev/zero|of=x", 1)
+        );
         assert_eq!(words(&["$sudo dd bs=1m if=x"]), of("dd|bs=1m|if=x", 1));
-        assert_eq!(words(&["$ ./iozone -a -i 0 | tee log"]), of("iozone|-a|-i|0", 1));
-        for text in ["We ran fio --name=a today", "fio is a tool", "add if=x", "", "fio", "fio: pid=1"] {
+        assert_eq!(
+            words(&["$ ./iozone -a -i 0 | tee log"]),
+            of("iozone|-a|-i|0", 1)
+        );
+        for text in [
+            "We ran fio --name=a today",
+            "fio is a tool",
+            "add if=x",
+            "",
+            "fio",
+            "fio: pid=1",
+        ] {
             assert_eq!(words(&[text]), None, "{text}");
         }
     }
 
     #[test]
     fn shells_hold_quoted_words_together() {
-        assert_eq!(shell_words(r#"a "b c"d 'e\' \f "" g"#), ["a", "b cd", "e\\", "f", "", "g"]);
+        assert_eq!(
+            shell_words(r#"a "b c"d 'e\' \f "" g"#),
+            ["a", "b cd", "e\\", "f", "", "g"]
+        );
     }
 }

@@ -43,13 +43,21 @@ impl Tracker {
     pub(super) fn of(name: &str, lines: &[SourceLine]) -> Tracker {
         let is_markdown = name.ends_with(".md")
             || name.ends_with(".markdown")
-            || lines.iter().any(|line| line.fenced || line.text.starts_with("## "));
-        Tracker { is_markdown, ..Tracker::default() }
+            || lines
+                .iter()
+                .any(|line| line.fenced || line.text.starts_with("## "));
+        Tracker {
+            is_markdown,
+            ..Tracker::default()
+        }
     }
 
     /// The context of a result that begins here.
     pub(super) fn context(&self, blocks: &[ReportedBlock]) -> ResultContext {
-        let disks = blocks.iter().filter(|block| block.name == "disk").filter_map(|block| block.words_of("name"));
+        let disks = blocks
+            .iter()
+            .filter(|block| block.name == "disk")
+            .filter_map(|block| block.words_of("name"));
         let mut disks: Vec<String> = disks.map(str::to_owned).collect();
         disks.sort();
         disks.dedup();
@@ -82,7 +90,11 @@ impl Tracker {
             (self.device, self.filesystem) = (Some(device), Some(kind));
         }
         for words in commands(text) {
-            let device = words.iter().rev().find(|word| word.starts_with("/dev/")).cloned();
+            let device = words
+                .iter()
+                .rev()
+                .find(|word| word.starts_with("/dev/"))
+                .cloned();
             let kind = behind(&words, "-t");
             match words[0].as_str() {
                 "mount" => {
@@ -97,7 +109,13 @@ impl Tracker {
                         "mke2fs" => Some("ext2".to_owned()),
                         _ => None,
                     };
-                    let kind = kind.or(named).or(own).map(|kind| if kind == "fat" { "vfat".to_owned() } else { kind });
+                    let kind = kind.or(named).or(own).map(|kind| {
+                        if kind == "fat" {
+                            "vfat".to_owned()
+                        } else {
+                            kind
+                        }
+                    });
                     if let (Some(device), Some(kind)) = (&device, &kind) {
                         self.made.insert(device.clone(), kind.clone());
                     }
@@ -109,7 +127,10 @@ impl Tracker {
 }
 
 fn mentions_filesystems(text: &str) -> bool {
-    text.len() < 2000 && ["mkfs", "mke2fs", "mkdosfs", "mount", " type "].iter().any(|word| text.contains(word))
+    text.len() < 2000
+        && ["mkfs", "mke2fs", "mkdosfs", "mount", " type "]
+            .iter()
+            .any(|word| text.contains(word))
 }
 
 /// Whether a line makes or mounts a file system.
@@ -123,11 +144,18 @@ fn commands(text: &str) -> Vec<Vec<String>> {
     let separates = |word: &String| matches!(word.as_str(), ";" | "&&" | "||" | "|");
     let command = |words: &[String]| {
         let name = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
-        let known = |name: &str| matches!(name, "mkfs" | "mke2fs" | "mkdosfs" | "mount") || name.starts_with("mkfs.");
+        let known = |name: &str| {
+            matches!(name, "mkfs" | "mke2fs" | "mkdosfs" | "mount") || name.starts_with("mkfs.")
+        };
         let place = words.iter().position(|word| known(&name(word)))?;
-        let begin = words[..place].iter().rposition(|word| word.ends_with(['$', '#', '%', '>'])).map_or(0, |at| at + 1);
+        let begin = words[..place]
+            .iter()
+            .rposition(|word| word.ends_with(['$', '#', '%', '>']))
+            .map_or(0, |at| at + 1);
         // A sentence that begins with the program's name has no device or option behind it.
-        let meant = words[place + 1..].iter().any(|word| word.starts_with(['/', '-']));
+        let meant = words[place + 1..]
+            .iter()
+            .any(|word| word.starts_with(['/', '-']));
         (meant && words[begin..place].iter().all(|word| is_in_front(word))).then(|| {
             let mut words = words[place..].to_vec();
             words[0] = name(&words[0]);
@@ -140,8 +168,12 @@ fn commands(text: &str) -> Vec<Vec<String>> {
 /// The word behind an option, which may be attached to it.
 fn behind(words: &[String], option: &str) -> Option<String> {
     let place = words.iter().position(|word| word.starts_with(option))?;
-    let attached = words[place].strip_prefix(option).filter(|rest| !rest.is_empty());
-    attached.map(str::to_owned).or_else(|| words.get(place + 1).cloned())
+    let attached = words[place]
+        .strip_prefix(option)
+        .filter(|rest| !rest.is_empty());
+    attached
+        .map(str::to_owned)
+        .or_else(|| words.get(place + 1).cloned())
 }
 
 /// Device and type of a line of `mount`: `/dev/sda1 on /mnt type ext4 (rw,relatime)`.
@@ -165,7 +197,10 @@ fn heading(lines: &[SourceLine], at: usize, is_markdown: bool) -> Option<(usize,
     if line.fenced || text.is_empty() || text.len() > LONGEST {
         return None;
     }
-    let near = |at: Option<usize>| at.and_then(|at| lines.get(at)).map_or("", SourceLine::trimmed);
+    let near = |at: Option<usize>| {
+        at.and_then(|at| lines.get(at))
+            .map_or("", SourceLine::trimmed)
+    };
     let alone = near(at.checked_sub(1)).is_empty() && near(at.checked_add(1)).is_empty();
     let named = |level: usize, text: &str| {
         let text = text.trim().trim_end_matches(':').trim();
@@ -185,7 +220,10 @@ fn heading(lines: &[SourceLine], at: usize, is_markdown: bool) -> Option<(usize,
         let inner = text[equals..].strip_suffix(&text[..equals])?;
         return named(equals, inner).filter(|_| !inner.contains('='));
     }
-    if let Some(inner) = text.strip_prefix("**").and_then(|rest| rest.trim_end_matches(':').strip_suffix("**")) {
+    if let Some(inner) = text
+        .strip_prefix("**")
+        .and_then(|rest| rest.trim_end_matches(':').strip_suffix("**"))
+    {
         return named(LEVELS, inner).filter(|_| !inner.contains("**"));
     }
     // A line of `===` or `---` below makes a heading of it, but not of a row of a table.
@@ -201,7 +239,11 @@ fn heading(lines: &[SourceLine], at: usize, is_markdown: bool) -> Option<(usize,
 /// `<h2 id="x">Cards</h2>`
 fn html_heading(text: &str) -> Option<(usize, &str)> {
     let rest = text.strip_prefix("<h")?;
-    let level = rest.chars().next()?.to_digit(10).filter(|level| (1..=6).contains(level))? as usize;
+    let level = rest
+        .chars()
+        .next()?
+        .to_digit(10)
+        .filter(|level| (1..=6).contains(level))? as usize;
     let (_, inner) = rest.split_once('>')?;
     let inner = inner.rsplit_once("</h").map_or(inner, |(inner, _)| inner);
     (!inner.contains('<')).then_some((level, inner))
@@ -223,8 +265,14 @@ mod tests {
     #[test]
     fn headings_are_kept_by_level() {
         assert_eq!(above("a.md", "# A\n## B\n### C\n## D\nx"), ["A", "D"]);
-        assert_eq!(above("a.txt", "## B ##\n**C:**\nx"), ["", "B", "", "", "", "", "C"]);
-        assert_eq!(above("a.html", "<h2 id=\"x\">SD &amp; card</h2>"), ["", "SD &amp; card"]);
+        assert_eq!(
+            above("a.txt", "## B ##\n**C:**\nx"),
+            ["", "B", "", "", "", "", "C"]
+        );
+        assert_eq!(
+            above("a.html", "<h2 id=\"x\">SD &amp; card</h2>"),
+            ["", "SD &amp; card"]
+        );
         assert_eq!(above("a.wiki", "== SD card ==\nx"), ["", "SD card"]);
         assert_eq!(above("a.md", "SSD\n---\nx"), ["", "SSD"]);
     }
@@ -233,7 +281,10 @@ mod tests {
     fn prompts_code_and_rules_are_no_headings() {
         assert_eq!(above("a.txt", "x\n# sync\ny"), [""; 0]);
         assert_eq!(above("a.md", "```\n# sync\n## x\n```\nx"), [""; 0]);
-        assert_eq!(above("a.md", "a | b\n---\n\n***\n#no\n====\nread: io=1\n---\n"), [""; 0]);
+        assert_eq!(
+            above("a.md", "a | b\n---\n\n***\n#no\n====\nread: io=1\n---\n"),
+            [""; 0]
+        );
     }
 
     #[test]
@@ -242,14 +293,33 @@ mod tests {
             let mut tracker = Tracker::default();
             text.lines().for_each(|line| tracker.commands(line));
             let context = tracker.context(&[]);
-            (context.filesystem.unwrap_or_default(), context.device.unwrap_or_default())
+            (
+                context.filesystem.unwrap_or_default(),
+                context.device.unwrap_or_default(),
+            )
         };
         let of = |kind: &str, device: &str| (kind.to_owned(), device.to_owned());
-        assert_eq!(after("$ sudo mkfs.ext4 /dev/sda1\n$ sudo mount /dev/sda1 /mnt"), of("ext4", "/dev/sda1"));
-        assert_eq!(after("# mkfs -t f2fs -f /dev/sda1 && mount /dev/sda1 /mnt"), of("f2fs", "/dev/sda1"));
-        assert_eq!(after("pi@pi:~ $ mkfs.fat -F 32 /dev/sda1; mount /dev/sdb1 /mnt"), of("", "/dev/sdb1"));
-        assert_eq!(after("/dev/mmcblk0p2 on / type ext4 (rw,noatime)"), of("ext4", "/dev/mmcblk0p2"));
-        for prose in ["I made it with mkfs.ext4 /dev/sda1", "the mount is on a type of disk", "mount it"] {
+        assert_eq!(
+            after("$ sudo mkfs.ext4 /dev/sda1\n$ sudo mount /dev/sda1 /mnt"),
+            of("ext4", "/dev/sda1")
+        );
+        assert_eq!(
+            after("# mkfs -t f2fs -f /dev/sda1 && mount /dev/sda1 /mnt"),
+            of("f2fs", "/dev/sda1")
+        );
+        assert_eq!(
+            after("pi@pi:~ $ mkfs.fat -F 32 /dev/sda1; mount /dev/sdb1 /mnt"),
+            of("", "/dev/sdb1")
+        );
+        assert_eq!(
+            after("/dev/mmcblk0p2 on / type ext4 (rw,noatime)"),
+            of("ext4", "/dev/mmcblk0p2")
+        );
+        for prose in [
+            "I made it with mkfs.ext4 /dev/sda1",
+            "the mount is on a type of disk",
+            "mount it",
+        ] {
             assert_eq!(after(prose), of("", ""), "{prose}");
         }
     }

@@ -9,7 +9,8 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
 use hakaru_model::record::{Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{
-    JobProperty, OpReport, Reported, ReportedBlock, ReportedFigure, StatedRate, UnstatedJob, WorkerReport,
+    JobProperty, OpReport, Reported, ReportedBlock, ReportedFigure, StatedRate, UnstatedJob,
+    WorkerReport,
 };
 use hakaru_model::units::{Bytes, Nanos, SizeSuffixes, parse_size};
 use serde::Deserialize;
@@ -118,9 +119,17 @@ pub struct CsvRow {
 /// The mapping that fits the table's own header: its columns have the names that [`Columns`] has for them.
 pub fn mapping_of_header(header: &str) -> Option<ColumnMapping> {
     let cells = cells(header, ',');
-    let has = |name: &str| cells.iter().any(|cell| cell == name).then(|| name.to_owned());
+    let has = |name: &str| {
+        cells
+            .iter()
+            .any(|cell| cell == name)
+            .then(|| name.to_owned())
+    };
     let columns = ColumnNames {
-        target: ["target", "card", "layer"].into_iter().filter_map(has).collect(),
+        target: ["target", "card", "layer"]
+            .into_iter()
+            .filter_map(has)
+            .collect(),
         host: has("host"),
         workload: has("workload"),
         rw: has("rw"),
@@ -135,31 +144,55 @@ pub fn mapping_of_header(header: &str) -> Option<ColumnMapping> {
         source: has("source"),
     };
     let rated = columns.bandwidth.is_some() || columns.iops.is_some();
-    (rated && columns.rw.is_some()).then(|| ColumnMapping { columns, ..ColumnMapping::default() })
+    (rated && columns.rw.is_some()).then(|| ColumnMapping {
+        columns,
+        ..ColumnMapping::default()
+    })
 }
 
 /// Reads the rows of a table; what could not be read is told with its reason.
 pub fn rows(text: &str, mapping: &ColumnMapping) -> (Vec<CsvRow>, Vec<Unread>) {
     let separator = mapping.separator.unwrap_or(',');
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     let (mut rows, mut unread) = (Vec::new(), Vec::new());
     let Some((_, header)) = lines.next() else {
         return (rows, unread);
     };
     let header = cells(header.trim_start_matches('\u{feff}'), separator);
-    for name in mapping.columns.named().filter(|name| !header.contains(name)) {
-        let why = format!("the mapping names a column `{name}`, and the table has none of that name");
-        unread.push(Unread { line: 1, text: header.join(",").shortened(60), why });
+    for name in mapping
+        .columns
+        .named()
+        .filter(|name| !header.contains(name))
+    {
+        let why =
+            format!("the mapping names a column `{name}`, and the table has none of that name");
+        unread.push(Unread {
+            line: 1,
+            text: header.join(",").shortened(60),
+            why,
+        });
     }
     for (index, line) in lines {
         let cells = cells(line, separator);
         let cell = |name: &Option<String>| -> Option<&str> {
-            let place = header.iter().position(|known| Some(known) == name.as_ref())?;
-            cells.get(place).map(|text| text.trim()).filter(|text| !text.is_empty())
+            let place = header
+                .iter()
+                .position(|known| Some(known) == name.as_ref())?;
+            cells
+                .get(place)
+                .map(|text| text.trim())
+                .filter(|text| !text.is_empty())
         };
         match row(index + 1, mapping, &cell) {
             Ok(row) => rows.push(row),
-            Err(why) => unread.push(Unread { line: index + 1, text: line.shortened(60), why }),
+            Err(why) => unread.push(Unread {
+                line: index + 1,
+                text: line.shortened(60),
+                why,
+            }),
         }
     }
     (rows, unread)
@@ -167,9 +200,35 @@ pub fn rows(text: &str, mapping: &ColumnMapping) -> (Vec<CsvRow>, Vec<Unread>) {
 
 impl ColumnNames {
     fn named(&self) -> impl Iterator<Item = &String> {
-        let ColumnNames { target, host, workload, rw, bs, iodepth, bandwidth, bandwidth_deviation, .. } = self;
-        let more = [&self.bandwidth_unit, &self.iops, &self.iops_deviation, &self.runs, &self.source];
-        let single = [host, workload, rw, bs, iodepth, bandwidth, bandwidth_deviation].into_iter().chain(more);
+        let ColumnNames {
+            target,
+            host,
+            workload,
+            rw,
+            bs,
+            iodepth,
+            bandwidth,
+            bandwidth_deviation,
+            ..
+        } = self;
+        let more = [
+            &self.bandwidth_unit,
+            &self.iops,
+            &self.iops_deviation,
+            &self.runs,
+            &self.source,
+        ];
+        let single = [
+            host,
+            workload,
+            rw,
+            bs,
+            iodepth,
+            bandwidth,
+            bandwidth_deviation,
+        ]
+        .into_iter()
+        .chain(more);
         target.iter().chain(single.flatten())
     }
 }
@@ -184,29 +243,44 @@ fn row<'a>(
     let named = mapping.workloads.get(workload);
     let fixed = &mapping.fixed;
     let pick = |own: Option<&str>, of: fn(&WorkloadColumns) -> Option<&String>| {
-        own.map(str::to_owned).or_else(|| named.and_then(of).or_else(|| of(fixed)).cloned())
+        own.map(str::to_owned)
+            .or_else(|| named.and_then(of).or_else(|| of(fixed)).cloned())
     };
     let rw = pick(cell(&columns.rw), |w| w.rw.as_ref());
-    let rw =
-        rw.ok_or_else(|| format!("nothing says what the workload `{workload}` does: give it an rw in the mapping"))?;
+    let rw = rw.ok_or_else(|| {
+        format!("nothing says what the workload `{workload}` does: give it an rw in the mapping")
+    })?;
     // Tables write their words large and small.
     let access = fio::jobs_access(rw.trim().to_ascii_lowercase().as_str())
         .ok_or_else(|| format!("`{rw}` is no rw of fio: there are {}", fio::RW))?;
     let op = match pick(None, |w| w.op.as_ref()) {
-        Some(name) => hakaru_model::reported::op_named(&name).ok_or_else(|| format!("`{name}` is no operation"))?,
-        None => Op::ALL.into_iter().find(|&op| access.does(op)).unwrap_or(Op::Read),
+        Some(name) => hakaru_model::reported::op_named(&name)
+            .ok_or_else(|| format!("`{name}` is no operation"))?,
+        None => Op::ALL
+            .into_iter()
+            .find(|&op| access.does(op))
+            .unwrap_or(Op::Read),
     };
-    let name = if workload.is_empty() { rw.as_str() } else { workload };
+    let name = if workload.is_empty() {
+        rw.as_str()
+    } else {
+        workload
+    };
     let mut job = Job::new(name, Target::Nothing, access);
     let bs = pick(cell(&columns.bs), |w| w.bs.as_ref());
     if let Some(bs) = &bs {
         // Tables say `4k` and mean 4096 bytes.
-        let size = parse_size(bs, SizeSuffixes::Iec).or_else(|_| parse_size(bs, SizeSuffixes::Fio1024));
+        let size =
+            parse_size(bs, SizeSuffixes::Iec).or_else(|_| parse_size(bs, SizeSuffixes::Fio1024));
         job.block = PerOp::all(BlockSize::Fixed(size.map_err(|error| error.to_string())?));
     }
-    let of = |pick: fn(&WorkloadColumns) -> Option<u32>| named.and_then(pick).or_else(|| pick(fixed));
+    let of =
+        |pick: fn(&WorkloadColumns) -> Option<u32>| named.and_then(pick).or_else(|| pick(fixed));
     let depth = match cell(&columns.iodepth) {
-        Some(text) => Some(text.parse().map_err(|_| format!("`{text}` is no queue depth"))?),
+        Some(text) => Some(
+            text.parse()
+                .map_err(|_| format!("`{text}` is no queue depth"))?,
+        ),
         None => of(|w| w.iodepth),
     };
     let direct = named.and_then(|w| w.direct).or(fixed.direct);
@@ -216,10 +290,16 @@ fn row<'a>(
         (JobProperty::Engine, false),
         (JobProperty::Direct, direct.is_some()),
     ];
-    let unstated = stated.into_iter().filter(|(_, stated)| !stated).map(|(property, _)| property).collect();
+    let unstated = stated
+        .into_iter()
+        .filter(|(_, stated)| !stated)
+        .map(|(property, _)| property)
+        .collect();
     let depth = depth.unwrap_or(1);
     if !(1..=DEEPEST).contains(&depth) {
-        return Err(format!("a queue depth of {depth} cannot be: it lies between 1 and {DEEPEST}"));
+        return Err(format!(
+            "a queue depth of {depth} cannot be: it lies between 1 and {DEEPEST}"
+        ));
     }
     job.queue.iodepth = depth;
     job.numjobs = of(|w| w.numjobs).unwrap_or(1).clamp(1, 4096);
@@ -227,7 +307,12 @@ fn row<'a>(
     job.files.direct = direct.unwrap_or(false);
     let mut row = CsvRow {
         line,
-        target: columns.target.iter().filter_map(|name| cell(&Some(name.clone()))).collect::<Vec<_>>().join(" "),
+        target: columns
+            .target
+            .iter()
+            .filter_map(|name| cell(&Some(name.clone())))
+            .collect::<Vec<_>>()
+            .join(" "),
         host: cell(&columns.host).unwrap_or_default().to_owned(),
         source: cell(&columns.source).unwrap_or_default().to_owned(),
         workload: name.to_owned(),
@@ -251,26 +336,43 @@ fn rates<'a>(
 ) -> Result<(), String> {
     let columns = &mapping.columns;
     let runs = match cell(&columns.runs) {
-        Some(text) => match text.parse::<u32>() {
-            Ok(0) => {
-                return Err("it is the mean of 0 runs, which cannot be: give at least 1, or leave it out".to_owned());
+        Some(text) => {
+            match text.parse::<u32>() {
+                Ok(0) => {
+                    return Err("it is the mean of 0 runs, which cannot be: give at least 1, or leave it out".to_owned());
+                }
+                Ok(runs) => runs,
+                Err(_) => return Err(format!("`{text}` is no number of runs")),
             }
-            Ok(runs) => runs,
-            Err(_) => return Err(format!("`{text}` is no number of runs")),
-        },
+        }
         None => 1,
     };
-    let mut figure = |name: &str, column: &Option<String>, unit: Option<&str>| -> Result<Option<Ranged>, String> {
+    let mut figure = |name: &str,
+                      column: &Option<String>,
+                      unit: Option<&str>|
+     -> Result<Option<Ranged>, String> {
         let Some(text) = cell(column) else {
             return Ok(None);
         };
-        let (value, own) = number(text).ok_or_else(|| format!("`{text}` in the column of {name} is no number"))?;
-        let unit = if own.is_empty() { unit.unwrap_or_default() } else { own };
+        let (value, own) =
+            number(text).ok_or_else(|| format!("`{text}` in the column of {name} is no number"))?;
+        let unit = if own.is_empty() {
+            unit.unwrap_or_default()
+        } else {
+            own
+        };
         if name.contains("bandwidth") && unit.is_empty() {
-            return Err(format!("the {name} {text} has no unit: name it in the mapping (bandwidth_unit = \"MB/s\")"));
+            return Err(format!(
+                "the {name} {text} has no unit: name it in the mapping (bandwidth_unit = \"MB/s\")"
+            ));
         }
-        let figure = ReportedFigure { name: name.to_owned(), value, unit: unit.to_owned() };
-        let ranged = Ranged::of(&figure, Kilo::Si).ok_or_else(|| format!("`{unit}` is no unit of {name}"))?;
+        let figure = ReportedFigure {
+            name: name.to_owned(),
+            value,
+            unit: unit.to_owned(),
+        };
+        let ranged = Ranged::of(&figure, Kilo::Si)
+            .ok_or_else(|| format!("`{unit}` is no unit of {name}"))?;
         row.figures.push(figure);
         Ok(Some(ranged))
     };
@@ -283,7 +385,11 @@ fn rates<'a>(
         return Err("it has neither a bandwidth nor IOPS".to_owned());
     }
     let stated = |rate: Option<Ranged>, deviation: Option<Ranged>| {
-        rate.map(|rate| StatedRate { mean: rate.value, deviation: deviation.map(|d| d.value), runs })
+        rate.map(|rate| StatedRate {
+            mean: rate.value,
+            deviation: deviation.map(|d| d.value),
+            runs,
+        })
     };
     row.bytes_per_s = stated(bandwidth, deviation);
     row.iops = stated(iops, iops_deviation);
@@ -291,7 +397,12 @@ fn rates<'a>(
         && block_known
     {
         if let (Some(bandwidth), Some(iops)) = (bandwidth, iops) {
-            row.caveats.extend(fio::rate_contradiction(&row.workload, bandwidth, iops, block));
+            row.caveats.extend(fio::rate_contradiction(
+                &row.workload,
+                bandwidth,
+                iops,
+                block,
+            ));
         }
         // With one block size, either rate follows from the other.
         let follows = |rate: StatedRate, by: f64| StatedRate {
@@ -300,8 +411,12 @@ fn rates<'a>(
             ..rate
         };
         let size = block.0.max(1) as f64;
-        row.iops = row.iops.or_else(|| row.bytes_per_s.map(|rate| follows(rate, 1.0 / size)));
-        row.bytes_per_s = row.bytes_per_s.or_else(|| row.iops.map(|rate| follows(rate, size)));
+        row.iops = row
+            .iops
+            .or_else(|| row.bytes_per_s.map(|rate| follows(rate, 1.0 / size)));
+        row.bytes_per_s = row
+            .bytes_per_s
+            .or_else(|| row.iops.map(|rate| follows(rate, size)));
     }
     Ok(())
 }
@@ -313,17 +428,46 @@ pub fn import(text: &str, mapping: &ColumnMapping) -> (Vec<ImportedRun>, Vec<Unr
 }
 
 fn run(row: CsvRow) -> ImportedRun {
-    let CsvRow { line, target, host, source, workload, job, op, bytes_per_s, iops, caveats, figures, unstated } = row;
+    let CsvRow {
+        line,
+        target,
+        host,
+        source,
+        workload,
+        job,
+        op,
+        bytes_per_s,
+        iops,
+        caveats,
+        figures,
+        unstated,
+    } = row;
     let mut block = ReportedBlock::new("row");
-    for (name, text) in [("target", &target), ("host", &host), ("source", &source), ("workload", &workload)] {
+    for (name, text) in [
+        ("target", &target),
+        ("host", &host),
+        ("source", &source),
+        ("workload", &workload),
+    ] {
         if !text.is_empty() {
             block.word(name, text);
         }
     }
     block.figures = figures;
-    let worker = WorkerRecord { name: workload.clone(), stop: StopReason::Done, ..WorkerRecord::default() };
-    let mut report = WorkerReport { members: job.numjobs, ..WorkerReport::default() };
-    report.ops[op] = OpReport { bytes_per_s, iops, ..OpReport::default() };
+    let worker = WorkerRecord {
+        name: workload.clone(),
+        stop: StopReason::Done,
+        ..WorkerRecord::default()
+    };
+    let mut report = WorkerReport {
+        members: job.numjobs,
+        ..WorkerReport::default()
+    };
+    report.ops[op] = OpReport {
+        bytes_per_s,
+        iops,
+        ..OpReport::default()
+    };
     let phase = PhaseRecord {
         name: workload.clone(),
         started_unix_ms: 0,
@@ -333,8 +477,19 @@ fn run(row: CsvRow) -> ImportedRun {
     };
     ImportedRun {
         format: SourceFormat::Csv,
-        program: if source.is_empty() { "table".to_owned() } else { source },
-        scenario: Scenario { name: workload.clone(), seed: 0, phases: vec![Phase { name: workload, jobs: vec![job] }] },
+        program: if source.is_empty() {
+            "table".to_owned()
+        } else {
+            source
+        },
+        scenario: Scenario {
+            name: workload.clone(),
+            seed: 0,
+            phases: vec![Phase {
+                name: workload,
+                jobs: vec![job],
+            }],
+        },
         path: None,
         label: (!target.is_empty()).then_some(target),
         context: ResultContext::default(),
@@ -345,7 +500,11 @@ fn run(row: CsvRow) -> ImportedRun {
         reported: Reported {
             blocks: vec![block],
             workers: vec![report],
-            unstated: vec![UnstatedJob { phase: 0, job: 0, properties: unstated }],
+            unstated: vec![UnstatedJob {
+                phase: 0,
+                job: 0,
+                properties: unstated,
+            }],
         },
         started_unix_ms: None,
         clock: TimeBasis::Utc,
@@ -389,8 +548,11 @@ mod tests {
 
     fn mapping() -> ColumnMapping {
         let some = |name: &str| Some(name.to_owned());
-        let workload =
-            |rw: &str, bs: &str| WorkloadColumns { rw: some(rw), bs: some(bs), ..WorkloadColumns::default() };
+        let workload = |rw: &str, bs: &str| WorkloadColumns {
+            rw: some(rw),
+            bs: some(bs),
+            ..WorkloadColumns::default()
+        };
         ColumnMapping {
             columns: ColumnNames {
                 target: vec!["card".into(), "layer".into()],
@@ -412,22 +574,49 @@ mod tests {
 
     #[test]
     fn a_row_becomes_a_rate_with_its_runs() {
-        let (rows, unread) =
-            rows(&format!("{HEAD}\"king, ston\",vfat,rand-read-4k,10,7.7,0.1,MiB/s,1973\n"), &mapping());
+        let (rows, unread) = rows(
+            &format!("{HEAD}\"king, ston\",vfat,rand-read-4k,10,7.7,0.1,MiB/s,1973\n"),
+            &mapping(),
+        );
         assert_eq!(unread, []);
         let row = &rows[0];
-        assert_eq!((row.target.as_str(), row.caveats.len()), ("king, ston vfat", 0));
-        assert_eq!(row.bytes_per_s, Some(StatedRate { mean: 7.7 * MIB, deviation: Some(0.1 * MIB), runs: 10 }));
+        assert_eq!(
+            (row.target.as_str(), row.caveats.len()),
+            ("king, ston vfat", 0)
+        );
+        assert_eq!(
+            row.bytes_per_s,
+            Some(StatedRate {
+                mean: 7.7 * MIB,
+                deviation: Some(0.1 * MIB),
+                runs: 10
+            })
+        );
         assert_eq!(row.iops.unwrap().mean, 1973.0);
     }
 
     #[test]
     fn a_unit_slip_is_found_by_the_other_column() {
-        let (wrong, _) = rows(&format!("{HEAD}kingston,vfat,rand-read-4k,10,7.7,0,KB/s,1973\n"), &mapping());
+        let (wrong, _) = rows(
+            &format!("{HEAD}kingston,vfat,rand-read-4k,10,7.7,0,KB/s,1973\n"),
+            &mapping(),
+        );
         let text = wrong[0].caveats[0].to_string();
-        assert!(text.contains("7.70 kB/s") && text.contains("8.08 MB/s") && text.contains("one prefix off"), "{text}");
-        let (rows, _) = rows(&format!("{HEAD}kingston,vfat,rand-read-4k,10,7.7,0,MB/s,1973\n"), &mapping());
-        assert!(rows[0].caveats[0].to_string().contains("MiB/s for MB/s"), "{:?}", rows[0].caveats);
+        assert!(
+            text.contains("7.70 kB/s")
+                && text.contains("8.08 MB/s")
+                && text.contains("one prefix off"),
+            "{text}"
+        );
+        let (rows, _) = rows(
+            &format!("{HEAD}kingston,vfat,rand-read-4k,10,7.7,0,MB/s,1973\n"),
+            &mapping(),
+        );
+        assert!(
+            rows[0].caveats[0].to_string().contains("MiB/s for MB/s"),
+            "{:?}",
+            rows[0].caveats
+        );
     }
 
     #[test]
@@ -438,10 +627,18 @@ mod tests {
         let (rows, unread) = rows(&text, &mapping());
         assert!(rows.is_empty());
         let why: Vec<&str> = unread.iter().map(|u| u.why.as_str()).collect();
-        assert!(why[0].contains("`other`") && why[1].contains("`nan`") && why[2].contains("no unit"), "{why:?}");
+        assert!(
+            why[0].contains("`other`") && why[1].contains("`nan`") && why[2].contains("no unit"),
+            "{why:?}"
+        );
         assert!(why[3].contains("`many`") && why.len() == 5, "{why:?}");
-        let strange =
-            ColumnMapping { columns: ColumnNames { iops: Some("IO/s".into()), ..mapping().columns }, ..mapping() };
+        let strange = ColumnMapping {
+            columns: ColumnNames {
+                iops: Some("IO/s".into()),
+                ..mapping().columns
+            },
+            ..mapping()
+        };
         assert!(rows_unread(HEAD, &strange)[0].why.contains("`IO/s`"));
     }
 
@@ -454,12 +651,21 @@ mod tests {
     fn what_is_no_rw_depth_or_count_is_no_row() {
         let text = "target,rw,bs,iodepth,runs,iops\n\
             a,RandRead,4k,4,2,5\na,randraed,4k,1,1,5\na,read,4k,deep,1,5\na,read,4k,0,1,5\na,read,4k,1,0,5\n";
-        let (rows, unread) = rows(text, &mapping_of_header(text.lines().next().unwrap()).unwrap());
+        let (rows, unread) = rows(
+            text,
+            &mapping_of_header(text.lines().next().unwrap()).unwrap(),
+        );
         assert_eq!(rows.len(), 1);
         assert!(rows[0].job.access.random && rows[0].job.queue.iodepth == 4);
         let why: Vec<&str> = unread.iter().map(|u| u.why.as_str()).collect();
-        assert!(why[0].contains("`randraed`") && why[0].contains("randread,"), "{why:?}");
-        assert!(why[1].contains("`deep`") && why[2].contains("between 1 and 32768"), "{why:?}");
+        assert!(
+            why[0].contains("`randraed`") && why[0].contains("randread,"),
+            "{why:?}"
+        );
+        assert!(
+            why[1].contains("`deep`") && why[2].contains("between 1 and 32768"),
+            "{why:?}"
+        );
         assert!(why[3].contains("0 runs") && why.len() == 4, "{why:?}");
     }
 
@@ -469,7 +675,16 @@ mod tests {
         let mapping = mapping_of_header(text.lines().next().unwrap()).unwrap();
         let (runs, unread) = import(text, &mapping);
         assert_eq!((runs.len(), unread.len()), (1, 0));
-        assert_eq!(runs[0].reported.workers[0].ops.write.iops.unwrap().mean.round(), 366.0);
+        assert_eq!(
+            runs[0].reported.workers[0]
+                .ops
+                .write
+                .iops
+                .unwrap()
+                .mean
+                .round(),
+            366.0
+        );
         assert_eq!(mapping_of_header("a,b,c"), None);
     }
 }

@@ -27,9 +27,14 @@ const QUOTED: usize = 3;
 
 /// Physical lines with their numbers; those of a mail that a mail program encoded (quoted-printable) decoded and joined.
 fn physical_lines(text: &str) -> Vec<(usize, Cow<'_, str>)> {
-    let mut lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).zip(1..);
+    let mut lines = text
+        .split('\n')
+        .map(|line| line.strip_suffix('\r').unwrap_or(line))
+        .zip(1..);
     if text.matches("=3D").take(QUOTED).count() < QUOTED {
-        return lines.map(|(line, number)| (number, Cow::Borrowed(line))).collect();
+        return lines
+            .map(|(line, number)| (number, Cow::Borrowed(line)))
+            .collect();
     }
     let mut decoded = Vec::new();
     while let Some((line, number)) = lines.next() {
@@ -51,7 +56,11 @@ fn unescaped(text: &str) -> String {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        let hex = |place: usize| bytes.get(place).and_then(|digit| char::from(*digit).to_digit(16));
+        let hex = |place: usize| {
+            bytes
+                .get(place)
+                .and_then(|digit| char::from(*digit).to_digit(16))
+        };
         match hex(at + 1).zip(hex(at + 2)).filter(|_| byte == b'=') {
             Some((high, low)) => {
                 out.push((high * 16 + low) as u8);
@@ -77,7 +86,11 @@ pub(super) fn lines(text: &str) -> Vec<SourceLine> {
             if is_fence(text) {
                 fenced = !fenced;
             } else {
-                lines.push(SourceLine { number, text: text.to_owned(), fenced });
+                lines.push(SourceLine {
+                    number,
+                    text: text.to_owned(),
+                    fenced,
+                });
             }
         }
     }
@@ -118,8 +131,15 @@ fn unquoted(text: &str) -> &str {
 /// `2024-05-01T10:00:00.1234567Z `. What stands behind may be indented on purpose.
 fn unlogged(text: &str) -> &str {
     for channel in ["[stdout]", "[stderr]"] {
-        if let Some((front, rest)) = text.split_once(channel).filter(|(front, _)| front.len() < 60) {
-            return if front.contains(['=', ';', '{']) { text } else { rest.strip_prefix(' ').unwrap_or(rest) };
+        if let Some((front, rest)) = text
+            .split_once(channel)
+            .filter(|(front, _)| front.len() < 60)
+        {
+            return if front.contains(['=', ';', '{']) {
+                text
+            } else {
+                rest.strip_prefix(' ').unwrap_or(rest)
+            };
         }
     }
     let shape = |byte: u8| if byte.is_ascii_digit() { b'0' } else { byte };
@@ -147,28 +167,49 @@ mod tests {
     #[test]
     fn what_was_put_around_a_text_is_taken_off() {
         let pasted = "\u{feff}> > a: (g=0)\n>   b\n```text\n    c  \n```\r\n\u{1b}[1;32md\u{1b}[0m\n>=64\nold\rnew\n";
-        assert_eq!(texts(pasted), ["a: (g=0)", "  b", "    c", "d", ">=64", "old", "new", ""]);
+        assert_eq!(
+            texts(pasted),
+            ["a: (g=0)", "  b", "    c", "d", ">=64", "old", "new", ""]
+        );
     }
 
     #[test]
     fn what_a_log_put_in_front_is_taken_off() {
-        let logged =
-            "12:09:01 DEBUG| [stdout] a: (g=0)\n12:09:01 DEBUG| [stdout]   b\n2024-05-01T10:00:00.1234567Z   c\n";
+        let logged = "12:09:01 DEBUG| [stdout] a: (g=0)\n12:09:01 DEBUG| [stdout]   b\n2024-05-01T10:00:00.1234567Z   c\n";
         assert_eq!(texts(logged), ["a: (g=0)", "  b", "  c", ""]);
-        assert_eq!(texts("x=1 [stdout] y\n2024-05-01 10:00"), ["x=1 [stdout] y", "2024-05-01 10:00"]);
+        assert_eq!(
+            texts("x=1 [stdout] y\n2024-05-01 10:00"),
+            ["x=1 [stdout] y", "2024-05-01 10:00"]
+        );
     }
 
     #[test]
     fn mails_that_were_encoded_are_decoded() {
         let mail = "  read: IOPS=3D22, BW=3D22.7MiB/s =\n(23.8MB/s)\r\n    lat (=C2=B5sec): min=3D1=\r\n5, x=Z1\n";
-        assert_eq!(texts(mail), ["  read: IOPS=22, BW=22.7MiB/s (23.8MB/s)", "    lat (µsec): min=15, x=Z1", ""]);
-        assert_eq!(lines(mail).iter().map(|line| line.number).collect::<Vec<_>>(), [1, 3, 5]);
+        assert_eq!(
+            texts(mail),
+            [
+                "  read: IOPS=22, BW=22.7MiB/s (23.8MB/s)",
+                "    lat (µsec): min=15, x=Z1",
+                ""
+            ]
+        );
+        assert_eq!(
+            lines(mail)
+                .iter()
+                .map(|line| line.number)
+                .collect::<Vec<_>>(),
+            [1, 3, 5]
+        );
         assert_eq!(texts("a=3D\nb="), ["a=3D", "b="]);
     }
 
     #[test]
     fn lines_keep_their_numbers() {
-        let numbers: Vec<usize> = lines("a\n```\nb\rc").iter().map(|line| line.number).collect();
+        let numbers: Vec<usize> = lines("a\n```\nb\rc")
+            .iter()
+            .map(|line| line.number)
+            .collect();
         assert_eq!(numbers, [1, 3, 3]);
     }
 }

@@ -99,7 +99,11 @@ pub struct Unread {
 
 impl Unread {
     fn new(line: &SourceLine, why: &str) -> Unread {
-        Unread { line: line.number, text: line.trimmed().shortened(60), why: why.to_owned() }
+        Unread {
+            line: line.number,
+            text: line.trimmed().shortened(60),
+            why: why.to_owned(),
+        }
     }
 }
 
@@ -151,10 +155,20 @@ pub struct ImportedRun {
 impl ImportedRun {
     /// What is known of the thing under test.
     pub fn identity(&self, label: Option<&str>) -> Identity {
-        let raw = self.path.as_ref().is_some_and(|path| path.starts_with("/dev"));
+        let raw = self
+            .path
+            .as_ref()
+            .is_some_and(|path| path.starts_with("/dev"));
         let made = self.context.filesystem.as_deref().filter(|_| !raw);
-        let filesystem = made.or(self.path.as_ref().filter(|_| !raw).map(|_| Filesystem::UNNAMED));
-        let filesystem = filesystem.map(|kind| Filesystem { fs_type: kind.to_owned(), ..Filesystem::default() });
+        let filesystem = made.or(self
+            .path
+            .as_ref()
+            .filter(|_| !raw)
+            .map(|_| Filesystem::UNNAMED));
+        let filesystem = filesystem.map(|kind| Filesystem {
+            fs_type: kind.to_owned(),
+            ..Filesystem::default()
+        });
         Identity {
             path: self.path.clone().unwrap_or_default(),
             kind: match (&self.path, raw) {

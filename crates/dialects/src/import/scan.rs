@@ -7,7 +7,9 @@ use super::context::{self, Tracker};
 use super::fio::interim::{REPLACED, State, terse_runs};
 use super::fio::{jobs, json, logs, terse, text};
 use super::lines::{SourceLine, lines};
-use super::{FoundRun, ImportResult, ImportedRun, SourceFormat, SourceText, Unread, fio, iozone, simple};
+use super::{
+    FoundRun, ImportResult, ImportedRun, SourceFormat, SourceText, Unread, fio, iozone, simple,
+};
 use hakaru_model::caveat::Caveat;
 use logs::LogFile;
 use std::collections::BTreeMap;
@@ -15,18 +17,33 @@ use std::collections::BTreeMap;
 /// Reads all results in some sources. Never fails: what is no result is passed over, and what looks like one and cannot
 /// be read is told with its reason.
 pub fn import(sources: &[SourceText<'_>]) -> ImportResult {
-    let mut found = ImportResult { other_lines: vec![0; sources.len()], ..ImportResult::default() };
+    let mut found = ImportResult {
+        other_lines: vec![0; sources.len()],
+        ..ImportResult::default()
+    };
     let mut log_files: BTreeMap<String, Vec<LogFile<'_>>> = BTreeMap::new();
     for (index, source) in sources.iter().enumerate() {
         match logs::name(source.name).filter(|_| logs::is_log(source.text)) {
             Some((prefix, job, kind)) => {
-                let file = LogFile { source: index, job, kind, text: source.text };
-                let folder = source.name.rsplit_once('/').map_or("", |(folder, _)| folder);
-                log_files.entry(format!("{folder}/{prefix}")).or_default().push(file);
+                let file = LogFile {
+                    source: index,
+                    job,
+                    kind,
+                    text: source.text,
+                };
+                let folder = source
+                    .name
+                    .rsplit_once('/')
+                    .map_or("", |(folder, _)| folder);
+                log_files
+                    .entry(format!("{folder}/{prefix}"))
+                    .or_default()
+                    .push(file);
             }
             None if logs::is_of_histograms(source.name) => {
                 let why = "logs of histograms are not read: json+ of fio holds the same over the whole run".to_owned();
-                let text = super::Shorten::shortened(source.text.lines().next().unwrap_or_default(), 60);
+                let text =
+                    super::Shorten::shortened(source.text.lines().next().unwrap_or_default(), 60);
                 found.unread.push((index, Unread { line: 1, text, why }));
             }
             None => {
@@ -37,7 +54,10 @@ pub fn import(sources: &[SourceText<'_>]) -> ImportResult {
     }
     for (prefix, files) in &log_files {
         let source = files.iter().map(|file| file.source).min().unwrap_or(0);
-        found.runs.push(FoundRun { source, run: logs::read(prefix, files) });
+        found.runs.push(FoundRun {
+            source,
+            run: logs::read(prefix, files),
+        });
     }
     found.runs.sort_by_key(|run| run.source);
     found
@@ -151,13 +171,20 @@ impl<'a> SourceScanner<'a> {
 
     fn give_up_head(&mut self) {
         if let Some((line, _)) = self.head.take() {
-            self.complain(line.number, line.trimmed(), "fio began here, and its results are missing");
+            self.complain(
+                line.number,
+                line.trimmed(),
+                "fio began here, and its results are missing",
+            );
         }
     }
 
     fn add(&mut self, mut run: ImportedRun) {
         run.context = self.tracker.context(&run.reported.blocks);
-        self.found.runs.push(FoundRun { source: self.source, run });
+        self.found.runs.push(FoundRun {
+            source: self.source,
+            run,
+        });
     }
 
     /// Takes a run back, in whose place a later state of it comes.
@@ -165,11 +192,17 @@ impl<'a> SourceScanner<'a> {
         self.found.runs.remove(run);
         let places = self.interim.iter_mut().map(|last| &mut last.run);
         let places = places.chain(self.interim_json.iter_mut().map(|last| &mut last.run));
-        places.filter(|place| **place > run).for_each(|place| *place -= 1);
+        places
+            .filter(|place| **place > run)
+            .for_each(|place| *place -= 1);
     }
 
     fn complain(&mut self, line: usize, text: &str, why: &str) {
-        let unread = Unread { line, text: super::Shorten::shortened(text, 60), why: why.to_owned() };
+        let unread = Unread {
+            line,
+            text: super::Shorten::shortened(text, 60),
+            why: why.to_owned(),
+        };
         self.found.unread.push((self.source, unread));
     }
 
@@ -178,20 +211,30 @@ impl<'a> SourceScanner<'a> {
             return false;
         }
         let near = self.lines[self.at..].iter().take(4);
-        if !near.clone().any(|line| line.text.contains("\"fio version\"") || line.text.contains("\"jobs\"")) {
+        if !near
+            .clone()
+            .any(|line| line.text.contains("\"fio version\"") || line.text.contains("\"jobs\""))
+        {
             return false;
         }
         let joined = self.joined.get_or_insert_with(|| Joined::of(&self.lines));
         let rest = joined.text[joined.starts[self.at]..].trim_start();
         let number = self.lines[self.at].number;
         let Some(object) = json::object(rest) else {
-            self.complain(number, text, "this looks like JSON of fio and is none that can be read");
+            self.complain(
+                number,
+                text,
+                "this looks like JSON of fio and is none that can be read",
+            );
             self.broken_json += 1;
             self.at += 1;
             return true;
         };
         let used = rest[..object.len].matches('\n').count() + 1;
-        let last = self.lines.get(self.at + used - 1).map_or(number, |line| line.number);
+        let last = self
+            .lines
+            .get(self.at + used - 1)
+            .map_or(number, |line| line.number);
         self.finish_json(json::read(object, (number, last)), text);
         self.at += used;
         true
@@ -200,9 +243,17 @@ impl<'a> SourceScanner<'a> {
     fn finish_json(&mut self, mut raw: fio::Raw, text: &str) {
         let (number, state) = (raw.lines.0, State::of(&raw));
         let mut command = self.commands.fio.take();
-        if let Some(last) = self.interim_json.take().filter(|last| last.state.is_before(&state)) {
+        if let Some(last) = self
+            .interim_json
+            .take()
+            .filter(|last| last.state.is_before(&state))
+        {
             self.remove(last.run);
-            raw.unread.push(Unread { line: last.line, text: String::new(), why: REPLACED.to_owned() });
+            raw.unread.push(Unread {
+                line: last.line,
+                text: String::new(),
+                why: REPLACED.to_owned(),
+            });
             command = command.or(last.command);
         }
         if let (Err(why), Some(words)) = (&raw.asked, &command)
@@ -212,7 +263,12 @@ impl<'a> SourceScanner<'a> {
         }
         match fio::finish(raw) {
             Some(run) => {
-                self.interim_json = Some(InterimJson { state, run: self.found.runs.len(), line: number, command });
+                self.interim_json = Some(InterimJson {
+                    state,
+                    run: self.found.runs.len(),
+                    line: number,
+                    command,
+                });
                 self.add(run);
             }
             None => self.complain(number, text, "this JSON of fio holds no job"),
@@ -224,26 +280,43 @@ impl<'a> SourceScanner<'a> {
             return false;
         };
         let rest = &self.lines[self.at..];
-        let used = rest.iter().take_while(|line| terse::version(&line.text) == Some(version)).count();
+        let used = rest
+            .iter()
+            .take_while(|line| terse::version(&line.text) == Some(version))
+            .count();
         let end = self.at + used;
-        let asked = self.commands.fio.take().map_or(Err(String::new()), |words| jobs::command(&words));
+        let asked = self
+            .commands
+            .fio
+            .take()
+            .map_or(Err(String::new()), |words| jobs::command(&words));
         for found in terse_runs(&rest[..used], asked.as_ref().ok()) {
             let lines = &self.lines[self.at..end];
             let mut raw = terse::read(&lines[found.lines.clone()]);
             raw.asked.clone_from(&asked);
             if let Some(place) = found.replaced {
                 let line = lines[place].number;
-                raw.unread.push(Unread { line, text: String::new(), why: REPLACED.to_owned() });
+                raw.unread.push(Unread {
+                    line,
+                    text: String::new(),
+                    why: REPLACED.to_owned(),
+                });
             }
             let number = lines[found.lines.start].number;
             match fio::finish(raw) {
                 Some(mut run) => {
                     let what = "whether lines of the same job are clones that ran together or runs one after another: \
                                 they were added up";
-                    run.caveats.extend(found.unclear.then(|| Caveat::Unstated { what: what.to_owned() }));
+                    run.caveats.extend(found.unclear.then(|| Caveat::Unstated {
+                        what: what.to_owned(),
+                    }));
                     self.add(run);
                 }
-                None => self.complain(number, text, "this looks like a terse line of fio and holds no result"),
+                None => self.complain(
+                    number,
+                    text,
+                    "this looks like a terse line of fio and holds no result",
+                ),
             }
         }
         self.at = end;
@@ -280,18 +353,32 @@ impl<'a> SourceScanner<'a> {
     fn text_reader(&mut self) -> text::Reader {
         let line = self.lines[self.at].trimmed();
         let pid = text::pid(line).filter(|pid| *pid != "0");
-        let interim = self.interim.take().filter(|last| pid == Some(last.pid.as_str()));
+        let interim = self
+            .interim
+            .take()
+            .filter(|last| pid == Some(last.pid.as_str()));
         match self.head.take() {
             Some((_, reader)) if text::is_report(line) => return reader,
             head => self.head = head,
         }
         self.give_up_head();
-        let Some(Interim { run, line, mut head, command, .. }) = interim else {
+        let Some(Interim {
+            run,
+            line,
+            mut head,
+            command,
+            ..
+        }) = interim
+        else {
             return text::Reader::default();
         };
         self.remove(run);
         self.commands.fio = command;
-        head.unread.push(Unread { line, text: String::new(), why: REPLACED.to_owned() });
+        head.unread.push(Unread {
+            line,
+            text: String::new(),
+            why: REPLACED.to_owned(),
+        });
         head
     }
 
@@ -301,7 +388,11 @@ impl<'a> SourceScanner<'a> {
         let asked = command.as_deref().map_or(Err(String::new()), jobs::command);
         if reader.commas {
             let why = "the comma of a locale was read as the decimal point".to_owned();
-            reader.unread.push(Unread { line: lines.0, text: String::new(), why });
+            reader.unread.push(Unread {
+                line: lines.0,
+                text: String::new(),
+                why,
+            });
         }
         let pid = reader.pid();
         let head = reader.head_alone();
@@ -319,7 +410,13 @@ impl<'a> SourceScanner<'a> {
             lines,
         });
         if let Some(run) = run {
-            self.interim = pid.map(|pid| Interim { pid, run: self.found.runs.len(), line: lines.0, head, command });
+            self.interim = pid.map(|pid| Interim {
+                pid,
+                run: self.found.runs.len(),
+                line: lines.0,
+                head,
+                command,
+            });
             self.add(run);
         }
     }
@@ -343,8 +440,15 @@ impl<'a> SourceScanner<'a> {
                 self.at += used;
             }
             None => {
-                let (number, text) = (self.lines[self.at].number, self.lines[self.at].trimmed().to_owned());
-                self.complain(number, &text, "iozone began here, and its results are missing");
+                let (number, text) = (
+                    self.lines[self.at].number,
+                    self.lines[self.at].trimmed().to_owned(),
+                );
+                self.complain(
+                    number,
+                    &text,
+                    "iozone began here, and its results are missing",
+                );
                 self.at += 1;
             }
         }
@@ -358,8 +462,15 @@ impl<'a> SourceScanner<'a> {
                 self.at += used;
             }
             None => {
-                let (number, text) = (self.lines[self.at].number, self.lines[self.at].trimmed().to_owned());
-                self.complain(number, &text, "`… MB in … seconds = … MB/sec` is expected of hdparm");
+                let (number, text) = (
+                    self.lines[self.at].number,
+                    self.lines[self.at].trimmed().to_owned(),
+                );
+                self.complain(
+                    number,
+                    &text,
+                    "`… MB in … seconds = … MB/sec` is expected of hdparm",
+                );
                 self.at += 1;
             }
         }
@@ -385,22 +496,35 @@ impl<'a> SourceScanner<'a> {
         if self.at < self.dd_results {
             return false;
         }
-        let other = |line: &SourceLine| !line.trimmed().is_empty() && !simple::is_dd(line.trimmed());
+        let other =
+            |line: &SourceLine| !line.trimmed().is_empty() && !simple::is_dd(line.trimmed());
         let rest = &self.lines[self.at + 1..];
         let end = self.at + 1 + rest.iter().position(other).unwrap_or(rest.len());
-        if self.lines.get(end).and_then(|line| simple::records(line.trimmed())).is_none() {
+        if self
+            .lines
+            .get(end)
+            .and_then(|line| simple::records(line.trimmed()))
+            .is_none()
+        {
             self.dd_results = end;
             return false;
         }
         let line = self.lines[self.at].clone();
-        self.complain(line.number, line.trimmed(), "dd had come so far, and went on");
+        self.complain(
+            line.number,
+            line.trimmed(),
+            "dd had come so far, and went on",
+        );
         self.at = end;
         true
     }
 
     /// A command line of fio, dd or iozone, or a line that hdparm or dd print in front of their results.
     fn command(&mut self, text: &str) -> bool {
-        if let Some(device) = text.strip_suffix(':').filter(|name| name.starts_with("/dev/") && !name.contains(' ')) {
+        if let Some(device) = text
+            .strip_suffix(':')
+            .filter(|name| name.starts_with("/dev/") && !name.contains(' '))
+        {
             self.commands.device = Some(device.to_owned());
             self.at += 1;
             return true;
@@ -410,7 +534,11 @@ impl<'a> SourceScanner<'a> {
             self.at += 1;
             return true;
         }
-        let mut pieces: Vec<&str> = self.lines[self.at..].iter().take(40).map(|line| line.trimmed()).collect();
+        let mut pieces: Vec<&str> = self.lines[self.at..]
+            .iter()
+            .take(40)
+            .map(|line| line.trimmed())
+            .collect();
         if let Some(command) = text.strip_prefix("Command line used: ") {
             pieces = vec![command];
         }
@@ -429,7 +557,10 @@ impl<'a> SourceScanner<'a> {
 
 impl Joined {
     fn of(lines: &[SourceLine]) -> Joined {
-        let mut joined = Joined { text: String::new(), starts: Vec::with_capacity(lines.len()) };
+        let mut joined = Joined {
+            text: String::new(),
+            starts: Vec::with_capacity(lines.len()),
+        };
         for line in lines {
             if !joined.starts.is_empty() {
                 joined.text.push('\n');
@@ -449,9 +580,15 @@ fn missing(reader: &text::Reader) -> Option<String> {
         last_report = Some(report);
     }
     let report = last_report?;
-    let group = reader.blocks.iter().any(|block| block.name == "group" && !block.blocks.is_empty());
+    let group = reader
+        .blocks
+        .iter()
+        .any(|block| block.name == "group" && !block.blocks.is_empty());
     let parts = ["cpu", "IO depths", "submit", "complete", "issued"];
-    let absent: Vec<&str> = parts.into_iter().filter(|name| report.part(name).is_none()).collect();
+    let absent: Vec<&str> = parts
+        .into_iter()
+        .filter(|name| report.part(name).is_none())
+        .collect();
     match (absent.is_empty(), group) {
         (true, true) => None,
         (true, false) => Some("the summary of its groups".to_owned()),

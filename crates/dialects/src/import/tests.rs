@@ -5,20 +5,62 @@ use hakaru_model::caveat::Caveat;
 
 /// Published results of fio 3.12 to 3.39.
 const LOGS: [(&str, &str); 14] = [
-    ("f2fs-blog-ext4-1.txt", include_str!("../../tests/logs/f2fs-blog-ext4-1.txt")),
-    ("f2fs-blog-ext4-2.txt", include_str!("../../tests/logs/f2fs-blog-ext4-2.txt")),
-    ("f2fs-blog-f2fs-1.txt", include_str!("../../tests/logs/f2fs-blog-f2fs-1.txt")),
-    ("f2fs-blog-f2fs-2.txt", include_str!("../../tests/logs/f2fs-blog-f2fs-2.txt")),
-    ("pi5-1-seqrw-microsd.txt", include_str!("../../tests/logs/pi5-1-seqrw-microsd.txt")),
-    ("pi5-1-seqrw-ssd.txt", include_str!("../../tests/logs/pi5-1-seqrw-ssd.txt")),
-    ("pi5-2-randread-microsd.txt", include_str!("../../tests/logs/pi5-2-randread-microsd.txt")),
-    ("pi5-2-randread-ssd.txt", include_str!("../../tests/logs/pi5-2-randread-ssd.txt")),
-    ("pi5-3-fsync-microsd.txt", include_str!("../../tests/logs/pi5-3-fsync-microsd.txt")),
-    ("pi5-3-fsync-ssd.txt", include_str!("../../tests/logs/pi5-3-fsync-ssd.txt")),
-    ("pi5-4-sustain-microsd.txt", include_str!("../../tests/logs/pi5-4-sustain-microsd.txt")),
-    ("pi5-4-sustain-ssd.txt", include_str!("../../tests/logs/pi5-4-sustain-ssd.txt")),
-    ("sdio-1bit.txt", include_str!("../../tests/logs/sdio-1bit.txt")),
-    ("sdio-4bit.txt", include_str!("../../tests/logs/sdio-4bit.txt")),
+    (
+        "f2fs-blog-ext4-1.txt",
+        include_str!("../../tests/logs/f2fs-blog-ext4-1.txt"),
+    ),
+    (
+        "f2fs-blog-ext4-2.txt",
+        include_str!("../../tests/logs/f2fs-blog-ext4-2.txt"),
+    ),
+    (
+        "f2fs-blog-f2fs-1.txt",
+        include_str!("../../tests/logs/f2fs-blog-f2fs-1.txt"),
+    ),
+    (
+        "f2fs-blog-f2fs-2.txt",
+        include_str!("../../tests/logs/f2fs-blog-f2fs-2.txt"),
+    ),
+    (
+        "pi5-1-seqrw-microsd.txt",
+        include_str!("../../tests/logs/pi5-1-seqrw-microsd.txt"),
+    ),
+    (
+        "pi5-1-seqrw-ssd.txt",
+        include_str!("../../tests/logs/pi5-1-seqrw-ssd.txt"),
+    ),
+    (
+        "pi5-2-randread-microsd.txt",
+        include_str!("../../tests/logs/pi5-2-randread-microsd.txt"),
+    ),
+    (
+        "pi5-2-randread-ssd.txt",
+        include_str!("../../tests/logs/pi5-2-randread-ssd.txt"),
+    ),
+    (
+        "pi5-3-fsync-microsd.txt",
+        include_str!("../../tests/logs/pi5-3-fsync-microsd.txt"),
+    ),
+    (
+        "pi5-3-fsync-ssd.txt",
+        include_str!("../../tests/logs/pi5-3-fsync-ssd.txt"),
+    ),
+    (
+        "pi5-4-sustain-microsd.txt",
+        include_str!("../../tests/logs/pi5-4-sustain-microsd.txt"),
+    ),
+    (
+        "pi5-4-sustain-ssd.txt",
+        include_str!("../../tests/logs/pi5-4-sustain-ssd.txt"),
+    ),
+    (
+        "sdio-1bit.txt",
+        include_str!("../../tests/logs/sdio-1bit.txt"),
+    ),
+    (
+        "sdio-4bit.txt",
+        include_str!("../../tests/logs/sdio-4bit.txt"),
+    ),
 ];
 
 fn read(name: &str, text: &str) -> ImportResult {
@@ -34,7 +76,10 @@ fn only(name: &str, text: &str) -> ImportedRun {
 /// Lines without blanks, those that hold nothing left out.
 fn squeezed(text: &str) -> Vec<String> {
     let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join("");
-    text.lines().map(line).filter(|line| !line.is_empty()).collect()
+    text.lines()
+        .map(line)
+        .filter(|line| !line.is_empty())
+        .collect()
 }
 
 #[test]
@@ -42,14 +87,22 @@ fn published_logs_are_printed_back_line_by_line() {
     for (name, text) in LOGS {
         let run = only(name, text);
         assert_eq!(run.unread, [], "{name}");
-        let start = text.lines().position(|line| line.contains(": (g=0)")).unwrap();
+        let start = text
+            .lines()
+            .position(|line| line.contains(": (g=0)"))
+            .unwrap();
         let theirs: Vec<&str> = text.lines().skip(start).collect();
         let ours = fio::print(&run.reported, &run.program);
         assert_eq!(squeezed(&ours), squeezed(&theirs.join("\n")), "{name}");
         if !name.starts_with("f2fs") {
             // Published with their blanks; only those at the ends of lines are not compared.
-            let exact =
-                |text: &str| text.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n");
+            let exact = |text: &str| {
+                text.lines()
+                    .map(str::trim_end)
+                    .filter(|l| !l.is_empty())
+                    .collect::<Vec<_>>()
+                    .join("\n")
+            };
             assert_eq!(exact(&ours), exact(&theirs.join("\n")), "{name}");
         }
     }
@@ -76,11 +129,17 @@ fn summary(run: &ImportedRun) -> String {
                     clat.max,
                     clat.mean().unwrap_or(0.0),
                     clat.deviation().unwrap_or(0.0),
-                    percentiles.iter().find(|p| p.share.percent() == 99.0).map(|p| p.value.0),
+                    percentiles
+                        .iter()
+                        .find(|p| p.share.percent() == 99.0)
+                        .map(|p| p.value.0),
                     done.bw_samples.count,
                     done.bw_samples.mean().unwrap_or(0.0),
                     worker.sync.stat.count,
-                    more.sync.iter().find(|p| p.share.percent() == 99.9).map(|p| p.value.0)
+                    more.sync
+                        .iter()
+                        .find(|p| p.share.percent() == 99.9)
+                        .map(|p| p.value.0)
                 );
             }
         }
@@ -95,8 +154,16 @@ fn published_logs_become_records() {
         let run = only(name, log);
         text += &summary(&run);
         let job = &run.scenario.phases[0].jobs[0];
-        assert!(job.files.direct && run.path.is_some() && run.started_unix_ms.is_some(), "{name}");
-        assert!(run.phases[0].workers.iter().all(|w| w.ops.iter().all(|(_, op)| op.clat.histogram.is_none())));
+        assert!(
+            job.files.direct && run.path.is_some() && run.started_unix_ms.is_some(),
+            "{name}"
+        );
+        assert!(
+            run.phases[0]
+                .workers
+                .iter()
+                .all(|w| w.ops.iter().all(|(_, op)| op.clat.histogram.is_none()))
+        );
         let expected = if name.starts_with("pi5-4") { 1 } else { 0 };
         assert_eq!(run.caveats.len(), expected, "{name}: {:?}", run.caveats);
     }
@@ -105,14 +172,25 @@ fn published_logs_become_records() {
 
 #[test]
 fn results_are_found_wherever_they_were_pasted() {
-    let quoted: String = LOGS[12].1.lines().map(|line| format!("> {line}\n")).collect();
-    let indented: String = LOGS[8].1.lines().map(|line| format!("    {line}\n")).collect();
+    let quoted: String = LOGS[12]
+        .1
+        .lines()
+        .map(|line| format!("> {line}\n"))
+        .collect();
+    let indented: String = LOGS[8]
+        .1
+        .lines()
+        .map(|line| format!("    {line}\n"))
+        .collect();
     let text = format!(
         "# A comparison\n\nI ran it like this, see below.\n\n{quoted}\n> Nice, mine says:\n\n```\n{}```\n\nand\n\n{indented}\nBest regards\n",
         LOGS[13].1
     );
     let found = read("mail.md", &text);
-    assert_eq!((found.runs.len(), found.unread.len(), found.other_lines[0]), (3, 0, 5));
+    assert_eq!(
+        (found.runs.len(), found.unread.len(), found.other_lines[0]),
+        (3, 0, 5)
+    );
     let alone = [12, 13, 8].map(|i| only("x", LOGS[i].1));
     for (here, alone) in found.runs.iter().zip(&alone) {
         assert_eq!(here.run.phases, alone.phases);
@@ -125,7 +203,10 @@ fn results_are_found_wherever_they_were_pasted() {
 fn a_log_that_is_cut_says_what_is_missing() {
     for (name, log) in LOGS {
         let lines: Vec<&str> = log.lines().collect();
-        let results = lines.iter().position(|line| line.contains("(groupid=")).unwrap();
+        let results = lines
+            .iter()
+            .position(|line| line.contains("(groupid="))
+            .unwrap();
         for end in 0..lines.len() {
             let cut = lines[..end].join("\n");
             let found = read(name, &cut);
@@ -133,14 +214,25 @@ fn a_log_that_is_cut_says_what_is_missing() {
                 [] => assert!(end <= results, "{name} cut at {end}"),
                 [one] => {
                     let complete = cut.contains("Run status") && cut.contains("run=");
-                    let told = one.run.caveats.iter().any(|c| matches!(c, Caveat::CutOff { .. }));
-                    assert_eq!(told, !complete, "{name} cut at {end}: {:?}", one.run.caveats);
+                    let told = one
+                        .run
+                        .caveats
+                        .iter()
+                        .any(|c| matches!(c, Caveat::CutOff { .. }));
+                    assert_eq!(
+                        told, !complete,
+                        "{name} cut at {end}: {:?}",
+                        one.run.caveats
+                    );
                 }
                 many => panic!("{name} cut at {end}: {} runs", many.len()),
             }
         }
         let bytes = log.len() / 2;
-        let _ = read(name, &log[..(bytes..).find(|&at| log.is_char_boundary(at)).unwrap()]);
+        let _ = read(
+            name,
+            &log[..(bytes..).find(|&at| log.is_char_boundary(at)).unwrap()],
+        );
     }
 }
 
@@ -152,7 +244,13 @@ fn results_alone_are_enough() {
     let whole = only("x", log);
     assert_eq!(run.phases[0].workers[0].ops, whole.phases[0].workers[0].ops);
     assert_eq!(run.scenario.phases[0].jobs[0].durability.fsync_every, 1);
-    assert!(run.caveats.iter().any(|c| matches!(c, Caveat::Unstated { .. })), "{:?}", run.caveats);
+    assert!(
+        run.caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::Unstated { .. })),
+        "{:?}",
+        run.caveats
+    );
 }
 
 #[test]
@@ -166,24 +264,41 @@ fn a_command_that_is_not_theirs_is_not_believed() {
         "$ fio test.fio",
     ] {
         let run = only("x", &format!("{command}\n{}", &log[start..]));
-        assert!(run.unread.iter().any(|u| u.why.contains("command line")), "{command}: {:?}", run.unread);
+        assert!(
+            run.unread.iter().any(|u| u.why.contains("command line")),
+            "{command}: {:?}",
+            run.unread
+        );
         assert!(run.path.is_none());
     }
 }
 
 #[test]
 fn damaged_numbers_are_left_out_and_told() {
-    let log = LOGS[12].1.replace("avg=", "avg=nan, x=").replace("stdev=", "stdev=-");
+    let log = LOGS[12]
+        .1
+        .replace("avg=", "avg=nan, x=")
+        .replace("stdev=", "stdev=-");
     let run = only("x", &log);
-    let told = run.caveats.iter().any(|c| matches!(c, Caveat::Unread { count, .. } if *count > 0));
+    let told = run
+        .caveats
+        .iter()
+        .any(|c| matches!(c, Caveat::Unread { count, .. } if *count > 0));
     assert!(told, "{:?}", run.caveats);
     assert_eq!(run.phases[0].workers[0].ops.write.clat.stat.count, 0);
-    let huge = LOGS[12].1.replace("1024MiB", "99999999999999999999999MiB").replace("262144", "18446744073709551615");
+    let huge = LOGS[12]
+        .1
+        .replace("1024MiB", "99999999999999999999999MiB")
+        .replace("262144", "18446744073709551615");
     let _ = only("x", &huge);
-    let wrong = LOGS[12].1.replace("1626KiB/s (1665kB/s)", "1626MiB/s (1705MB/s)");
+    let wrong = LOGS[12]
+        .1
+        .replace("1626KiB/s (1665kB/s)", "1626MiB/s (1705MB/s)");
     let run = only("x", &wrong);
     assert!(
-        run.caveats.iter().any(|c| matches!(c, Caveat::Contradiction { hint, .. } if hint.contains("prefix"))),
+        run.caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::Contradiction { hint, .. } if hint.contains("prefix"))),
         "{:?}",
         run.caveats
     );
@@ -201,11 +316,18 @@ fn the_comma_of_a_locale_is_a_point() {
         }
         out
     };
-    let (log, whole) = (comma(LOGS[8].1).replace("fio-3,39", "fio-3.39"), only("x", LOGS[8].1));
+    let (log, whole) = (
+        comma(LOGS[8].1).replace("fio-3,39", "fio-3.39"),
+        only("x", LOGS[8].1),
+    );
     let start = log.find("fsync: (g=0)").unwrap();
     let run = only("x", &log[start..]);
     assert_eq!(run.phases[0].workers[0].ops, whole.phases[0].workers[0].ops);
-    assert!(run.unread.iter().any(|u| u.why.contains("comma")), "{:?}", run.unread);
+    assert!(
+        run.unread.iter().any(|u| u.why.contains("comma")),
+        "{:?}",
+        run.unread
+    );
 }
 
 /// Two runs of fio 2.x, as it printed them.
@@ -215,11 +337,18 @@ const OLD: &str = include_str!("../../tests/logs/old-2x.txt");
 fn versions_before_3_have_their_own_words() {
     let found = read("old", OLD);
     assert_eq!(found.unread, []);
-    let text: String =
-        found.runs.iter().map(|found| format!("{}\n{}", found.run.program, summary(&found.run))).collect();
+    let text: String = found
+        .runs
+        .iter()
+        .map(|found| format!("{}\n{}", found.run.program, summary(&found.run)))
+        .collect();
     for found in &found.runs {
         assert_eq!(found.run.unread, [], "{}", found.run.program);
-        let contradiction = found.run.caveats.iter().any(|c| matches!(c, Caveat::Contradiction { .. }));
+        let contradiction = found
+            .run
+            .caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::Contradiction { .. }));
         assert!(!contradiction, "{:?}", found.run.caveats);
     }
     insta::assert_snapshot!(text);
@@ -235,7 +364,10 @@ fn states_in_between_are_not_runs() {
     let text = format!("{head}\n{}\n{}\n{}", state(300), state(700), state(1024));
     let run = only("status-interval.txt", &text);
     assert_eq!(run.reported, only("sdio-1bit.txt", LOGS[12].1).reported);
-    assert_eq!((run.path, run.unread.len()), (Some("/mnt/sdcard/test1g".into()), 1));
+    assert_eq!(
+        (run.path, run.unread.len()),
+        (Some("/mnt/sdcard/test1g".into()), 1)
+    );
     // Another process is another run.
     let other = format!("{text}\n{}", state(1024).replace("pid=", "pid=9"));
     assert_eq!(read("two.txt", &other).runs.len(), 2);
@@ -243,40 +375,72 @@ fn states_in_between_are_not_runs() {
 
 /// A terse line of version 3 with so much read in so many milliseconds.
 fn terse(name: &str, kib: u64, msec: u64) -> String {
-    format!("3;fio-3.39;{name};0;0;{kib};{};{};{msec};0;0;0;0;1;2;1.5;0.5\n", kib * 1000 / msec, kib * 250 / msec)
+    format!(
+        "3;fio-3.39;{name};0;0;{kib};{};{};{msec};0;0;0;0;1;2;1.5;0.5\n",
+        kib * 1000 / msec,
+        kib * 250 / msec
+    )
 }
 
 /// Bytes and milliseconds of each worker of each run.
 fn read_by(text: &str) -> Vec<Vec<(u64, u64)>> {
     let of = |run: &ImportedRun| {
         let workers = run.phases.iter().flat_map(|phase| &phase.workers);
-        workers.map(|worker| (worker.ops.read.bytes >> 10, worker.runtime.as_millis())).collect()
+        workers
+            .map(|worker| (worker.ops.read.bytes >> 10, worker.runtime.as_millis()))
+            .collect()
     };
-    read("out.txt", text).runs.iter().map(|found| of(&found.run)).collect()
+    read("out.txt", text)
+        .runs
+        .iter()
+        .map(|found| of(&found.run))
+        .collect()
 }
 
 /// Formerly three runs that a loop appended to one file were one run of three workers, three times as fast.
 #[test]
 fn terse_lines_of_a_loop_are_no_clones() {
-    let lines = [terse("a", 400, 1000), terse("a", 300, 1000), terse("a", 500, 1000)].concat();
+    let lines = [
+        terse("a", 400, 1000),
+        terse("a", 300, 1000),
+        terse("a", 500, 1000),
+    ]
+    .concat();
     let command = "$ fio --minimal --name=a --ioengine=null --size=1m --rw=read";
     let apart = [[(400, 1000)], [(300, 1000)], [(500, 1000)]];
     assert_eq!(read_by(&format!("{command}\n{lines}")), apart);
-    assert_eq!(read_by(&format!("{command} --numjobs=3 --group_reporting\n{lines}")), apart);
+    assert_eq!(
+        read_by(&format!("{command} --numjobs=3 --group_reporting\n{lines}")),
+        apart
+    );
     let clones = [vec![(400, 1000), (300, 1000), (500, 1000)]];
     assert_eq!(read_by(&format!("{command} --numjobs=3\n{lines}")), clones);
-    assert_eq!(read_by(&format!("{command} --numjobs=3\n{lines}{lines}")).len(), 2);
+    assert_eq!(
+        read_by(&format!("{command} --numjobs=3\n{lines}{lines}")).len(),
+        2
+    );
     // Without a command nobody knows, and that is said.
     assert_eq!(read_by(&lines), clones);
-    let unclear =
-        |text: &str| only("x", text).caveats.iter().any(|c| c.to_string().contains("clones that ran together"));
+    let unclear = |text: &str| {
+        only("x", text)
+            .caveats
+            .iter()
+            .any(|c| c.to_string().contains("clones that ran together"))
+    };
     assert!(unclear(&lines) && !unclear(&[terse("a", 400, 1000), terse("b", 300, 1000)].concat()));
 }
 
 #[test]
 fn terse_states_in_between_are_not_added_up() {
-    let states = [terse("a", 360, 890), terse("a", 760, 1890), terse("a", 1160, 2891), terse("a", 1164, 2901)].concat();
-    let command = "$ fio --minimal --name=a --ioengine=null --size=1m --rw=read --status-interval=1";
+    let states = [
+        terse("a", 360, 890),
+        terse("a", 760, 1890),
+        terse("a", 1160, 2891),
+        terse("a", 1164, 2901),
+    ]
+    .concat();
+    let command =
+        "$ fio --minimal --name=a --ioengine=null --size=1m --rw=read --status-interval=1";
     for text in [states.clone(), format!("{command}\n{states}")] {
         assert_eq!(read_by(&text), [[(1164, 2901)]], "{text}");
         assert_eq!(only("x", &text).unread.len(), 1);
@@ -287,7 +451,9 @@ fn terse_states_in_between_are_not_added_up() {
 
 /// JSON of fio as it prints it each second; only version 3.39 tells when jobs began.
 fn json_state(version: &str, shown: u64, began: Option<u64>, kib: u64, msec: u64) -> String {
-    let began = began.map(|ms| format!("\"job_start\" : {ms},")).unwrap_or_default();
+    let began = began
+        .map(|ms| format!("\"job_start\" : {ms},"))
+        .unwrap_or_default();
     format!(
         "{{\n\"fio version\" : \"{version}\",\n\"timestamp_ms\" : {shown},\n\"jobs\" : [ {{ \"jobname\" : \"a\", \"groupid\" : 0, \
          {began} \"elapsed\" : {}, \"read\" : {{ \"io_bytes\" : {}, \"bw_bytes\" : 9, \"runtime\" : {msec} }} }} ]\n}}\n",
@@ -298,42 +464,83 @@ fn json_state(version: &str, shown: u64, began: Option<u64>, kib: u64, msec: u64
 
 #[test]
 fn json_states_in_between_are_not_runs() {
-    for (version, first, second) in [("fio-3.39", Some(1_000_000), Some(1_009_000)), ("fio-3.33", None, None)] {
-        let state = |shown: u64, began, kib, msec| json_state(version, 1_000_000 + shown, began, kib, msec);
-        let one = [state(890, first, 360, 890), state(1893, first, 760, 1891), state(2004, first, 800, 2001)].concat();
+    for (version, first, second) in [
+        ("fio-3.39", Some(1_000_000), Some(1_009_000)),
+        ("fio-3.33", None, None),
+    ] {
+        let state =
+            |shown: u64, began, kib, msec| json_state(version, 1_000_000 + shown, began, kib, msec);
+        let one = [
+            state(890, first, 360, 890),
+            state(1893, first, 760, 1891),
+            state(2004, first, 800, 2001),
+        ]
+        .concat();
         assert_eq!(read_by(&one), [[(800, 2001)]], "{version}");
         assert_eq!(only("x", &one).unread.len(), 1);
-        let other = [state(9890, second, 360, 890), state(11_004, second, 800, 2001)].concat();
-        assert_eq!(read_by(&(one.clone() + &other)), [[(800, 2001)], [(800, 2001)]], "{version}");
+        let other = [
+            state(9890, second, 360, 890),
+            state(11_004, second, 800, 2001),
+        ]
+        .concat();
+        assert_eq!(
+            read_by(&(one.clone() + &other)),
+            [[(800, 2001)], [(800, 2001)]],
+            "{version}"
+        );
     }
 }
 
 #[test]
 fn thousands_of_json_results_are_read_in_one_go() {
-    let text: String = (0..3000).map(|n| json_state("fio-3.39", n * 9000, Some(n * 9000 + 1), 4, 1000)).collect();
+    let text: String = (0..3000)
+        .map(|n| json_state("fio-3.39", n * 9000, Some(n * 9000 + 1), 4, 1000))
+        .collect();
     assert_eq!(read("all.json", &text).runs.len(), 3000);
 }
 
 #[test]
 fn logs_of_histograms_are_told() {
-    let found = read("x_clat_hist.1.log", "1000, 0, 4096, 0, 0, 7, 0\n2000, 0, 4096, 0, 1, 7, 0\n");
-    assert!(found.runs.is_empty() && found.unread[0].1.why.contains("histogram"), "{found:?}");
+    let found = read(
+        "x_clat_hist.1.log",
+        "1000, 0, 4096, 0, 0, 7, 0\n2000, 0, 4096, 0, 1, 7, 0\n",
+    );
+    assert!(
+        found.runs.is_empty() && found.unread[0].1.why.contains("histogram"),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn thousands_of_lines_of_progress_are_one_result() {
-    let line = |n: u64| format!("{} bytes (1 GB, 1 GiB) copied, {n} s, 1.0 MB/s", n * 1_000_000);
+    let line = |n: u64| {
+        format!(
+            "{} bytes (1 GB, 1 GiB) copied, {n} s, 1.0 MB/s",
+            n * 1_000_000
+        )
+    };
     let lines: Vec<String> = (1..20_000).map(line).collect();
     let results = lines.join("\r");
-    let run = only("progress.txt", &format!("{results}\n9+0 records in\n9+0 records out\n{}\n", line(30_000)));
+    let run = only(
+        "progress.txt",
+        &format!(
+            "{results}\n9+0 records in\n9+0 records out\n{}\n",
+            line(30_000)
+        ),
+    );
     assert_eq!(run.phases[0].workers[0].ops.write.bytes, 30_000_000_000);
     // Without an end they are what they are: results one after another.
-    assert_eq!(read("results.txt", &lines[..100].join("\n")).runs.len(), 100);
+    assert_eq!(
+        read("results.txt", &lines[..100].join("\n")).runs.len(),
+        100
+    );
 }
 
 /// A report of fio 2.x with the figures given, and nothing in front of it.
 fn report_2x(figures: &str, more: &str) -> String {
-    format!("seq: (groupid=0, jobs=1): err= 0: pid=2104: Sun Aug 23 18:02:11 2015\n  read : {figures}\n{more}")
+    format!(
+        "seq: (groupid=0, jobs=1): err= 0: pid=2104: Sun Aug 23 18:02:11 2015\n  read : {figures}\n{more}"
+    )
 }
 
 /// Megabytes per second and IOPS of the first worker, each rounded.
@@ -341,22 +548,39 @@ fn speed(run: &ImportedRun) -> (u64, u64) {
     let worker = &run.phases[0].workers[0];
     let seconds = worker.runtime.as_secs_f64();
     let rate = |amount: u64, unit: f64| (amount as f64 / seconds / unit).round() as u64;
-    (rate(worker.ops.read.bytes, 1e6), rate(worker.ops.read.ios, 1.0))
+    (
+        rate(worker.ops.read.bytes, 1e6),
+        rate(worker.ops.read.ios, 1.0),
+    )
 }
 
 fn contradicts(run: &ImportedRun) -> bool {
-    run.caveats.iter().any(|caveat| matches!(caveat, Caveat::Contradiction { .. }))
+    run.caveats
+        .iter()
+        .any(|caveat| matches!(caveat, Caveat::Contradiction { .. }))
 }
 
 /// `MB` of fio 2.x was read as 10^6 bytes: 6601 IOPS of 6918, and a contradiction that was none.
 #[test]
 fn sizes_of_fio_2_are_multiples_of_1024() {
     for (figures, expected) in [
-        ("io=1024.0MB, bw=6918.1MB/s, iops=6918, runt=   148msec", (7255, 6919)),
-        ("io=7133.2GB, bw=12174MB/s, iops=12173, runt=600001msec", (12765, 12174)),
-        ("io=1024.0MB, bw=34136KB/s, iops=8533, runt= 30718msec", (35, 8534)),
+        (
+            "io=1024.0MB, bw=6918.1MB/s, iops=6918, runt=   148msec",
+            (7255, 6919),
+        ),
+        (
+            "io=7133.2GB, bw=12174MB/s, iops=12173, runt=600001msec",
+            (12765, 12174),
+        ),
+        (
+            "io=1024.0MB, bw=34136KB/s, iops=8533, runt= 30718msec",
+            (35, 8534),
+        ),
         // kb_base=1000: only multiples of 1000 fit bytes and time.
-        ("io=1073.8MB, bw=34955KB/s, iops=8533, runt= 30718msec", (35, 8534)),
+        (
+            "io=1073.8MB, bw=34955KB/s, iops=8533, runt= 30718msec",
+            (35, 8534),
+        ),
     ] {
         let run = only("x", &report_2x(figures, ""));
         assert_eq!(speed(&run), expected, "{figures}");
@@ -385,12 +609,22 @@ fn either_base_of_fio_2_is_told_by_its_figures() {
             for ms in [148u64, 5003, 600_001] {
                 for base in [1024.0, 1000.0] {
                     let bytes = (block * ios) as f64;
-                    let (io, bw) = (printed_2x(bytes, base), printed_2x(bytes * 1e3 / ms as f64, base));
-                    let issued = format!("     issued    : total=r={ios}/w=0/d=0, short=r=0/w=0/d=0\n");
-                    let figures = format!("io={io}, bw={bw}/s, iops={}, runt={ms}msec", ios * 1000 / ms);
+                    let (io, bw) = (
+                        printed_2x(bytes, base),
+                        printed_2x(bytes * 1e3 / ms as f64, base),
+                    );
+                    let issued =
+                        format!("     issued    : total=r={ios}/w=0/d=0, short=r=0/w=0/d=0\n");
+                    let figures = format!(
+                        "io={io}, bw={bw}/s, iops={}, runt={ms}msec",
+                        ios * 1000 / ms
+                    );
                     let run = only("x", &report_2x(&figures, &issued));
                     let read = run.phases[0].workers[0].ops.read.bytes as f64;
-                    assert!((read / bytes - 1.0).abs() < 2e-3, "{figures}: {read} rather than {bytes}");
+                    assert!(
+                        (read / bytes - 1.0).abs() < 2e-3,
+                        "{figures}: {read} rather than {bytes}"
+                    );
                 }
             }
         }
@@ -401,19 +635,50 @@ fn either_base_of_fio_2_is_told_by_its_figures() {
 #[test]
 fn what_no_line_tells_stays_unknown() {
     use hakaru_model::reported::JobProperty::{Direct, Engine, Operation, Order, QueueDepth};
-    let properties = |run: &ImportedRun| run.reported.unstated.first().map_or(Vec::new(), |job| job.properties.clone());
+    let properties = |run: &ImportedRun| {
+        run.reported
+            .unstated
+            .first()
+            .map_or(Vec::new(), |job| job.properties.clone())
+    };
     let figures = "io=1024.0MB, bw=6918.1MB/s, iops=6918, runt=   148msec";
-    let deep = only("x", &report_2x(figures, "     latency   : target=0, window=0, percentile=100.00%, depth=64\n"));
-    assert_eq!((properties(&deep), deep.scenario.phases[0].jobs[0].queue.iodepth), (vec![Order, Engine, Direct], 64));
-    assert!(!deep.caveats.iter().any(|caveat| matches!(caveat, Caveat::DepthCapped { .. })), "{:?}", deep.caveats);
+    let deep = only(
+        "x",
+        &report_2x(
+            figures,
+            "     latency   : target=0, window=0, percentile=100.00%, depth=64\n",
+        ),
+    );
+    assert_eq!(
+        (
+            properties(&deep),
+            deep.scenario.phases[0].jobs[0].queue.iodepth
+        ),
+        (vec![Order, Engine, Direct], 64)
+    );
+    assert!(
+        !deep
+            .caveats
+            .iter()
+            .any(|caveat| matches!(caveat, Caveat::DepthCapped { .. })),
+        "{:?}",
+        deep.caveats
+    );
     let one = only(
         "x",
-        &report_2x(figures, "  IO depths    : 1=100.0%, 2=0.0%, 4=0.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%\n"),
+        &report_2x(
+            figures,
+            "  IO depths    : 1=100.0%, 2=0.0%, 4=0.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%\n",
+        ),
     );
     assert_eq!(properties(&one), [Order, Engine, Direct]);
     let none = only("x", &report_2x(figures, ""));
     assert_eq!(properties(&none), [Order, QueueDepth, Engine, Direct]);
-    assert!(none.caveats.iter().any(|caveat| { caveat.to_string().contains("the queue depth, the I/O engine") }));
+    assert!(none.caveats.iter().any(|caveat| {
+        caveat
+            .to_string()
+            .contains("the queue depth, the I/O engine")
+    }));
     // The line of the job tells all but `direct`, and a command line tells all.
     let (head, _) = LOGS[12].1.split_once("\nfile1: (groupid").unwrap();
     let without_command = LOGS[12].1.lines().skip(1).collect::<Vec<_>>().join("\n");
@@ -421,9 +686,16 @@ fn what_no_line_tells_stays_unknown() {
     assert_eq!(properties(&only("x", &without_command)), [Direct]);
     assert_eq!(properties(&only("x", LOGS[12].1)), []);
     assert!(
-        properties(&only("x", "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s\n")).contains(&Operation)
+        properties(&only(
+            "x",
+            "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s\n"
+        ))
+        .contains(&Operation)
     );
-    let hdparm = only("x", "/dev/sda:\n Timing buffered disk reads:  64 MB in  3.01 seconds =  21.25 MB/sec\n");
+    let hdparm = only(
+        "x",
+        "/dev/sda:\n Timing buffered disk reads:  64 MB in  3.01 seconds =  21.25 MB/sec\n",
+    );
     assert!(properties(&hdparm).contains(&QueueDepth) && properties(&hdparm).contains(&Engine));
 }
 
@@ -435,9 +707,18 @@ fn results_know_their_headings_disks_and_file_systems() {
     );
     let found = read("page.md", &page);
     let of = |index: usize| &found.runs[index].run.context;
-    assert_eq!((&of(0).headings[1], &of(1).headings[1]), (&"SD card".to_owned(), &"SSD".to_owned()));
-    assert_eq!((of(0).disks.join(","), of(1).disks.join(",")), ("mmcblk0".to_owned(), "sda".to_owned()));
-    assert_eq!((of(0).filesystem.as_deref(), of(1).filesystem.as_deref()), (None, Some("ext4")));
+    assert_eq!(
+        (&of(0).headings[1], &of(1).headings[1]),
+        (&"SD card".to_owned(), &"SSD".to_owned())
+    );
+    assert_eq!(
+        (of(0).disks.join(","), of(1).disks.join(",")),
+        ("mmcblk0".to_owned(), "sda".to_owned())
+    );
+    assert_eq!(
+        (of(0).filesystem.as_deref(), of(1).filesystem.as_deref()),
+        (None, Some("ext4"))
+    );
 }
 
 /// An option that is not known made buffered I/O of direct I/O, and two runs without a title became one.
@@ -455,26 +736,60 @@ fn iozone_runs_without_a_title_are_told_apart() {
     let rates: Vec<f64> = found
         .runs
         .iter()
-        .map(|one| one.run.reported.worker(0, 0).unwrap().ops.write.bytes_per_s.unwrap().mean / 1024.0)
+        .map(|one| {
+            one.run
+                .reported
+                .worker(0, 0)
+                .unwrap()
+                .ops
+                .write
+                .bytes_per_s
+                .unwrap()
+                .mean
+                / 1024.0
+        })
         .collect();
     assert_eq!(rates, [1000.0, 2000.0], "{:?}", found.unread);
     for one in &found.runs {
         let job = &one.run.scenario.phases[0].jobs[0];
-        assert!(job.files.direct && !one.run.caveats.contains(&Caveat::Buffered), "{:?}", one.run.caveats);
-        assert_eq!(job.block.write, hakaru_model::job::BlockSize::Fixed(hakaru_model::units::Bytes(256 << 10)));
-        assert!(one.run.unread.iter().any(|unread| unread.why.contains("-+Q")), "{:?}", one.run.unread);
+        assert!(
+            job.files.direct && !one.run.caveats.contains(&Caveat::Buffered),
+            "{:?}",
+            one.run.caveats
+        );
+        assert_eq!(
+            job.block.write,
+            hakaru_model::job::BlockSize::Fixed(hakaru_model::units::Bytes(256 << 10))
+        );
+        assert!(
+            one.run
+                .unread
+                .iter()
+                .any(|unread| unread.why.contains("-+Q")),
+            "{:?}",
+            one.run.unread
+        );
     }
 }
 
 /// One figure that was rounded wrongly, as fio 3.1 did, was three contradictions.
 #[test]
 fn one_wrong_figure_is_one_contradiction() {
-    let log = LOGS[12].1.replace("1626KiB/s (1665kB/s)", "1726KiB/s (1665kB/s)");
+    let log = LOGS[12]
+        .1
+        .replace("1626KiB/s (1665kB/s)", "1726KiB/s (1665kB/s)");
     let run = only("x", &log);
-    let all: Vec<String> =
-        run.caveats.iter().filter(|c| matches!(c, Caveat::Contradiction { .. })).map(ToString::to_string).collect();
+    let all: Vec<String> = run
+        .caveats
+        .iter()
+        .filter(|c| matches!(c, Caveat::Contradiction { .. }))
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(all.len(), 1, "{all:?}");
-    assert!(all[0].contains("bytes and time, and from its IOPS") && all[0].contains("the other unit"), "{all:?}");
+    assert!(
+        all[0].contains("bytes and time, and from its IOPS") && all[0].contains("the other unit"),
+        "{all:?}"
+    );
 }
 
 #[test]

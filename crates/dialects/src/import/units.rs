@@ -18,8 +18,13 @@ pub(super) enum Kilo {
 ///
 /// `None` for what is no plain decimal number: NaN, infinity, a minus sign, more than 19 digits.
 pub(super) fn number(text: &str) -> Option<(Decimal, &str)> {
-    let text = text.trim_start().trim_start_matches(['[', '(']).trim_start();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len());
+    let text = text
+        .trim_start()
+        .trim_start_matches(['[', '('])
+        .trim_start();
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ','))
+        .unwrap_or(text.len());
     // A comma at the end belongs to the sentence, not to the number.
     let digits = text[..end].trim_end_matches([',', '.']);
     let unit = text[digits.len()..].trim_matches([' ', ']', ')', ',', '.', '[']);
@@ -37,14 +42,20 @@ pub(super) fn number(text: &str) -> Option<(Decimal, &str)> {
 fn groups_of_three(digits: &str) -> bool {
     let whole = digits.split('.').next().unwrap_or_default();
     let mut groups = whole.split(',');
-    groups.next().is_some_and(|first| (1..=3).contains(&first.len())) && groups.all(|group| group.len() == 3)
+    groups
+        .next()
+        .is_some_and(|first| (1..=3).contains(&first.len()))
+        && groups.all(|group| group.len() == 3)
 }
 
 /// Whether a text has the comma of some locales where others have a point.
 pub(super) fn has_decimal_comma(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digit = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
-    bytes.iter().enumerate().any(|(i, &b)| b == b',' && i > 0 && digit(i - 1) && digit(i + 1))
+    bytes
+        .iter()
+        .enumerate()
+        .any(|(i, &b)| b == b',' && i > 0 && digit(i - 1) && digit(i + 1))
 }
 
 /// How much one of a unit is: of bytes (per second), nanoseconds, or plain counts. `None` for what is no unit.
@@ -52,7 +63,10 @@ pub(super) fn has_decimal_comma(text: &str) -> bool {
 /// Hundredths stay hundredths. A `b` is a bit only where the word says so: `Mbit/s`.
 pub(super) fn factor(unit: &str, kilo: Kilo) -> Option<f64> {
     let unit = unit.trim();
-    let bare = unit.strip_suffix("/s").or_else(|| unit.strip_suffix("/sec")).unwrap_or(unit);
+    let bare = unit
+        .strip_suffix("/s")
+        .or_else(|| unit.strip_suffix("/sec"))
+        .unwrap_or(unit);
     let bare = bare.trim_end();
     match bare {
         "" | "%" => return Some(1.0),
@@ -63,11 +77,19 @@ pub(super) fn factor(unit: &str, kilo: Kilo) -> Option<f64> {
         "B" | "bytes" | "byte" | "Bytes" => return Some(1.0),
         _ => {}
     }
-    let (prefix, divisor) = match bare.strip_suffix("bit").or_else(|| bare.strip_suffix("bits")) {
+    let (prefix, divisor) = match bare
+        .strip_suffix("bit")
+        .or_else(|| bare.strip_suffix("bits"))
+    {
         Some(prefix) => (prefix, 8.0),
         None => {
-            let prefix = bare.strip_suffix("Bytes").or_else(|| bare.strip_suffix("bytes"));
-            (prefix.or_else(|| bare.strip_suffix('B')).unwrap_or(bare), 1.0)
+            let prefix = bare
+                .strip_suffix("Bytes")
+                .or_else(|| bare.strip_suffix("bytes"));
+            (
+                prefix.or_else(|| bare.strip_suffix('B')).unwrap_or(bare),
+                1.0,
+            )
         }
     };
     let of_bytes = prefix != bare;
@@ -102,7 +124,10 @@ impl Ranged {
     /// What a figure amounts to. Programs cut or round, so all of a last digit either way is possible.
     pub(super) fn of(figure: &ReportedFigure, kilo: Kilo) -> Option<Ranged> {
         let factor = factor(&figure.unit, kilo)?;
-        Some(Ranged { value: figure.value.value() * factor, slack: figure.value.step() * factor })
+        Some(Ranged {
+            value: figure.value.value() * factor,
+            slack: figure.value.step() * factor,
+        })
     }
 
     /// A count or another exact number.
@@ -111,7 +136,10 @@ impl Ranged {
     }
 
     pub(super) fn times(self, by: f64) -> Ranged {
-        Ranged { value: self.value * by, slack: self.slack * by }
+        Ranged {
+            value: self.value * by,
+            slack: self.slack * by,
+        }
     }
 
     /// The quotient; `None` when the divisor may be nothing.
@@ -119,7 +147,10 @@ impl Ranged {
         let least = by.value - by.slack;
         (least > 0.0).then(|| {
             let value = self.value / by.value;
-            Ranged { value, slack: (self.value + self.slack) / least - value }
+            Ranged {
+                value,
+                slack: (self.value + self.slack) / least - value,
+            }
         })
     }
 
@@ -135,9 +166,14 @@ pub(super) fn slip(ratio: f64) -> Option<&'static str> {
     let near = |of: f64| (ratio / of - 1.0).abs() < 0.06 || (ratio * of - 1.0).abs() < 0.06;
     match ratio {
         _ if near(1e6) || near(1_048_576.0) => Some("the unit is off by a million"),
-        _ if near(1e3) || near(1024.0) => Some("the unit is probably one prefix off, such as KB/s for MB/s"),
+        _ if near(1e3) || near(1024.0) => {
+            Some("the unit is probably one prefix off, such as KB/s for MB/s")
+        }
         _ if near(8.0) => Some("bits may have been taken for bytes"),
-        r if [1.024, 1.048_576].iter().any(|of| (r * of - 1.0).abs() < 0.015) => {
+        r if [1.024, 1.048_576]
+            .iter()
+            .any(|of| (r * of - 1.0).abs() < 0.015) =>
+        {
             Some("the unit is probably one of 1024, such as MiB/s for MB/s")
         }
         _ => None,
@@ -159,7 +195,16 @@ mod tests {
         assert_eq!(read("1,1 GB"), of("1.1", "GB"));
         assert_eq!(read("1,073,741,824 bytes"), of("1073741824", "bytes"));
         assert_eq!(read("84946msec)"), of("84946", "msec"));
-        for text in ["nan", "-5", "inf", "", "99999999999999999999", "1,2,3", "..", "x"] {
+        for text in [
+            "nan",
+            "-5",
+            "inf",
+            "",
+            "99999999999999999999",
+            "1,2,3",
+            "..",
+            "x",
+        ] {
             assert_eq!(read(text), None, "{text}");
         }
     }
@@ -194,7 +239,11 @@ mod tests {
         let wrong = Ranged::of(&figure("7.7", "KB/s"), Kilo::Si).unwrap();
         let follows = Ranged::exact(1973.0 * 4096.0);
         assert!(!wrong.fits(follows));
-        assert!(slip(wrong.value / follows.value).unwrap().contains("one prefix off"));
+        assert!(
+            slip(wrong.value / follows.value)
+                .unwrap()
+                .contains("one prefix off")
+        );
         assert_eq!(slip(2.0), None);
     }
 }

@@ -16,7 +16,11 @@ pub(super) struct IozoneToken {
 
 /// Takes words apart. What is neither option nor value is returned beside, as iozone passes over it.
 pub(super) fn lex(args: &[OsString]) -> Result<(Vec<IozoneToken>, Vec<String>), IozoneError> {
-    let words = args.iter().enumerate().map(utf8).collect::<Result<Vec<String>, _>>()?;
+    let words = args
+        .iter()
+        .enumerate()
+        .map(utf8)
+        .collect::<Result<Vec<String>, _>>()?;
     let mut reader = ArgvReader::of(&words);
     while reader.next < words.len() {
         reader.word()?;
@@ -30,7 +34,10 @@ pub(super) fn lex_known(words: &[String]) -> (Vec<IozoneToken>, Vec<String>) {
     while reader.next < words.len() {
         if let Err(error) = reader.word() {
             let at = error.at.filter(|at| at.index < words.len());
-            unknown.extend(at.and_then(|at| words[at.index].get(at.span)).map(|name| format!("-{name}")));
+            unknown.extend(
+                at.and_then(|at| words[at.index].get(at.span))
+                    .map(|name| format!("-{name}")),
+            );
         }
     }
     (reader.tokens, unknown)
@@ -40,8 +47,10 @@ pub(super) fn lex_known(words: &[String]) -> (Vec<IozoneToken>, Vec<String>) {
 fn utf8((index, arg): (usize, &OsString)) -> Result<String, IozoneError> {
     arg.to_str().map(str::to_owned).ok_or_else(|| {
         let shown = arg.to_string_lossy();
-        let message =
-            format!("argument {}, `{shown}`, cannot be used: it is not UTF-8; give the file another name", index + 1);
+        let message = format!(
+            "argument {}, `{shown}`, cannot be used: it is not UTF-8; give the file another name",
+            index + 1
+        );
         IozoneError::at(message, WordLocation { index, span: 0..0 })
     })
 }
@@ -55,7 +64,12 @@ struct ArgvReader<'a> {
 
 impl<'a> ArgvReader<'a> {
     fn of(words: &'a [String]) -> ArgvReader<'a> {
-        ArgvReader { words, next: 0, tokens: Vec::new(), other: Vec::new() }
+        ArgvReader {
+            words,
+            next: 0,
+            tokens: Vec::new(),
+            other: Vec::new(),
+        }
     }
 
     fn word(&mut self) -> Result<(), IozoneError> {
@@ -99,14 +113,24 @@ impl<'a> ArgvReader<'a> {
             let message = format!("unknown option `-{name}`; iozone -h lists what there is");
             return Err(IozoneError::at(message, here));
         };
-        let mut token = IozoneToken { opt, values: Vec::new(), at: here };
+        let mut token = IozoneToken {
+            opt,
+            values: Vec::new(),
+            at: here,
+        };
         if let OptionArity::One(what) | OptionArity::Several(what) = opt.takes {
             let attached = &self.words[index][rest..];
             if !attached.is_empty() {
-                token.at = WordLocation { index, span: rest..self.words[index].len() };
+                token.at = WordLocation {
+                    index,
+                    span: rest..self.words[index].len(),
+                };
                 token.values.push(attached.to_owned());
             } else if let Some(next) = self.words.get(self.next).filter(|word| !is_option(word)) {
-                token.at = WordLocation { index: self.next, span: 0..next.len() };
+                token.at = WordLocation {
+                    index: self.next,
+                    span: 0..next.len(),
+                };
                 token.values.push(next.clone());
                 self.next += 1;
             } else {
@@ -137,22 +161,44 @@ mod tests {
     fn lexed(line: &str) -> Vec<(String, Vec<String>)> {
         let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let (tokens, _) = lex(&args).unwrap();
-        tokens.into_iter().map(|t| (t.opt.name.to_owned(), t.values)).collect()
+        tokens
+            .into_iter()
+            .map(|t| (t.opt.name.to_owned(), t.values))
+            .collect()
     }
 
     #[test]
     fn letters_stand_together_and_values_stick_or_follow() {
-        let names = |line: &str| lexed(line).into_iter().map(|(n, v)| n + &v.join(",")).collect::<Vec<_>>();
-        assert_eq!(names("-i0 -i 1 -Rb x.xls -azcR"), ["i0", "i1", "R", "bx.xls", "a", "z", "c", "R"]);
-        assert_eq!(names("-+n -+p 30 -+p30 -F a b c -I"), ["+n", "+p30", "+p30", "Fa,b,c", "I"]);
+        let names = |line: &str| {
+            lexed(line)
+                .into_iter()
+                .map(|(n, v)| n + &v.join(","))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names("-i0 -i 1 -Rb x.xls -azcR"),
+            ["i0", "i1", "R", "bx.xls", "a", "z", "c", "R"]
+        );
+        assert_eq!(
+            names("-+n -+p 30 -+p30 -F a b c -I"),
+            ["+n", "+p30", "+p30", "Fa,b,c", "I"]
+        );
         assert_eq!(names("-t1 /tmp -e"), ["t1", "e"]);
     }
 
     #[test]
     fn errors_point_at_the_word() {
-        let of = |words: &[&str]| lex(&words.iter().map(OsString::from).collect::<Vec<_>>()).unwrap_err();
+        let of = |words: &[&str]| {
+            lex(&words.iter().map(OsString::from).collect::<Vec<_>>()).unwrap_err()
+        };
         let error = of(&["-I", "-Ij"]);
-        assert_eq!(error.at, Some(WordLocation { index: 1, span: 2..3 }));
+        assert_eq!(
+            error.at,
+            Some(WordLocation {
+                index: 1,
+                span: 2..3
+            })
+        );
         assert!(error.message.contains("needs a value"), "{error}");
         assert!(of(&["-+"]).message.contains("`-+`"));
         assert!(of(&["-é"]).message.contains("`-é`"));
@@ -162,9 +208,21 @@ mod tests {
     #[test]
     fn a_name_that_is_no_text_is_refused() {
         use std::os::unix::ffi::OsStringExt;
-        let args = [OsString::from("-f"), OsString::from_vec(b"/mnt/\xff".to_vec())];
+        let args = [
+            OsString::from("-f"),
+            OsString::from_vec(b"/mnt/\xff".to_vec()),
+        ];
         let error = lex(&args).unwrap_err();
-        assert_eq!(error.at, Some(WordLocation { index: 1, span: 0..0 }));
-        assert!(error.message.contains("argument 2") && error.message.contains("not UTF-8"), "{error}");
+        assert_eq!(
+            error.at,
+            Some(WordLocation {
+                index: 1,
+                span: 0..0
+            })
+        );
+        assert!(
+            error.message.contains("argument 2") && error.message.contains("not UTF-8"),
+            "{error}"
+        );
     }
 }

@@ -24,11 +24,17 @@ pub struct WordLocation {
 
 impl IozoneError {
     pub(super) fn nowhere(message: impl Into<String>) -> IozoneError {
-        IozoneError { message: message.into(), at: None }
+        IozoneError {
+            message: message.into(),
+            at: None,
+        }
     }
 
     pub(super) fn at(message: impl Into<String>, at: WordLocation) -> IozoneError {
-        IozoneError { message: message.into(), at: Some(at) }
+        IozoneError {
+            message: message.into(),
+            at: Some(at),
+        }
     }
 }
 
@@ -36,26 +42,47 @@ impl IozoneError {
 pub fn cure(error: &PlanError) -> String {
     match error {
         PlanError::Missing { path, .. } => {
-            format!("{} does not exist, and none of the tests before makes it: add -i 0, or -f FILE", path.display())
+            format!(
+                "{} does not exist, and none of the tests before makes it: add -i 0, or -f FILE",
+                path.display()
+            )
         }
-        PlanError::Misaligned { path, block, logical, .. } => format!(
+        PlanError::Misaligned {
+            path,
+            block,
+            logical,
+            ..
+        } => format!(
             "{} cannot be accessed with records of {block} bytes and -I: direct I/O needs multiples of the logical block \
              size, {logical} bytes; use a larger -r, or leave -I out",
             path.display()
         ),
-        PlanError::NoSpace { path, needed, free, .. } => format!(
+        PlanError::NoSpace {
+            path, needed, free, ..
+        } => format!(
             "the files need {needed}, and the file system of {} has {free} free: use a smaller -s or -g, or fewer \
              children",
             path.display()
         ),
         PlanError::NotMeasurable { path, what, .. } => {
-            format!("{} is a {what}, which cannot be measured: name a file with -f", path.display())
+            format!(
+                "{} is a {what}, which cannot be measured: name a file with -f",
+                path.display()
+            )
         }
         PlanError::ReadOnly { path, .. } => {
-            format!("{} cannot be written: name a file in a folder you may write to with -f or -F", path.display())
+            format!(
+                "{} cannot be written: name a file in a folder you may write to with -f or -F",
+                path.display()
+            )
         }
-        PlanError::PastEnd { path, size, wanted, .. } => {
-            format!("{} has {size}, and -s asks for {wanted}: use a smaller -s", path.display())
+        PlanError::PastEnd {
+            path, size, wanted, ..
+        } => {
+            format!(
+                "{} has {size}, and -s asks for {wanted}: use a smaller -s",
+                path.display()
+            )
         }
         PlanError::BadBlock { block, .. } => {
             format!("records of {block} cannot be used: -r goes from 1k to 1g")

@@ -57,25 +57,47 @@ fn seconds(time: Nanos) -> f64 {
 /// From the start of the first child to the end of the last; each starts `delay` after the one before.
 fn parent_time(phase: &PhaseRecord, delay: Nanos) -> Nanos {
     let end = |(child, worker): (usize, &WorkerRecord)| {
-        Nanos(delay.0.saturating_mul(child as u64).saturating_add(worker.job_runtime.max(worker.runtime).0))
+        Nanos(
+            delay
+                .0
+                .saturating_mul(child as u64)
+                .saturating_add(worker.job_runtime.max(worker.runtime).0),
+        )
     };
-    phase.workers.iter().enumerate().map(end).max().unwrap_or_default().max(phase.elapsed)
+    phase
+        .workers
+        .iter()
+        .enumerate()
+        .map(end)
+        .max()
+        .unwrap_or_default()
+        .max(phase.elapsed)
 }
 
 impl TestFigures {
     /// Figures of one phase, with records of this size, and `delay` between the starts of two children.
     pub fn of(phase: &PhaseRecord, record_kb: u64, unit: FigureUnit, delay: Nanos) -> TestFigures {
         let amount = |kb: f64| {
-            if unit == FigureUnit::KiloBytes { kb } else { kb / record_kb.max(1) as f64 }
+            if unit == FigureUnit::KiloBytes {
+                kb
+            } else {
+                kb / record_kb.max(1) as f64
+            }
         };
-        let moved =
-            |worker: &WorkerRecord| amount(Op::ALL.iter().map(|&op| worker.ops[op].bytes).sum::<u64>() as f64 / 1024.0);
-        let each: Vec<(f64, f64)> = phase.workers.iter().map(|w| (moved(w), moved(w) / seconds(w.runtime))).collect();
+        let moved = |worker: &WorkerRecord| {
+            amount(Op::ALL.iter().map(|&op| worker.ops[op].bytes).sum::<u64>() as f64 / 1024.0)
+        };
+        let each: Vec<(f64, f64)> = phase
+            .workers
+            .iter()
+            .map(|w| (moved(w), moved(w) / seconds(w.runtime)))
+            .collect();
         let rates = || each.iter().map(|(_, rate)| *rate);
         let children: f64 = rates().sum();
         let total: f64 = each.iter().map(|(moved, _)| moved).sum();
         let wall = parent_time(phase, delay);
-        let cpu = |worker: &WorkerRecord| (worker.cpu.user.0 as f64 + worker.cpu.system.0 as f64) / 1e9;
+        let cpu =
+            |worker: &WorkerRecord| (worker.cpu.user.0 as f64 + worker.cpu.system.0 as f64) / 1e9;
         let least = |all: &mut dyn Iterator<Item = f64>| all.reduce(f64::min).unwrap_or(0.0);
         TestFigures {
             children,
@@ -92,7 +114,11 @@ impl TestFigures {
 
     /// Processor time as a percentage of the parent's time.
     pub fn cpu_percent(&self) -> f64 {
-        if self.wall_s > 0.0 { self.cpu_s / self.wall_s * 100.0 } else { 0.0 }
+        if self.wall_s > 0.0 {
+            self.cpu_s / self.wall_s * 100.0
+        } else {
+            0.0
+        }
     }
 
     /// The whole number that stands in the table.

@@ -17,8 +17,10 @@ pub fn usage() -> String {
          iozone -t CHILDREN [options]             several children at the same time\n",
     );
     for (title, rows) in SECTIONS {
-        let known: Vec<&IozoneOption> =
-            rows.iter().filter(|opt| !matches!(opt.state, IozoneOptionState::Refused { .. })).collect();
+        let known: Vec<&IozoneOption> = rows
+            .iter()
+            .filter(|opt| !matches!(opt.state, IozoneOptionState::Refused { .. }))
+            .collect();
         if known.is_empty() {
             continue;
         }
@@ -47,14 +49,21 @@ fn short(what: &str) -> &str {
 fn told(state: IozoneOptionState) -> (&'static str, String) {
     match state {
         IozoneOptionState::Works => ("works", String::new()),
-        IozoneOptionState::Accepted(because) => ("accepted", format!(". No effect, with a warning: {because}.")),
-        IozoneOptionState::Refused { reason, instead } => ("refused", format!(". {}; {instead}.", capital(reason))),
+        IozoneOptionState::Accepted(because) => (
+            "accepted",
+            format!(". No effect, with a warning: {because}."),
+        ),
+        IozoneOptionState::Refused { reason, instead } => {
+            ("refused", format!(". {}; {instead}.", capital(reason)))
+        }
     }
 }
 
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + chars.as_str()
+    })
 }
 
 /// The part of the page of compatibility that lists which options of iozone are known, in Markdown.
@@ -72,14 +81,25 @@ pub fn compatibility_markdown() -> String {
          run with children. With `HAKARU_STORE=1` in the environment a run is kept like any other of hakaru.\n\n",
     );
     let count = |wanted: &str| all().filter(|opt| told(opt.state).0 == wanted).count();
-    let counts: Vec<String> =
-        ["works", "accepted", "refused"].iter().map(|state| format!("{} {state}", count(state))).collect();
+    let counts: Vec<String> = ["works", "accepted", "refused"]
+        .iter()
+        .map(|state| format!("{} {state}", count(state)))
+        .collect();
     let _ = writeln!(text, "{} options: {}.", all().count(), counts.join(", "));
     for (title, rows) in SECTIONS {
-        let _ = writeln!(text, "\n## {title}\n\n| Option | State | What it is for |\n| --- | --- | --- |");
+        let _ = writeln!(
+            text,
+            "\n## {title}\n\n| Option | State | What it is for |\n| --- | --- | --- |"
+        );
         for opt in *rows {
             let (state, note) = told(opt.state);
-            let _ = writeln!(text, "| `{}` | {state} | {}{} |", typed(opt), opt.help, note.replace('|', "\\|"));
+            let _ = writeln!(
+                text,
+                "| `{}` | {state} | {}{} |",
+                typed(opt),
+                opt.help,
+                note.replace('|', "\\|")
+            );
         }
     }
     text
@@ -94,16 +114,27 @@ pub fn man_page() -> String {
          command lines of iozone, and prints results as iozone prints them.\n",
     );
     for (title, rows) in SECTIONS {
-        let known: Vec<&IozoneOption> =
-            rows.iter().filter(|opt| !matches!(opt.state, IozoneOptionState::Refused { .. })).collect();
+        let known: Vec<&IozoneOption> = rows
+            .iter()
+            .filter(|opt| !matches!(opt.state, IozoneOptionState::Refused { .. }))
+            .collect();
         if known.is_empty() {
             continue;
         }
         let _ = writeln!(text, ".SH {}", title.to_uppercase());
         for opt in known {
             let (_, note) = told(opt.state);
-            let note = if note.is_empty() { ".".to_owned() } else { roff(&note) };
-            let _ = writeln!(text, ".TP\n.B {}\n{}{note}", roff(&typed(opt)), roff(opt.help));
+            let note = if note.is_empty() {
+                ".".to_owned()
+            } else {
+                roff(&note)
+            };
+            let _ = writeln!(
+                text,
+                ".TP\n.B {}\n{}{note}",
+                roff(&typed(opt)),
+                roff(opt.help)
+            );
         }
     }
     text

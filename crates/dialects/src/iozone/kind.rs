@@ -39,7 +39,12 @@ struct Test {
 }
 
 const fn test(kind: IozoneTest, number: u32, op: Op, words: [&'static str; 4]) -> Test {
-    Test { kind, number, op, words }
+    Test {
+        kind,
+        number,
+        op,
+        words,
+    }
 }
 
 /// The tests in the order of the columns of auto mode; those behind them occur in throughput mode only.
@@ -162,7 +167,8 @@ impl IozoneTest {
 
     /// The tests that these numbers ask for, in the order they run in.
     pub(super) fn chosen(numbers: &[u32], throughput: bool, retests: bool) -> Vec<IozoneTest> {
-        let wanted = |kind: &IozoneTest| numbers.contains(&kind.number()) && (retests || !kind.is_retest());
+        let wanted =
+            |kind: &IozoneTest| numbers.contains(&kind.number()) && (retests || !kind.is_retest());
         match throughput {
             true => THROUGHPUT.into_iter().filter(wanted).collect(),
             false => IozoneTest::all().take(COLUMNS).filter(wanted).collect(),
@@ -176,8 +182,15 @@ mod tests {
 
     #[test]
     fn the_table_has_the_order_of_the_names() {
-        assert!(IozoneTest::all().enumerate().all(|(place, kind)| kind as usize == place));
-        assert_eq!((IozoneTest::of_column(12), IozoneTest::of_column(13)), (Some(Freread), None));
+        assert!(
+            IozoneTest::all()
+                .enumerate()
+                .all(|(place, kind)| kind as usize == place)
+        );
+        assert_eq!(
+            (IozoneTest::of_column(12), IozoneTest::of_column(13)),
+            (Some(Freread), None)
+        );
         assert_eq!((Freread.column(), Mixed.column()), (Some(12), None));
     }
 }

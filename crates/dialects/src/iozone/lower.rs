@@ -31,27 +31,51 @@ impl IozoneRequest {
     /// All rows or groups, in order.
     pub fn cells(&self) -> Vec<IozoneStep> {
         match &self.mode {
-            IozoneMode::Table { rows } => {
-                rows.iter().map(|&(size_kb, record_kb)| IozoneStep { children: 1, size_kb, record_kb }).collect()
-            }
-            IozoneMode::Throughput { children, size_kb, record_kb, .. } => {
+            IozoneMode::Table { rows } => rows
+                .iter()
+                .map(|&(size_kb, record_kb)| IozoneStep {
+                    children: 1,
+                    size_kb,
+                    record_kb,
+                })
+                .collect(),
+            IozoneMode::Throughput {
+                children,
+                size_kb,
+                record_kb,
+                ..
+            } => {
                 let (size_kb, record_kb) = (*size_kb, *record_kb);
-                children.iter().map(|&children| IozoneStep { children, size_kb, record_kb }).collect()
+                children
+                    .iter()
+                    .map(|&children| IozoneStep {
+                        children,
+                        size_kb,
+                        record_kb,
+                    })
+                    .collect()
             }
         }
     }
 
     /// The tests of one row or group, one phase each. `cpus` is the number of processors of the host.
     pub fn scenario(&self, cell: IozoneStep, cpus: u32) -> Scenario {
-        let phase =
-            |kind: &IozoneTest| Phase { name: self.phase_name(*kind, cell), jobs: self.jobs(*kind, cell, cpus) };
-        Scenario { name: "iozone".to_owned(), seed: 0, phases: self.kinds.iter().map(phase).collect() }
+        let phase = |kind: &IozoneTest| Phase {
+            name: self.phase_name(*kind, cell),
+            jobs: self.jobs(*kind, cell, cpus),
+        };
+        Scenario {
+            name: "iozone".to_owned(),
+            seed: 0,
+            phases: self.kinds.iter().map(phase).collect(),
+        }
     }
 
     /// Of several rows or groups, a phase says which one it is of.
     fn phase_name(&self, kind: IozoneTest, cell: IozoneStep) -> String {
         let cells = self.cells();
-        let several = |pick: fn(&IozoneStep) -> u64| cells.iter().any(|other| pick(other) != pick(&cells[0]));
+        let several =
+            |pick: fn(&IozoneStep) -> u64| cells.iter().any(|other| pick(other) != pick(&cells[0]));
         let mut name = kind.name().to_owned();
         if several(|cell| cell.record_kb) {
             name += &format!(" {}", Bytes(cell.record_kb << 10));
@@ -77,20 +101,34 @@ impl IozoneRequest {
             let target = match (table, &draft.file) {
                 (true, Some(file)) => Target::Paths(vec![file.clone()]),
                 (true, None) => Target::Paths(vec![TABLE_FILE.into()]),
-                (false, _) => Target::Formatted { directories: Vec::new(), format: CHILD_FILES.to_owned(), nrfiles: 1 },
+                (false, _) => Target::Formatted {
+                    directories: Vec::new(),
+                    format: CHILD_FILES.to_owned(),
+                    nrfiles: 1,
+                },
             };
             let mut job = self.job(kind, cell, target, kind.op());
             job.numjobs = cell.children;
             return vec![job];
         }
-        (0..cell.children).map(|child| self.child(kind, cell, child, cpus)).collect()
+        (0..cell.children)
+            .map(|child| self.child(kind, cell, child, cpus))
+            .collect()
     }
 
     fn child(&self, kind: IozoneTest, cell: IozoneStep, child: u32, cpus: u32) -> Job {
         let draft = &self.draft;
         let usual = || PathBuf::from(CHILD_FILES.replace("$jobnum", &child.to_string()));
-        let path = draft.files.get(child as usize).cloned().unwrap_or_else(usual);
-        let op = if kind == IozoneTest::Mixed { self.mixed_op(child, cell.children) } else { kind.op() };
+        let path = draft
+            .files
+            .get(child as usize)
+            .cloned()
+            .unwrap_or_else(usual);
+        let op = if kind == IozoneTest::Mixed {
+            self.mixed_op(child, cell.children)
+        } else {
+            kind.op()
+        };
         let mut job = self.job(kind, cell, Target::Paths(vec![path]), op);
         job.timing.startdelay = Nanos(draft.delay_us * 1000 * u64::from(child));
         if let Some(first) = draft.first_cpu {
@@ -111,10 +149,15 @@ impl IozoneRequest {
     fn job(&self, kind: IozoneTest, cell: IozoneStep, target: Target, op: Op) -> Job {
         let draft = &self.draft;
         let (size, record) = (Bytes(cell.size_kb << 10), Bytes(cell.record_kb << 10));
-        let mut job = Job::new(kind.name(), target, Access::only(op, kind.is_random())).with_block(record);
+        let mut job =
+            Job::new(kind.name(), target, Access::only(op, kind.is_random())).with_block(record);
         job.group_reporting = true;
         job.ioengine = self.engine(kind);
-        job.queue.iodepth = if job.ioengine == IoEngine::Posixaio { draft.depth.unwrap_or(1) } else { 1 };
+        job.queue.iodepth = if job.ioengine == IoEngine::Posixaio {
+            draft.depth.unwrap_or(1)
+        } else {
+            1
+        };
         job.extent.size = Some(SizeSpec::Bytes(size));
         if kind == IozoneTest::RecordRewrite {
             job.extent.size = Some(SizeSpec::Bytes(record));
@@ -131,7 +174,9 @@ impl IozoneRequest {
         job.rules.files.time_close = draft.close;
         job.rules.course = match kind {
             IozoneTest::BackwardRead => TraversalOrder::Backward,
-            IozoneTest::StrideRead => TraversalOrder::Interleaved { step: Bytes(record.0 * draft.stride) },
+            IozoneTest::StrideRead => TraversalOrder::Interleaved {
+                step: Bytes(record.0 * draft.stride),
+            },
             _ => TraversalOrder::Forward,
         };
         // Streams are seen to go to their end in iozone's outputs.
@@ -163,7 +208,10 @@ pub fn check_files(scenario: &Scenario, facts: &Facts) -> Result<(), IozoneError
     let jobs = || scenario.phases.iter().flat_map(|phase| &phase.jobs);
     for job in jobs().filter(|job| job.files.direct) {
         for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
-            if facts.get(&path).is_some_and(|facts| facts.direct_io == Some(false)) {
+            if facts
+                .get(&path)
+                .is_some_and(|facts| facts.direct_io == Some(false))
+            {
                 return Err(IozoneError::nowhere(format!(
                     "{} cannot be used with -I: its file system does not take O_DIRECT; leave -I out, or name a file on \
                      another file system with -f or -F",

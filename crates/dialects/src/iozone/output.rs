@@ -56,13 +56,29 @@ pub fn head(request: &IozoneRequest, view: &HeadView<'_>) -> String {
         line("Output is in kBytes/sec");
     }
     line("Time Resolution = 0.000001 seconds.");
-    line(&format!("Processor cache size set to {} kBytes.", request.draft.cache_kb));
-    line(&format!("Processor cache line size set to {} bytes.", request.draft.line_bytes));
-    line(&format!("File stride size set to {} * record size.", request.draft.stride));
+    line(&format!(
+        "Processor cache size set to {} kBytes.",
+        request.draft.cache_kb
+    ));
+    line(&format!(
+        "Processor cache line size set to {} bytes.",
+        request.draft.line_bytes
+    ));
+    line(&format!(
+        "File stride size set to {} * record size.",
+        request.draft.stride
+    ));
     match &request.mode {
         IozoneMode::Table { .. } => text + TABLE_HEAD,
-        IozoneMode::Throughput { children, range: true, .. } => {
-            let (min, max) = (children.iter().min().unwrap_or(&1), children.iter().max().unwrap_or(&1));
+        IozoneMode::Throughput {
+            children,
+            range: true,
+            ..
+        } => {
+            let (min, max) = (
+                children.iter().min().unwrap_or(&1),
+                children.iter().max().unwrap_or(&1),
+            );
             text + &format!("\tMin process = {min} \n\tMax process = {max} \n")
         }
         IozoneMode::Throughput { .. } => text,
@@ -72,13 +88,21 @@ pub fn head(request: &IozoneRequest, view: &HeadView<'_>) -> String {
 impl IozoneRequest {
     /// `process` or `thread`.
     fn child_word(&self) -> &'static str {
-        if self.draft.threads { "thread" } else { "process" }
+        if self.draft.threads {
+            "thread"
+        } else {
+            "process"
+        }
     }
 }
 
 /// What stands before the results of a group of children.
 pub fn group_head(request: &IozoneRequest, cell: IozoneStep) -> String {
-    let IozoneStep { children, size_kb, record_kb } = cell;
+    let IozoneStep {
+        children,
+        size_kb,
+        record_kb,
+    } = cell;
     let word = request.child_word();
     let many = match (children, word) {
         (1, _) => "",
@@ -102,7 +126,12 @@ fn children_of(kind: IozoneTest, children: u32) -> String {
 }
 
 /// The block of one test in throughput mode.
-pub fn group_block(request: &IozoneRequest, kind: IozoneTest, cell: IozoneStep, figures: &TestFigures) -> String {
+pub fn group_block(
+    request: &IozoneRequest,
+    kind: IozoneTest,
+    cell: IozoneStep,
+    figures: &TestFigures,
+) -> String {
     let who = children_of(kind, cell.children);
     let unit = request.unit.amount();
     let word = request.child_word();
@@ -110,9 +139,22 @@ pub fn group_block(request: &IozoneRequest, kind: IozoneTest, cell: IozoneStep, 
     let tabs = |short: bool| if short { "\t\t" } else { "\t" };
     let (first, second) = (
         tabs(kind == IozoneTest::Read),
-        tabs(matches!(kind, IozoneTest::Read | IozoneTest::Fwrite | IozoneTest::Fread)),
+        tabs(matches!(
+            kind,
+            IozoneTest::Read | IozoneTest::Fwrite | IozoneTest::Fread
+        )),
     );
-    let TestFigures { children, parent, min, max, avg, min_xfer, each, wall_s, cpu_s } = figures;
+    let TestFigures {
+        children,
+        parent,
+        min,
+        max,
+        avg,
+        min_xfer,
+        each,
+        wall_s,
+        cpu_s,
+    } = figures;
     let mut text = format!(
         "\n\tChildren see throughput for {who} {first}= {children:10.2} {unit}/sec\n\
          \tParent sees throughput for {who} {second}= {parent:10.2} {unit}/sec\n\
@@ -123,7 +165,11 @@ pub fn group_block(request: &IozoneRequest, kind: IozoneTest, cell: IozoneStep, 
     );
     if request.draft.cpu_use {
         // The first test has a capital letter there.
-        let word = if kind == IozoneTest::Write { "Utilization" } else { "utilization" };
+        let word = if kind == IozoneTest::Write {
+            "Utilization"
+        } else {
+            "utilization"
+        };
         let percent = figures.cpu_percent();
         let _ = writeln!(
             text,
@@ -150,7 +196,10 @@ pub struct TableRow {
 impl TableRow {
     /// Begins a row: the text, and its state.
     pub fn begin(cell: IozoneStep) -> (String, TableRow) {
-        (format!("{:16}{:8}", cell.size_kb, cell.record_kb), TableRow::default())
+        (
+            format!("{:16}{:8}", cell.size_kb, cell.record_kb),
+            TableRow::default(),
+        )
     }
 
     /// The value of a test, with blanks for those left out before.
@@ -171,7 +220,9 @@ impl TableRow {
     }
 
     fn blanks(&mut self, to: usize) -> String {
-        let width: usize = WIDTHS.get(self.next..to).map_or(0, |widths| widths.iter().sum());
+        let width: usize = WIDTHS
+            .get(self.next..to)
+            .map_or(0, |widths| widths.iter().sum());
         self.next = self.next.max(to);
         " ".repeat(width)
     }
@@ -186,13 +237,19 @@ pub struct Results {
 
 /// What stands behind the last result.
 pub fn tail(request: &IozoneRequest, results: &Results) -> String {
-    let reports = if request.draft.excel { reports(request, results) } else { Vec::new() };
+    let reports = if request.draft.excel {
+        reports(request, results)
+    } else {
+        Vec::new()
+    };
     match request.mode {
         IozoneMode::Table { .. } => {
             let mut text = "\niozone test complete.\n".to_owned();
             if request.draft.excel {
                 text.push_str("Excel output is below:\n");
-                reports.iter().for_each(|report| text.push_str(&report_text(report)));
+                reports
+                    .iter()
+                    .for_each(|report| text.push_str(&report_text(report)));
             }
             text
         }
@@ -223,7 +280,8 @@ pub fn reports(request: &IozoneRequest, results: &Results) -> Vec<SpreadsheetRep
     match &request.mode {
         IozoneMode::Table { rows } => {
             let speed = |figures: &TestFigures| figures.in_table(request.unit) as f64;
-            let report = |&kind: &IozoneTest| table_report(results, rows, kind, kind.report(), &speed);
+            let report =
+                |&kind: &IozoneTest| table_report(results, rows, kind, kind.report(), &speed);
             let mut all: Vec<SpreadsheetReport> = request.kinds.iter().map(report).collect();
             if request.draft.cpu_use {
                 let cpu = |figures: &TestFigures| (figures.cpu_percent() * 100.0).round() / 100.0;
@@ -235,16 +293,33 @@ pub fn reports(request: &IozoneRequest, results: &Results) -> Vec<SpreadsheetRep
             }
             all
         }
-        IozoneMode::Throughput { children, record_kb, .. } => {
+        IozoneMode::Throughput {
+            children,
+            record_kb,
+            ..
+        } => {
             let value = |kind: IozoneTest, count: &u32| {
-                let found = results.all.iter().find(|(cell, k, _)| *k == kind && cell.children == *count);
+                let found = results
+                    .all
+                    .iter()
+                    .find(|(cell, k, _)| *k == kind && cell.children == *count);
                 found.map(|(_, _, figures)| figures.children)
             };
-            let row = |&kind: &IozoneTest| (kind.excel().to_owned(), children.iter().map(|c| value(kind, c)).collect());
-            let unit = if request.unit == FigureUnit::Ops { "ops" } else { "kBytes" };
+            let row = |&kind: &IozoneTest| {
+                (
+                    kind.excel().to_owned(),
+                    children.iter().map(|c| value(kind, c)).collect(),
+                )
+            };
+            let unit = if request.unit == FigureUnit::Ops {
+                "ops"
+            } else {
+                "kBytes"
+            };
             vec![SpreadsheetReport {
                 titles: vec![
-                    "Throughput report Y-axis is type of test X-axis is number of processes".to_owned(),
+                    "Throughput report Y-axis is type of test X-axis is number of processes"
+                        .to_owned(),
                     format!("Record size = {record_kb} kBytes "),
                     format!("Output is in {unit}/sec"),
                 ],
@@ -271,14 +346,25 @@ fn table_report(
     let records = sorted(rows.iter().map(|row| row.1).collect());
     let value = |size: u64, record: u64| {
         let at = |cell: &IozoneStep| (cell.size_kb, cell.record_kb) == (size, record);
-        let found = results.all.iter().find(|(cell, k, _)| *k == kind && at(cell));
+        let found = results
+            .all
+            .iter()
+            .find(|(cell, k, _)| *k == kind && at(cell));
         found.map(|(_, _, figures)| of(figures))
     };
-    let row = |size: u64| (size.to_string(), records.iter().map(|&record| value(size, record)).collect());
+    let row = |size: u64| {
+        (
+            size.to_string(),
+            records.iter().map(|&record| value(size, record)).collect(),
+        )
+    };
     SpreadsheetReport {
         titles: vec![format!("{name} report")],
         heads: records.iter().map(u64::to_string).collect(),
-        rows: sorted(rows.iter().map(|row| row.0).collect()).into_iter().map(row).collect(),
+        rows: sorted(rows.iter().map(|row| row.0).collect())
+            .into_iter()
+            .map(row)
+            .collect(),
     }
 }
 
@@ -292,11 +378,18 @@ fn report_text(report: &SpreadsheetReport) -> String {
     for title in &report.titles {
         let _ = writeln!(text, "\"{title}\"");
     }
-    let heads: Vec<String> = report.heads.iter().map(|head| format!("\"{head}\"")).collect();
+    let heads: Vec<String> = report
+        .heads
+        .iter()
+        .map(|head| format!("\"{head}\""))
+        .collect();
     let _ = writeln!(text, "        {}", heads.join("  "));
     for (name, values) in &report.rows {
         let _ = write!(text, "\"{name}\"  ");
-        let measured = values.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let measured = values
+            .iter()
+            .rposition(Option::is_some)
+            .map_or(0, |last| last + 1);
         for value in &values[..measured] {
             // A nought stands where nothing was measured and something larger was.
             let _ = write!(text, " {} ", value.unwrap_or(0.0));

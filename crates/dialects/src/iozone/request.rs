@@ -195,13 +195,23 @@ impl IozoneArgs {
     }
 
     /// A whole number within bounds.
-    pub(super) fn whole(&self, text: &[String], bounds: RangeInclusive<u64>) -> Result<u64, String> {
+    pub(super) fn whole(
+        &self,
+        text: &[String],
+        bounds: RangeInclusive<u64>,
+    ) -> Result<u64, String> {
         let word = text.first().map_or("", |text| text.trim());
-        let number = word.parse::<u64>().map_err(|_| "a whole number is wanted".to_owned())?;
+        let number = word
+            .parse::<u64>()
+            .map_err(|_| "a whole number is wanted".to_owned())?;
         if bounds.contains(&number) {
             return Ok(number);
         }
-        Err(format!("it has to be between {} and {}", bounds.start(), bounds.end()))
+        Err(format!(
+            "it has to be between {} and {}",
+            bounds.start(),
+            bounds.end()
+        ))
     }
 
     pub(super) fn test(&mut self, text: &[String]) -> Result<(), String> {
@@ -236,10 +246,22 @@ impl IozoneArgs {
     pub(super) fn bound(&mut self, text: &[String], which: AutoBound) -> Result<(), String> {
         let kb = kilobytes(text)?;
         let (place, words) = match which {
-            AutoBound::FileMin => (&mut self.file_bounds.0, format!("Using minimum file size of {kb} kilobytes.")),
-            AutoBound::FileMax => (&mut self.file_bounds.1, format!("Using maximum file size of {kb} kilobytes.")),
-            AutoBound::RecordMin => (&mut self.record_bounds.0, format!("Using Minimum Record Size {kb} kB")),
-            AutoBound::RecordMax => (&mut self.record_bounds.1, format!("Using Maximum Record Size {kb} kB")),
+            AutoBound::FileMin => (
+                &mut self.file_bounds.0,
+                format!("Using minimum file size of {kb} kilobytes."),
+            ),
+            AutoBound::FileMax => (
+                &mut self.file_bounds.1,
+                format!("Using maximum file size of {kb} kilobytes."),
+            ),
+            AutoBound::RecordMin => (
+                &mut self.record_bounds.0,
+                format!("Using Minimum Record Size {kb} kB"),
+            ),
+            AutoBound::RecordMax => (
+                &mut self.record_bounds.1,
+                format!("Using Maximum Record Size {kb} kB"),
+            ),
         };
         *place = Some(kb);
         self.say(&words);
@@ -258,7 +280,9 @@ fn kilobytes(text: &[String]) -> Result<u64, String> {
         "t" => 1 << 30,
         _ => return Err("after the number, only k, m, g or t may stand".to_owned()),
     };
-    let number = digits.parse::<u64>().map_err(|_| "a whole number with k, m or g behind it is wanted".to_owned())?;
+    let number = digits
+        .parse::<u64>()
+        .map_err(|_| "a whole number with k, m or g behind it is wanted".to_owned())?;
     match number.checked_mul(factor) {
         Some(0) => Err("it has to be 1 kB or more".to_owned()),
         Some(kb) if kb <= MOST_KB => Ok(kb),
@@ -272,7 +296,9 @@ fn kilobytes(text: &[String]) -> Result<u64, String> {
 /// An [`IozoneError`] that names the option and its value, the cause and the cure, and where the word stands.
 pub fn parse(args: &[OsString]) -> Result<IozoneAction, IozoneError> {
     if args.is_empty() {
-        return Ok(IozoneAction::Print("iozone: help mode\n\n".to_owned() + &super::help::usage()));
+        return Ok(IozoneAction::Print(
+            "iozone: help mode\n\n".to_owned() + &super::help::usage(),
+        ));
     }
     let (tokens, other) = argv::lex(args)?;
     let mut draft = IozoneArgs::default();
@@ -286,9 +312,17 @@ pub fn parse(args: &[OsString]) -> Result<IozoneAction, IozoneError> {
         None => {}
     }
     for word in other {
-        warnings.push(format!("`{word}` belongs to no option and is passed over; -f FILE names the file of a test"));
+        warnings.push(format!(
+            "`{word}` belongs to no option and is passed over; -f FILE names the file of a test"
+        ));
     }
-    let place = |name: &str| tokens.iter().rev().find(|token| token.opt.name == name).map(|token| token.at.clone());
+    let place = |name: &str| {
+        tokens
+            .iter()
+            .rev()
+            .find(|token| token.opt.name == name)
+            .map(|token| token.at.clone())
+    };
     IozoneRequest::new(draft, warnings, &place).map(|request| IozoneAction::Run(Box::new(request)))
 }
 
@@ -328,7 +362,11 @@ pub(crate) fn stated(words: &[String]) -> StatedOptions {
     }
 }
 
-fn apply(token: &IozoneToken, draft: &mut IozoneArgs, warnings: &mut Vec<String>) -> Result<(), IozoneError> {
+fn apply(
+    token: &IozoneToken,
+    draft: &mut IozoneArgs,
+    warnings: &mut Vec<String>,
+) -> Result<(), IozoneError> {
     let IozoneToken { opt, values, at } = token;
     match opt.state {
         IozoneOptionState::Works => {}
@@ -337,12 +375,20 @@ fn apply(token: &IozoneToken, draft: &mut IozoneArgs, warnings: &mut Vec<String>
             return Ok(());
         }
         IozoneOptionState::Refused { reason, instead } => {
-            let message = format!("-{} is an option of iozone that cannot be used here: {reason}; {instead}", opt.name);
+            let message = format!(
+                "-{} is an option of iozone that cannot be used here: {reason}; {instead}",
+                opt.name
+            );
             return Err(IozoneError::at(message, at.clone()));
         }
     }
     let Some(set) = opt.set else { return Ok(()) };
-    let bad = |why| IozoneError::at(format!("-{} {} cannot be used: {why}", opt.name, values.join(" ")), at.clone());
+    let bad = |why| {
+        IozoneError::at(
+            format!("-{} {} cannot be used: {why}", opt.name, values.join(" ")),
+            at.clone(),
+        )
+    };
     set(draft, values).map_err(bad)
 }
 
@@ -352,13 +398,21 @@ impl IozoneRequest {
         warnings: Vec<String>,
         place: &dyn Fn(&str) -> Option<WordLocation>,
     ) -> Result<IozoneRequest, IozoneError> {
-        let wrong = |option: &str, message: &str| Err(IozoneError { message: message.to_owned(), at: place(option) });
+        let wrong = |option: &str, message: &str| {
+            Err(IozoneError {
+                message: message.to_owned(),
+                at: place(option),
+            })
+        };
         let throughput = !draft.groups.is_empty() || draft.fewest.is_some() || draft.most.is_some();
         if draft.ops && draft.micros {
             return wrong("N", "-N and -O contradict each other: use one of them");
         }
         if throughput && draft.micros {
-            return wrong("N", "-N is for the table: with children use -O, or leave -t, -l and -u out");
+            return wrong(
+                "N",
+                "-N is for the table: with children use -O, or leave -t, -l and -u out",
+            );
         }
         if throughput && draft.auto {
             return wrong(
@@ -367,9 +421,16 @@ impl IozoneRequest {
             );
         }
         if draft.mmap && draft.depth.is_some() {
-            return wrong("B", "-B and -H or -k contradict each other: a mapping has no queue");
+            return wrong(
+                "B",
+                "-B and -H or -k contradict each other: a mapping has no queue",
+            );
         }
-        let mode = if throughput { draft.throughput(place)? } else { draft.table(place)? };
+        let mode = if throughput {
+            draft.throughput(place)?
+        } else {
+            draft.table(place)?
+        };
         let kinds = draft.kinds(throughput, place)?;
         let mut warnings = warnings;
         warnings.extend(draft.ignored(throughput));
@@ -378,7 +439,14 @@ impl IozoneRequest {
             (_, true) => FigureUnit::Micros,
             _ => FigureUnit::KiloBytes,
         };
-        Ok(IozoneRequest { mode, kinds, unit, said: draft.said.clone(), warnings, draft })
+        Ok(IozoneRequest {
+            mode,
+            kinds,
+            unit,
+            said: draft.said.clone(),
+            warnings,
+            draft,
+        })
     }
 
     /// Whether files stay when all is done.

@@ -13,7 +13,12 @@ use std::ffi::OsString;
 use std::path::Path;
 
 fn parsed(line: &str) -> Result<IozoneAction, IozoneError> {
-    parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+    parse(
+        &line
+            .split_whitespace()
+            .map(OsString::from)
+            .collect::<Vec<_>>(),
+    )
 }
 
 fn request(line: &str) -> IozoneRequest {
@@ -31,7 +36,12 @@ fn error(line: &str) -> String {
 fn jobs(line: &str) -> Vec<(IozoneTest, Vec<Job>)> {
     let request = request(line);
     let scenario = request.scenario(request.cells()[0], 4);
-    request.kinds.iter().copied().zip(scenario.phases.into_iter().map(|phase| phase.jobs)).collect()
+    request
+        .kinds
+        .iter()
+        .copied()
+        .zip(scenario.phases.into_iter().map(|phase| phase.jobs))
+        .collect()
 }
 
 fn absent(path: &Path) -> TargetFacts {
@@ -47,7 +57,10 @@ fn absent(path: &Path) -> TargetFacts {
 }
 
 fn facts(request: &IozoneRequest, change: impl Fn(&mut TargetFacts)) -> Facts {
-    let paths = request.cells().into_iter().flat_map(|cell| request.scenario(cell, 4).paths());
+    let paths = request
+        .cells()
+        .into_iter()
+        .flat_map(|cell| request.scenario(cell, 4).paths());
     let look = |path: std::path::PathBuf| {
         let mut facts = absent(&path);
         change(&mut facts);
@@ -60,33 +73,71 @@ fn facts(request: &IozoneRequest, change: impl Fn(&mut TargetFacts)) -> Facts {
 fn the_published_command_means_four_files_of_256_mib() {
     let line = "-T -t 4 -s 256m -r 4k -I -i0 -i1 -i2";
     let request = request(line);
-    assert_eq!(request.cells(), [IozoneStep { children: 4, size_kb: 262_144, record_kb: 4 }]);
+    assert_eq!(
+        request.cells(),
+        [IozoneStep {
+            children: 4,
+            size_kb: 262_144,
+            record_kb: 4
+        }]
+    );
     use IozoneTest::*;
-    assert_eq!(request.kinds, [Write, Rewrite, Read, Reread, RandomRead, RandomWrite]);
+    assert_eq!(
+        request.kinds,
+        [Write, Rewrite, Read, Reread, RandomRead, RandomWrite]
+    );
     for (kind, jobs) in jobs(line) {
-        let [job] = &jobs[..] else { panic!("one job with clones") };
-        assert_eq!((job.numjobs, job.files.direct, job.ioengine), (4, true, IoEngine::Sync));
+        let [job] = &jobs[..] else {
+            panic!("one job with clones")
+        };
+        assert_eq!(
+            (job.numjobs, job.files.direct, job.ioengine),
+            (4, true, IoEngine::Sync)
+        );
         assert_eq!(job.rules.exit.ends, Some(ExitScope::Phase));
-        assert_eq!((job.rules.exit.finish_writing, job.access.does(kind.op())), (kind == Write, true));
+        assert_eq!(
+            (job.rules.exit.finish_writing, job.access.does(kind.op())),
+            (kind == Write, true)
+        );
     }
     let scenario = request.scenario(request.cells()[0], 4);
     assert_eq!(scenario.paths()[3], Path::new("iozone.DUMMY.3"));
     let plan = Plan::resolve(&scenario, &facts(&request, |_| {})).unwrap();
-    assert_eq!(plan.phases.iter().map(|p| p.workers.len()).sum::<usize>(), 24);
-    assert_eq!(plan.phases[2].workers[3].stream.limit_bytes, Some(256 << 20));
+    assert_eq!(
+        plan.phases.iter().map(|p| p.workers.len()).sum::<usize>(),
+        24
+    );
+    assert_eq!(
+        plan.phases[2].workers[3].stream.limit_bytes,
+        Some(256 << 20)
+    );
 }
 
 #[test]
 fn each_test_is_expressed_by_a_job() {
     let of = |line: &str| jobs(line).pop().unwrap().1.remove(0);
     let row = "-s 1m -r 64k -i 0 -i";
-    assert_eq!(of(&format!("{row} 3")).rules.course, TraversalOrder::Backward);
-    assert_eq!(of(&format!("{row} 5 -j 5")).rules.course, TraversalOrder::Interleaved { step: Bytes(5 << 16) });
+    assert_eq!(
+        of(&format!("{row} 3")).rules.course,
+        TraversalOrder::Backward
+    );
+    assert_eq!(
+        of(&format!("{row} 5 -j 5")).rules.course,
+        TraversalOrder::Interleaved {
+            step: Bytes(5 << 16)
+        }
+    );
     let spot = of(&format!("{row} 4"));
     let sizes = [spot.extent.size, spot.extent.io_size];
-    assert_eq!(sizes, [Bytes(1 << 16), Bytes(1 << 20)].map(|size| Some(SizeSpec::Bytes(size))));
+    assert_eq!(
+        sizes,
+        [Bytes(1 << 16), Bytes(1 << 20)].map(|size| Some(SizeSpec::Bytes(size)))
+    );
     let stream = of(&format!("{row} 6 -I -B"));
-    assert_eq!((stream.ioengine, stream.files.direct), (IoEngine::Stdio, false));
+    assert_eq!(
+        (stream.ioengine, stream.files.direct),
+        (IoEngine::Stdio, false)
+    );
     assert_eq!(of(&format!("-t1 {row} 9")).ioengine, IoEngine::Psync);
     assert_eq!(of(&format!("-t1 {row} 12")).ioengine, IoEngine::Pvsync);
     assert_eq!(of(&format!("{row} 1 -B -G -e")).ioengine, IoEngine::Mmap);
@@ -100,23 +151,56 @@ fn each_test_is_expressed_by_a_job() {
 #[test]
 fn children_may_differ() {
     let mix = |line: &str| jobs(line).remove(0).1;
-    let reads = |line: &str| mix(line).iter().filter(|job| job.access.does(Op::Read)).count();
-    assert_eq!([reads("-t5 -i8"), reads("-t5 -i8 -+p 20"), reads("-t1 -i8")], [3, 1, 1]);
+    let reads = |line: &str| {
+        mix(line)
+            .iter()
+            .filter(|job| job.access.does(Op::Read))
+            .count()
+    };
+    assert_eq!(
+        [reads("-t5 -i8"), reads("-t5 -i8 -+p 20"), reads("-t1 -i8")],
+        [3, 1, 1]
+    );
     let placed = mix("-t 3 -i 0 -P 3 -d 10 -F a b c");
     assert_eq!(placed[2].target, Target::Paths(vec!["c".into()]));
-    assert_eq!((placed[1].cpus_allowed.clone(), placed[2].timing.startdelay), (vec![0], Nanos(20_000)));
+    assert_eq!(
+        (placed[1].cpus_allowed.clone(), placed[2].timing.startdelay),
+        (vec![0], Nanos(20_000))
+    );
 }
 
 #[test]
 fn auto_mode_leaves_small_records_of_large_files_out() {
-    let rows = |line: &str| request(line).cells().iter().map(|c| (c.size_kb, c.record_kb)).collect::<Vec<_>>();
+    let rows = |line: &str| {
+        request(line)
+            .cells()
+            .iter()
+            .map(|c| (c.size_kb, c.record_kb))
+            .collect::<Vec<_>>()
+    };
     let auto = rows("-a");
-    assert_eq!((auto[0], auto[4], auto[5], auto.last()), ((64, 4), (64, 64), (128, 4), Some(&(524_288, 16_384))));
-    assert!(!auto.contains(&(32_768, 32)) && auto.contains(&(32_768, 64)) && auto.contains(&(16_384, 4)));
+    assert_eq!(
+        (auto[0], auto[4], auto[5], auto.last()),
+        ((64, 4), (64, 64), (128, 4), Some(&(524_288, 16_384)))
+    );
+    assert!(
+        !auto.contains(&(32_768, 32))
+            && auto.contains(&(32_768, 64))
+            && auto.contains(&(16_384, 4))
+    );
     assert!(rows("-az").contains(&(524_288, 4)) && rows("-A").contains(&(524_288, 4)));
-    assert_eq!(rows("-a -s 80M -r 4k -r 1024k"), [(81_920, 4), (81_920, 1024)]);
-    assert_eq!(rows("-a -n 64 -g 256 -y 64 -q 128"), [(64, 64), (128, 64), (128, 128), (256, 64), (256, 128)]);
-    assert_eq!(rows("-a -r 4k -s 1G -g 4G"), [(1 << 20, 4), (2 << 20, 4), (4 << 20, 4)]);
+    assert_eq!(
+        rows("-a -s 80M -r 4k -r 1024k"),
+        [(81_920, 4), (81_920, 1024)]
+    );
+    assert_eq!(
+        rows("-a -n 64 -g 256 -y 64 -q 128"),
+        [(64, 64), (128, 64), (128, 128), (256, 64), (256, 128)]
+    );
+    assert_eq!(
+        rows("-a -r 4k -s 1G -g 4G"),
+        [(1 << 20, 4), (2 << 20, 4), (4 << 20, 4)]
+    );
     assert_eq!(rows("-i 0"), [(512, 4)]);
     assert_eq!(rows("-a -s 1m -r 8").len(), 1);
 }
@@ -124,7 +208,10 @@ fn auto_mode_leaves_small_records_of_large_files_out() {
 #[test]
 fn what_cannot_be_is_said_with_its_cure() {
     for (line, words) in [
-        ("-t 4 -i 13", "-i 13 cannot be used: it has to be between 0 and 12"),
+        (
+            "-t 4 -i 13",
+            "-i 13 cannot be used: it has to be between 0 and 12",
+        ),
         ("-s 4kb", "only k, m, g or t"),
         ("-s 0", "1 kB or more"),
         ("-r 8g -s 16g", "1 GiB at most"),
@@ -139,7 +226,10 @@ fn what_cannot_be_is_said_with_its_cure() {
         ("-O -N", "contradict"),
         ("-U /mnt -a", "use -I"),
         ("-+m hosts -t 2", "start it on each host"),
-        ("-y 8m -q 4m -a", "smallest size asked for is more than the largest"),
+        (
+            "-y 8m -q 4m -a",
+            "smallest size asked for is more than the largest",
+        ),
         ("-t", "needs a value"),
         ("-t -4", "needs a value"),
         ("-t 2 -r 4 -r 8", "one size only"),
@@ -156,28 +246,60 @@ fn files_that_are_not_there_or_take_no_direct_io_are_told_before() {
         let scenario = request.scenario(request.cells()[0], 4);
         check_files(&scenario, &facts(&request, change)).map_err(|error| error.to_string())
     };
-    let file = |size: u64| move |facts: &mut TargetFacts| (facts.kind, facts.size) = (TargetKind::File, Bytes(size));
-    assert!(check("-i 1 -s 1m", &|_| {}).unwrap_err().contains("add -i 0"));
-    assert!(check("-i 1 -s 1m", &file(1000)).unwrap_err().contains("has 1000 B"));
+    let file = |size: u64| {
+        move |facts: &mut TargetFacts| (facts.kind, facts.size) = (TargetKind::File, Bytes(size))
+    };
+    assert!(
+        check("-i 1 -s 1m", &|_| {})
+            .unwrap_err()
+            .contains("add -i 0")
+    );
+    assert!(
+        check("-i 1 -s 1m", &file(1000))
+            .unwrap_err()
+            .contains("has 1000 B")
+    );
     assert_eq!(check("-i 1 -s 1m", &file(1 << 20)), Ok(()));
     assert_eq!(check("-t 2 -i 9 -i 10", &|_| {}), Ok(()));
     let no_direct = |facts: &mut TargetFacts| facts.direct_io = Some(false);
-    assert!(check("-i 0 -I", &no_direct).unwrap_err().contains("leave -I out"));
+    assert!(
+        check("-i 0 -I", &no_direct)
+            .unwrap_err()
+            .contains("leave -I out")
+    );
     assert_eq!(check("-i 0", &no_direct), Ok(()));
     let resolve = |line: &str, change: &dyn Fn(&mut TargetFacts)| {
         let request = request(line);
-        let plan = Plan::resolve(&request.scenario(request.cells()[0], 4), &facts(&request, change));
+        let plan = Plan::resolve(
+            &request.scenario(request.cells()[0], 4),
+            &facts(&request, change),
+        );
         plan.map_err(|error: PlanError| cure(&error)).map(|_| ())
     };
-    assert!(resolve("-i 0 -s 1g", &|f| f.free = Some(Bytes(9))).unwrap_err().contains("smaller -s"));
-    assert!(resolve("-i 0", &|f| f.writable = false).unwrap_err().contains("you may write to"));
-    assert!(resolve("-i 0 -r 1 -I", &|f| f.logical_block = 4096).unwrap_err().contains("larger -r"));
+    assert!(
+        resolve("-i 0 -s 1g", &|f| f.free = Some(Bytes(9)))
+            .unwrap_err()
+            .contains("smaller -s")
+    );
+    assert!(
+        resolve("-i 0", &|f| f.writable = false)
+            .unwrap_err()
+            .contains("you may write to")
+    );
+    assert!(
+        resolve("-i 0 -r 1 -I", &|f| f.logical_block = 4096)
+            .unwrap_err()
+            .contains("larger -r")
+    );
 }
 
 /// Workers that moved so many kB in so many milliseconds.
 fn phase(workers: &[(u64, u64)], elapsed_ms: u64) -> PhaseRecord {
     let worker = |&(kb, ms): &(u64, u64)| {
-        let mut worker = WorkerRecord { runtime: Nanos::from_millis(ms), ..WorkerRecord::default() };
+        let mut worker = WorkerRecord {
+            runtime: Nanos::from_millis(ms),
+            ..WorkerRecord::default()
+        };
         worker.ops[Op::Write].bytes = kb << 10;
         worker
     };
@@ -194,18 +316,36 @@ fn phase(workers: &[(u64, u64)], elapsed_ms: u64) -> PhaseRecord {
 fn whole(line: &str) -> String {
     let request = request(line);
     let command = format!("iozone {line}");
-    let view =
-        HeadView { hakaru: "0.1.0", began: "Sat Nov 21 20:42:19 2026", command: &command, machine: "Linux host 6.1" };
+    let view = HeadView {
+        hakaru: "0.1.0",
+        began: "Sat Nov 21 20:42:19 2026",
+        command: &command,
+        machine: "Linux host 6.1",
+    };
     let mut text = output::head(&request, &view);
     let mut results = Results::default();
     for (nth, cell) in request.cells().into_iter().enumerate() {
         let table = matches!(request.mode, IozoneMode::Table { .. });
         let (begin, mut row) = TableRow::begin(cell);
-        text += &if table { begin } else { output::group_head(&request, cell) };
+        text += &if table {
+            begin
+        } else {
+            output::group_head(&request, cell)
+        };
         for (place, &kind) in request.kinds.iter().enumerate() {
-            let share = |child: u64| (cell.size_kb - child * cell.record_kb, 1000 + 100 * place as u64 + nth as u64);
+            let share = |child: u64| {
+                (
+                    cell.size_kb - child * cell.record_kb,
+                    1000 + 100 * place as u64 + nth as u64,
+                )
+            };
             let workers: Vec<(u64, u64)> = (0..u64::from(cell.children)).map(share).collect();
-            let figures = TestFigures::of(&phase(&workers, 4000), cell.record_kb, request.unit, request.delay());
+            let figures = TestFigures::of(
+                &phase(&workers, 4000),
+                cell.record_kb,
+                request.unit,
+                request.delay(),
+            );
             text += &match table {
                 true => row.value(kind, figures.in_table(request.unit)),
                 false => output::group_block(&request, kind, cell, &figures),
@@ -219,7 +359,10 @@ fn whole(line: &str) -> String {
 
 #[test]
 fn throughput_mode_to_the_column() {
-    insta::assert_snapshot!("throughput", whole("-T -t 4 -s 256m -r 4k -I -i0 -i1 -i2 -C"));
+    insta::assert_snapshot!(
+        "throughput",
+        whole("-T -t 4 -s 256m -r 4k -I -i0 -i1 -i2 -C")
+    );
     insta::assert_snapshot!(
         "throughput_all",
         whole("-l 1 -u 2 -s 1m -e -c -w -+n -O -R -i0 -i1 -i3 -i5 -i6 -i7 -i8 -i9 -i10 -i11 -i12")
@@ -255,7 +398,10 @@ fn the_table_to_the_column() {
     insta::assert_snapshot!("table", text);
     let all = whole("-a -n 64 -g 128 -y 32 -R");
     insta::assert_snapshot!("table_all", all);
-    let row = all.lines().find(|line| line.trim_start().starts_with("64 ")).unwrap();
+    let row = all
+        .lines()
+        .find(|line| line.trim_start().starts_with("64 "))
+        .unwrap();
     assert_eq!(row.len(), 143);
 }
 
@@ -263,17 +409,27 @@ fn the_table_to_the_column() {
 #[test]
 fn rows_are_those_that_iozone_prints() {
     let row = |size_kb, record_kb, values: &[(IozoneTest, u64)]| {
-        let (mut text, mut row) = TableRow::begin(IozoneStep { children: 1, size_kb, record_kb });
-        values.iter().for_each(|&(kind, value)| text += &row.value(kind, value));
+        let (mut text, mut row) = TableRow::begin(IozoneStep {
+            children: 1,
+            size_kb,
+            record_kb,
+        });
+        values
+            .iter()
+            .for_each(|&(kind, value)| text += &row.value(kind, value));
         text + &row.end()
     };
     let blanks = " ".repeat(64);
     let all: Vec<IozoneTest> = IozoneTest::all().collect();
-    let values = [1_196_302, 1_346_933, 3_014_114, 3_743_865, 3_303_309, 1_642_308];
+    let values = [
+        1_196_302, 1_346_933, 3_014_114, 3_743_865, 3_303_309, 1_642_308,
+    ];
     let first_six: Vec<(IozoneTest, u64)> = all.iter().copied().zip(values).collect();
     assert_eq!(
         row(4096, 4, &first_six),
-        format!("            4096       4  1196302  1346933  3014114  3743865  3303309  1642308{blanks}\n")
+        format!(
+            "            4096       4  1196302  1346933  3014114  3743865  3303309  1642308{blanks}\n"
+        )
     );
     let left_out = [
         (IozoneTest::Write, 360_823),
@@ -283,10 +439,14 @@ fn rows_are_those_that_iozone_prints() {
     ];
     assert_eq!(
         row(102_400, 1024, &left_out),
-        format!("          102400    1024   360823   362512                     378122   364339{blanks}\n")
+        format!(
+            "          102400    1024   360823   362512                     378122   364339{blanks}\n"
+        )
     );
-    let values =
-        [55907, 68813, 43361, 42502, 34044, 64746, 33578, 61774, 30137, 235_263, 233_180, 3_905_668, 3_824_589];
+    let values = [
+        55907, 68813, 43361, 42502, 34044, 64746, 33578, 61774, 30137, 235_263, 233_180, 3_905_668,
+        3_824_589,
+    ];
     let full: Vec<(IozoneTest, u64)> = all.into_iter().zip(values).collect();
     assert_eq!(
         row(16384, 4, &full).trim_end(),
@@ -299,20 +459,35 @@ fn rows_are_those_that_iozone_prints() {
 fn clients_that_cut_columns_or_words_find_them() {
     let text = whole("-a -e -I -i 0 -i 1 -i 2 -s 8M -r 4k");
     let lines: Vec<&str> = text.lines().collect();
-    let [.., row, empty, end] = &lines[..] else { panic!("{text}") };
+    let [.., row, empty, end] = &lines[..] else {
+        panic!("{text}")
+    };
     assert_eq!((*empty, *end), ("", "iozone test complete."));
-    let words: Vec<u64> = row.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    let words: Vec<u64> = row
+        .split_whitespace()
+        .map(|word| word.parse().unwrap())
+        .collect();
     assert_eq!(words, [8192, 4, 8192, 7447, 6827, 6302, 5851, 5461]);
     let cut: String = row.chars().skip(6).take(94).collect();
-    assert!(cut.starts_with("      8192       4     8192     7447"), "{cut:?}");
+    assert!(
+        cut.starts_with("      8192       4     8192     7447"),
+        "{cut:?}"
+    );
     assert_eq!((row.len(), row.trim_end().len()), (142, 78));
     let only_random = whole("-i 0 -i 2 -+n -s 100M");
-    let row = only_random.lines().find(|line| line.contains("102400       4")).unwrap();
+    let row = only_random
+        .lines()
+        .find(|line| line.contains("102400       4"))
+        .unwrap();
     assert_eq!(row.trim_end().len(), 78);
-    assert!(row.contains("                             "), "tests that were left out are blanks");
+    assert!(
+        row.contains("                             "),
+        "tests that were left out are blanks"
+    );
     let micros = whole("-i 0 -s 1m -N");
     assert!(
-        micros.contains("Microseconds/op Mode.") && micros.contains("            1024       4     3906"),
+        micros.contains("Microseconds/op Mode.")
+            && micros.contains("            1024       4     3906"),
         "{micros}"
     );
 }
@@ -331,14 +506,32 @@ fn help_lists_every_option_that_works() {
 #[test]
 fn words_of_no_option_and_options_of_no_effect_are_warned_of() {
     let warnings = request("-e -t1 -i0 -i2 -r1k -s1g -p /tmp").warnings;
-    assert!(warnings[0].contains("-p has no effect") && warnings[1].contains("`/tmp`"), "{warnings:?}");
+    assert!(
+        warnings[0].contains("-p has no effect") && warnings[1].contains("`/tmp`"),
+        "{warnings:?}"
+    );
     // Each of these was once passed over in silence, and the wrong file was measured.
     for (line, expected) in [
-        ("-t2 -f x", "-f has no effect with children: -F names a file for each of them"),
-        ("-i0 -F a b", "-F has no effect in a table: -f names its file, and -t makes children"),
-        ("-i0 -n 4m", "-n has no effect without -a or -g: -s gives the size of the file"),
-        ("-a -n 4m -s 8m", "-n has no effect beside -s: sizes begin with that of -s"),
-        ("-t2 -g 1g", "-g has no effect with children: -s and -r give their sizes"),
+        (
+            "-t2 -f x",
+            "-f has no effect with children: -F names a file for each of them",
+        ),
+        (
+            "-i0 -F a b",
+            "-F has no effect in a table: -f names its file, and -t makes children",
+        ),
+        (
+            "-i0 -n 4m",
+            "-n has no effect without -a or -g: -s gives the size of the file",
+        ),
+        (
+            "-a -n 4m -s 8m",
+            "-n has no effect beside -s: sizes begin with that of -s",
+        ),
+        (
+            "-t2 -g 1g",
+            "-g has no effect with children: -s and -r give their sizes",
+        ),
         ("-i0 -z", "-z has no effect without -a or -g"),
         ("-i0 -G", "-G has no effect without -B"),
     ] {
@@ -372,7 +565,8 @@ fn word() -> impl Strategy<Value = String> {
     let names: Vec<&str> = options::all().map(|opt| opt.name).collect();
     prop_oneof![
         prop::sample::select(names.clone()).prop_map(|name| format!("-{name}")),
-        (prop::sample::select(names), "[0-9]{1,9}[kmgtKMG]?").prop_map(|(name, value)| format!("-{name}{value}")),
+        (prop::sample::select(names), "[0-9]{1,9}[kmgtKMG]?")
+            .prop_map(|(name, value)| format!("-{name}{value}")),
         "[0-9]{1,20}[kmgt]?",
         "[1-9]",
         "-[a-zA-Z+]{1,4}",
@@ -398,16 +592,32 @@ fn the_parent_sees_its_own_time() {
 fn processor_use_stands_behind_each_block() {
     let text = whole("-M -+u -i0 -i1 -s1g -r256k -t12 -I");
     assert!(
-        text.contains("\tCPU utilization Resolution = 0.000 seconds.\n\tCPU utilization Excel chart enabled\n"),
+        text.contains(
+            "\tCPU utilization Resolution = 0.000 seconds.\n\tCPU utilization Excel chart enabled\n"
+        ),
         "{text}"
     );
     let line = "CPU time    0.000    CPU utilization   0.00 %\n";
-    assert!(text.contains("\tCPU Utilization: Wall time ") && text.contains("\tCPU utilization: Wall time "), "{text}");
+    assert!(
+        text.contains("\tCPU Utilization: Wall time ")
+            && text.contains("\tCPU utilization: Wall time "),
+        "{text}"
+    );
     assert_eq!(text.matches(line).count(), 4, "{text}");
     let table = whole("-a -s 64k -r 4k -i 0 -R -+u");
-    assert!(table.contains("\"Writer report\"") && table.contains("\"Writer CPU utilization report\""), "{table}");
-    let found = crate::import::import(&[crate::import::SourceText { name: "x", text: &text }]);
+    assert!(
+        table.contains("\"Writer report\"") && table.contains("\"Writer CPU utilization report\""),
+        "{table}"
+    );
+    let found = crate::import::import(&[crate::import::SourceText {
+        name: "x",
+        text: &text,
+    }]);
     let run = &found.runs[0].run;
     assert_eq!(run.unread, []);
-    assert!(run.reported.blocks[0].get("wall").is_some(), "{:?}", run.reported.blocks[0]);
+    assert!(
+        run.reported.blocks[0].get("wall").is_some(),
+        "{:?}",
+        run.reported.blocks[0]
+    );
 }

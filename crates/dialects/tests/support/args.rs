@@ -16,11 +16,18 @@ pub struct Command {
 
 /// Reads a command line.
 pub fn read(line: &str) -> Command {
-    let words: Vec<(&str, &str)> = line.split_whitespace().filter(|w| w.starts_with('-')).map(split).collect();
+    let words: Vec<(&str, &str)> = line
+        .split_whitespace()
+        .filter(|w| w.starts_with('-'))
+        .map(split)
+        .collect();
     let first = words.iter().position(|(name, _)| *name == "name").unwrap();
     let global = &words[..first];
     let typed = |words: &[(&str, &str)]| -> Vec<(String, String)> {
-        words.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+        words
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+            .collect()
     };
     let mut phases: Vec<Vec<(Job, JobExtras)>> = Vec::new();
     let mut group = 0;
@@ -34,11 +41,20 @@ pub fn read(line: &str) -> Command {
         let mut job = Job::new("", Target::Nothing, Access::only(Op::Read, false));
         let mut extras = JobExtras::default();
         job.group = group;
-        global.iter().chain(own).for_each(|(name, value)| set(&mut job, &mut extras, name, value));
-        job.options = typed(own).into_iter().filter(|(name, _)| name != "idle-prof").collect();
+        global
+            .iter()
+            .chain(own)
+            .for_each(|(name, value)| set(&mut job, &mut extras, name, value));
+        job.options = typed(own)
+            .into_iter()
+            .filter(|(name, _)| name != "idle-prof")
+            .collect();
         phases.last_mut().unwrap().push((job, extras));
     }
-    Command { phases, global_options: typed(global) }
+    Command {
+        phases,
+        global_options: typed(global),
+    }
 }
 
 fn split(word: &str) -> (&str, &str) {
@@ -54,7 +70,10 @@ fn set(job: &mut Job, extras: &mut JobExtras, name: &str, value: &str) {
         "bs" => job.block = PerOp::all(BlockSize::Fixed(size(value))),
         "bsrange" => {
             let (min, max) = value.split_once('-').unwrap();
-            job.block = PerOp::all(BlockSize::Range { min: size(min), max: size(max) });
+            job.block = PerOp::all(BlockSize::Range {
+                min: size(min),
+                max: size(max),
+            });
         }
         "numjobs" => job.numjobs = number(),
         "iodepth" => job.queue.iodepth = number(),
@@ -66,7 +85,9 @@ fn set(job: &mut Job, extras: &mut JobExtras, name: &str, value: &str) {
         "lat_percentiles" => extras.lat_percentiles = value == "1",
         "slat_percentiles" => extras.slat_percentiles = value == "1",
         "percentile_list" => {
-            let list = value.split(':').map(|p| Quantile::new(p.parse::<f64>().unwrap() / 100.0).unwrap());
+            let list = value
+                .split(':')
+                .map(|p| Quantile::new(p.parse::<f64>().unwrap() / 100.0).unwrap());
             job.measure.percentiles = list.collect();
         }
         "unit_base" => extras.unit_base = number(),
@@ -93,7 +114,10 @@ fn access(rw: &str) -> Access {
         "read" => Access::only(Op::Read, random),
         "write" => Access::only(Op::Write, random),
         "trim" => Access::only(Op::Trim, random),
-        "trimwrite" => Access { trim_before_write: true, ..Access::only(Op::Write, random) },
+        "trimwrite" => Access {
+            trim_before_write: true,
+            ..Access::only(Op::Write, random)
+        },
         _ => Access::mixed(50, random),
     }
 }

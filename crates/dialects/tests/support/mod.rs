@@ -12,8 +12,8 @@ use hakaru_model::facts::DiskStats;
 use hakaru_model::histogram::Histogram;
 use hakaru_model::job::{Job, Op, PerOp, Phase, Scenario};
 use hakaru_model::record::{
-    CpuUsage, DepthRecord, DepthSteps, ErrorRecord, FailureKind, IoError, Latency, OpRecord, PhaseRecord, Samples,
-    StopReason, WorkerRecord,
+    CpuUsage, DepthRecord, DepthSteps, ErrorRecord, FailureKind, IoError, Latency, OpRecord,
+    PhaseRecord, Samples, StopReason, WorkerRecord,
 };
 use hakaru_model::units::{Bytes, Nanos};
 
@@ -88,10 +88,22 @@ pub struct Run {
 impl Run {
     /// Jobs by phase; the disks belong to the last phase.
     pub fn of(phases: Vec<Vec<Reported>>, disks: Vec<DiskStats>) -> Run {
-        let scenario = Scenario { name: "made".to_owned(), seed: 0, phases: Vec::new() };
-        let mut run = Run { scenario, extras: Vec::new(), phases: Vec::new() };
+        let scenario = Scenario {
+            name: "made".to_owned(),
+            seed: 0,
+            phases: Vec::new(),
+        };
+        let mut run = Run {
+            scenario,
+            extras: Vec::new(),
+            phases: Vec::new(),
+        };
         for reports in phases {
-            let workers = reports.iter().enumerate().flat_map(|(i, r)| workers(&r.job, i as u32, &r.numbers)).collect();
+            let workers = reports
+                .iter()
+                .enumerate()
+                .flat_map(|(i, r)| workers(&r.job, i as u32, &r.numbers))
+                .collect();
             run.phases.push(PhaseRecord {
                 name: "phase".to_owned(),
                 started_unix_ms: 0,
@@ -100,7 +112,10 @@ impl Run {
                 ..PhaseRecord::default()
             });
             let (jobs, extras) = reports.into_iter().map(|r| (r.job, r.extras)).unzip();
-            run.scenario.phases.push(Phase { name: "phase".to_owned(), jobs });
+            run.scenario.phases.push(Phase {
+                name: "phase".to_owned(),
+                jobs,
+            });
             run.extras.push(extras);
         }
         if let Some(last) = run.phases.last_mut() {
@@ -131,7 +146,13 @@ fn samples(stat: &Stat, unit: u64) -> Samples {
     let n = u128::from(stat.n.max(1));
     let sum_sq = (sum * sum + (scatter * n as f64).round() as u128 + n / 2) / n;
     let (min, max) = (stat.min * unit, stat.max * unit);
-    Samples { count: stat.n, min, max, sum, sum_sq }
+    Samples {
+        count: stat.n,
+        min,
+        max,
+        sum,
+        sum_sq,
+    }
 }
 
 /// One worker's part of samples that all workers drew from one distribution.
@@ -145,7 +166,9 @@ fn latency_part(lat: &Lat, parts: u64, index: u64) -> Latency {
     };
     let histogram = lat.bins.as_ref().map(|bins| {
         let mut histogram = Histogram::new();
-        bins.iter().for_each(|&(value, count)| histogram.record_n(Nanos(value), deal(count, parts, index)));
+        bins.iter().for_each(|&(value, count)| {
+            histogram.record_n(Nanos(value), deal(count, parts, index))
+        });
         histogram
     });
     Latency { stat, histogram }
@@ -155,14 +178,21 @@ fn latency_part(lat: &Lat, parts: u64, index: u64) -> Latency {
 fn spread_part(stat: &Stat, parts: u64, index: u64, unit: u64) -> Samples {
     let n = deal(stat.n, parts, index);
     // A worker with one sample cannot carry any of the scatter.
-    let carriers = (0..parts).filter(|&i| deal(stat.n, parts, i) > 1).count().max(1);
+    let carriers = (0..parts)
+        .filter(|&i| deal(stat.n, parts, i) > 1)
+        .count()
+        .max(1);
     let scatter = stat.dev.powi(2) * stat.n.saturating_sub(1) as f64 / carriers as f64;
     let part = Stat {
         n,
         min: deal(stat.min, parts, index),
         max: deal(stat.max, parts, index),
         mean: stat.mean / parts as f64,
-        dev: if n > 1 { (scatter / (n - 1) as f64).sqrt() } else { 0.0 },
+        dev: if n > 1 {
+            (scatter / (n - 1) as f64).sqrt()
+        } else {
+            0.0
+        },
     };
     samples(&part, unit)
 }
@@ -193,19 +223,35 @@ fn counts(shares: &[f64; 7], total: u64) -> DepthSteps {
 /// The workers whose report these numbers are.
 fn workers(job: &Job, job_index: u32, numbers: &Numbers) -> Vec<WorkerRecord> {
     let parts = numbers.members.max(1);
-    (0..parts).map(|index| worker(job, job_index, numbers, parts, index)).collect()
+    (0..parts)
+        .map(|index| worker(job, job_index, numbers, parts, index))
+        .collect()
 }
 
 fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) -> WorkerRecord {
-    let issued = Op::ALL.iter().map(|&op| deal(numbers.ops[op].ios, parts, index)).sum();
-    let runtime = Op::ALL.iter().map(|&op| numbers.ops[op].runtime_ms).max().unwrap_or(0);
+    let issued = Op::ALL
+        .iter()
+        .map(|&op| deal(numbers.ops[op].ios, parts, index))
+        .sum();
+    let runtime = Op::ALL
+        .iter()
+        .map(|&op| numbers.ops[op].runtime_ms)
+        .max()
+        .unwrap_or(0);
     // Shares of processor time are of the time of all workers.
     let job_runtime = Nanos::from_millis(deal(numbers.job_runtime_ms, parts, index));
     let cpu = |percent: f64| Nanos((percent * job_runtime.0 as f64 / 100.0).round() as u64);
     let calls = |shares: &[f64; 7]| {
-        if shares.iter().sum::<f64>() > 0.0 { 1_000_000 } else { 0 }
+        if shares.iter().sum::<f64>() > 0.0 {
+            1_000_000
+        } else {
+            0
+        }
     };
-    let mut errors = ErrorRecord { total: numbers.total_errors, first: Vec::new() };
+    let mut errors = ErrorRecord {
+        total: numbers.total_errors,
+        first: Vec::new(),
+    };
     if numbers.errno != 0 {
         errors.first.push(IoError {
             action: "write".to_owned(),
@@ -244,7 +290,11 @@ fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) 
             minf: deal(numbers.minf, parts, index),
             ..CpuUsage::default()
         },
-        stop: if numbers.errno == 0 { StopReason::Done } else { StopReason::Error },
+        stop: if numbers.errno == 0 {
+            StopReason::Done
+        } else {
+            StopReason::Error
+        },
         errors,
         ..WorkerRecord::default()
     }
@@ -280,7 +330,10 @@ pub fn differences(ours: &str, theirs: &str) -> String {
     let (ours, theirs): (Vec<&str>, Vec<&str>) = (ours.lines().collect(), theirs.lines().collect());
     let mut text = String::new();
     for index in 0..ours.len().max(theirs.len()) {
-        let (a, b) = (ours.get(index).unwrap_or(&"(no line)"), theirs.get(index).unwrap_or(&"(no line)"));
+        let (a, b) = (
+            ours.get(index).unwrap_or(&"(no line)"),
+            theirs.get(index).unwrap_or(&"(no line)"),
+        );
         if a != b {
             text += &format!("line {}\n  ours: {a}\n  fio:  {b}\n", index + 1);
         }

@@ -43,7 +43,11 @@ pub(crate) struct SpaceBackend<S> {
 impl<S: Space> SpaceBackend<S> {
     /// Files in the order of the worker's regions.
     pub(crate) fn new(files: Vec<OwnedFd>, slots: Slots, space: S) -> SpaceBackend<S> {
-        SpaceBackend { files, slots, space }
+        SpaceBackend {
+            files,
+            slots,
+            space,
+        }
     }
 }
 
@@ -63,7 +67,8 @@ impl<S: Space> Backend for SpaceBackend<S> {
 
     #[inline]
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
-        self.space.change(self.files[request.region as usize].as_fd(), request)?;
+        self.space
+            .change(self.files[request.region as usize].as_fd(), request)?;
         Ok(request.len)
     }
 

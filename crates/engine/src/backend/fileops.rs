@@ -35,7 +35,9 @@ impl NameCall for StatCall {
         match self {
             StatCall::Stat => rustix::fs::stat(path).map(drop),
             StatCall::Lstat => rustix::fs::lstat(path).map(drop),
-            StatCall::Statx => rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::ALL).map(drop),
+            StatCall::Statx => {
+                rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::ALL).map(drop)
+            }
         }
     }
 }
@@ -92,8 +94,13 @@ impl<K: NameCall> NameBackend<K> {
         call: K,
     ) -> Result<NameBackend<K>, Errno> {
         use std::os::unix::ffi::OsStrExt;
-        let name = |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL);
-        Ok(NameBackend { paths: paths.map(name).collect::<Result<_, _>>()?, slots, call })
+        let name =
+            |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL);
+        Ok(NameBackend {
+            paths: paths.map(name).collect::<Result<_, _>>()?,
+            slots,
+            call,
+        })
     }
 }
 

@@ -99,8 +99,16 @@ pub(crate) struct VectoredSome {
 impl VectoredSome {
     /// `percent` hundredths of the I/Os go the `polled` way.
     pub(crate) fn new(polled: Vectored2, percent: u32, seed: u64) -> VectoredSome {
-        let plain = Vectored2(polled.0 - ReadWriteFlags::HIPRI, polled.1 - ReadWriteFlags::HIPRI);
-        VectoredSome { plain, polled, percent: percent.into(), draws: RefCell::new(Rng::fork(seed, 0x41)) }
+        let plain = Vectored2(
+            polled.0 - ReadWriteFlags::HIPRI,
+            polled.1 - ReadWriteFlags::HIPRI,
+        );
+        VectoredSome {
+            plain,
+            polled,
+            percent: percent.into(),
+            draws: RefCell::new(Rng::fork(seed, 0x41)),
+        }
     }
 
     #[inline]
@@ -144,7 +152,12 @@ impl<K: Call> FileBackend<K> {
     /// Files in the order of the worker's regions.
     pub(crate) fn new(files: Vec<OwnedFd>, slots: Slots, call: K) -> FileBackend<K> {
         let at = vec![0; files.len()];
-        FileBackend { files, slots, call, at }
+        FileBackend {
+            files,
+            slots,
+            call,
+            at,
+        }
     }
 }
 
@@ -184,7 +197,12 @@ impl<K: Call> Backend for FileBackend<K> {
     // Inlined whole: saving and restoring registers would be a tenth of what is done besides the system call.
     #[inline(always)]
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
-        let IoRequest { op, region, offset, len } = *request;
+        let IoRequest {
+            op,
+            region,
+            offset,
+            len,
+        } = *request;
         let fd = self.files[region as usize].as_fd();
         if op == Op::Trim {
             return trim(fd, offset, len);
@@ -213,7 +231,13 @@ impl<K: Call> Backend for FileBackend<K> {
         None
     }
 
-    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, _: &mut impl CompletionSink) -> Result<usize, Errno> {
+    fn reap(
+        &mut self,
+        _: usize,
+        _: usize,
+        _: Option<Duration>,
+        _: &mut impl CompletionSink,
+    ) -> Result<usize, Errno> {
         Ok(0)
     }
 
@@ -251,9 +275,17 @@ mod tests {
         let flags = ReadWriteFlags::HIPRI | ReadWriteFlags::NOWAIT;
         for percent in [0, 30, 100] {
             let some = VectoredSome::new(Vectored2(flags, flags), percent, 5);
-            let polled = (0..10_000).filter(|_| some.draw().0.contains(ReadWriteFlags::HIPRI)).count();
-            assert!(polled.abs_diff(100 * percent as usize) < 200, "{percent} %: {polled}");
-            assert_eq!(some.draw().1 - ReadWriteFlags::HIPRI, ReadWriteFlags::NOWAIT);
+            let polled = (0..10_000)
+                .filter(|_| some.draw().0.contains(ReadWriteFlags::HIPRI))
+                .count();
+            assert!(
+                polled.abs_diff(100 * percent as usize) < 200,
+                "{percent} %: {polled}"
+            );
+            assert_eq!(
+                some.draw().1 - ReadWriteFlags::HIPRI,
+                ReadWriteFlags::NOWAIT
+            );
         }
     }
 }

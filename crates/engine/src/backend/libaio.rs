@@ -22,8 +22,18 @@ pub(crate) struct AioBackend {
 
 impl AioBackend {
     /// `batch` is how many I/Os one call may hand over.
-    pub(crate) fn new(queue: AioQueue, files: Vec<OwnedFd>, batch: usize, depth: usize) -> AioBackend {
-        AioBackend { queue, files, batch, done: Vec::with_capacity(depth) }
+    pub(crate) fn new(
+        queue: AioQueue,
+        files: Vec<OwnedFd>,
+        batch: usize,
+        depth: usize,
+    ) -> AioBackend {
+        AioBackend {
+            queue,
+            files,
+            batch,
+            done: Vec::with_capacity(depth),
+        }
     }
 }
 
@@ -51,7 +61,12 @@ impl Backend for AioBackend {
 
     #[inline(always)]
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
-        let IoRequest { op, region, offset, len } = *request;
+        let IoRequest {
+            op,
+            region,
+            offset,
+            len,
+        } = *request;
         let file = &self.files[region as usize];
         match op {
             Op::Read | Op::Write => self.queue.prepare(slot, file, op == Op::Write, offset, len),
@@ -87,8 +102,11 @@ impl Backend for AioBackend {
         if early >= max || self.queue.in_flight() == 0 {
             return Ok(early);
         }
-        let reaped =
-            self.queue.reap(min.saturating_sub(early), max - early, timeout, |c| done.landed(c.slot, c.result))?;
+        let reaped = self
+            .queue
+            .reap(min.saturating_sub(early), max - early, timeout, |c| {
+                done.landed(c.slot, c.result)
+            })?;
         Ok(early + reaped)
     }
 

@@ -30,7 +30,12 @@ impl<'a> LockedBackend<'a> {
         locks: Vec<&'a RwLock<()>>,
         how: FileLock,
     ) -> LockedBackend<'a> {
-        LockedBackend { engine, files, locks, how }
+        LockedBackend {
+            engine,
+            files,
+            locks,
+            how,
+        }
     }
 }
 
@@ -67,7 +72,9 @@ impl Backend for LockedBackend<'_> {
     }
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
-        self.files.get(region as usize).map_or(Ok(()), |file| sync_file(file, kind))
+        self.files
+            .get(region as usize)
+            .map_or(Ok(()), |file| sync_file(file, kind))
     }
 
     fn close(&mut self) -> Result<(), Errno> {
@@ -113,13 +120,27 @@ mod tests {
 
     /// The most I/Os that were at work at once, of three workers on one file.
     fn most_at_once(how: FileLock, op: Op) -> usize {
-        let (now, most, lock) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), RwLock::new(()));
+        let (now, most, lock) = (
+            Arc::new(AtomicUsize::new(0)),
+            Arc::new(AtomicUsize::new(0)),
+            RwLock::new(()),
+        );
         std::thread::scope(|scope| {
             for _ in 0..3 {
-                let engine = Counting { now: Arc::clone(&now), most: Arc::clone(&most), buffer: [0; 8] };
-                let mut backend = LockedBackend::new(Box::new(engine), Vec::new(), vec![&lock], how);
+                let engine = Counting {
+                    now: Arc::clone(&now),
+                    most: Arc::clone(&most),
+                    buffer: [0; 8],
+                };
+                let mut backend =
+                    LockedBackend::new(Box::new(engine), Vec::new(), vec![&lock], how);
                 scope.spawn(move || {
-                    let request = IoRequest { op, region: 0, offset: 0, len: 8 };
+                    let request = IoRequest {
+                        op,
+                        region: 0,
+                        offset: 0,
+                        len: 8,
+                    };
                     (0..5).for_each(|_| assert_eq!(backend.transfer(&request), Ok(8)));
                 });
             }
@@ -137,9 +158,18 @@ mod tests {
     #[test]
     fn what_the_engine_finds_as_it_closes_is_told_and_all_is_closed() {
         let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let engine = Counting { now, most, buffer: [0; 8] };
+        let engine = Counting {
+            now,
+            most,
+            buffer: [0; 8],
+        };
         let file = tempfile::tempfile().unwrap().into();
-        let mut backend = LockedBackend::new(Box::new(engine), vec![file], Vec::new(), FileLock::Exclusive);
+        let mut backend = LockedBackend::new(
+            Box::new(engine),
+            vec![file],
+            Vec::new(),
+            FileLock::Exclusive,
+        );
         assert_eq!((backend.close(), backend.files.len()), (Err(Errno::IO), 0));
     }
 }

@@ -33,19 +33,28 @@ impl Mapped {
                 false
             }
         };
-        Ok(Mapped { mapping, region, in_pieces })
+        Ok(Mapped {
+            mapping,
+            region,
+            in_pieces,
+        })
     }
 
     /// Maps the piece that holds these bytes, unless it is mapped already.
     #[inline]
     fn reach(&mut self, offset: u64, len: usize) -> Result<(), Errno> {
-        if self.mapping.covers(offset, len) { Ok(()) } else { self.turn_to(offset, len as u64) }
+        if self.mapping.covers(offset, len) {
+            Ok(())
+        } else {
+            self.turn_to(offset, len as u64)
+        }
     }
 
     #[cold]
     fn turn_to(&mut self, offset: u64, len: u64) -> Result<(), Errno> {
         let end = (self.region.offset + self.region.len).max(offset + len);
-        self.mapping.move_to(offset, WINDOW.max(len).min(end - offset))
+        self.mapping
+            .move_to(offset, WINDOW.max(len).min(end - offset))
     }
 }
 
@@ -71,8 +80,16 @@ impl MmapBackend {
         flush_each: bool,
     ) -> Result<MmapBackend, Errno> {
         let map = |(file, region): (OwnedFd, &Region)| Mapped::new(file, *region, writes, random);
-        let files = files.into_iter().zip(regions).map(map).collect::<Result<Vec<_>, _>>()?;
-        Ok(MmapBackend { files, slots, flush_each })
+        let files = files
+            .into_iter()
+            .zip(regions)
+            .map(map)
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(MmapBackend {
+            files,
+            slots,
+            flush_each,
+        })
     }
 }
 
@@ -96,7 +113,12 @@ impl Backend for MmapBackend {
 
     #[inline]
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
-        let IoRequest { op, region, offset, len } = *request;
+        let IoRequest {
+            op,
+            region,
+            offset,
+            len,
+        } = *request;
         let mapped = &mut self.files[region as usize];
         if op == Op::Trim {
             hakaru_sys::file::discard(mapped.mapping.file(), offset, u64::from(len))?;
@@ -117,11 +139,17 @@ impl Backend for MmapBackend {
     fn sync(&mut self, region: u32, _: SyncKind) -> Result<(), Errno> {
         let mapped = &self.files[region as usize];
         mapped.mapping.flush()?;
-        if mapped.in_pieces { rustix::fs::fsync(mapped.mapping.file()) } else { Ok(()) }
+        if mapped.in_pieces {
+            rustix::fs::fsync(mapped.mapping.file())
+        } else {
+            Ok(())
+        }
     }
 
     fn close(&mut self) -> Result<(), Errno> {
-        self.files.drain(..).try_for_each(|mapped| mapped.mapping.close())
+        self.files
+            .drain(..)
+            .try_for_each(|mapped| mapped.mapping.close())
     }
 }
 
@@ -134,21 +162,41 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         let len = WINDOW + 8192;
         file.set_len(len).unwrap();
-        let region = Region { file: 0, offset: 4096, len: len - 4096, file_len: len };
-        let mut backend =
-            MmapBackend::new(vec![file.into()], &[region], Slots::new(1, 4096).unwrap(), true, false, false).unwrap();
+        let region = Region {
+            file: 0,
+            offset: 4096,
+            len: len - 4096,
+            file_len: len,
+        };
+        let mut backend = MmapBackend::new(
+            vec![file.into()],
+            &[region],
+            Slots::new(1, 4096).unwrap(),
+            true,
+            false,
+            false,
+        )
+        .unwrap();
         // As where the addresses did not suffice for all of it.
         backend.files[0].in_pieces = true;
         backend.files[0].mapping.move_to(4096, 4096).unwrap();
         for offset in [4096, len - 4096, 4096] {
-            let request = |op| IoRequest { op, region: 0, offset, len: 4096 };
+            let request = |op| IoRequest {
+                op,
+                region: 0,
+                offset,
+                len: 4096,
+            };
             backend.buffer(0, 4096).fill(7);
             assert_eq!(backend.transfer(&request(Op::Write)), Ok(4096));
             backend.buffer(0, 4096).fill(0);
             assert_eq!(backend.transfer(&request(Op::Read)), Ok(4096));
             assert!(backend.buffer(0, 4096).iter().all(|&b| b == 7));
         }
-        assert!(!backend.files[0].mapping.covers(len - 4096, 4096), "the last piece is mapped no longer");
+        assert!(
+            !backend.files[0].mapping.covers(len - 4096, 4096),
+            "the last piece is mapped no longer"
+        );
         assert_eq!(backend.sync(0, SyncKind::Data), Ok(()));
         assert_eq!((backend.close(), backend.files.len()), (Ok(()), 0));
     }

@@ -54,7 +54,13 @@ impl Backend for NullBackend {
         None
     }
 
-    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, _: &mut impl CompletionSink) -> Result<usize, Errno> {
+    fn reap(
+        &mut self,
+        _: usize,
+        _: usize,
+        _: Option<Duration>,
+        _: &mut impl CompletionSink,
+    ) -> Result<usize, Errno> {
         Ok(0)
     }
 
@@ -79,7 +85,11 @@ pub(crate) struct NullQueue {
 
 impl NullQueue {
     pub(crate) fn new(slots: Slots) -> NullQueue {
-        NullQueue { slots, prepared: None, done: None }
+        NullQueue {
+            slots,
+            prepared: None,
+            done: None,
+        }
     }
 }
 

@@ -37,7 +37,10 @@ pub(crate) struct BlockingIo<B> {
 
 impl<B: Backend> BlockingIo<B> {
     pub(crate) fn new(backend: B) -> BlockingIo<B> {
-        BlockingIo { backend, broken: None }
+        BlockingIo {
+            backend,
+            broken: None,
+        }
     }
 
     /// Puts an I/O into a queue of one, and takes it out again.
@@ -58,7 +61,11 @@ impl<B: Backend> BlockingIo<B> {
         }
         let mut landed = None;
         while landed.is_none() {
-            match self.backend.reap(1, 1, None, &mut |_: u32, result: Result<u32, Errno>| landed = Some(result)) {
+            match self
+                .backend
+                .reap(1, 1, None, &mut |_: u32, result: Result<u32, Errno>| {
+                    landed = Some(result)
+                }) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => {
                     self.broken = Some(errno);
@@ -84,7 +91,11 @@ impl<B: Backend + Send> Submitter for BlockingIo<B> {
     }
 
     fn perform(&mut self, request: &IoRequest) -> Result<u32, Errno> {
-        if B::QUEUED { self.through_queue(request) } else { self.backend.transfer(request) }
+        if B::QUEUED {
+            self.through_queue(request)
+        } else {
+            self.backend.transfer(request)
+        }
     }
 
     fn close(&mut self) -> Result<(), Errno> {
@@ -105,10 +116,21 @@ impl OffloadBackend {
     ///
     /// # Errors
     /// EAGAIN when there are too many threads.
-    pub(crate) fn new(files: Vec<OwnedFd>, submitters: Vec<Box<dyn Submitter>>) -> Result<OffloadBackend, Errno> {
-        let terms = PoolConfig { name: "submitter", threads: submitters.len(), ordered_regions: 0 };
-        let perform = |request: &IoRequest, submitter: &mut Box<dyn Submitter>| submitter.perform(request);
-        Ok(OffloadBackend { crew: ThreadPool::new(terms, submitters, perform)?, files })
+    pub(crate) fn new(
+        files: Vec<OwnedFd>,
+        submitters: Vec<Box<dyn Submitter>>,
+    ) -> Result<OffloadBackend, Errno> {
+        let terms = PoolConfig {
+            name: "submitter",
+            threads: submitters.len(),
+            ordered_regions: 0,
+        };
+        let perform =
+            |request: &IoRequest, submitter: &mut Box<dyn Submitter>| submitter.perform(request);
+        Ok(OffloadBackend {
+            crew: ThreadPool::new(terms, submitters, perform)?,
+            files,
+        })
     }
 }
 
@@ -148,12 +170,17 @@ impl Backend for OffloadBackend {
     }
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
-        self.files.get(region as usize).map_or(Ok(()), |file| sync_file(file, kind))
+        self.files
+            .get(region as usize)
+            .map_or(Ok(()), |file| sync_file(file, kind))
     }
 
     /// Those of an engine that is still at work, after an error of its queue, are closed as it ends.
     fn close(&mut self) -> Result<(), Errno> {
-        let answer = self.crew.tools().try_for_each(|submitter| submitter.close());
+        let answer = self
+            .crew
+            .tools()
+            .try_for_each(|submitter| submitter.close());
         answer.and(close_all(&mut self.files))
     }
 }

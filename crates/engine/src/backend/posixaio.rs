@@ -32,7 +32,11 @@ impl PosixaioBackend {
     /// ENOMEM when there is not enough memory, EAGAIN when there are too many threads.
     pub(crate) fn new(files: Vec<OwnedFd>, buffers: Vec<Slots>) -> Result<PosixaioBackend, Errno> {
         let threads = buffers.len().min(files.len()).clamp(1, THREADS);
-        let terms = PoolConfig { name: "posixaio", threads, ordered_regions: files.len() };
+        let terms = PoolConfig {
+            name: "posixaio",
+            threads,
+            ordered_regions: files.len(),
+        };
         let files = Arc::new(files);
         let theirs = Arc::clone(&files);
         let perform = move |request: &IoRequest, buffer: &mut Slots| {
@@ -44,7 +48,10 @@ impl PosixaioBackend {
             };
             moved.map(|moved| moved as u32)
         };
-        Ok(PosixaioBackend { crew: ThreadPool::new(terms, buffers, perform)?, files })
+        Ok(PosixaioBackend {
+            crew: ThreadPool::new(terms, buffers, perform)?,
+            files,
+        })
     }
 }
 
@@ -71,7 +78,8 @@ impl Backend for PosixaioBackend {
         if request.op == Op::Trim {
             // The C library has no asynchronous discard: it is done at once, as a queue of one.
             let file = &self.files[request.region as usize];
-            let result = hakaru_sys::file::discard(file, request.offset, u64::from(request.len)).map(|()| request.len);
+            let result = hakaru_sys::file::discard(file, request.offset, u64::from(request.len))
+                .map(|()| request.len);
             return self.crew.answer(slot, result);
         }
         self.crew.prepare(slot, request);
@@ -117,7 +125,11 @@ mod tests {
             buffer.all_mut().fill(5);
             buffer
         };
-        PosixaioBackend::new((0..files).map(file).collect(), (0..depth).map(buffer).collect()).unwrap()
+        PosixaioBackend::new(
+            (0..files).map(file).collect(),
+            (0..depth).map(buffer).collect(),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -126,31 +138,71 @@ mod tests {
         for round in 0..50 {
             for slot in 0..12 {
                 let offset = u64::from(slot / 6) * 4096;
-                let op = if slot / 3 % 2 == 0 { Op::Write } else { Op::Read };
-                backend.buffer(slot, 4096).fill(round * 2 + u8::from(op == Op::Read));
-                backend.prepare(slot, &IoRequest { op, region: slot % 3, offset, len: 4096 });
+                let op = if slot / 3 % 2 == 0 {
+                    Op::Write
+                } else {
+                    Op::Read
+                };
+                backend
+                    .buffer(slot, 4096)
+                    .fill(round * 2 + u8::from(op == Op::Read));
+                backend.prepare(
+                    slot,
+                    &IoRequest {
+                        op,
+                        region: slot % 3,
+                        offset,
+                        len: 4096,
+                    },
+                );
             }
             assert_eq!(backend.submit(0), Ok(12));
             let mut seen = Vec::new();
             while seen.len() < 12 {
                 backend
-                    .reap(1, 4, None, &mut |slot: u32, result: Result<u32, Errno>| seen.push((slot, result)))
+                    .reap(1, 4, None, &mut |slot: u32, result: Result<u32, Errno>| {
+                        seen.push((slot, result))
+                    })
                     .unwrap();
             }
             seen.sort_unstable_by_key(|s| s.0);
-            assert!(seen.iter().zip(0..).all(|(found, slot)| *found == (slot, Ok(4096))), "{seen:?}");
+            assert!(
+                seen.iter()
+                    .zip(0..)
+                    .all(|(found, slot)| *found == (slot, Ok(4096))),
+                "{seen:?}"
+            );
             // Each read came after the write before it.
             assert!((0..12).all(|slot| backend.buffer(slot, 4096).iter().all(|&b| b == round * 2)));
         }
-        assert_eq!((backend.close(), backend.files.len()), (Ok(()), 0), "no thread has the files any more");
+        assert_eq!(
+            (backend.close(), backend.files.len()),
+            (Ok(()), 0),
+            "no thread has the files any more"
+        );
     }
 
     #[test]
     fn waiting_ends_with_the_time_and_what_is_running_may_be_dropped() {
         let mut backend = backend(1, 4);
-        assert_eq!(backend.reap(1, 4, Some(Duration::from_millis(1)), &mut |_: u32, _: Result<u32, Errno>| ()), Ok(0));
+        assert_eq!(
+            backend.reap(1, 4, Some(Duration::from_millis(1)), &mut |_: u32,
+                                                                     _: Result<
+                u32,
+                Errno,
+            >| ()),
+            Ok(0)
+        );
         for slot in 0..4 {
-            backend.prepare(slot, &IoRequest { op: Op::Write, region: 0, offset: 0, len: 4096 });
+            backend.prepare(
+                slot,
+                &IoRequest {
+                    op: Op::Write,
+                    region: 0,
+                    offset: 0,
+                    len: 4096,
+                },
+            );
         }
         backend.submit(0).unwrap();
         drop(backend);

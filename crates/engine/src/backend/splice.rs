@@ -43,7 +43,12 @@ impl Backend for SpliceBackend {
     }
 
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
-        let IoRequest { op, region, offset, len } = *request;
+        let IoRequest {
+            op,
+            region,
+            offset,
+            len,
+        } = *request;
         let file = &self.files[region as usize];
         let buffer = self.slots.get_mut(0, len as usize);
         let moved = match op {

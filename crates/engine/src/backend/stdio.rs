@@ -26,7 +26,9 @@ enum Stream {
 impl Stream {
     fn new(file: OwnedFd, writes: bool) -> Stream {
         let file = File::from(file);
-        let size = file.metadata().map_or(USUAL, |meta| (meta.blksize() as usize).clamp(USUAL, 1 << 20));
+        let size = file.metadata().map_or(USUAL, |meta| {
+            (meta.blksize() as usize).clamp(USUAL, 1 << 20)
+        });
         if writes {
             Stream::Writes(BufWriter::with_capacity(size, file))
         } else {
@@ -75,12 +77,27 @@ impl StdioBackend {
     /// Streams that write if the worker does, and read otherwise.
     pub(crate) fn new(files: Vec<OwnedFd>, slots: Slots, writes: bool) -> StdioBackend {
         let at = vec![0; files.len()];
-        StdioBackend { files: files.into_iter().map(|file| Stream::new(file, writes)).collect(), slots, at }
+        StdioBackend {
+            files: files
+                .into_iter()
+                .map(|file| Stream::new(file, writes))
+                .collect(),
+            slots,
+            at,
+        }
     }
 
     fn go(&mut self, request: &IoRequest) -> io::Result<usize> {
-        let IoRequest { op, region, offset, len } = *request;
-        let (stream, at) = (&mut self.files[region as usize], &mut self.at[region as usize]);
+        let IoRequest {
+            op,
+            region,
+            offset,
+            len,
+        } = *request;
+        let (stream, at) = (
+            &mut self.files[region as usize],
+            &mut self.at[region as usize],
+        );
         let buffer = self.slots.get_mut(0, len as usize);
         if let (Stream::Writes(writer), Op::Read) = (&mut *stream, op) {
             writer.flush()?;
@@ -135,9 +152,12 @@ impl Backend for StdioBackend {
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         if request.op == Op::Trim {
             let file = self.files[request.region as usize].file();
-            return hakaru_sys::file::discard(file, request.offset, request.len.into()).map(|()| request.len);
+            return hakaru_sys::file::discard(file, request.offset, request.len.into())
+                .map(|()| request.len);
         }
-        self.go(request).map(|moved| moved as u32).map_err(|error| errno(&error))
+        self.go(request)
+            .map(|moved| moved as u32)
+            .map_err(|error| errno(&error))
     }
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
@@ -150,7 +170,9 @@ impl Backend for StdioBackend {
         let close = |stream| {
             let file = match stream {
                 Stream::Reads(reader) => reader.into_inner(),
-                Stream::Writes(writer) => writer.into_inner().map_err(|error| errno(error.error()))?,
+                Stream::Writes(writer) => {
+                    writer.into_inner().map_err(|error| errno(error.error()))?
+                }
             };
             hakaru_sys::file::close(file.into())
         };
@@ -165,20 +187,37 @@ mod tests {
     use rustix::fd::AsFd;
 
     fn backend(file: &File, writes: bool) -> StdioBackend {
-        StdioBackend::new(vec![file.as_fd().try_clone_to_owned().unwrap()], Slots::new(1, 8192).unwrap(), writes)
+        StdioBackend::new(
+            vec![file.as_fd().try_clone_to_owned().unwrap()],
+            Slots::new(1, 8192).unwrap(),
+            writes,
+        )
     }
 
     #[test]
     fn small_writes_are_gathered_and_none_is_lost() {
         let file = tempfile::tempfile().unwrap();
         let mut stream = backend(&file, true);
-        let write = |offset, len| IoRequest { op: Op::Write, region: 0, offset, len };
+        let write = |offset, len| IoRequest {
+            op: Op::Write,
+            region: 0,
+            offset,
+            len,
+        };
         stream.buffers().fill(7);
         for piece in 0..10 {
             assert_eq!(stream.transfer(&write(piece * 100, 100)), Ok(100));
         }
-        assert_eq!(file.metadata().unwrap().len(), 0, "1000 bytes stay in the process");
-        assert_eq!(stream.transfer(&write(5000, 8192)), Ok(8192), "what is larger than the buffer goes past it");
+        assert_eq!(
+            file.metadata().unwrap().len(),
+            0,
+            "1000 bytes stay in the process"
+        );
+        assert_eq!(
+            stream.transfer(&write(5000, 8192)),
+            Ok(8192),
+            "what is larger than the buffer goes past it"
+        );
         assert_eq!(file.metadata().unwrap().len(), 13_192);
         assert_eq!(stream.transfer(&write(0, 10)), Ok(10));
         assert_eq!(stream.close(), Ok(()));
@@ -190,9 +229,15 @@ mod tests {
     #[test]
     fn reads_come_out_of_the_buffer_and_end_where_the_file_does() {
         let file = tempfile::tempfile().unwrap();
-        file.write_all_at(&(0..=255).cycle().take(10_000).collect::<Vec<u8>>(), 0).unwrap();
+        file.write_all_at(&(0..=255).cycle().take(10_000).collect::<Vec<u8>>(), 0)
+            .unwrap();
         let mut stream = backend(&file, false);
-        let read = |offset, len| IoRequest { op: Op::Read, region: 0, offset, len };
+        let read = |offset, len| IoRequest {
+            op: Op::Read,
+            region: 0,
+            offset,
+            len,
+        };
         for offset in [0u64, 100, 9000, 300, 0] {
             assert_eq!(stream.transfer(&read(offset, 100)), Ok(100));
             assert_eq!(stream.buffer(0, 1)[0], (offset % 256) as u8, "at {offset}");
@@ -204,9 +249,20 @@ mod tests {
 
     #[test]
     fn a_full_device_is_told_when_the_buffer_goes_out() {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let full = std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
         let mut stream = StdioBackend::new(vec![full.into()], Slots::new(1, 64).unwrap(), true);
-        assert_eq!(stream.transfer(&IoRequest { op: Op::Write, region: 0, offset: 0, len: 64 }), Ok(64));
+        assert_eq!(
+            stream.transfer(&IoRequest {
+                op: Op::Write,
+                region: 0,
+                offset: 0,
+                len: 64
+            }),
+            Ok(64)
+        );
         assert_eq!(stream.close(), Err(Errno::NOSPC));
     }
 }

@@ -40,7 +40,13 @@ struct PoolState<T> {
 impl<T> PoolState<T> {
     /// The oldest I/O that may begin.
     fn next(&mut self) -> Option<PoolTask<T>> {
-        let free = |task: &PoolTask<T>| !self.busy.get(task.request.region as usize).copied().unwrap_or(false);
+        let free = |task: &PoolTask<T>| {
+            !self
+                .busy
+                .get(task.request.region as usize)
+                .copied()
+                .unwrap_or(false)
+        };
         let index = self.waiting.iter().position(free)?;
         let task = self.waiting.remove(index)?;
         self.set_busy(&task.request, true);
@@ -72,8 +78,16 @@ impl<T> Pool<T> {
     fn serve(&self, perform: &impl Fn(&IoRequest, &mut T) -> Result<u32, Errno>) {
         let mut state = self.lock();
         while !state.closing {
-            let Some(PoolTask { slot, request, mut tool }) = state.next() else {
-                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let Some(PoolTask {
+                slot,
+                request,
+                mut tool,
+            }) = state.next()
+            else {
+                state = self
+                    .work
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             drop(state);
@@ -122,22 +136,37 @@ impl<T: Send + 'static> ThreadPool<T> {
             done: VecDeque::with_capacity(depth),
             closing: false,
         };
-        let pool = Arc::new(Pool { state: Mutex::new(state), work: Condvar::new(), landed: Condvar::new() });
+        let pool = Arc::new(Pool {
+            state: Mutex::new(state),
+            work: Condvar::new(),
+            landed: Condvar::new(),
+        });
         let home = tools.into_iter().map(Some).collect();
         let threads = Vec::with_capacity(terms.threads);
-        let mut this = ThreadPool { pool, threads, home, prepared: Vec::with_capacity(depth), in_flight: 0 };
+        let mut this = ThreadPool {
+            pool,
+            threads,
+            home,
+            prepared: Vec::with_capacity(depth),
+            in_flight: 0,
+        };
         for _ in 0..terms.threads {
             let (pool, perform) = (Arc::clone(&this.pool), perform.clone());
-            let builder = std::thread::Builder::new().name(terms.name.to_owned()).stack_size(128 << 10);
+            let builder = std::thread::Builder::new()
+                .name(terms.name.to_owned())
+                .stack_size(128 << 10);
             let thread = builder.spawn(move || pool.serve(&perform));
-            this.threads.push(thread.map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::AGAIN))?);
+            this.threads
+                .push(thread.map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::AGAIN))?);
         }
         Ok(this)
     }
 
     /// What a slot that is free works with.
     pub(super) fn tool(&mut self, slot: u32) -> &mut T {
-        self.home[slot as usize].as_mut().expect("a slot that is free has what it works with")
+        self.home[slot as usize]
+            .as_mut()
+            .expect("a slot that is free has what it works with")
     }
 
     /// What all slots that are free work with.
@@ -146,19 +175,28 @@ impl<T: Send + 'static> ThreadPool<T> {
     }
 
     fn take(&mut self, slot: u32) -> T {
-        self.home[slot as usize].take().expect("a slot that is free has what it works with")
+        self.home[slot as usize]
+            .take()
+            .expect("a slot that is free has what it works with")
     }
 
     pub(super) fn prepare(&mut self, slot: u32, request: &IoRequest) {
         let tool = self.take(slot);
-        self.prepared.push(PoolTask { slot, request: *request, tool });
+        self.prepared.push(PoolTask {
+            slot,
+            request: *request,
+            tool,
+        });
     }
 
     /// Puts a result into the queue that no thread had to work for.
     pub(super) fn answer(&mut self, slot: u32, result: Result<u32, Errno>) {
         let tool = self.take(slot);
         self.in_flight += 1;
-        self.pool.lock().done.push_back(PoolCompletion { slot, result, tool });
+        self.pool
+            .lock()
+            .done
+            .push_back(PoolCompletion { slot, result, tool });
     }
 
     /// Gives what is prepared to the threads. Returns how much that was.
@@ -185,9 +223,19 @@ impl<T: Send + 'static> ThreadPool<T> {
         let mut state = self.pool.lock();
         while state.done.len() < min {
             state = match until.map(|until| until.saturating_duration_since(Instant::now())) {
-                None => self.pool.landed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => self
+                    .pool
+                    .landed
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner),
                 Some(Duration::ZERO) => break,
-                Some(left) => self.pool.landed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
+                Some(left) => {
+                    self.pool
+                        .landed
+                        .wait_timeout(state, left)
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .0
+                }
             };
         }
         let count = state.done.len().min(max);
@@ -220,7 +268,10 @@ impl<T> Drop for ThreadPool<T> {
 
 impl<T> fmt::Debug for ThreadPool<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ThreadPool").field("threads", &self.threads.len()).field("in_flight", &self.in_flight).finish()
+        f.debug_struct("ThreadPool")
+            .field("threads", &self.threads.len())
+            .field("in_flight", &self.in_flight)
+            .finish()
     }
 }
 
@@ -231,26 +282,44 @@ mod tests {
     use std::sync::Barrier;
 
     fn read(region: u32, offset: u64) -> IoRequest {
-        IoRequest { op: Op::Read, region, offset, len: 16 }
+        IoRequest {
+            op: Op::Read,
+            region,
+            offset,
+            len: 16,
+        }
     }
 
     #[test]
     fn as_many_ios_as_there_are_slots_are_done_at_once() {
         let barrier = Arc::new(Barrier::new(4));
-        let terms = PoolConfig { name: "test", threads: 4, ordered_regions: 0 };
+        let terms = PoolConfig {
+            name: "test",
+            threads: 4,
+            ordered_regions: 0,
+        };
         let perform = move |request: &IoRequest, tool: &mut u64| {
             barrier.wait();
             *tool = request.offset;
             Ok(request.len)
         };
         let mut crew = ThreadPool::new(terms, vec![0; 4], perform).unwrap();
-        assert_eq!(crew.reap(1, 4, Some(Duration::from_millis(1)), &mut |_: u32, _: Result<u32, Errno>| ()), 0);
+        assert_eq!(
+            crew.reap(1, 4, Some(Duration::from_millis(1)), &mut |_: u32,
+                                                                  _: Result<
+                u32,
+                Errno,
+            >| ()),
+            0
+        );
         for round in 0..20u64 {
             (0..4u32).for_each(|slot| crew.prepare(slot, &read(0, round * 4 + u64::from(slot))));
             assert_eq!(crew.submit(), 4);
             let mut seen = 0;
             while seen < 4 {
-                seen += crew.reap(1, 2, None, &mut |_: u32, result: Result<u32, Errno>| assert_eq!(result, Ok(16)));
+                seen += crew.reap(1, 2, None, &mut |_: u32, result: Result<u32, Errno>| {
+                    assert_eq!(result, Ok(16))
+                });
             }
             assert!((0..4u32).all(|slot| *crew.tool(slot) == round * 4 + u64::from(slot)));
         }
@@ -258,7 +327,11 @@ mod tests {
 
     #[test]
     fn dropping_waits_for_what_is_running() {
-        let terms = PoolConfig { name: "test", threads: 2, ordered_regions: 1 };
+        let terms = PoolConfig {
+            name: "test",
+            threads: 2,
+            ordered_regions: 1,
+        };
         let mut crew = ThreadPool::new(terms, vec![(); 4], |request, ()| Ok(request.len)).unwrap();
         (0..4).for_each(|slot| crew.prepare(slot, &read(0, 0)));
         crew.submit();

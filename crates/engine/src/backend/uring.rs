@@ -20,7 +20,10 @@ pub(crate) struct RingBackend {
 
 impl RingBackend {
     pub(crate) fn new(ring: Ring, depth: usize) -> RingBackend {
-        RingBackend { ring, done: Vec::with_capacity(depth) }
+        RingBackend {
+            ring,
+            done: Vec::with_capacity(depth),
+        }
     }
 
     /// Waits until so many more are done, or for a time.
@@ -41,8 +44,16 @@ impl Backend for RingBackend {
     const SUBMIT_WAITS: bool = true;
 
     fn engine_use(&self) -> EngineUse {
-        let RingOptions { fixed_buffers, fixed_files, .. } = self.ring.options();
-        EngineUse { registered_buffers: fixed_buffers, registered_files: fixed_files, ..EngineUse::default() }
+        let RingOptions {
+            fixed_buffers,
+            fixed_files,
+            ..
+        } = self.ring.options();
+        EngineUse {
+            registered_buffers: fixed_buffers,
+            registered_files: fixed_files,
+            ..EngineUse::default()
+        }
     }
 
     #[inline]
@@ -65,9 +76,16 @@ impl Backend for RingBackend {
 
     #[inline(always)]
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
-        let IoRequest { op, region, offset, len } = *request;
+        let IoRequest {
+            op,
+            region,
+            offset,
+            len,
+        } = *request;
         match op {
-            Op::Read | Op::Write => self.ring.prepare(slot, region, op == Op::Write, offset, len),
+            Op::Read | Op::Write => self
+                .ring
+                .prepare(slot, region, op == Op::Write, offset, len),
             // Rings discard only since 6.12: it is done at once, as a queue of one.
             Op::Trim => {
                 let file = &self.ring.files()[region as usize];
@@ -96,12 +114,16 @@ impl Backend for RingBackend {
     ) -> Result<usize, Errno> {
         let mut count = self.done.len();
         if count > 0 {
-            self.done.drain(..).for_each(|(slot, result)| done.landed(slot, result));
+            self.done
+                .drain(..)
+                .for_each(|(slot, result)| done.landed(slot, result));
         }
         let min = min.min(count + self.ring.in_flight());
         let mut waited = false;
         loop {
-            count += self.ring.reap(max.saturating_sub(count), |c| done.landed(c.slot, c.result));
+            count += self
+                .ring
+                .reap(max.saturating_sub(count), |c| done.landed(c.slot, c.result));
             if count >= min || waited && timeout.is_some() {
                 return Ok(count);
             }

@@ -26,14 +26,21 @@ pub(crate) struct VsyncBackend {
 
 /// Whether one call can do both.
 fn follows(before: &IoRequest, after: &IoRequest) -> bool {
-    (before.op, before.region) == (after.op, after.region) && before.offset + u64::from(before.len) == after.offset
+    (before.op, before.region) == (after.op, after.region)
+        && before.offset + u64::from(before.len) == after.offset
 }
 
 impl VsyncBackend {
     /// Files in the order of the worker's regions.
     pub(crate) fn new(files: Vec<OwnedFd>, slots: VectoredSlots, depth: usize) -> VsyncBackend {
         let room = || Vec::with_capacity(depth);
-        VsyncBackend { at: vec![0; files.len()], files, slots, waiting: room(), done: Vec::with_capacity(depth) }
+        VsyncBackend {
+            at: vec![0; files.len()],
+            files,
+            slots,
+            waiting: room(),
+            done: Vec::with_capacity(depth),
+        }
     }
 
     /// Does the first `count` waiting I/Os, which follow one another, in one call.
@@ -49,14 +56,18 @@ impl VsyncBackend {
     }
 
     fn call(&mut self, first: &IoRequest, count: usize) -> Result<usize, Errno> {
-        let IoRequest { op, region, offset, .. } = *first;
+        let IoRequest {
+            op, region, offset, ..
+        } = *first;
         let file = &self.files[region as usize];
         let at = &mut self.at[region as usize];
         if *at != offset {
             rustix::fs::seek(file, SeekFrom::Start(offset))?;
             *at = offset;
         }
-        let parts = self.waiting[..count].iter().map(|(slot, request)| (*slot, request.len));
+        let parts = self.waiting[..count]
+            .iter()
+            .map(|(slot, request)| (*slot, request.len));
         let moved = match op {
             Op::Write => self.slots.write(file, parts)?,
             _ => self.slots.read(file, parts)?,
@@ -87,7 +98,8 @@ impl Backend for VsyncBackend {
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
         if request.op == Op::Trim {
             let file = &self.files[request.region as usize];
-            let result = hakaru_sys::file::discard(file, request.offset, u64::from(request.len)).map(|()| request.len);
+            let result = hakaru_sys::file::discard(file, request.offset, u64::from(request.len))
+                .map(|()| request.len);
             self.done.push((slot, result));
         } else {
             self.waiting.push((slot, *request));
@@ -97,7 +109,12 @@ impl Backend for VsyncBackend {
     fn submit(&mut self, _: usize) -> Result<usize, Errno> {
         let taken = self.waiting.len();
         while !self.waiting.is_empty() {
-            let joined = self.waiting.windows(2).take_while(|pair| follows(&pair[0].1, &pair[1].1)).count() + 1;
+            let joined = self
+                .waiting
+                .windows(2)
+                .take_while(|pair| follows(&pair[0].1, &pair[1].1))
+                .count()
+                + 1;
             self.run(joined.min(VectoredSlots::MOST));
         }
         Ok(taken)
@@ -137,10 +154,32 @@ mod tests {
         file.set_len(10_000).unwrap();
         let slots = VectoredSlots::new(Slots::new(8, 4096).unwrap());
         let mut backend = VsyncBackend::new(vec![file.into()], slots, 8);
-        let read = |offset| IoRequest { op: Op::Read, region: 0, offset, len: 4096 };
-        let write = |offset| IoRequest { op: Op::Write, ..read(offset) };
-        let all = [read(0), read(4096), read(8192), read(12_288), write(4096), write(0), read(0), read(8192)];
-        let parts = |r: &[IoRequest]| r.windows(2).filter(|pair| !follows(&pair[0], &pair[1])).count() + 1;
+        let read = |offset| IoRequest {
+            op: Op::Read,
+            region: 0,
+            offset,
+            len: 4096,
+        };
+        let write = |offset| IoRequest {
+            op: Op::Write,
+            ..read(offset)
+        };
+        let all = [
+            read(0),
+            read(4096),
+            read(8192),
+            read(12_288),
+            write(4096),
+            write(0),
+            read(0),
+            read(8192),
+        ];
+        let parts = |r: &[IoRequest]| {
+            r.windows(2)
+                .filter(|pair| !follows(&pair[0], &pair[1]))
+                .count()
+                + 1
+        };
         assert_eq!(parts(&all), 5);
         for (slot, request) in all.iter().enumerate() {
             backend.prepare(slot as u32, request);
@@ -149,16 +188,23 @@ mod tests {
         assert_eq!(backend.submit(0), Ok(0));
         let mut results = Vec::new();
         assert_eq!(
-            backend.reap(3, 5, None, &mut |slot: u32, result: Result<u32, Errno>| { results.push((slot, result)) }),
+            backend.reap(3, 5, None, &mut |slot: u32, result: Result<u32, Errno>| {
+                results.push((slot, result))
+            }),
             Ok(5)
         );
         assert_eq!(
-            backend.reap(1, 8, None, &mut |slot: u32, result: Result<u32, Errno>| { results.push((slot, result)) }),
+            backend.reap(1, 8, None, &mut |slot: u32, result: Result<u32, Errno>| {
+                results.push((slot, result))
+            }),
             Ok(3)
         );
         let expected = [4096, 4096, 1808, 0, 4096, 4096, 4096, 1808];
         assert!(
-            results.iter().zip(0..).all(|(found, slot)| *found == (slot, Ok(expected[slot as usize]))),
+            results
+                .iter()
+                .zip(0..)
+                .all(|(found, slot)| *found == (slot, Ok(expected[slot as usize]))),
             "{results:?}"
         );
     }

@@ -48,15 +48,23 @@ pub fn test_clocks() -> Result<Vec<ClockReads>, String> {
         // Those that could be started go, also where another could not.
         go.store(true, Relaxed);
         let seen = |thread: std::io::Result<ScopedJoinHandle<'_, ClockReads>>| {
-            let thread = thread.map_err(|error| format!("no thread can be started for each processor: {error}"))?;
-            thread.join().map_err(|_| "a thread that read the counter has panicked".to_owned())
+            let thread = thread
+                .map_err(|error| format!("no thread can be started for each processor: {error}"))?;
+            thread
+                .join()
+                .map_err(|_| "a thread that read the counter has panicked".to_owned())
         };
         threads.into_iter().map(seen).collect()
     })
 }
 
 fn reads(cpu: u32, last: &Mutex<u64>) -> ClockReads {
-    let mut seen = ClockReads { cpu, reads: 0, first: 0, backwards: 0 };
+    let mut seen = ClockReads {
+        cpu,
+        reads: 0,
+        first: 0,
+        backwards: 0,
+    };
     for _ in 0..READS {
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         // The lock puts the readings in order only if the counter is not read before the lock is had.
@@ -79,7 +87,11 @@ mod tests {
     fn a_counter_that_is_used_never_goes_back() {
         // Where it is not used there is nothing to hold it to.
         let Ok(seen) = test_clocks() else { return };
-        assert!(seen.iter().all(|cpu| cpu.reads == READS && cpu.backwards == 0), "{seen:?}");
+        assert!(
+            seen.iter()
+                .all(|cpu| cpu.reads == READS && cpu.backwards == 0),
+            "{seen:?}"
+        );
     }
 
     #[test]

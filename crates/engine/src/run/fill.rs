@@ -12,7 +12,11 @@ pub(super) fn fitted(phase: &PhasePlan) -> Option<PhasePlan> {
         return None;
     }
     let mut phase = phase.clone();
-    for file in phase.files.iter_mut().filter(|file| file.lay_out == LayOut::Fill) {
+    for file in phase
+        .files
+        .iter_mut()
+        .filter(|file| file.lay_out == LayOut::Fill)
+    {
         file.size = Bytes(rustix::fs::stat(&file.path).map_or(0, |stat| stat.st_size as u64));
     }
     for worker in &mut phase.workers {
@@ -24,11 +28,16 @@ pub(super) fn fitted(phase: &PhasePlan) -> Option<PhasePlan> {
 /// Cuts the regions of a worker, and what it is to transfer, to what is there.
 fn fit(worker: &mut WorkerPlan, files: &[FilePlan]) {
     let stream = &mut worker.stream;
-    let room = |regions: &[hakaru_model::stream::Region]| regions.iter().map(|region| region.len).sum::<u64>();
+    let room = |regions: &[hakaru_model::stream::Region]| {
+        regions.iter().map(|region| region.len).sum::<u64>()
+    };
     let before = room(&stream.regions).max(1);
     let block = u64::from(worker.max_block.max(1));
     for region in &mut stream.regions {
-        let Some(file) = files.get(region.file as usize).filter(|file| file.lay_out == LayOut::Fill) else {
+        let Some(file) = files
+            .get(region.file as usize)
+            .filter(|file| file.lay_out == LayOut::Fill)
+        else {
             continue;
         };
         let there = file.size.0.saturating_sub(region.offset);
@@ -42,7 +51,11 @@ fn fit(worker: &mut WorkerPlan, files: &[FilePlan]) {
     stream.regions.retain(|region| region.len > 0);
     // What counts in passes through all there is goes on doing so; other limits are as they were asked for.
     let scaled = |bytes: u64| {
-        if bytes.is_multiple_of(before) { bytes / before * after } else { bytes }
+        if bytes.is_multiple_of(before) {
+            bytes / before * after
+        } else {
+            bytes
+        }
     };
     stream.limit_bytes = stream.limit_bytes.map(scaled);
     stream.pass_bytes = stream.pass_bytes.map(scaled);

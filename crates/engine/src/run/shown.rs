@@ -19,9 +19,18 @@ pub(super) fn shown(phase: &PhasePlan) -> Vec<OwnedFd> {
             TargetKind::File | TargetKind::Absent => file.path.parent(),
             _ => Some(file.path.as_path()),
         })
-        .map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path })
+        .map(|path| {
+            if path.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                path
+            }
+        })
         .collect();
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     // Nothing depends on it: what cannot be opened so is not shown.
-    places.into_iter().filter_map(|path| open(path, flags, Mode::empty()).ok()).collect()
+    places
+        .into_iter()
+        .filter_map(|path| open(path, flags, Mode::empty()).ok())
+        .collect()
 }

@@ -55,7 +55,10 @@ impl PhaseWatch<'_> {
 
     /// How far each worker is.
     fn stages(&self, records: &[Option<WorkerRecord>]) -> Vec<WorkerStage> {
-        let stage = |((published, plan), record): ((&WorkerProgress, &WorkerPlan), &Option<WorkerRecord>)| {
+        let stage = |((published, plan), record): (
+            (&WorkerProgress, &WorkerPlan),
+            &Option<WorkerRecord>,
+        )| {
             let measuring = published.measuring.load(Relaxed) || plan.ramp_time.0 == 0;
             match (record, published.begun.load(Relaxed), measuring) {
                 (Some(_), ..) => WorkerStage::Done,
@@ -64,12 +67,24 @@ impl PhaseWatch<'_> {
                 (None, true, true) => WorkerStage::AtWork,
             }
         };
-        self.shared.progress.iter().zip(&self.phase.workers).zip(records).map(stage).collect()
+        self.shared
+            .progress
+            .iter()
+            .zip(&self.phase.workers)
+            .zip(records)
+            .map(stage)
+            .collect()
     }
 
     /// Asks the workers that run what they have measured so far.
     fn ask(&self, records: &[Option<WorkerRecord>]) {
-        for (published, _) in self.shared.progress.iter().zip(records).filter(|(_, record)| record.is_none()) {
+        for (published, _) in self
+            .shared
+            .progress
+            .iter()
+            .zip(records)
+            .filter(|(_, record)| record.is_none())
+        {
             published.asked.store(true, Relaxed);
         }
     }
@@ -81,11 +96,18 @@ impl PhaseWatch<'_> {
         records: &[Option<WorkerRecord>],
         observer: &mut dyn Observer,
     ) -> bool {
-        let all: Option<Vec<&WorkerRecord>> =
-            records.iter().zip(told.iter()).map(|(a, b)| a.as_ref().or(b.as_ref())).collect();
+        let all: Option<Vec<&WorkerRecord>> = records
+            .iter()
+            .zip(told.iter())
+            .map(|(a, b)| a.as_ref().or(b.as_ref()))
+            .collect();
         let Some(workers) = all else { return false };
         let workers: Vec<WorkerRecord> = workers.into_iter().cloned().collect();
-        let elapsed = workers.iter().map(|w| w.job_runtime).max().unwrap_or_default();
+        let elapsed = workers
+            .iter()
+            .map(|w| w.job_runtime)
+            .max()
+            .unwrap_or_default();
         let (name, started_unix_ms) = (self.phase.name.clone(), self.head.started_unix_ms);
         let record = PhaseRecord {
             name,
@@ -178,14 +200,19 @@ impl PhaseWatch<'_> {
                     awaited = true;
                     self.ask(&records);
                 }
-                let progress = meter.look(self.phase, self.shared, self.begun, self.stages(&records));
+                let progress =
+                    meter.look(self.phase, self.shared, self.begun, self.stages(&records));
                 if observer.progress(self.phase, &progress) == Flow::Stop {
                     self.shared.stop.store(true, Relaxed);
                 }
             }
         }
         let error = failure.or_else(|| (ready < total).then_some(RunError::StoppedEarly));
-        (records.into_iter().flatten().collect(), self.pauses.end(), error)
+        (
+            records.into_iter().flatten().collect(),
+            self.pauses.end(),
+            error,
+        )
     }
 }
 
@@ -198,7 +225,11 @@ struct SpeedMeter {
 
 impl Default for SpeedMeter {
     fn default() -> Self {
-        SpeedMeter { looked: Instant::now(), ios: PerOp::default(), bytes: PerOp::default() }
+        SpeedMeter {
+            looked: Instant::now(),
+            ios: PerOp::default(),
+            bytes: PerOp::default(),
+        }
     }
 }
 
@@ -215,17 +246,46 @@ impl SpeedMeter {
         stages: Vec<WorkerStage>,
     ) -> PhaseProgress {
         let elapsed = begun.elapsed();
-        let bound = |w: &WorkerPlan| w.runtime.map(|t| Nanos(t.0 + w.ramp_time.0 + w.startdelay.0));
-        let longest = phase.workers.iter().map(bound).try_fold(Nanos(0), |max, t| t.map(|t| max.max(t)));
-        let shares = shared.progress.iter().map(|p| p.permille.load(Relaxed)).min();
-        let by_bytes = phase.workers.iter().all(|w| w.stream.limit_bytes.is_some()).then_some(shares).flatten();
-        let by_time = longest.filter(|t| t.0 > 0).map(|t| (elapsed.as_nanos() as u64 * 1000 / t.0).min(1000) as u32);
+        let bound = |w: &WorkerPlan| {
+            w.runtime
+                .map(|t| Nanos(t.0 + w.ramp_time.0 + w.startdelay.0))
+        };
+        let longest = phase
+            .workers
+            .iter()
+            .map(bound)
+            .try_fold(Nanos(0), |max, t| t.map(|t| max.max(t)));
+        let shares = shared
+            .progress
+            .iter()
+            .map(|p| p.permille.load(Relaxed))
+            .min();
+        let by_bytes = phase
+            .workers
+            .iter()
+            .all(|w| w.stream.limit_bytes.is_some())
+            .then_some(shares)
+            .flatten();
+        let by_time = longest
+            .filter(|t| t.0 > 0)
+            .map(|t| (elapsed.as_nanos() as u64 * 1000 / t.0).min(1000) as u32);
         let permille = by_bytes.max(by_time);
-        let running = stages.iter().filter(|stage| **stage != WorkerStage::Done).count();
-        let mut progress =
-            PhaseProgress { elapsed, permille, running, stages, measuring: true, ..PhaseProgress::default() };
+        let running = stages
+            .iter()
+            .filter(|stage| **stage != WorkerStage::Done)
+            .count();
+        let mut progress = PhaseProgress {
+            elapsed,
+            permille,
+            running,
+            stages,
+            measuring: true,
+            ..PhaseProgress::default()
+        };
         let left_by_time = longest.map(|t| Duration::from_nanos(t.0).saturating_sub(elapsed));
-        let left_by_bytes = by_bytes.filter(|&p| p > 0).map(|p| elapsed.mul_f64(f64::from(1000 - p) / f64::from(p)));
+        let left_by_bytes = by_bytes
+            .filter(|&p| p > 0)
+            .map(|p| elapsed.mul_f64(f64::from(1000 - p) / f64::from(p)));
         progress.remaining = match (left_by_time, left_by_bytes) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),

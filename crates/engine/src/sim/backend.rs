@@ -45,7 +45,15 @@ impl SimScheduler {
     pub(crate) fn new(card: SimCard, keeps_content: bool) -> SimScheduler {
         let media = keeps_content.then(Media::default);
         let turns = (0..TURNS).map(|_| Condvar::new()).collect();
-        SimScheduler { state: Mutex::new(SimState { card, clocks: Vec::new(), latest: 0, media }), turns }
+        SimScheduler {
+            state: Mutex::new(SimState {
+                card,
+                clocks: Vec::new(),
+                latest: 0,
+                media,
+            }),
+            turns,
+        }
     }
 
     /// Seats the workers of a phase, all at the latest moment reached so far. Returns that moment.
@@ -58,7 +66,9 @@ impl SimScheduler {
 
     fn lock(&self) -> MutexGuard<'_, SimState> {
         // A worker that panicked is reported by its thread; the numbers in here are still whole.
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Moves a worker's clock and waits until no other is behind it.
@@ -73,7 +83,10 @@ impl SimScheduler {
             }
         }
         while !state.may_act(worker) {
-            state = self.turn(worker).wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+            state = self
+                .turn(worker)
+                .wait(state)
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
         }
         state
     }
@@ -98,7 +111,11 @@ impl SimScheduler {
 
     /// Wakes the worker whose turn it is: the others would only find out that it is not theirs.
     fn call_next(&self, state: &SimState) {
-        let clocks = state.clocks.iter().enumerate().filter_map(|(worker, at)| at.map(|at| (at, worker)));
+        let clocks = state
+            .clocks
+            .iter()
+            .enumerate()
+            .filter_map(|(worker, at)| at.map(|at| (at, worker)));
         if let Some((_, worker)) = clocks.min() {
             self.turn(worker).notify_all();
         }
@@ -114,7 +131,11 @@ impl SimState {
         let Some(mine) = self.clocks[worker] else {
             return true;
         };
-        let others = self.clocks.iter().enumerate().filter_map(|(i, at)| at.map(|at| (at, i)));
+        let others = self
+            .clocks
+            .iter()
+            .enumerate()
+            .filter_map(|(i, at)| at.map(|at| (at, i)));
         others.min().is_none_or(|first| first >= (mine, worker))
     }
 }
@@ -140,12 +161,32 @@ pub(crate) struct VirtualClock {
 }
 
 impl SimBackend {
-    pub(crate) fn new(world: Arc<SimScheduler>, worker: usize, start: u64, slots: Slots) -> (SimBackend, VirtualClock) {
+    pub(crate) fn new(
+        world: Arc<SimScheduler>,
+        worker: usize,
+        start: u64,
+        slots: Slots,
+    ) -> (SimBackend, VirtualClock) {
         let now = Rc::new(Cell::new(start));
         let depth = slots.count();
-        let clock = VirtualClock { world: Arc::clone(&world), worker, now: Rc::clone(&now) };
+        let clock = VirtualClock {
+            world: Arc::clone(&world),
+            worker,
+            now: Rc::clone(&now),
+        };
         let in_flight = BinaryHeap::with_capacity(depth);
-        (SimBackend { world, worker, now, in_flight, outcome: vec![Ok(0); depth], prepared: 0, slots }, clock)
+        (
+            SimBackend {
+                world,
+                worker,
+                now,
+                in_flight,
+                outcome: vec![Ok(0); depth],
+                prepared: 0,
+                slots,
+            },
+            clock,
+        )
     }
 }
 
@@ -203,9 +244,13 @@ impl Backend for SimBackend {
     }
 
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
-        let IoRequest { op, offset, len, .. } = *request;
+        let IoRequest {
+            op, offset, len, ..
+        } = *request;
         let mut state = self.world.advance(self.worker, self.now.get());
-        let service = state.card.serve(Nanos(self.now.get()), op, offset, u64::from(len));
+        let service = state
+            .card
+            .serve(Nanos(self.now.get()), op, offset, u64::from(len));
         let SimState { card, media, .. } = &mut *state;
         if let Some(media) = media {
             let block = self.slots.get_mut(slot as usize, len as usize);

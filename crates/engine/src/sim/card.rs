@@ -87,7 +87,11 @@ impl SimCard {
         self.head = offset + len;
         let p = &self.prices;
         let price = match op {
-            Op::Read => p.read_overhead.0 + if seeks { p.read_seek.0 } else { 0 } + time_for(len, p.read_rate),
+            Op::Read => {
+                p.read_overhead.0
+                    + if seeks { p.read_seek.0 } else { 0 }
+                    + time_for(len, p.read_rate)
+            }
             Op::Write => {
                 let fixed = p.write_overhead.0 + if seeks { p.write_seek.0 } else { 0 };
                 fixed + self.program(len)
@@ -97,14 +101,20 @@ impl SimCard {
         if op == Op::Write && effect == Effect::Done {
             self.remember(offset, len);
         }
-        Service { done_at: self.finish(start, price), effect }
+        Service {
+            done_at: self.finish(start, price),
+            effect,
+        }
     }
 
     /// Charges a flush that arrives at `now`. A lying card charges for it too.
     pub fn flush(&mut self, now: Nanos) -> Service {
         let start = self.begin(now);
         let price = self.prices.flush.0;
-        Service { done_at: self.finish(start, price), effect: Effect::Done }
+        Service {
+            done_at: self.finish(start, price),
+            effect: Effect::Done,
+        }
     }
 
     /// The writes that a power cut at this moment would lose although a flush was answered, newest first.
@@ -133,7 +143,8 @@ impl SimCard {
         }
         if self.prices.jitter_permille > 0 {
             let spread = 2 * u64::from(self.prices.jitter_permille) + 1;
-            let factor = 1000 + self.rng.below(spread) - u64::from(self.prices.jitter_permille.min(1000));
+            let factor =
+                1000 + self.rng.below(spread) - u64::from(self.prices.jitter_permille.min(1000));
             price = price * factor / 1000;
         }
         self.warmth += price;
@@ -163,14 +174,23 @@ impl SimCard {
     }
 
     fn effect(&self, op: Op, offset: u64, len: u64) -> Effect {
-        let hit = |fault: &&Fault| offset < fault.offset.0.saturating_add(fault.len.0) && fault.offset.0 < offset + len;
-        let kinds = self.prices.faults.iter().filter(hit).map(|fault| fault.kind);
+        let hit = |fault: &&Fault| {
+            offset < fault.offset.0.saturating_add(fault.len.0) && fault.offset.0 < offset + len
+        };
+        let kinds = self
+            .prices
+            .faults
+            .iter()
+            .filter(hit)
+            .map(|fault| fault.kind);
         let effects = kinds.map(|kind| match (kind, op) {
             (FaultKind::ReadError, Op::Read) | (FaultKind::WriteError, Op::Write) => Effect::Failed,
             (FaultKind::DropsWrites, Op::Write) => Effect::Dropped,
             _ => Effect::Done,
         });
-        effects.max_by_key(|effect| *effect as u8).unwrap_or(Effect::Done)
+        effects
+            .max_by_key(|effect| *effect as u8)
+            .unwrap_or(Effect::Done)
     }
 
     fn remember(&mut self, offset: u64, len: u64) {
@@ -190,7 +210,11 @@ impl SimCard {
 
 /// Nanoseconds for `len` bytes at `rate` bytes per second; nothing at rate 0, which stands for "free".
 fn time_for(len: u64, rate: u64) -> u64 {
-    if rate == 0 { 0 } else { (u128::from(len) * 1_000_000_000 / u128::from(rate)) as u64 }
+    if rate == 0 {
+        0
+    } else {
+        (u128::from(len) * 1_000_000_000 / u128::from(rate)) as u64
+    }
 }
 
 #[cfg(test)]
@@ -228,8 +252,13 @@ mod tests {
 
     #[test]
     fn the_cache_makes_a_cliff_at_its_size() {
-        let mut card =
-            card(|p| p.cache = Some(SlcCache { size: Bytes(10 << 20), write_rate: 40_000_000, drain_rate: 0 }));
+        let mut card = card(|p| {
+            p.cache = Some(SlcCache {
+                size: Bytes(10 << 20),
+                write_rate: 40_000_000,
+                drain_rate: 0,
+            })
+        });
         let times = write_all(&mut card, 1 << 20, 20);
         let (fast, slow) = (time_for(1 << 20, 40_000_000), time_for(1 << 20, 20_000_000));
         assert!(times[..10].iter().all(|&t| t == fast) && times[10..].iter().all(|&t| t == slow));
@@ -238,19 +267,39 @@ mod tests {
     #[test]
     fn an_idle_card_empties_its_cache() {
         let mut card = card(|p| {
-            p.cache = Some(SlcCache { size: Bytes(1 << 20), write_rate: 40_000_000, drain_rate: 1 << 20 });
+            p.cache = Some(SlcCache {
+                size: Bytes(1 << 20),
+                write_rate: 40_000_000,
+                drain_rate: 1 << 20,
+            });
         });
         let done = card.serve(Nanos(0), Op::Write, 0, 1 << 20).done_at;
         let later = Nanos(done.0 + 1_000_000_000);
-        assert_eq!(card.serve(later, Op::Write, 0, 1 << 20).done_at.0 - later.0, time_for(1 << 20, 40_000_000));
+        assert_eq!(
+            card.serve(later, Op::Write, 0, 1 << 20).done_at.0 - later.0,
+            time_for(1 << 20, 40_000_000)
+        );
     }
 
     #[test]
     fn stalls_come_by_bytes_and_throttling_by_busy_time() {
-        let mut stalling = card(|p| p.stalls = Some(Stalls { every: Bytes(4 << 20), lasts: Nanos(500_000_000) }));
-        let slow = write_all(&mut stalling, 1 << 20, 16).into_iter().filter(|&t| t > 500_000_000).count();
+        let mut stalling = card(|p| {
+            p.stalls = Some(Stalls {
+                every: Bytes(4 << 20),
+                lasts: Nanos(500_000_000),
+            })
+        });
+        let slow = write_all(&mut stalling, 1 << 20, 16)
+            .into_iter()
+            .filter(|&t| t > 500_000_000)
+            .count();
         assert_eq!(slow, 4);
-        let mut warm = card(|p| p.throttle = Some(Throttle { after: Nanos(200_000_000), percent: 200 }));
+        let mut warm = card(|p| {
+            p.throttle = Some(Throttle {
+                after: Nanos(200_000_000),
+                percent: 200,
+            })
+        });
         let times = write_all(&mut warm, 1 << 20, 10);
         assert_eq!(times[9], 2 * times[0]);
     }
@@ -261,17 +310,40 @@ mod tests {
             p.claimed_capacity = Some(Bytes(2 << 30));
             p.lost_flush = Some(Bytes(8192));
             p.faults = vec![
-                Fault { offset: Bytes(0), len: Bytes(512), kind: FaultKind::ReadError },
-                Fault { offset: Bytes(8192), len: Bytes(512), kind: FaultKind::DropsWrites },
+                Fault {
+                    offset: Bytes(0),
+                    len: Bytes(512),
+                    kind: FaultKind::ReadError,
+                },
+                Fault {
+                    offset: Bytes(8192),
+                    len: Bytes(512),
+                    kind: FaultKind::DropsWrites,
+                },
             ];
         });
         assert_eq!(card.place((1 << 30) + 5), 5);
-        assert_eq!(card.serve(Nanos(0), Op::Read, 0, 4096).effect, Effect::Failed);
-        assert_eq!(card.serve(Nanos(0), Op::Write, 0, 4096).effect, Effect::Done);
-        assert_eq!(card.serve(Nanos(0), Op::Write, 4096, 8192).effect, Effect::Dropped);
+        assert_eq!(
+            card.serve(Nanos(0), Op::Read, 0, 4096).effect,
+            Effect::Failed
+        );
+        assert_eq!(
+            card.serve(Nanos(0), Op::Write, 0, 4096).effect,
+            Effect::Done
+        );
+        assert_eq!(
+            card.serve(Nanos(0), Op::Write, 4096, 8192).effect,
+            Effect::Dropped
+        );
         card.flush(Nanos(0));
-        assert_eq!(card.serve(Nanos(0), Op::Write, 1 << 20, 4096).effect, Effect::Done);
-        assert_eq!(card.serve(Nanos(0), Op::Write, 2 << 20, 4096).effect, Effect::Done);
+        assert_eq!(
+            card.serve(Nanos(0), Op::Write, 1 << 20, 4096).effect,
+            Effect::Done
+        );
+        assert_eq!(
+            card.serve(Nanos(0), Op::Write, 2 << 20, 4096).effect,
+            Effect::Done
+        );
         assert_eq!(card.power_cut(), [(2 << 20, 4096), (1 << 20, 4096)]);
         assert_eq!(card.power_cut(), []);
     }
@@ -286,7 +358,11 @@ mod tests {
         };
         assert_eq!(run(1), run(1));
         assert_ne!(run(1), run(2));
-        let plain = write_all(&mut SimCard::new(DeviceModel::plain("t", Bytes(1 << 30)), 1), 4096, 2000);
+        let plain = write_all(
+            &mut SimCard::new(DeviceModel::plain("t", Bytes(1 << 30)), 1),
+            4096,
+            2000,
+        );
         let ratio = run(3).iter().sum::<u64>() as f64 / plain.iter().sum::<u64>() as f64;
         assert!((ratio - 1.0).abs() < 0.005, "{ratio}");
     }

@@ -17,7 +17,10 @@ impl Media {
         for_each_piece(card, offset, block.len(), |place, len| {
             let (piece, after) = rest.split_at(len);
             rest = after;
-            let page = self.pages.entry(place / PAGE).or_insert_with(|| vec![0; PAGE as usize].into());
+            let page = self
+                .pages
+                .entry(place / PAGE)
+                .or_insert_with(|| vec![0; PAGE as usize].into());
             let start = (place % PAGE) as usize;
             page[start..start + len].copy_from_slice(piece);
         });
@@ -65,6 +68,10 @@ mod tests {
         media.read(&card, 5000, &mut back);
         assert_eq!(back, block);
         media.read(&card, 0, &mut back[..4]);
-        assert_eq!(back[..4], block[5000..5004], "past its end the card begins again");
+        assert_eq!(
+            back[..4],
+            block[5000..5004],
+            "past its end the card begins again"
+        );
     }
 }

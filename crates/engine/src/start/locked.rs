@@ -19,7 +19,12 @@ pub(super) fn run(
     // The first dropped the caches and read what was to be read.
     let opened = files::open_only(plan, starter.files, starter.direct_fallback, caveats)?;
     let engine = offload::submitter(plan, 0, opened)?;
-    let locks = plan.stream.regions.iter().filter_map(|region| shared.locks.get(region.file as usize)).collect();
+    let locks = plan
+        .stream
+        .regions
+        .iter()
+        .filter_map(|region| shared.locks.get(region.file as usize))
+        .collect();
     let backend = LockedBackend::new(engine, files, locks, plan.rules.files.lock);
     Ok(timed(around, backend, starter.clock))
 }

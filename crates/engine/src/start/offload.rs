@@ -44,12 +44,19 @@ pub(super) fn run(
     }
     let job = plan.name.clone();
     let backend = OffloadBackend::new(files, submitters);
-    let backend = backend.map_err(|errno| RunError::Thread { job, reason: errno.to_string() })?;
+    let backend = backend.map_err(|errno| RunError::Thread {
+        job,
+        reason: errno.to_string(),
+    })?;
     Ok(timed(around, backend, starter.clock))
 }
 
 /// One engine with one buffer, the `number`-th of its worker.
-pub(super) fn submitter(plan: &WorkerPlan, number: u32, opened: Vec<OwnedFd>) -> Result<Box<dyn Submitter>, RunError> {
+pub(super) fn submitter(
+    plan: &WorkerPlan,
+    number: u32,
+    opened: Vec<OwnedFd>,
+) -> Result<Box<dyn Submitter>, RunError> {
     let slots = one_slot(plan)?;
     let none = |errno| none(plan, errno);
     Ok(match plan.ioengine {
@@ -57,27 +64,42 @@ pub(super) fn submitter(plan: &WorkerPlan, number: u32, opened: Vec<OwnedFd>) ->
         IoEngine::Sync => Box::new(BlockingIo::new(FileBackend::new(opened, slots, Seek))),
         IoEngine::Pvsync => Box::new(BlockingIo::new(FileBackend::new(opened, slots, Vectored))),
         IoEngine::Pvsync2 => match polls_for_some(plan, number.into()) {
-            None => Box::new(BlockingIo::new(FileBackend::new(opened, slots, call_flags(plan)))),
+            None => Box::new(BlockingIo::new(FileBackend::new(
+                opened,
+                slots,
+                call_flags(plan),
+            ))),
             Some(some) => Box::new(BlockingIo::new(FileBackend::new(opened, slots, some))),
         },
         IoEngine::Splice => {
             let pipe = SplicePipe::new().map_err(none)?;
             Box::new(BlockingIo::new(SpliceBackend::new(opened, slots, pipe)))
         }
-        IoEngine::Falloc => Box::new(BlockingIo::new(SpaceBackend::new(opened, slots, FallocateCall))),
-        IoEngine::Ftruncate => Box::new(BlockingIo::new(SpaceBackend::new(opened, slots, Truncate))),
+        IoEngine::Falloc => Box::new(BlockingIo::new(SpaceBackend::new(
+            opened,
+            slots,
+            FallocateCall,
+        ))),
+        IoEngine::Ftruncate => {
+            Box::new(BlockingIo::new(SpaceBackend::new(opened, slots, Truncate)))
+        }
         IoEngine::Mmap => {
             let (regions, random) = (&plan.stream.regions, plan.stream.access.random);
             let mapped = MmapBackend::new(opened, regions, slots, plan.writes, random, plan.direct);
             Box::new(BlockingIo::new(mapped.map_err(none)?))
         }
         IoEngine::Libaio => {
-            let queue = AioQueue::new(slots).map_err(none)?.nowait(plan.engine.nowait);
+            let queue = AioQueue::new(slots)
+                .map_err(none)?
+                .nowait(plan.engine.nowait);
             Box::new(BlockingIo::new(AioBackend::new(queue, opened, 1, 1)))
         }
         IoEngine::IoUring => {
             // Any of the threads may get it next.
-            let options = RingOptions { shared: true, ..ring_options(plan) };
+            let options = RingOptions {
+                shared: true,
+                ..ring_options(plan)
+            };
             let ring = Ring::new(slots, opened, options).map_err(none)?;
             Box::new(BlockingIo::new(RingBackend::new(ring, 1)))
         }
@@ -93,7 +115,10 @@ pub(super) fn submitter(plan: &WorkerPlan, number: u32, opened: Vec<OwnedFd>) ->
         | IoEngine::Dirdelete
         | IoEngine::Sim => {
             let because = "it cannot do one I/O at a time for another thread".to_owned();
-            return Err(RunError::NoEngine { ioengine: plan.ioengine.name(), because });
+            return Err(RunError::NoEngine {
+                ioengine: plan.ioengine.name(),
+                because,
+            });
         }
     })
 }
@@ -116,10 +141,18 @@ mod tests {
     const EACH: u64 = 1000;
 
     fn polling(path: &Path, percent: u32) -> Plan {
-        let mut job = Job::new("a", Target::Paths(vec![path.to_owned()]), Access::only(Op::Read, false));
+        let mut job = Job::new(
+            "a",
+            Target::Paths(vec![path.to_owned()]),
+            Access::only(Op::Read, false),
+        );
         job.ioengine = IoEngine::Pvsync2;
         job.extent.size = Some(SizeSpec::Bytes(Bytes(4096)));
-        (job.engine.hipri, job.engine.hipri_percentage, job.queue.iodepth) = (true, Some(percent), 4);
+        (
+            job.engine.hipri,
+            job.engine.hipri_percentage,
+            job.queue.iodepth,
+        ) = (true, Some(percent), 4);
         let facts = TargetFacts {
             kind: TargetKind::File,
             size: Bytes(4096),
@@ -129,15 +162,27 @@ mod tests {
             writable: true,
             path: path.to_owned(),
         };
-        let phases = vec![Phase { name: "a".to_owned(), jobs: vec![job] }];
-        let scenario = Scenario { name: "a".to_owned(), seed: 7, phases };
+        let phases = vec![Phase {
+            name: "a".to_owned(),
+            jobs: vec![job],
+        }];
+        let scenario = Scenario {
+            name: "a".to_owned(),
+            seed: 7,
+            phases,
+        };
         Plan::resolve(&scenario, &[(path.to_owned(), facts)].into_iter().collect()).unwrap()
     }
 
     /// Counts the polled I/Os among those that `perform` does, in hundredths. Whether the file system polls at all is its
     /// own affair.
     fn polled(mut perform: impl FnMut(&IoRequest)) -> u32 {
-        let request = IoRequest { op: Op::Read, region: 0, offset: 0, len: 512 };
+        let request = IoRequest {
+            op: Op::Read,
+            region: 0,
+            offset: 0,
+            len: 512,
+        };
         DRAWN.set((0, 0));
         (0..EACH).for_each(|_| perform(&request));
         let (all, polled) = DRAWN.get();
@@ -157,13 +202,19 @@ mod tests {
             for number in 0..4 {
                 let mut submitter = submitter(worker, number, opened()).unwrap();
                 let found = polled(|request| _ = submitter.perform(request));
-                assert!(found.abs_diff(percent) <= 6, "submitter {number}, {percent} %: {found} %");
+                assert!(
+                    found.abs_diff(percent) <= 6,
+                    "submitter {number}, {percent} %: {found} %"
+                );
             }
             let engine = submitter(worker, 0, opened()).unwrap();
             let lock = RwLock::new(());
             let mut locked = LockedBackend::new(engine, opened(), vec![&lock], FileLock::Exclusive);
             let found = polled(|request| _ = locked.transfer(request));
-            assert!(found.abs_diff(percent) <= 6, "locked, {percent} %: {found} %");
+            assert!(
+                found.abs_diff(percent) <= 6,
+                "locked, {percent} %: {found} %"
+            );
         }
     }
 }

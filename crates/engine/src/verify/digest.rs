@@ -33,18 +33,24 @@ impl Sum {
 
     /// In hexadecimal.
     pub(super) fn text(&self) -> String {
-        self.bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+        self.bytes()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 }
 
 /// The checksum of two pieces of data, one after the other; empty for methods without one.
 pub(super) fn sum(method: &VerifyMethod, data: [&[u8]; 2]) -> Sum {
     match method {
-        VerifyMethod::Header | VerifyMethod::Pattern(_) | VerifyMethod::PatternHeader(_) | VerifyMethod::Null => {
-            Sum::of(&[])
-        }
+        VerifyMethod::Header
+        | VerifyMethod::Pattern(_)
+        | VerifyMethod::PatternHeader(_)
+        | VerifyMethod::Null => Sum::of(&[]),
         VerifyMethod::Crc32c => {
-            let sum = data.iter().fold(0, |sum, piece| crc32c::crc32c_append(sum, piece));
+            let sum = data
+                .iter()
+                .fold(0, |sum, piece| crc32c::crc32c_append(sum, piece));
             Sum::of(&sum.to_be_bytes())
         }
         VerifyMethod::Crc32 => {
@@ -98,17 +104,27 @@ mod tests {
     fn known_answers() {
         use VerifyMethod::*;
         let nine: [&[u8]; 2] = [b"1234", b"56789"];
-        for (method, text) in
-            [(Crc32c, "e3069283"), (Crc32, "cbf43926"), (Crc64, "995dc9bbdf1939fa"), (Crc16, "bb3d"), (Crc7, "75")]
-        {
+        for (method, text) in [
+            (Crc32c, "e3069283"),
+            (Crc32, "cbf43926"),
+            (Crc64, "995dc9bbdf1939fa"),
+            (Crc16, "bb3d"),
+            (Crc7, "75"),
+        ] {
             assert_eq!(sum(&method, nine).text(), text, "{method:?}");
         }
         let abc: [&[u8]; 2] = [b"a", b"bc"];
         for (method, text) in [
             (Md5, "900150983cd24fb0d6963f7d28e17f72"),
             (Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
-            (Sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-            (Sha3_224, "e642824c3f8cf24ad09234ee7d3c766fc9a3a5168d0c94ad73b46fdf"),
+            (
+                Sha256,
+                "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+            ),
+            (
+                Sha3_224,
+                "e642824c3f8cf24ad09234ee7d3c766fc9a3a5168d0c94ad73b46fdf",
+            ),
             (Xxhash, "32d153ff"),
         ] {
             assert_eq!(sum(&method, abc).text(), text, "{method:?}");
@@ -119,10 +135,14 @@ mod tests {
     fn each_is_as_long_as_the_model_says() {
         use VerifyMethod::*;
         for method in [
-            Header, Crc32c, Crc32, Crc64, Crc16, Crc7, Md5, Sha1, Sha256, Sha512, Sha3_224, Sha3_256, Sha3_384,
-            Sha3_512, Xxhash,
+            Header, Crc32c, Crc32, Crc64, Crc16, Crc7, Md5, Sha1, Sha256, Sha512, Sha3_224,
+            Sha3_256, Sha3_384, Sha3_512, Xxhash,
         ] {
-            assert_eq!(sum(&method, [b"x", b""]).bytes().len(), method.checksum_bytes(), "{method:?}");
+            assert_eq!(
+                sum(&method, [b"x", b""]).bytes().len(),
+                method.checksum_bytes(),
+                "{method:?}"
+            );
         }
     }
 }

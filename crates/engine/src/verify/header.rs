@@ -49,14 +49,30 @@ pub(super) struct BlockHeader {
 }
 
 impl BlockHeader {
-    pub(super) fn new(method: &VerifyMethod, len: u32, seed: u64, offset: u64, sequence: u64, sum: Sum) -> BlockHeader {
+    pub(super) fn new(
+        method: &VerifyMethod,
+        len: u32,
+        seed: u64,
+        offset: u64,
+        sequence: u64,
+        sum: Sum,
+    ) -> BlockHeader {
         let number = METHODS.iter().position(|name| *name == method.name());
-        BlockHeader { method: number.map_or(u16::MAX, |n| n as u16), len, seed, offset, sequence, sum }
+        BlockHeader {
+            method: number.map_or(u16::MAX, |n| n as u16),
+            len,
+            seed,
+            offset,
+            sequence,
+            sum,
+        }
     }
 
     /// Name of its method, or the number of one that is not known.
     pub(super) fn method(&self) -> String {
-        METHODS.get(usize::from(self.method)).map_or_else(|| self.method.to_string(), |name| (*name).to_owned())
+        METHODS
+            .get(usize::from(self.method))
+            .map_or_else(|| self.method.to_string(), |name| (*name).to_owned())
     }
 
     /// Writes it to the start of `to`, which holds at least a header of its method.
@@ -84,19 +100,34 @@ impl BlockHeader {
     pub(super) fn read(from: &[u8]) -> Result<BlockHeader, BlockDifference> {
         let number = |at: usize, bytes: usize| {
             let piece = from.get(at..at + bytes).unwrap_or_default();
-            piece.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte))
+            piece
+                .iter()
+                .rev()
+                .fold(0u64, |value, &byte| value << 8 | u64::from(byte))
         };
         let magic = number(0, 4) as u32;
         if magic != MAGIC {
-            return Err(BlockDifference::Magic { found: magic, wanted: MAGIC });
+            return Err(BlockDifference::Magic {
+                found: magic,
+                wanted: MAGIC,
+            });
         }
         let sum_bytes = (number(6, 2) as usize).min(LONGEST);
         let whole = from.get(..VerifyMethod::HEADER + sum_bytes).unwrap_or(from);
-        let parts: [&[u8]; 3] = [&whole[..12.min(whole.len())], &[0; 4], whole.get(16..).unwrap_or_default()];
-        let own = parts.iter().fold(0, |sum, part| crc32c::crc32c_append(sum, part));
+        let parts: [&[u8]; 3] = [
+            &whole[..12.min(whole.len())],
+            &[0; 4],
+            whole.get(16..).unwrap_or_default(),
+        ];
+        let own = parts
+            .iter()
+            .fold(0, |sum, part| crc32c::crc32c_append(sum, part));
         let stored = number(12, 4) as u32;
         if own != stored {
-            return Err(BlockDifference::Header { found: own, wanted: stored });
+            return Err(BlockDifference::Header {
+                found: own,
+                wanted: stored,
+            });
         }
         Ok(BlockHeader {
             method: number(4, 2) as u16,
@@ -115,7 +146,14 @@ mod tests {
 
     #[test]
     fn a_header_survives_and_every_flipped_bit_is_found() {
-        let header = BlockHeader::new(&VerifyMethod::Md5, 4096, 7, 1 << 40, 99, Sum::of(&[0xab; 16]));
+        let header = BlockHeader::new(
+            &VerifyMethod::Md5,
+            4096,
+            7,
+            1 << 40,
+            99,
+            Sum::of(&[0xab; 16]),
+        );
         let mut raw = [0; 56];
         header.write(&mut raw);
         assert_eq!(BlockHeader::read(&raw), Ok(header));

@@ -22,20 +22,33 @@ impl InFlightWrites {
     /// A write is issued.
     pub(super) fn begin(&mut self, slot: u32, request: &IoRequest, sequence: u64) {
         let mut alone = true;
-        for other in self.0.iter_mut().flatten().filter(|other| other.written.overlaps(request)) {
+        for other in self
+            .0
+            .iter_mut()
+            .flatten()
+            .filter(|other| other.written.overlaps(request))
+        {
             (other.alone, alone) = (false, false);
         }
-        self.0[slot as usize] = Some(Write { written: Written::new(request, sequence, true), alone });
+        self.0[slot as usize] = Some(Write {
+            written: Written::new(request, sequence, true),
+            alone,
+        });
     }
 
     /// A write has landed. Returns its number, and whether its bytes are known to be those on the device.
     pub(super) fn end(&mut self, slot: u32) -> (u64, bool) {
-        self.0[slot as usize].take().map_or((0, false), |write| (write.written.sequence, write.alone))
+        self.0[slot as usize]
+            .take()
+            .map_or((0, false), |write| (write.written.sequence, write.alone))
     }
 
     /// Whether any write in flight touches the bytes of an earlier one.
     pub(super) fn overlap(&self, written: &Written) -> bool {
-        self.0.iter().flatten().any(|write| write.written.overlaps(&written.read()))
+        self.0
+            .iter()
+            .flatten()
+            .any(|write| write.written.overlaps(&written.read()))
     }
 }
 
@@ -45,7 +58,12 @@ mod tests {
     use hakaru_model::job::Op;
 
     fn write(offset: u64) -> IoRequest {
-        IoRequest { op: Op::Write, region: 0, offset, len: 4096 }
+        IoRequest {
+            op: Op::Write,
+            region: 0,
+            offset,
+            len: 4096,
+        }
     }
 
     #[test]
@@ -55,7 +73,10 @@ mod tests {
         writes.begin(1, &write(8192), 2);
         writes.begin(2, &write(2048), 3);
         assert!(writes.overlap(&Written::new(&write(4096), 0, true)));
-        assert_eq!((writes.end(0), writes.end(1), writes.end(2)), ((1, false), (2, true), (3, false)));
+        assert_eq!(
+            (writes.end(0), writes.end(1), writes.end(2)),
+            ((1, false), (2, true), (3, false))
+        );
         assert!(!writes.overlap(&Written::new(&write(4096), 0, true)));
         writes.begin(0, &write(0), 4);
         assert_eq!(writes.end(0), (4, true));

@@ -18,7 +18,12 @@ pub(super) struct Inspector {
 
 impl Inspector {
     /// How a block differs from what was written.
-    pub(super) fn inspect(&self, request: &IoRequest, block: &[u8], wanted: ExpectedBlock) -> Vec<Mismatch> {
+    pub(super) fn inspect(
+        &self,
+        request: &IoRequest,
+        block: &[u8],
+        wanted: ExpectedBlock,
+    ) -> Vec<Mismatch> {
         let mut found = self.scheme.check(block, request.offset, wanted);
         found.truncate(MOST);
         if self.scheme.rules.dump {
@@ -31,7 +36,13 @@ impl Inspector {
 
     /// Saves a piece as it is and as it should be, in the folder the program was started in unless another is given, as
     /// fio does.
-    fn save(&self, mismatch: &Mismatch, request: &IoRequest, block: &[u8], wanted: ExpectedBlock) -> Option<Saved> {
+    fn save(
+        &self,
+        mismatch: &Mismatch,
+        request: &IoRequest,
+        block: &[u8],
+        wanted: ExpectedBlock,
+    ) -> Option<Saved> {
         let name = self.files.get(request.region as usize)?;
         let name = Path::new(name).file_name()?.to_string_lossy().into_owned();
         let start = mismatch.offset.0.checked_sub(request.offset)? as usize;
@@ -43,7 +54,12 @@ impl Inspector {
             std::fs::write(&path, content).ok().map(|()| path)
         };
         let received = write("received", piece)?;
-        let expected = self.scheme.expected(mismatch, block, request.offset, wanted);
-        Some(Saved { received, expected: expected.and_then(|content| write("expected", &content)) })
+        let expected = self
+            .scheme
+            .expected(mismatch, block, request.offset, wanted);
+        Some(Saved {
+            received,
+            expected: expected.and_then(|content| write("expected", &content)),
+        })
     }
 }

@@ -89,7 +89,10 @@ impl Checker {
     ///
     /// # Errors
     /// What is wrong with the saved state, or with the threads.
-    pub(crate) fn new(plan: &WorkerPlan, names: &[String]) -> Result<Option<Box<Checker>>, RunError> {
+    pub(crate) fn new(
+        plan: &WorkerPlan,
+        names: &[String],
+    ) -> Result<Option<Box<Checker>>, RunError> {
         let Some(verify) = &plan.verify else {
             return Ok(None);
         };
@@ -98,19 +101,36 @@ impl Checker {
         if !writes && !rules.read_back {
             return Ok(None);
         }
-        let loaded =
-            if rules.load_state { Some(load(plan, &state::path(rules, &plan.name, plan.number))?) } else { None };
-        let inspector = Arc::new(Inspector { scheme: Scheme::new(verify, &plan.buffers), files: names.to_vec() });
+        let loaded = if rules.load_state {
+            Some(load(plan, &state::path(rules, &plan.name, plan.number))?)
+        } else {
+            None
+        };
+        let inspector = Arc::new(Inspector {
+            scheme: Scheme::new(verify, &plan.buffers),
+            files: names.to_vec(),
+        });
         let crew = match rules.async_threads {
             0 => None,
             threads => Some(
-                VerifyPool::new(threads, &rules.async_cpus, &inspector)
-                    .map_err(|e| RunError::Thread { job: plan.name.clone(), reason: e.to_string() })?,
+                VerifyPool::new(threads, &rules.async_cpus, &inspector).map_err(|e| {
+                    RunError::Thread {
+                        job: plan.name.clone(),
+                        reason: e.to_string(),
+                    }
+                })?,
             ),
         };
         let backlog = rules.backlog.min(1 << 32) as usize;
-        let batch = if rules.backlog_batch == 0 { backlog } else { rules.backlog_batch.min(1 << 32) as usize };
-        let expected_writes = plan.stream.limit_bytes.map_or(0, |bytes| bytes / u64::from(plan.max_block.max(1)));
+        let batch = if rules.backlog_batch == 0 {
+            backlog
+        } else {
+            rules.backlog_batch.min(1 << 32) as usize
+        };
+        let expected_writes = plan
+            .stream
+            .limit_bytes
+            .map_or(0, |bytes| bytes / u64::from(plan.max_block.max(1)));
         Ok(Some(Box::new(Checker {
             inspector,
             crew,
@@ -130,7 +150,10 @@ impl Checker {
             expected: Vec::new(),
             largest: plan.max_block.into(),
             saves_state: rules.save_state && writes && !rules.only,
-            last: names.iter().map(|_| VecDeque::with_capacity(owner(plan).room())).collect(),
+            last: names
+                .iter()
+                .map(|_| VecDeque::with_capacity(owner(plan).room()))
+                .collect(),
             loaded,
             drops_cache: plan.invalidate,
             spent: PerOp::default(),
@@ -154,8 +177,16 @@ impl Checker {
         stream.limit_ios = stream.limit_ios.map(share);
         (stream.loops, stream.pass_bytes) = ((stream.loops / self.course.rounds).max(1), None);
         stream.seed ^= u64::from(round).rotate_left(40);
-        if let Some(state) = self.loaded.as_ref().filter(|_| !self.writes || self.course.rehearses) {
-            stream.limit_ios = Some(stream.limit_ios.map_or(state.writes, |limit| limit.min(state.writes)));
+        if let Some(state) = self
+            .loaded
+            .as_ref()
+            .filter(|_| !self.writes || self.course.rehearses)
+        {
+            stream.limit_ios = Some(
+                stream
+                    .limit_ios
+                    .map_or(state.writes, |limit| limit.min(state.writes)),
+            );
         }
         stream.requests()
     }
@@ -165,20 +196,36 @@ impl Checker {
         self.sequence += 1;
         self.writing.begin(slot, request, self.sequence);
         self.forget(request);
-        self.inspector.scheme.write(block, request.offset, self.sequence);
+        self.inspector
+            .scheme
+            .write(block, request.offset, self.sequence);
     }
 
     /// Counts a write as if it had been done.
     pub(crate) fn rehearse(&mut self, request: &IoRequest) {
         self.sequence += 1;
-        self.ledger.add(Written::new(request, self.sequence, request.op == Op::Write));
+        self.ledger.add(Written::new(
+            request,
+            self.sequence,
+            request.op == Op::Write,
+        ));
     }
 
     /// A block that is written again while it is read back cannot be checked by what it held before.
     fn forget(&mut self, request: &IoRequest) {
-        let IoRequest { region, offset, len, .. } = *request;
+        let IoRequest {
+            region,
+            offset,
+            len,
+            ..
+        } = *request;
         let near = (region, offset.saturating_sub(self.largest))..(region, offset + u64::from(len));
-        while let Some(place) = self.pending.range(near.clone()).find(|(_, w)| w.end() > offset).map(|(&at, _)| at) {
+        while let Some(place) = self
+            .pending
+            .range(near.clone())
+            .find(|(_, w)| w.end() > offset)
+            .map(|(&at, _)| at)
+        {
             self.pending.remove(&place);
         }
         for reading in &mut self.reading {
@@ -189,13 +236,20 @@ impl Checker {
     /// Takes notice of a read that is issued. `reads_back` tells one that was asked for by [`Checker::landed`] or
     /// [`Checker::begin_reading`] from one of the job's own work.
     pub(crate) fn issued(&mut self, slot: u32, request: &IoRequest, reads_back: bool) {
-        self.reading[slot as usize] = if reads_back { self.expect(request) } else { None };
+        self.reading[slot as usize] = if reads_back {
+            self.expect(request)
+        } else {
+            None
+        };
     }
 
     /// What a block that is read back has to hold.
     fn expect(&mut self, request: &IoRequest) -> Option<Written> {
         let place = (request.region, request.offset);
-        let written = match self.expected.binary_search_by_key(&place, |w| (w.region, w.offset)) {
+        let written = match self
+            .expected
+            .binary_search_by_key(&place, |w| (w.region, w.offset))
+        {
             Ok(at) => Some(self.expected[at]),
             Err(_) => self.pending.remove(&place),
         };
@@ -203,9 +257,18 @@ impl Checker {
     }
 
     /// Takes notice of an I/O that landed, `whole` or not; `block` is what a whole read brought.
-    pub(crate) fn landed(&mut self, slot: u32, request: &IoRequest, block: &[u8], whole: bool) -> FollowUp {
+    pub(crate) fn landed(
+        &mut self,
+        slot: u32,
+        request: &IoRequest,
+        block: &[u8],
+        whole: bool,
+    ) -> FollowUp {
         match request.op {
-            Op::Read if whole => FollowUp { bad: self.check(slot, request, block), reads: Vec::new() },
+            Op::Read if whole => FollowUp {
+                bad: self.check(slot, request, block),
+                reads: Vec::new(),
+            },
             Op::Read => FollowUp::default(),
             Op::Trim => {
                 self.sequence += 1;
@@ -216,15 +279,23 @@ impl Checker {
                 let (sequence, alone) = self.writing.end(slot);
                 self.remember(request);
                 if self.course.reads_back || !whole {
-                    self.ledger.add(Written::new(request, sequence, whole && alone));
+                    self.ledger
+                        .add(Written::new(request, sequence, whole && alone));
                 }
-                FollowUp { bad: Vec::new(), reads: self.due() }
+                FollowUp {
+                    bad: Vec::new(),
+                    reads: self.due(),
+                }
             }
         }
     }
 
     fn remember(&mut self, request: &IoRequest) {
-        let Some(last) = self.last.get_mut(request.region as usize).filter(|_| self.saves_state) else {
+        let Some(last) = self
+            .last
+            .get_mut(request.region as usize)
+            .filter(|_| self.saves_state)
+        else {
             return;
         };
         if last.len() == last.capacity() {
@@ -244,7 +315,8 @@ impl Checker {
         let mut batch = self.ledger.take(batch);
         // What is being written over by now would be read as one or the other.
         batch.retain(|written| !self.writing.overlap(written));
-        self.pending.extend(batch.iter().map(|w| ((w.region, w.offset), *w)));
+        self.pending
+            .extend(batch.iter().map(|w| ((w.region, w.offset), *w)));
         batch.iter().map(Written::read).collect()
     }
 
@@ -263,23 +335,41 @@ impl Checker {
 
     /// By what a read is to be checked; `None` for a read that belongs to the job's own work.
     fn wanted(&mut self, slot: u32, request: &IoRequest) -> Option<ExpectedBlock> {
-        let IoRequest { region, offset, len, .. } = *request;
+        let IoRequest {
+            region,
+            offset,
+            len,
+            ..
+        } = *request;
         if !self.writes {
             let state = self.loaded.as_ref();
-            let meets =
-                |&(r, o, l): &(u32, u64, u32)| r == region && o < offset + u64::from(len) && offset < o + u64::from(l);
-            return (!state.is_some_and(|s| s.unknown.iter().any(meets))).then(ExpectedBlock::default);
+            let meets = |&(r, o, l): &(u32, u64, u32)| {
+                r == region && o < offset + u64::from(len) && offset < o + u64::from(l)
+            };
+            return (!state.is_some_and(|s| s.unknown.iter().any(meets)))
+                .then(ExpectedBlock::default);
         }
-        let written = if self.queued { self.reading[slot as usize].take() } else { self.expect(request) }?;
+        let written = if self.queued {
+            self.reading[slot as usize].take()
+        } else {
+            self.expect(request)
+        }?;
         // Who wrote it before may have written in another order.
         let sequence = (!self.course.rehearses).then_some(written.sequence);
-        Some(ExpectedBlock { sequence, own_seed: true })
+        Some(ExpectedBlock {
+            sequence,
+            own_seed: true,
+        })
     }
 
     /// What has to be read back now that all is written.
     pub(crate) fn begin_reading(&mut self) -> Vec<IoRequest> {
         if self.drops_cache {
-            self.inspector.files.iter().filter(|name| !name.is_empty()).for_each(|name| drop_cache(name));
+            self.inspector
+                .files
+                .iter()
+                .filter(|name| !name.is_empty())
+                .for_each(|name| drop_cache(name));
         }
         self.pending.clear();
         self.expected = self.ledger.settle();
@@ -289,7 +379,10 @@ impl Checker {
     /// Ends reading back. Returns what is found by those that check beside the worker.
     pub(crate) fn end_reading(&mut self) -> Vec<Bad> {
         self.expected.clear();
-        self.crew.as_mut().map(|crew| crew.collect(true)).unwrap_or_default()
+        self.crew
+            .as_mut()
+            .map(|crew| crew.collect(true))
+            .unwrap_or_default()
     }
 
     /// Saves how far it has written.
@@ -300,27 +393,46 @@ impl Checker {
         let Some(verify) = plan.verify.as_ref().filter(|_| self.saves_state) else {
             return Ok(());
         };
-        let unknown = self.ledger.unknown().map(|w| (w.region, w.offset, w.len)).collect();
+        let unknown = self
+            .ledger
+            .unknown()
+            .map(|w| (w.region, w.offset, w.len))
+            .collect();
         let path = state::path(&verify.rules, &plan.name, plan.number);
-        let state = VerifyState { writes: self.sequence, foreign: false, unknown };
+        let state = VerifyState {
+            writes: self.sequence,
+            foreign: false,
+            unknown,
+        };
         std::fs::write(&path, state.bytes(owner(plan), &self.last)).map_err(|e| (path, e))
     }
 }
 
 fn owner(plan: &WorkerPlan) -> Owner<'_> {
     let queued = !plan.ioengine.is_synchronous() && plan.ioengine != IoEngine::Vsync;
-    Owner { job: &plan.name, number: plan.number, depth: plan.queue.iodepth, queued }
+    Owner {
+        job: &plan.name,
+        number: plan.number,
+        depth: plan.queue.iodepth,
+        queued,
+    }
 }
 
 /// The state an earlier run saved, where this job can follow it.
 fn load(plan: &WorkerPlan, path: &Path) -> Result<VerifyState, RunError> {
     let state = VerifyState::load(path)?;
-    let all = plan.stream.limit_bytes.is_some_and(|bytes| state.writes >= bytes / u64::from(plan.max_block.max(1)));
+    let all = plan
+        .stream
+        .limit_bytes
+        .is_some_and(|bytes| state.writes >= bytes / u64::from(plan.max_block.max(1)));
     if state.foreign && plan.stream.access.random && !all {
         let reason = "fio itself saved it before all was written, and its random offsets are others than ours; \
             load it by the same fio"
             .to_owned();
-        return Err(RunError::State { path: path.to_owned(), reason });
+        return Err(RunError::State {
+            path: path.to_owned(),
+            reason,
+        });
     }
     Ok(state)
 }

@@ -35,7 +35,9 @@ pub(super) struct VerifyPool {
 
 impl std::fmt::Debug for VerifyTask {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Task").field("request", &self.request).finish_non_exhaustive()
+        f.debug_struct("Task")
+            .field("request", &self.request)
+            .finish_non_exhaustive()
     }
 }
 
@@ -44,10 +46,20 @@ impl VerifyPool {
     ///
     /// # Errors
     /// Why a thread could not be made.
-    pub(super) fn new(threads: u32, cpus: &[u32], inspector: &Arc<Inspector>) -> std::io::Result<VerifyPool> {
+    pub(super) fn new(
+        threads: u32,
+        cpus: &[u32],
+        inspector: &Arc<Inspector>,
+    ) -> std::io::Result<VerifyPool> {
         let (back, answers) = channel();
-        let mut crew =
-            VerifyPool { tasks: Vec::new(), answers, threads: Vec::new(), spare: Vec::new(), on_their_way: 0, turn: 0 };
+        let mut crew = VerifyPool {
+            tasks: Vec::new(),
+            answers,
+            threads: Vec::new(),
+            spare: Vec::new(),
+            on_their_way: 0,
+            turn: 0,
+        };
         for _ in 0..threads {
             let (sender, tasks) = sync_channel::<VerifyTask>(WAITING);
             let (back, inspector, cpus) = (back.clone(), Arc::clone(inspector), cpus.to_vec());
@@ -63,20 +75,35 @@ impl VerifyPool {
                     }
                 }
             };
-            crew.threads.push(std::thread::Builder::new().name("verify".to_owned()).spawn(run)?);
+            crew.threads.push(
+                std::thread::Builder::new()
+                    .name("verify".to_owned())
+                    .spawn(run)?,
+            );
             crew.tasks.push(sender);
         }
         Ok(crew)
     }
 
     /// Gives a block to the next thread. Returns what the threads have found meanwhile.
-    pub(super) fn give(&mut self, request: IoRequest, block: &[u8], wanted: ExpectedBlock) -> Vec<Bad> {
+    pub(super) fn give(
+        &mut self,
+        request: IoRequest,
+        block: &[u8],
+        wanted: ExpectedBlock,
+    ) -> Vec<Bad> {
         let mut copy = self.spare.pop().unwrap_or_default();
         copy.clear();
         copy.extend_from_slice(block);
         self.turn = (self.turn + 1) % self.tasks.len().max(1);
         if let Some(thread) = self.tasks.get(self.turn)
-            && thread.send(VerifyTask { request, wanted, block: copy }).is_ok()
+            && thread
+                .send(VerifyTask {
+                    request,
+                    wanted,
+                    block: copy,
+                })
+                .is_ok()
         {
             self.on_their_way += 1;
         }

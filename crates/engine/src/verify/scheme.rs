@@ -56,14 +56,26 @@ impl Scheme {
             _ => rules.fill.clone(),
         };
         let mut buffers = buffers.clone();
-        if !matches!(buffers.fill, hakaru_model::job::BufferContent::Compressible(_)) {
+        if !matches!(
+            buffers.fill,
+            hakaru_model::job::BufferContent::Compressible(_)
+        ) {
             buffers.fill = hakaru_model::job::BufferContent::Random;
         }
-        Scheme { header: rules.method.header_bytes(), seed: plan.seed, rules, pattern, buffers }
+        Scheme {
+            header: rules.method.header_bytes(),
+            seed: plan.seed,
+            rules,
+            pattern,
+            buffers,
+        }
     }
 
     fn motif(&self, block: u64) -> Option<OffsetPattern> {
-        let mut motif = OffsetPattern { bytes: [0; LONGEST_PATTERN], len: 0 };
+        let mut motif = OffsetPattern {
+            bytes: [0; LONGEST_PATTERN],
+            len: 0,
+        };
         for part in &self.pattern {
             let offset = block.to_le_bytes();
             let bytes = match part {
@@ -80,7 +92,10 @@ impl Scheme {
 
     /// The pieces of a block. What is left at its end and cannot hold a header belongs to the piece before.
     fn pieces(&self, len: usize) -> impl Iterator<Item = Range<usize>> + use<> {
-        let interval = self.rules.interval.map_or(len, |interval| (interval.0 as usize).clamp(1, len.max(1)));
+        let interval = self
+            .rules
+            .interval
+            .map_or(len, |interval| (interval.0 as usize).clamp(1, len.max(1)));
         let least = (self.header + self.rules.offset as usize).max(1);
         let mut start = 0;
         std::iter::from_fn(move || {
@@ -104,7 +119,13 @@ impl Scheme {
     /// Fills a block that goes to `at` as write number `sequence`.
     pub(crate) fn write(&self, block: &mut [u8], at: u64, sequence: u64) {
         for piece in self.pieces(block.len()) {
-            self.write_piece(&mut block[piece.clone()], at, piece.start, self.seed, sequence);
+            self.write_piece(
+                &mut block[piece.clone()],
+                at,
+                piece.start,
+                self.seed,
+                sequence,
+            );
         }
     }
 
@@ -112,7 +133,10 @@ impl Scheme {
     fn write_piece(&self, piece: &mut [u8], block: u64, start: usize, seed: u64, sequence: u64) {
         let offset = block + start as u64;
         match self.motif(block) {
-            Some(motif) => piece.iter_mut().enumerate().for_each(|(i, byte)| *byte = motif.at(start + i)),
+            Some(motif) => piece
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, byte)| *byte = motif.at(start + i)),
             None => {
                 let mut rng = Rng::fork(seed ^ offset.rotate_left(32), sequence);
                 content::fill(piece, &self.buffers, &mut rng);
@@ -122,8 +146,18 @@ impl Scheme {
             return;
         }
         let place = self.header_in(piece.len());
-        let sum = sum(&self.rules.method, [&piece[..place.start], &piece[place.end..]]);
-        let header = BlockHeader::new(&self.rules.method, piece.len() as u32, seed, offset, sequence, sum);
+        let sum = sum(
+            &self.rules.method,
+            [&piece[..place.start], &piece[place.end..]],
+        );
+        let header = BlockHeader::new(
+            &self.rules.method,
+            piece.len() as u32,
+            seed,
+            offset,
+            sequence,
+            sum,
+        );
         header.write(&mut piece[place]);
     }
 
@@ -135,9 +169,16 @@ impl Scheme {
             return found;
         }
         for piece in self.pieces(block.len()) {
-            if let Err(difference) = self.check_piece(&block[piece.clone()], at, piece.start, wanted) {
+            if let Err(difference) =
+                self.check_piece(&block[piece.clone()], at, piece.start, wanted)
+            {
                 let (offset, len) = (Bytes(at + piece.start as u64), Bytes(piece.len() as u64));
-                found.push(Mismatch { offset, len, difference, saved: None });
+                found.push(Mismatch {
+                    offset,
+                    len,
+                    difference,
+                    saved: None,
+                });
                 if self.rules.fatal {
                     break;
                 }
@@ -160,27 +201,47 @@ impl Scheme {
         let header = BlockHeader::read(&piece[place.start..])?;
         let method = &self.rules.method;
         if header.method() != method.name() {
-            return Err(BlockDifference::Method { found: header.method(), wanted: method.name().to_owned() });
+            return Err(BlockDifference::Method {
+                found: header.method(),
+                wanted: method.name().to_owned(),
+            });
         }
         let (offset, len) = (block + start as u64, piece.len() as u64);
         if u64::from(header.len) != len {
-            return Err(BlockDifference::Length { found: header.len.into(), wanted: len });
+            return Err(BlockDifference::Length {
+                found: header.len.into(),
+                wanted: len,
+            });
         }
         if header.offset != offset {
-            return Err(BlockDifference::Offset { found: header.offset, wanted: offset });
+            return Err(BlockDifference::Offset {
+                found: header.offset,
+                wanted: offset,
+            });
         }
         if wanted.own_seed && self.rules.header_seed && header.seed != self.seed {
-            return Err(BlockDifference::Seed { found: header.seed, wanted: self.seed });
+            return Err(BlockDifference::Seed {
+                found: header.seed,
+                wanted: self.seed,
+            });
         }
         // Writes are numbered by each job for itself: of one with another seed the number says nothing.
-        let counts = self.rules.write_sequence && (self.rules.header_seed || header.seed == self.seed);
+        let counts =
+            self.rules.write_sequence && (self.rules.header_seed || header.seed == self.seed);
         if let Some(sequence) = wanted.sequence.filter(|&n| counts && n != header.sequence) {
-            return Err(BlockDifference::Sequence { found: header.sequence, wanted: sequence });
+            return Err(BlockDifference::Sequence {
+                found: header.sequence,
+                wanted: sequence,
+            });
         }
         let computed = sum(method, [&piece[..place.start], &piece[place.end..]]);
         if computed != header.sum {
             let (written, computed) = (header.sum.text(), computed.text());
-            return Err(BlockDifference::Checksum { method: method.name().to_owned(), written, computed });
+            return Err(BlockDifference::Checksum {
+                method: method.name().to_owned(),
+                written,
+                computed,
+            });
         }
         match method {
             VerifyMethod::PatternHeader(_) => self.check_pattern(piece, block, start, place),
@@ -199,12 +260,18 @@ impl Scheme {
         let Some(motif) = self.motif(block) else {
             return Ok(());
         };
-        let differs = |&(i, byte): &(usize, &u8)| !header.contains(&i) && *byte != motif.at(start + i);
+        let differs =
+            |&(i, byte): &(usize, &u8)| !header.contains(&i) && *byte != motif.at(start + i);
         match piece.iter().enumerate().find(differs) {
             None => Ok(()),
             Some((i, &found)) => {
                 let method = self.rules.method.name().to_owned();
-                Err(BlockDifference::Pattern { method, at: i as u64, found, wanted: motif.at(start + i) })
+                Err(BlockDifference::Pattern {
+                    method,
+                    at: i as u64,
+                    found,
+                    wanted: motif.at(start + i),
+                })
             }
         }
     }
@@ -221,7 +288,9 @@ impl Scheme {
         let start = usize::try_from(mismatch.offset.0.checked_sub(at)?).ok()?;
         let piece = block.get(start..start.checked_add(mismatch.len.0 as usize)?)?;
         let place = self.header_in(piece.len());
-        let header = BlockHeader::read(&piece[place.start..]).ok().filter(|_| self.header > 0);
+        let header = BlockHeader::read(&piece[place.start..])
+            .ok()
+            .filter(|_| self.header > 0);
         let told = header.filter(|header| header.offset == mismatch.offset.0);
         let random = self.pattern.is_empty();
         let (seed, sequence) = match (told, wanted.sequence) {

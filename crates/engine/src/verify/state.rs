@@ -63,8 +63,15 @@ impl Owner<'_> {
 
 /// The file of one clone of a job, by its number among all workers of the run, as in fio.
 pub(super) fn path(rules: &Verify, job: &str, number: u32) -> PathBuf {
-    let name: String = job.chars().map(|c| if c == '/' { '.' } else { c }).collect();
-    rules.folder.clone().unwrap_or_default().join(format!("local-{name}-{number}-verify.state"))
+    let name: String = job
+        .chars()
+        .map(|c| if c == '/' { '.' } else { c })
+        .collect();
+    rules
+        .folder
+        .clone()
+        .unwrap_or_default()
+        .join(format!("local-{name}-{number}-verify.state"))
 }
 
 impl VerifyState {
@@ -75,22 +82,38 @@ impl VerifyState {
         let told = self.writes.min(owner.room() as u64) as usize;
         let mut body = Vec::with_capacity(PLACES + 16 * owner.room() * files);
         body.extend(((told * files) as u64).to_le_bytes());
-        body.extend([owner.depth, owner.room() as u32].map(u32::to_le_bytes).concat());
-        body.extend([files as u64, self.writes, owner.number.into()].map(u64::to_le_bytes).concat());
+        body.extend(
+            [owner.depth, owner.room() as u32]
+                .map(u32::to_le_bytes)
+                .concat(),
+        );
+        body.extend(
+            [files as u64, self.writes, owner.number.into()]
+                .map(u64::to_le_bytes)
+                .concat(),
+        );
         body.resize(COUNTS + GENERATOR, 0);
         // A byte stays free for the zero that ends a name.
         body.extend(owner.job.bytes().take(NAME - 1));
         body.resize(PLACES, 0);
         for (file, offsets) in last.iter().enumerate() {
             let newest = offsets.iter().rev().copied().chain(std::iter::repeat(0));
-            newest.take(told).for_each(|at| body.extend([file as u64, at].map(u64::to_le_bytes).concat()));
+            newest
+                .take(told)
+                .for_each(|at| body.extend([file as u64, at].map(u64::to_le_bytes).concat()));
         }
         body.resize(PLACES + 16 * owner.room() * files, 0);
         let checksum = u64::from(!crc32c::crc32c(&body));
-        let mut bytes = [VERSION, body.len() as u64, checksum].map(u64::to_le_bytes).concat();
+        let mut bytes = [VERSION, body.len() as u64, checksum]
+            .map(u64::to_le_bytes)
+            .concat();
         bytes.extend(body);
         for &(file, offset, len) in &self.unknown {
-            bytes.extend([file.into(), offset, len.into()].map(u64::to_le_bytes).concat());
+            bytes.extend(
+                [file.into(), offset, len.into()]
+                    .map(u64::to_le_bytes)
+                    .concat(),
+            );
         }
         bytes
     }
@@ -100,13 +123,19 @@ impl VerifyState {
     /// # Errors
     /// [`RunError::State`] where there is none, or what is there is none.
     pub(super) fn load(path: &Path) -> Result<VerifyState, RunError> {
-        let failed = |reason: String| RunError::State { path: path.to_owned(), reason };
+        let failed = |reason: String| RunError::State {
+            path: path.to_owned(),
+            reason,
+        };
         let bytes = std::fs::read(path).map_err(|e| failed(e.to_string()))?;
-        VerifyState::read(&bytes).ok_or_else(|| failed("it is no saved state, or a damaged one".to_owned()))
+        VerifyState::read(&bytes)
+            .ok_or_else(|| failed("it is no saved state, or a damaged one".to_owned()))
     }
 
     fn read(bytes: &[u8]) -> Option<VerifyState> {
-        let number = |bytes: &[u8], at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+        let number = |bytes: &[u8], at: usize| {
+            Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+        };
         let (version, len) = (number(bytes, 0)?, usize::try_from(number(bytes, 8)?).ok()?);
         let (body, rest) = bytes.get(HEAD..)?.split_at_checked(len)?;
         // The older version has eight bytes less in front of all that is looked at.
@@ -117,11 +146,19 @@ impl VerifyState {
         };
         let whole = len >= PLACES - shift && u64::from(!crc32c::crc32c(body)) == number(bytes, 16)?;
         let writes = number(body, 24 - shift).filter(|_| whole)?;
-        let foreign = body[COUNTS - shift..][..GENERATOR].iter().any(|byte| *byte != 0);
-        let mut state = VerifyState { writes, foreign, unknown: Vec::new() };
+        let foreign = body[COUNTS - shift..][..GENERATOR]
+            .iter()
+            .any(|byte| *byte != 0);
+        let mut state = VerifyState {
+            writes,
+            foreign,
+            unknown: Vec::new(),
+        };
         for place in rest.chunks(24) {
             let (file, offset, len) = (number(place, 0)?, number(place, 8)?, number(place, 16)?);
-            state.unknown.push((u32::try_from(file).ok()?, offset, u32::try_from(len).ok()?));
+            state
+                .unknown
+                .push((u32::try_from(file).ok()?, offset, u32::try_from(len).ok()?));
         }
         Some(state)
     }
@@ -138,8 +175,17 @@ mod tests {
 
     #[test]
     fn a_state_survives_and_nothing_else_is_taken_for_one() {
-        let owner = Owner { job: "a", number: 0, depth: 2, queued: true };
-        let state = VerifyState { writes: 7, foreign: false, unknown: vec![(0, 4096, 512), (1, 0, 512)] };
+        let owner = Owner {
+            job: "a",
+            number: 0,
+            depth: 2,
+            queued: true,
+        };
+        let state = VerifyState {
+            writes: 7,
+            foreign: false,
+            unknown: vec![(0, 4096, 512), (1, 0, 512)],
+        };
         let bytes = state.bytes(owner, &[offsets(&[4096])]);
         assert_eq!(VerifyState::read(&bytes), Some(state));
         for cut in [0, 8, 24, 100, bytes.len() - 1] {
@@ -152,40 +198,92 @@ mod tests {
         later[0] = 5;
         assert_eq!(VerifyState::read(&later), None);
         let mut rules = Verify::by(VerifyMethod::Header);
-        assert_eq!(path(&rules, "a/b", 3), PathBuf::from("local-a.b-3-verify.state"));
+        assert_eq!(
+            path(&rules, "a/b", 3),
+            PathBuf::from("local-a.b-3-verify.state")
+        );
         rules.folder = Some("aux".into());
-        assert_eq!(path(&rules, "a/b", 3), PathBuf::from("aux/local-a.b-3-verify.state"));
+        assert_eq!(
+            path(&rules, "a/b", 3),
+            PathBuf::from("aux/local-a.b-3-verify.state")
+        );
     }
 
     #[test]
     fn the_bytes_are_those_of_fio() {
         // Sixteen sequential writes of 4 KiB by a job called st, of which fio 3.39 makes a file of 200 bytes.
-        let owner = Owner { job: "st", number: 0, depth: 1, queued: false };
-        let bytes = VerifyState { writes: 16, ..VerifyState::default() }.bytes(owner, &[offsets(&[61_440])]);
+        let owner = Owner {
+            job: "st",
+            number: 0,
+            depth: 1,
+            queued: false,
+        };
+        let bytes = VerifyState {
+            writes: 16,
+            ..VerifyState::default()
+        }
+        .bytes(owner, &[offsets(&[61_440])]);
         assert_eq!(bytes.len(), 200);
-        let words: Vec<u64> = bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        let words: Vec<u64> = bytes
+            .chunks(8)
+            .map(|word| u64::from_le_bytes(word.try_into().unwrap()))
+            .collect();
         assert_eq!((words[0], words[1]), (4, 0xb0));
         assert_eq!(words[3..8], [1, 1 | 1 << 32, 1, 16, 0]);
-        assert_eq!((&bytes[120..123], &words[23..]), (b"st\0".as_slice(), [0, 61_440].as_slice()));
+        assert_eq!(
+            (&bytes[120..123], &words[23..]),
+            (b"st\0".as_slice(), [0, 61_440].as_slice())
+        );
         // Four writes to two files by a queue of three.
-        let owner = Owner { depth: 3, queued: true, ..owner };
+        let owner = Owner {
+            depth: 3,
+            queued: true,
+            ..owner
+        };
         let last = [offsets(&[0, 4096]), offsets(&[0, 4096])];
-        let bytes = VerifyState { writes: 4, ..VerifyState::default() }.bytes(owner, &last);
-        let words: Vec<u64> = bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        let bytes = VerifyState {
+            writes: 4,
+            ..VerifyState::default()
+        }
+        .bytes(owner, &last);
+        let words: Vec<u64> = bytes
+            .chunks(8)
+            .map(|word| u64::from_le_bytes(word.try_into().unwrap()))
+            .collect();
         assert_eq!(words[3..8], [8, 3 | 6 << 32, 2, 4, 0]);
-        assert_eq!(words[23..39], [0, 4096, 0, 0, 0, 0, 0, 0, 1, 4096, 1, 0, 1, 0, 1, 0]);
+        assert_eq!(
+            words[23..39],
+            [0, 4096, 0, 0, 0, 0, 0, 0, 1, 4096, 1, 0, 1, 0, 1, 0]
+        );
         assert_eq!(bytes.len(), 24 + PLACES + 16 * 12);
     }
 
     #[test]
     fn files_of_fio_itself_are_read() {
         // What fio 3.33 and 3.39 save of sixteen sequential writes of 4 KiB by a job called st.
-        let older = state_of(&[3, 0xa8, 0x4580_21f2, 1, 1 | 1 << 32, 16], &[(14, 0x7473), (23, 61_440)], 24);
-        assert_eq!(VerifyState::read(&older), Some(VerifyState { writes: 16, ..VerifyState::default() }));
+        let older = state_of(
+            &[3, 0xa8, 0x4580_21f2, 1, 1 | 1 << 32, 16],
+            &[(14, 0x7473), (23, 61_440)],
+            24,
+        );
+        assert_eq!(
+            VerifyState::read(&older),
+            Some(VerifyState {
+                writes: 16,
+                ..VerifyState::default()
+            })
+        );
         let generator = [(9, 0xeb2c_aa9a_a4a8_cb5b), (10, 0x485e_e230)];
         let places = [generator.as_slice(), &[(15, 0x7473), (24, 61_440)]].concat();
         let newer = state_of(&[4, 0xb0, 0x9093_7ffe, 1, 1 | 1 << 32, 1, 16], &places, 25);
-        assert_eq!(VerifyState::read(&newer), Some(VerifyState { writes: 16, foreign: true, unknown: Vec::new() }));
+        assert_eq!(
+            VerifyState::read(&newer),
+            Some(VerifyState {
+                writes: 16,
+                foreign: true,
+                unknown: Vec::new()
+            })
+        );
     }
 
     /// A file of so many words: those it begins with, and others by their place.

@@ -18,8 +18,19 @@ pub(super) struct Written {
 
 impl Written {
     pub(super) fn new(request: &IoRequest, sequence: u64, known: bool) -> Written {
-        let IoRequest { region, offset, len, .. } = *request;
-        Written { region, len, offset, sequence, known }
+        let IoRequest {
+            region,
+            offset,
+            len,
+            ..
+        } = *request;
+        Written {
+            region,
+            len,
+            offset,
+            sequence,
+            known,
+        }
     }
 
     pub(super) fn end(&self) -> u64 {
@@ -28,13 +39,23 @@ impl Written {
 
     /// Whether a request touches its bytes.
     pub(super) fn overlaps(&self, request: &IoRequest) -> bool {
-        let IoRequest { region, offset, len, .. } = *request;
+        let IoRequest {
+            region,
+            offset,
+            len,
+            ..
+        } = *request;
         self.region == region && offset < self.end() && self.offset < offset + u64::from(len)
     }
 
     /// The request that reads it back.
     pub(super) fn read(&self) -> IoRequest {
-        IoRequest { op: Op::Read, region: self.region, offset: self.offset, len: self.len }
+        IoRequest {
+            op: Op::Read,
+            region: self.region,
+            offset: self.offset,
+            len: self.len,
+        }
     }
 }
 
@@ -52,7 +73,10 @@ impl WriteLog {
     /// An empty one with room for so many writes.
     pub(super) fn with_room(writes: u64) -> WriteLog {
         let room = writes.min(SWEEP_AT as u64) as usize;
-        WriteLog { written: Vec::with_capacity(room), sweep_at: SWEEP_AT }
+        WriteLog {
+            written: Vec::with_capacity(room),
+            sweep_at: SWEEP_AT,
+        }
     }
 
     pub(super) fn add(&mut self, written: Written) {
@@ -95,7 +119,10 @@ fn survivors_and_first(written: &mut Vec<Written>, count: usize) -> Vec<Written>
     survivors(&mut all);
     let mut kept: Vec<u64> = all.iter().filter(|w| w.known).map(|w| w.sequence).collect();
     kept.sort_unstable();
-    first.into_iter().filter(|w| kept.binary_search(&w.sequence).is_ok()).collect()
+    first
+        .into_iter()
+        .filter(|w| kept.binary_search(&w.sequence).is_ok())
+        .collect()
 }
 
 /// Leaves out each write that a later one overlaps, and sorts the others by their place.
@@ -106,14 +133,16 @@ fn survivors(written: &mut Vec<Written>) {
     for i in 0..written.len() {
         let same = kept > 0 && {
             let last = &written[kept - 1];
-            (last.region, last.offset, last.len) == (written[i].region, written[i].offset, written[i].len)
+            (last.region, last.offset, last.len)
+                == (written[i].region, written[i].offset, written[i].len)
         };
         kept -= usize::from(same);
         written[kept] = written[i];
         kept += 1;
     }
     written.truncate(kept);
-    let overlap = |pair: &[Written]| pair[0].region == pair[1].region && pair[0].end() > pair[1].offset;
+    let overlap =
+        |pair: &[Written]| pair[0].region == pair[1].region && pair[0].end() > pair[1].offset;
     if written.windows(2).any(overlap) {
         sweep_overlaps(written);
     }
@@ -150,7 +179,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn write(sequence: u64, offset: u64, len: u32) -> Written {
-        Written { region: 0, len, offset, sequence, known: true }
+        Written {
+            region: 0,
+            len,
+            offset,
+            sequence,
+            known: true,
+        }
     }
 
     fn settled(writes: &[Written]) -> Vec<u64> {
@@ -161,18 +196,49 @@ mod tests {
 
     #[test]
     fn the_last_write_to_a_place_counts() {
-        assert_eq!(settled(&[write(1, 0, 4), write(2, 8, 4), write(3, 0, 4)]), [3, 2]);
-        assert_eq!(settled(&[write(1, 0, 8), write(2, 4, 8), write(3, 20, 4)]), [2, 3]);
-        assert_eq!(settled(&[write(1, 0, 4), Written { known: false, ..write(2, 0, 4) }]), [0u64; 0]);
+        assert_eq!(
+            settled(&[write(1, 0, 4), write(2, 8, 4), write(3, 0, 4)]),
+            [3, 2]
+        );
+        assert_eq!(
+            settled(&[write(1, 0, 8), write(2, 4, 8), write(3, 20, 4)]),
+            [2, 3]
+        );
+        assert_eq!(
+            settled(&[
+                write(1, 0, 4),
+                Written {
+                    known: false,
+                    ..write(2, 0, 4)
+                }
+            ]),
+            [0u64; 0]
+        );
     }
 
     #[test]
     fn the_oldest_are_taken_first_and_those_written_over_are_not() {
         let mut ledger = WriteLog::with_room(4);
-        [write(1, 0, 4), write(2, 8, 4), write(3, 0, 4)].into_iter().for_each(|w| ledger.add(w));
-        assert_eq!(ledger.take(2).iter().map(|w| w.sequence).collect::<Vec<_>>(), [2]);
+        [write(1, 0, 4), write(2, 8, 4), write(3, 0, 4)]
+            .into_iter()
+            .for_each(|w| ledger.add(w));
+        assert_eq!(
+            ledger
+                .take(2)
+                .iter()
+                .map(|w| w.sequence)
+                .collect::<Vec<_>>(),
+            [2]
+        );
         assert_eq!(ledger.len(), 1);
-        assert_eq!(ledger.take(9).iter().map(|w| w.sequence).collect::<Vec<_>>(), [3]);
+        assert_eq!(
+            ledger
+                .take(9)
+                .iter()
+                .map(|w| w.sequence)
+                .collect::<Vec<_>>(),
+            [3]
+        );
     }
 
     proptest! {

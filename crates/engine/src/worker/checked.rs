@@ -16,7 +16,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Whether something is due after I/Os that landed: a flush or a check.
     pub(super) fn follows(&self) -> bool {
         let durability = &self.plan.durability;
-        let syncs = durability.fsync_every > 0 || durability.fdatasync_every > 0 || self.ranges.is_some();
+        let syncs =
+            durability.fsync_every > 0 || durability.fdatasync_every > 0 || self.ranges.is_some();
         syncs || self.check.is_some() || self.record.is_some() || self.zones.is_some()
     }
 
@@ -43,7 +44,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 self.stream = check.requests(self.plan, round);
             }
             let begun = self.clock.now();
-            let stop = if course.rehearses { self.rehearse() } else { self.drive() };
+            let stop = if course.rehearses {
+                self.rehearse()
+            } else {
+                self.drive()
+            };
             if !course.rehearses {
                 // A write is not over before it is flushed: that belongs to the time of the writes.
                 self.final_syncs(begun, stop);
@@ -66,7 +71,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn drive(&mut self) -> StopReason {
         match (B::QUEUED, self.ruled || self.careful) {
             (true, _) => self.drive_queue(),
-            (false, false) if self.stream.as_plain().is_some() && !self.follows() => self.drive_synchronous::<true>(),
+            (false, false) if self.stream.as_plain().is_some() && !self.follows() => {
+                self.drive_synchronous::<true>()
+            }
             (false, false) => self.drive_synchronous::<false>(),
             (false, true) => self.drive_ruled(),
         }
@@ -74,14 +81,20 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Whether an operation belongs to the work itself, rather than to reading back afterwards.
     fn works_on(&self, op: Op) -> bool {
-        let backlog = self.plan.verify.as_ref().is_some_and(|verify| verify.rules.backlog > 0);
+        let backlog = self
+            .plan
+            .verify
+            .as_ref()
+            .is_some_and(|verify| verify.rules.backlog > 0);
         self.plan.stream.access.does(op) || op == Op::Read && backlog
     }
 
     /// Adds the time since `begun` to that of some operations.
     fn charge(&mut self, begun: u64, whom: impl Fn(&Self, Op) -> bool) {
         let now = self.clock.now();
-        let spent = self.clock.nanos(now.saturating_sub(begun.max(self.measuring_since)));
+        let spent = self
+            .clock
+            .nanos(now.saturating_sub(begun.max(self.measuring_since)));
         for op in Op::ALL {
             let charged = whom(self, op);
             if let Some(check) = &mut self.check {
@@ -96,10 +109,19 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let Some(check) = &mut self.check else {
             return StopReason::Done;
         };
-        for request in self.stream.by_ref().filter(|request| request.op != Op::Read) {
+        for request in self
+            .stream
+            .by_ref()
+            .filter(|request| request.op != Op::Read)
+        {
             check.rehearse(&request);
             self.tally.count_rehearsed(request.op, request.len);
-            if self.around.shared.stop.load(std::sync::atomic::Ordering::Relaxed) {
+            if self
+                .around
+                .shared
+                .stop
+                .load(std::sync::atomic::Ordering::Relaxed)
+            {
                 return StopReason::Stopped;
             }
         }
@@ -146,7 +168,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         };
         let bad = check.end_reading();
         let now = self.clock.now();
-        if self.note_mismatches(bad, now) { StopReason::Error } else { StopReason::Done }
+        if self.note_mismatches(bad, now) {
+            StopReason::Error
+        } else {
+            StopReason::Done
+        }
     }
 
     /// What is due after an I/O that landed. Returns the moment it is then.
@@ -165,7 +191,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         }
         let now = self.sync_if_due(request, done, last);
         let now = self.sync_range_if_due(request, now, last);
-        if self.check.is_none() { Ok(now) } else { self.examine(slot, request, result, now) }
+        if self.check.is_none() {
+            Ok(now)
+        } else {
+            self.examine(slot, request, result, now)
+        }
     }
 
     /// Writes a request to the log, where one is kept.
@@ -196,7 +226,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             return;
         };
         let error = self.error("write", FailureKind::Log, 0, 0, 0, errno, now);
-        self.errors.push(IoError { file: path.display().to_string(), ..error });
+        self.errors.push(IoError {
+            file: path.display().to_string(),
+            ..error
+        });
     }
 
     /// Lets the checker see an I/O that landed. Breaks when the job may not go on after what it finds.
@@ -208,11 +241,20 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         result: Result<u32, Errno>,
         now: u64,
     ) -> Result<u64, StopReason> {
-        let Worker { check: Some(check), backend, .. } = self else {
+        let Worker {
+            check: Some(check),
+            backend,
+            ..
+        } = self
+        else {
             return Ok(now);
         };
         let whole = result == Ok(request.len);
-        let len = if request.op == Op::Read && whole { request.len as usize } else { 0 };
+        let len = if request.op == Op::Read && whole {
+            request.len as usize
+        } else {
+            0
+        };
         let followed = check.landed(slot, request, backend.buffer(slot, len), whole);
         if !followed.reads.is_empty() {
             self.stream.put_in_front(followed.reads);
@@ -226,18 +268,51 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Keeps what was found. Returns whether the job has to end.
     fn note_mismatches(&mut self, bad: Vec<(IoRequest, Vec<Mismatch>)>, now: u64) -> bool {
         let found = !bad.is_empty();
-        let goes_on = || self.plan.ignore_errors.verify.contains(&Errno::ILSEQ.raw_os_error());
+        let goes_on = || {
+            self.plan
+                .ignore_errors
+                .verify
+                .contains(&Errno::ILSEQ.raw_os_error())
+        };
         let ends = found && !self.plan.errors.continue_on_mismatch && !goes_on();
-        if found && !ends && self.plan.verify.as_ref().is_some_and(|verify| verify.rules.fatal) {
+        if found
+            && !ends
+            && self
+                .plan
+                .verify
+                .as_ref()
+                .is_some_and(|verify| verify.rules.fatal)
+        {
             // The job is not to fail by it, and does nothing more.
             self.stream = RequestStream::listed(Vec::new());
             self.gave_up = true;
         }
         for (request, mismatches) in bad {
-            let IoRequest { region, offset, len, .. } = request;
-            let error = self.error("verify", FailureKind::Verify, region, offset, len, Errno::ILSEQ, now);
-            let error = IoError { op: Some(Op::Read), mismatches, ..error };
-            if ends { self.errors.push_last(error) } else { self.errors.push(error) }
+            let IoRequest {
+                region,
+                offset,
+                len,
+                ..
+            } = request;
+            let error = self.error(
+                "verify",
+                FailureKind::Verify,
+                region,
+                offset,
+                len,
+                Errno::ILSEQ,
+                now,
+            );
+            let error = IoError {
+                op: Some(Op::Read),
+                mismatches,
+                ..error
+            };
+            if ends {
+                self.errors.push_last(error)
+            } else {
+                self.errors.push(error)
+            }
         }
         ends
     }
@@ -245,13 +320,18 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Whether the job goes on after this error, whatever it does after others.
     pub(super) fn ignores(&self, op: Op, errno: Errno) -> bool {
         let ignored = &self.plan.ignore_errors;
-        let list = if op == Op::Read { &ignored.read } else { &ignored.write };
+        let list = if op == Op::Read {
+            &ignored.read
+        } else {
+            &ignored.write
+        };
         list.contains(&errno.raw_os_error())
     }
 
     /// Saves how far a job that checks has written.
     pub(super) fn save_state(&mut self, now: u64) {
-        let Some(Err((path, error))) = self.check.as_ref().map(|check| check.save_state(self.plan)) else {
+        let Some(Err((path, error))) = self.check.as_ref().map(|check| check.save_state(self.plan))
+        else {
             return;
         };
         let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);

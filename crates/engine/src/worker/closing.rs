@@ -22,7 +22,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         }
         // A write is not over before it is flushed, so the last flush belongs to the measured time; writing down what was
         // done does not.
-        let synced = if self.flushed { last } else { self.final_syncs(last, stop) };
+        let synced = if self.flushed {
+            last
+        } else {
+            self.final_syncs(last, stop)
+        };
         self.save_state(synced);
         self.end_record(synced);
         let used = hakaru_sys::thread::usage();
@@ -42,10 +46,22 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Closes the files, with all in them that has to be. Returns the end of the measured time, and why it ended.
     fn finish_files(&mut self, last: u64, stop: StopReason) -> (u64, StopReason) {
         let goes_on = stop == StopReason::Ended && self.plan.exit.finish_writing;
-        let written = if goes_on { self.write_the_rest() } else { Ok(()) };
-        let before = if self.plan.time_close { self.clock.now() } else { 0 };
+        let written = if goes_on {
+            self.write_the_rest()
+        } else {
+            Ok(())
+        };
+        let before = if self.plan.time_close {
+            self.clock.now()
+        } else {
+            0
+        };
         let answer = written.and(self.backend.close());
-        let end = if self.plan.time_close { last + (self.clock.now() - before) } else { last };
+        let end = if self.plan.time_close {
+            last + (self.clock.now() - before)
+        } else {
+            last
+        };
         match answer {
             Ok(()) => (end, stop),
             Err(errno) => {
@@ -66,7 +82,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 self.backend.prepare(0, &request);
                 self.backend.submit(0)?;
                 let mut landed = Ok(0);
-                self.backend.reap(1, 1, None, &mut |_: u32, result: Result<u32, Errno>| landed = result)?;
+                self.backend
+                    .reap(1, 1, None, &mut |_: u32, result: Result<u32, Errno>| {
+                        landed = result
+                    })?;
                 landed?;
             } else {
                 self.backend.transfer(&request)?;
@@ -78,8 +97,18 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// What was measured so far.
     pub(super) fn so_far(&self, now: u64) -> WorkerRecord {
         let nanos = |since: u64| Nanos(self.clock.nanos(now.saturating_sub(since)));
-        let measured = if self.in_ramp { Nanos(0) } else { nanos(self.measuring_since) };
-        self.record(self.tally.clone(), measured, nanos(self.begun), StopReason::Done, hakaru_sys::thread::usage())
+        let measured = if self.in_ramp {
+            Nanos(0)
+        } else {
+            nanos(self.measuring_since)
+        };
+        self.record(
+            self.tally.clone(),
+            measured,
+            nanos(self.begun),
+            StopReason::Done,
+            hakaru_sys::thread::usage(),
+        )
     }
 
     pub(super) fn final_syncs(&mut self, last: u64, stop: StopReason) -> u64 {
@@ -101,14 +130,28 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         stop: StopReason,
         used: Usage,
     ) -> WorkerRecord {
-        let Worker { plan, depth, errors, refused, usage_at_start, around, limits, check, .. } = self;
+        let Worker {
+            plan,
+            depth,
+            errors,
+            refused,
+            usage_at_start,
+            around,
+            limits,
+            check,
+            ..
+        } = self;
         let (mut depth, errors) = (depth.clone(), errors.clone());
         let (mut ops, sync, intervals) = tally.into_records(*refused);
         if let Some(check) = check {
-            Op::ALL.into_iter().for_each(|op| ops[op].runtime = check.spent[op].map(Nanos));
+            Op::ALL
+                .into_iter()
+                .for_each(|op| ops[op].runtime = check.spent[op].map(Nanos));
         }
         if let Some(zones) = &self.zones {
-            Op::ALL.into_iter().for_each(|op| ops[op].zone_resets = zones.emptied(op));
+            Op::ALL
+                .into_iter()
+                .for_each(|op| ops[op].zone_resets = zones.emptied(op));
         }
         if !B::QUEUED {
             // One in flight, one a call, each time: there was nothing to count on the way.
@@ -125,14 +168,21 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             ctx: since(used.switches, usage_at_start.switches),
             majf: since(used.major_faults, usage_at_start.major_faults),
             minf: since(used.minor_faults, usage_at_start.minor_faults),
-            waited: self.waited_at_start.zip(crate::host::waited()).map(|(from, to)| Nanos(to.saturating_sub(from))),
+            waited: self
+                .waited_at_start
+                .zip(crate::host::waited())
+                .map(|(from, to)| Nanos(to.saturating_sub(from))),
         };
         WorkerRecord {
             name: plan.name.clone(),
             job: plan.job,
             clone: plan.clone,
             // In virtual time nothing may depend on the host, or two runs would differ.
-            pid: if C::VIRTUAL { around.index as u32 + 1 } else { hakaru_sys::thread::id() },
+            pid: if C::VIRTUAL {
+                around.index as u32 + 1
+            } else {
+                hakaru_sys::thread::id()
+            },
             runtime,
             job_runtime,
             ops,

@@ -14,17 +14,28 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     pub(super) fn unless_pulled(&self, region: u32, errno: Errno) -> Errno {
         let may_be = matches!(errno, Errno::NOSPC | Errno::IO);
         let file = self.around.files.get(region as usize).filter(|_| may_be);
-        let is_pulled = file.is_some_and(|file| hakaru_sys::block::is_pulled(std::path::Path::new(file)));
+        let is_pulled =
+            file.is_some_and(|file| hakaru_sys::block::is_pulled(std::path::Path::new(file)));
         if is_pulled { Errno::NODEV } else { errno }
     }
 
     /// Counts a failure that belongs to no I/O.
-    pub(super) fn note_error(&mut self, action: &str, kind: FailureKind, region: u32, errno: Errno, now: u64) {
+    pub(super) fn note_error(
+        &mut self,
+        action: &str,
+        kind: FailureKind,
+        region: u32,
+        errno: Errno,
+        now: u64,
+    ) {
         let error = self.error(action, kind, region, 0, 0, errno, now);
         self.errors.push(error);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the place of an I/O, and how it failed")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the place of an I/O, and how it failed"
+    )]
     pub(super) fn error(
         &self,
         action: &str,
@@ -39,7 +50,12 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             action: action.to_owned(),
             op: None,
             kind,
-            file: self.around.files.get(region as usize).cloned().unwrap_or_default(),
+            file: self
+                .around
+                .files
+                .get(region as usize)
+                .cloned()
+                .unwrap_or_default(),
             offset: Bytes(offset),
             len: Bytes(u64::from(len)),
             errno: errno.raw_os_error(),
@@ -64,7 +80,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             self.writes_since_fsync += 1;
             self.writes_since_fdatasync += 1;
         }
-        let again = self.wrote && request.op != Op::Write && self.plan.stream.access.does(request.op);
+        let again =
+            self.wrote && request.op != Op::Write && self.plan.stream.access.does(request.op);
         let kind = if again && d.fsync_every > 0 && self.writes_since_fsync == 0 {
             SyncKind::Full
         } else if again && d.fdatasync_every > 0 && self.writes_since_fdatasync == 0 {
@@ -80,14 +97,20 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         } else {
             return now;
         };
-        if last && self.stream.is_over() { now } else { self.sync(request.region, kind) }
+        if last && self.stream.is_over() {
+            now
+        } else {
+            self.sync(request.region, kind)
+        }
     }
 
     pub(super) fn sync(&mut self, region: u32, kind: SyncKind) -> u64 {
         let (before, errors) = (self.clock.now(), self.errors.total);
         let done = self.flush(region, kind);
         if self.errors.total == errors {
-            self.tally.sync.record(Nanos(self.clock.nanos(done - before)));
+            self.tally
+                .sync
+                .record(Nanos(self.clock.nanos(done - before)));
         }
         done
     }

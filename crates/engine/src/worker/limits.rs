@@ -86,8 +86,12 @@ enum SearchStep {
 impl WorkerLimits {
     /// `None` for a job that has none.
     pub(super) fn new(plan: &WorkerPlan) -> Option<Box<WorkerLimits>> {
-        let MinimumRate { bytes_per_s, iops, .. } = &plan.rules.minimum_rate;
-        let least = Op::ALL.iter().any(|&op| bytes_per_s[op].is_some() || iops[op].is_some());
+        let MinimumRate {
+            bytes_per_s, iops, ..
+        } = &plan.rules.minimum_rate;
+        let least = Op::ALL
+            .iter()
+            .any(|&op| bytes_per_s[op].is_some() || iops[op].is_some());
         let least = least.then(|| MinRateCheck::new(plan.rules.minimum_rate.clone()));
         let search = plan.rules.latency_target.map(|target| Search {
             target,
@@ -100,8 +104,17 @@ impl WorkerLimits {
             window: 1,
         });
         let max_latency = plan.rules.max_latency;
-        let any = least.is_some() || search.is_some() || Op::ALL.iter().any(|&op| max_latency[op].is_some());
-        any.then(|| Box::new(WorkerLimits { least, search, max_latency, due: u64::MAX }))
+        let any = least.is_some()
+            || search.is_some()
+            || Op::ALL.iter().any(|&op| max_latency[op].is_some());
+        any.then(|| {
+            Box::new(WorkerLimits {
+                least,
+                search,
+                max_latency,
+                due: u64::MAX,
+            })
+        })
     }
 
     /// Measurement begins now.
@@ -158,7 +171,11 @@ impl Search {
             self.high = self.depth.saturating_sub(1).max(1);
         }
         let next = (self.low + self.high).div_ceil(2).max(1);
-        Some(if next == self.low { SearchStep::Depth(next) } else { SearchStep::Try(next) })
+        Some(if next == self.low {
+            SearchStep::Depth(next)
+        } else {
+            SearchStep::Try(next)
+        })
     }
 }
 
@@ -166,7 +183,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Whether each I/O has to be looked at when it is done.
     pub(super) fn looks_at_each(&self) -> bool {
         let logs = &self.plan.rules.logs;
-        logs.samples && logs.window.is_none() || self.limits.as_ref().is_some_and(|limits| limits.looks_at_each())
+        logs.samples && logs.window.is_none()
+            || self
+                .limits
+                .as_ref()
+                .is_some_and(|limits| limits.looks_at_each())
     }
 
     /// What others have decided about this worker.
@@ -174,13 +195,20 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if self.around.shared.stop.load(Relaxed) {
             return Some(StopReason::Stopped);
         }
-        self.around.shared.progress[self.around.index].ended.load(Relaxed).then_some(StopReason::Ended)
+        self.around.shared.progress[self.around.index]
+            .ended
+            .load(Relaxed)
+            .then_some(StopReason::Ended)
     }
 
     /// Ends the workers that are to end with this one.
     pub(super) fn end_others(&self, stop: StopReason) {
         let exit = &self.plan.exit;
-        let scope = if stop == StopReason::Error && exit.on_error { Some(ExitScope::All) } else { exit.ends };
+        let scope = if stop == StopReason::Error && exit.on_error {
+            Some(ExitScope::All)
+        } else {
+            exit.ends
+        };
         match scope.filter(|_| stop != StopReason::Stopped) {
             None => {}
             Some(ExitScope::Group) => self.around.shared.end(Some(self.plan.group)),
@@ -195,7 +223,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         }
         self.clock.step_aside();
         let give_up = || self.told_to_stop().is_some();
-        self.around.shared.done.wait_for(&self.around.waits_for, give_up);
+        self.around
+            .shared
+            .done
+            .wait_for(&self.around.waits_for, give_up);
         self.clock.step_in();
     }
 
@@ -206,7 +237,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             Ok(status) if status.success() => true,
             Ok(status) => {
                 let name = &self.plan.name;
-                let action = format!("exec_{when} ({status}; what it printed is in {name}.{when}.txt)");
+                let action =
+                    format!("exec_{when} ({status}; what it printed is in {name}.{when}.txt)");
                 let failed = command_failed(when, Errno::CANCELED);
                 self.errors.push(IoError { action, ..failed });
                 false
@@ -220,7 +252,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Tells what was measured so far, where somebody asked.
     pub(super) fn answer_if_asked(&self, now: u64) {
-        if self.around.shared.progress[self.around.index].asked.swap(false, Relaxed) {
+        if self.around.shared.progress[self.around.index]
+            .asked
+            .swap(false, Relaxed)
+        {
             let (worker, record) = (self.around.index, Box::new(self.so_far(now)));
             // Nobody listens any more only when the run is being torn down.
             let _ = self.around.messages.send(Message::SoFar { worker, record });
@@ -229,23 +264,44 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Whether this error is the end that was waited for.
     pub(super) fn is_full(&self, op: Op, errno: Errno) -> bool {
-        self.plan.rules.files.fill_device && op == Op::Write && matches!(errno, Errno::NOSPC | Errno::DQUOT)
+        self.plan.rules.files.fill_device
+            && op == Op::Write
+            && matches!(errno, Errno::NOSPC | Errno::DQUOT)
     }
 
     /// Judges the latency of one I/O.
-    pub(super) fn judge_latency(&mut self, flight: &InflightIo, lat: Nanos, done: u64) -> Option<StopReason> {
+    pub(super) fn judge_latency(
+        &mut self,
+        flight: &InflightIo,
+        lat: Nanos,
+        done: u64,
+    ) -> Option<StopReason> {
         let limits = self.limits.as_mut()?;
         let request = flight.request;
         if let Some(search) = &mut limits.search
             && !self.in_ramp
         {
-            *(if lat <= search.target.target { &mut search.within } else { &mut search.beyond }) += 1;
+            *(if lat <= search.target.target {
+                &mut search.within
+            } else {
+                &mut search.beyond
+            }) += 1;
         }
         let max = limits.max_latency[request.op].filter(|max| lat > *max)?;
         let kind = FailureKind::TooSlow { latency: lat, max };
-        let error =
-            self.error(request.op.name(), kind, request.region, request.offset, request.len, Errno::TIMEDOUT, done);
-        self.errors.push_last(IoError { op: Some(request.op), ..error });
+        let error = self.error(
+            request.op.name(),
+            kind,
+            request.region,
+            request.offset,
+            request.len,
+            Errno::TIMEDOUT,
+            done,
+        );
+        self.errors.push_last(IoError {
+            op: Some(request.op),
+            ..error
+        });
         Some(StopReason::Error)
     }
 
@@ -265,14 +321,18 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if let Some(least) = &mut limits.least {
             let cycle = self.clock.ticks(least.rate.cycle.0).max(1);
             let works = |op| !self.tally.rests(op);
-            missed = least.missed(self.tally.totals(), now, cycle, works, |ticks| self.clock.nanos(ticks));
+            missed = least.missed(self.tally.totals(), now, cycle, works, |ticks| {
+                self.clock.nanos(ticks)
+            });
             limits.due = now + self.clock.ticks(self.glance.min(least.rate.cycle.0)).max(1);
         }
         let mut found = None;
         if let Some(search) = &mut limits.search {
             // The window of a queue is judged where the queue is at hand.
             if !B::QUEUED && now >= search.window_ends {
-                found = search.judge().filter(|found| *found == SearchStep::Depth(1) && !search.target.keep_running);
+                found = search
+                    .judge()
+                    .filter(|found| *found == SearchStep::Depth(1) && !search.target.keep_running);
                 search.restart(now);
             }
             limits.due = limits.due.min(search.window_ends.max(now + 1));
@@ -281,7 +341,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             return found.map(|_| StopReason::Done);
         };
         let error = self.error(op.name(), kind, 0, 0, 0, Errno::IO, now);
-        self.errors.push_last(IoError { op: Some(op), ..error });
+        self.errors.push_last(IoError {
+            op: Some(op),
+            ..error
+        });
         Some(StopReason::Error)
     }
 
@@ -315,7 +378,13 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 impl MinRateCheck {
     fn new(rate: MinimumRate) -> MinRateCheck {
         let none = PerOp::default();
-        MinRateCheck { rate, settled: 0, since: PerOp::default(), done: none, seen: PerOp::default() }
+        MinRateCheck {
+            rate,
+            settled: 0,
+            since: PerOp::default(),
+            done: none,
+            seen: PerOp::default(),
+        }
     }
 
     /// What was promised and not done since an operation was last judged. An operation is judged when an I/O of it has
@@ -342,13 +411,30 @@ impl MinRateCheck {
                 continue;
             }
             let span_ns = nanos(now - since);
-            let (ios, bytes) = (totals[op].0 - self.done[op].0, totals[op].1 - self.done[op].1);
-            let per_s = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(span_ns.max(1))) as u64;
-            if let Some(wanted) = self.rate.bytes_per_s[op].filter(|wanted| per_s(bytes) < *wanted) {
-                missed = missed.or(Some((op, FailureKind::RateMissed { wanted, got: per_s(bytes) })));
+            let (ios, bytes) = (
+                totals[op].0 - self.done[op].0,
+                totals[op].1 - self.done[op].1,
+            );
+            let per_s =
+                |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(span_ns.max(1))) as u64;
+            if let Some(wanted) = self.rate.bytes_per_s[op].filter(|wanted| per_s(bytes) < *wanted)
+            {
+                missed = missed.or(Some((
+                    op,
+                    FailureKind::RateMissed {
+                        wanted,
+                        got: per_s(bytes),
+                    },
+                )));
             }
             if let Some(wanted) = self.rate.iops[op].filter(|wanted| per_s(ios) < *wanted) {
-                missed = missed.or(Some((op, FailureKind::IopsMissed { wanted, got: per_s(ios) })));
+                missed = missed.or(Some((
+                    op,
+                    FailureKind::IopsMissed {
+                        wanted,
+                        got: per_s(ios),
+                    },
+                )));
             }
             (self.since[op], self.done[op]) = (Some(now), totals[op]);
         }
@@ -388,10 +474,28 @@ mod tests {
     use super::*;
 
     fn search(depth: u32, good_up_to: u32) -> (u32, u32) {
-        let target = LatencyTarget { target: Nanos(10), window: Nanos(1), percentile: 90.0, keep_running: false };
-        let mut search = Search { target, depth, low: 0, high: depth, within: 0, beyond: 0, window_ends: 0, window: 1 };
+        let target = LatencyTarget {
+            target: Nanos(10),
+            window: Nanos(1),
+            percentile: 90.0,
+            keep_running: false,
+        };
+        let mut search = Search {
+            target,
+            depth,
+            low: 0,
+            high: depth,
+            within: 0,
+            beyond: 0,
+            window_ends: 0,
+            window: 1,
+        };
         for windows in 1..100 {
-            (search.within, search.beyond) = if search.depth <= good_up_to { (95, 5) } else { (50, 50) };
+            (search.within, search.beyond) = if search.depth <= good_up_to {
+                (95, 5)
+            } else {
+                (50, 50)
+            };
             match search.judge() {
                 Some(SearchStep::Depth(depth)) => return (depth, windows),
                 Some(SearchStep::Try(depth)) => search.depth = depth,
@@ -419,15 +523,33 @@ mod tests {
         let mut least = MinRateCheck::new(rate);
         least.settled = 2 * SECOND;
         let mut look = |at: u64, bytes, reads: bool| {
-            let done = PerOp { read: (1, bytes), ..PerOp::default() };
-            least.missed(done, at, SECOND, |op| op != Op::Read || reads, |ticks| ticks)
+            let done = PerOp {
+                read: (1, bytes),
+                ..PerOp::default()
+            };
+            least.missed(
+                done,
+                at,
+                SECOND,
+                |op| op != Op::Read || reads,
+                |ticks| ticks,
+            )
         };
         assert_eq!(look(SECOND, 10, true), None, "it has not settled");
         assert_eq!(look(3 * SECOND, 1000, true), None, "from here on it counts");
         assert_eq!(look(6 * SECOND, 1000, true), None, "none has landed");
         assert_eq!(look(7 * SECOND, 5000, true), None, "4000 bytes in 4 s");
         let missed = look(9 * SECOND, 6000, true);
-        assert_eq!(missed, Some((Op::Read, FailureKind::RateMissed { wanted: 1000, got: 500 })));
+        assert_eq!(
+            missed,
+            Some((
+                Op::Read,
+                FailureKind::RateMissed {
+                    wanted: 1000,
+                    got: 500
+                }
+            ))
+        );
         assert_eq!(look(11 * SECOND, 6001, false), None, "it rests");
     }
 }

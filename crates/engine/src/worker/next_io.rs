@@ -35,7 +35,12 @@ const DONE: u64 = u64::MAX;
 impl FlowCounters {
     pub(crate) fn new(workers: &[WorkerPlan]) -> FlowCounters {
         let counter = |share: FlowShare| (share.id, Arc::new(AtomicU64::new(0)));
-        FlowCounters(workers.iter().map(|worker| worker.rules.flow.map(counter)).collect())
+        FlowCounters(
+            workers
+                .iter()
+                .map(|worker| worker.rules.flow.map(counter))
+                .collect(),
+        )
     }
 
     /// A worker is done.
@@ -61,22 +66,39 @@ impl FlowMember {
         let share = plan.rules.flow?;
         let seats = &around.shared.flows.0;
         let mine = seats.get(around.index)?.as_ref()?.1.clone();
-        let others =
-            seats.iter().enumerate().filter(|(at, _)| *at != around.index).filter_map(|(_, seat)| seat.as_ref());
-        let others = others.filter(|(id, _)| *id == share.id).map(|(_, counter)| counter.clone()).collect();
-        Some(FlowMember { share, mine, others, ios: 0 })
+        let others = seats
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| *at != around.index)
+            .filter_map(|(_, seat)| seat.as_ref());
+        let others = others
+            .filter(|(id, _)| *id == share.id)
+            .map(|(_, counter)| counter.clone())
+            .collect();
+        Some(FlowMember {
+            share,
+            mine,
+            others,
+            ios: 0,
+        })
     }
 
     /// Whether another is behind its share by more than one I/O of this worker.
     fn is_ahead(&self) -> bool {
-        let slowest = self.others.iter().map(|counter| counter.load(Relaxed)).min().unwrap_or(DONE);
+        let slowest = self
+            .others
+            .iter()
+            .map(|counter| counter.load(Relaxed))
+            .min()
+            .unwrap_or(DONE);
         let step = 1000 / u64::from(self.share.weight);
         slowest != DONE && self.mine.load(Relaxed) > slowest.saturating_add(step)
     }
 
     fn count(&mut self) {
         self.ios += 1;
-        self.mine.store(self.ios * 1000 / u64::from(self.share.weight), Relaxed);
+        self.mine
+            .store(self.ios * 1000 / u64::from(self.share.weight), Relaxed);
     }
 }
 
@@ -175,7 +197,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if others_in_flight {
             return NextIo::Later;
         }
-        self.clock.sleep_until(due.at.min(now + self.clock.ticks(self.glance)));
+        self.clock
+            .sleep_until(due.at.min(now + self.clock.ticks(self.glance)));
         match self.look_up() {
             Some(stop) => NextIo::End(Some(stop)),
             None => NextIo::Later,
@@ -198,18 +221,28 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     fn due(&mut self, request: &IoRequest, now: u64) -> Due {
         let Worker { pacer, clock, .. } = self;
-        let free = Due { at: now, open_loop: false };
-        pacer.as_mut().map_or(free, |pacer| pacer.due(request, |nanos| clock.ticks(nanos)))
+        let free = Due {
+            at: now,
+            open_loop: false,
+        };
+        pacer
+            .as_mut()
+            .map_or(free, |pacer| pacer.due(request, |nanos| clock.ticks(nanos)))
     }
 
     fn pause_due(&self) -> Option<ThinkPause> {
-        self.pacer.as_ref()?.pause(self.clock.now(), |nanos| self.clock.ticks(nanos))
+        self.pacer
+            .as_ref()?
+            .pause(self.clock.now(), |nanos| self.clock.ticks(nanos))
     }
 
     /// Pauses, and hears meanwhile whether the run ends.
     fn rest(&mut self, pause: ThinkPause) -> Option<StopReason> {
         let begun = self.clock.now();
-        let (busy, end) = (begun + self.clock.ticks(pause.spin), begun + self.clock.ticks(pause.whole));
+        let (busy, end) = (
+            begun + self.clock.ticks(pause.spin),
+            begun + self.clock.ticks(pause.whole),
+        );
         while !C::VIRTUAL && self.clock.now() < busy {
             std::hint::spin_loop();
             if let Some(stop) = self.look_up() {
@@ -241,7 +274,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             if now >= moment {
                 return None;
             }
-            self.clock.sleep_until(moment.min(now + self.clock.ticks(self.glance)));
+            self.clock
+                .sleep_until(moment.min(now + self.clock.ticks(self.glance)));
             if let Some(stop) = self.look_up() {
                 return Some(stop);
             }
@@ -251,17 +285,31 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Does whatever is due now.
     fn look_up(&mut self) -> Option<StopReason> {
         let now = self.clock.now();
-        if now >= self.next_look { self.event(now) } else { None }
+        if now >= self.next_look {
+            self.event(now)
+        } else {
+            None
+        }
     }
 }
 
 /// Whether any I/O in flight touches the bytes of this one.
 fn overlaps(q: &InFlight, request: &IoRequest) -> bool {
-    let IoRequest { region, offset, len, .. } = *request;
+    let IoRequest {
+        region,
+        offset,
+        len,
+        ..
+    } = *request;
     let touches = |flight: &InflightIo| {
         let other = &flight.request;
-        other.region == region && other.offset < offset + u64::from(len) && offset < other.offset + u64::from(other.len)
+        other.region == region
+            && other.offset < offset + u64::from(len)
+            && offset < other.offset + u64::from(other.len)
     };
-    let busy = |slot: &usize| !q.free.contains(&(*slot as u32)) && !q.parked.contains(&(*slot as u32));
-    (0..q.flights.len()).filter(busy).any(|slot| touches(&q.flights[slot]))
+    let busy =
+        |slot: &usize| !q.free.contains(&(*slot as u32)) && !q.parked.contains(&(*slot as u32));
+    (0..q.flights.len())
+        .filter(busy)
+        .any(|slot| touches(&q.flights[slot]))
 }

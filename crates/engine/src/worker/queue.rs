@@ -44,8 +44,16 @@ pub(super) struct InFlight {
 
 impl InFlight {
     fn new(depth: usize) -> InFlight {
-        let nothing =
-            InflightIo { request: IoRequest { op: Op::Read, region: 0, offset: 0, len: 0 }, created: 0, issued: 0 };
+        let nothing = InflightIo {
+            request: IoRequest {
+                op: Op::Read,
+                region: 0,
+                offset: 0,
+                len: 0,
+            },
+            created: 0,
+            issued: 0,
+        };
         let room = || Vec::with_capacity(depth);
         InFlight {
             flights: vec![nothing; depth].into_boxed_slice(),
@@ -65,7 +73,12 @@ impl InFlight {
 
     /// Prepares a request in a free slot. There may be neither.
     #[inline(always)]
-    fn prepare(&mut self, backend: &mut impl Backend, request: Option<IoRequest>, created: u64) -> bool {
+    fn prepare(
+        &mut self,
+        backend: &mut impl Backend,
+        request: Option<IoRequest>,
+        created: u64,
+    ) -> bool {
         let Some(request) = request else {
             self.more = false;
             return false;
@@ -74,7 +87,11 @@ impl InFlight {
             return false;
         };
         backend.prepare(slot, &request);
-        self.flights[slot as usize] = InflightIo { request, created, issued: created };
+        self.flights[slot as usize] = InflightIo {
+            request,
+            created,
+            issued: created,
+        };
         self.fresh.push(slot);
         true
     }
@@ -96,14 +113,27 @@ struct EqualCompletions {
 
 impl EqualCompletions {
     const NONE: EqualCompletions = EqualCompletions {
-        flight: InflightIo { request: IoRequest { op: Op::Read, region: 0, offset: 0, len: 0 }, created: 0, issued: 0 },
+        flight: InflightIo {
+            request: IoRequest {
+                op: Op::Read,
+                region: 0,
+                offset: 0,
+                len: 0,
+            },
+            created: 0,
+            issued: 0,
+        },
         moved: 0,
         count: 0,
     };
 
     #[inline(always)]
     fn has(&self, flight: &InflightIo, moved: u32) -> bool {
-        let InflightIo { request: IoRequest { op, len, .. }, created, issued } = self.flight;
+        let InflightIo {
+            request: IoRequest { op, len, .. },
+            created,
+            issued,
+        } = self.flight;
         let same_io = (op, len, self.moved) == (flight.request.op, flight.request.len, moved);
         same_io && (created, issued) == (flight.created, flight.issued)
     }
@@ -113,10 +143,30 @@ impl EqualCompletions {
     #[inline(never)]
     fn tell(&self, tally: &mut WorkerStats, clock: &impl Clock, now: u64) {
         if self.count > 0 {
-            let InflightIo { request: IoRequest { op, len: wanted, .. }, created, issued } = self.flight;
+            let InflightIo {
+                request: IoRequest {
+                    op, len: wanted, ..
+                },
+                created,
+                issued,
+            } = self.flight;
             let nanos = |from: u64, to: u64| clock.nanos(to.saturating_sub(from));
-            let (slat, clat, lat) = (Some(nanos(created, issued)), nanos(issued, now), nanos(created, now));
-            tally.count_alike(CompletedIo { op, wanted, moved: self.moved, slat, clat, lat }, self.count);
+            let (slat, clat, lat) = (
+                Some(nanos(created, issued)),
+                nanos(issued, now),
+                nanos(created, now),
+            );
+            tally.count_alike(
+                CompletedIo {
+                    op,
+                    wanted,
+                    moved: self.moved,
+                    slat,
+                    clat,
+                    lat,
+                },
+                self.count,
+            );
         }
     }
 }
@@ -154,7 +204,11 @@ impl<C: Clock> CompletionSink for BatchSink<'_, C> {
                     self.alike.count += 1;
                 } else {
                     self.alike.tell(self.tally, self.clock, self.now);
-                    self.alike = EqualCompletions { flight: *flight, moved, count: 1 };
+                    self.alike = EqualCompletions {
+                        flight: *flight,
+                        moved,
+                        count: 1,
+                    };
                 }
                 if self.follows && (self.checks || flight.request.op == Op::Write) {
                     self.followed.push((slot, moved));
@@ -200,16 +254,27 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Prepares the next batch, if there is room for one.
     #[inline(always)]
     pub(super) fn refill(&mut self, q: &mut InFlight, now: u64) {
-        let (low, batch) = (self.plan.queue.low_mark as usize, self.plan.queue.batch_submit as usize);
+        let (low, batch) = (
+            self.plan.queue.low_mark as usize,
+            self.plan.queue.batch_submit as usize,
+        );
         q.filling |= q.count() <= low;
         if !q.filling || !q.more || q.stop.is_some() {
             return;
         }
-        let room = if batch == 0 { q.free.len() } else { batch.min(q.free.len()) };
-        let StreamPlan { pass_bytes, access, .. } = &self.plan.stream;
+        let room = if batch == 0 {
+            q.free.len()
+        } else {
+            batch.min(q.free.len())
+        };
+        let StreamPlan {
+            pass_bytes, access, ..
+        } = &self.plan.stream;
         let simple = !self.careful && pass_bytes.is_none() && !access.does(Op::Write);
         let whole = match self.stream.as_plain() {
-            Some(plain) if simple => (0..room).all(|_| q.prepare(&mut self.backend, plain.next(), now)),
+            Some(plain) if simple => {
+                (0..room).all(|_| q.prepare(&mut self.backend, plain.next(), now))
+            }
             _ => self.refill_with_care(q, now, room),
         };
         // Full: from here on it is emptied down to its low mark, if it has one.
@@ -223,7 +288,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let pass = self.plan.stream.pass_bytes.map(|pass| pass.max(1));
         for _ in 0..room {
             // The next pass begins with an empty queue.
-            if pass.is_some_and(|pass| self.stream.bytes_left().is_multiple_of(pass)) && q.count() > 0 {
+            if pass.is_some_and(|pass| self.stream.bytes_left().is_multiple_of(pass))
+                && q.count() > 0
+            {
                 q.filling = false;
                 return false;
             }
@@ -283,15 +350,41 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             0 => q.flights.len(),
             max => max.max(wait_for),
         };
-        let (min, patience) = if paced { (q.count().min(1), Some(self.patience())) } else { (wait_for, None) };
+        let (min, patience) = if paced {
+            (q.count().min(1), Some(self.patience()))
+        } else {
+            (wait_for, None)
+        };
         let d = &self.plan.durability;
         let syncs = d.fsync_every > 0 || d.fdatasync_every > 0;
         let (follows, checks) = (self.follows(), self.check.is_some() || syncs);
-        let Worker { backend, tally, clock, .. } = self;
-        let InFlight { flights, free, refused, followed, .. } = q;
+        let Worker {
+            backend,
+            tally,
+            clock,
+            ..
+        } = self;
+        let InFlight {
+            flights,
+            free,
+            refused,
+            followed,
+            ..
+        } = q;
         let (now, count, alike) = (0, 0, EqualCompletions::NONE);
-        let mut landed =
-            BatchSink { tally, clock: &*clock, flights, free, refused, followed, follows, checks, now, count, alike };
+        let mut landed = BatchSink {
+            tally,
+            clock: &*clock,
+            flights,
+            free,
+            refused,
+            followed,
+            follows,
+            checks,
+            now,
+            count,
+            alike,
+        };
         let answer = backend.reap(min, max, patience, &mut landed);
         let (now, count) = (landed.now, landed.count);
         landed.alike.tell(landed.tally, landed.clock, now);
@@ -320,7 +413,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         };
         let left = self.clock.nanos(due.at.saturating_sub(self.clock.now()));
         // One that is due and cannot go waits for what is in flight.
-        if left == 0 { PATIENCE } else { PATIENCE.min(Duration::from_nanos(left)) }
+        if left == 0 {
+            PATIENCE
+        } else {
+            PATIENCE.min(Duration::from_nanos(left))
+        }
     }
 
     /// What is left to do for I/Os that landed and are not just counted: errors, and flushes that are due.
@@ -361,7 +458,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         // What is handed over together has the same depth: that of the queue with all of it.
         count_depth(&mut self.depth.level, q.count(), q.fresh.len() as u64);
         if self.record.is_some() {
-            q.fresh.iter().for_each(|&slot| self.note_issue(&q.flights[slot as usize].request, issued));
+            q.fresh
+                .iter()
+                .for_each(|&slot| self.note_issue(&q.flights[slot as usize].request, issued));
         }
         for slot in q.fresh.drain(..) {
             q.flights[slot as usize].issued = issued;

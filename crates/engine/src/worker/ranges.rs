@@ -23,7 +23,11 @@ const CLEAN: (u64, u64) = (u64::MAX, 0);
 impl Ranges {
     pub(super) fn new(plan: &WorkerPlan) -> Option<Box<Ranges>> {
         let rule = plan.durability.range_sync?;
-        Some(Box::new(Ranges { rule, written: 0, dirty: vec![CLEAN; plan.stream.regions.len()].into() }))
+        Some(Box::new(Ranges {
+            rule,
+            written: 0,
+            dirty: vec![CLEAN; plan.stream.regions.len()].into(),
+        }))
     }
 
     /// Counts a write. Returns the range to hand over, when it is time.
@@ -38,8 +42,21 @@ impl Ranges {
         let (offset, len) = (*from, *to - *from);
         (*from, *to) = CLEAN;
         self.written = 0;
-        let RangeSync { wait_before, write, wait_after, .. } = self.rule;
-        Some(SyncKind::Range(offset, len, RangeCall { wait_before, write, wait_after }))
+        let RangeSync {
+            wait_before,
+            write,
+            wait_after,
+            ..
+        } = self.rule;
+        Some(SyncKind::Range(
+            offset,
+            len,
+            RangeCall {
+                wait_before,
+                write,
+                wait_after,
+            },
+        ))
     }
 }
 
@@ -63,15 +80,39 @@ mod tests {
 
     #[test]
     fn a_range_covers_what_was_written_since_the_last() {
-        let rule = RangeSync { every: 3, wait_before: true, write: true, wait_after: false };
-        let mut ranges = Ranges { rule, written: 0, dirty: vec![CLEAN; 2].into() };
-        let write = |region, offset| IoRequest { op: Op::Write, region, offset, len: 4096 };
+        let rule = RangeSync {
+            every: 3,
+            wait_before: true,
+            write: true,
+            wait_after: false,
+        };
+        let mut ranges = Ranges {
+            rule,
+            written: 0,
+            dirty: vec![CLEAN; 2].into(),
+        };
+        let write = |region, offset| IoRequest {
+            op: Op::Write,
+            region,
+            offset,
+            len: 4096,
+        };
         assert_eq!(ranges.note(&write(0, 8192)), None);
         assert_eq!(ranges.note(&write(1, 0)), None);
-        let call = RangeCall { wait_before: true, write: true, wait_after: false };
-        assert_eq!(ranges.note(&write(0, 0)), Some(SyncKind::Range(0, 12_288, call)));
+        let call = RangeCall {
+            wait_before: true,
+            write: true,
+            wait_after: false,
+        };
+        assert_eq!(
+            ranges.note(&write(0, 0)),
+            Some(SyncKind::Range(0, 12_288, call))
+        );
         assert_eq!(ranges.note(&write(0, 4096)), None);
         assert_eq!(ranges.note(&write(0, 0)), None);
-        assert_eq!(ranges.note(&write(0, 0)), Some(SyncKind::Range(0, 8192, call)));
+        assert_eq!(
+            ranges.note(&write(0, 0)),
+            Some(SyncKind::Range(0, 8192, call))
+        );
     }
 }

@@ -22,10 +22,21 @@ pub(super) struct FileRecreation<'a> {
 
 impl<'a> FileRecreation<'a> {
     /// `None` where nothing is removed: without the option, or in a job of one loop or of no end.
-    pub(super) fn new(plan: &WorkerPlan, reopener: Option<FileRecreator<'a>>) -> Option<Box<FileRecreation<'a>>> {
+    pub(super) fn new(
+        plan: &WorkerPlan,
+        reopener: Option<FileRecreator<'a>>,
+    ) -> Option<Box<FileRecreation<'a>>> {
         let asked = plan.rules.files.unlink_each_loop;
-        let (pass, whole) = plan.stream.pass_bytes.zip(plan.stream.limit_bytes).filter(|_| asked)?;
-        Some(Box::new(FileRecreation { reopener: reopener?, pass, next_at: whole.saturating_sub(pass) }))
+        let (pass, whole) = plan
+            .stream
+            .pass_bytes
+            .zip(plan.stream.limit_bytes)
+            .filter(|_| asked)?;
+        Some(Box::new(FileRecreation {
+            reopener: reopener?,
+            pass,
+            next_at: whole.saturating_sub(pass),
+        }))
     }
 }
 
@@ -33,20 +44,30 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Whether a loop is over and another follows: then nothing may be in flight.
     pub(super) fn begins_loop(&self) -> bool {
         let left = self.stream.bytes_left();
-        self.renewal.as_ref().is_some_and(|renewal| renewal.next_at > 0 && left <= renewal.next_at)
+        self.renewal
+            .as_ref()
+            .is_some_and(|renewal| renewal.next_at > 0 && left <= renewal.next_at)
     }
 
     /// Removes the files, and opens them anew.
     #[cold]
     pub(super) fn renew_files(&mut self) -> Result<(), StopReason> {
-        let Worker { renewal: Some(renewal), backend, plan, .. } = self else {
+        let Worker {
+            renewal: Some(renewal),
+            backend,
+            plan,
+            ..
+        } = self
+        else {
             return Ok(());
         };
         renewal.next_at = renewal.next_at.saturating_sub(renewal.pass);
         let mut failed: Option<(u32, Errno)> = None;
         for region in 0..plan.stream.regions.len() as u32 {
-            let answer =
-                renewal.reopener.renew(region).and_then(|file| file.map_or(Ok(()), |f| backend.renew(region, f)));
+            let answer = renewal
+                .reopener
+                .renew(region)
+                .and_then(|file| file.map_or(Ok(()), |f| backend.renew(region, f)));
             if let Err(errno) = answer {
                 failed = Some((region, errno));
                 break;

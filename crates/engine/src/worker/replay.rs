@@ -61,7 +61,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if request.op == Op::Write {
             self.fill_write(0, &request);
         }
-        let flight = InflightIo { request, created, issued: self.clock.now() };
+        let flight = InflightIo {
+            request,
+            created,
+            issued: self.clock.now(),
+        };
         let result = self.backend.transfer(&request);
         let done = self.clock.now();
         if let ControlFlow::Break(stop) = self.finish(&flight, result, done) {
@@ -73,7 +77,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         {
             return Err(stop);
         }
-        if self.follows() { self.follow_up(0, &flight, result, done, true) } else { Ok(done) }
+        if self.follows() {
+            self.follow_up(0, &flight, result, done, true)
+        } else {
+            Ok(done)
+        }
     }
 
     /// The same for engines with a queue: a step waits for those before it only when the queue is full.
@@ -97,7 +105,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn wait_in_queue(&mut self, q: &mut InFlight, due: u64) -> Option<StopReason> {
         loop {
             let now = self.clock.now();
-            let event = if now >= self.next_event { self.event_of_queue(q, now) } else { None };
+            let event = if now >= self.next_event {
+                self.event_of_queue(q, now)
+            } else {
+                None
+            };
             if let Some(stop) = q.stop.or(event) {
                 return Some(stop);
             }
@@ -120,7 +132,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let now = self.clock.now();
         self.ready_slot(slot, request);
         self.backend.prepare(slot, request);
-        q.flights[slot as usize] = InflightIo { request: *request, created: now, issued: now };
+        q.flights[slot as usize] = InflightIo {
+            request: *request,
+            created: now,
+            issued: now,
+        };
         q.fresh.push(slot);
         self.hand_over(q, 0);
     }

@@ -32,7 +32,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             let issued = self.clock.now();
             let result = self.backend.transfer(&request);
             let done = self.clock.now();
-            let flight = InflightIo { request, created, issued };
+            let flight = InflightIo {
+                request,
+                created,
+                issued,
+            };
             if let Break(stop) = self.finish(&flight, result, done) {
                 return stop;
             }
@@ -75,7 +79,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 
     pub(super) fn look_at(&mut self, flight: &InflightIo, done: u64) -> Option<StopReason> {
-        let InflightIo { request, created, issued } = *flight;
+        let InflightIo {
+            request,
+            created,
+            issued,
+        } = *flight;
         let since = |moment: u64| self.clock.nanos(done.saturating_sub(moment));
         let (clat, lat) = (since(issued), since(created));
         let at = Nanos(since(self.measuring_since));
@@ -84,13 +92,27 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             return stop;
         };
         let measure = &self.plan.measure;
-        let latency =
-            [measure.slat.then(|| lat.saturating_sub(clat)), measure.clat.then_some(clat), measure.lat.then_some(lat)];
-        let bytes_per_s = (u128::from(request.len) * 1_000_000_000 / u128::from(clat.max(1))) as u64;
+        let latency = [
+            measure.slat.then(|| lat.saturating_sub(clat)),
+            measure.clat.then_some(clat),
+            measure.lat.then_some(lat),
+        ];
+        let bytes_per_s =
+            (u128::from(request.len) * 1_000_000_000 / u128::from(clat.max(1))) as u64;
         let (bytes_per_s, iops) = (Some(bytes_per_s), Some(1));
         let (op, len, offset) = (request.op, request.len, request.offset);
         let issued = Nanos(at.0.saturating_sub(clat));
-        if log.take(LogSample { at, op, len, offset, bytes_per_s, iops, latency, longest: [None; 3], issued }) {
+        if log.take(LogSample {
+            at,
+            op,
+            len,
+            offset,
+            bytes_per_s,
+            iops,
+            latency,
+            longest: [None; 3],
+            issued,
+        }) {
             self.tell_log();
         }
         stop
@@ -119,7 +141,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn log_periods(&self) -> Periods {
         let (window, histogram) = self.log.as_ref().map_or((None, None), |log| log.lengths());
         let ticks = |length: Option<Nanos>| length.map(|length| self.clock.ticks(length.0).max(1));
-        Periods { window: ticks(window), histogram: ticks(histogram) }
+        Periods {
+            window: ticks(window),
+            histogram: ticks(histogram),
+        }
     }
 
     fn tell_log(&mut self) {
@@ -130,6 +155,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             true => chunks.recv_timeout(PATIENCE).ok(),
         });
         // Nobody listens any more only when the run is being torn down.
-        let _ = self.around.messages.send(Message::Log { worker: self.around.index, chunk: full });
+        let _ = self.around.messages.send(Message::Log {
+            worker: self.around.index,
+            chunk: full,
+        });
     }
 }

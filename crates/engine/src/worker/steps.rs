@@ -26,10 +26,14 @@ mod tests {
     #[test]
     fn depths_and_batches_fall_into_their_steps() {
         let mut steps = [0; 7];
-        [1, 2, 3, 4, 31, 32, 63, 64, 900].into_iter().for_each(|n| count_depth(&mut steps, n, 1));
+        [1, 2, 3, 4, 31, 32, 63, 64, 900]
+            .into_iter()
+            .for_each(|n| count_depth(&mut steps, n, 1));
         assert_eq!(steps, [1, 2, 1, 0, 1, 2, 2]);
         let mut steps = [0; 7];
-        [0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65].into_iter().for_each(|n| count_batch(&mut steps, n));
+        [0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65]
+            .into_iter()
+            .for_each(|n| count_batch(&mut steps, n));
         assert_eq!(steps, [1, 2, 2, 2, 2, 2, 1]);
     }
 }

@@ -34,7 +34,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let mark = self.stamp ^ request.offset;
             let buffer = self.backend.next_buffer(slot, request.len as usize);
-            if request.len <= MARKED { mark_sectors(buffer, mark) } else { mark_large(buffer, mark) }
+            if request.len <= MARKED {
+                mark_sectors(buffer, mark)
+            } else {
+                mark_large(buffer, mark)
+            }
         }
     }
 
@@ -55,7 +59,10 @@ fn mark_sectors(buffer: &mut [u8], mark: u64) {
     // The usual size as an array: then the places are constants.
     if let Ok(page) = <&mut [u8; MARKED as usize]>::try_from(&mut *buffer) {
         for number in 0..MARKED as usize / SECTOR {
-            let (at, word) = (number * (SECTOR + 64), mark.wrapping_add(NEXT_MARK.wrapping_mul(number as u64)));
+            let (at, word) = (
+                number * (SECTOR + 64),
+                mark.wrapping_add(NEXT_MARK.wrapping_mul(number as u64)),
+            );
             page[at..at + 8].copy_from_slice(&word.to_le_bytes());
         }
         return;
@@ -91,7 +98,10 @@ mod tests {
             let mut seen = HashSet::new();
             for write in 0..3u64 {
                 let mut buffer = vec![0; len];
-                mark_sectors(&mut buffer, write.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1));
+                mark_sectors(
+                    &mut buffer,
+                    write.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1),
+                );
                 seen.extend(buffer.chunks(SECTOR).map(<[u8]>::to_vec));
             }
             assert_eq!(seen.len(), 3 * len.div_ceil(SECTOR), "{len} bytes");
@@ -112,6 +122,10 @@ mod tests {
         }
         assert_eq!(all.chunks(SECTOR).collect::<HashSet<_>>().len(), 8000);
         let packed = miniz_oxide::deflate::compress_to_vec_zlib(&all, 6).len();
-        assert!(packed * 100 >= all.len() * 95, "{packed} of {} bytes", all.len());
+        assert!(
+            packed * 100 >= all.len() * 95,
+            "{packed} of {} bytes",
+            all.len()
+        );
     }
 }

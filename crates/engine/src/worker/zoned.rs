@@ -24,12 +24,26 @@ pub(super) enum ZonedIo {
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// The place of a request, which is where it says unless zones are kept to. With `waits` it is waited for.
     #[inline]
-    pub(super) fn find_place(&mut self, request: &IoRequest, at: u64, waits: bool) -> Result<ZonedIo, StopReason> {
-        if self.zones.is_none() { Ok(ZonedIo::Go(*request)) } else { self.find_zone(request, at, waits) }
+    pub(super) fn find_place(
+        &mut self,
+        request: &IoRequest,
+        at: u64,
+        waits: bool,
+    ) -> Result<ZonedIo, StopReason> {
+        if self.zones.is_none() {
+            Ok(ZonedIo::Go(*request))
+        } else {
+            self.find_zone(request, at, waits)
+        }
     }
 
     #[cold]
-    fn find_zone(&mut self, request: &IoRequest, at: u64, waits: bool) -> Result<ZonedIo, StopReason> {
+    fn find_zone(
+        &mut self,
+        request: &IoRequest,
+        at: u64,
+        waits: bool,
+    ) -> Result<ZonedIo, StopReason> {
         let mut request = *request;
         loop {
             let Some(zones) = &mut self.zones else {
@@ -39,7 +53,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             match zones.place(&request) {
                 Placement::Go(request) => return Ok(ZonedIo::Go(request)),
                 // What cannot be read yet is written first, where the job does both.
-                Placement::Nothing if request.op == Op::Read && self.plan.stream.access.does(Op::Write) => {
+                Placement::Nothing
+                    if request.op == Op::Read && self.plan.stream.access.does(Op::Write) =>
+                {
                     request.op = Op::Write;
                 }
                 Placement::Nothing => return Ok(ZonedIo::Nowhere),
@@ -55,7 +71,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 Placement::Wait => return Ok(ZonedIo::Later),
                 Placement::Emptied(request) => {
                     let done = self.clock.now();
-                    let flight = InflightIo { request, created: at, issued };
+                    let flight = InflightIo {
+                        request,
+                        created: at,
+                        issued,
+                    };
                     return match self.finish(&flight, Ok(request.len), done) {
                         Continue(()) => Ok(ZonedIo::Done),
                         Break(stop) => Err(stop),

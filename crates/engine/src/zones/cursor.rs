@@ -73,7 +73,14 @@ impl ZoneCursor {
         boards: Vec<Arc<ZoneTable>>,
     ) -> Result<(ZoneCursor, StreamPlan), usize> {
         let (mut skip, mut each, mut beyond, mut resets) = (Bytes(0), 0, false, None);
-        if let Zones::Device { skip: s, max_open_each, read_beyond_write_pointer, resets: r, .. } = &plan.stream.zones {
+        if let Zones::Device {
+            skip: s,
+            max_open_each,
+            read_beyond_write_pointer,
+            resets: r,
+            ..
+        } = &plan.stream.zones
+        {
             (skip, each, beyond, resets) = (*s, *max_open_each, *read_beyond_write_pointer, *r);
         }
         let mut stream = plan.stream.clone();
@@ -82,17 +89,24 @@ impl ZoneCursor {
         for (index, (region, board)) in stream.regions.iter_mut().zip(boards).enumerate() {
             let stand = ZoneRegionCursor::new(region, board).ok_or(index)?;
             let len = stand.board.zone_len;
-            (region.offset, region.len) = (stand.from as u64 * len, (stand.to - stand.from) as u64 * len);
+            (region.offset, region.len) = (
+                stand.from as u64 * len,
+                (stand.to - stand.from) as u64 * len,
+            );
             stands.push(stand);
         }
         let whole: u64 = stream.regions.iter().map(|region| region.len).sum();
         let loops = u64::from(stream.loops);
-        let all = |limit: &u64| stream.pass_end == PassEnd::Stop && *limit >= before.saturating_mul(loops);
+        let all = |limit: &u64| {
+            stream.pass_end == PassEnd::Stop && *limit >= before.saturating_mul(loops)
+        };
         if stream.limit_bytes.as_ref().is_some_and(all) {
             stream.limit_bytes = Some(whole.saturating_mul(loops));
             stream.pass_bytes = stream.pass_bytes.map(|_| whole);
         }
-        let rounds = stream.limit_bytes.map(|limit| limit.div_ceil(whole.max(1)).saturating_sub(1));
+        let rounds = stream
+            .limit_bytes
+            .map(|limit| limit.div_ceil(whole.max(1)).saturating_sub(1));
         for stand in &mut stands {
             (stand.write_rounds, stand.read_rounds) = (rounds, rounds);
         }
@@ -104,7 +118,12 @@ impl ZoneCursor {
             skip: skip.0,
             most_open: if each == 0 { usize::MAX } else { each as usize },
             beyond,
-            resets: resets.map(|resets| (u64::from(resets.threshold_millionths), u64::from(resets.every.max(1)))),
+            resets: resets.map(|resets| {
+                (
+                    u64::from(resets.threshold_millionths),
+                    u64::from(resets.every.max(1)),
+                )
+            }),
             writes: 0,
             emptied: [0; 3],
             rng: Rng::fork(plan.seed, 0x20e),
@@ -137,7 +156,11 @@ impl ZoneCursor {
         let board = &stand.board;
         let mut state = board.lock();
         let index = (request.offset / board.zone_len) as usize;
-        let Some(zone) = state.zones.get_mut(index).filter(|zone| zone.sequential && request.op == Op::Write) else {
+        let Some(zone) = state
+            .zones
+            .get_mut(index)
+            .filter(|zone| zone.sequential && request.op == Op::Write)
+        else {
             return;
         };
         zone.writes = zone.writes.saturating_sub(1);
@@ -159,7 +182,11 @@ impl ZoneCursor {
         let board = Arc::clone(&stand.board);
         let mut state = board.lock();
         let smallest = self.smallest[Op::Write as usize];
-        let first = if self.random { stand.zone_of(request.offset) } else { stand.writing };
+        let first = if self.random {
+            stand.zone_of(request.offset)
+        } else {
+            stand.writing
+        };
         let count = stand.to - stand.from;
         let mut index = first;
         for _ in 0..=count {
@@ -194,7 +221,13 @@ impl ZoneCursor {
     }
 
     /// Writes at the write pointer of a zone, which is emptied first when it is full or due.
-    fn write_at(&mut self, board: &ZoneTable, state: &mut ZoneState, request: &IoRequest, index: usize) -> Placement {
+    fn write_at(
+        &mut self,
+        board: &ZoneTable,
+        state: &mut ZoneState,
+        request: &IoRequest,
+        index: usize,
+    ) -> Placement {
         let stand = &mut self.stands[request.region as usize];
         let zone = state.zones[index];
         if zone.is_held_from(self.worker) {
@@ -202,9 +235,13 @@ impl ZoneCursor {
         }
         let full = zone.room() < self.smallest[Op::Write as usize];
         let due = self.resets.is_some_and(|(millionths, every)| {
-            let whole: u64 = state.zones[stand.from..stand.to].iter().map(|zone| zone.end - zone.start).sum();
+            let whole: u64 = state.zones[stand.from..stand.to]
+                .iter()
+                .map(|zone| zone.end - zone.start)
+                .sum();
             let valid = u128::from(state.valid(stand.from, stand.to)) * 1_000_000;
-            valid >= u128::from(whole) * u128::from(millionths) && (self.writes + 1).is_multiple_of(every)
+            valid >= u128::from(whole) * u128::from(millionths)
+                && (self.writes + 1).is_multiple_of(every)
         });
         if full || due && zone.write_pointer > zone.start {
             if zone.writes > 0 {
@@ -223,7 +260,11 @@ impl ZoneCursor {
         let offset = zone.write_pointer;
         zone.write_pointer += len;
         (zone.writes, zone.writer) = (zone.writes + 1, self.worker);
-        Placement::Go(IoRequest { offset, len: len as u32, ..*request })
+        Placement::Go(IoRequest {
+            offset,
+            len: len as u32,
+            ..*request
+        })
     }
 
     fn place_read(&mut self, request: &IoRequest) -> Placement {
@@ -238,13 +279,25 @@ impl ZoneCursor {
         let mut index = first;
         loop {
             let zone = &state.zones[index];
-            let end = if self.beyond { zone.start + board.zone_len } else { zone.written };
+            let end = if self.beyond {
+                zone.start + board.zone_len
+            } else {
+                zone.written
+            };
             if end - zone.start >= smallest {
                 let len = u64::from(request.len).min(end - zone.start);
                 let inside = request.offset >= zone.start && request.offset + len <= end;
                 let places = (end - zone.start - len) / smallest + 1;
-                let offset = if inside { request.offset } else { zone.start + self.rng.below(places) * smallest };
-                return Placement::Go(IoRequest { offset, len: len as u32, ..*request });
+                let offset = if inside {
+                    request.offset
+                } else {
+                    zone.start + self.rng.below(places) * smallest
+                };
+                return Placement::Go(IoRequest {
+                    offset,
+                    len: len as u32,
+                    ..*request
+                });
             }
             index = stand.next_zone(index, 0);
             if index == first {
@@ -266,7 +319,11 @@ impl ZoneCursor {
                     return Placement::Wait;
                 }
                 let len = u64::from(request.len).min(zone.end - zone.start);
-                let request = IoRequest { offset: zone.start, len: len as u32, ..*request };
+                let request = IoRequest {
+                    offset: zone.start,
+                    len: len as u32,
+                    ..*request
+                };
                 return match board.reset(&mut state, index) {
                     Ok(()) => {
                         self.emptied[Op::Trim as usize] += 1;
@@ -288,7 +345,11 @@ impl Drop for ZoneCursor {
     fn drop(&mut self) {
         for stand in &self.stands {
             let mut state = stand.board.lock();
-            for zone in state.zones.iter_mut().filter(|zone| zone.writer == self.worker) {
+            for zone in state
+                .zones
+                .iter_mut()
+                .filter(|zone| zone.writer == self.worker)
+            {
                 zone.writes = 0;
             }
             stand.board.tell();
@@ -328,30 +389,59 @@ impl ZoneRegionCursor {
     }
 
     /// A write to a zone that takes it at any place.
-    fn write_anywhere(&mut self, request: &IoRequest, zone: &TrackedZone, random: bool, skip: u64) -> Placement {
+    fn write_anywhere(
+        &mut self,
+        request: &IoRequest,
+        zone: &TrackedZone,
+        random: bool,
+        skip: u64,
+    ) -> Placement {
         let wanted = if random { request.offset } else { self.line };
-        let at = if (zone.start..zone.end).contains(&wanted) { wanted } else { zone.start };
+        let at = if (zone.start..zone.end).contains(&wanted) {
+            wanted
+        } else {
+            zone.start
+        };
         let len = u64::from(request.len).min(zone.end - at);
         self.line = at + len;
         if !random && self.line >= zone.end {
             (self.writing, self.entered) = (self.next_zone(self.writing, skip), false);
             self.line = self.writing as u64 * self.board.zone_len;
         }
-        Placement::Go(IoRequest { offset: at, len: len as u32, ..*request })
+        Placement::Go(IoRequest {
+            offset: at,
+            len: len as u32,
+            ..*request
+        })
     }
 
     /// The next read of a sequential job: on through what is written, zone after zone.
-    fn read_on(&mut self, state: &ZoneState, request: &IoRequest, smallest: u64, skip: u64, beyond: bool) -> Placement {
+    fn read_on(
+        &mut self,
+        state: &ZoneState,
+        request: &IoRequest,
+        smallest: u64,
+        skip: u64,
+        beyond: bool,
+    ) -> Placement {
         for _ in 0..=self.to - self.from {
             let index = self.zone_of(self.reading);
             let zone = &state.zones[index];
-            let end = if beyond { zone.start + self.board.zone_len } else { zone.written };
+            let end = if beyond {
+                zone.start + self.board.zone_len
+            } else {
+                zone.written
+            };
             if self.reading + smallest <= end {
                 let len = u64::from(request.len).min(end - self.reading);
                 let offset = self.reading;
                 self.reading += len;
                 self.read_in_pass += len;
-                return Placement::Go(IoRequest { offset, len: len as u32, ..*request });
+                return Placement::Go(IoRequest {
+                    offset,
+                    len: len as u32,
+                    ..*request
+                });
             }
             let next = self.next_zone(index, skip);
             if next <= index {
@@ -379,13 +469,29 @@ fn another_round(rounds: &mut Option<u64>) -> bool {
 }
 
 /// Whether one more zone may be opened.
-fn may_open(state: &ZoneState, board: &ZoneTable, stand: &ZoneRegionCursor, worker: usize, most_each: usize) -> bool {
-    let mine = || state.zones[stand.from..stand.to].iter().filter(|zone| zone.open && zone.writer == worker).count();
+fn may_open(
+    state: &ZoneState,
+    board: &ZoneTable,
+    stand: &ZoneRegionCursor,
+    worker: usize,
+    most_each: usize,
+) -> bool {
+    let mine = || {
+        state.zones[stand.from..stand.to]
+            .iter()
+            .filter(|zone| zone.open && zone.writer == worker)
+            .count()
+    };
     state.open < board.most_open && (most_each == usize::MAX || mine() < most_each)
 }
 
 /// An open zone that this worker may write, from one on.
-fn open_zone(state: &ZoneState, stand: &ZoneRegionCursor, index: usize, worker: usize) -> Option<usize> {
+fn open_zone(
+    state: &ZoneState,
+    stand: &ZoneRegionCursor,
+    index: usize,
+    worker: usize,
+) -> Option<usize> {
     let mut others = (index..stand.to).chain(stand.from..index);
     let fits = |&index: &usize| {
         let zone = &state.zones[index];

@@ -36,9 +36,21 @@ pub(super) struct TrackedZone {
 
 impl TrackedZone {
     fn of(zone: &zoned::DeviceZone) -> TrackedZone {
-        let zoned::DeviceZone { start, len, capacity, write_pointer, sequential, begun, usable } = *zone;
+        let zoned::DeviceZone {
+            start,
+            len,
+            capacity,
+            write_pointer,
+            sequential,
+            begun,
+            usable,
+        } = *zone;
         let end = start + capacity.min(len);
-        let write_pointer = if sequential { write_pointer.clamp(start, end) } else { end };
+        let write_pointer = if sequential {
+            write_pointer.clamp(start, end)
+        } else {
+            end
+        };
         TrackedZone {
             start,
             end,
@@ -72,7 +84,10 @@ pub(super) struct ZoneState {
 impl ZoneState {
     /// Bytes with data among some zones.
     pub(super) fn valid(&self, from: usize, to: usize) -> u64 {
-        self.zones[from..to].iter().map(|zone| zone.write_pointer - zone.start).sum()
+        self.zones[from..to]
+            .iter()
+            .map(|zone| zone.write_pointer - zone.start)
+            .sum()
     }
 
     pub(super) fn set_open(&mut self, index: usize, open: bool) {
@@ -105,7 +120,11 @@ impl ZoneTable {
     /// Waits a little for others to be done with their zones.
     pub(super) fn wait(&self) {
         let state = self.lock();
-        drop(self.changed.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner));
+        drop(
+            self.changed
+                .wait_timeout(state, PATIENCE)
+                .unwrap_or_else(PoisonError::into_inner),
+        );
     }
 
     pub(super) fn tell(&self) {
@@ -137,9 +156,12 @@ impl ZoneTable {
     pub(super) fn ask_again(&self, state: &mut ZoneState, index: usize) {
         let Some(device) = &self.device else { return };
         let zone = &mut state.zones[index];
-        if let Some(now) = zoned::zones(device, zone.start, 1).ok().and_then(|found| found.first().map(TrackedZone::of))
+        if let Some(now) = zoned::zones(device, zone.start, 1)
+            .ok()
+            .and_then(|found| found.first().map(TrackedZone::of))
         {
-            (zone.write_pointer, zone.written, zone.usable) = (now.write_pointer, now.written, now.usable);
+            (zone.write_pointer, zone.written, zone.usable) =
+                (now.write_pointer, now.written, now.usable);
         }
     }
 
@@ -162,10 +184,21 @@ impl ZoneTable {
         ZoneTable::new(zone_len, most_open, None, zones)
     }
 
-    fn new(zone_len: u64, most_open: usize, device: Option<OwnedFd>, zones: Vec<TrackedZone>) -> ZoneTable {
+    fn new(
+        zone_len: u64,
+        most_open: usize,
+        device: Option<OwnedFd>,
+        zones: Vec<TrackedZone>,
+    ) -> ZoneTable {
         let open = zones.iter().filter(|zone| zone.open).count();
         let state = Mutex::new(ZoneState { zones, open });
-        ZoneTable { zone_len, most_open, device, state, changed: Condvar::new() }
+        ZoneTable {
+            zone_len,
+            most_open,
+            device,
+            state,
+            changed: Condvar::new(),
+        }
     }
 }
 
@@ -180,11 +213,21 @@ pub(crate) struct ZoneTables {
 impl ZoneTables {
     pub(crate) fn of(workers: &[WorkerPlan]) -> ZoneTables {
         let mut used: BTreeMap<u32, Vec<Range<u64>>> = BTreeMap::new();
-        let zoned = workers.iter().filter(|worker| matches!(worker.stream.zones, Zones::Device { .. }));
-        for Region { file, offset, len, .. } in zoned.flat_map(|worker| &worker.stream.regions) {
-            used.entry(*file).or_default().push(*offset..offset.saturating_add(*len));
+        let zoned = workers
+            .iter()
+            .filter(|worker| matches!(worker.stream.zones, Zones::Device { .. }));
+        for Region {
+            file, offset, len, ..
+        } in zoned.flat_map(|worker| &worker.stream.regions)
+        {
+            used.entry(*file)
+                .or_default()
+                .push(*offset..offset.saturating_add(*len));
         }
-        ZoneTables { made: Mutex::default(), used }
+        ZoneTables {
+            made: Mutex::default(),
+            used,
+        }
     }
 
     /// The board of a file.
@@ -201,7 +244,11 @@ impl ZoneTables {
         if let Some(board) = boards.get(&region.file) {
             return Ok(Arc::clone(board));
         }
-        let used = self.used.get(&region.file).map(Vec::as_slice).unwrap_or_default();
+        let used = self
+            .used
+            .get(&region.file)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let board = Arc::new(make(used, file, plan)?);
         boards.insert(region.file, Arc::clone(&board));
         Ok(board)
@@ -210,17 +257,34 @@ impl ZoneTables {
 
 fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneTable, RunError> {
     let direct = plan.direct || !plan.writes;
-    let Zones::Device { size, capacity, max_open, ignore_limits, .. } = &plan.stream.zones else {
+    let Zones::Device {
+        size,
+        capacity,
+        max_open,
+        ignore_limits,
+        ..
+    } = &plan.stream.zones
+    else {
         return Err(refuse(file, "the job keeps to no zones".to_owned()));
     };
     let open = |flags| rustix::fs::open(&file.path, flags | rustix::fs::OFlags::CLOEXEC, 0.into());
     // Who may only read can see its zones too.
     let opened = open(rustix::fs::OFlags::RDWR).or_else(|_| open(rustix::fs::OFlags::RDONLY));
     if let (TargetKind::BlockDevice, Err(errno)) = (file.kind, &opened) {
-        return Err(RunError::Open { path: file.path.clone(), purpose: "its zones", errno: *errno });
+        return Err(RunError::Open {
+            path: file.path.clone(),
+            purpose: "its zones",
+            errno: *errno,
+        });
     }
-    let device_zone = opened.as_ref().map_or(0, |fd| zoned::zone_size(fd).unwrap_or(0));
-    let wanted = if *max_open == 0 { usize::MAX } else { *max_open as usize };
+    let device_zone = opened
+        .as_ref()
+        .map_or(0, |fd| zoned::zone_size(fd).unwrap_or(0));
+    let wanted = if *max_open == 0 {
+        usize::MAX
+    } else {
+        *max_open as usize
+    };
     if device_zone == 0 {
         let zone = size.map_or(0, |size| size.0);
         if zone < 512 {
@@ -229,47 +293,79 @@ fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneT
         }
         let capacity = capacity.map_or(zone, |capacity| capacity.0);
         if capacity > zone {
-            return Err(refuse(file, format!("zonecapacity={capacity} is more than zonesize={zone}")));
+            return Err(refuse(
+                file,
+                format!("zonecapacity={capacity} is more than zonesize={zone}"),
+            ));
         }
         return Ok(ZoneTable::emulated(zone, capacity, file.size.0, wanted));
     }
-    let device = opened.map_err(|errno| RunError::Open { path: file.path.clone(), purpose: "its zones", errno })?;
+    let device = opened.map_err(|errno| RunError::Open {
+        path: file.path.clone(),
+        purpose: "its zones",
+        errno,
+    })?;
     if let Some(size) = size.filter(|size| size.0 != device_zone) {
         let (size, path) = (size.0, &file.path);
         return Err(refuse(
             file,
-            format!("zonesize={size} is not that of {}, {device_zone}; leave it out", path.display()),
+            format!(
+                "zonesize={size} is not that of {}, {device_zone}; leave it out",
+                path.display()
+            ),
         ));
     }
     if !direct {
-        return Err(refuse(file, "zones are written past the page cache only; give direct=1".to_owned()));
+        return Err(refuse(
+            file,
+            "zones are written past the page cache only; give direct=1".to_owned(),
+        ));
     }
-    let limit = limit_of(&device).filter(|_| !ignore_limits).unwrap_or(usize::MAX);
+    let limit = limit_of(&device)
+        .filter(|_| !ignore_limits)
+        .unwrap_or(usize::MAX);
     if wanted != usize::MAX && wanted > limit {
         let cure = "give less, or ignore_zone_limits=1";
-        return Err(refuse(file, format!("max_open_zones={wanted} is more than the {limit} it can have open; {cure}")));
+        return Err(refuse(
+            file,
+            format!("max_open_zones={wanted} is more than the {limit} it can have open; {cure}"),
+        ));
     }
     let zones = zoned::zones(&device, 0, usize::MAX);
-    let zones =
-        zones.map_err(|errno| RunError::Open { path: file.path.clone(), purpose: "a report of its zones", errno })?;
+    let zones = zones.map_err(|errno| RunError::Open {
+        path: file.path.clone(),
+        purpose: "a report of its zones",
+        errno,
+    })?;
     let mut zones: Vec<TrackedZone> = zones.iter().map(TrackedZone::of).collect();
     // What others left open where no worker goes takes room on the device, and is none of the zones that they may have
     // open.
     let goes_to = |zone: &TrackedZone| used.iter().any(|used| used.contains(&zone.start));
     let elsewhere = zones.iter_mut().filter(|zone| zone.open && !goes_to(zone));
     let taken = elsewhere.map(|zone| zone.open = false).count();
-    let board = ZoneTable::new(device_zone, wanted.min(limit.saturating_sub(taken)), Some(device), zones);
+    let board = ZoneTable::new(
+        device_zone,
+        wanted.min(limit.saturating_sub(taken)),
+        Some(device),
+        zones,
+    );
     let (open, most) = (board.lock().open, board.most_open);
     if open > most || most == 0 {
         let (open, most) = (open + taken, most.saturating_add(taken));
         let cure = "reset or finish some (blkzone reset), or allow more";
-        return Err(refuse(file, format!("{open} of its zones are written in part, and {most} may be open; {cure}")));
+        return Err(refuse(
+            file,
+            format!("{open} of its zones are written in part, and {most} may be open; {cure}"),
+        ));
     }
     Ok(board)
 }
 
 fn refuse(file: &FilePlan, because: String) -> RunError {
-    RunError::Zones { path: file.path.clone(), because }
+    RunError::Zones {
+        path: file.path.clone(),
+        because,
+    }
 }
 
 /// Zones that a device can have open or written in part, as sysfs tells it; `None` for any number.
@@ -277,8 +373,12 @@ fn limit_of(device: &OwnedFd) -> Option<usize> {
     let number = rustix::fs::fstat(device).ok()?.st_rdev;
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let read = |name: &str| {
-        let text = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/queue/{name}")).ok()?;
+        let text =
+            std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/queue/{name}")).ok()?;
         text.trim().parse::<usize>().ok().filter(|&limit| limit > 0)
     };
-    [read("max_open_zones"), read("max_active_zones")].into_iter().flatten().min()
+    [read("max_open_zones"), read("max_active_zones")]
+        .into_iter()
+        .flatten()
+        .min()
 }

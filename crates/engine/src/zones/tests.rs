@@ -38,7 +38,14 @@ fn worker(access: Access, change: impl FnOnce(&mut Job)) -> WorkerPlan {
         direct_io: None,
         writable: true,
     };
-    let scenario = Scenario { name: "t".into(), seed: 1, phases: vec![Phase { name: "t".into(), jobs: vec![job] }] };
+    let scenario = Scenario {
+        name: "t".into(),
+        seed: 1,
+        phases: vec![Phase {
+            name: "t".into(),
+            jobs: vec![job],
+        }],
+    };
     let plan = Plan::resolve(&scenario, &BTreeMap::from([("f".into(), facts)])).unwrap();
     plan.phases[0].workers[0].clone()
 }
@@ -57,10 +64,18 @@ fn all(seat: &mut ZoneCursor, stream: &StreamPlan) -> Vec<(Op, u64, u64)> {
     for request in stream.requests() {
         match seat.place(&request) {
             Placement::Go(request) => {
-                done.push((request.op, request.offset / ZONE, request.offset % ZONE / KIB));
+                done.push((
+                    request.op,
+                    request.offset / ZONE,
+                    request.offset % ZONE / KIB,
+                ));
                 seat.landed(&request, true);
             }
-            Placement::Emptied(request) => done.push((request.op, request.offset / ZONE, request.offset % ZONE / KIB)),
+            Placement::Emptied(request) => done.push((
+                request.op,
+                request.offset / ZONE,
+                request.offset % ZONE / KIB,
+            )),
             Placement::Nothing => break,
             other => panic!("{other:?}"),
         }
@@ -80,21 +95,39 @@ fn sequential_writes_fill_zone_after_zone_up_to_its_capacity() {
     let done = all(&mut seat, &stream);
     assert_eq!(
         done[..5],
-        [(Op::Write, 0, 0), (Op::Write, 0, 4), (Op::Write, 0, 8), (Op::Write, 1, 0), (Op::Write, 1, 4)]
+        [
+            (Op::Write, 0, 0),
+            (Op::Write, 0, 4),
+            (Op::Write, 0, 8),
+            (Op::Write, 1, 0),
+            (Op::Write, 1, 4)
+        ]
     );
     assert_eq!(done.len(), 48, "all that can be written, twice");
-    assert_eq!(done[24], (Op::Write, 0, 0), "a full zone is emptied when its turn comes again");
+    assert_eq!(
+        done[24],
+        (Op::Write, 0, 0),
+        "a full zone is emptied when its turn comes again"
+    );
 }
 
 #[test]
 fn a_zone_that_was_begun_is_gone_on_with() {
     let board = board(usize::MAX);
-    let mut plan = worker(only(Op::Write, false), |job| job.extent.number_ios = Some(2));
+    let mut plan = worker(only(Op::Write, false), |job| {
+        job.extent.number_ios = Some(2)
+    });
     let (mut first, stream) = seat(0, &plan, &board);
-    assert_eq!(all(&mut first, &stream), [(Op::Write, 0, 0), (Op::Write, 0, 4)]);
+    assert_eq!(
+        all(&mut first, &stream),
+        [(Op::Write, 0, 0), (Op::Write, 0, 4)]
+    );
     plan.stream.limit_ios = Some(3);
     let (mut second, stream) = seat(1, &plan, &board);
-    assert_eq!(all(&mut second, &stream), [(Op::Write, 0, 8), (Op::Write, 1, 0), (Op::Write, 1, 4)]);
+    assert_eq!(
+        all(&mut second, &stream),
+        [(Op::Write, 0, 8), (Op::Write, 1, 0), (Op::Write, 1, 4)]
+    );
 }
 
 #[test]
@@ -106,11 +139,17 @@ fn random_writes_go_to_the_write_pointer_and_open_no_more_zones_than_allowed() {
         let mut next = [0; 8];
         for (_, zone, at) in all(&mut seat, &stream) {
             let next = &mut next[zone as usize];
-            assert!(at == *next || at == 0 && *next == 12, "zone {zone} at {at} KiB after {next}");
+            assert!(
+                at == *next || at == 0 && *next == 12,
+                "zone {zone} at {at} KiB after {next}"
+            );
             *next = at + 4;
             assert!(board.lock().open <= most);
         }
-        assert!(next.iter().all(|&at| at > 0), "every zone has its turn with {most} open");
+        assert!(
+            next.iter().all(|&at| at > 0),
+            "every zone has its turn with {most} open"
+        );
     }
 }
 
@@ -120,18 +159,32 @@ fn reads_stay_below_the_write_pointer_unless_told_otherwise() {
     let nothing = worker(only(Op::Read, true), |_| {});
     let (mut reader, stream) = seat(0, &nothing, &board);
     assert_eq!(all(&mut reader, &stream), [], "nothing is written yet");
-    let five = worker(only(Op::Write, false), |job| job.extent.number_ios = Some(5));
+    let five = worker(only(Op::Write, false), |job| {
+        job.extent.number_ios = Some(5)
+    });
     let (mut writer, writes) = seat(1, &five, &board);
     all(&mut writer, &writes);
     let random = all(&mut reader, &stream);
     assert_eq!(random.len(), 32);
-    assert!(random.iter().all(|&(_, zone, at)| zone == 0 || zone == 1 && at < 8), "{random:?}");
+    assert!(
+        random
+            .iter()
+            .all(|&(_, zone, at)| zone == 0 || zone == 1 && at < 8),
+        "{random:?}"
+    );
     let in_line = worker(only(Op::Read, false), |_| {});
     let (mut reader, stream) = seat(2, &in_line, &board);
-    let read: Vec<u64> = all(&mut reader, &stream).iter().map(|&(_, zone, at)| zone * 16 + at).collect();
+    let read: Vec<u64> = all(&mut reader, &stream)
+        .iter()
+        .map(|&(_, zone, at)| zone * 16 + at)
+        .collect();
     assert_eq!(read, [0, 4, 8, 16, 20], "once through what is written");
     let beyond = worker(only(Op::Read, false), |job| {
-        if let Zones::Device { read_beyond_write_pointer, .. } = &mut job.rules.zones {
+        if let Zones::Device {
+            read_beyond_write_pointer,
+            ..
+        } = &mut job.rules.zones
+        {
             *read_beyond_write_pointer = true;
         }
     });
@@ -142,13 +195,37 @@ fn reads_stay_below_the_write_pointer_unless_told_otherwise() {
 #[test]
 fn a_trim_empties_a_zone_that_holds_something() {
     let board = board(usize::MAX);
-    let (mut writer, writes) = seat(0, &worker(only(Op::Write, false), |job| job.extent.number_ios = Some(7)), &board);
+    let (mut writer, writes) = seat(
+        0,
+        &worker(only(Op::Write, false), |job| {
+            job.extent.number_ios = Some(7)
+        }),
+        &board,
+    );
     all(&mut writer, &writes);
-    let trims = worker(only(Op::Trim, false), |job| job.rules.zones = job.rules.zones.clone());
+    let trims = worker(only(Op::Trim, false), |job| {
+        job.rules.zones = job.rules.zones.clone()
+    });
     let (mut trimmer, stream) = seat(1, &trims, &board);
-    assert_eq!(all(&mut trimmer, &stream), [(Op::Trim, 0, 0), (Op::Trim, 1, 0), (Op::Trim, 2, 0)]);
-    assert!(board.lock().zones.iter().all(|zone| zone.write_pointer == zone.start && !zone.open));
-    assert_eq!((trimmer.emptied(Op::Trim), trimmer.emptied(Op::Write), writer.emptied(Op::Write)), (3, 0, 0));
+    assert_eq!(
+        all(&mut trimmer, &stream),
+        [(Op::Trim, 0, 0), (Op::Trim, 1, 0), (Op::Trim, 2, 0)]
+    );
+    assert!(
+        board
+            .lock()
+            .zones
+            .iter()
+            .all(|zone| zone.write_pointer == zone.start && !zone.open)
+    );
+    assert_eq!(
+        (
+            trimmer.emptied(Op::Trim),
+            trimmer.emptied(Op::Write),
+            writer.emptied(Op::Write)
+        ),
+        (3, 0, 0)
+    );
 }
 
 /// What a single order of writes leaves behind says little, so it is the mean of many.
@@ -171,8 +248,17 @@ fn zones_are_emptied_as_often_as_was_asked_for() {
         };
         (0..64).map(left).sum::<f64>() / 64.0
     };
-    let (without, with) = (full(None), full(Some(ZoneResets { threshold_millionths: 300_000, every: 4 })));
-    assert!(with + 0.05 < without && with > 0.2, "{with} of all are full, and {without} where none is emptied");
+    let (without, with) = (
+        full(None),
+        full(Some(ZoneResets {
+            threshold_millionths: 300_000,
+            every: 4,
+        })),
+    );
+    assert!(
+        with + 0.05 < without && with > 0.2,
+        "{with} of all are full, and {without} where none is emptied"
+    );
 }
 
 #[test]
@@ -180,19 +266,43 @@ fn a_zone_belongs_to_one_worker_while_writes_are_on_their_way() {
     let board = board(1);
     let plan = worker(only(Op::Write, true), |_| {});
     let ((mut one, _), (mut two, _)) = (seat(0, &plan, &board), seat(1, &plan, &board));
-    let write = IoRequest { op: Op::Write, region: 0, offset: 0, len: 4096 };
-    let Placement::Go(first) = one.place(&write) else { panic!("the first goes") };
-    let Placement::Go(second) = one.place(&write) else { panic!("its own next may follow") };
+    let write = IoRequest {
+        op: Op::Write,
+        region: 0,
+        offset: 0,
+        len: 4096,
+    };
+    let Placement::Go(first) = one.place(&write) else {
+        panic!("the first goes")
+    };
+    let Placement::Go(second) = one.place(&write) else {
+        panic!("its own next may follow")
+    };
     assert_eq!((first.offset, second.offset), (0, 4096));
     assert_eq!(two.place(&write), Placement::Wait);
-    assert_eq!(two.place(&IoRequest { offset: 5 * ZONE, ..write }), Placement::Wait, "no other zone may be opened");
+    assert_eq!(
+        two.place(&IoRequest {
+            offset: 5 * ZONE,
+            ..write
+        }),
+        Placement::Wait,
+        "no other zone may be opened"
+    );
     one.landed(&first, true);
     assert_eq!(two.place(&write), Placement::Wait);
     one.landed(&second, true);
-    let Placement::Go(third) = two.place(&IoRequest { offset: 5 * ZONE, ..write }) else { panic!("now it goes") };
+    let Placement::Go(third) = two.place(&IoRequest {
+        offset: 5 * ZONE,
+        ..write
+    }) else {
+        panic!("now it goes")
+    };
     assert_eq!(third.offset, 8192, "to the zone that is open");
     drop(two);
-    assert!(matches!(one.place(&write), Placement::Wait | Placement::Go(_)));
+    assert!(matches!(
+        one.place(&write),
+        Placement::Wait | Placement::Go(_)
+    ));
 }
 
 #[test]
@@ -202,11 +312,18 @@ fn offset_and_size_are_rounded_inwards_to_whole_zones() {
         job.extent.size = Some(SizeSpec::Bytes(Bytes(3 * ZONE)));
     });
     let (_, stream) = seat(0, &plan, &board(usize::MAX));
-    assert_eq!((stream.regions[0].offset, stream.regions[0].len), (2 * ZONE, 2 * ZONE));
+    assert_eq!(
+        (stream.regions[0].offset, stream.regions[0].len),
+        (2 * ZONE, 2 * ZONE)
+    );
     assert_eq!(stream.limit_bytes, Some(2 * ZONE));
     let plan = worker(only(Op::Write, false), |job| {
         job.extent.offset = SizeSpec::Bytes(Bytes(4096));
         job.extent.size = Some(SizeSpec::Bytes(Bytes(ZONE)));
     });
-    assert_eq!(ZoneCursor::new(0, &plan, vec![board(usize::MAX)]).err(), Some(0), "no whole zone is left");
+    assert_eq!(
+        ZoneCursor::new(0, &plan, vec![board(usize::MAX)]).err(),
+        Some(0),
+        "no whole zone is left"
+    );
 }

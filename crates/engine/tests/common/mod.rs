@@ -24,16 +24,33 @@ pub(crate) fn on_card(prices: DeviceModel, access: Access, block: u64, bytes: u6
 }
 
 /// A job on a file.
-pub(crate) fn on_file(path: &Path, engine: IoEngine, access: Access, block: u64, bytes: u64) -> Job {
-    let mut job = Job::new("job", Target::Paths(vec![path.to_owned()]), access).with_block(Bytes(block));
+pub(crate) fn on_file(
+    path: &Path,
+    engine: IoEngine,
+    access: Access,
+    block: u64,
+    bytes: u64,
+) -> Job {
+    let mut job =
+        Job::new("job", Target::Paths(vec![path.to_owned()]), access).with_block(Bytes(block));
     job.ioengine = engine;
     job.extent.size = Some(SizeSpec::Bytes(Bytes(bytes)));
     job
 }
 
 pub(crate) fn scenario(jobs: Vec<Job>) -> Scenario {
-    let phases = jobs.into_iter().map(|job| Phase { name: job.name.clone(), jobs: vec![job] }).collect();
-    Scenario { name: "test".into(), seed: 7, phases }
+    let phases = jobs
+        .into_iter()
+        .map(|job| Phase {
+            name: job.name.clone(),
+            jobs: vec![job],
+        })
+        .collect();
+    Scenario {
+        name: "test".into(),
+        seed: 7,
+        phases,
+    }
 }
 
 /// Facts as the device room would find them.
@@ -41,7 +58,11 @@ pub(crate) fn facts(scenario: &Scenario) -> Facts {
     let look = |path: std::path::PathBuf| {
         let meta = std::fs::metadata(&path).ok();
         let facts = TargetFacts {
-            kind: if meta.is_some() { TargetKind::File } else { TargetKind::Absent },
+            kind: if meta.is_some() {
+                TargetKind::File
+            } else {
+                TargetKind::Absent
+            },
             size: Bytes(meta.map_or(0, |m| m.len())),
             free: Some(Bytes(1 << 40)),
             logical_block: 512,

@@ -92,7 +92,11 @@ impl Access {
     /// Reads and writes, `read_percent` of them reads.
     pub fn mixed(read_percent: u32, random: bool) -> Access {
         let mut access = Access::only(Op::Read, random);
-        access.mix = PerOp { read: read_percent, write: 100 - read_percent, trim: 0 };
+        access.mix = PerOp {
+            read: read_percent,
+            write: 100 - read_percent,
+            trim: 0,
+        };
         access
     }
 

@@ -48,15 +48,29 @@ const SYNC: EngineTraits = EngineTraits {
     removes: false,
 };
 /// Engines that keep several I/Os in flight.
-const QUEUED: EngineTraits = EngineTraits { synchronous: false, ..SYNC };
+const QUEUED: EngineTraits = EngineTraits {
+    synchronous: false,
+    ..SYNC
+};
 /// Queued engines that gather I/Os or run threads themselves.
-const OWN_QUEUE: EngineTraits = EngineTraits { can_offload: false, can_renew_files: false, ..QUEUED };
+const OWN_QUEUE: EngineTraits = EngineTraits {
+    can_offload: false,
+    can_renew_files: false,
+    ..QUEUED
+};
 /// Engines that work on the names of files.
-const FILE_NAMES: EngineTraits =
-    EngineTraits { paths: EnginePaths::FileNames, can_offload: false, can_renew_files: false, ..SYNC };
+const FILE_NAMES: EngineTraits = EngineTraits {
+    paths: EnginePaths::FileNames,
+    can_offload: false,
+    can_renew_files: false,
+    ..SYNC
+};
 /// Engines that work on the names of directories.
-const DIRECTORY_NAMES: EngineTraits =
-    EngineTraits { paths: EnginePaths::DirectoryNames, needs_files: false, ..FILE_NAMES };
+const DIRECTORY_NAMES: EngineTraits = EngineTraits {
+    paths: EnginePaths::DirectoryNames,
+    needs_files: false,
+    ..FILE_NAMES
+};
 
 /// Makes the engines, their names and their traits out of one table, so that none can be forgotten in one of them.
 macro_rules! engines {
@@ -137,7 +151,10 @@ engines! {
 impl IoEngine {
     /// The engine of a name, as the `ioengine` option has it.
     pub fn from_name(name: &str) -> Option<IoEngine> {
-        IoEngine::ALL.iter().copied().find(|engine| engine.name() == name)
+        IoEngine::ALL
+            .iter()
+            .copied()
+            .find(|engine| engine.name() == name)
     }
 
     /// Whether each I/O has completed when its call returns.
@@ -205,7 +222,8 @@ mod tests {
 
     #[test]
     fn each_engine_has_a_name_that_is_stored_as_it_is_typed() {
-        let names: std::collections::BTreeSet<&str> = IoEngine::ALL.iter().copied().map(IoEngine::name).collect();
+        let names: std::collections::BTreeSet<&str> =
+            IoEngine::ALL.iter().copied().map(IoEngine::name).collect();
         assert_eq!(names.len(), IoEngine::ALL.len());
         for &engine in IoEngine::ALL {
             assert_eq!(IoEngine::from_name(engine.name()), Some(engine));
@@ -217,6 +235,12 @@ mod tests {
     fn records_from_before_an_option_was_known_are_read() {
         let old = r#"{"fixedbufs":true,"registerfiles":false,"sqthread_poll":false,"hipri":false,"nowait":false}"#;
         let options: EngineOptions = serde_json::from_str(old).unwrap();
-        assert_eq!(options, EngineOptions { fixedbufs: true, ..EngineOptions::default() });
+        assert_eq!(
+            options,
+            EngineOptions {
+                fixedbufs: true,
+                ..EngineOptions::default()
+            }
+        );
     }
 }

@@ -41,17 +41,30 @@ impl<T> PerOp<T> {
     where
         T: Clone,
     {
-        PerOp { read: value.clone(), write: value.clone(), trim: value }
+        PerOp {
+            read: value.clone(),
+            write: value.clone(),
+            trim: value,
+        }
     }
 
     /// The value for one, computed for each.
     pub fn map<U>(&self, mut f: impl FnMut(&T) -> U) -> PerOp<U> {
-        PerOp { read: f(&self.read), write: f(&self.write), trim: f(&self.trim) }
+        PerOp {
+            read: f(&self.read),
+            write: f(&self.write),
+            trim: f(&self.trim),
+        }
     }
 
     /// Each with its operation.
     pub fn iter(&self) -> impl Iterator<Item = (Op, &T)> {
-        [(Op::Read, &self.read), (Op::Write, &self.write), (Op::Trim, &self.trim)].into_iter()
+        [
+            (Op::Read, &self.read),
+            (Op::Write, &self.write),
+            (Op::Trim, &self.trim),
+        ]
+        .into_iter()
     }
 }
 

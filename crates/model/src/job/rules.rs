@@ -246,7 +246,11 @@ pub struct MinimumRate {
 
 impl Default for MinimumRate {
     fn default() -> Self {
-        MinimumRate { bytes_per_s: PerOp::all(None), iops: PerOp::all(None), cycle: Nanos::SECOND }
+        MinimumRate {
+            bytes_per_s: PerOp::all(None),
+            iops: PerOp::all(None),
+            cycle: Nanos::SECOND,
+        }
     }
 }
 
@@ -264,7 +268,11 @@ pub struct FileTurns {
 
 impl Default for FileTurns {
     fn default() -> Self {
-        FileTurns { order: FileOrder::RoundRobin, run_length: 1, open_files: None }
+        FileTurns {
+            order: FileOrder::RoundRobin,
+            run_length: 1,
+            open_files: None,
+        }
     }
 }
 
@@ -481,7 +489,8 @@ impl Replay {
 
     /// What a clone replays, if anything.
     pub fn trace_of(&self, clone: u32) -> Option<&Arc<Trace>> {
-        self.traces.get((clone as usize).checked_rem(self.traces.len())?)
+        self.traces
+            .get((clone as usize).checked_rem(self.traces.len())?)
     }
 }
 

@@ -8,30 +8,57 @@ use crate::job::{Job, Op};
 const LARGEST: u64 = 1 << 30;
 
 pub(super) fn check(job: &Job) -> Result<(), PlanError> {
-    let bad = |option, value: String, why| Err(PlanError::BadValue { job: job.name.clone(), option, value, why });
+    let bad = |option, value: String, why| {
+        Err(PlanError::BadValue {
+            job: job.name.clone(),
+            option,
+            value,
+            why,
+        })
+    };
     let sizes = job.rules.sizes.in_line.iter().map(|block| (block, LARGEST));
     let by_op = Op::ALL.into_iter().filter(|&op| job.access.does(op));
     // A trim moves no data.
     let most = |op| {
-        if op == Op::Trim { u64::from(u32::MAX) } else { LARGEST }
+        if op == Op::Trim {
+            u64::from(u32::MAX)
+        } else {
+            LARGEST
+        }
     };
     for (block, most) in by_op.map(|op| (&job.block[op], most(op))).chain(sizes) {
         let (min, max) = (block.min(), block.max());
         if min.0 == 0 || max.0 > most || min > max {
-            return Err(PlanError::BadBlock { job: job.name.clone(), block: max });
+            return Err(PlanError::BadBlock {
+                job: job.name.clone(),
+                block: max,
+            });
         }
     }
     if job.numjobs == 0 || job.numjobs > 4096 {
-        return bad("numjobs", job.numjobs.to_string(), "between 1 and 4096 clones can run");
+        return bad(
+            "numjobs",
+            job.numjobs.to_string(),
+            "between 1 and 4096 clones can run",
+        );
     }
     if job.queue.iodepth == 0 || job.queue.iodepth > 32_768 {
-        return bad("iodepth", job.queue.iodepth.to_string(), "between 1 and 32768 I/Os can be in flight");
+        return bad(
+            "iodepth",
+            job.queue.iodepth.to_string(),
+            "between 1 and 32768 I/Os can be in flight",
+        );
     }
     if job.access.mix.read + job.access.mix.write + job.access.mix.trim != 100 {
-        return bad("rwmixread", format!("{:?}", job.access.mix), "the shares have to add up to 100");
+        return bad(
+            "rwmixread",
+            format!("{:?}", job.access.mix),
+            "the shares have to add up to 100",
+        );
     }
     if job.rules.offload && !job.ioengine.traits().can_offload {
-        let why = "threads submit for psync and its kin, mmap, libaio and io_uring only; leave it out";
+        let why =
+            "threads submit for psync and its kin, mmap, libaio and io_uring only; leave it out";
         return bad("io_submit_mode", "offload".to_owned(), why);
     }
     if job.rules.offload && job.queue.iodepth > 1024 {
@@ -44,23 +71,38 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
     if job.rules.files.lock != FileLock::None && !can_lock(job) {
         let why = "files are locked for psync and its kin, mmap and splice only, and without io_submit_mode=offload or \
                    unlink_each_loop; use such an engine, or leave it out";
-        return bad("lockfile", format!("{:?}", job.rules.files.lock).to_lowercase(), why);
+        return bad(
+            "lockfile",
+            format!("{:?}", job.rules.files.lock).to_lowercase(),
+            why,
+        );
     }
-    if job.rules.files.unlink_each_loop && (!job.ioengine.traits().can_renew_files || job.rules.offload) {
+    if job.rules.files.unlink_each_loop
+        && (!job.ioengine.traits().can_renew_files || job.rules.offload)
+    {
         let why = "files are renewed for psync and its kin, libaio and io_uring, and without io_submit_mode=offload";
         return bad("unlink_each_loop", "1".to_owned(), why);
     }
     if job.access.run_length == 0 {
-        return bad("rw", "…:0".to_owned(), "at least one I/O has to come from an offset");
+        return bad(
+            "rw",
+            "…:0".to_owned(),
+            "at least one I/O has to come from an offset",
+        );
     }
     if job.extent.loops == 0 {
         return bad("loops", "0".to_owned(), "at least one loop is needed");
     }
     if job.timing.time_based && job.timing.runtime.is_none() {
-        return Err(PlanError::Endless { job: job.name.clone() });
+        return Err(PlanError::Endless {
+            job: job.name.clone(),
+        });
     }
-    if matches!(job.rules.zones, Zones::Device { .. }) && (job.rules.verify.is_some() || job.rules.replay.any()) {
-        let why = "zones are emptied and written elsewhere than asked; leave out verify and read_iolog";
+    if matches!(job.rules.zones, Zones::Device { .. })
+        && (job.rules.verify.is_some() || job.rules.replay.any())
+    {
+        let why =
+            "zones are emptied and written elsewhere than asked; leave out verify and read_iolog";
         return bad("zonemode", "zbd".to_owned(), why);
     }
     if let Some(verify) = &job.rules.verify {

@@ -6,11 +6,15 @@ use regions::percent_of;
 
 use super::checks::check;
 use super::writers::Writer;
-use super::{Facts, FilePlan, LayOut, PhasePlan, PlanError, SkippedJob, VerifyPlan, WorkerPlan, clone_paths};
+use super::{
+    Facts, FilePlan, LayOut, PhasePlan, PlanError, SkippedJob, VerifyPlan, WorkerPlan, clone_paths,
+};
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::{TraversalOrder, Zones};
-use crate::job::{BufferContent, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target};
+use crate::job::{
+    BufferContent, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target,
+};
 use crate::rng::Rng;
 use crate::stream::{PassEnd, Region, StreamPlan};
 use crate::units::{Bytes, Nanos};
@@ -32,13 +36,21 @@ pub(super) struct Resolver {
 }
 
 impl Resolver {
-    pub(super) fn phase(&mut self, phase_index: usize, phase: &Phase) -> Result<PhasePlan, PlanError> {
+    pub(super) fn phase(
+        &mut self,
+        phase_index: usize,
+        phase: &Phase,
+    ) -> Result<PhasePlan, PlanError> {
         let mut files: Vec<FilePlan> = Vec::new();
         let mut workers = Vec::new();
         for (index, job) in phase.jobs.iter().enumerate() {
             check(job)?;
             let seed = self.seeds.next_u64();
-            let before = if self.leaves_out { files.clone() } else { Vec::new() };
+            let before = if self.leaves_out {
+                files.clone()
+            } else {
+                Vec::new()
+            };
             let first = self.workers;
             match self.clones(job, index as u32, seed, &mut files) {
                 Ok(clones) => {
@@ -48,16 +60,29 @@ impl Resolver {
                 Err(error) if self.leaves_out && error.is_of_one_job() => {
                     files = before;
                     self.workers = first + job.numjobs;
-                    self.left_out.push(SkippedJob { phase: phase_index, job: index as u32, error });
+                    self.left_out.push(SkippedJob {
+                        phase: phase_index,
+                        job: index as u32,
+                        error,
+                    });
                 }
                 Err(error) => return Err(error),
             }
         }
-        let sharers = workers.iter().filter(|w: &&WorkerPlan| w.buffers.repeats.shared).count() as u32;
-        workers.iter_mut().for_each(|w| w.buffers.repeats.sharers = if w.buffers.repeats.shared { sharers } else { 0 });
+        let sharers = workers
+            .iter()
+            .filter(|w: &&WorkerPlan| w.buffers.repeats.shared)
+            .count() as u32;
+        workers.iter_mut().for_each(|w| {
+            w.buffers.repeats.sharers = if w.buffers.repeats.shared { sharers } else { 0 }
+        });
         self.settle_files(&files)?;
         self.forget_removed(phase);
-        Ok(PhasePlan { name: phase.name.clone(), files, workers })
+        Ok(PhasePlan {
+            name: phase.name.clone(),
+            files,
+            workers,
+        })
     }
 
     /// The workers of one job.
@@ -80,11 +105,16 @@ impl Resolver {
     fn note_weaknesses(&mut self, job: &Job) {
         if job.queue.iodepth > job.effective_depth() {
             let ioengine = job.ioengine.name().to_owned();
-            self.note(Caveat::DepthCapped { ioengine, asked: job.queue.iodepth });
+            self.note(Caveat::DepthCapped {
+                ioengine,
+                asked: job.queue.iodepth,
+            });
         }
         match job.target {
             Target::Sim(_) => self.note(Caveat::Simulated),
-            Target::Paths(_) | Target::Formatted { .. } if !job.files.direct => self.note(Caveat::Buffered),
+            Target::Paths(_) | Target::Formatted { .. } if !job.files.direct => {
+                self.note(Caveat::Buffered)
+            }
             _ => {}
         }
     }
@@ -129,7 +159,10 @@ impl Resolver {
             stream: stream(job, clone, seed, (regions, total, most)),
             max_block,
             alignment: logical.max(4096),
-            queue: Queue { iodepth: job.effective_depth(), ..job.queue.clone() },
+            queue: Queue {
+                iodepth: job.effective_depth(),
+                ..job.queue.clone()
+            },
             startdelay: startdelay(job, Rng::fork(seed, 0x2000 + u64::from(clone))),
             ramp_time: job.timing.ramp_time,
             runtime: job.timing.runtime,
@@ -161,13 +194,20 @@ impl Resolver {
         if let Target::Sim(prices) = &job.target {
             return prices.block_size;
         }
-        let known = regions.iter().filter_map(|r| files.get(r.file as usize)).filter_map(|f| self.facts.get(&f.path));
+        let known = regions
+            .iter()
+            .filter_map(|r| files.get(r.file as usize))
+            .filter_map(|f| self.facts.get(&f.path));
         known.map(|facts| facts.logical_block).max().unwrap_or(512)
     }
 
     /// Lets later phases know what the jobs of this one remove.
     fn forget_removed(&mut self, phase: &Phase) {
-        for job in phase.jobs.iter().filter(|job| job.ioengine.traits().removes) {
+        for job in phase
+            .jobs
+            .iter()
+            .filter(|job| job.ioengine.traits().removes)
+        {
             for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
                 if let Some(facts) = self.facts.get_mut(&path) {
                     (facts.kind, facts.size) = (TargetKind::Absent, Bytes(0));
@@ -193,11 +233,17 @@ impl Resolver {
                 // fio begins all the same, and prints how far it came.
                 if *needed > free.0 && !self.leaves_out {
                     let (job, path) = (file.job.clone(), file.path.clone());
-                    return Err(PlanError::NoSpace { job, path, needed: Bytes(*needed), free });
+                    return Err(PlanError::NoSpace {
+                        job,
+                        path,
+                        needed: Bytes(*needed),
+                        free,
+                    });
                 }
             }
             // What was neither there nor laid out has no content when the phase is over either.
-            let stays = !file.unlink && (file.kind, file.lay_out) != (TargetKind::Absent, LayOut::Ready);
+            let stays =
+                !file.unlink && (file.kind, file.lay_out) != (TargetKind::Absent, LayOut::Ready);
             if stays && matches!(facts.kind, TargetKind::Absent | TargetKind::File) {
                 facts.kind = TargetKind::File;
                 // What is not laid out is as long as it was, however long a job that fills the device may make it.
@@ -237,7 +283,11 @@ fn largest_buffer(job: &Job) -> u32 {
     let used = Op::ALL.into_iter().filter(|&op| job.access.does(op));
     let trims_only = |op: Op| op == Op::Trim && !job.access.writes_what_it_trims();
     let of = |op: Op| {
-        if trims_only(op) { job.block[op].max().0.min(1 << 20) } else { job.block[op].max().0 }
+        if trims_only(op) {
+            job.block[op].max().0.min(1 << 20)
+        } else {
+            job.block[op].max().0
+        }
     };
     let in_line = job.rules.sizes.in_line.iter().map(|block| block.max().0);
     used.map(of).chain(in_line).max().unwrap_or(0) as u32
@@ -246,16 +296,26 @@ fn largest_buffer(job: &Job) -> u32 {
 /// How long a clone waits before it begins.
 fn startdelay(job: &Job, mut rng: Rng) -> Nanos {
     let (least, most) = (job.timing.startdelay.0, job.timing.startdelay_max.0);
-    if most <= least { Nanos(least) } else { Nanos(least + rng.below(most - least + 1)) }
+    if most <= least {
+        Nanos(least)
+    } else {
+        Nanos(least + rng.below(most - least + 1))
+    }
 }
 
 pub(super) fn smallest_block(job: &Job) -> u64 {
-    job.blocks_used().map(|b| b.min().0).min().unwrap_or(1).max(1)
+    job.blocks_used()
+        .map(|b| b.min().0)
+        .min()
+        .unwrap_or(1)
+        .max(1)
 }
 
 /// What offsets are multiples of: `blockalign`, else the smallest block.
 fn alignment_of_offsets(job: &Job) -> u64 {
-    job.block_align.map_or(smallest_block(job), |align| align.0).max(1)
+    job.block_align
+        .map_or(smallest_block(job), |align| align.0)
+        .max(1)
 }
 
 pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError> {
@@ -263,13 +323,31 @@ pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError
     let names = job.ioengine.works_on_names();
     match facts.kind {
         TargetKind::Directory | TargetKind::Absent if job.ioengine.works_on_directories() => Ok(()),
-        TargetKind::BlockDevice | TargetKind::CharDevice if names && job.ioengine.traits().always_changes => {
-            Err(PlanError::NotMeasurable { job: name, path, what: "device file" })
+        TargetKind::BlockDevice | TargetKind::CharDevice
+            if names && job.ioengine.traits().always_changes =>
+        {
+            Err(PlanError::NotMeasurable {
+                job: name,
+                path,
+                what: "device file",
+            })
         }
-        TargetKind::Directory => Err(PlanError::NotMeasurable { job: name, path, what: "directory" }),
-        TargetKind::Other => Err(PlanError::NotMeasurable { job: name, path, what: "socket, pipe or the like" }),
-        TargetKind::Absent if !job.files.allow_create => Err(PlanError::Missing { job: name, path }),
-        _ if job.access.destroys() && !facts.writable => Err(PlanError::ReadOnly { job: name, path }),
+        TargetKind::Directory => Err(PlanError::NotMeasurable {
+            job: name,
+            path,
+            what: "directory",
+        }),
+        TargetKind::Other => Err(PlanError::NotMeasurable {
+            job: name,
+            path,
+            what: "socket, pipe or the like",
+        }),
+        TargetKind::Absent if !job.files.allow_create => {
+            Err(PlanError::Missing { job: name, path })
+        }
+        _ if job.access.destroys() && !facts.writable => {
+            Err(PlanError::ReadOnly { job: name, path })
+        }
         TargetKind::File | TargetKind::Absent if job.access.does(Op::Trim) && !trims_files(job) => {
             Err(PlanError::TrimOnFile { job: name, path })
         }
@@ -284,8 +362,14 @@ fn trims_files(job: &Job) -> bool {
 }
 
 /// Adds a file, or widens what an earlier worker asked of it. Returns its index.
-pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Vec<FilePlan>) -> u32 {
-    let reads = job.access.does(Op::Read) || job.files.overwrite || job.ioengine.traits().cannot_extend;
+pub(super) fn add_file(
+    job: &Job,
+    facts: &TargetFacts,
+    size: u64,
+    files: &mut Vec<FilePlan>,
+) -> u32 {
+    let reads =
+        job.access.does(Op::Read) || job.files.overwrite || job.ioengine.traits().cannot_extend;
     let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File)
         && facts.size.0 < size
         && job.ioengine.traits().needs_files
@@ -310,7 +394,10 @@ pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Ve
         let known = &mut files[index];
         known.size = known.size.max(file.size);
         known.unlink |= file.unlink;
-        if matches!((known.lay_out, file.lay_out), (LayOut::Ready, _) | (_, LayOut::Write(_))) {
+        if matches!(
+            (known.lay_out, file.lay_out),
+            (LayOut::Ready, _) | (_, LayOut::Write(_))
+        ) {
             known.lay_out = file.lay_out;
         }
         return index as u32;
@@ -321,7 +408,9 @@ pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Ve
 
 /// What a job records. Of an open loop total latency is the one that counts, so its percentiles are kept too.
 fn measure(job: &Job) -> Measure {
-    let open = Op::ALL.into_iter().any(|op| job.access.does(op) && job.is_open_loop(op));
+    let open = Op::ALL
+        .into_iter()
+        .any(|op| job.access.does(op) && job.is_open_loop(op));
     let keeps = job.measure.lat || job.measure.clat;
     Measure {
         lat: job.measure.lat || open && keeps,
@@ -337,15 +426,24 @@ fn checks_once(job: &Job) -> bool {
 }
 
 /// The requests of one clone: `total` bytes a pass, `most` of them in all.
-fn stream(job: &Job, clone: u32, seed: u64, (regions, total, most): (Vec<Region>, u64, u64)) -> StreamPlan {
+fn stream(
+    job: &Job,
+    clone: u32,
+    seed: u64,
+    (regions, total, most): (Vec<Region>, u64, u64),
+) -> StreamPlan {
     let endless = job.timing.time_based && job.timing.runtime.is_some();
     StreamPlan {
         regions,
         access: job.access.clone(),
         block: job.block.clone(),
         align: alignment_of_offsets(job),
-        limit_bytes: (!endless).then(|| total.saturating_mul(u64::from(job.extent.loops)).min(most)),
-        limit_ios: job.extent.number_ios.map(|ios| ios.saturating_mul(u64::from(job.extent.loops))),
+        limit_bytes: (!endless)
+            .then(|| total.saturating_mul(u64::from(job.extent.loops)).min(most)),
+        limit_ios: job
+            .extent
+            .number_ios
+            .map(|ios| ios.saturating_mul(u64::from(job.extent.loops))),
         pass_bytes: (!endless && job.extent.loops > 1).then_some(total),
         loops: job.extent.loops,
         pass_end: match (endless, job.extent.io_size) {
@@ -354,7 +452,10 @@ fn stream(job: &Job, clone: u32, seed: u64, (regions, total, most): (Vec<Region>
             (false, None) => PassEnd::Stop,
         },
         seed: Rng::fork(seed, u64::from(clone)).next_u64(),
-        percent_random: job.rules.percentage_random.filter(|percent| *percent != PerOp::all(100)),
+        percent_random: job
+            .rules
+            .percentage_random
+            .filter(|percent| *percent != PerOp::all(100)),
         turns: job.rules.turns.clone(),
         zones: job.rules.zones.clone(),
         course: job.rules.course,

@@ -26,8 +26,17 @@ impl FileSizes {
             Some(SizeSpec::Bytes(size)) => Some(size.0),
             _ => None,
         };
-        let own = if matches!(job.target, Target::Formatted { .. }) { u64::from(clone) } else { 0 };
-        FileSizes { range, block, left, rng: Rng::fork(seed, 0x4000 + own) }
+        let own = if matches!(job.target, Target::Formatted { .. }) {
+            u64::from(clone)
+        } else {
+            0
+        };
+        FileSizes {
+            range,
+            block,
+            left,
+            rng: Rng::fork(seed, 0x4000 + own),
+        }
     }
 
     /// The size of the next file: `Some(None)` when it is not drawn, `None` when the clone has enough files.

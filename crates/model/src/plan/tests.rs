@@ -16,7 +16,14 @@ fn facts(path: &str, kind: TargetKind, size: u64) -> TargetFacts {
 }
 
 fn scenario(job: Job) -> Scenario {
-    Scenario { name: "t".into(), seed: 1, phases: vec![Phase { name: job.name.clone(), jobs: vec![job] }] }
+    Scenario {
+        name: "t".into(),
+        seed: 1,
+        phases: vec![Phase {
+            name: job.name.clone(),
+            jobs: vec![job],
+        }],
+    }
 }
 
 fn resolve(job: Job, known: &[TargetFacts]) -> Result<Plan, PlanError> {
@@ -25,7 +32,11 @@ fn resolve(job: Job, known: &[TargetFacts]) -> Result<Plan, PlanError> {
 }
 
 fn job(op: Op) -> Job {
-    let mut job = Job::new("j", Target::Paths(vec!["f".into()]), Access::only(op, false));
+    let mut job = Job::new(
+        "j",
+        Target::Paths(vec!["f".into()]),
+        Access::only(op, false),
+    );
     job.extent.size = Some(SizeSpec::Bytes(Bytes(1 << 20)));
     job
 }
@@ -34,9 +45,15 @@ fn job(op: Op) -> Job {
 fn a_read_of_a_missing_file_lays_it_out_and_a_write_reserves_it() {
     let absent = [facts("f", TargetKind::Absent, 0)];
     let read = resolve(job(Op::Read), &absent).unwrap();
-    assert_eq!(read.phases[0].files[0].lay_out, LayOut::Write(Fallocate::Native));
+    assert_eq!(
+        read.phases[0].files[0].lay_out,
+        LayOut::Write(Fallocate::Native)
+    );
     let write = resolve(job(Op::Write), &absent).unwrap();
-    assert_eq!(write.phases[0].files[0].lay_out, LayOut::Reserve(Fallocate::Native));
+    assert_eq!(
+        write.phases[0].files[0].lay_out,
+        LayOut::Reserve(Fallocate::Native)
+    );
     let present = resolve(job(Op::Read), &[facts("f", TargetKind::File, 1 << 20)]).unwrap();
     assert_eq!(present.phases[0].files[0].lay_out, LayOut::Ready);
 }
@@ -62,11 +79,37 @@ fn direct_io_wants_multiples_of_the_logical_block() {
 fn what_cannot_work_is_said_with_its_cure() {
     let cases: [(Job, TargetFacts, &str); 6] = [
         (job(Op::Read), facts("f", TargetKind::Other, 0), "socket"),
-        (job(Op::Write), TargetFacts { writable: false, ..facts("f", TargetKind::File, 9) }, "read-only"),
-        (job(Op::Write), TargetFacts { free: Some(Bytes(10)), ..facts("f", TargetKind::Absent, 0) }, "smaller size"),
-        (job(Op::Trim), facts("f", TargetKind::File, 1 << 20), "block devices only"),
-        (job(Op::Read).with_block(Bytes(2 << 20)), facts("f", TargetKind::File, 9), "less than one block"),
-        (job(Op::Read), facts("f", TargetKind::BlockDevice, 4096), "past its end"),
+        (
+            job(Op::Write),
+            TargetFacts {
+                writable: false,
+                ..facts("f", TargetKind::File, 9)
+            },
+            "read-only",
+        ),
+        (
+            job(Op::Write),
+            TargetFacts {
+                free: Some(Bytes(10)),
+                ..facts("f", TargetKind::Absent, 0)
+            },
+            "smaller size",
+        ),
+        (
+            job(Op::Trim),
+            facts("f", TargetKind::File, 1 << 20),
+            "block devices only",
+        ),
+        (
+            job(Op::Read).with_block(Bytes(2 << 20)),
+            facts("f", TargetKind::File, 9),
+            "less than one block",
+        ),
+        (
+            job(Op::Read),
+            facts("f", TargetKind::BlockDevice, 4096),
+            "past its end",
+        ),
     ];
     for (job, facts, word) in cases {
         let error = resolve(job, &[facts]).unwrap_err().to_string();
@@ -78,33 +121,82 @@ fn what_cannot_work_is_said_with_its_cure() {
 fn what_a_job_removes_is_laid_out_anew_for_the_next_and_what_it_makes_is_not_laid_out() {
     let absent = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
     let plan_of = |engines: &[IoEngine]| {
-        let jobs = engines.iter().map(|&ioengine| Job { ioengine, ..job(Op::Read) });
-        let phases = jobs.map(|job| Phase { name: job.name.clone(), jobs: vec![job] }).collect();
-        let plan = Plan::resolve(&Scenario { name: "t".into(), seed: 1, phases }, &absent).unwrap();
-        plan.phases.iter().map(|p| p.files[0].lay_out).collect::<Vec<_>>()
+        let jobs = engines.iter().map(|&ioengine| Job {
+            ioengine,
+            ..job(Op::Read)
+        });
+        let phases = jobs
+            .map(|job| Phase {
+                name: job.name.clone(),
+                jobs: vec![job],
+            })
+            .collect();
+        let plan = Plan::resolve(
+            &Scenario {
+                name: "t".into(),
+                seed: 1,
+                phases,
+            },
+            &absent,
+        )
+        .unwrap();
+        plan.phases
+            .iter()
+            .map(|p| p.files[0].lay_out)
+            .collect::<Vec<_>>()
     };
     let written = LayOut::Write(Fallocate::Native);
     use IoEngine::{Filecreate, Filedelete, Filestat};
-    assert_eq!(plan_of(&[Filedelete, Filestat, Filestat]), [written, written, LayOut::Ready]);
+    assert_eq!(
+        plan_of(&[Filedelete, Filestat, Filestat]),
+        [written, written, LayOut::Ready]
+    );
     assert_eq!(plan_of(&[Filecreate, Filestat]), [LayOut::Ready, written]);
 }
 
 #[test]
 fn engines_that_work_on_names_leave_devices_alone() {
     let device = facts("f", TargetKind::BlockDevice, 1 << 20);
-    for ioengine in IoEngine::ALL.iter().copied().filter(|e| e.works_on_names() && e.traits().always_changes) {
-        let error = resolve(Job { ioengine, ..job(Op::Read) }, std::slice::from_ref(&device)).unwrap_err();
+    for ioengine in IoEngine::ALL
+        .iter()
+        .copied()
+        .filter(|e| e.works_on_names() && e.traits().always_changes)
+    {
+        let error = resolve(
+            Job {
+                ioengine,
+                ..job(Op::Read)
+            },
+            std::slice::from_ref(&device),
+        )
+        .unwrap_err();
         assert!(error.to_string().contains("device file"), "{error}");
     }
     let folder = facts("f", TargetKind::Directory, 0);
-    assert!(resolve(Job { ioengine: IoEngine::Dirstat, ..job(Op::Read) }, &[folder]).is_ok());
+    assert!(
+        resolve(
+            Job {
+                ioengine: IoEngine::Dirstat,
+                ..job(Op::Read)
+            },
+            &[folder]
+        )
+        .is_ok()
+    );
 }
 
 #[test]
 fn falloc_punches_holes_in_files_and_always_writes() {
     let file = [facts("f", TargetKind::File, 1 << 20)];
     for op in Op::ALL {
-        let plan = resolve(Job { ioengine: IoEngine::Falloc, ..job(op) }, &file).unwrap();
+        let plan = resolve(
+            Job {
+                ioengine: IoEngine::Falloc,
+                ..job(op)
+            },
+            &file,
+        )
+        .unwrap();
         assert!(plan.destroys());
     }
 }
@@ -114,16 +206,37 @@ fn clones_share_a_named_file_and_own_a_formatted_one() {
     let mut shared = job(Op::Write);
     shared.numjobs = 3;
     let plan = resolve(shared.clone(), &[facts("f", TargetKind::Absent, 0)]).unwrap();
-    assert_eq!((plan.phases[0].files.len(), plan.phases[0].workers.len()), (1, 3));
-    let seeds: std::collections::BTreeSet<u64> = plan.phases[0].workers.iter().map(|w| w.stream.seed).collect();
+    assert_eq!(
+        (plan.phases[0].files.len(), plan.phases[0].workers.len()),
+        (1, 3)
+    );
+    let seeds: std::collections::BTreeSet<u64> = plan.phases[0]
+        .workers
+        .iter()
+        .map(|w| w.stream.seed)
+        .collect();
     assert_eq!(seeds.len(), 3, "clones draw different offsets");
-    shared.target =
-        Target::Formatted { directories: vec!["d".into()], format: "$jobname.$jobnum.$filenum".into(), nrfiles: 2 };
+    shared.target = Target::Formatted {
+        directories: vec!["d".into()],
+        format: "$jobname.$jobnum.$filenum".into(),
+        nrfiles: 2,
+    };
     let paths = scenario(shared.clone()).paths();
     assert_eq!(paths.len(), 6);
-    let known: Vec<TargetFacts> = paths.iter().map(|p| facts(p.to_str().unwrap(), TargetKind::Absent, 0)).collect();
+    let known: Vec<TargetFacts> = paths
+        .iter()
+        .map(|p| facts(p.to_str().unwrap(), TargetKind::Absent, 0))
+        .collect();
     let plan = resolve(shared, &known).unwrap();
-    assert_eq!(plan.phases[0].workers[1].stream.regions.iter().map(|r| r.len).sum::<u64>(), 1 << 20);
+    assert_eq!(
+        plan.phases[0].workers[1]
+            .stream
+            .regions
+            .iter()
+            .map(|r| r.len)
+            .sum::<u64>(),
+        1 << 20
+    );
 }
 
 #[test]
@@ -133,7 +246,11 @@ fn offsets_increase_from_clone_to_clone() {
     job.extent.size = Some(SizeSpec::Percent(25));
     job.extent.offset_increment = SizeSpec::Percent(25);
     let plan = resolve(job, &[facts("f", TargetKind::BlockDevice, 1 << 20)]).unwrap();
-    let starts: Vec<u64> = plan.phases[0].workers.iter().map(|w| w.stream.regions[0].offset).collect();
+    let starts: Vec<u64> = plan.phases[0]
+        .workers
+        .iter()
+        .map(|w| w.stream.regions[0].offset)
+        .collect();
     assert_eq!(starts, [0, 1 << 18, 1 << 19, 3 << 18]);
 }
 
@@ -144,11 +261,18 @@ fn places_and_sizes_are_whole_blocks_as_in_fio() {
         change(&mut job);
         let plan = resolve(job, &[facts("f", TargetKind::File, 4 << 20)]).unwrap();
         let stream = &plan.phases[0].workers[0].stream;
-        (stream.regions[0].offset, stream.regions[0].len >> 16, stream.requests().count())
+        (
+            stream.regions[0].offset,
+            stream.regions[0].len >> 16,
+            stream.requests().count(),
+        )
     };
     let size = |spec| move |job: &mut Job| job.extent.size = Some(spec);
     assert_eq!(region(&size(SizeSpec::Percent(33))), (0, 21, 21));
-    assert_eq!(region(&size(SizeSpec::Bytes(Bytes(1000 << 10)))), (0, 16, 16));
+    assert_eq!(
+        region(&size(SizeSpec::Bytes(Bytes(1000 << 10)))),
+        (0, 16, 16)
+    );
     let random = |job: &mut Job| {
         job.extent.size = Some(SizeSpec::Bytes(Bytes(1000 << 10)));
         job.access.random = true;
@@ -159,7 +283,8 @@ fn places_and_sizes_are_whole_blocks_as_in_fio() {
     };
     assert_eq!(region(&offset), (22 << 16, 42, 42));
     let own_size = |job: &mut Job| {
-        (job.extent.size, job.extent.filesize) = (Some(SizeSpec::Bytes(Bytes(1 << 20))), Some(Bytes(2 << 20)));
+        (job.extent.size, job.extent.filesize) =
+            (Some(SizeSpec::Bytes(Bytes(1 << 20))), Some(Bytes(2 << 20)));
     };
     assert_eq!(region(&own_size), (0, 32, 16));
 }
@@ -178,7 +303,10 @@ fn a_depth_that_has_no_effect_is_a_caveat() {
     let mut deep = job(Op::Read);
     deep.queue.iodepth = 2;
     let plan = resolve(deep, &[facts("f", TargetKind::File, 1 << 20)]).unwrap();
-    assert!(plan.caveats.contains(&Caveat::DepthCapped { ioengine: "psync".into(), asked: 2 }));
+    assert!(plan.caveats.contains(&Caveat::DepthCapped {
+        ioengine: "psync".into(),
+        asked: 2
+    }));
     assert_eq!(plan.phases[0].workers[0].queue.iodepth, 1);
 }
 
@@ -203,15 +331,28 @@ fn sizes_of_files_are_drawn_from_their_range() {
     drawn.target = Target::Paths(names.clone());
     (drawn.extent.filesize, drawn.extent.filesize_max) = (Some(Bytes(5000)), Some(Bytes(1 << 20)));
     drawn.extent.size = None;
-    let known: Vec<TargetFacts> =
-        names.iter().map(|name| facts(name.to_str().unwrap(), TargetKind::Absent, 0)).collect();
+    let known: Vec<TargetFacts> = names
+        .iter()
+        .map(|name| facts(name.to_str().unwrap(), TargetKind::Absent, 0))
+        .collect();
     let sizes = |job: &Job| {
         let plan = resolve(job.clone(), &known).unwrap();
-        plan.phases[0].files.iter().map(|file| file.size.0).collect::<Vec<_>>()
+        plan.phases[0]
+            .files
+            .iter()
+            .map(|file| file.size.0)
+            .collect::<Vec<_>>()
     };
     let free = sizes(&drawn);
-    assert!(free.iter().all(|size| (4096..=1 << 20).contains(size) && size.is_multiple_of(4096)), "{free:?}");
-    assert!(free.iter().collect::<std::collections::BTreeSet<_>>().len() > 30, "{free:?}");
+    assert!(
+        free.iter()
+            .all(|size| (4096..=1 << 20).contains(size) && size.is_multiple_of(4096)),
+        "{free:?}"
+    );
+    assert!(
+        free.iter().collect::<std::collections::BTreeSet<_>>().len() > 30,
+        "{free:?}"
+    );
     assert_eq!(free, sizes(&drawn), "the same plan each time");
     drawn.extent.size = Some(SizeSpec::Bytes(Bytes(3 << 20)));
     let bound = sizes(&drawn);
@@ -225,7 +366,10 @@ fn an_offset_in_hundredths_is_rounded_up_to_what_was_asked_for() {
     let begins = |align| {
         let mut job = job(Op::Read);
         (job.extent.offset, job.extent.offset_align) = (SizeSpec::Percent(33), align);
-        resolve(job, &known).unwrap().phases[0].workers[0].stream.regions[0].offset
+        resolve(job, &known).unwrap().phases[0].workers[0]
+            .stream
+            .regions[0]
+            .offset
     };
     let exact = (10 << 20) * 33 / 100;
     assert_eq!(begins(0), 4096 * (exact as u64).div_ceil(4096));
@@ -250,8 +394,16 @@ fn a_file_system_too_full_is_an_error_unless_jobs_are_left_out() {
     known.free = Some(Bytes(1 << 20));
     let refused = resolve(job.clone(), std::slice::from_ref(&known)).unwrap_err();
     assert!(matches!(refused, PlanError::NoSpace { .. }), "{refused}");
-    let scenario = Scenario { name: "s".into(), seed: 1, phases: vec![Phase { name: "p".into(), jobs: vec![job] }] };
-    let (plan, left_out) = Plan::resolve_what_fits(&scenario, &[("f".into(), known)].into()).unwrap();
+    let scenario = Scenario {
+        name: "s".into(),
+        seed: 1,
+        phases: vec![Phase {
+            name: "p".into(),
+            jobs: vec![job],
+        }],
+    };
+    let (plan, left_out) =
+        Plan::resolve_what_fits(&scenario, &[("f".into(), known)].into()).unwrap();
     assert_eq!((plan.phases[0].workers.len(), left_out.len()), (1, 0));
 }
 
@@ -272,12 +424,27 @@ fn what_fits_is_planned_without_what_does_not() {
     let known = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
     let mut both = scenario(sizeless.clone());
     both.phases[0].jobs.push(job(Op::Read));
-    assert!(matches!(Plan::resolve(&both, &known), Err(PlanError::NoSize { .. })));
+    assert!(matches!(
+        Plan::resolve(&both, &known),
+        Err(PlanError::NoSize { .. })
+    ));
     let (plan, left_out) = Plan::resolve_what_fits(&both, &known).unwrap();
-    assert_eq!(plan.phases[0].workers.iter().map(|worker| worker.job).collect::<Vec<_>>(), [1]);
-    assert_eq!((left_out.len(), left_out[0].phase, left_out[0].job), (1, 0, 0));
+    assert_eq!(
+        plan.phases[0]
+            .workers
+            .iter()
+            .map(|worker| worker.job)
+            .collect::<Vec<_>>(),
+        [1]
+    );
+    assert_eq!(
+        (left_out.len(), left_out[0].phase, left_out[0].job),
+        (1, 0, 0)
+    );
     let (plan, left_out) = Plan::resolve_what_fits(&scenario(sizeless), &known).unwrap();
-    assert!(plan.phases[0].workers.is_empty() && matches!(left_out[0].error, PlanError::NoSize { .. }));
+    assert!(
+        plan.phases[0].workers.is_empty() && matches!(left_out[0].error, PlanError::NoSize { .. })
+    );
 }
 
 #[test]
@@ -287,9 +454,18 @@ fn a_reader_that_fills_its_file_system_has_its_file_laid_out_so() {
     reader.rules.files.fill_device = true;
     let plan = resolve(reader.clone(), &[facts("f", TargetKind::Absent, 0)]).unwrap();
     assert_eq!(plan.phases[0].files[0].lay_out, LayOut::Fill);
-    assert!(plan.phases[0].files[0].size > Bytes(1 << 30), "more than is free");
+    assert!(
+        plan.phases[0].files[0].size > Bytes(1 << 30),
+        "more than is free"
+    );
     let device = resolve(reader, &[facts("f", TargetKind::BlockDevice, 1 << 20)]).unwrap();
-    assert_eq!((device.phases[0].files[0].lay_out, device.phases[0].files[0].size), (LayOut::Ready, Bytes(1 << 20)));
+    assert_eq!(
+        (
+            device.phases[0].files[0].lay_out,
+            device.phases[0].files[0].size
+        ),
+        (LayOut::Ready, Bytes(1 << 20))
+    );
 }
 
 #[test]
@@ -309,27 +485,53 @@ fn percents_are_those_of_the_file_before_the_job_as_in_fio() {
         let mut job = job(Op::Read);
         job.extent.filesize = Some(Bytes(512 << 10));
         change(&mut job);
-        let kind = if size > 0 { TargetKind::File } else { TargetKind::Absent };
+        let kind = if size > 0 {
+            TargetKind::File
+        } else {
+            TargetKind::Absent
+        };
         let plan = resolve(job, &[facts("f", kind, size)]).unwrap();
-        (plan.phases[0].workers[0].stream.regions[0].offset, plan.phases[0].files[0].size.0)
+        (
+            plan.phases[0].workers[0].stream.regions[0].offset,
+            plan.phases[0].files[0].size.0,
+        )
     };
     let half = |job: &mut Job| {
-        (job.extent.size, job.extent.offset) = (Some(SizeSpec::Bytes(Bytes(40 << 10))), SizeSpec::Percent(50));
+        (job.extent.size, job.extent.offset) = (
+            Some(SizeSpec::Bytes(Bytes(40 << 10))),
+            SizeSpec::Percent(50),
+        );
     };
-    assert_eq!(region(0, &half), (0, 512 << 10), "a new file has no bytes to take 50% of");
-    assert_eq!(region(100 << 10, &half), (53_248, 512 << 10), "50% of 100 KiB, in whole blocks");
+    assert_eq!(
+        region(0, &half),
+        (0, 512 << 10),
+        "a new file has no bytes to take 50% of"
+    );
+    assert_eq!(
+        region(100 << 10, &half),
+        (53_248, 512 << 10),
+        "50% of 100 KiB, in whole blocks"
+    );
     let third = |job: &mut Job| job.extent.size = Some(SizeSpec::Percent(33));
-    assert_eq!(region(0, &third).1, 172_032, "33% of 512 KiB are 42 blocks and a part");
+    assert_eq!(
+        region(0, &third).1,
+        172_032,
+        "33% of 512 KiB are 42 blocks and a part"
+    );
 }
 
 #[test]
 fn a_job_that_begins_behind_the_end_of_its_file_is_left_out() {
     let mut late = job(Op::Write);
-    (late.extent.filesize, late.extent.offset) = (Some(Bytes(1 << 20)), SizeSpec::Bytes(Bytes(2 << 20)));
+    (late.extent.filesize, late.extent.offset) =
+        (Some(Bytes(1 << 20)), SizeSpec::Bytes(Bytes(2 << 20)));
     let known = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
     let (plan, left_out) = Plan::resolve_what_fits(&scenario(late), &known).unwrap();
     assert!(plan.phases[0].workers.is_empty());
-    assert!(matches!(left_out[0].error, PlanError::OffsetPastEnd { .. }), "{left_out:?}");
+    assert!(
+        matches!(left_out[0].error, PlanError::OffsetPastEnd { .. }),
+        "{left_out:?}"
+    );
 }
 
 #[test]
@@ -342,24 +544,39 @@ fn a_part_in_percent_is_one_of_whole_blocks() {
     let plan = resolve(part, &[facts("f", TargetKind::Absent, 0)]).unwrap();
     let stream = &plan.phases[0].workers[0].stream;
     assert_eq!(stream.limit_bytes, Some(98_304));
-    assert_eq!(stream.regions[0].file_len, 98_304, "holes begin again behind the end of the file as it is made");
+    assert_eq!(
+        stream.regions[0].file_len, 98_304,
+        "holes begin again behind the end of the file as it is made"
+    );
 }
 
 #[test]
 fn the_largest_block_need_not_fit() {
     let mut split = job(Op::Write);
-    split.block = PerOp::all(BlockSize::Split(vec![(Bytes(4096), 50), (Bytes(65_536), 50)]));
+    split.block = PerOp::all(BlockSize::Split(vec![
+        (Bytes(4096), 50),
+        (Bytes(65_536), 50),
+    ]));
     split.extent.size = Some(SizeSpec::Bytes(Bytes(40 << 10)));
     let plan = resolve(split, &[facts("f", TargetKind::Absent, 0)]).unwrap();
-    let bytes: u64 = plan.phases[0].workers[0].stream.requests().map(|r| u64::from(r.len)).sum();
+    let bytes: u64 = plan.phases[0].workers[0]
+        .stream
+        .requests()
+        .map(|r| u64::from(r.len))
+        .sum();
     assert_eq!(bytes, 40 << 10);
 }
 
 /// fio leaves what it reserved to the measured time: on vfat that is the whole file in zeroes.
 #[test]
 fn reserved_space_is_flushed_unless_a_job_says_otherwise() {
-    let flushes =
-        |job: Job| resolve(job, &[facts("f", TargetKind::Absent, 0)]).unwrap().phases[0].files[0].flush_reserved;
+    let flushes = |job: Job| {
+        resolve(job, &[facts("f", TargetKind::Absent, 0)])
+            .unwrap()
+            .phases[0]
+            .files[0]
+            .flush_reserved
+    };
     assert!(flushes(job(Op::Write)));
     let mut as_fio = job(Op::Write);
     as_fio.files.reserve_unflushed = true;

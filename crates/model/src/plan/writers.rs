@@ -19,11 +19,33 @@ pub(super) struct Writer {
 impl Writer {
     fn of(plan: &WorkerPlan, files: &[FilePlan]) -> Option<Writer> {
         let header_seed = plan.verify.as_ref()?.seed;
-        let mut requests = StreamPlan { seed: 0, ..plan.stream.clone() };
-        let path = |file: u32| files.get(file as usize).map(|file| file.path.clone()).unwrap_or_default();
-        let paths = requests.regions.iter().map(|region| path(region.file)).collect();
-        requests.regions.iter_mut().zip(0..).for_each(|(region, number)| region.file = number);
-        Some(Writer { clone: plan.clone, paths, requests, stream_seed: plan.stream.seed, header_seed })
+        let mut requests = StreamPlan {
+            seed: 0,
+            ..plan.stream.clone()
+        };
+        let path = |file: u32| {
+            files
+                .get(file as usize)
+                .map(|file| file.path.clone())
+                .unwrap_or_default()
+        };
+        let paths = requests
+            .regions
+            .iter()
+            .map(|region| path(region.file))
+            .collect();
+        requests
+            .regions
+            .iter_mut()
+            .zip(0..)
+            .for_each(|(region, number)| region.file = number);
+        Some(Writer {
+            clone: plan.clone,
+            paths,
+            requests,
+            stream_seed: plan.stream.seed,
+            header_seed,
+        })
     }
 
     fn is_like(&self, other: &Writer) -> bool {

@@ -115,15 +115,17 @@ impl FailureKind {
     pub fn broken_rule(self, op: Option<Op>) -> Option<String> {
         let op = op.map_or("I/O", Op::name);
         match self {
-            FailureKind::TooSlow { latency, max } => {
-                Some(format!("{op} took {}, more than max_latency={}", exact_time(latency, max), option_time(max)))
-            }
-            FailureKind::RateMissed { wanted, got } => {
-                Some(format!("{op} reached {got} B/s, less than rate_min={wanted}"))
-            }
-            FailureKind::IopsMissed { wanted, got } => {
-                Some(format!("{op} reached {got} IOPS, less than rate_iops_min={wanted}"))
-            }
+            FailureKind::TooSlow { latency, max } => Some(format!(
+                "{op} took {}, more than max_latency={}",
+                exact_time(latency, max),
+                option_time(max)
+            )),
+            FailureKind::RateMissed { wanted, got } => Some(format!(
+                "{op} reached {got} B/s, less than rate_min={wanted}"
+            )),
+            FailureKind::IopsMissed { wanted, got } => Some(format!(
+                "{op} reached {got} IOPS, less than rate_iops_min={wanted}"
+            )),
             _ => None,
         }
     }
@@ -132,12 +134,21 @@ impl FailureKind {
 /// A time as an option has it: exact, in the largest unit that divides it.
 fn option_time(time: Nanos) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let unit = units.into_iter().find(|(unit, _)| time.0 >= *unit && time.0.is_multiple_of(*unit));
-    unit.map_or_else(|| format!("{}ns", time.0), |(unit, name)| format!("{}{name}", time.0 / unit))
+    let unit = units
+        .into_iter()
+        .find(|(unit, _)| time.0 >= *unit && time.0.is_multiple_of(*unit));
+    unit.map_or_else(
+        || format!("{}ns", time.0),
+        |(unit, name)| format!("{}{name}", time.0 / unit),
+    )
 }
 
 /// A latency beside its limit: rounded, or exact where rounding could make them look equal.
 fn exact_time(latency: Nanos, max: Nanos) -> String {
     let close = latency.0.abs_diff(max.0) <= max.0 / 100;
-    if close { format!("{} ns", latency.0) } else { latency.to_string() }
+    if close {
+        format!("{} ns", latency.0)
+    } else {
+        latency.to_string()
+    }
 }

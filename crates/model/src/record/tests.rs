@@ -6,14 +6,29 @@ use proptest::prelude::*;
 #[test]
 fn a_broken_rule_is_named_with_its_figures() {
     let slow = |latency, max| {
-        let kind = FailureKind::TooSlow { latency: Nanos(latency), max: Nanos(max) };
+        let kind = FailureKind::TooSlow {
+            latency: Nanos(latency),
+            max: Nanos(max),
+        };
         kind.broken_rule(Some(Op::Read)).unwrap()
     };
-    assert_eq!(slow(12_300_000, 10_000_000), "read took 12.3 ms, more than max_latency=10ms");
-    assert_eq!(slow(10_000_001, 10_000_000), "read took 10000001 ns, more than max_latency=10ms");
-    assert_eq!(slow(2_000_000, 1_500_000), "read took 2 ms, more than max_latency=1500us");
+    assert_eq!(
+        slow(12_300_000, 10_000_000),
+        "read took 12.3 ms, more than max_latency=10ms"
+    );
+    assert_eq!(
+        slow(10_000_001, 10_000_000),
+        "read took 10000001 ns, more than max_latency=10ms"
+    );
+    assert_eq!(
+        slow(2_000_000, 1_500_000),
+        "read took 2 ms, more than max_latency=1500us"
+    );
     let missed = FailureKind::RateMissed { wanted: 10, got: 9 }.broken_rule(Some(Op::Write));
-    assert_eq!(missed.unwrap(), "write reached 9 B/s, less than rate_min=10");
+    assert_eq!(
+        missed.unwrap(),
+        "write reached 9 B/s, less than rate_min=10"
+    );
     assert_eq!(FailureKind::Io.broken_rule(Some(Op::Read)), None);
 }
 
@@ -23,9 +38,16 @@ fn errors_of_old_records_open_without_a_kind() {
     let error: IoError = serde_json::from_str(old).unwrap();
     assert_eq!((error.op, error.kind), (None, FailureKind::Unknown));
     assert_eq!(serde_json::to_string(&error).unwrap(), old);
-    let error = IoError { op: Some(Op::Read), kind: FailureKind::RateMissed { wanted: 2, got: 1 }, ..error };
+    let error = IoError {
+        op: Some(Op::Read),
+        kind: FailureKind::RateMissed { wanted: 2, got: 1 },
+        ..error
+    };
     let text = serde_json::to_string(&error).unwrap();
-    assert!(text.contains(r#""op":"read","kind":{"rate_missed":{"wanted":2,"got":1}}"#), "{text}");
+    assert!(
+        text.contains(r#""op":"read","kind":{"rate_missed":{"wanted":2,"got":1}}"#),
+        "{text}"
+    );
     assert_eq!(serde_json::from_str::<IoError>(&text).unwrap(), error);
 }
 

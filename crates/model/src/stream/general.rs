@@ -92,14 +92,18 @@ impl StreamPlan {
     /// Whether each block comes once a pass though I/Os differ in size.
     pub(super) fn comes_in_pieces(&self, used: &[Op]) -> bool {
         let first = used.first().map(|&op| &self.block[op]);
-        let one_size =
-            matches!(first, Some(BlockSize::Fixed(_))) && used.iter().all(|&op| Some(&self.block[op]) == first);
+        let one_size = matches!(first, Some(BlockSize::Fixed(_)))
+            && used.iter().all(|&op| Some(&self.block[op]) == first);
         !one_size && self.access.run_length == 1 && self.percent_random.is_none()
     }
 }
 
 impl GeneralStream {
-    pub(super) fn new(plan: &StreamPlan, single_op: Option<Op>, single_len: Option<u32>) -> GeneralStream {
+    pub(super) fn new(
+        plan: &StreamPlan,
+        single_op: Option<Op>,
+        single_len: Option<u32>,
+    ) -> GeneralStream {
         let paired = plan.access.writes_what_it_trims().then(|| {
             let mut plan = plan.clone();
             plan.block.write = plan.block.trim.clone();
@@ -108,21 +112,43 @@ impl GeneralStream {
         let plan = paired.as_ref().unwrap_or(plan);
         let does = |op: &Op| plan.access.does(*op);
         let in_line = plan.sizes.in_line.iter().map(|block| block.min().0);
-        let blocks = Op::ALL.into_iter().filter(does).map(|op| plan.block[op].min().0);
+        let blocks = Op::ALL
+            .into_iter()
+            .filter(does)
+            .map(|op| plan.block[op].min().0);
         let smallest = blocks.chain(in_line).min().unwrap_or(1).max(1);
         // A trim in front of each write is not drawn: it goes where the write goes.
         let drawn = |op: &Op| does(op) && (*op == Op::Write || !plan.access.trim_before_write);
         let used: Vec<Op> = Op::ALL.into_iter().filter(drawn).collect();
         let align = plan.align.max(1);
         let place = |(i, &region): (usize, &Region)| {
-            let slots = region.len.checked_sub(smallest).map_or(1, |room| room / align + 1);
-            let walk = RegionOrder::new(plan, &used, region, slots, Rng::fork(plan.seed, 1 + i as u64));
-            RegionCursor { region, slots, walk, behind: PerOp::all(region.offset) }
+            let slots = region
+                .len
+                .checked_sub(smallest)
+                .map_or(1, |room| room / align + 1);
+            let walk = RegionOrder::new(
+                plan,
+                &used,
+                region,
+                slots,
+                Rng::fork(plan.seed, 1 + i as u64),
+            );
+            RegionCursor {
+                region,
+                slots,
+                walk,
+                behind: PerOp::all(region.offset),
+            }
         };
         let places = plan.regions.iter().enumerate().map(place).collect();
         let mut least = PerOp::all(smallest);
-        used.iter().for_each(|&op| least[op] = plan.block[op].min().0.max(1));
-        let largest = used.iter().map(|&op| plan.block[op].max().0).max().unwrap_or(1);
+        used.iter()
+            .for_each(|&op| least[op] = plan.block[op].min().0.max(1));
+        let largest = used
+            .iter()
+            .map(|&op| plan.block[op].max().0)
+            .max()
+            .unwrap_or(1);
         GeneralStream {
             places,
             turns: (plan.regions.len() > 1).then(|| Turns::new(&plan.turns, plan.regions.len())),
@@ -204,8 +230,21 @@ impl GeneralStream {
 
     /// The next I/O of a region: its offset and size. `None` where the region has none left for this operation.
     fn next_in(&mut self, place: usize, op: &mut Op, in_line: bool) -> Option<(u64, u64)> {
-        let GeneralStream { places, access, sizes, align, wraps, rng, .. } = self;
-        let RegionCursor { region, slots, walk, behind } = &mut places[place];
+        let GeneralStream {
+            places,
+            access,
+            sizes,
+            align,
+            wraps,
+            rng,
+            ..
+        } = self;
+        let RegionCursor {
+            region,
+            slots,
+            walk,
+            behind,
+        } = &mut places[place];
         let end = region.offset + region.len;
         if in_line {
             let len = sizes.draw(*op, true, region.len, rng);
@@ -214,7 +253,10 @@ impl GeneralStream {
         match walk {
             RegionOrder::Sequential { next } => {
                 let least = sizes.least[*op];
-                let at = match (next_behind(next[*op], *region, access.stride, least), &wraps) {
+                let at = match (
+                    next_behind(next[*op], *region, access.stride, least),
+                    &wraps,
+                ) {
                     (Some(at), _) => at,
                     (None, true) => region.offset,
                     (None, false) => return None,
@@ -234,19 +276,34 @@ impl GeneralStream {
             RegionOrder::Independent(skew) => {
                 let at = region.offset + skew.draw(*slots, rng) * *align;
                 // An operation of larger blocks than the others begins early enough for one.
-                let over = (at + sizes.least[*op]).saturating_sub(end).next_multiple_of(*align);
-                let at = if at - region.offset >= over { at - over } else { at };
+                let over = (at + sizes.least[*op])
+                    .saturating_sub(end)
+                    .next_multiple_of(*align);
+                let at = if at - region.offset >= over {
+                    at - over
+                } else {
+                    at
+                };
                 Some((at, sizes.draw(*op, false, end - at, rng)))
             }
             RegionOrder::Reverse { behind } => {
-                let at = next_in_reverse(behind[*op], *region, access.stride.unsigned_abs(), sizes.least[*op]);
+                let at = next_in_reverse(
+                    behind[*op],
+                    *region,
+                    access.stride.unsigned_abs(),
+                    sizes.least[*op],
+                );
                 let len = sizes.draw(*op, false, end - at, rng);
                 behind[*op] = at + len;
                 Some((at, len))
             }
             RegionOrder::Backward { behind } => {
                 let len = sizes.draw(*op, false, region.len, rng);
-                let from = if *behind < region.offset + len { end } else { *behind };
+                let from = if *behind < region.offset + len {
+                    end
+                } else {
+                    *behind
+                };
                 *behind = from.saturating_sub(len).max(region.offset);
                 Some((*behind, len))
             }
@@ -267,15 +324,25 @@ impl GeneralStream {
         match walk {
             RegionOrder::Sequential { next } => {
                 let stride = self.access.stride;
-                let none = |&op: &Op| next_behind(next[op], *region, stride, self.sizes.least[op]).is_none();
+                let none = |&op: &Op| {
+                    next_behind(next[op], *region, stride, self.sizes.least[op]).is_none()
+                };
                 !self.wraps && self.used.iter().all(none)
             }
-            RegionOrder::EachOnce(permutation) => self.ends_with_blocks() && permutation.left() == 0,
+            RegionOrder::EachOnce(permutation) => {
+                self.ends_with_blocks() && permutation.left() == 0
+            }
             RegionOrder::Pieces(pieces) => pieces.is_through(),
-            RegionOrder::Strided(zones) => self.places.len() == 1 && zones.is_through(*region, self.sizes.smallest),
+            RegionOrder::Strided(zones) => {
+                self.places.len() == 1 && zones.is_through(*region, self.sizes.smallest)
+            }
             // Steps back never come to an end: a pass of them ends with its bytes.
-            RegionOrder::Reverse { .. } => self.passes.bytes > 0 && self.passes.moved >= self.passes.bytes,
-            RegionOrder::Backward { .. } | RegionOrder::Interleaved(_) | RegionOrder::Independent(_) => false,
+            RegionOrder::Reverse { .. } => {
+                self.passes.bytes > 0 && self.passes.moved >= self.passes.bytes
+            }
+            RegionOrder::Backward { .. }
+            | RegionOrder::Interleaved(_)
+            | RegionOrder::Independent(_) => false,
         }
     }
 
@@ -288,15 +355,29 @@ impl GeneralStream {
     /// their own operation in the file whose turn it is, or are all at the place of the first (`rw_sequencer=identical`).
     fn next_of_run(&mut self, op: Op, in_line: bool) -> (usize, u64, u64) {
         let fresh = self.run.left == 0;
-        self.run.left = if fresh { self.access.run_length } else { self.run.left } - 1;
+        self.run.left = if fresh {
+            self.access.run_length
+        } else {
+            self.run.left
+        } - 1;
         if self.access.run_identical && !fresh {
             let RunAfterSeek { place, offset, .. } = self.run;
-            let Region { offset: start, len: room, .. } = self.places[place].region;
-            return (place, offset, self.sizes.draw(op, in_line, start + room - offset, &mut self.rng));
+            let Region {
+                offset: start,
+                len: room,
+                ..
+            } = self.places[place].region;
+            return (
+                place,
+                offset,
+                self.sizes
+                    .draw(op, in_line, start + room - offset, &mut self.rng),
+            );
         }
         let place = self.draw_place();
         let drawn = self.next_in(place, &mut { op }, in_line || !fresh);
-        let (offset, len) = drawn.unwrap_or((self.places[place].region.offset, self.sizes.least[op]));
+        let (offset, len) =
+            drawn.unwrap_or((self.places[place].region.offset, self.sizes.least[op]));
         (self.run.place, self.run.offset) = (place, offset);
         (place, offset, len)
     }
@@ -337,10 +418,18 @@ impl GeneralStream {
         // A large block drawn near the end is cut to what is left there.
         let len = len.min(region.offset + region.len - offset);
         behind[op] = offset + len;
-        let request = IoRequest { op, region: place as u32, offset, len: len as u32 };
+        let request = IoRequest {
+            op,
+            region: place as u32,
+            offset,
+            len: len as u32,
+        };
         if self.access.trim_before_write {
             self.pending = Some(request);
-            return Some(IoRequest { op: Op::Trim, ..request });
+            return Some(IoRequest {
+                op: Op::Trim,
+                ..request
+            });
         }
         self.ios_left -= 1;
         self.spend(len);
@@ -372,10 +461,22 @@ impl GeneralStream {
     /// Begins the next pass, if there is one.
     fn end_pass(&mut self) {
         let trims = self.access.trim_before_write;
-        let Passes { more, end, bytes, limit, largest, drew, moved } = &mut self.passes;
+        let Passes {
+            more,
+            end,
+            bytes,
+            limit,
+            largest,
+            drew,
+            moved,
+        } = &mut self.passes;
         let in_all = limit.saturating_sub(self.bytes_left);
         // As in fio, trims count as well where it is about another pass.
-        let counted = if trims { in_all.saturating_mul(2) } else { in_all };
+        let counted = if trims {
+            in_all.saturating_mul(2)
+        } else {
+            in_all
+        };
         let begins = match end {
             _ if *more > 0 => true,
             PassEnd::Stop => false,
@@ -393,7 +494,9 @@ impl GeneralStream {
         }
         *more = more.saturating_sub(1);
         *moved = 0;
-        self.places.iter_mut().for_each(|place| place.walk.begin_pass(place.region));
+        self.places
+            .iter_mut()
+            .for_each(|place| place.walk.begin_pass(place.region));
         if let Some(turns) = &mut self.turns {
             turns.begin_pass();
         }

@@ -15,7 +15,12 @@ pub(super) struct InjectedRequests {
 
 impl InjectedRequests {
     pub(super) fn new(requests: Vec<IoRequest>, rest: Option<RequestStream>) -> InjectedRequests {
-        let mut front = InjectedRequests { queue: VecDeque::new(), queued_bytes: 0, rest, gave_queued: false };
+        let mut front = InjectedRequests {
+            queue: VecDeque::new(),
+            queued_bytes: 0,
+            rest,
+            gave_queued: false,
+        };
         front.add(requests);
         front
     }
@@ -26,7 +31,10 @@ impl InjectedRequests {
     }
 
     pub(super) fn bytes_left(&self) -> u64 {
-        self.rest.as_ref().map_or(0, RequestStream::bytes_left).saturating_add(self.queued_bytes)
+        self.rest
+            .as_ref()
+            .map_or(0, RequestStream::bytes_left)
+            .saturating_add(self.queued_bytes)
     }
 
     #[cold]

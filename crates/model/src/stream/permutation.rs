@@ -23,8 +23,20 @@ impl Permutation {
     pub fn new(n: u64, rng: Rng) -> Permutation {
         let n = n.max(1);
         let bits = (64 - (n - 1).leading_zeros()).max(2);
-        let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-        let mut permutation = Permutation { n, mask, shift: bits.div_ceil(2), counter: 0, left: 0, keys: [0; 5], rng };
+        let mask = if bits == 64 {
+            u64::MAX
+        } else {
+            (1 << bits) - 1
+        };
+        let mut permutation = Permutation {
+            n,
+            mask,
+            shift: bits.div_ceil(2),
+            counter: 0,
+            left: 0,
+            keys: [0; 5],
+            rng,
+        };
         permutation.begin_pass();
         permutation
     }
@@ -77,12 +89,19 @@ mod tests {
             let fails = |seed: u64| {
                 let mut p = Permutation::new(n, Rng::new(seed * 7919 + 1));
                 let order: Vec<u64> = (0..n).map(|_| p.draw()).collect();
-                let mut gaps: Vec<f64> = order.windows(2).map(|w| w[0].abs_diff(w[1]) as f64 / n as f64).collect();
+                let mut gaps: Vec<f64> = order
+                    .windows(2)
+                    .map(|w| w[0].abs_diff(w[1]) as f64 / n as f64)
+                    .collect();
                 gaps.sort_by(f64::total_cmp);
                 // Two independent places on a line of length 1 are less than x apart with a chance of 1 - (1 - x)^2.
                 let chance = |x: f64| 1.0 - (1.0 - x) * (1.0 - x);
                 let rank = |i: usize| i as f64 / gaps.len() as f64;
-                let far = |(i, &x): (usize, &f64)| (rank(i + 1) - chance(x)).abs().max((chance(x) - rank(i)).abs());
+                let far = |(i, &x): (usize, &f64)| {
+                    (rank(i + 1) - chance(x))
+                        .abs()
+                        .max((chance(x) - rank(i)).abs())
+                };
                 let distance = gaps.iter().enumerate().map(far).fold(0.0, f64::max);
                 // 5% of the orders of a perfect source are further away than this.
                 distance * (gaps.len() as f64).sqrt() > 1.358
@@ -98,9 +117,19 @@ mod tests {
         let n = 1u64 << 18;
         let mut p = Permutation::new(n, Rng::new(3));
         let order: Vec<u64> = (0..n).map(|_| p.draw()).collect();
-        let mean = order.windows(2).map(|w| w[0].abs_diff(w[1]) as f64).sum::<f64>() / (n - 1) as f64;
-        assert!((mean / (n as f64 / 3.0) - 1.0).abs() < 0.02, "mean distance {mean}");
-        let first_half: u64 = order[..n as usize / 2].iter().filter(|&&x| x < n / 2).count() as u64;
+        let mean = order
+            .windows(2)
+            .map(|w| w[0].abs_diff(w[1]) as f64)
+            .sum::<f64>()
+            / (n - 1) as f64;
+        assert!(
+            (mean / (n as f64 / 3.0) - 1.0).abs() < 0.02,
+            "mean distance {mean}"
+        );
+        let first_half: u64 = order[..n as usize / 2]
+            .iter()
+            .filter(|&&x| x < n / 2)
+            .count() as u64;
         assert!(first_half.abs_diff(n / 4) < n / 100);
     }
 }

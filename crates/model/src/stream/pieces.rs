@@ -76,18 +76,32 @@ impl Pieces {
     /// Cuts a region of `room` bytes. `used` are the operations of the job.
     pub(super) fn new(room: u64, used: &[Op], sizes: PieceSizes<'_>, rng: Rng) -> Pieces {
         let mut rng = rng;
-        let alike = used.windows(2).all(|pair| sizes.block[pair[0]] == sizes.block[pair[1]]);
+        let alike = used
+            .windows(2)
+            .all(|pair| sizes.block[pair[0]] == sizes.block[pair[1]]);
         let mut cycle: Vec<Piece> = Vec::with_capacity(CYCLE as usize + used.len());
         let mut class_of = PerOp::all(0u8);
-        let of_its_own = if alike { &used[..used.len().min(1)] } else { used };
+        let of_its_own = if alike {
+            &used[..used.len().min(1)]
+        } else {
+            used
+        };
         for (class, &op) in of_its_own.iter().enumerate() {
             class_of[op] = class as u8;
-            let share = if alike { 100 } else { u64::from(sizes.mix[op].max(1)) };
+            let share = if alike {
+                100
+            } else {
+                u64::from(sizes.mix[op].max(1))
+            };
             let count = (CYCLE * share / 100).max(1);
             for i in 0..count {
                 let quantile = (i as f64 + rng.unit()) / count as f64;
                 let len = size_at(&sizes.block[op], quantile, sizes.unaligned);
-                cycle.push(Piece { start: 0, len, class: class as u8 });
+                cycle.push(Piece {
+                    start: 0,
+                    len,
+                    class: class as u8,
+                });
             }
         }
         for i in (1..cycle.len()).rev() {
@@ -100,15 +114,31 @@ impl Pieces {
             group += u64::from(piece.len).next_multiple_of(align);
         }
         let class = |class: usize| {
-            let members: Vec<u32> =
-                (0..cycle.len() as u32).filter(|&i| usize::from(cycle[i as usize].class) == class).collect();
+            let members: Vec<u32> = (0..cycle.len() as u32)
+                .filter(|&i| usize::from(cycle[i as usize].class) == class)
+                .collect();
             // All of a rest lies in one cycle, but for a last piece that is cut.
             let rest = Vec::with_capacity(members.len() + 1);
-            Class { members, rest, order: Permutation::new(1, Rng::new(0)), left: 0 }
+            Class {
+                members,
+                rest,
+                order: Permutation::new(1, Rng::new(0)),
+                left: 0,
+            }
         };
         let classes = (0..of_its_own.len()).map(class).collect();
         let groups = room / group.max(1);
-        let mut pieces = Pieces { room, align, cycle, group, groups, classes, class_of, key: 0, rng };
+        let mut pieces = Pieces {
+            room,
+            align,
+            cycle,
+            group,
+            groups,
+            classes,
+            class_of,
+            key: 0,
+            rng,
+        };
         pieces.begin_pass();
         pieces
     }
@@ -129,7 +159,10 @@ impl Pieces {
             self.classes[usize::from(piece.class)].rest.push((at, len));
             at += u64::from(len).next_multiple_of(self.align);
         }
-        debug_assert!(at >= self.room && self.room - begin <= self.group, "the rest is less than a cycle");
+        debug_assert!(
+            at >= self.room && self.room - begin <= self.group,
+            "the rest is less than a cycle"
+        );
         for class in &mut self.classes {
             class.left = self.groups * class.members.len() as u64 + class.rest.len() as u64;
             class.order = Permutation::new(class.left, Rng::new(self.rng.next_u64()));
@@ -170,7 +203,11 @@ impl Pieces {
         let piece = self.cycle[class.members[(number % members) as usize] as usize];
         let group = number / members;
         let entered = self.cycle[self.entry(group)].start;
-        let within = if piece.start >= entered { piece.start - entered } else { piece.start + self.group - entered };
+        let within = if piece.start >= entered {
+            piece.start - entered
+        } else {
+            piece.start + self.group - entered
+        };
         Some((group * self.group + within, piece.len))
     }
 }
@@ -179,7 +216,9 @@ impl Pieces {
 fn size_at(block: &BlockSize, quantile: f64, unaligned: bool) -> u32 {
     let bytes = match block {
         BlockSize::Fixed(bytes) => bytes.0,
-        BlockSize::Range { min, max } => range_size(min.0, max.0, (quantile * max.0 as f64) as u64, unaligned),
+        BlockSize::Range { min, max } => {
+            range_size(min.0, max.0, (quantile * max.0 as f64) as u64, unaligned)
+        }
         BlockSize::Split(parts) => {
             let mut sum = 0.0;
             let drawn = parts.iter().find(|(_, percent)| {
@@ -200,34 +239,82 @@ mod tests {
     use proptest::prelude::*;
 
     fn split(parts: &[(u64, u32)]) -> BlockSize {
-        BlockSize::Split(parts.iter().map(|&(bytes, percent)| (Bytes(bytes), percent)).collect())
+        BlockSize::Split(
+            parts
+                .iter()
+                .map(|&(bytes, percent)| (Bytes(bytes), percent))
+                .collect(),
+        )
     }
 
     fn cut(room: u64, block: PerOp<BlockSize>, mix: PerOp<u32>, align: u64, seed: u64) -> Pieces {
         let used: Vec<Op> = Op::ALL.into_iter().filter(|&op| mix[op] > 0).collect();
-        Pieces::new(room, &used, PieceSizes { block: &block, mix: &mix, unaligned: false, align }, Rng::new(seed))
+        Pieces::new(
+            room,
+            &used,
+            PieceSizes {
+                block: &block,
+                mix: &mix,
+                unaligned: false,
+                align,
+            },
+            Rng::new(seed),
+        )
     }
 
     #[test]
     fn sizes_keep_their_shares() {
         let block = split(&[(4096, 60), (65_536, 40)]);
-        let mut pieces = cut(1 << 30, PerOp::all(block), PerOp { write: 100, ..PerOp::all(0) }, 1, 7);
-        let lens: Vec<u32> = std::iter::from_fn(|| pieces.draw(&mut { Op::Write })).map(|(_, len)| len).collect();
+        let mut pieces = cut(
+            1 << 30,
+            PerOp::all(block),
+            PerOp {
+                write: 100,
+                ..PerOp::all(0)
+            },
+            1,
+            7,
+        );
+        let lens: Vec<u32> = std::iter::from_fn(|| pieces.draw(&mut { Op::Write }))
+            .map(|(_, len)| len)
+            .collect();
         let small = lens.iter().filter(|&&len| len == 4096).count() as f64 / lens.len() as f64;
         assert!((small - 0.6).abs() < 0.002, "{small}");
-        assert!(lens.iter().filter(|len| ![4096, 65_536].contains(len)).count() <= 1, "one at most is cut");
+        assert!(
+            lens.iter()
+                .filter(|len| ![4096, 65_536].contains(len))
+                .count()
+                <= 1,
+            "one at most is cut"
+        );
     }
 
     #[test]
     fn operations_keep_their_sizes() {
         let mut block = PerOp::all(BlockSize::Fixed(Bytes(4096)));
         block.write = BlockSize::Fixed(Bytes(16_384));
-        let mut pieces = cut(64 << 20, block, PerOp { read: 50, write: 50, trim: 0 }, 1, 7);
+        let mut pieces = cut(
+            64 << 20,
+            block,
+            PerOp {
+                read: 50,
+                write: 50,
+                trim: 0,
+            },
+            1,
+            7,
+        );
         let (mut ops, mut rng) = (PerOp::all(0u32), Rng::new(1));
         while let Some((_, len)) = {
-            let mut op = if rng.below(2) == 0 { Op::Read } else { Op::Write };
+            let mut op = if rng.below(2) == 0 {
+                Op::Read
+            } else {
+                Op::Write
+            };
             let drawn = pieces.draw(&mut op);
-            drawn.inspect(|_| ops[op] += 1).map(|(at, len)| (at, (op, len)))
+            drawn
+                .inspect(|_| ops[op] += 1)
+                .map(|(at, len)| (at, (op, len)))
         } {
             assert!(len.1 == 4096 || len == (Op::Write, 16_384), "{len:?}");
         }

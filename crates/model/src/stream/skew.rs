@@ -39,15 +39,26 @@ const ZETA_TERMS: u64 = 100_000;
 impl Zipf {
     fn new(n: u64, theta: f64) -> Zipf {
         // The sum has a pole at 1 that the approximation cannot cross.
-        let theta = if (theta - 1.0).abs() < 1e-6 { 1.0 + 1e-6 } else { theta };
+        let theta = if (theta - 1.0).abs() < 1e-6 {
+            1.0 + 1e-6
+        } else {
+            theta
+        };
         let direct = n.min(ZETA_TERMS);
         let mut zeta_n: f64 = (1..=direct).map(|i| (i as f64).powf(-theta)).sum();
         if n > direct {
-            zeta_n += ((n as f64).powf(1.0 - theta) - (direct as f64).powf(1.0 - theta)) / (1.0 - theta);
+            zeta_n +=
+                ((n as f64).powf(1.0 - theta) - (direct as f64).powf(1.0 - theta)) / (1.0 - theta);
         }
         let zeta_2 = 1.0 + 0.5f64.powf(theta);
         let eta = (1.0 - (2.0 / n as f64).powf(1.0 - theta)) / (1.0 - zeta_2 / zeta_n);
-        Zipf { theta, zeta_n, zeta_2, alpha: 1.0 / (1.0 - theta), eta }
+        Zipf {
+            theta,
+            zeta_n,
+            zeta_2,
+            alpha: 1.0 / (1.0 - theta),
+            eta,
+        }
     }
 
     fn draw(&self, n: u64, rng: &mut Rng) -> u64 {
@@ -77,7 +88,9 @@ impl RankSpread {
 
     /// Rank 0 goes to this share of `n` blocks; what is more than 1 begins again at the start.
     fn at(share: f64, n: u64) -> RankSpread {
-        RankSpread { base: (share * n as f64) as u64 % n }
+        RankSpread {
+            base: (share * n as f64) as u64 % n,
+        }
     }
 
     fn place(self, rank: u64, n: u64) -> u64 {
@@ -92,23 +105,38 @@ const NORMAL_WIDEST: f64 = 50.0;
 
 impl Skew {
     /// Draws among `n` blocks that begin `unit` bytes apart. `centre` is where the favourite lies, as a share of all.
-    pub(super) fn new(distribution: &Distribution, centre: Option<f64>, n: u64, unit: u64, rng: &mut Rng) -> Skew {
+    pub(super) fn new(
+        distribution: &Distribution,
+        centre: Option<f64>,
+        n: u64,
+        unit: u64,
+        rng: &mut Rng,
+    ) -> Skew {
         let mut spread = || RankSpread::at(centre.unwrap_or_else(|| rng.unit()), n);
         match distribution {
             Distribution::Uniform => Skew::Uniform,
             Distribution::Zipf(theta) => Skew::Zipf(Zipf::new(n, *theta), spread()),
-            Distribution::Pareto(power) => Skew::Pareto { power: power.clamp(1e-6, 1.0 - 1e-6), spread: spread() },
+            Distribution::Pareto(power) => Skew::Pareto {
+                power: power.clamp(1e-6, 1.0 - 1e-6),
+                spread: spread(),
+            },
             // The middle of the numbers goes to the middle of the file, or as far from there as is asked for.
             Distribution::Normal(percent) => {
                 let spread = RankSpread::at(centre.unwrap_or(0.5) + 0.5, n);
-                Skew::Normal { wider: percent.clamp(0.0, NORMAL_WIDEST) / 100.0, spread }
+                Skew::Normal {
+                    wider: percent.clamp(0.0, NORMAL_WIDEST) / 100.0,
+                    spread,
+                }
             }
             Distribution::Zoned(zones) => {
-                let share = |zone: &RelativeZone| (zone.access_percent, zone.size_percent / 100.0 * n as f64);
+                let share = |zone: &RelativeZone| {
+                    (zone.access_percent, zone.size_percent / 100.0 * n as f64)
+                };
                 Skew::zoned(zones.iter().map(share))
             }
             Distribution::ZonedAbs(zones) => {
-                let share = |zone: &AbsoluteZone| (zone.access_percent, zone.size.0 as f64 / unit as f64);
+                let share =
+                    |zone: &AbsoluteZone| (zone.access_percent, zone.size.0 as f64 / unit as f64);
                 Skew::zoned(zones.iter().map(share))
             }
         }
@@ -174,32 +202,61 @@ mod tests {
     /// The figures are those of as many requests of the same jobs, as fio 3.33 and 3.39 recorded them.
     #[test]
     fn favourites_lie_where_those_of_fio_do() {
-        for (distribution, favourite, used) in
-            [(Distribution::Zipf(1.2), 0.228, 810..880), (Distribution::Pareto(0.2), 0.381, 955..1005)]
-        {
+        for (distribution, favourite, used) in [
+            (Distribution::Zipf(1.2), 0.228, 810..880),
+            (Distribution::Pareto(0.2), 0.381, 955..1005),
+        ] {
             for (centre, block) in [(0.25, 256), (0.0, 0), (0.75, 768), (1.0, 0)] {
                 let (shares, blocks) = shares(&distribution, Some(centre));
-                assert!((shares[block] - favourite).abs() < 0.02, "{distribution:?} at {centre}: {}", shares[block]);
+                assert!(
+                    (shares[block] - favourite).abs() < 0.02,
+                    "{distribution:?} at {centre}: {}",
+                    shares[block]
+                );
                 assert!(used.contains(&blocks), "{distribution:?}: {blocks} blocks");
                 // What comes next lies 1003 blocks on.
                 let next = shares[(block + 1003) % 1024];
-                assert!(shares.iter().filter(|share| **share > next).count() <= 1, "{distribution:?} at {centre}");
+                assert!(
+                    shares.iter().filter(|share| **share > next).count() <= 1,
+                    "{distribution:?} at {centre}"
+                );
             }
         }
-        for (deviation, used) in [(0.0, 500..560), (10.0, 530..590), (50.0, 820..880), (99.0, 820..880)] {
+        for (deviation, used) in [
+            (0.0, 500..560),
+            (10.0, 530..590),
+            (50.0, 820..880),
+            (99.0, 820..880),
+        ] {
             let (shares, blocks) = shares(&Distribution::Normal(deviation), Some(0.25));
-            assert!(used.contains(&blocks), "normal:{deviation}: {blocks} blocks");
+            assert!(
+                used.contains(&blocks),
+                "normal:{deviation}: {blocks} blocks"
+            );
             let tenths: Vec<f64> = shares.chunks(103).map(|tenth| tenth.iter().sum()).collect();
-            assert!(tenths.iter().all(|tenth| (0.08..0.12).contains(tenth)), "normal:{deviation}: {tenths:?}");
+            assert!(
+                tenths.iter().all(|tenth| (0.08..0.12).contains(tenth)),
+                "normal:{deviation}: {tenths:?}"
+            );
         }
     }
 
     #[test]
     fn zones_of_a_size_leave_the_rest_alone() {
-        let zone = |access_percent, mib: u64| AbsoluteZone { access_percent, size: Bytes(mib << 20) };
-        let (shares, _) = shares(&Distribution::ZonedAbs(vec![zone(60.0, 1), zone(40.0, 2)]), None);
+        let zone = |access_percent, mib: u64| AbsoluteZone {
+            access_percent,
+            size: Bytes(mib << 20),
+        };
+        let (shares, _) = shares(
+            &Distribution::ZonedAbs(vec![zone(60.0, 1), zone(40.0, 2)]),
+            None,
+        );
         let of = |blocks: std::ops::Range<usize>| shares[blocks].iter().sum::<f64>();
-        assert!((of(0..256) - 0.6).abs() < 0.02 && (of(256..768) - 0.4).abs() < 0.02, "{}", of(0..256));
+        assert!(
+            (of(0..256) - 0.6).abs() < 0.02 && (of(256..768) - 0.4).abs() < 0.02,
+            "{}",
+            of(0..256)
+        );
         assert_eq!(of(768..1024), 0.0);
     }
 }

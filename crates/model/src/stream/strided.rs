@@ -29,17 +29,37 @@ enum ZoneOrder {
 }
 
 impl Strided {
-    pub(super) fn new(zones: (u64, u64, u64), access: &Access, region: Region, align: u64, rng: Rng) -> Strided {
+    pub(super) fn new(
+        zones: (u64, u64, u64),
+        access: &Access,
+        region: Region,
+        align: u64,
+        rng: Rng,
+    ) -> Strided {
         let (range, size, skip) = zones;
-        let zone = Region { len: range.clamp(align, region.len.max(align)), ..region };
+        let zone = Region {
+            len: range.clamp(align, region.len.max(align)),
+            ..region
+        };
         let slots = zone.len / align;
         let order = match (access.random, access.every_block_once, &access.distribution) {
             (false, ..) => ZoneOrder::InLine(PerOp::all(zone.offset)),
-            (true, true, Distribution::Uniform) => ZoneOrder::EachOnce(Permutation::new(slots, rng)),
+            (true, true, Distribution::Uniform) => {
+                ZoneOrder::EachOnce(Permutation::new(slots, rng))
+            }
             _ => ZoneOrder::Anew(rng),
         };
         let step = zone.len.saturating_add(skip);
-        Strided { range: zone.len, size, step, stride: access.stride, align, zone, left: size, order }
+        Strided {
+            range: zone.len,
+            size,
+            step,
+            stride: access.stride,
+            align,
+            zone,
+            left: size,
+            order,
+        }
     }
 
     /// The next offset of an I/O of `len` bytes.
@@ -49,9 +69,16 @@ impl Strided {
         }
         self.left = self.left.saturating_sub(len);
         match &mut self.order {
-            ZoneOrder::InLine(next) => next_in_line(&mut next[op], self.zone, len.min(self.zone.len), self.stride),
+            ZoneOrder::InLine(next) => next_in_line(
+                &mut next[op],
+                self.zone,
+                len.min(self.zone.len),
+                self.stride,
+            ),
             ZoneOrder::EachOnce(permutation) => self.zone.offset + permutation.draw() * self.align,
-            ZoneOrder::Anew(rng) => self.zone.offset + rng.below(self.range / self.align) * self.align,
+            ZoneOrder::Anew(rng) => {
+                self.zone.offset + rng.below(self.range / self.align) * self.align
+            }
         }
     }
 
@@ -81,12 +108,27 @@ impl Strided {
     fn turn_to_next(&mut self, region: Region) {
         let (next, end) = (self.next_zone(), region.offset + region.len);
         // A job in line takes what is there of the last zone, if a block fits.
-        let needs = if matches!(self.order, ZoneOrder::InLine(_)) { self.align } else { self.range };
-        self.begin_zone(region, if next.saturating_add(needs) > end { region.offset } else { next });
+        let needs = if matches!(self.order, ZoneOrder::InLine(_)) {
+            self.align
+        } else {
+            self.range
+        };
+        self.begin_zone(
+            region,
+            if next.saturating_add(needs) > end {
+                region.offset
+            } else {
+                next
+            },
+        );
     }
 
     fn begin_zone(&mut self, region: Region, offset: u64) {
-        self.zone = Region { offset, len: self.range.min(region.offset + region.len - offset), ..region };
+        self.zone = Region {
+            offset,
+            len: self.range.min(region.offset + region.len - offset),
+            ..region
+        };
         self.left = self.size;
         match &mut self.order {
             ZoneOrder::InLine(next) => *next = PerOp::all(offset),

@@ -7,7 +7,12 @@ use std::collections::HashSet;
 
 fn plan(access: Access, block: u64, len: u64, limit: Option<u64>) -> StreamPlan {
     StreamPlan {
-        regions: vec![Region { file: 0, offset: 4096, len, file_len: 4096 + len }],
+        regions: vec![Region {
+            file: 0,
+            offset: 4096,
+            len,
+            file_len: 4096 + len,
+        }],
         access,
         block: PerOp::all(BlockSize::Fixed(Bytes(block))),
         align: block,
@@ -27,18 +32,39 @@ fn plan(access: Access, block: u64, len: u64, limit: Option<u64>) -> StreamPlan 
 
 #[test]
 fn sequential_goes_in_line_and_begins_again() {
-    let stream = plan(Access::only(Op::Read, false), 1024, 3 * 1024 + 100, Some(5 * 1024)).requests();
+    let stream = plan(
+        Access::only(Op::Read, false),
+        1024,
+        3 * 1024 + 100,
+        Some(5 * 1024),
+    )
+    .requests();
     let offsets: Vec<u64> = stream.map(|r| r.offset).collect();
     assert_eq!(offsets, [4096, 5120, 6144, 4096, 5120]);
 }
 
 #[test]
 fn mixed_sequential_keeps_a_position_for_each_operation() {
-    let requests: Vec<IoRequest> = plan(Access::mixed(50, false), 1024, 1 << 20, Some(1 << 20)).requests().collect();
+    let requests: Vec<IoRequest> = plan(Access::mixed(50, false), 1024, 1 << 20, Some(1 << 20))
+        .requests()
+        .collect();
     for op in [Op::Read, Op::Write] {
-        let offsets: Vec<u64> = requests.iter().filter(|r| r.op == op).map(|r| r.offset).collect();
-        assert!((400..624).contains(&offsets.len()), "{} of {op:?}", offsets.len());
-        assert!(offsets.iter().enumerate().all(|(i, &o)| o == 4096 + 1024 * i as u64));
+        let offsets: Vec<u64> = requests
+            .iter()
+            .filter(|r| r.op == op)
+            .map(|r| r.offset)
+            .collect();
+        assert!(
+            (400..624).contains(&offsets.len()),
+            "{} of {op:?}",
+            offsets.len()
+        );
+        assert!(
+            offsets
+                .iter()
+                .enumerate()
+                .all(|(i, &o)| o == 4096 + 1024 * i as u64)
+        );
     }
 }
 
@@ -61,7 +87,12 @@ fn negative_holes_step_back_as_in_fio() {
 
 #[test]
 fn a_course_backwards_leaves_nothing_out() {
-    let mut p = plan(Access::only(Op::Read, false), 1024, 3 * 1024, Some(4 * 1024));
+    let mut p = plan(
+        Access::only(Op::Read, false),
+        1024,
+        3 * 1024,
+        Some(4 * 1024),
+    );
     p.course = TraversalOrder::Backward;
     let offsets: Vec<u64> = p.requests().map(|r| r.offset - 4096).collect();
     assert_eq!(offsets, [2048, 1024, 0, 2048]);
@@ -70,14 +101,28 @@ fn a_course_backwards_leaves_nothing_out() {
 #[test]
 fn an_interleaved_course_comes_to_each_block_once_a_pass() {
     for (blocks, step) in [(7, 3), (6, 3), (8, 17), (1, 2)] {
-        let mut p = plan(Access::only(Op::Read, false), 1024, blocks * 1024, Some(2 * blocks * 1024));
-        p.course = TraversalOrder::Interleaved { step: Bytes(step * 1024) };
+        let mut p = plan(
+            Access::only(Op::Read, false),
+            1024,
+            blocks * 1024,
+            Some(2 * blocks * 1024),
+        );
+        p.course = TraversalOrder::Interleaved {
+            step: Bytes(step * 1024),
+        };
         let order: Vec<u64> = p.requests().map(|r| r.offset / 1024 - 4).collect();
         for pass in order.chunks(blocks as usize) {
-            assert_eq!(pass.iter().collect::<HashSet<_>>().len() as u64, blocks, "{blocks} by {step}: {order:?}");
+            assert_eq!(
+                pass.iter().collect::<HashSet<_>>().len() as u64,
+                blocks,
+                "{blocks} by {step}: {order:?}"
+            );
         }
         let ahead = order.windows(2).filter(|w| w[1] == w[0] + step).count() as u64;
-        assert!(blocks <= step || ahead >= 2 * blocks - 2 * step, "{blocks} by {step}: {order:?}");
+        assert!(
+            blocks <= step || ahead >= 2 * blocks - 2 * step,
+            "{blocks} by {step}: {order:?}"
+        );
     }
 }
 
@@ -85,9 +130,15 @@ fn an_interleaved_course_comes_to_each_block_once_a_pass() {
 fn runs_follow_a_drawn_offset() {
     let mut access = Access::only(Op::Read, true);
     access.run_length = 4;
-    let offsets: Vec<u64> = plan(access, 1024, 1 << 20, Some(64 * 1024)).requests().map(|r| r.offset).collect();
+    let offsets: Vec<u64> = plan(access, 1024, 1 << 20, Some(64 * 1024))
+        .requests()
+        .map(|r| r.offset)
+        .collect();
     let breaks = offsets.windows(2).filter(|w| w[1] != w[0] + 1024).count();
-    assert!((14..=16).contains(&breaks), "{breaks} breaks in {offsets:?}");
+    assert!(
+        (14..=16).contains(&breaks),
+        "{breaks} breaks in {offsets:?}"
+    );
 }
 
 #[test]
@@ -95,7 +146,8 @@ fn a_part_of_a_random_job_goes_on_where_it_was() {
     let mut p = plan(Access::only(Op::Read, true), 1024, 1 << 24, Some(1 << 21));
     p.percent_random = Some(PerOp::all(25));
     let offsets: Vec<u64> = p.requests().map(|r| r.offset).collect();
-    let follows = offsets.windows(2).filter(|w| w[1] == w[0] + 1024).count() as f64 / offsets.len() as f64;
+    let follows =
+        offsets.windows(2).filter(|w| w[1] == w[0] + 1024).count() as f64 / offsets.len() as f64;
     assert!((follows - 0.75).abs() < 0.03, "{follows}");
 }
 
@@ -106,7 +158,10 @@ fn what_follows_has_a_size_of_its_own_where_that_is_asked_for() {
     p.sizes.in_line = Some(BlockSize::Fixed(Bytes(4096)));
     let requests: Vec<IoRequest> = p.requests().collect();
     let behind = |pair: &[IoRequest]| pair[1].offset == pair[0].offset + u64::from(pair[0].len);
-    let wrong = requests.windows(2).filter(|pair| behind(pair) != (pair[1].len == 4096)).count();
+    let wrong = requests
+        .windows(2)
+        .filter(|pair| behind(pair) != (pair[1].len == 4096))
+        .count();
     assert!(wrong < 4, "{wrong} of {}", requests.len());
     let long = requests.iter().filter(|r| r.len == 4096).count() as f64 / requests.len() as f64;
     assert!((long - 0.5).abs() < 0.05, "{long}");
@@ -115,12 +170,18 @@ fn what_follows_has_a_size_of_its_own_where_that_is_asked_for() {
 #[test]
 fn sizes_need_not_be_multiples_of_the_smallest() {
     let mut p = plan(Access::only(Op::Read, false), 1000, 1 << 20, Some(1 << 20));
-    p.block.read = BlockSize::Range { min: Bytes(1000), max: Bytes(8000) };
+    p.block.read = BlockSize::Range {
+        min: Bytes(1000),
+        max: Bytes(8000),
+    };
     p.sizes.unaligned = true;
     p.pass_end = PassEnd::Stop;
     let lens: Vec<u32> = p.requests().map(|r| r.len).collect();
     let left = (1 << 20) - lens.iter().map(|&len| u64::from(len)).sum::<u64>();
-    assert!(left < 1000, "{left} bytes at the end, where none of the smallest size fits");
+    assert!(
+        left < 1000,
+        "{left} bytes at the end, where none of the smallest size fits"
+    );
     assert!(lens.iter().all(|len| *len <= 8000), "{lens:?}");
     // As in fio, what would exceed the largest size is the largest: here one in eight.
     let odd = lens.iter().filter(|len| *len % 1000 != 0).count();
@@ -133,17 +194,30 @@ fn sizes_need_not_be_multiples_of_the_smallest() {
 fn sizes_of_a_range_are_multiples_of_the_smallest_or_the_largest_as_in_fio() {
     for random in [false, true] {
         let mut p = plan(Access::only(Op::Read, random), 3072, 4 << 20, Some(4 << 20));
-        p.block.read = BlockSize::Range { min: Bytes(3072), max: Bytes(10_240) };
+        p.block.read = BlockSize::Range {
+            min: Bytes(3072),
+            max: Bytes(10_240),
+        };
         p.pass_end = PassEnd::Stop;
         let mut times = std::collections::BTreeMap::new();
         let requests: Vec<IoRequest> = p.requests().collect();
-        requests.iter().for_each(|r| *times.entry(r.len).or_insert(0u32) += 1);
-        let ragged = times.iter().filter(|&(len, &n)| ![3072, 6144, 9216, 10_240].contains(len) && n > 1);
+        requests
+            .iter()
+            .for_each(|r| *times.entry(r.len).or_insert(0u32) += 1);
+        let ragged = times
+            .iter()
+            .filter(|&(len, &n)| ![3072, 6144, 9216, 10_240].contains(len) && n > 1);
         assert_eq!(ragged.count(), 0, "{times:?}");
         let share = |len: u32| f64::from(times[&len]) / requests.len() as f64;
-        assert!((share(3072) - 0.3).abs() < 0.08 && (share(10_240) - 0.1).abs() < 0.05, "{times:?}");
+        assert!(
+            (share(3072) - 0.3).abs() < 0.08 && (share(10_240) - 0.1).abs() < 0.05,
+            "{times:?}"
+        );
         if random {
-            assert!(requests.iter().all(|r| (r.offset - 4096) % 3072 == 0), "offsets are multiples of the smallest");
+            assert!(
+                requests.iter().all(|r| (r.offset - 4096) % 3072 == 0),
+                "offsets are multiples of the smallest"
+            );
         }
     }
 }
@@ -169,7 +243,10 @@ fn a_run_of_a_mix_follows_the_last_io_of_its_own_operation() {
     let mut behind = PerOp::all(4096);
     for (i, request) in p.requests().enumerate() {
         let wrapped = behind[request.op] + 4096 > 4096 + (1 << 20);
-        assert!(i % 3 == 0 || wrapped || request.offset == behind[request.op], "{i}: {request:?}");
+        assert!(
+            i % 3 == 0 || wrapped || request.offset == behind[request.op],
+            "{i}: {request:?}"
+        );
         behind[request.op] = request.offset + 4096;
     }
 }
@@ -179,9 +256,15 @@ fn a_run_goes_on_in_the_file_whose_turn_it_is() {
     let mut access = Access::only(Op::Write, true);
     access.run_length = 8;
     let mut p = plan(access, 4096, 1 << 20, Some(1 << 20));
-    p.regions.push(Region { file: 1, ..p.regions[0] });
+    p.regions.push(Region {
+        file: 1,
+        ..p.regions[0]
+    });
     let regions: Vec<u32> = p.requests().take(16).map(|r| r.region).collect();
-    assert!(regions.windows(2).all(|pair| pair[0] != pair[1]), "{regions:?}");
+    assert!(
+        regions.windows(2).all(|pair| pair[0] != pair[1]),
+        "{regions:?}"
+    );
 }
 
 #[test]
@@ -194,25 +277,67 @@ fn writes_have_the_place_and_size_of_the_trim_before() {
     (p.pass_end, p.loops) = (PassEnd::MoveBytes(3 << 20), 1);
     p.limit_bytes = Some(3 << 20);
     let requests: Vec<IoRequest> = p.requests().collect();
-    assert!(requests.chunks(2).all(|pair| pair[0] == IoRequest { op: Op::Trim, ..pair[1] } && pair[1].len == 16_384));
-    assert_eq!(requests.len(), 2 * 2 * 64, "trims count where it is about another pass");
+    assert!(requests.chunks(2).all(|pair| pair[0]
+        == IoRequest {
+            op: Op::Trim,
+            ..pair[1]
+        }
+        && pair[1].len == 16_384));
+    assert_eq!(
+        requests.len(),
+        2 * 2 * 64,
+        "trims count where it is about another pass"
+    );
 }
 
 #[test]
 fn zones_are_walked_one_after_another() {
-    let mut p = plan(Access::only(Op::Read, false), 1024, 16 * 1024, Some(9 * 1024));
-    p.zones = Zones::Strided { range: Bytes(4096), size: Bytes(2048), skip: Bytes(1024) };
-    let offsets = |p: &StreamPlan| p.requests().map(|r| r.offset / 1024 - 4).collect::<Vec<_>>();
-    assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 15, 0, 1], "so many bytes, wherever the zones end");
+    let mut p = plan(
+        Access::only(Op::Read, false),
+        1024,
+        16 * 1024,
+        Some(9 * 1024),
+    );
+    p.zones = Zones::Strided {
+        range: Bytes(4096),
+        size: Bytes(2048),
+        skip: Bytes(1024),
+    };
+    let offsets = |p: &StreamPlan| {
+        p.requests()
+            .map(|r| r.offset / 1024 - 4)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        offsets(&p),
+        [0, 1, 5, 6, 10, 11, 15, 0, 1],
+        "so many bytes, wherever the zones end"
+    );
     (p.limit_bytes, p.pass_end) = (Some(16 * 1024), PassEnd::Stop);
-    assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 15], "all there is ends with the last zone, whole or not");
+    assert_eq!(
+        offsets(&p),
+        [0, 1, 5, 6, 10, 11, 15],
+        "all there is ends with the last zone, whole or not"
+    );
     (p.limit_bytes, p.pass_bytes, p.loops) = (Some(32 * 1024), Some(16 * 1024), 2);
-    assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 15, 0, 1, 5, 6, 10, 11, 15], "two loops");
+    assert_eq!(
+        offsets(&p),
+        [0, 1, 5, 6, 10, 11, 15, 0, 1, 5, 6, 10, 11, 15],
+        "two loops"
+    );
     (p.regions[0].len, p.limit_bytes, p.pass_bytes, p.loops) = (15 * 1024, Some(9 * 1024), None, 1);
-    assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 0, 1, 5], "no zone begins where the file ends");
+    assert_eq!(
+        offsets(&p),
+        [0, 1, 5, 6, 10, 11, 0, 1, 5],
+        "no zone begins where the file ends"
+    );
     p.regions[0].len = 16 * 1024;
     p.access.random = true;
-    p.zones = Zones::Strided { range: Bytes(4096), size: Bytes(4096), skip: Bytes(4096) };
+    p.zones = Zones::Strided {
+        range: Bytes(4096),
+        size: Bytes(4096),
+        skip: Bytes(4096),
+    };
     p.limit_bytes = Some(16 * 1024);
     for (zone, drawn) in offsets(&p).chunks(4).enumerate() {
         let seen: HashSet<u64> = drawn.iter().copied().collect();
@@ -224,44 +349,88 @@ fn zones_are_walked_one_after_another() {
 #[test]
 fn a_steered_stream_does_what_is_due() {
     let mut stream = plan(Access::mixed(50, true), 1024, 1 << 20, None).requests();
-    let ops: Vec<Op> = (0..20).filter_map(|_| stream.next_steered(|_| Op::Write)).map(|r| r.op).collect();
+    let ops: Vec<Op> = (0..20)
+        .filter_map(|_| stream.next_steered(|_| Op::Write))
+        .map(|r| r.op)
+        .collect();
     assert_eq!(ops, [Op::Write; 20]);
 }
 
 #[test]
 fn what_is_put_in_front_comes_first() {
-    let mut stream = plan(Access::only(Op::Write, false), 1024, 1 << 20, Some(3 * 1024)).requests();
-    let read = |offset| IoRequest { op: Op::Read, region: 0, offset, len: 1024 };
+    let mut stream = plan(
+        Access::only(Op::Write, false),
+        1024,
+        1 << 20,
+        Some(3 * 1024),
+    )
+    .requests();
+    let read = |offset| IoRequest {
+        op: Op::Read,
+        region: 0,
+        offset,
+        len: 1024,
+    };
     assert_eq!(stream.next().map(|r| r.offset), Some(4096));
     stream.put_in_front(vec![read(1), read(2)]);
     assert_eq!(stream.bytes_left(), 4 * 1024);
     assert_eq!(stream.next(), Some(read(1)));
     stream.put_in_front(vec![read(3)]);
     let rest: Vec<(Op, u64)> = stream.map(|r| (r.op, r.offset)).collect();
-    assert_eq!(rest, [(Op::Read, 2), (Op::Read, 3), (Op::Write, 5120), (Op::Write, 6144)]);
-    assert_eq!(RequestStream::listed(vec![read(7)]).collect::<Vec<_>>(), [read(7)]);
+    assert_eq!(
+        rest,
+        [
+            (Op::Read, 2),
+            (Op::Read, 3),
+            (Op::Write, 5120),
+            (Op::Write, 6144)
+        ]
+    );
+    assert_eq!(
+        RequestStream::listed(vec![read(7)]).collect::<Vec<_>>(),
+        [read(7)]
+    );
 }
 
 #[test]
 fn trim_comes_before_its_write() {
     let mut access = Access::only(Op::Write, false);
     access.trim_before_write = true;
-    let ops: Vec<(Op, u64)> = plan(access, 1024, 1 << 20, Some(2048)).requests().map(|r| (r.op, r.offset)).collect();
-    assert_eq!(ops, [(Op::Trim, 4096), (Op::Write, 4096), (Op::Trim, 5120), (Op::Write, 5120)]);
+    let ops: Vec<(Op, u64)> = plan(access, 1024, 1 << 20, Some(2048))
+        .requests()
+        .map(|r| (r.op, r.offset))
+        .collect();
+    assert_eq!(
+        ops,
+        [
+            (Op::Trim, 4096),
+            (Op::Write, 4096),
+            (Op::Trim, 5120),
+            (Op::Write, 5120)
+        ]
+    );
 }
 
 #[test]
 fn skewed_jobs_prefer_few_blocks() {
-    for (distribution, most) in
-        [(Distribution::Zipf(1.2), 0.4), (Distribution::Pareto(0.2), 0.5), (Distribution::Uniform, 1.0)]
-    {
+    for (distribution, most) in [
+        (Distribution::Zipf(1.2), 0.4),
+        (Distribution::Pareto(0.2), 0.5),
+        (Distribution::Uniform, 1.0),
+    ] {
         let mut access = Access::only(Op::Read, true);
         access.every_block_once = false;
         access.distribution = distribution.clone();
         let n = 20_000;
-        let seen: HashSet<u64> = plan(access, 4096, 4096 * n, Some(4096 * n)).requests().map(|r| r.offset).collect();
+        let seen: HashSet<u64> = plan(access, 4096, 4096 * n, Some(4096 * n))
+            .requests()
+            .map(|r| r.offset)
+            .collect();
         let share = seen.len() as f64 / n as f64;
-        assert!(share < most, "{distribution:?} touched {share} of the blocks");
+        assert!(
+            share < most,
+            "{distribution:?} touched {share} of the blocks"
+        );
     }
 }
 

@@ -24,9 +24,21 @@ pub(super) struct Turns {
 impl Turns {
     /// So many files; at least one.
     pub(super) fn new(rules: &FileTurns, files: usize) -> Turns {
-        let FileTurns { order, run_length, open_files } = rules;
+        let FileTurns {
+            order,
+            run_length,
+            open_files,
+        } = rules;
         // The first file is the favourite, whatever the seed.
-        let skew = |distribution| Some(Skew::new(&distribution, Some(0.0), files as u64, 1, &mut Rng::new(0)));
+        let skew = |distribution| {
+            Some(Skew::new(
+                &distribution,
+                Some(0.0),
+                files as u64,
+                1,
+                &mut Rng::new(0),
+            ))
+        };
         let (draws, most_open) = match order {
             FileOrder::RoundRobin => (None, files),
             FileOrder::Sequential => (None, 1),
@@ -35,7 +47,9 @@ impl Turns {
             FileOrder::Pareto(power) => (skew(Distribution::Pareto(*power)), files),
             FileOrder::Normal(percent) => (skew(Distribution::Normal(*percent)), files),
         };
-        let most_open = open_files.map_or(most_open, |most| most_open.min(most as usize)).max(1);
+        let most_open = open_files
+            .map_or(most_open, |most| most_open.min(most as usize))
+            .max(1);
         let mut turns = Turns {
             draws,
             run_length: (*run_length).max(1),
@@ -79,7 +93,11 @@ impl Turns {
         if self.unopened < self.files {
             self.open[place] = self.unopened;
             self.unopened += 1;
-            self.left_of_run = self.left_of_run.min(if place == self.turn { self.run_length } else { u32::MAX });
+            self.left_of_run = self.left_of_run.min(if place == self.turn {
+                self.run_length
+            } else {
+                u32::MAX
+            });
         } else {
             self.take_out(place);
         }
@@ -92,7 +110,10 @@ impl Turns {
         if place < self.turn {
             self.turn -= 1;
         } else if place == self.turn {
-            (self.turn, self.left_of_run) = (place.checked_rem(self.open.len()).unwrap_or(0), self.run_length);
+            (self.turn, self.left_of_run) = (
+                place.checked_rem(self.open.len()).unwrap_or(0),
+                self.run_length,
+            );
         }
     }
 }
@@ -117,21 +138,42 @@ mod tests {
     }
 
     fn rules(order: FileOrder, run_length: u32, open_files: Option<u32>) -> FileTurns {
-        FileTurns { order, run_length, open_files }
+        FileTurns {
+            order,
+            run_length,
+            open_files,
+        }
     }
 
     #[test]
     fn files_take_turns_until_each_is_done() {
         use FileOrder::{RoundRobin, Sequential};
-        assert_eq!(order(rules(RoundRobin, 1, None), &[2, 3, 1], 12), "012011012011");
-        assert_eq!(order(rules(RoundRobin, 2, None), &[4, 3, 2], 9), "001122001");
-        assert_eq!(order(rules(Sequential, 1, None), &[2, 3, 1], 12), "001112001112");
-        assert_eq!(order(rules(RoundRobin, 1, Some(2)), &[2, 2, 2, 1], 7), "0101232");
+        assert_eq!(
+            order(rules(RoundRobin, 1, None), &[2, 3, 1], 12),
+            "012011012011"
+        );
+        assert_eq!(
+            order(rules(RoundRobin, 2, None), &[4, 3, 2], 9),
+            "001122001"
+        );
+        assert_eq!(
+            order(rules(Sequential, 1, None), &[2, 3, 1], 12),
+            "001112001112"
+        );
+        assert_eq!(
+            order(rules(RoundRobin, 1, Some(2)), &[2, 2, 2, 1], 7),
+            "0101232"
+        );
     }
 
     #[test]
     fn drawn_files_are_all_used_up_in_a_pass() {
-        for drawn in [FileOrder::Random, FileOrder::Zipf(1.2), FileOrder::Pareto(0.2), FileOrder::Normal(20.0)] {
+        for drawn in [
+            FileOrder::Random,
+            FileOrder::Zipf(1.2),
+            FileOrder::Pareto(0.2),
+            FileOrder::Normal(20.0),
+        ] {
             let order = order(rules(drawn, 1, None), &[20; 5], 100);
             for file in "01234".chars() {
                 assert_eq!(order.matches(file).count(), 20, "{drawn:?}: {order}");

@@ -14,25 +14,34 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
     let Some(card) = view.of.cards.get(place) else {
         return Vec::new();
     };
-    let mut blocks = vec![DocumentBlock::Page(view.name(place).to_owned()), facts_of(card)];
+    let mut blocks = vec![
+        DocumentBlock::Page(view.name(place).to_owned()),
+        facts_of(card),
+    ];
     for layer in &card.layers {
         blocks.push(DocumentBlock::Title(format!("Results, {}", layer.layer)));
         let table = results::table(&layer.summary, with_interval).without_empty_columns();
         blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
-        let said = layer
-            .summary
-            .phases
-            .iter()
-            .filter_map(|phase| Some((crate::naming::phase(&layer.summary, phase), facts::sustained(phase)?)));
+        let said = layer.summary.phases.iter().filter_map(|phase| {
+            Some((
+                crate::naming::phase(&layer.summary, phase),
+                facts::sustained(phase)?,
+            ))
+        });
         blocks.push(DocumentBlock::Facts(said.collect()));
     }
     if !card.claims.is_empty() {
         blocks.push(DocumentBlock::Title("Promised and measured".to_owned()));
-        blocks
-            .push(DocumentBlock::Table(TableStyle::Words, findings::table("Promise", &findings::claims(&card.claims))));
+        blocks.push(DocumentBlock::Table(
+            TableStyle::Words,
+            findings::table("Promise", &findings::claims(&card.claims)),
+        ));
     }
     if !card.costs.is_empty() {
-        blocks.push(DocumentBlock::Title(format!("Against {}", view.of.reference_layer)));
+        blocks.push(DocumentBlock::Title(format!(
+            "Against {}",
+            view.of.reference_layer
+        )));
         blocks.push(DocumentBlock::Table(TableStyle::Numbers, costs(card)));
     }
     for layer in &card.layers {
@@ -42,14 +51,26 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
         blocks.extend(over_the_runs(layer));
     }
     for layer in &card.layers {
-        blocks.push(DocumentBlock::Fold(format!("Circumstances, {}", layer.layer), circumstances(layer)));
+        blocks.push(DocumentBlock::Fold(
+            format!("Circumstances, {}", layer.layer),
+            circumstances(layer),
+        ));
     }
     blocks
 }
 
 fn pairs(rows: Vec<(String, String)>) -> DocumentBlock {
-    let rows = rows.into_iter().map(|(name, value)| vec![name, value]).collect();
-    DocumentBlock::Table(TableStyle::Pairs, DataTable { head: vec![String::new(), String::new()], rows })
+    let rows = rows
+        .into_iter()
+        .map(|(name, value)| vec![name, value])
+        .collect();
+    DocumentBlock::Table(
+        TableStyle::Pairs,
+        DataTable {
+            head: vec![String::new(), String::new()],
+            rows,
+        },
+    )
 }
 
 fn facts_of(card: &CardSummary) -> DocumentBlock {
@@ -61,13 +82,19 @@ fn facts_of(card: &CardSummary) -> DocumentBlock {
         let printed: Vec<String> = card.printed.iter().map(ToString::to_string).collect();
         rows.push(("Printed on it".to_owned(), printed.join(", ")));
     }
-    rows.extend(card.facts.iter().map(|(name, value)| (capital(name), value.clone())));
+    rows.extend(
+        card.facts
+            .iter()
+            .map(|(name, value)| (capital(name), value.clone())),
+    );
     pairs(rows)
 }
 
 fn capital(name: &str) -> String {
     let mut chars = name.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+    chars.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
 }
 
 /// What is left of each workload, with the interval and the verdict, and what the device did for it.
@@ -75,25 +102,45 @@ fn costs(card: &CardSummary) -> DataTable {
     let number = |value: Option<f64>| value.map_or_else(String::new, crate::number::significant);
     let rows = card.costs.iter().map(|cost| {
         vec![
-            format!("{}, {}", text::plain(&cost.layer), text::plain(&cost.comparison.quantity)),
+            format!(
+                "{}, {}",
+                text::plain(&cost.layer),
+                text::plain(&cost.comparison.quantity)
+            ),
             compare::ratio(&cost.comparison),
             compare::verdict(&cost.comparison),
             number(cost.amplification_raw),
             number(cost.amplification_layer),
         ]
     });
-    let head = ["Layer and figure", "Ratio [95 %]", "Verdict", "Amplification before", "Amplification through it"];
-    DataTable { head: head.map(str::to_owned).to_vec(), rows: rows.collect() }.without_empty_columns()
+    let head = [
+        "Layer and figure",
+        "Ratio [95 %]",
+        "Verdict",
+        "Amplification before",
+        "Amplification through it",
+    ];
+    DataTable {
+        head: head.map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+    }
+    .without_empty_columns()
 }
 
 fn uses(layer: &LayerSummary) -> Vec<DocumentBlock> {
     let judged: Vec<Advice> = layer.advice.clone();
-    let found = findings::uses(&RunFindings { advice: judged, ..RunFindings::default() });
+    let found = findings::uses(&RunFindings {
+        advice: judged,
+        ..RunFindings::default()
+    });
     if found.is_empty() {
         return Vec::new();
     }
     let title = DocumentBlock::Title(format!("What it is good for, {}", layer.layer));
-    vec![title, DocumentBlock::Table(TableStyle::Words, findings::table("Use", &found))]
+    vec![
+        title,
+        DocumentBlock::Table(TableStyle::Words, findings::table("Use", &found)),
+    ]
 }
 
 /// How the runs differ, and how to read that.
@@ -107,17 +154,32 @@ fn over_the_runs(layer: &LayerSummary) -> Option<DocumentBlock> {
         DocumentBlock::Quiet(format!("{how} {}", crate::number::INTERVALS)),
         DocumentBlock::Table(TableStyle::Numbers, table),
     ];
-    Some(DocumentBlock::Fold(format!("How the runs differ, {}", layer.layer), blocks))
+    Some(DocumentBlock::Fold(
+        format!("How the runs differ, {}", layer.layer),
+        blocks,
+    ))
 }
 
 fn circumstances(layer: &LayerSummary) -> Vec<DocumentBlock> {
     let lines = facts::circumstances(&layer.summary);
-    let mut rows: Vec<(String, String)> = lines.into_iter().map(|line| (line.name.to_owned(), line.value)).collect();
-    rows.extend(layer.prepared.iter().map(|step| ("Done before".to_owned(), prepared(step))));
+    let mut rows: Vec<(String, String)> = lines
+        .into_iter()
+        .map(|line| (line.name.to_owned(), line.value))
+        .collect();
+    rows.extend(
+        layer
+            .prepared
+            .iter()
+            .map(|step| ("Done before".to_owned(), prepared(step))),
+    );
     vec![pairs(rows)]
 }
 
 /// `filled with 0xff, in 12 min 30 s`.
 fn prepared(step: &PreparedStep) -> String {
-    if step.elapsed.0 == 0 { step.what.clone() } else { format!("{}, in {}", step.what, facts::long(step.elapsed)) }
+    if step.elapsed.0 == 0 {
+        step.what.clone()
+    } else {
+        format!("{}, in {}", step.what, facts::long(step.elapsed))
+    }
 }

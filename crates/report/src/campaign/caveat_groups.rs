@@ -15,7 +15,13 @@ impl Alike {
     /// One sentence.
     pub(super) fn of(sentence: &str) -> Alike {
         let (words, figures) = parts(sentence);
-        Alike { words, figures: figures.into_iter().map(|figure| (figure.clone(), figure)).collect() }
+        Alike {
+            words,
+            figures: figures
+                .into_iter()
+                .map(|figure| (figure.clone(), figure))
+                .collect(),
+        }
     }
 
     /// Takes a sentence in if it has the same words; says whether it did.
@@ -83,16 +89,30 @@ mod tests {
         assert!(load.takes("the load of the host was 98 % of a processor as the run began"));
         assert!(load.takes("the load of the host was 200 % of a processor as the run began"));
         assert!(!load.takes("the load of the host was not known"));
-        assert_eq!(load.to_string(), "the load of the host was 98 to 200 % of a processor as the run began");
+        assert_eq!(
+            load.to_string(),
+            "the load of the host was 98 to 200 % of a processor as the run began"
+        );
         let mut few = Alike::of("seq-read: 113 I/Os are too few for the 99th percentile");
         assert!(few.takes("seq-read: 113 I/Os are too few for the 99th percentile"));
         assert!(!few.takes("seq-write: 113 I/Os are too few for the 99th percentile"));
-        assert_eq!(few.to_string(), "seq-read: 113 I/Os are too few for the 99th percentile");
+        assert_eq!(
+            few.to_string(),
+            "seq-read: 113 I/Os are too few for the 99th percentile"
+        );
     }
 
     #[test]
     fn any_sentence_is_told_as_it_was() {
-        for sentence in ["", " ", "7", "1 2  3", "a 1.5 b", "inf nan 1e5 0x7", "ends in 9"] {
+        for sentence in [
+            "",
+            " ",
+            "7",
+            "1 2  3",
+            "a 1.5 b",
+            "inf nan 1e5 0x7",
+            "ends in 9",
+        ] {
             assert_eq!(Alike::of(sentence).to_string(), sentence);
         }
     }

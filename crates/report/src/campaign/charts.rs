@@ -15,8 +15,17 @@ const MOST_CARDS: usize = 12;
 
 /// All charts of a campaign in the order of reading.
 pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = view.works.iter().filter_map(|work| speed(view, work)).collect();
-    charts.extend(view.works.iter().filter(|work| work.op == Op::Write).filter_map(|work| amplification(view, work)));
+    let mut charts: Vec<Chart> = view
+        .works
+        .iter()
+        .filter_map(|work| speed(view, work))
+        .collect();
+    charts.extend(
+        view.works
+            .iter()
+            .filter(|work| work.op == Op::Write)
+            .filter_map(|work| amplification(view, work)),
+    );
     for work in &view.works {
         lines(view, work, &mut charts);
     }
@@ -28,11 +37,23 @@ pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
 
 /// Bars of a workload: a group a card, a bar a layer.
 fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
-    let title = if work.small { "I/Os per second" } else { "Bandwidth" };
+    let title = if work.small {
+        "I/Os per second"
+    } else {
+        "Bandwidth"
+    };
     let figure = |phase: &PhaseSummary| {
-        let (estimate, scale) = if work.small { (&phase.iops, 1.0) } else { (&phase.bandwidth, 1e6) };
+        let (estimate, scale) = if work.small {
+            (&phase.iops, 1.0)
+        } else {
+            (&phase.bandwidth, 1e6)
+        };
         let deviation = estimate.deviation.map(|d| d / scale);
-        Some(Bar { value: estimate.mean / scale, deviation, text: spread(work, phase).to_string() })
+        Some(Bar {
+            value: estimate.mean / scale,
+            deviation,
+            text: spread(work, phase).to_string(),
+        })
     };
     let wanted = BarChartSpec {
         name: format!("speed-{}", slug(&work.label)),
@@ -48,7 +69,11 @@ fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
     let figure = |phase: &PhaseSummary| {
         let estimate = phase.amplification.as_ref()?;
         let text = MeanText::of(estimate, 1.0).to_string();
-        Some(Bar { value: estimate.mean, deviation: estimate.deviation, text })
+        Some(Bar {
+            value: estimate.mean,
+            deviation: estimate.deviation,
+            text,
+        })
     };
     let wanted = BarChartSpec {
         name: format!("amplification-{}", slug(&work.label)),
@@ -88,30 +113,75 @@ fn bars(
     if groups.is_empty() {
         return None;
     }
-    let BarChartSpec { name, section, title, unit, note } = wanted;
+    let BarChartSpec {
+        name,
+        section,
+        title,
+        unit,
+        note,
+    } = wanted;
     let text = |bar: &Option<Bar>| bar.as_ref().map_or("–".to_owned(), |bar| bar.text.clone());
-    let rows =
-        groups.iter().map(|group| std::iter::once(group.label.clone()).chain(group.bars.iter().map(text)).collect());
-    let columns =
-        layers.iter().map(|layer| if layers.len() > 1 { format!("{layer}, {unit}") } else { unit.to_owned() });
-    let table = DataTable { head: std::iter::once("Card".to_owned()).chain(columns).collect(), rows: rows.collect() };
-    let series = layers.iter().map(|layer| crate::text::plain(layer)).collect();
-    let plot = Plot::Bars(Bars { unit: unit.to_owned(), series, groups });
-    Some(Chart { name, section, title, note: note.to_owned(), plot, table })
+    let rows = groups.iter().map(|group| {
+        std::iter::once(group.label.clone())
+            .chain(group.bars.iter().map(text))
+            .collect()
+    });
+    let columns = layers.iter().map(|layer| {
+        if layers.len() > 1 {
+            format!("{layer}, {unit}")
+        } else {
+            unit.to_owned()
+        }
+    });
+    let table = DataTable {
+        head: std::iter::once("Card".to_owned()).chain(columns).collect(),
+        rows: rows.collect(),
+    };
+    let series = layers
+        .iter()
+        .map(|layer| crate::text::plain(layer))
+        .collect();
+    let plot = Plot::Bars(Bars {
+        unit: unit.to_owned(),
+        series,
+        groups,
+    });
+    Some(Chart {
+        name,
+        section,
+        title,
+        note: note.to_owned(),
+        plot,
+        table,
+    })
 }
 
 /// Latency and bandwidth over time of a workload: the cards side by side, or of a single card its layers.
 fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
     let names = &view.names;
     if names.len() == 1 {
-        let layers: Vec<String> = view.layers.iter().map(|layer| crate::text::plain(layer)).collect();
-        let cells: Vec<_> = view.layers.iter().map(|layer| view.cell(0, layer, work)).collect();
+        let layers: Vec<String> = view
+            .layers
+            .iter()
+            .map(|layer| crate::text::plain(layer))
+            .collect();
+        let cells: Vec<_> = view
+            .layers
+            .iter()
+            .map(|layer| view.cell(0, layer, work))
+            .collect();
         return sides(&layers, &cells, &work.label, charts);
     }
     for layer in &view.layers {
-        let label = if view.layers.len() > 1 { format!("{}, {layer}", work.label) } else { work.label.clone() };
+        let label = if view.layers.len() > 1 {
+            format!("{}, {layer}", work.label)
+        } else {
+            work.label.clone()
+        };
         let cells = view.cells(layer, work);
-        let measured: Vec<usize> = (0..cells.len()).filter(|&card| cells[card].is_some()).collect();
+        let measured: Vec<usize> = (0..cells.len())
+            .filter(|&card| cells[card].is_some())
+            .collect();
         let drawn = evenly(&measured, MOST_CARDS);
         let names: Vec<String> = drawn.iter().map(|&card| names[card].clone()).collect();
         let cells: Vec<_> = drawn.iter().map(|&card| cells[card]).collect();
@@ -119,7 +189,9 @@ fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
         sides(&names, &cells, &label, charts);
         if drawn.len() < measured.len() {
             let note = format!(" {} of {} cards are drawn.", drawn.len(), measured.len());
-            charts[before..].iter_mut().for_each(|chart| chart.note.push_str(&note));
+            charts[before..]
+                .iter_mut()
+                .for_each(|chart| chart.note.push_str(&note));
         }
     }
 }
@@ -132,38 +204,76 @@ fn sides(names: &[String], cells: &[Option<&PhaseSummary>], label: &str, charts:
 /// At most so many of them, from the first to the last.
 fn evenly(all: &[usize], most: usize) -> Vec<usize> {
     let wanted = all.len().min(most);
-    (0..wanted).map(|nth| all[nth * (all.len() - 1) / (wanted - 1).max(1)]).collect()
+    (0..wanted)
+        .map(|nth| all[nth * (all.len() - 1) / (wanted - 1).max(1)])
+        .collect()
 }
 
 /// Speed along each card, where it was written over as a whole.
 fn map(view: &View<'_>) -> Option<Chart> {
     let stretches = |card: usize| {
         let layers = &view.of.cards.get(card)?.layers;
-        let step = layers.iter().flat_map(|layer| &layer.prepared).find(|step| step.speed.len() > 1)?;
+        let step = layers
+            .iter()
+            .flat_map(|layer| &layer.prepared)
+            .find(|step| step.speed.len() > 1)?;
         Some((view.name(card).to_owned(), points(&step.speed)))
     };
-    let all: Vec<usize> = (0..view.names.len()).filter(|&card| stretches(card).is_some()).collect();
-    let (names, lines): (Vec<String>, Vec<_>) = evenly(&all, MOST_CARDS).into_iter().filter_map(stretches).unzip();
+    let all: Vec<usize> = (0..view.names.len())
+        .filter(|&card| stretches(card).is_some())
+        .collect();
+    let (names, lines): (Vec<String>, Vec<_>) = evenly(&all, MOST_CARDS)
+        .into_iter()
+        .filter_map(stretches)
+        .unzip();
     if names.is_empty() {
         return None;
     }
     let table = along_table(&names, &lines);
-    let lines = lines.into_iter().enumerate().map(|(series, points)| TimelineLine { series, points }).collect();
+    let lines = lines
+        .into_iter()
+        .enumerate()
+        .map(|(series, points)| TimelineLine { series, points })
+        .collect();
     let mut note = "Speed while the whole device was written before the runs, by place.".to_owned();
     if names.len() < all.len() {
-        note.push_str(&format!(" {} of {} cards are drawn.", names.len(), all.len()));
+        note.push_str(&format!(
+            " {} of {} cards are drawn.",
+            names.len(),
+            all.len()
+        ));
     }
     let axis = "GiB from the start of the device".to_owned();
     let (unit, marks, bands) = ("MB/s".to_owned(), Vec::new(), Vec::new());
-    let plot = Plot::Timeline(Timeline { unit, axis, series: names, lines, marks, until: None, bands });
+    let plot = Plot::Timeline(Timeline {
+        unit,
+        axis,
+        series: names,
+        lines,
+        marks,
+        until: None,
+        bands,
+    });
     let title = "Speed along the device".to_owned();
-    Some(Chart { name: "speed-map".to_owned(), section: Section::Map, title, note, plot, table })
+    Some(Chart {
+        name: "speed-map".to_owned(),
+        section: Section::Map,
+        title,
+        note,
+        plot,
+        table,
+    })
 }
 
 /// GiB of the middle of each stretch, and MB/s.
 fn points(speed: &[DeviceSegment]) -> Vec<(f64, f64)> {
-    let place = |stretch: &DeviceSegment| (stretch.offset.0 as f64 + stretch.len.0 as f64 / 2.0) / (1u64 << 30) as f64;
-    speed.iter().filter_map(|stretch| Some((place(stretch), stretch.rate()?.0 / 1e6))).collect()
+    let place = |stretch: &DeviceSegment| {
+        (stretch.offset.0 as f64 + stretch.len.0 as f64 / 2.0) / (1u64 << 30) as f64
+    };
+    speed
+        .iter()
+        .filter_map(|stretch| Some((place(stretch), stretch.rate()?.0 / 1e6)))
+        .collect()
 }
 
 fn along_table(names: &[String], lines: &[Vec<(f64, f64)>]) -> DataTable {
@@ -172,8 +282,20 @@ fn along_table(names: &[String], lines: &[Vec<(f64, f64)>]) -> DataTable {
         let figure = |found: Option<f64>| found.map_or("–".to_owned(), number::significant);
         let mean = (!points.is_empty()).then(|| speeds().sum::<f64>() / points.len() as f64);
         let extremes = [speeds().reduce(f64::min), mean, speeds().reduce(f64::max)];
-        std::iter::once(name.clone()).chain(extremes.map(figure)).collect()
+        std::iter::once(name.clone())
+            .chain(extremes.map(figure))
+            .collect()
     });
-    let head = ["Card", "Slowest, MB/s", "Mean of the places, MB/s", "Fastest, MB/s"].map(str::to_owned).to_vec();
-    DataTable { head, rows: rows.collect() }
+    let head = [
+        "Card",
+        "Slowest, MB/s",
+        "Mean of the places, MB/s",
+        "Fastest, MB/s",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    DataTable {
+        head,
+        rows: rows.collect(),
+    }
 }

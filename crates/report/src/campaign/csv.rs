@@ -36,6 +36,13 @@ fn text(line: CampaignCsvRow) -> String {
     let [campaign, host, card, layer, phase, figure, against] =
         [campaign, host, card, layer, phase, figure, against].map(|text| quoted(&text));
     let run = run.map_or_else(String::new, |run| run.to_string());
-    let of = [&campaign, &host, &card, &layer, &phase, op, &figure, unit, &run].join(",");
-    format!("{of},{},{against},{p_adjusted},{verdict},{},{letters}\r\n", cells(&row), row.caveats)
+    let of = [
+        &campaign, &host, &card, &layer, &phase, op, &figure, unit, &run,
+    ]
+    .join(",");
+    format!(
+        "{of},{},{against},{p_adjusted},{verdict},{},{letters}\r\n",
+        cells(&row),
+        row.caveats
+    )
 }

@@ -40,8 +40,16 @@ pub(super) fn lines(view: &View<'_>) -> Vec<CampaignCsvRow> {
     pairs(view, &mut all);
     for (layer, limit) in &view.of.limits {
         let figure = |card: u32| {
-            let (figure, verdict) = ("limit".to_owned(), findings::limit_word(limit.limit).to_owned());
-            CampaignCsvRow { op: limit.op.name(), figure, verdict, ..lead(view, card as usize, layer) }
+            let (figure, verdict) = (
+                "limit".to_owned(),
+                findings::limit_word(limit.limit).to_owned(),
+            );
+            CampaignCsvRow {
+                op: limit.op.name(),
+                figure,
+                verdict,
+                ..lead(view, card as usize, layer)
+            }
         };
         all.extend(limit.members.iter().map(|&card| figure(card)));
     }
@@ -50,7 +58,11 @@ pub(super) fn lines(view: &View<'_>) -> Vec<CampaignCsvRow> {
 
 /// Campaign, host, card and layer.
 fn lead(view: &View<'_>, card: usize, layer: &str) -> CampaignCsvRow {
-    let host = view.of.cards.get(card).map_or("", |card| card.host.as_str());
+    let host = view
+        .of
+        .cards
+        .get(card)
+        .map_or("", |card| card.host.as_str());
     CampaignCsvRow {
         campaign: view.of.id.clone(),
         host: host.to_owned(),
@@ -66,16 +78,30 @@ fn points(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
         for phase in &layer.summary.phases {
             let line = |figure: String, unit, row| {
                 let lead = lead(view, card, &layer.layer);
-                CampaignCsvRow { phase: phase.phase.clone(), op: phase.op.name(), figure, unit, row, ..lead }
+                CampaignCsvRow {
+                    phase: phase.phase.clone(),
+                    op: phase.op.name(),
+                    figure,
+                    unit,
+                    row,
+                    ..lead
+                }
             };
             let of_all = figures(phase).into_iter().chain(spread::figures(phase));
             all.extend(of_all.map(|(figure, unit, row)| line(figure, unit, row)));
-            for (figure, unit, scale, values) in
-                [("bandwidth", "MB/s", 1e6, &phase.bandwidth.values), ("iops", "1/s", 1.0, &phase.iops.values)]
-            {
+            for (figure, unit, scale, values) in [
+                ("bandwidth", "MB/s", 1e6, &phase.bandwidth.values),
+                ("iops", "1/s", 1.0, &phase.iops.values),
+            ] {
                 all.extend((1..).zip(values).map(|(run, value)| {
-                    let row = CsvStats { value: number::exact(value / scale, 6), ..CsvStats::default() };
-                    CampaignCsvRow { run: Some(run), ..line(figure.to_owned(), unit, row) }
+                    let row = CsvStats {
+                        value: number::exact(value / scale, 6),
+                        ..CsvStats::default()
+                    };
+                    CampaignCsvRow {
+                        run: Some(run),
+                        ..line(figure.to_owned(), unit, row)
+                    }
                 }));
             }
         }
@@ -85,7 +111,11 @@ fn points(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
 fn costs(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
     for cost in view.of.cards.get(card).iter().flat_map(|card| &card.costs) {
         let against = view.of.reference_layer.clone();
-        let line = CampaignCsvRow { phase: cost.phase.clone(), op: cost.op.name(), ..lead(view, card, &cost.layer) };
+        let line = CampaignCsvRow {
+            phase: cost.phase.clone(),
+            op: cost.op.name(),
+            ..lead(view, card, &cost.layer)
+        };
         all.push(compared(line, "ratio_to_layer", &cost.comparison, against));
     }
 }
@@ -98,12 +128,23 @@ fn verdicts(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
     all.extend(of.claims.iter().map(|check| {
         let figure = format!("claim_{}", snake(&check.claim.to_string()));
         let verdict = snake(findings::claim_verdict(check.verdict).1);
-        CampaignCsvRow { figure, verdict, ..lead(view, card, "") }
+        CampaignCsvRow {
+            figure,
+            verdict,
+            ..lead(view, card, "")
+        }
     }));
     for layer in &of.layers {
         all.extend(layer.advice.iter().map(|advice| {
-            let (figure, verdict) = (format!("advice_{}", advice.id), findings::word(advice.fitness).to_owned());
-            CampaignCsvRow { figure, verdict, ..lead(view, card, &layer.layer) }
+            let (figure, verdict) = (
+                format!("advice_{}", advice.id),
+                findings::word(advice.fitness).to_owned(),
+            );
+            CampaignCsvRow {
+                figure,
+                verdict,
+                ..lead(view, card, &layer.layer)
+            }
         }));
     }
 }
@@ -111,15 +152,40 @@ fn verdicts(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
 /// Every pair of cards of every ranking.
 fn pairs(view: &View<'_>, all: &mut Vec<CampaignCsvRow>) {
     for ranking in &view.of.rankings {
-        all.extend(ranking.places.iter().filter(|_| ranking.places.len() > 1).map(|place| {
-            let lead = lead(view, place.card as usize, &ranking.layer);
-            let row = CsvStats { value: place.rank.to_string(), ..CsvStats::default() };
-            let (phase, figure, letters) = (ranking.phase.clone(), "place".to_owned(), place.letters.clone());
-            CampaignCsvRow { phase, op: ranking.op.name(), figure, unit: "1", row, letters, ..lead }
-        }));
+        all.extend(
+            ranking
+                .places
+                .iter()
+                .filter(|_| ranking.places.len() > 1)
+                .map(|place| {
+                    let lead = lead(view, place.card as usize, &ranking.layer);
+                    let row = CsvStats {
+                        value: place.rank.to_string(),
+                        ..CsvStats::default()
+                    };
+                    let (phase, figure, letters) = (
+                        ranking.phase.clone(),
+                        "place".to_owned(),
+                        place.letters.clone(),
+                    );
+                    CampaignCsvRow {
+                        phase,
+                        op: ranking.op.name(),
+                        figure,
+                        unit: "1",
+                        row,
+                        letters,
+                        ..lead
+                    }
+                }),
+        );
         for pair in &ranking.pairs {
             let lead = lead(view, pair.b as usize, &ranking.layer);
-            let line = CampaignCsvRow { phase: ranking.phase.clone(), op: ranking.op.name(), ..lead };
+            let line = CampaignCsvRow {
+                phase: ranking.phase.clone(),
+                op: ranking.op.name(),
+                ..lead
+            };
             let against = view.name(pair.a as usize).to_owned();
             all.push(compared(line, "ratio_to_card", &pair.comparison, against));
         }
@@ -127,14 +193,25 @@ fn pairs(view: &View<'_>, all: &mut Vec<CampaignCsvRow>) {
 }
 
 /// A line with what a comparison says.
-fn compared(line: CampaignCsvRow, figure: &str, of: &Comparison, against: String) -> CampaignCsvRow {
+fn compared(
+    line: CampaignCsvRow,
+    figure: &str,
+    of: &Comparison,
+    against: String,
+) -> CampaignCsvRow {
     let exact = |value: f64| number::exact(value, 6);
     let runs = of.a.values.len().min(of.b.values.len()) as u64;
     let row = CsvStats {
         n: (runs > 0).then_some(runs),
         value: exact(of.ratio),
-        ci95: of.ratio_ci95.map_or_else(Default::default, |(low, high)| (exact(low), exact(high))),
-        caveats: if of.ratio_ci95.is_some() { crate::csv::caveat_words(&of.interval_caveats) } else { String::new() },
+        ci95: of
+            .ratio_ci95
+            .map_or_else(Default::default, |(low, high)| (exact(low), exact(high))),
+        caveats: if of.ratio_ci95.is_some() {
+            crate::csv::caveat_words(&of.interval_caveats)
+        } else {
+            String::new()
+        },
         ..CsvStats::default()
     };
     CampaignCsvRow {
@@ -142,7 +219,9 @@ fn compared(line: CampaignCsvRow, figure: &str, of: &Comparison, against: String
         unit: "1",
         row,
         against,
-        p_adjusted: of.p_adjusted.map_or_else(String::new, |p| number::exact(p, 9)),
+        p_adjusted: of
+            .p_adjusted
+            .map_or_else(String::new, |p| number::exact(p, 9)),
         verdict: verdict_word(of).to_owned(),
         ..line
     }

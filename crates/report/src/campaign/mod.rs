@@ -60,8 +60,9 @@ fn document(view: &View<'_>) -> Document {
         DocumentBlock::Menu,
     ];
     if view.of.cards.is_empty() {
-        blocks =
-            vec![DocumentBlock::Text("There is nothing to report: no run of this campaign counts yet.".to_owned())];
+        blocks = vec![DocumentBlock::Text(
+            "There is nothing to report: no run of this campaign counts yet.".to_owned(),
+        )];
     }
     blocks.extend(advice(view));
     blocks.extend(caveats(view));
@@ -75,7 +76,11 @@ fn document(view: &View<'_>) -> Document {
     }
     blocks.extend(method(view));
     blocks.extend(failures(view));
-    Document { title: view.of.name.clone(), under: under(view), blocks }
+    Document {
+        title: view.of.name.clone(),
+        under: under(view),
+        blocks,
+    }
 }
 
 /// `6 cards`, `1 layer`.
@@ -92,11 +97,20 @@ fn under(view: &View<'_>) -> Vec<String> {
         counted(view.layers.len(), "layer"),
         counted(view.works.len(), "workload"),
     ];
-    let stated: u64 = view.everything().iter().flat_map(|(_, layer)| &layer.summary.phases).map(stated_runs).sum();
+    let stated: u64 = view
+        .everything()
+        .iter()
+        .flat_map(|(_, layer)| &layer.summary.phases)
+        .map(stated_runs)
+        .sum();
     match (of.runs, of.planned) {
         (0, _) if stated > 0 => {}
         (runs, Some(planned)) if runs != planned => {
-            line.push(format!("{} of {} runs", number::count(runs), number::count(planned)));
+            line.push(format!(
+                "{} of {} runs",
+                number::count(runs),
+                number::count(planned)
+            ));
         }
         (runs, _) => line.push(counted(runs as usize, "run")),
     }
@@ -104,30 +118,48 @@ fn under(view: &View<'_>) -> Vec<String> {
         line.push(counted(stated as usize, "published run"));
     }
     let everything = view.everything();
-    let begun = everything.iter().map(|(_, layer)| layer.summary.started_unix_ms).filter(|&ms| ms > 0);
+    let begun = everything
+        .iter()
+        .map(|(_, layer)| layer.summary.started_unix_ms)
+        .filter(|&ms| ms > 0);
     if let (Some(first), Some(last)) = (begun.clone().min(), begun.max()) {
         let (first, last) = (time::day(first), time::day(last));
-        line.push(if first == last { first } else { format!("{first} to {last}") });
+        line.push(if first == last {
+            first
+        } else {
+            format!("{first} to {last}")
+        });
     }
-    let origins: BTreeSet<&str> = everything.iter().map(|(_, layer)| layer.summary.origin.as_str()).collect();
+    let origins: BTreeSet<&str> = everything
+        .iter()
+        .map(|(_, layer)| layer.summary.origin.as_str())
+        .collect();
     line.extend(origins.into_iter().map(str::to_owned));
     let about = std::iter::once(of.about.clone()).filter(|about| !about.is_empty());
     about.chain([line.join(" · ")]).collect()
 }
 
 fn stated_runs(phase: &hakaru_model::finding::PhaseSummary) -> u64 {
-    if phase.bandwidth.values.is_empty() { phase.detail.stated_runs.map_or(0, u64::from) } else { 0 }
+    if phase.bandwidth.values.is_empty() {
+        phase.detail.stated_runs.map_or(0, u64::from)
+    } else {
+        0
+    }
 }
 
 /// What each card is good for, layer by layer.
 fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
-    let tables: Vec<(&String, DataTable)> =
-        view.layers.iter().filter_map(|layer| Some((layer, tables::uses(view, layer)?))).collect();
+    let tables: Vec<(&String, DataTable)> = view
+        .layers
+        .iter()
+        .filter_map(|layer| Some((layer, tables::uses(view, layer)?)))
+        .collect();
     let mut blocks = Vec::new();
     if !tables.is_empty() {
         blocks.push(DocumentBlock::Part("What each card is good for".to_owned()));
-        blocks
-            .push(DocumentBlock::Quiet("The figures behind each verdict stand in the section of the card.".to_owned()));
+        blocks.push(DocumentBlock::Quiet(
+            "The figures behind each verdict stand in the section of the card.".to_owned(),
+        ));
     }
     let several = tables.len() > 1;
     for (layer, table) in tables {
@@ -146,7 +178,10 @@ fn caveats(view: &View<'_>) -> Vec<DocumentBlock> {
     let mut all: Vec<(Alike, Vec<&str>)> = Vec::new();
     for (name, layer) in &everything {
         for caveat in facts::caveats(&layer.summary) {
-            match all.iter_mut().find_map(|(known, of)| known.takes(&caveat).then_some(of)) {
+            match all
+                .iter_mut()
+                .find_map(|(known, of)| known.takes(&caveat).then_some(of))
+            {
                 Some(of) if of.last() == Some(&name.as_str()) => {}
                 Some(of) => of.push(name),
                 None => all.push((Alike::of(&caveat), vec![name])),
@@ -158,14 +193,29 @@ fn caveats(view: &View<'_>) -> Vec<DocumentBlock> {
         n if n > NAMES => format!("{n} of {} cards and layers", everything.len()),
         _ => of.join("; "),
     };
-    let mut items: Vec<(String, String)> =
-        view.of.weaknesses.iter().map(|weakness| (String::new(), weakness.to_string())).collect();
-    items.extend(view.of.notes.iter().map(|note| (String::new(), note.clone())));
-    items.extend(all.iter().map(|(caveat, of)| (lead(of), caveat.to_string())));
+    let mut items: Vec<(String, String)> = view
+        .of
+        .weaknesses
+        .iter()
+        .map(|weakness| (String::new(), weakness.to_string()))
+        .collect();
+    items.extend(
+        view.of
+            .notes
+            .iter()
+            .map(|note| (String::new(), note.clone())),
+    );
+    items.extend(
+        all.iter()
+            .map(|(caveat, of)| (lead(of), caveat.to_string())),
+    );
     if items.is_empty() {
         return Vec::new();
     }
-    vec![DocumentBlock::Part("What limits these figures".to_owned()), DocumentBlock::Caveats(items)]
+    vec![
+        DocumentBlock::Part("What limits these figures".to_owned()),
+        DocumentBlock::Caveats(items),
+    ]
 }
 
 /// Means, deviations and what is left through layers: a table a workload.
@@ -174,7 +224,10 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
     for work in &view.works {
         let table = tables::results(view, work);
         if !table.rows.is_empty() {
-            blocks.extend([DocumentBlock::Title(work.label.clone()), DocumentBlock::Quiet(work.workload.clone())]);
+            blocks.extend([
+                DocumentBlock::Title(work.label.clone()),
+                DocumentBlock::Quiet(work.workload.clone()),
+            ]);
             blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
         }
     }
@@ -196,7 +249,14 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
         ));
         blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
     }
-    [vec![DocumentBlock::Part("Results".to_owned()), DocumentBlock::Quiet(how)], blocks].concat()
+    [
+        vec![
+            DocumentBlock::Part("Results".to_owned()),
+            DocumentBlock::Quiet(how),
+        ],
+        blocks,
+    ]
+    .concat()
 }
 
 /// More cards than these are compared with the reference only; the CSV has every pair.
@@ -209,9 +269,16 @@ fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
         let Some(table) = tables::differences(view, work) else {
             continue;
         };
-        blocks.extend([DocumentBlock::Title(work.label.clone()), DocumentBlock::Table(TableStyle::Numbers, table)]);
+        blocks.extend([
+            DocumentBlock::Title(work.label.clone()),
+            DocumentBlock::Table(TableStyle::Numbers, table),
+        ]);
         if view.names.len() <= EVERY_PAIR && view.names.len() > 2 {
-            blocks.extend(view.layers.iter().filter_map(|layer| every_pair(view, layer, work)));
+            blocks.extend(
+                view.layers
+                    .iter()
+                    .filter_map(|layer| every_pair(view, layer, work)),
+            );
         }
     }
     if blocks.is_empty() {
@@ -225,67 +292,121 @@ fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
         view.name(view.reference()),
         number::INTERVALS
     );
-    [vec![DocumentBlock::Part("How the cards differ".to_owned()), DocumentBlock::Quiet(how)], blocks].concat()
+    [
+        vec![
+            DocumentBlock::Part("How the cards differ".to_owned()),
+            DocumentBlock::Quiet(how),
+        ],
+        blocks,
+    ]
+    .concat()
 }
 
 fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<DocumentBlock> {
-    let ranking = view.ranking(layer, work).filter(|ranking| ranking.pairs.len() > 1)?;
+    let ranking = view
+        .ranking(layer, work)
+        .filter(|ranking| ranking.pairs.len() > 1)?;
     let row = |(pair, c): (String, &Comparison)| {
         vec![
             pair,
             crate::compare::ratio(c),
             crate::compare::verdict(c),
-            c.p_value_ranks.map_or_else(String::new, crate::compare::probability),
+            c.p_value_ranks
+                .map_or_else(String::new, crate::compare::probability),
             crate::compare::effect(c),
-            c.delta.map_or_else(String::new, |delta| format!("{delta:+.2}")),
+            c.delta
+                .map_or_else(String::new, |delta| format!("{delta:+.2}")),
         ]
     };
     let pairs = ranking.pairs.iter().map(|pair| {
-        let names = format!("{} against {}", view.name(pair.b as usize), view.name(pair.a as usize));
+        let names = format!(
+            "{} against {}",
+            view.name(pair.b as usize),
+            view.name(pair.a as usize)
+        );
         row((names, &pair.comparison))
     });
-    let head =
-        ["Pair", "Ratio [95 %]", "Verdict", "p by ranks (Mann-Whitney)", "Effect (Hedges’ g) [95 %]", "Cliff’s delta"]
-            .map(str::to_owned)
-            .to_vec();
-    let table = DataTable { head, rows: pairs.collect() }.without_empty_columns();
+    let head = [
+        "Pair",
+        "Ratio [95 %]",
+        "Verdict",
+        "p by ranks (Mann-Whitney)",
+        "Effect (Hedges’ g) [95 %]",
+        "Cliff’s delta",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let table = DataTable {
+        head,
+        rows: pairs.collect(),
+    }
+    .without_empty_columns();
     let about = if view.layers.len() > 1 {
         format!("Every pair, {}, {layer}", work.label)
     } else {
         format!("Every pair, {}", work.label)
     };
-    Some(DocumentBlock::Fold(about, vec![DocumentBlock::Table(TableStyle::Numbers, table)]))
+    Some(DocumentBlock::Fold(
+        about,
+        vec![DocumentBlock::Table(TableStyle::Numbers, table)],
+    ))
 }
 
 /// What is printed and claimed, beside what was measured.
 fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
-    let tables = [(TableStyle::Words, tables::printed(view)), (TableStyle::Words, tables::classes(view))];
-    let tables: Vec<DocumentBlock> =
-        tables.into_iter().filter_map(|(look, table)| Some(DocumentBlock::Table(look, table?))).collect();
+    let tables = [
+        (TableStyle::Words, tables::printed(view)),
+        (TableStyle::Words, tables::classes(view)),
+    ];
+    let tables: Vec<DocumentBlock> = tables
+        .into_iter()
+        .filter_map(|(look, table)| Some(DocumentBlock::Table(look, table?)))
+        .collect();
     if tables.is_empty() {
         return tables;
     }
     let how = "A promise is kept where the figures reach it and nothing flattered them, missed where they do not and \
                nothing held them back; else it is open, and the section of the card says why.";
-    [vec![DocumentBlock::Part("Promised and measured".to_owned()), DocumentBlock::Quiet(how.to_owned())], tables]
-        .concat()
+    [
+        vec![
+            DocumentBlock::Part("Promised and measured".to_owned()),
+            DocumentBlock::Quiet(how.to_owned()),
+        ],
+        tables,
+    ]
+    .concat()
 }
 
 /// Whether the host or the cards set the pace.
 fn pace(view: &View<'_>) -> Vec<DocumentBlock> {
     let mut conclusions = Vec::new();
     for layer in &view.layers {
-        let of_layer: Vec<_> = view.of.limits.iter().filter(|(of, _)| of == layer).map(|(_, l)| l.clone()).collect();
-        let lead = if view.layers.len() > 1 { format!("{}, ", crate::text::plain(layer)) } else { String::new() };
-        conclusions.extend(findings::limits_of(&of_layer, &view.names).into_iter().map(|mut found| {
-            found.about = format!("{lead}{}", found.about);
-            found
-        }));
+        let of_layer: Vec<_> = view
+            .of
+            .limits
+            .iter()
+            .filter(|(of, _)| of == layer)
+            .map(|(_, l)| l.clone())
+            .collect();
+        let lead = if view.layers.len() > 1 {
+            format!("{}, ", crate::text::plain(layer))
+        } else {
+            String::new()
+        };
+        conclusions.extend(findings::limits_of(&of_layer, &view.names).into_iter().map(
+            |mut found| {
+                found.about = format!("{lead}{}", found.about);
+                found
+            },
+        ));
     }
     if conclusions.is_empty() {
         return Vec::new();
     }
-    let table = DocumentBlock::Table(TableStyle::Words, findings::table("Direction", &conclusions));
+    let table = DocumentBlock::Table(
+        TableStyle::Words,
+        findings::table("Direction", &conclusions),
+    );
     vec![DocumentBlock::Part("Who sets the pace".to_owned()), table]
 }
 
@@ -300,7 +421,11 @@ fn charts_in_parts(view: &View<'_>) -> Vec<DocumentBlock> {
         (Section::OverTime, "Speed over time"),
         (Section::Map, "Speed along the device"),
     ] {
-        let charts: Vec<Chart> = all.iter().filter(|chart| chart.section == section).cloned().collect();
+        let charts: Vec<Chart> = all
+            .iter()
+            .filter(|chart| chart.section == section)
+            .cloned()
+            .collect();
         if charts.is_empty() {
             continue;
         }
@@ -318,25 +443,47 @@ fn charts_in_parts(view: &View<'_>) -> Vec<DocumentBlock> {
 }
 
 fn method(view: &View<'_>) -> Vec<DocumentBlock> {
-    let rows: Vec<Vec<String>> = view.of.method.iter().map(|(name, value)| vec![name.clone(), value.clone()]).collect();
+    let rows: Vec<Vec<String>> = view
+        .of
+        .method
+        .iter()
+        .map(|(name, value)| vec![name.clone(), value.clone()])
+        .collect();
     if rows.is_empty() {
         return Vec::new();
     }
     let head = vec![String::new(), String::new()];
-    vec![DocumentBlock::Part("Method".to_owned()), DocumentBlock::Table(TableStyle::Pairs, DataTable { head, rows })]
+    vec![
+        DocumentBlock::Part("Method".to_owned()),
+        DocumentBlock::Table(TableStyle::Pairs, DataTable { head, rows }),
+    ]
 }
 
 /// Runs that do not count, and why.
 fn failures(view: &View<'_>) -> Vec<DocumentBlock> {
     let of = view.of;
-    let mut items: Vec<(String, String)> =
-        of.failed.iter().map(|run| (run.point.clone(), format!("{} (run {})", run.because, run.run))).collect();
+    let mut items: Vec<(String, String)> = of
+        .failed
+        .iter()
+        .map(|run| {
+            (
+                run.point.clone(),
+                format!("{} (run {})", run.because, run.run),
+            )
+        })
+        .collect();
     if of.other_definition > 0 {
         let runs = counted(of.other_definition as usize, "run");
-        items.push((String::new(), format!("{runs} of these points were measured in another way")));
+        items.push((
+            String::new(),
+            format!("{runs} of these points were measured in another way"),
+        ));
     }
     if items.is_empty() {
         return Vec::new();
     }
-    vec![DocumentBlock::Part("Runs that do not count".to_owned()), DocumentBlock::Facts(items)]
+    vec![
+        DocumentBlock::Part("Runs that do not count".to_owned()),
+        DocumentBlock::Facts(items),
+    ]
 }

@@ -30,10 +30,17 @@ pub(super) fn parquet(view: &View<'_>) -> Vec<u8> {
 
 fn table(lines: &[CampaignCsvRow]) -> Result<Vec<u8>, ParquetError> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
-    let properties = WriterProperties::builder().set_created_by("hakaru".to_owned()).build();
-    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::clone(&schema), Arc::new(properties))?;
+    let properties = WriterProperties::builder()
+        .set_created_by("hakaru".to_owned())
+        .build();
+    let mut writer =
+        SerializedFileWriter::new(Vec::new(), Arc::clone(&schema), Arc::new(properties))?;
     let mut rows = writer.next_row_group()?;
-    let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
+    let names: Vec<&str> = schema
+        .get_fields()
+        .iter()
+        .map(|field| field.name())
+        .collect();
     for name in names {
         let Some(mut column) = rows.next_column()? else {
             break;
@@ -46,7 +53,11 @@ fn table(lines: &[CampaignCsvRow]) -> Result<Vec<u8>, ParquetError> {
 }
 
 /// Writes a column; what is nothing is left out of the values, and has a level of 0.
-fn write(column: &mut ColumnWriter<'_>, name: &str, lines: &[CampaignCsvRow]) -> Result<(), ParquetError> {
+fn write(
+    column: &mut ColumnWriter<'_>,
+    name: &str,
+    lines: &[CampaignCsvRow],
+) -> Result<(), ParquetError> {
     match column {
         ColumnWriter::ByteArrayColumnWriter(texts) => {
             let (values, levels) = present(lines, |line| {
@@ -57,7 +68,9 @@ fn write(column: &mut ColumnWriter<'_>, name: &str, lines: &[CampaignCsvRow]) ->
         }
         ColumnWriter::Int64ColumnWriter(counts) => {
             let count = |line: &CampaignCsvRow| if name == "run" { line.run } else { line.row.n };
-            let (values, levels) = present(lines, |line| count(line).and_then(|n| i64::try_from(n).ok()));
+            let (values, levels) = present(lines, |line| {
+                count(line).and_then(|n| i64::try_from(n).ok())
+            });
             counts.write_batch(&values, Some(&levels), None)?;
         }
         ColumnWriter::DoubleColumnWriter(numbers) => {
@@ -65,14 +78,19 @@ fn write(column: &mut ColumnWriter<'_>, name: &str, lines: &[CampaignCsvRow]) ->
             numbers.write_batch(&values, Some(&levels), None)?;
         }
         _ => {
-            return Err(ParquetError::General(format!("the column {name} is of a kind that the schema has not")));
+            return Err(ParquetError::General(format!(
+                "the column {name} is of a kind that the schema has not"
+            )));
         }
     }
     Ok(())
 }
 
 /// The values that are there, and for each line whether it has one.
-fn present<T>(lines: &[CampaignCsvRow], value: impl Fn(&CampaignCsvRow) -> Option<T>) -> (Vec<T>, Vec<i16>) {
+fn present<T>(
+    lines: &[CampaignCsvRow],
+    value: impl Fn(&CampaignCsvRow) -> Option<T>,
+) -> (Vec<T>, Vec<i16>) {
     let all: Vec<Option<T>> = lines.iter().map(value).collect();
     let levels = all.iter().map(|value| i16::from(value.is_some())).collect();
     (all.into_iter().flatten().collect(), levels)

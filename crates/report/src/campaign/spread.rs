@@ -12,7 +12,11 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
     let row = |phase: &PhaseSummary| {
         let repeated = phase.detail.repeated.as_ref()?;
         let stability = phase.detail.stability.as_ref();
-        let PhaseUnit { name, median, intervals } = unit(phase, repeated);
+        let PhaseUnit {
+            name,
+            median,
+            intervals,
+        } = unit(phase, repeated);
         let [by_t, by_bootstrap] = intervals;
         Some(vec![
             format!("{}, {name}", naming::phase(summary, phase)),
@@ -25,7 +29,9 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
             median,
             stability.map_or_else(String::new, outliers),
             stability.map_or_else(String::new, drift),
-            stability.and_then(|s| s.lag1).map_or_else(String::new, |r| format!("{r:+.2}").replace('-', "−")),
+            stability
+                .and_then(|s| s.lag1)
+                .map_or_else(String::new, |r| format!("{r:+.2}").replace('-', "−")),
             steady(phase, repeated),
         ])
     };
@@ -41,7 +47,10 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
         "Correlation of neighbours",
         "Steady state",
     ];
-    let table = DataTable { head: head.map(str::to_owned).to_vec(), rows };
+    let table = DataTable {
+        head: head.map(str::to_owned).to_vec(),
+        rows,
+    };
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }
 
@@ -54,21 +63,40 @@ struct PhaseUnit {
 
 fn unit(phase: &PhaseSummary, repeated: &Repeated) -> PhaseUnit {
     let small = chart::small_blocks(phase);
-    let (estimate, unit, name) = if small { (&phase.iops, 1.0, "IOPS") } else { (&phase.bandwidth, 1e6, "MB/s") };
+    let (estimate, unit, name) = if small {
+        (&phase.iops, 1.0, "IOPS")
+    } else {
+        (&phase.bandwidth, 1e6, "MB/s")
+    };
     // With one block size, IOPS are bandwidth in another unit.
     let scale = estimate.mean / unit / phase.bandwidth.mean;
     let caveats = number::in_brackets(&estimate.interval_caveats);
     let interval = |ci: Option<(f64, f64)>| {
-        ci.map(|(low, high)| format!("[{}, {}]{caveats}", number::significant(low), number::significant(high)))
+        ci.map(|(low, high)| {
+            format!(
+                "[{}, {}]{caveats}",
+                number::significant(low),
+                number::significant(high)
+            )
+        })
     };
-    let by_t = interval(estimate.ci95.map(|(low, high)| (low / unit, high / unit))).unwrap_or_default();
-    let by_bootstrap = interval(repeated.bootstrap_ci95.map(|(low, high)| (low * scale, high * scale)));
+    let by_t =
+        interval(estimate.ci95.map(|(low, high)| (low / unit, high / unit))).unwrap_or_default();
+    let by_bootstrap = interval(
+        repeated
+            .bootstrap_ci95
+            .map(|(low, high)| (low * scale, high * scale)),
+    );
     let median = match estimate.values.is_empty() {
         true => String::new(),
         false => MeanText::of_parts(estimate.median, Some(estimate.mad), unit).to_string(),
     };
     let mean = number::significant(estimate.mean / unit);
-    PhaseUnit { name, median, intervals: [format!("{mean} {by_t}"), by_bootstrap.unwrap_or_default()] }
+    PhaseUnit {
+        name,
+        median,
+        intervals: [format!("{mean} {by_t}"), by_bootstrap.unwrap_or_default()],
+    }
 }
 
 /// More runs than these are counted.
@@ -76,7 +104,11 @@ const NAMED: usize = 4;
 
 /// `none`, `run 7`, `9 of 200 runs`.
 fn outliers(found: &Stability) -> String {
-    let runs: Vec<String> = found.outliers.iter().map(|index| (index + 1).to_string()).collect();
+    let runs: Vec<String> = found
+        .outliers
+        .iter()
+        .map(|index| (index + 1).to_string())
+        .collect();
     match runs.len() {
         0 => "none".to_owned(),
         1 => format!("run {}", runs[0]),
@@ -91,18 +123,29 @@ fn drift(found: &Stability) -> String {
         return String::new();
     };
     let sign = if change < 0.0 { "−" } else { "+" };
-    let p = found.drift_p.map_or_else(String::new, |p| format!(" (p {})", crate::compare::probability(p)));
+    let p = found.drift_p.map_or_else(String::new, |p| {
+        format!(" (p {})", crate::compare::probability(p))
+    });
     format!("{sign}{} %{p}", percent(change.abs()))
 }
 
 /// `from run 1`, and how narrow the window is, of every window; where five runs are not enough to tell, nothing.
 fn steady(phase: &PhaseSummary, found: &Repeated) -> String {
     let window = |found: &SteadyWindow| {
-        let SteadyWindow { first_round, rounds, average, excursion, slope } = found;
+        let SteadyWindow {
+            first_round,
+            rounds,
+            average,
+            excursion,
+            slope,
+        } = found;
         let last = first_round + rounds;
         let (range, slope) = (percent(*excursion), percent(slope.abs()));
         let level = number::significant(average / 1e6);
-        format!("runs {} to {last} at {level} MB/s\nrange {range} %, slope {slope} %", first_round + 1)
+        format!(
+            "runs {} to {last} at {level} MB/s\nrange {range} %, slope {slope} %",
+            first_round + 1
+        )
     };
     let windows: Vec<String> = found.steady_windows.iter().map(window).collect();
     match windows.is_empty() {
@@ -118,11 +161,19 @@ pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
         return Vec::new();
     };
     let exact = |value: f64| number::exact(value, 6);
-    let single = |value: f64| CsvStats { value: exact(value), ..CsvStats::default() };
-    let share = |name: &str, value: Option<f64>| value.map(|value| (name.to_owned(), "1", single(value)));
+    let single = |value: f64| CsvStats {
+        value: exact(value),
+        ..CsvStats::default()
+    };
+    let share =
+        |name: &str, value: Option<f64>| value.map(|value| (name.to_owned(), "1", single(value)));
     let mut all: Vec<(String, &'static str, CsvStats)> =
-        share("relative_error", repeated.relative_error).into_iter().collect();
-    all.iter_mut().for_each(|(.., row)| row.caveats = crate::csv::caveat_words(&phase.bandwidth.interval_caveats));
+        share("relative_error", repeated.relative_error)
+            .into_iter()
+            .collect();
+    all.iter_mut().for_each(|(.., row)| {
+        row.caveats = crate::csv::caveat_words(&phase.bandwidth.interval_caveats)
+    });
     if let Some((low, high)) = repeated.bootstrap_ci95 {
         let ci95 = (exact(low / 1e6), exact(high / 1e6));
         let mean = exact(phase.bandwidth.mean / 1e6);
@@ -131,9 +182,20 @@ pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
         all.push((
             "bandwidth_bootstrap".to_owned(),
             "MB/s",
-            CsvStats { n, value: mean.clone(), mean, ci95, caveats: caveats.clone(), ..CsvStats::default() },
+            CsvStats {
+                n,
+                value: mean.clone(),
+                mean,
+                ci95,
+                caveats: caveats.clone(),
+                ..CsvStats::default()
+            },
         ));
-        all.push(("bandwidth_mad".to_owned(), "MB/s", single(phase.bandwidth.mad / 1e6)));
+        all.push((
+            "bandwidth_mad".to_owned(),
+            "MB/s",
+            single(phase.bandwidth.mad / 1e6),
+        ));
     }
     if let Some(found) = &phase.detail.stability {
         all.extend(share("outliers", Some(found.outliers.len() as f64)));
@@ -141,6 +203,12 @@ pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
         all.extend(share("drift_p", found.drift_p));
         all.extend(share("lag1", found.lag1));
     }
-    all.extend(share("steady_from_run", repeated.steady.as_ref().map(|steady| f64::from(steady.first_round + 1))));
+    all.extend(share(
+        "steady_from_run",
+        repeated
+            .steady
+            .as_ref()
+            .map(|steady| f64::from(steady.first_round + 1)),
+    ));
     all
 }

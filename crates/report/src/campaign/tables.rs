@@ -18,27 +18,52 @@ pub(super) fn results(view: &View<'_>, work: &Work) -> DataTable {
     let reference = &view.of.reference_layer;
     let mut head = vec!["Card".to_owned()];
     for layer in &view.layers {
-        let lead = if view.layers.len() > 1 { format!("{layer} ") } else { String::new() };
+        let lead = if view.layers.len() > 1 {
+            format!("{layer} ")
+        } else {
+            String::new()
+        };
         head.extend([format!("{lead}MB/s"), format!("{lead}IOPS")]);
     }
-    head.extend(held.iter().map(|layer| format!("{layer} : {reference} [95 %]")));
+    head.extend(
+        held.iter()
+            .map(|layer| format!("{layer} : {reference} [95 %]")),
+    );
     head.push("Runs".to_owned());
     let row = |card: usize| {
-        let cells: Vec<Option<&PhaseSummary>> = view.layers.iter().map(|layer| view.cell(card, layer, work)).collect();
+        let cells: Vec<Option<&PhaseSummary>> = view
+            .layers
+            .iter()
+            .map(|layer| view.cell(card, layer, work))
+            .collect();
         if cells.iter().all(Option::is_none) {
             return None;
         }
         let mut row = vec![view.name(card).to_owned()];
         for cell in &cells {
-            let text = |spread: fn(&PhaseSummary) -> MeanText| cell.map_or(NONE.to_owned(), |p| spread(p).to_string());
-            row.extend([text(|p| MeanText::megabytes(&p.bandwidth)), text(|p| MeanText::of(&p.iops, 1.0))]);
+            let text = |spread: fn(&PhaseSummary) -> MeanText| {
+                cell.map_or(NONE.to_owned(), |p| spread(p).to_string())
+            };
+            row.extend([
+                text(|p| MeanText::megabytes(&p.bandwidth)),
+                text(|p| MeanText::of(&p.iops, 1.0)),
+            ]);
         }
-        let cost = |layer: &&str| view.cost(card, layer, work).map(|cost| ratio_and_verdict(&cost.comparison));
-        row.extend(held.iter().map(|layer| cost(layer).unwrap_or(NONE.to_owned())));
+        let cost = |layer: &&str| {
+            view.cost(card, layer, work)
+                .map(|cost| ratio_and_verdict(&cost.comparison))
+        };
+        row.extend(
+            held.iter()
+                .map(|layer| cost(layer).unwrap_or(NONE.to_owned())),
+        );
         row.push(runs(&cells));
         Some(row)
     };
-    DataTable { head, rows: (0..view.names.len()).filter_map(row).collect() }
+    DataTable {
+        head,
+        rows: (0..view.names.len()).filter_map(row).collect(),
+    }
 }
 
 /// The ratio, and below it what it proves.
@@ -48,7 +73,11 @@ fn ratio_and_verdict(comparison: &Comparison) -> String {
 
 /// `10`, or `10, 9` where layers differ.
 fn runs(cells: &[Option<&PhaseSummary>]) -> String {
-    let mut all: Vec<String> = cells.iter().flatten().map(|phase| runs_of(phase).to_string()).collect();
+    let mut all: Vec<String> = cells
+        .iter()
+        .flatten()
+        .map(|phase| runs_of(phase).to_string())
+        .collect();
     all.dedup();
     all.join(", ")
 }
@@ -56,42 +85,72 @@ fn runs(cells: &[Option<&PhaseSummary>]) -> String {
 /// Runs behind a phase, whether their values are known or only stated.
 pub(super) fn runs_of(phase: &PhaseSummary) -> u64 {
     let values = phase.bandwidth.values.len() as u64;
-    if values > 0 { values } else { phase.detail.stated_runs.map_or(0, u64::from) }
+    if values > 0 {
+        values
+    } else {
+        phase.detail.stated_runs.map_or(0, u64::from)
+    }
 }
 
 /// One workload: the cards from best to worst, each against the reference, and from which it could not be told apart.
 /// `None` where nothing can be compared.
 pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
-    let rankings: Vec<(&String, &Ranking)> =
-        view.layers.iter().filter_map(|layer| Some((layer, view.ranking(layer, work)?))).collect();
-    let (_, leading) = rankings.iter().find(|(layer, _)| **layer == view.of.reference_layer).or(rankings.first())?;
+    let rankings: Vec<(&String, &Ranking)> = view
+        .layers
+        .iter()
+        .filter_map(|layer| Some((layer, view.ranking(layer, work)?)))
+        .collect();
+    let (_, leading) = rankings
+        .iter()
+        .find(|(layer, _)| **layer == view.of.reference_layer)
+        .or(rankings.first())?;
     if rankings.iter().all(|(_, ranking)| ranking.pairs.is_empty()) {
         return None;
     }
     let reference = view.name(view.reference());
     let mut head = vec!["Card".to_owned()];
     for (layer, _) in &rankings {
-        let lead = if rankings.len() > 1 { format!("{layer}: ") } else { String::new() };
+        let lead = if rankings.len() > 1 {
+            format!("{layer}: ")
+        } else {
+            String::new()
+        };
         head.extend([
             capital(format!("{lead}place")),
             capital(format!("{lead}ratio to {reference} [95 %]")),
             capital(format!("{lead}no difference shown from")),
         ]);
     }
-    let mut order: Vec<usize> = leading.places.iter().map(|place| place.card as usize).collect();
+    let mut order: Vec<usize> = leading
+        .places
+        .iter()
+        .map(|place| place.card as usize)
+        .collect();
     let rest = (0..view.names.len()).filter(|card| !order.contains(card));
     order.extend(rest.collect::<Vec<_>>());
     let row = |&card: &usize| {
-        let cells: Vec<[String; 3]> = rankings.iter().map(|(_, ranking)| place(view, ranking, card)).collect();
+        let cells: Vec<[String; 3]> = rankings
+            .iter()
+            .map(|(_, ranking)| place(view, ranking, card))
+            .collect();
         let measured = cells.iter().any(|cells| cells[0] != NONE);
-        measured.then(|| std::iter::once(view.name(card).to_owned()).chain(cells.into_iter().flatten()).collect())
+        measured.then(|| {
+            std::iter::once(view.name(card).to_owned())
+                .chain(cells.into_iter().flatten())
+                .collect()
+        })
     };
-    Some(DataTable { head, rows: order.iter().filter_map(row).collect() })
+    Some(DataTable {
+        head,
+        rows: order.iter().filter_map(row).collect(),
+    })
 }
 
 fn capital(text: String) -> String {
     let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+    chars.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
 }
 
 /// More names than these are counted.
@@ -99,7 +158,11 @@ const NAMES: usize = 6;
 
 /// Rank, ratio, and who is like it.
 fn place(view: &View<'_>, ranking: &Ranking, card: usize) -> [String; 3] {
-    let Some(place) = ranking.places.iter().find(|place| place.card as usize == card) else {
+    let Some(place) = ranking
+        .places
+        .iter()
+        .find(|place| place.card as usize == card)
+    else {
         return [NONE; 3].map(str::to_owned);
     };
     let ratio = match view.against(ranking, card) {
@@ -109,7 +172,11 @@ fn place(view: &View<'_>, ranking: &Ranking, card: usize) -> [String; 3] {
     };
     let like = view.like(ranking, card);
     let like = match like.len() {
-        0..=NAMES => like.into_iter().map(|other| view.name(other)).collect::<Vec<_>>().join(", "),
+        0..=NAMES => like
+            .into_iter()
+            .map(|other| view.name(other))
+            .collect::<Vec<_>>()
+            .join(", "),
         n => format!("{n} cards"),
     };
     [format!("{} {}", place.rank, place.letters), ratio, like]
@@ -128,15 +195,25 @@ pub(super) fn amplification(view: &View<'_>) -> Option<DataTable> {
         Some(MeanText::of(estimate, 1.0).to_string())
     };
     let row = |card: usize| {
-        let cells = columns.iter().map(|column| cell(card, column).unwrap_or_default());
-        std::iter::once(view.name(card).to_owned()).chain(cells).collect()
+        let cells = columns
+            .iter()
+            .map(|column| cell(card, column).unwrap_or_default());
+        std::iter::once(view.name(card).to_owned())
+            .chain(cells)
+            .collect()
     };
     let name = |(work, layer): &(&Work, &String)| match view.layers.len() {
         0 | 1 => work.label.clone(),
         _ => format!("{}, {layer}", work.label),
     };
-    let head = std::iter::once("Card".to_owned()).chain(columns.iter().map(name)).collect();
-    let table = DataTable { head, rows: (0..view.names.len()).map(row).collect() }.without_empty_columns();
+    let head = std::iter::once("Card".to_owned())
+        .chain(columns.iter().map(name))
+        .collect();
+    let table = DataTable {
+        head,
+        rows: (0..view.names.len()).map(row).collect(),
+    }
+    .without_empty_columns();
     (table.head.len() > 1).then_some(table)
 }
 
@@ -144,7 +221,10 @@ pub(super) fn amplification(view: &View<'_>) -> Option<DataTable> {
 pub(super) fn printed(view: &View<'_>) -> Option<DataTable> {
     let mut rows = Vec::new();
     for (card, name) in view.of.cards.iter().zip(&view.names) {
-        let speeds = card.claims.iter().filter(|c| matches!(c.claim, Claim::ReadSpeed(_) | Claim::WriteSpeed(_)));
+        let speeds = card
+            .claims
+            .iter()
+            .filter(|c| matches!(c.claim, Claim::ReadSpeed(_) | Claim::WriteSpeed(_)));
         for check in speeds {
             rows.extend(check.parts.iter().map(|part| {
                 let (sign, word) = findings::claim_verdict(check.verdict);
@@ -153,26 +233,53 @@ pub(super) fn printed(view: &View<'_>) -> Option<DataTable> {
                     name.clone(),
                     check.claim.to_string(),
                     measured.map_or(NONE.to_owned(), |m| measured_words(m.value, m.ci95)),
-                    measured.map_or(NONE.to_owned(), |m| format!("{} %", percent(m.value / part.required))),
+                    measured.map_or(NONE.to_owned(), |m| {
+                        format!("{} %", percent(m.value / part.required))
+                    }),
                     format!("{sign} {word}"),
                 ]
             }));
         }
     }
-    let head = ["Card", "Printed", "Measured, MB/s [95 %]", "Share", "Verdict"].map(str::to_owned).to_vec();
+    let head = [
+        "Card",
+        "Printed",
+        "Measured, MB/s [95 %]",
+        "Share",
+        "Verdict",
+    ]
+    .map(str::to_owned)
+    .to_vec();
     (!rows.is_empty()).then_some(DataTable { head, rows })
 }
 
 fn measured_words(value: f64, ci95: Option<(f64, f64)>) -> String {
-    let interval = ci95.map(|(low, high)| format!(" [{}, {}]", number::significant(low), number::significant(high)));
-    format!("{}{}", number::significant(value), interval.unwrap_or_default())
+    let interval = ci95.map(|(low, high)| {
+        format!(
+            " [{}, {}]",
+            number::significant(low),
+            number::significant(high)
+        )
+    });
+    format!(
+        "{}{}",
+        number::significant(value),
+        interval.unwrap_or_default()
+    )
 }
 
 /// Classes that the cards claim, and whether they were kept. `None` where none is claimed.
 pub(super) fn classes(view: &View<'_>) -> Option<DataTable> {
-    let is_class = |check: &&ClaimCheck| !matches!(check.claim, Claim::ReadSpeed(_) | Claim::WriteSpeed(_));
+    let is_class =
+        |check: &&ClaimCheck| !matches!(check.claim, Claim::ReadSpeed(_) | Claim::WriteSpeed(_));
     let mut claims: Vec<Claim> = Vec::new();
-    for check in view.of.cards.iter().flat_map(|card| &card.claims).filter(is_class) {
+    for check in view
+        .of
+        .cards
+        .iter()
+        .flat_map(|card| &card.claims)
+        .filter(is_class)
+    {
         if !claims.contains(&check.claim) {
             claims.push(check.claim);
         }
@@ -185,19 +292,31 @@ pub(super) fn classes(view: &View<'_>) -> Option<DataTable> {
         Claim::ReadSpeed(_) | Claim::WriteSpeed(_) => (4, 0),
     });
     let cell = |checks: &[ClaimCheck], claim: &Claim| {
-        let found = checks.iter().find(|check| check.claim == *claim).map(|c| findings::claim_verdict(c.verdict));
+        let found = checks
+            .iter()
+            .find(|check| check.claim == *claim)
+            .map(|c| findings::claim_verdict(c.verdict));
         found.map_or(NONE.to_owned(), |(sign, word)| format!("{sign} {word}"))
     };
     let rows = view.of.cards.iter().zip(&view.names).map(|(card, name)| {
-        std::iter::once(name.clone()).chain(claims.iter().map(|claim| cell(&card.claims, claim))).collect()
+        std::iter::once(name.clone())
+            .chain(claims.iter().map(|claim| cell(&card.claims, claim)))
+            .collect()
     });
-    let head = std::iter::once("Card".to_owned()).chain(claims.iter().map(Claim::to_string)).collect();
-    (!claims.is_empty()).then(|| DataTable { head, rows: rows.collect() })
+    let head = std::iter::once("Card".to_owned())
+        .chain(claims.iter().map(Claim::to_string))
+        .collect();
+    (!claims.is_empty()).then(|| DataTable {
+        head,
+        rows: rows.collect(),
+    })
 }
 
 /// What every card is good for through a layer. `None` where that can be said of none.
 pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<DataTable> {
-    let cards: Vec<usize> = (0..view.names.len()).filter(|&card| view.through(card, layer).is_some()).collect();
+    let cards: Vec<usize> = (0..view.names.len())
+        .filter(|&card| view.through(card, layer).is_some())
+        .collect();
     let advice = |card: usize| view.through(card, layer).map_or(&[][..], |of| &of.advice);
     let mut uses: Vec<(&str, &str)> = Vec::new();
     for advice in cards.iter().flat_map(|&card| advice(card)) {
@@ -216,8 +335,15 @@ pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<DataTable> {
         })
     };
     let rows = uses.iter().map(|(id, title)| {
-        std::iter::once(text::plain(title)).chain(cards.iter().map(|&card| cell(card, id))).collect()
+        std::iter::once(text::plain(title))
+            .chain(cards.iter().map(|&card| cell(card, id)))
+            .collect()
     });
-    let head = std::iter::once("Use".to_owned()).chain(cards.iter().map(|&card| view.name(card).to_owned())).collect();
-    Some(DataTable { head, rows: rows.collect() })
+    let head = std::iter::once("Use".to_owned())
+        .chain(cards.iter().map(|&card| view.name(card).to_owned()))
+        .collect();
+    Some(DataTable {
+        head,
+        rows: rows.collect(),
+    })
 }

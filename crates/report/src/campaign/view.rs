@@ -38,15 +38,29 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     pub(super) fn of(of: &'a CampaignSummary) -> View<'a> {
-        let names = naming::numbered(of.cards.iter().map(|card| crate::text::plain(&card.name)).collect());
+        let names = naming::numbered(
+            of.cards
+                .iter()
+                .map(|card| crate::text::plain(&card.name))
+                .collect(),
+        );
         let mut layers: Vec<String> = of.layers.clone();
         for layer in of.cards.iter().flat_map(|card| &card.layers) {
             if !layers.contains(&layer.layer) {
                 layers.push(layer.layer.clone());
             }
         }
-        layers.retain(|layer| of.cards.iter().any(|card| card.layers.iter().any(|known| known.layer == *layer)));
-        View { of, names, layers, works: works(of) }
+        layers.retain(|layer| {
+            of.cards
+                .iter()
+                .any(|card| card.layers.iter().any(|known| known.layer == *layer))
+        });
+        View {
+            of,
+            names,
+            layers,
+            works: works(of),
+        }
     }
 
     /// The name of a card.
@@ -61,7 +75,12 @@ impl<'a> View<'a> {
 
     /// One card through one layer.
     pub(super) fn through(&self, card: usize, layer: &str) -> Option<&'a LayerSummary> {
-        self.of.cards.get(card)?.layers.iter().find(|known| known.layer == layer)
+        self.of
+            .cards
+            .get(card)?
+            .layers
+            .iter()
+            .find(|known| known.layer == layer)
     }
 
     /// One workload on one card through one layer.
@@ -71,27 +90,38 @@ impl<'a> View<'a> {
 
     /// A workload on all cards through one layer, in the order of the cards.
     pub(super) fn cells(&self, layer: &str, work: &Work) -> Vec<Option<&'a PhaseSummary>> {
-        (0..self.names.len()).map(|card| self.cell(card, layer, work)).collect()
+        (0..self.names.len())
+            .map(|card| self.cell(card, layer, work))
+            .collect()
     }
 
     /// The ranking of a workload through a layer.
     pub(super) fn ranking(&self, layer: &str, work: &Work) -> Option<&'a Ranking> {
-        self.of.rankings.iter().find(|r| r.layer == layer && r.phase == work.phase && r.op == work.op)
+        self.of
+            .rankings
+            .iter()
+            .find(|r| r.layer == layer && r.phase == work.phase && r.op == work.op)
     }
 
     /// A card against the reference, the reference first.
     pub(super) fn against(&self, ranking: &Ranking, card: usize) -> Option<Comparison> {
         let (reference, card) = (self.of.reference, u32::try_from(card).ok()?);
-        ranking.pairs.iter().find_map(|pair| match (pair.a, pair.b) {
-            (a, b) if (a, b) == (reference, card) => Some(pair.comparison.clone()),
-            (a, b) if (a, b) == (card, reference) => Some(compare::turned(&pair.comparison)),
-            _ => None,
-        })
+        ranking
+            .pairs
+            .iter()
+            .find_map(|pair| match (pair.a, pair.b) {
+                (a, b) if (a, b) == (reference, card) => Some(pair.comparison.clone()),
+                (a, b) if (a, b) == (card, reference) => Some(compare::turned(&pair.comparison)),
+                _ => None,
+            })
     }
 
     /// Places of the cards that could not be told apart from one.
     pub(super) fn like(&self, ranking: &Ranking, card: usize) -> Vec<usize> {
-        let pairs = ranking.pairs.iter().filter(|pair| pair.comparison.verdict != Verdict::Different);
+        let pairs = ranking
+            .pairs
+            .iter()
+            .filter(|pair| pair.comparison.verdict != Verdict::Different);
         let others = pairs.filter_map(|pair| match (pair.a as usize, pair.b as usize) {
             (a, b) if a == card => Some(b),
             (a, b) if b == card => Some(a),
@@ -103,13 +133,24 @@ impl<'a> View<'a> {
     /// What a layer costs a card at a workload.
     pub(super) fn cost(&self, card: usize, layer: &str, work: &Work) -> Option<&'a LayerCost> {
         let costs = &self.of.cards.get(card)?.costs;
-        costs.iter().find(|cost| cost.layer == layer && cost.phase == work.phase && cost.op == work.op)
+        costs
+            .iter()
+            .find(|cost| cost.layer == layer && cost.phase == work.phase && cost.op == work.op)
     }
 
     /// Layers that were held against the reference layer.
     pub(super) fn held_layers(&self) -> Vec<&str> {
-        let held = |layer: &&String| self.of.cards.iter().any(|card| card.costs.iter().any(|c| c.layer == **layer));
-        self.layers.iter().filter(held).map(String::as_str).collect()
+        let held = |layer: &&String| {
+            self.of
+                .cards
+                .iter()
+                .any(|card| card.costs.iter().any(|c| c.layer == **layer))
+        };
+        self.layers
+            .iter()
+            .filter(held)
+            .map(String::as_str)
+            .collect()
     }
 
     /// Every card through every layer, with a name for both.
@@ -119,7 +160,14 @@ impl<'a> View<'a> {
             let layers = self.of.cards[card].layers.iter();
             let named = layers.map(|layer| {
                 let through = crate::text::plain(&layer.layer);
-                (if several { format!("{name}, {through}") } else { name.clone() }, layer)
+                (
+                    if several {
+                        format!("{name}, {through}")
+                    } else {
+                        name.clone()
+                    },
+                    layer,
+                )
             });
             named.collect::<Vec<_>>()
         };
@@ -129,15 +177,26 @@ impl<'a> View<'a> {
 
 /// The phase of a summary that is meant.
 pub(super) fn phase_of<'a>(summary: &'a Summary, work: &Work) -> Option<&'a PhaseSummary> {
-    summary.phases.iter().find(|phase| phase.phase == work.phase && phase.op == work.op)
+    summary
+        .phases
+        .iter()
+        .find(|phase| phase.phase == work.phase && phase.op == work.op)
 }
 
 /// All phases and operations, in order of first appearance.
 fn works(of: &CampaignSummary) -> Vec<Work> {
     let mut works: Vec<Work> = Vec::new();
-    for summary in of.cards.iter().flat_map(|card| &card.layers).map(|layer| &layer.summary) {
+    for summary in of
+        .cards
+        .iter()
+        .flat_map(|card| &card.layers)
+        .map(|layer| &layer.summary)
+    {
         for phase in &summary.phases {
-            if works.iter().any(|work| work.phase == phase.phase && work.op == phase.op) {
+            if works
+                .iter()
+                .any(|work| work.phase == phase.phase && work.op == phase.op)
+            {
                 continue;
             }
             works.push(Work {
@@ -150,6 +209,9 @@ fn works(of: &CampaignSummary) -> Vec<Work> {
         }
     }
     let labels = naming::numbered(works.iter().map(|work| work.label.clone()).collect());
-    works.iter_mut().zip(labels).for_each(|(work, label)| work.label = label);
+    works
+        .iter_mut()
+        .zip(labels)
+        .for_each(|(work, label)| work.label = label);
     works
 }

@@ -42,7 +42,14 @@ fn card() -> CardRegisters {
 }
 
 fn behind_a_reader() -> CardRegisters {
-    CardRegisters { cid: hidden(), maker: hidden(), name: hidden(), date: hidden(), ssr: hidden(), ..card() }
+    CardRegisters {
+        cid: hidden(),
+        maker: hidden(),
+        name: hidden(),
+        date: hidden(),
+        ssr: hidden(),
+        ..card()
+    }
 }
 
 fn device(bus: Bus, card: Option<CardRegisters>) -> DeviceIdentity {
@@ -70,21 +77,38 @@ fn device(bus: Bus, card: Option<CardRegisters>) -> DeviceIdentity {
         driver: text("sdhci-iproc"),
         discard_granularity: known(Bytes(4 << 20)),
         temperature_mc: Fact::Unknown("it has no thermometer that the kernel shows".to_owned()),
-        health: Fact::Unknown("a card tells of its life in registers only, and an SD card not at all".to_owned()),
+        health: Fact::Unknown(
+            "a card tells of its life in registers only, and an SD card not at all".to_owned(),
+        ),
         bus,
         card,
-        chain: vec!["mmcblk0 (disk)".to_owned(), "SD or eMMC bus (sdhci-iproc)".to_owned()],
+        chain: vec![
+            "mmcblk0 (disk)".to_owned(),
+            "SD or eMMC bus (sdhci-iproc)".to_owned(),
+        ],
     }
 }
 
 fn mmc(clock_hz: u64) -> Bus {
     let ceiling = known(clock_hz / 2);
-    Bus::Mmc { width_bits: known(4), clock_hz: known(clock_hz), timing: text("sd high-speed"), ceiling }
+    Bus::Mmc {
+        width_bits: known(4),
+        clock_hz: known(clock_hz),
+        timing: text("sd high-speed"),
+        ceiling,
+    }
 }
 
 fn identity(device: Fact<DeviceIdentity>) -> Identity {
     let path = "/dev/mmcblk0".into();
-    Identity { path, kind: TargetKind::BlockDevice, filesystem: None, device, system_disk: false, label: None }
+    Identity {
+        path,
+        kind: TargetKind::BlockDevice,
+        filesystem: None,
+        device,
+        system_disk: false,
+        label: None,
+    }
 }
 
 fn pi() -> Environment {
@@ -126,34 +150,71 @@ fn a_card_in_a_pi() {
 
 #[test]
 fn reasons_that_many_facts_share_are_said_once() {
-    let odd = CardRegisters { oddities: vec!["the serial number is very low (960)".to_owned()], ..behind_a_reader() };
-    let identity = identity(known(device(Bus::Usb { speed_mbps: known(480) }, Some(odd))));
+    let odd = CardRegisters {
+        oddities: vec!["the serial number is very low (960)".to_owned()],
+        ..behind_a_reader()
+    };
+    let identity = identity(known(device(
+        Bus::Usb {
+            speed_mbps: known(480),
+        },
+        Some(odd),
+    )));
     let text = shown(&identity, Some(BytesPerSec(60e6)), &["CSD".to_owned()]);
     assert!(text.contains("Card (CSD given by hand)"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(words.matches("because a USB reader hides").count(), 1, "{text}");
-    assert!(text.contains("! the serial number is very low (960)"), "{text}");
+    assert_eq!(
+        words.matches("because a USB reader hides").count(),
+        1,
+        "{text}"
+    );
+    assert!(
+        text.contains("! the serial number is very low (960)"),
+        "{text}"
+    );
 }
 
 #[test]
 fn flags_of_a_pi_are_put_in_words() {
     assert_eq!(throttled(0), None);
-    assert_eq!(throttled(0x5_0005).as_deref(), Some("under-voltage, throttled now"));
-    assert_eq!(throttled(0x8_0000).as_deref(), Some("soft temperature limit since the start, not now"));
+    assert_eq!(
+        throttled(0x5_0005).as_deref(),
+        Some("under-voltage, throttled now")
+    );
+    assert_eq!(
+        throttled(0x8_0000).as_deref(),
+        Some("soft temperature limit since the start, not now")
+    );
 }
 
 #[test]
 fn a_list_fits_its_terminal() {
-    let usb = device(Bus::Usb { speed_mbps: known(480) }, Some(behind_a_reader()));
+    let usb = device(
+        Bus::Usb {
+            speed_mbps: known(480),
+        },
+        Some(behind_a_reader()),
+    );
     let looped = DeviceIdentity {
         node: "/dev/loop0".into(),
         model: Fact::Unknown("there is no hardware below it".to_owned()),
-        chain: vec!["loop0 (loop over /home/somebody/images/a-very-long-name-of-an-image.img)".to_owned()],
+        chain: vec![
+            "loop0 (loop over /home/somebody/images/a-very-long-name-of-an-image.img)".to_owned(),
+        ],
         ..device(Bus::Software, None)
     };
-    let all = [device(mmc(50_000_000), Some(card())), usb, looped].map(|device| identity(known(device)));
-    let states = ["this system runs from it", "mounted at /media/somebody/my card", "free"];
-    let disks: Vec<_> = all.iter().zip(states).map(|(identity, state)| Listed { identity, state }).collect();
+    let all =
+        [device(mmc(50_000_000), Some(card())), usb, looped].map(|device| identity(known(device)));
+    let states = [
+        "this system runs from it",
+        "mounted at /media/somebody/my card",
+        "free",
+    ];
+    let disks: Vec<_> = all
+        .iter()
+        .zip(states)
+        .map(|(identity, state)| Listed { identity, state })
+        .collect();
     let text = disks_terminal(&disks, &pi(), 80, false);
     assert!(text.lines().all(|line| columns_of(line) <= 80), "{text}");
     insta::assert_snapshot!(text);
@@ -162,9 +223,20 @@ fn a_list_fits_its_terminal() {
 
 #[test]
 fn foreign_names_do_not_command_the_terminal() {
-    let hostile = DeviceIdentity { model: text("a\x1b[31m\r\nb"), ..device(mmc(1), Some(card())) };
+    let hostile = DeviceIdentity {
+        model: text("a\x1b[31m\r\nb"),
+        ..device(mmc(1), Some(card()))
+    };
     let identity = identity(known(hostile));
-    let list = disks_terminal(&[Listed { identity: &identity, state: "\x07" }], &pi(), 80, false);
+    let list = disks_terminal(
+        &[Listed {
+            identity: &identity,
+            state: "\x07",
+        }],
+        &pi(),
+        80,
+        false,
+    );
     let all = shown(&identity, None, &[]) + &list;
     assert!(!all.chars().any(|c| c.is_control() && c != '\n'), "{all:?}");
 }

@@ -6,13 +6,23 @@ use crate::text::markup;
 use hakaru_model::advice::RunFindings;
 
 /// Titles, what each table is about, and how its lines come from the findings.
-type Part = (&'static str, &'static str, fn(&RunFindings) -> Vec<ConclusionRow>);
+type Part = (
+    &'static str,
+    &'static str,
+    fn(&RunFindings) -> Vec<ConclusionRow>,
+);
 
 const PARTS: [Part; 4] = [
     ("What it is good for", "Use", findings::uses),
-    ("Promised and measured", "Promise", |found| findings::claims(&found.claims)),
-    ("Who sets the pace", "Direction", |found| findings::limits(&found.limits)),
-    ("Among published ones", "Workload", |found| findings::standings(&found.standings)),
+    ("Promised and measured", "Promise", |found| {
+        findings::claims(&found.claims)
+    }),
+    ("Who sets the pace", "Direction", |found| {
+        findings::limits(&found.limits)
+    }),
+    ("Among published ones", "Workload", |found| {
+        findings::standings(&found.standings)
+    }),
 ];
 
 /// All sections that have something to say.
@@ -21,8 +31,11 @@ pub(super) fn html(all: &[RunFindings], names: &[String]) -> String {
 }
 
 fn section((title, about, of): &Part, all: &[RunFindings], names: &[String]) -> String {
-    let found: Vec<(&str, Vec<ConclusionRow>)> =
-        all.iter().zip(names).map(|(findings, name)| (name.as_str(), of(findings))).collect();
+    let found: Vec<(&str, Vec<ConclusionRow>)> = all
+        .iter()
+        .zip(names)
+        .map(|(findings, name)| (name.as_str(), of(findings)))
+        .collect();
     if found.iter().all(|(_, conclusions)| conclusions.is_empty()) {
         return String::new();
     }
@@ -49,18 +62,27 @@ fn side_by_side(about: &str, found: &[(&str, Vec<ConclusionRow>)], title: &str) 
         let found = of.iter().find(|c| c.about == row);
         found.map_or("–".to_owned(), |c| format!("{} {}", c.sign, c.verdict))
     };
-    let head = std::iter::once(about.to_owned()).chain(found.iter().map(|(name, _)| (*name).to_owned()));
+    let head =
+        std::iter::once(about.to_owned()).chain(found.iter().map(|(name, _)| (*name).to_owned()));
     let lines = rows.iter().map(|row| {
-        std::iter::once(row.clone()).chain(found.iter().map(|(_, of)| cell(of, row))).collect::<Vec<String>>()
+        std::iter::once(row.clone())
+            .chain(found.iter().map(|(_, of)| cell(of, row)))
+            .collect::<Vec<String>>()
     });
-    let table = DataTable { head: head.collect(), rows: lines.collect() };
+    let table = DataTable {
+        head: head.collect(),
+        rows: lines.collect(),
+    };
     table.scrolling("verdicts cards wide", title)
 }
 
 /// The reasons of each series, for those who want to know.
 fn reasons(about: &str, found: &[(&str, Vec<ConclusionRow>)]) -> String {
-    let tables = found.iter().filter(|(_, conclusions)| !conclusions.is_empty());
-    let tables: String =
-        tables.map(|(name, of)| format!("<h3>{}</h3>\n{}", markup(name), table(about, of, name))).collect();
+    let tables = found
+        .iter()
+        .filter(|(_, conclusions)| !conclusions.is_empty());
+    let tables: String = tables
+        .map(|(name, of)| format!("<h3>{}</h3>\n{}", markup(name), table(about, of, name)))
+        .collect();
     format!("<details><summary>Why</summary>\n{tables}</details>\n")
 }

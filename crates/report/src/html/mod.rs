@@ -76,8 +76,17 @@ fn of_common(summaries: &[Summary], title: &str) -> String {
 fn origins(summaries: &[Summary]) -> String {
     let names = naming::series(summaries);
     let lines = summaries.iter().zip(&names).map(|(summary, name)| {
-        let line = [facts::runs(summary), summary.origin.clone(), time::utc(summary.started_unix_ms)].join(" · ");
-        let lead = if summaries.len() > 1 { format!("<b>{}</b> · ", markup(name)) } else { String::new() };
+        let line = [
+            facts::runs(summary),
+            summary.origin.clone(),
+            time::utc(summary.started_unix_ms),
+        ]
+        .join(" · ");
+        let lead = if summaries.len() > 1 {
+            format!("<b>{}</b> · ", markup(name))
+        } else {
+            String::new()
+        };
         format!("<p class=\"quiet\">{lead}{}</p>\n", markup(&line))
     });
     lines.collect()
@@ -101,9 +110,15 @@ fn body(summaries: &[Summary], findings: &[RunFindings], verdicts: &str) -> Stri
         (Section::Sustained, "Sustained speed"),
         (Section::OverTime, "Speed over time"),
     ] {
-        let figures: Vec<&Chart> = all.iter().filter(|chart| chart.section == section).collect();
+        let figures: Vec<&Chart> = all
+            .iter()
+            .filter(|chart| chart.section == section)
+            .collect();
         let note = shared_note(&figures);
-        let figures: String = figures.iter().map(|chart| figure(chart, note.is_empty())).collect();
+        let figures: String = figures
+            .iter()
+            .map(|chart| figure(chart, note.is_empty()))
+            .collect();
         out.push_str(&match (figures.is_empty(), section) {
             (true, _) => String::new(),
             // What stays level is worth a look, and not the way to everything below it.
@@ -127,7 +142,10 @@ fn body(summaries: &[Summary], findings: &[RunFindings], verdicts: &str) -> Stri
 pub(crate) fn charts(all: &[Chart]) -> String {
     let figures: Vec<&Chart> = all.iter().collect();
     let note = shared_note(&figures);
-    let figures: String = figures.iter().map(|chart| figure(chart, note.is_empty())).collect();
+    let figures: String = figures
+        .iter()
+        .map(|chart| figure(chart, note.is_empty()))
+        .collect();
     format!("{note}<div class=\"charts\">\n{figures}</div>\n")
 }
 
@@ -142,7 +160,11 @@ fn shared_note(figures: &[&Chart]) -> String {
 }
 
 fn figure(chart: &Chart, with_note: bool) -> String {
-    let note = if with_note { format!("<small>{}</small>", markup(&chart.note)) } else { String::new() };
+    let note = if with_note {
+        format!("<small>{}</small>", markup(&chart.note))
+    } else {
+        String::new()
+    };
 
     format!(
         "<figure id=\"{}\">\n<figcaption><h3>{}</h3>{note}</figcaption>\n\

@@ -20,18 +20,31 @@ pub(super) fn tiles(summary: &Summary) -> String {
 /// The figure a phase is quoted by, with its unit, and the next one: small I/Os are told by their number, large ones
 /// by their bytes, durable ones by how long `fsync` takes.
 fn quoted(phase: &PhaseSummary) -> (String, &'static str, String) {
-    let (bandwidth, iops) = (MeanText::megabytes(&phase.bandwidth), MeanText::of(&phase.iops, 1.0));
+    let (bandwidth, iops) = (
+        MeanText::megabytes(&phase.bandwidth),
+        MeanText::of(&phase.iops, 1.0),
+    );
     if let Some((levels, after)) = levels(phase) {
         return (levels, "MB/s", after);
     }
     if !chart::small_blocks(phase) {
-        return (bandwidth.mean.clone(), "MB/s", spread_words(&bandwidth, phase));
+        return (
+            bandwidth.mean.clone(),
+            "MB/s",
+            spread_words(&bandwidth, phase),
+        );
     }
     let p99 = |latency: &hakaru_model::finding::LatencySummary| {
-        let found = latency.quantiles.iter().find(|(q, _)| *q == hakaru_model::units::Quantile::P99);
+        let found = latency
+            .quantiles
+            .iter()
+            .find(|(q, _)| *q == hakaru_model::units::Quantile::P99);
         found.map(|(_, value)| *value)
     };
-    let small = match (phase.sync.as_ref().and_then(p99), phase.latency.as_ref().and_then(p99)) {
+    let small = match (
+        phase.sync.as_ref().and_then(p99),
+        phase.latency.as_ref().and_then(p99),
+    ) {
         (Some(sync), _) => format!("fsync P99 {sync}"),
         (None, Some(latency)) => format!("P99 {latency}"),
         (None, None) => format!("{bandwidth} MB/s"),
@@ -43,7 +56,10 @@ fn quoted(phase: &PhaseSummary) -> (String, &'static str, String) {
 fn levels(phase: &PhaseSummary) -> Option<(String, String)> {
     let cliff = phase.sustained.as_ref()?.cliff.as_ref()?;
     let level = |bw: BytesPerSec| number::significant(bw.0 / 1e6);
-    Some((format!("{} → {}", level(cliff.before), level(cliff.after)), format!("after {}", cliff.at)))
+    Some((
+        format!("{} → {}", level(cliff.before), level(cliff.after)),
+        format!("after {}", cliff.at),
+    ))
 }
 
 fn spread_words(spread: &MeanText, phase: &PhaseSummary) -> String {
@@ -56,7 +72,10 @@ fn spread_words(spread: &MeanText, phase: &PhaseSummary) -> String {
 /// All series beside each other, phase by phase.
 pub(super) fn side_by_side(summaries: &[Summary], names: &[String]) -> String {
     let cell = |phase: &PhaseSummary| {
-        let (bandwidth, iops) = (MeanText::megabytes(&phase.bandwidth), MeanText::of(&phase.iops, 1.0));
+        let (bandwidth, iops) = (
+            MeanText::megabytes(&phase.bandwidth),
+            MeanText::of(&phase.iops, 1.0),
+        );
         match (levels(phase), chart::small_blocks(phase)) {
             (Some((levels, after)), _) => format!("{levels} MB/s\n{after}"),
             (None, true) => format!("{iops} IOPS\n{bandwidth} MB/s"),
@@ -68,7 +87,10 @@ pub(super) fn side_by_side(summaries: &[Summary], names: &[String]) -> String {
         std::iter::once(phase).chain(cells).collect()
     });
     let head = std::iter::once("Phase".to_owned()).chain(names.iter().cloned());
-    let table = DataTable { head: head.collect(), rows: rows.collect() };
+    let table = DataTable {
+        head: head.collect(),
+        rows: rows.collect(),
+    };
     table.scrolling("numbers cards wide", "All series side by side")
 }
 
@@ -78,13 +100,24 @@ pub(super) fn sustained(summaries: &[Summary], names: &[String]) -> String {
     for (summary, name) in summaries.iter().zip(names) {
         for phase in &summary.phases {
             if let Some(words) = facts::sustained(phase) {
-                let lead = if summaries.len() > 1 { format!("{name}, ") } else { String::new() };
+                let lead = if summaries.len() > 1 {
+                    format!("{name}, ")
+                } else {
+                    String::new()
+                };
                 let phase = naming::phase(summary, phase);
-                items.push_str(&format!("<li>{}</li>\n", markup(&format!("{lead}{phase}: {words}"))));
+                items.push_str(&format!(
+                    "<li>{}</li>\n",
+                    markup(&format!("{lead}{phase}: {words}"))
+                ));
             }
         }
     }
-    if items.is_empty() { items } else { format!("<ul class=\"facts\">\n{items}</ul>\n") }
+    if items.is_empty() {
+        items
+    } else {
+        format!("<ul class=\"facts\">\n{items}</ul>\n")
+    }
 }
 
 /// What limits the worth of the figures: each caveat once, with the series it concerns where it is not all of them.
@@ -98,10 +131,16 @@ pub(super) fn caveats(summaries: &[Summary], names: &[String]) -> String {
             }
         }
     }
-    let items = all.iter().map(|(caveat, of)| match of.len() == summaries.len() {
-        true => format!("<li>{}</li>\n", markup(caveat)),
-        false => format!("<li><b>{}</b>: {}</li>\n", markup(&of.join("; ")), markup(caveat)),
-    });
+    let items = all
+        .iter()
+        .map(|(caveat, of)| match of.len() == summaries.len() {
+            true => format!("<li>{}</li>\n", markup(caveat)),
+            false => format!(
+                "<li><b>{}</b>: {}</li>\n",
+                markup(&of.join("; ")),
+                markup(caveat)
+            ),
+        });
     let items: String = items.collect();
     if items.is_empty() {
         return items;
@@ -137,7 +176,12 @@ const MOST_RUNS: usize = 200;
 
 /// The single measurements behind the means, a row a run.
 fn every_run(summary: &Summary, name: &str) -> String {
-    let runs = summary.phases.iter().map(|phase| phase.bandwidth.values.len()).max().unwrap_or(0);
+    let runs = summary
+        .phases
+        .iter()
+        .map(|phase| phase.bandwidth.values.len())
+        .max()
+        .unwrap_or(0);
     if !(2..=MOST_RUNS).contains(&runs) {
         return String::new();
     }
@@ -145,17 +189,28 @@ fn every_run(summary: &Summary, name: &str) -> String {
         let of = naming::phase(summary, phase);
         match chart::small_blocks(phase) {
             true => (format!("{of}, IOPS"), phase.iops.values.clone()),
-            false => (format!("{of}, MB/s"), phase.bandwidth.values.iter().map(|b| b / 1e6).collect()),
+            false => (
+                format!("{of}, MB/s"),
+                phase.bandwidth.values.iter().map(|b| b / 1e6).collect(),
+            ),
         }
     };
     let columns: Vec<(String, Vec<f64>)> = summary.phases.iter().map(column).collect();
     let head = std::iter::once("Run".to_owned()).chain(columns.iter().map(|c| c.0.clone()));
     let rows = (0..runs).map(|run| {
-        let values =
-            columns.iter().map(|(_, values)| values.get(run).map_or("–".to_owned(), |v| number::significant(*v)));
-        std::iter::once((run + 1).to_string()).chain(values).collect()
+        let values = columns.iter().map(|(_, values)| {
+            values
+                .get(run)
+                .map_or("–".to_owned(), |v| number::significant(*v))
+        });
+        std::iter::once((run + 1).to_string())
+            .chain(values)
+            .collect()
     });
-    let table = DataTable { head: head.collect(), rows: rows.collect() };
+    let table = DataTable {
+        head: head.collect(),
+        rows: rows.collect(),
+    };
     let table = table.scrolling("numbers", &format!("Every run, {name}"));
     format!("<details><summary>Every run by itself</summary>\n{table}</details>\n")
 }
@@ -170,11 +225,18 @@ fn failed(summary: &Summary) -> String {
             items.push_str(&format!("<li>{}</li>\n", markup(&words)));
         }
         if phase.detail.other_errors > 0 {
-            let words = format!("{name}: {} more errors", number::count(phase.detail.other_errors));
+            let words = format!(
+                "{name}: {} more errors",
+                number::count(phase.detail.other_errors)
+            );
             items.push_str(&format!("<li>{}</li>\n", markup(&words)));
         }
     }
-    if items.is_empty() { items } else { format!("<ul class=\"facts\">\n{items}</ul>\n") }
+    if items.is_empty() {
+        items
+    } else {
+        format!("<ul class=\"facts\">\n{items}</ul>\n")
+    }
 }
 
 /// How many ids of runs are listed; the store knows all.
@@ -193,9 +255,15 @@ pub(super) fn circumstances(summary: &Summary, name: &str, open: bool) -> String
     }
     let mut ids: Vec<String> = summary.runs.iter().take(IDS).map(|id| plain(id)).collect();
     if summary.runs.len() > IDS {
-        ids.push(format!("and {} more", number::count((summary.runs.len() - IDS) as u64)));
+        ids.push(format!(
+            "and {} more",
+            number::count((summary.runs.len() - IDS) as u64)
+        ));
     }
-    rows.push_str(&format!("<tr><th scope=\"row\">Runs</th><td>{}</td></tr>\n", markup(&ids.join(", "))));
+    rows.push_str(&format!(
+        "<tr><th scope=\"row\">Runs</th><td>{}</td></tr>\n",
+        markup(&ids.join(", "))
+    ));
     let open = if open { " open" } else { "" };
     format!(
         "<h2>Circumstances, {}</h2>\n<details{open}><summary>Target, device and host</summary>\n\

@@ -60,7 +60,8 @@ impl BarGeometry {
     }
 
     fn ticks(&self) -> Vec<f64> {
-        self.scale.ticks(((self.right - self.left) / 60.0).clamp(2.0, 8.0) as u32)
+        self.scale
+            .ticks(((self.right - self.left) / 60.0).clamp(2.0, 8.0) as u32)
     }
 
     /// Where the first bar of a group begins, below its label if that stands above.
@@ -75,7 +76,12 @@ pub fn bars(data: &Bars, frame: &Frame) -> String {
     let mut canvas = Canvas::new();
     let names: Vec<(usize, &str)> = data.series.iter().map(String::as_str).enumerate().collect();
     let top = legend::draw(&mut canvas, layout.width, &names, LegendSymbol::Marker);
-    let bottom = top + data.groups.iter().map(|group| group_height(group, &layout)).sum::<f64>();
+    let bottom = top
+        + data
+            .groups
+            .iter()
+            .map(|group| group_height(group, &layout))
+            .sum::<f64>();
     axis(&mut canvas, &layout, bottom, &data.unit);
     let mut y = top;
     for group in &data.groups {
@@ -86,16 +92,45 @@ pub fn bars(data: &Bars, frame: &Frame) -> String {
 }
 
 fn layout(data: &Bars, width: f64) -> BarGeometry {
-    let all = || data.groups.iter().flat_map(|group| group.bars.iter().flatten());
-    let text = all().map(|bar| width_of(&bar.text)).fold(30.0, f64::max).min(width * 0.4);
-    let label = data.groups.iter().map(|group| width_of(&group.label)).fold(0.0, f64::max);
+    let all = || {
+        data.groups
+            .iter()
+            .flat_map(|group| group.bars.iter().flatten())
+    };
+    let text = all()
+        .map(|bar| width_of(&bar.text))
+        .fold(30.0, f64::max)
+        .min(width * 0.4);
+    let label = data
+        .groups
+        .iter()
+        .map(|group| width_of(&group.label))
+        .fold(0.0, f64::max);
     let beside = width >= 480.0;
     let markers = if data.series.len() > 1 { 14.0 } else { 0.0 };
-    let left = markers + if beside { label.min(width * 0.34) + 10.0 } else { 5.0 };
-    let largest =
-        all().map(|bar| bar.value + bar.deviation.unwrap_or(0.0)).filter(|v| v.is_finite()).fold(0.0, f64::max);
-    let pitch = if data.series.len() > 1 { THICK + 3.0 } else { THICK };
-    BarGeometry { width, left, right: width - text - 12.0, beside, pitch, scale: Scale::from_zero(largest) }
+    let left = markers
+        + if beside {
+            label.min(width * 0.34) + 10.0
+        } else {
+            5.0
+        };
+    let largest = all()
+        .map(|bar| bar.value + bar.deviation.unwrap_or(0.0))
+        .filter(|v| v.is_finite())
+        .fold(0.0, f64::max);
+    let pitch = if data.series.len() > 1 {
+        THICK + 3.0
+    } else {
+        THICK
+    };
+    BarGeometry {
+        width,
+        left,
+        right: width - text - 12.0,
+        beside,
+        pitch,
+        scale: Scale::from_zero(largest),
+    }
 }
 
 fn group_height(group: &BarGroup, layout: &BarGeometry) -> f64 {
@@ -104,7 +139,11 @@ fn group_height(group: &BarGroup, layout: &BarGeometry) -> f64 {
 }
 
 fn axis(canvas: &mut Canvas, layout: &BarGeometry, bottom: f64, unit: &str) {
-    let labels = layout.ticks().into_iter().map(|t| (layout.at(t), number::exact(t, 6))).collect();
+    let labels = layout
+        .ticks()
+        .into_iter()
+        .map(|t| (layout.at(t), number::exact(t, 6)))
+        .collect();
     for (x, text) in without_overlaps(labels) {
         canvas.centered((x, bottom + 16.0), layout.width, "hk-m", &text);
     }
@@ -113,23 +152,47 @@ fn axis(canvas: &mut Canvas, layout: &BarGeometry, bottom: f64, unit: &str) {
 
 fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &BarGroup, top: f64) {
     let first = layout.first_bar(top);
-    grid(canvas, layout, if layout.beside { top } else { first - 2.0 }, top + group_height(group, layout));
+    grid(
+        canvas,
+        layout,
+        if layout.beside { top } else { first - 2.0 },
+        top + group_height(group, layout),
+    );
     if layout.beside {
         let middle = first + group.bars.len() as f64 * layout.pitch / 2.0;
         let markers = if data.series.len() > 1 { 14.0 } else { 0.0 };
         let label = fitted(&group.label, layout.left - markers - 8.0);
-        canvas.text((layout.left - markers - 8.0, middle + 4.0), Anchor::End, "hk-t", &label);
+        canvas.text(
+            (layout.left - markers - 8.0, middle + 4.0),
+            Anchor::End,
+            "hk-t",
+            &label,
+        );
     } else {
-        canvas.text((0.0, first - 6.0), Anchor::Start, "hk-t", &fitted(&group.label, layout.width));
+        canvas.text(
+            (0.0, first - 6.0),
+            Anchor::Start,
+            "hk-t",
+            &fitted(&group.label, layout.width),
+        );
     }
     for (series, bar) in group.bars.iter().enumerate() {
         let y = first + series as f64 * layout.pitch;
         if data.series.len() > 1 {
-            canvas.path(&style::fill(series), &style::marker(series, layout.left - 8.0, y + THICK / 2.0), "");
+            canvas.path(
+                &style::fill(series),
+                &style::marker(series, layout.left - 8.0, y + THICK / 2.0),
+                "",
+            );
         }
         match bar {
             Some(bar) => draw_bar(canvas, layout, data, group, series, bar, y),
-            None => canvas.text((layout.left + 6.0, y + 11.0), Anchor::Start, "hk-m", "not measured"),
+            None => canvas.text(
+                (layout.left + 6.0, y + 11.0),
+                Anchor::Start,
+                "hk-m",
+                "not measured",
+            ),
         }
     }
 }
@@ -159,9 +222,20 @@ fn draw_bar(
     let d = format!("M{left} {}H{end}V{}H{left}z", px(y), px(y + THICK));
     canvas.path(&style::fill(series), &d, &hover);
     if let Some(deviation) = bar.deviation.filter(|d| d.is_finite() && *d > 0.0) {
-        let (low, high, middle) = (layout.at(bar.value - deviation), layout.at(bar.value + deviation), y + THICK / 2.0);
+        let (low, high, middle) = (
+            layout.at(bar.value - deviation),
+            layout.at(bar.value + deviation),
+            y + THICK / 2.0,
+        );
         let cap = |x: f64| format!("M{} {}V{}", px(x), px(middle - 4.0), px(middle + 4.0));
-        let d = format!("M{} {}H{}{}{}", px(low), px(middle), px(high), cap(low), cap(high));
+        let d = format!(
+            "M{} {}H{}{}{}",
+            px(low),
+            px(middle),
+            px(high),
+            cap(low),
+            cap(high)
+        );
         canvas.path("hk-h", &d, "");
         canvas.path("hk-w", &d, "");
     }

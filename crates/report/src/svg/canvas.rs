@@ -19,7 +19,11 @@ pub(super) enum Anchor {
 
 /// A number with at most one digit after the point; half a pixel is not seen. Never `NaN` or `inf`.
 pub(super) fn px(value: f64) -> String {
-    let value = if value.is_finite() { value.clamp(-1e6, 1e6) } else { 0.0 };
+    let value = if value.is_finite() {
+        value.clamp(-1e6, 1e6)
+    } else {
+        0.0
+    };
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
@@ -46,12 +50,19 @@ impl Canvas {
     /// A text around its middle, moved as far as it takes to stay within `width`.
     pub(super) fn centered(&mut self, (x, y): (f64, f64), width: f64, class: &str, text: &str) {
         let half = (width_of(text) / 2.0).min(width / 2.0);
-        self.text((x.clamp(half, width - half), y), Anchor::Middle, class, text);
+        self.text(
+            (x.clamp(half, width - half), y),
+            Anchor::Middle,
+            class,
+            text,
+        );
     }
 
     pub(super) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         let (x1, y1, x2, y2) = (px(x1), px(y1), px(x2), px(y2));
-        self.put(format_args!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
+        self.put(format_args!(
+            "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"
+        ));
     }
 
     /// A path that is drawn as given; `hover` is shown when the pointer rests on it.
@@ -59,7 +70,10 @@ impl Canvas {
         if hover.is_empty() {
             self.put(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
         } else {
-            self.put(format_args!("<path class=\"{class}\" d=\"{d}\"><title>{}</title></path>", markup(hover)));
+            self.put(format_args!(
+                "<path class=\"{class}\" d=\"{d}\"><title>{}</title></path>",
+                markup(hover)
+            ));
         }
     }
 
@@ -68,8 +82,14 @@ impl Canvas {
         if points.len() < 2 {
             return;
         }
-        let list: Vec<String> = points.iter().map(|&(x, y)| format!("{},{}", px(x), px(y))).collect();
-        self.put(format_args!("<polyline class=\"{class}\" points=\"{}\"/>", list.join(" ")));
+        let list: Vec<String> = points
+            .iter()
+            .map(|&(x, y)| format!("{},{}", px(x), px(y)))
+            .collect();
+        self.put(format_args!(
+            "<polyline class=\"{class}\" points=\"{}\"/>",
+            list.join(" ")
+        ));
     }
 
     fn put(&mut self, element: std::fmt::Arguments<'_>) {
@@ -80,12 +100,32 @@ impl Canvas {
 
     /// The document around what was drawn.
     pub(super) fn finish(self, frame: &Frame, height: f64) -> String {
-        let Frame { id, title, description, width: _, alone } = frame;
-        let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-        let (margin, above) = if *alone { (MARGIN, MARGIN + TITLE) } else { (0.0, 0.0) };
+        let Frame {
+            id,
+            title,
+            description,
+            width: _,
+            alone,
+        } = frame;
+        let id: String = id
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect();
+        let (margin, above) = if *alone {
+            (MARGIN, MARGIN + TITLE)
+        } else {
+            (0.0, 0.0)
+        };
         let (left, top) = (px(-margin), px(-above));
-        let (width, height) = (px(frame.room() + 2.0 * margin), px(height.ceil() + above + margin));
-        let head = if *alone { head(title, frame.room()) } else { String::new() };
+        let (width, height) = (
+            px(frame.room() + 2.0 * margin),
+            px(height.ceil() + above + margin),
+        );
+        let head = if *alone {
+            head(title, frame.room())
+        } else {
+            String::new()
+        };
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"hk\" viewBox=\"{left} {top} {width} {height}\" \
              width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
@@ -102,14 +142,18 @@ impl Canvas {
 fn head(title: &str, room: f64) -> String {
     // Its letters are larger and bold, so that a fifth less of it fits.
     let title = markup(&fitted(title, room * 0.8));
-    format!("<style>{}</style>\n<text class=\"hk-t hk-title\" x=\"0\" y=\"-16\">{title}</text>\n", style::CSS)
+    format!(
+        "<style>{}</style>\n<text class=\"hk-t hk-title\" x=\"0\" y=\"-16\">{title}</text>\n",
+        style::CSS
+    )
 }
 
 /// About how wide a text is at the charts' 12 px: fonts differ, so this is a little generous.
 pub(super) fn width_of(text: &str) -> f64 {
     text.chars()
         .map(|c| match c {
-            'i' | 'j' | 'l' | '.' | ',' | ':' | '|' | '\'' | 'I' | 't' | 'f' | ' ' | '(' | ')' | '\u{202f}' => 4.4,
+            'i' | 'j' | 'l' | '.' | ',' | ':' | '|' | '\'' | 'I' | 't' | 'f' | ' ' | '(' | ')'
+            | '\u{202f}' => 4.4,
             'm' | 'w' | 'M' | 'W' | '…' | '±' => 10.8,
             'A'..='Z' => 8.6,
             c if (c as u32) < 0x1100 => 7.3,

@@ -40,12 +40,27 @@ fn share(share: f64, count: u64) -> f64 {
 pub fn latency(data: &LatencyChart, frame: &Frame) -> String {
     let width = frame.room();
     let mut canvas = Canvas::new();
-    let names: Vec<(usize, &str)> = data.lines.iter().map(|line| line.name.as_str()).enumerate().collect();
+    let names: Vec<(usize, &str)> = data
+        .lines
+        .iter()
+        .map(|line| line.name.as_str())
+        .enumerate()
+        .collect();
     let top = legend::draw(&mut canvas, width, &names, LegendSymbol::Line) + 8.0;
-    let x_scale = Scale::Tail { decades: decades(data) };
+    let x_scale = Scale::Tail {
+        decades: decades(data),
+    };
     let y_scale = vertical(data);
-    let labels: Vec<(f64, String)> = y_scale.ticks(0).into_iter().map(|v| (v, number::nanos(v))).collect();
-    let left = labels.iter().map(|(_, text)| width_of(text)).fold(0.0, f64::max) + 10.0;
+    let labels: Vec<(f64, String)> = y_scale
+        .ticks(0)
+        .into_iter()
+        .map(|v| (v, number::nanos(v)))
+        .collect();
+    let left = labels
+        .iter()
+        .map(|(_, text)| width_of(text))
+        .fold(0.0, f64::max)
+        + 10.0;
     let (right, bottom) = (width - 12.0, top + (width * 0.5).clamp(190.0, 300.0));
     let x = |q: f64| left + x_scale.place(q) * (right - left);
     let y = |v: f64| bottom - y_scale.place(v) * (bottom - top);
@@ -54,20 +69,39 @@ pub fn latency(data: &LatencyChart, frame: &Frame) -> String {
         canvas.text((left - 6.0, y(*value) + 4.0), Anchor::End, "hk-m", text);
     }
     let ticks = x_scale.ticks(0);
-    ticks.iter().for_each(|&q| canvas.line("hk-g", (x(q), top), (x(q), bottom)));
-    for (at, text) in without_overlaps(ticks.iter().map(|&q| (x(q), number::exact(q * 100.0, 5))).collect()) {
+    ticks
+        .iter()
+        .for_each(|&q| canvas.line("hk-g", (x(q), top), (x(q), bottom)));
+    for (at, text) in without_overlaps(
+        ticks
+            .iter()
+            .map(|&q| (x(q), number::exact(q * 100.0, 5)))
+            .collect(),
+    ) {
         canvas.centered((at, bottom + 16.0), width, "hk-m", &text);
     }
-    canvas.text((right, bottom + 32.0), Anchor::End, "hk-m", "percentile (stretched towards 100)");
+    canvas.text(
+        (right, bottom + 32.0),
+        Anchor::End,
+        "hk-m",
+        "percentile (stretched towards 100)",
+    );
     canvas.line("hk-a", (left, bottom), (right, bottom));
     for (series, line) in data.lines.iter().enumerate() {
-        let points: Vec<(f64, f64)> =
-            line.curve.iter().map(|&(q, v)| (x(share(q, line.count)), y(v.0 as f64))).collect();
+        let points: Vec<(f64, f64)> = line
+            .curve
+            .iter()
+            .map(|&(q, v)| (x(share(q, line.count)), y(v.0 as f64)))
+            .collect();
         canvas.polyline(&style::line(series), &points);
         for &(q, value) in line.marked.iter().filter(|(q, _)| worth_a_marker(*q)) {
             let hover = format!("{}, {}: {value}", line.name, number::percentile(q));
             let place = (x(share(q.share(), line.count)), y(value.0 as f64));
-            canvas.path(&style::fill(series), &style::marker(series, place.0, place.1), &hover);
+            canvas.path(
+                &style::fill(series),
+                &style::marker(series, place.0, place.1),
+                &hover,
+            );
         }
     }
     canvas.finish(frame, bottom + 40.0)
@@ -79,12 +113,25 @@ fn worth_a_marker(q: Quantile) -> bool {
 }
 
 fn decades(data: &LatencyChart) -> f64 {
-    let most = data.lines.iter().map(|line| line.count).max().unwrap_or(0).max(1);
+    let most = data
+        .lines
+        .iter()
+        .map(|line| line.count)
+        .max()
+        .unwrap_or(0)
+        .max(1);
     (most as f64).log10().clamp(1.0, MOST_DECADES)
 }
 
 fn vertical(data: &LatencyChart) -> Scale {
-    let values = || data.lines.iter().flat_map(|l| l.curve.iter().map(|p| p.1).chain(l.marked.iter().map(|m| m.1)));
+    let values = || {
+        data.lines.iter().flat_map(|l| {
+            l.curve
+                .iter()
+                .map(|p| p.1)
+                .chain(l.marked.iter().map(|m| m.1))
+        })
+    };
     let smallest = values().min().map_or(1.0, |v| v.0.max(1) as f64);
     let largest = values().max().map_or(1.0, |v| v.0.max(1) as f64);
     Scale::log_around(smallest, largest)

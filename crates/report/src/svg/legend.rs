@@ -18,11 +18,20 @@ pub(super) enum LegendSymbol {
 }
 
 /// Draws the names from the top, as many in a row as fit, and returns the height taken. A single name needs no legend.
-pub(super) fn draw(canvas: &mut Canvas, width: f64, names: &[(usize, &str)], sample: LegendSymbol) -> f64 {
+pub(super) fn draw(
+    canvas: &mut Canvas,
+    width: f64,
+    names: &[(usize, &str)],
+    sample: LegendSymbol,
+) -> f64 {
     if names.len() < 2 {
         return 0.0;
     }
-    let lead = if sample == LegendSymbol::Line { SAMPLE } else { 16.0 };
+    let lead = if sample == LegendSymbol::Line {
+        SAMPLE
+    } else {
+        16.0
+    };
     let (mut x, mut row) = (0.0, 0.0);
     for &(series, name) in names {
         let name = fitted(name, width - lead - 4.0);
@@ -35,7 +44,11 @@ pub(super) fn draw(canvas: &mut Canvas, width: f64, names: &[(usize, &str)], sam
         if sample == LegendSymbol::Line {
             canvas.polyline(&style::line(series), &[(x + 1.0, y), (x + 27.0, y)]);
         }
-        let center = if sample == LegendSymbol::Line { x + 14.0 } else { x + 6.0 };
+        let center = if sample == LegendSymbol::Line {
+            x + 14.0
+        } else {
+            x + 6.0
+        };
         canvas.path(&style::fill(series), &style::marker(series, center, y), "");
         canvas.text((x + lead, y + 4.0), Anchor::Start, "hk-t", &name);
         x += wide;

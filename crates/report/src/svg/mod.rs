@@ -42,6 +42,10 @@ impl Frame {
     /// The width that the drawing has.
     fn room(&self) -> f64 {
         let width = f64::from(self.width.clamp(280, 4000));
-        if self.alone { width - 2.0 * MARGIN } else { width }
+        if self.alone {
+            width - 2.0 * MARGIN
+        } else {
+            width
+        }
     }
 }

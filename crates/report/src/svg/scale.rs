@@ -31,7 +31,10 @@ impl Scale {
     pub(super) fn from_zero(largest: f64) -> Scale {
         let largest = if sane(largest) { largest } else { 1.0 };
         let step = nice_step(largest, 5);
-        Scale::Linear { min: 0.0, max: (largest / step - 1e-9).ceil() * step }
+        Scale::Linear {
+            min: 0.0,
+            max: (largest / step - 1e-9).ceil() * step,
+        }
     }
 
     /// Powers of ten (or their halves and fifths) around the values.
@@ -40,7 +43,10 @@ impl Scale {
             return Scale::Log { min: 1e3, max: 1e6 };
         }
         let (min, max) = (round_down(smallest), round_up(largest.max(smallest)));
-        Scale::Log { min, max: if max > min { max } else { min * 10.0 } }
+        Scale::Log {
+            min,
+            max: if max > min { max } else { min * 10.0 },
+        }
     }
 
     /// Where a value lies: 0 at the start, 1 at the end, never outside.
@@ -59,7 +65,9 @@ impl Scale {
             Scale::Linear { min, max } => {
                 let step = nice_step(max - min, wanted);
                 let count = ((max - min) / step + 1e-9).floor() as u32;
-                (0..=count.min(50)).map(|i| min + f64::from(i) * step).collect()
+                (0..=count.min(50))
+                    .map(|i| min + f64::from(i) * step)
+                    .collect()
             }
             Scale::Log { min, max } => {
                 let few = (max / min).log10() < 2.5;
@@ -67,7 +75,8 @@ impl Scale {
                 let first = min.log10().floor() as i32;
                 let last = max.log10().ceil() as i32;
                 let all = (first..=last).flat_map(|e| steps.iter().map(move |s| s * 10f64.powi(e)));
-                all.filter(|v| *v >= min * 0.999 && *v <= max * 1.001).collect()
+                all.filter(|v| *v >= min * 0.999 && *v <= max * 1.001)
+                    .collect()
             }
             Scale::Tail { decades } => {
                 let tails = (1..=decades.floor() as i32).map(|d| 1.0 - 10f64.powi(-d));
@@ -89,18 +98,29 @@ fn nice_step(span: f64, wanted: u32) -> f64 {
         return 1.0;
     }
     let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0].into_iter().find(|s| s * power >= rough * 0.999).unwrap_or(10.0);
+    let step = [1.0, 2.0, 5.0]
+        .into_iter()
+        .find(|s| s * power >= rough * 0.999)
+        .unwrap_or(10.0);
     step * power
 }
 
 fn round_down(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
-    [5.0, 2.0].into_iter().find(|s| s * power <= value * 1.001).unwrap_or(1.0) * power
+    [5.0, 2.0]
+        .into_iter()
+        .find(|s| s * power <= value * 1.001)
+        .unwrap_or(1.0)
+        * power
 }
 
 fn round_up(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
-    [1.0, 2.0, 5.0].into_iter().find(|s| s * power >= value * 0.999).unwrap_or(10.0) * power
+    [1.0, 2.0, 5.0]
+        .into_iter()
+        .find(|s| s * power >= value * 0.999)
+        .unwrap_or(10.0)
+        * power
 }
 
 /// Leaves out labels that would touch the one before them; the first always stays.
@@ -124,17 +144,35 @@ mod tests {
 
     #[test]
     fn axes_end_at_round_numbers() {
-        assert_eq!(Scale::from_zero(41.3), Scale::Linear { min: 0.0, max: 50.0 });
+        assert_eq!(
+            Scale::from_zero(41.3),
+            Scale::Linear {
+                min: 0.0,
+                max: 50.0
+            }
+        );
         assert_eq!(Scale::from_zero(3.7), Scale::Linear { min: 0.0, max: 4.0 });
-        assert_eq!(Scale::from_zero(41.3).ticks(5), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]);
-        assert_eq!(Scale::from_zero(f64::NAN), Scale::Linear { min: 0.0, max: 1.0 });
-        assert_eq!(Scale::log_around(430e3, 18e6).ticks(0), [2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 2e7]);
+        assert_eq!(
+            Scale::from_zero(41.3).ticks(5),
+            [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
+        );
+        assert_eq!(
+            Scale::from_zero(f64::NAN),
+            Scale::Linear { min: 0.0, max: 1.0 }
+        );
+        assert_eq!(
+            Scale::log_around(430e3, 18e6).ticks(0),
+            [2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 2e7]
+        );
     }
 
     #[test]
     fn the_tail_is_stretched() {
         let tail = Scale::Tail { decades: 4.0 };
-        let places: Vec<f64> = [0.0, 0.9, 0.99, 0.999, 0.9999].iter().map(|&q| tail.place(q)).collect();
+        let places: Vec<f64> = [0.0, 0.9, 0.99, 0.999, 0.9999]
+            .iter()
+            .map(|&q| tail.place(q))
+            .collect();
         for (place, expected) in places.iter().zip([0.0, 0.25, 0.5, 0.75, 1.0]) {
             assert!((place - expected).abs() < 1e-9, "{places:?}");
         }

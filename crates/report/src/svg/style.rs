@@ -52,6 +52,9 @@ pub(super) fn marker(series: usize, x: f64, y: f64) -> String {
         4 => &[(0.0, 4.6), (4.4, -3.4), (-4.4, -3.4)],
         _ => &[(-4.4, -1.5), (-1.5, -4.4), (4.4, 1.5), (1.5, 4.4)],
     };
-    let points: Vec<String> = outline.iter().map(|(dx, dy)| format!("{:.1} {:.1}", x + dx, y + dy)).collect();
+    let points: Vec<String> = outline
+        .iter()
+        .map(|(dx, dy)| format!("{:.1} {:.1}", x + dx, y + dy))
+        .collect();
     format!("M{}z", points.join("L"))
 }

@@ -65,12 +65,36 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
     let mut canvas = Canvas::new();
     let names: Vec<(usize, &str)> = data.series.iter().map(String::as_str).enumerate().collect();
     let top = legend::draw(&mut canvas, width, &names, LegendSymbol::Line) + 26.0;
-    let points = || data.lines.iter().flat_map(|line| line.points.iter().copied());
-    let last = points().map(|p| p.0).chain(data.until).filter(|t| t.is_finite()).fold(1e-3, f64::max);
-    let x_scale = Scale::Linear { min: 0.0, max: last };
-    let y_scale = Scale::from_zero(points().map(|p| p.1).filter(|v| v.is_finite()).fold(0.0, f64::max));
-    let labels: Vec<(f64, String)> = y_scale.ticks(5).into_iter().map(|v| (v, number::exact(v, 6))).collect();
-    let left = labels.iter().map(|(_, text)| width_of(text)).fold(0.0, f64::max) + 10.0;
+    let points = || {
+        data.lines
+            .iter()
+            .flat_map(|line| line.points.iter().copied())
+    };
+    let last = points()
+        .map(|p| p.0)
+        .chain(data.until)
+        .filter(|t| t.is_finite())
+        .fold(1e-3, f64::max);
+    let x_scale = Scale::Linear {
+        min: 0.0,
+        max: last,
+    };
+    let y_scale = Scale::from_zero(
+        points()
+            .map(|p| p.1)
+            .filter(|v| v.is_finite())
+            .fold(0.0, f64::max),
+    );
+    let labels: Vec<(f64, String)> = y_scale
+        .ticks(5)
+        .into_iter()
+        .map(|v| (v, number::exact(v, 6)))
+        .collect();
+    let left = labels
+        .iter()
+        .map(|(_, text)| width_of(text))
+        .fold(0.0, f64::max)
+        + 10.0;
     let (right, bottom) = (width - MARGIN, top + (width * 0.42).clamp(160.0, 260.0));
     let x = |t: f64| left + x_scale.place(t) * (right - left);
     let y = |v: f64| bottom - y_scale.place(v) * (bottom - top);
@@ -82,7 +106,11 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
         // Thin ones would not be seen.
         let (from, to) = (x(band.from), x(band.to).max(x(band.from) + 1.5));
         let (from, to, low, high) = (px(from), px(to), px(bottom), px(bottom - BAND));
-        canvas.path("hk-f3", &format!("M{from} {low}V{high}H{to}V{low}z"), &band.text);
+        canvas.path(
+            "hk-f3",
+            &format!("M{from} {low}V{high}H{to}V{low}z"),
+            &band.text,
+        );
     }
     horizontal_axis(&mut canvas, x_scale, (left, right), bottom, &data.axis);
     canvas.text((0.0, top - 12.0), Anchor::Start, "hk-m", &data.unit);
@@ -91,7 +119,14 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
     for line in &data.lines {
         let places: Vec<(f64, f64)> = line.points.iter().map(|&(t, v)| (x(t), y(v))).collect();
         let class = style::line(line.series);
-        canvas.polyline(&if crowded { format!("{class} hk-thin") } else { class }, &thinned(&places));
+        canvas.polyline(
+            &if crowded {
+                format!("{class} hk-thin")
+            } else {
+                class
+            },
+            &thinned(&places),
+        );
     }
     for mark in &data.marks {
         canvas.line("hk-c", (x(mark.at_s), top - 6.0), (x(mark.at_s), bottom));
@@ -103,11 +138,22 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
     canvas.finish(frame, bottom + 40.0)
 }
 
-fn horizontal_axis(canvas: &mut Canvas, scale: Scale, (left, right): (f64, f64), bottom: f64, name: &str) {
+fn horizontal_axis(
+    canvas: &mut Canvas,
+    scale: Scale,
+    (left, right): (f64, f64),
+    bottom: f64,
+    name: &str,
+) {
     let wanted = ((right - left) / 70.0).clamp(2.0, 8.0) as u32;
     let at = |t: f64| left + scale.place(t) * (right - left);
     let ticks = scale.ticks(wanted);
-    for (x, text) in without_overlaps(ticks.iter().map(|&t| (at(t), number::exact(t, 3))).collect()) {
+    for (x, text) in without_overlaps(
+        ticks
+            .iter()
+            .map(|&t| (at(t), number::exact(t, 3)))
+            .collect(),
+    ) {
         canvas.line("hk-a", (x, bottom), (x, bottom + 4.0));
         canvas.centered((x, bottom + 17.0), right + MARGIN, "hk-m", &text);
     }
@@ -120,9 +166,16 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut kept = Vec::new();
     for column in points.chunk_by(|a, b| a.0.floor() == b.0.floor()) {
         let by_height = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-        let extremes = (column.iter().min_by(by_height), column.iter().max_by(by_height));
+        let extremes = (
+            column.iter().min_by(by_height),
+            column.iter().max_by(by_height),
+        );
         let wanted = [column.first(), extremes.0, extremes.1, column.last()];
-        kept.extend(column.iter().filter(|p| wanted.iter().flatten().any(|w| std::ptr::eq(*w, *p))));
+        kept.extend(
+            column
+                .iter()
+                .filter(|p| wanted.iter().flatten().any(|w| std::ptr::eq(*w, *p))),
+        );
     }
     kept
 }
@@ -133,8 +186,14 @@ mod tests {
 
     #[test]
     fn thinning_keeps_peaks_and_ends() {
-        let points: Vec<(f64, f64)> =
-            (0..10_000).map(|i| (f64::from(i) / 100.0, if i == 5050 { 99.0 } else { f64::from(i % 7) })).collect();
+        let points: Vec<(f64, f64)> = (0..10_000)
+            .map(|i| {
+                (
+                    f64::from(i) / 100.0,
+                    if i == 5050 { 99.0 } else { f64::from(i % 7) },
+                )
+            })
+            .collect();
         let kept = thinned(&points);
         assert!(kept.len() <= 400, "{}", kept.len());
         assert!(kept.contains(&(50.5, 99.0)));

@@ -37,7 +37,10 @@ struct VerdictText {
 
 fn told(verification: &Verification) -> VerdictText {
     let verdict = &verification.verdict;
-    let grade = match (verdict.has_defects(), verification.completed && verdict.is_good()) {
+    let grade = match (
+        verdict.has_defects(),
+        verification.completed && verdict.is_good(),
+    ) {
         (true, _) => Grade::Bad,
         (false, true) => Grade::Good,
         (false, false) => Grade::Open,
@@ -54,7 +57,12 @@ fn told(verification: &Verification) -> VerdictText {
             verdict.claimed
         ),
     };
-    VerdictText { grade, verdict: text, advice: advice(verification), limits: limits(verification) }
+    VerdictText {
+        grade,
+        verdict: text,
+        advice: advice(verification),
+        limits: limits(verification),
+    }
 }
 
 fn good(verification: &Verification) -> String {
@@ -66,7 +74,10 @@ fn good(verification: &Verification) -> String {
             format!("Good: all from {start} to {end} came back as written.")
         }
         Scope::Samples { .. } => {
-            format!("Good: it holds the {all} that it claims, going by samples of {} in all.", verdict.checked())
+            format!(
+                "Good: it holds the {all} that it claims, going by samples of {} in all.",
+                verdict.checked()
+            )
         }
         Scope::FreeSpace { .. } => format!("Good: all {all} of free space came back as written."),
     }
@@ -81,31 +92,47 @@ fn bad(verification: &Verification) -> String {
              written before."
         ),
         Capacity::Ends { real } => {
-            format!("False capacity: it claims {claimed} and holds {real}. What is written beyond that is lost.")
+            format!(
+                "False capacity: it claims {claimed} and holds {real}. What is written beyond that is lost."
+            )
         }
         Capacity::AsClaimed => {
-            let ended = if verification.completed { "" } else { " before it was ended early" };
+            let ended = if verification.completed {
+                ""
+            } else {
+                " before it was ended early"
+            };
             let (bad, checked) = (verdict.bad_bytes, verdict.checked());
-            format!("Defective: {bad} of the {checked} looked at did not come back as written{ended}.")
+            format!(
+                "Defective: {bad} of the {checked} looked at did not come back as written{ended}."
+            )
         }
     }
 }
 
 fn advice(verification: &Verification) -> String {
-    match (verification.verdict.capacity.real(), verification.verdict.has_defects()) {
+    match (
+        verification.verdict.capacity.real(),
+        verification.verdict.has_defects(),
+    ) {
         (Some(real), _) => format!(
             "Keep nothing on it, and ask for the money back. Whoever must use it makes one partition over the first \
              {} at most.",
             real.to_type_in()
         ),
         (None, true) => "Copy what matters off it while it can be read, and replace it.".to_owned(),
-        (None, false) if was_restored(&verification.scope) => "What was there before was put back.".to_owned(),
+        (None, false) if was_restored(&verification.scope) => {
+            "What was there before was put back.".to_owned()
+        }
         (None, false) => String::new(),
     }
 }
 
 fn was_restored(scope: &Scope) -> bool {
-    matches!(scope, Scope::Whole { restored: true } | Scope::Samples { restored: true })
+    matches!(
+        scope,
+        Scope::Whole { restored: true } | Scope::Samples { restored: true }
+    )
 }
 
 fn limits(verification: &Verification) -> Vec<&'static str> {
@@ -154,7 +181,11 @@ fn begins_at(verification: &Verification) -> Bytes {
 
 /// An offset in few letters.
 fn place(offset: Bytes) -> String {
-    if offset.0 == 0 { "0".to_owned() } else { offset.to_string() }
+    if offset.0 == 0 {
+        "0".to_owned()
+    } else {
+        offset.to_string()
+    }
 }
 
 /// `42 min 10 s`, `1 h 5 min`, `3.20 s`.

@@ -33,10 +33,23 @@ pub fn verification_html(verification: &Verification) -> String {
 }
 
 fn verdict(verification: &Verification) -> String {
-    let VerdictText { grade, verdict, advice, .. } = told(verification);
-    let text = format!("<p><b>{}</b></p>\n<p>{}</p>\n", markup(&verdict), markup(&advice));
+    let VerdictText {
+        grade,
+        verdict,
+        advice,
+        ..
+    } = told(verification);
+    let text = format!(
+        "<p><b>{}</b></p>\n<p>{}</p>\n",
+        markup(&verdict),
+        markup(&advice)
+    );
     let text = text.replace("<p></p>\n", "");
-    if grade == Grade::Good { text } else { format!("<div class=\"caveats\">\n{text}</div>\n") }
+    if grade == Grade::Good {
+        text
+    } else {
+        format!("<div class=\"caveats\">\n{text}</div>\n")
+    }
 }
 
 fn tiles(verification: &Verification) -> String {
@@ -47,17 +60,31 @@ fn tiles(verification: &Verification) -> String {
         };
         let mb = |rate: f64| number::significant(rate / 1e6);
         let range = format!("{} to {} along it", mb(slowest.0), mb(fastest.0));
-        format!("<li>{name}<b>{} <span>MB/s</span></b><small>{range}</small></li>\n", mb(mean.0))
+        format!(
+            "<li>{name}<b>{} <span>MB/s</span></b><small>{range}</small></li>\n",
+            mb(mean.0)
+        )
     };
     let amount = |name: &str, bytes: Bytes, small: String| {
         let text = bytes.to_string();
         let (figure, unit) = text.split_once(' ').unwrap_or((&text, ""));
         format!("<li>{name}<b>{figure} <span>{unit}</span></b><small>{small}</small></li>\n")
     };
-    let bad = amount("Not as written", found.bad_bytes, format!("of {} looked at", found.checked()));
+    let bad = amount(
+        "Not as written",
+        found.bad_bytes,
+        format!("of {} looked at", found.checked()),
+    );
     format!(
         "<ul class=\"tiles\">\n{}{}{}{}</ul>\n",
-        amount("Claimed", found.claimed, found.capacity.real().map_or(String::new(), |real| format!("holds {real}"))),
+        amount(
+            "Claimed",
+            found.claimed,
+            found
+                .capacity
+                .real()
+                .map_or(String::new(), |real| format!("holds {real}"))
+        ),
         bad,
         speed("Writing", &found.write_speed),
         speed("Reading", &found.read_speed)
@@ -66,7 +93,12 @@ fn tiles(verification: &Verification) -> String {
 
 /// The largest unit of which there are at least two.
 fn unit(size: Bytes) -> (f64, &'static str) {
-    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let units = [
+        (1u64 << 40, "TiB"),
+        (1 << 30, "GiB"),
+        (1 << 20, "MiB"),
+        (1 << 10, "KiB"),
+    ];
     let found = units.into_iter().find(|(unit, _)| size.0 >= 2 * unit);
     found.map_or((1.0, "bytes"), |(unit, name)| (unit as f64, name))
 }
@@ -94,14 +126,25 @@ fn speed_map(verification: &Verification) -> String {
     let bands: Vec<Band> = bands.collect();
     let note = match bands.is_empty() {
         true => "Mean speed of each stretch, from the beginning to the end.",
-        false => "Mean speed of each stretch, from the beginning to the end. The strip below marks bad places.",
+        false => {
+            "Mean speed of each stretch, from the beginning to the end. The strip below marks bad places."
+        }
     };
     let timeline = Timeline {
         unit: "MB/s".to_owned(),
         axis: format!("{name} from the beginning"),
         until: Some(end.0 as f64 / scale),
         series: vec!["writing".to_owned(), "reading".to_owned()],
-        lines: vec![TimelineLine { series: 0, points: write }, TimelineLine { series: 1, points: read }],
+        lines: vec![
+            TimelineLine {
+                series: 0,
+                points: write,
+            },
+            TimelineLine {
+                series: 1,
+                points: read,
+            },
+        ],
         marks: Vec::new(),
         bands,
     };
@@ -118,7 +161,9 @@ fn speed_map(verification: &Verification) -> String {
 
 fn table(verification: &Verification) -> DataTable {
     let found = &verification.verdict;
-    let head = ["From", "Length", "Writing, MB/s", "Reading, MB/s"].map(str::to_owned).to_vec();
+    let head = ["From", "Length", "Writing, MB/s", "Reading, MB/s"]
+        .map(str::to_owned)
+        .to_vec();
     let longest = if found.write_speed.points.len() >= found.read_speed.points.len() {
         &found.write_speed
     } else {
@@ -126,16 +171,27 @@ fn table(verification: &Verification) -> DataTable {
     };
     let step = longest.points.len().div_ceil(MOST_ROWS).max(1);
     let rate = |map: &SpeedMap, offset: Bytes| {
-        let at = map.points.partition_point(|point| point.offset.0 <= offset.0);
-        let point = map.points[..at].last().filter(|point| offset.0 < point.offset.0 + point.len.0);
+        let at = map
+            .points
+            .partition_point(|point| point.offset.0 <= offset.0);
+        let point = map.points[..at]
+            .last()
+            .filter(|point| offset.0 < point.offset.0 + point.len.0);
         let rate = point.and_then(hakaru_model::integrity::SpeedPoint::rate);
         rate.map_or("–".to_owned(), |rate| number::significant(rate.0 / 1e6))
     };
     let rows = longest.points.iter().step_by(step).map(|point| {
         let speeds = [&found.write_speed, &found.read_speed].map(|map| rate(map, point.offset));
-        [vec![place(point.offset), point.len.to_string()], speeds.to_vec()].concat()
+        [
+            vec![place(point.offset), point.len.to_string()],
+            speeds.to_vec(),
+        ]
+        .concat()
     });
-    DataTable { head, rows: rows.collect() }
+    DataTable {
+        head,
+        rows: rows.collect(),
+    }
 }
 
 fn bad_places(verification: &Verification) -> String {
@@ -144,19 +200,39 @@ fn bad_places(verification: &Verification) -> String {
         return String::new();
     }
     let row = |span: &hakaru_model::integrity::Span| {
-        vec![place(span.offset), span.offset.0.to_string(), span.len.to_string(), state(span.state)]
+        vec![
+            place(span.offset),
+            span.offset.0.to_string(),
+            span.len.to_string(),
+            state(span.state),
+        ]
     };
-    let head = ["At", "Byte", "Length", "What was found"].map(str::to_owned).to_vec();
-    let table = DataTable { head, rows: bad.iter().take(MOST_ROWS).map(row).collect() };
+    let head = ["At", "Byte", "Length", "What was found"]
+        .map(str::to_owned)
+        .to_vec();
+    let table = DataTable {
+        head,
+        rows: bad.iter().take(MOST_ROWS).map(row).collect(),
+    };
     let more = match bad.len().saturating_sub(MOST_ROWS) {
         0 => String::new(),
-        n => format!("<p class=\"quiet\">and {} more; the record has them</p>\n", number::count(n as u64)),
+        n => format!(
+            "<p class=\"quiet\">and {} more; the record has them</p>\n",
+            number::count(n as u64)
+        ),
     };
-    format!("<h2>Bad places</h2>\n{}{more}", table.scrolling("cards wide", "Bad places"))
+    format!(
+        "<h2>Bad places</h2>\n{}{more}",
+        table.scrolling("cards wide", "Bad places")
+    )
 }
 
 fn limits(verification: &Verification) -> String {
-    let items: String = told(verification).limits.iter().map(|limit| format!("<li>{}</li>\n", markup(limit))).collect();
+    let items: String = told(verification)
+        .limits
+        .iter()
+        .map(|limit| format!("<li>{}</li>\n", markup(limit)))
+        .collect();
     format!("<h2>What this cannot tell</h2>\n<ul class=\"facts\">\n{items}</ul>\n")
 }
 
@@ -165,9 +241,15 @@ fn circumstances(verification: &Verification) -> String {
     for line in facts::surroundings(&verification.target, &verification.environment) {
         let class = if line.known { "" } else { " class=\"quiet\"" };
         let value = markup(&line.value);
-        rows += &format!("<tr><th scope=\"row\">{}</th><td{class}>{value}</td></tr>\n", line.name);
+        rows += &format!(
+            "<tr><th scope=\"row\">{}</th><td{class}>{value}</td></tr>\n",
+            line.name
+        );
     }
-    rows += &format!("<tr><th scope=\"row\">Id</th><td>{}</td></tr>\n", markup(&verification.id));
+    rows += &format!(
+        "<tr><th scope=\"row\">Id</th><td>{}</td></tr>\n",
+        markup(&verification.id)
+    );
     format!(
         "<h2>Circumstances</h2>\n<details open><summary>Target, device and host</summary>\n\
          <table class=\"pairs wide\"><tbody>\n{rows}</tbody></table></details>\n"

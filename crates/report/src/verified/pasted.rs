@@ -12,7 +12,12 @@ const MOST_STRETCHES: usize = 64;
 
 /// Renders a verification as Markdown: verdict, speeds, bad places, circumstances.
 pub fn verification_markdown(verification: &Verification) -> String {
-    let VerdictText { grade, verdict, advice, limits } = told(verification);
+    let VerdictText {
+        grade,
+        verdict,
+        advice,
+        limits,
+    } = told(verification);
     let sign = match grade {
         Grade::Good => "✓",
         Grade::Bad => "✗",
@@ -31,7 +36,11 @@ pub fn verification_markdown(verification: &Verification) -> String {
     }
     out += &section("Speed", &speeds(verification));
     out += &section("Bad places", &stretches(verification));
-    let hidden = verification.verdict.bad.len().saturating_sub(MOST_STRETCHES);
+    let hidden = verification
+        .verdict
+        .bad
+        .len()
+        .saturating_sub(MOST_STRETCHES);
     if hidden > 0 {
         out += &format!("\nAnd {} more.\n", number::count(hidden as u64));
     }
@@ -46,11 +55,18 @@ pub fn verification_markdown(verification: &Verification) -> String {
 
 /// A table under its title; nothing where it has no rows.
 fn section(title: &str, table: &DataTable) -> String {
-    if table.rows.is_empty() { String::new() } else { format!("\n### {title}\n\n{}", lines(table, false)) }
+    if table.rows.is_empty() {
+        String::new()
+    } else {
+        format!("\n### {title}\n\n{}", lines(table, false))
+    }
 }
 
 fn table(head: &[&str], rows: Vec<Vec<String>>) -> DataTable {
-    DataTable { head: head.iter().map(|name| (*name).to_owned()).collect(), rows }
+    DataTable {
+        head: head.iter().map(|name| (*name).to_owned()).collect(),
+        rows,
+    }
 }
 
 fn speeds(verification: &Verification) -> DataTable {
@@ -60,12 +76,20 @@ fn speeds(verification: &Verification) -> DataTable {
         Some(vec![name.to_owned(), mb(mean), mb(slowest), mb(fastest)])
     };
     let verdict = &verification.verdict;
-    let rows = [row("writing", &verdict.write_speed), row("reading", &verdict.read_speed)];
-    table(&["MB/s", "mean", "slowest stretch", "fastest stretch"], rows.into_iter().flatten().collect())
+    let rows = [
+        row("writing", &verdict.write_speed),
+        row("reading", &verdict.read_speed),
+    ];
+    table(
+        &["MB/s", "mean", "slowest stretch", "fastest stretch"],
+        rows.into_iter().flatten().collect(),
+    )
 }
 
 fn stretches(verification: &Verification) -> DataTable {
     let shown = verification.verdict.bad.iter().take(MOST_STRETCHES);
-    let rows = shown.map(|span| vec![place(span.offset), span.len.to_string(), state(span.state)]).collect();
+    let rows = shown
+        .map(|span| vec![place(span.offset), span.len.to_string(), state(span.state)])
+        .collect();
     table(&["at", "length", "what is there"], rows)
 }

@@ -6,7 +6,11 @@ use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};
 use hakaru_model::integrity::{FORMAT, IntegrityVerdict, Span, SpeedMap, SpeedPoint};
 
 fn span(offset: u64, len: u64, state: BlockState) -> Span {
-    Span { offset: Bytes(offset), len: Bytes(len), state }
+    Span {
+        offset: Bytes(offset),
+        len: Bytes(len),
+        state,
+    }
 }
 
 /// 64 stretches that grow slower, as the inner tracks of a disk do.
@@ -14,9 +18,15 @@ fn map(of: Bytes, nanos_per_byte: u64) -> SpeedMap {
     let len = of.0 / 64;
     let point = |n: u64| {
         let elapsed = Nanos(len * nanos_per_byte * (64 + n / 2) / 64);
-        SpeedPoint { offset: Bytes(n * len), len: Bytes(len), elapsed }
+        SpeedPoint {
+            offset: Bytes(n * len),
+            len: Bytes(len),
+            elapsed,
+        }
     };
-    SpeedMap { points: (0..64).map(point).collect() }
+    SpeedMap {
+        points: (0..64).map(point).collect(),
+    }
 }
 
 fn verification(scope: Scope, capacity: Capacity, bad: Vec<Span>) -> Verification {
@@ -36,7 +46,10 @@ fn verification(scope: Scope, capacity: Capacity, bad: Vec<Span>) -> Verificatio
             system_disk: false,
             label: None,
         },
-        environment: Environment { hostname: "raspberrypi".to_owned(), ..Environment::default() },
+        environment: Environment {
+            hostname: "raspberrypi".to_owned(),
+            ..Environment::default()
+        },
         scope,
         seed: 1,
         completed: true,
@@ -60,7 +73,11 @@ fn shown(verification: &Verification) -> String {
 
 #[test]
 fn a_good_card() {
-    insta::assert_snapshot!(shown(&verification(Scope::Whole { restored: false }, Capacity::AsClaimed, Vec::new())));
+    insta::assert_snapshot!(shown(&verification(
+        Scope::Whole { restored: false },
+        Capacity::AsClaimed,
+        Vec::new()
+    )));
 }
 
 #[test]
@@ -76,9 +93,20 @@ fn a_card_that_wraps_around() {
 
 #[test]
 fn a_worn_out_card_lists_the_first_places() {
-    let states = [BlockState::Lost, BlockState::Damaged, BlockState::Unreadable, BlockState::Unwritable];
-    let bad = (0..12).map(|n| span(n << 30, 512, states[n as usize % 4])).collect();
-    insta::assert_snapshot!(shown(&verification(Scope::Whole { restored: false }, Capacity::AsClaimed, bad)));
+    let states = [
+        BlockState::Lost,
+        BlockState::Damaged,
+        BlockState::Unreadable,
+        BlockState::Unwritable,
+    ];
+    let bad = (0..12)
+        .map(|n| span(n << 30, 512, states[n as usize % 4]))
+        .collect();
+    insta::assert_snapshot!(shown(&verification(
+        Scope::Whole { restored: false },
+        Capacity::AsClaimed,
+        bad
+    )));
 }
 
 /// The sentence that matters most.
@@ -92,13 +120,23 @@ fn every_scope_says_what_was_looked_at() {
     insta::assert_snapshot!(good(Scope::Samples { restored: true }), @"Good: it holds the 64 GiB that it claims, going by samples of 64 GiB in all.");
     insta::assert_snapshot!(good(Scope::FreeSpace { folder: "/mnt".into() }), @"Good: all 64 GiB of free space came back as written.");
     insta::assert_snapshot!(good(Scope::Range { start: Bytes(1 << 20), end: Bytes(64 << 30), of: Bytes(1 << 40) }), @"Good: all from 1 MiB to 64 GiB came back as written.");
-    let ends = verification(Scope::Whole { restored: false }, Capacity::Ends { real: Bytes(31 << 30) }, Vec::new());
+    let ends = verification(
+        Scope::Whole { restored: false },
+        Capacity::Ends {
+            real: Bytes(31 << 30),
+        },
+        Vec::new(),
+    );
     insta::assert_snapshot!(verdict(&ends), @"False capacity: it claims 64 GiB and holds 31 GiB. What is written beyond that is lost.");
 }
 
 #[test]
 fn what_was_ended_early_is_no_verdict() {
-    let mut early = verification(Scope::Whole { restored: false }, Capacity::AsClaimed, Vec::new());
+    let mut early = verification(
+        Scope::Whole { restored: false },
+        Capacity::AsClaimed,
+        Vec::new(),
+    );
     early.completed = false;
     early.verdict.good = Bytes(10 << 30);
     early.verdict.read_speed.points.truncate(10);
@@ -106,7 +144,12 @@ fn what_was_ended_early_is_no_verdict() {
     early.verdict.bad_bytes = Bytes(512);
     early.verdict.bad = vec![span(0, 512, BlockState::Damaged)];
     insta::assert_snapshot!(verdict(&early), @"Defective: 512 B of the 10.0 GiB looked at did not come back as written before it was ended early.");
-    early.verdict = IntegrityVerdict { good: Bytes(0), bad_bytes: Bytes(0), bad: Vec::new(), ..early.verdict };
+    early.verdict = IntegrityVerdict {
+        good: Bytes(0),
+        bad_bytes: Bytes(0),
+        bad: Vec::new(),
+        ..early.verdict
+    };
     early.verdict.read_speed = SpeedMap::default();
     insta::assert_snapshot!(verdict(&early), @"Ended before anything was read back: nothing can be said of it yet.");
     assert!(shown(&early).contains("Written at") && !shown(&early).contains("Read at"));
@@ -115,13 +158,19 @@ fn what_was_ended_early_is_no_verdict() {
 #[test]
 fn the_page_has_the_map_and_no_foreign_markup() {
     let mut hostile = verification(
-        Scope::FreeSpace { folder: "/mnt/<script>".into() },
+        Scope::FreeSpace {
+            folder: "/mnt/<script>".into(),
+        },
         Capacity::AsClaimed,
         vec![span(1 << 30, 4096, BlockState::Lost)],
     );
     hostile.target.path = "/mnt/\u{1b}[31m<script>".into();
     let page = verification_html(&hostile);
-    assert!(page.contains("<svg") && page.contains("GiB from the beginning") && page.contains("4 KiB from 1 GiB"));
+    assert!(
+        page.contains("<svg")
+            && page.contains("GiB from the beginning")
+            && page.contains("4 KiB from 1 GiB")
+    );
     assert!(!page.contains("<script") && !page.contains('\u{1b}'));
     assert_eq!(page, verification_html(&hostile));
     // Nothing was written: no map, and a page all the same.
@@ -132,7 +181,11 @@ fn the_page_has_the_map_and_no_foreign_markup() {
 
 #[test]
 fn rows_are_for_programs() {
-    let text = verification_csv(&verification(Scope::Whole { restored: false }, Capacity::AsClaimed, Vec::new()));
+    let text = verification_csv(&verification(
+        Scope::Whole { restored: false },
+        Capacity::AsClaimed,
+        Vec::new(),
+    ));
     assert_eq!(text.lines().count(), 129);
     insta::assert_snapshot!(text.lines().take(2).collect::<Vec<_>>().join("\n"), @r"
     way,offset_bytes,length_bytes,elapsed_ns,bytes_per_s
@@ -143,11 +196,19 @@ fn rows_are_for_programs() {
 #[test]
 fn odd_sizes_do_not_panic() {
     for claimed in [0, 1, 511, u64::MAX] {
-        let mut odd = verification(Scope::Whole { restored: false }, Capacity::Ends { real: Bytes(1) }, vec![]);
+        let mut odd = verification(
+            Scope::Whole { restored: false },
+            Capacity::Ends { real: Bytes(1) },
+            vec![],
+        );
         odd.verdict.claimed = Bytes(claimed);
         odd.verdict.bad = vec![span(u64::MAX / 2, 7, BlockState::Lost)];
         for width in [0, 60, 400] {
-            let _ = (verification_terminal(&odd, width, true), verification_html(&odd), verification_csv(&odd));
+            let _ = (
+                verification_terminal(&odd, width, true),
+                verification_html(&odd),
+                verification_csv(&odd),
+            );
         }
     }
 }

@@ -17,15 +17,30 @@ fn layer(name: &str, summary: Summary) -> LayerSummary {
         speed: along.collect(),
         ..PreparedStep::default()
     };
-    let mkfs = PreparedStep { what: format!("mkfs.{name}"), elapsed: Nanos::from_secs(3), ..PreparedStep::default() };
-    LayerSummary { layer: name.into(), summary, prepared: vec![fill, mkfs], advice: findings().advice }
+    let mkfs = PreparedStep {
+        what: format!("mkfs.{name}"),
+        elapsed: Nanos::from_secs(3),
+        ..PreparedStep::default()
+    };
+    LayerSummary {
+        layer: name.into(),
+        summary,
+        prepared: vec![fill, mkfs],
+        advice: findings().advice,
+    }
 }
 
 /// Looked at more closely, as reports of campaigns do.
 fn repeated(mut summary: Summary) -> Summary {
     for phase in &mut summary.phases {
         let mean = phase.bandwidth.mean;
-        let steady = SteadyWindow { first_round: 1, rounds: 5, average: mean, excursion: 0.04, slope: -0.01 };
+        let steady = SteadyWindow {
+            first_round: 1,
+            rounds: 5,
+            average: mean,
+            excursion: 0.04,
+            slope: -0.01,
+        };
         let bootstrap_ci95 = Some((mean * 0.98, mean * 1.02));
         phase.detail.repeated = Some(Repeated {
             relative_error: Some(0.02),
@@ -60,7 +75,10 @@ fn card(name: &str) -> CardSummary {
         host: "pi4".into(),
         printed: vec![Claim::ReadSpeed(100.0), Claim::UhsGrade(3)],
         facts: vec![("price".into(), "680 yen".into())],
-        layers: vec![layer("raw", repeated(sandisk())), layer("vfat", repeated(sandisk_vfat()))],
+        layers: vec![
+            layer("raw", repeated(sandisk())),
+            layer("vfat", repeated(sandisk_vfat())),
+        ],
         claims: findings().claims,
         costs: vec![cost(comparisons()[1].clone())],
     }
@@ -77,13 +95,29 @@ pub(crate) fn campaign() -> CampaignSummary {
             mean: phase.bandwidth.mean * share,
             deviation: Some(1.0),
         };
-        let pairs = vec![CardPair { a: 0, b: 1, comparison: comparisons()[0].clone() }];
+        let pairs = vec![CardPair {
+            a: 0,
+            b: 1,
+            comparison: comparisons()[0].clone(),
+        }];
         let (phase, op) = (phase.phase.clone(), phase.op);
         let places = vec![place(0, 1, 1.0), place(1, 2, 0.8)];
-        Ranking { layer: layer.into(), phase, op, unit: "B/s".into(), places, pairs }
+        Ranking {
+            layer: layer.into(),
+            phase,
+            op,
+            unit: "B/s".into(),
+            places,
+            pairs,
+        }
     };
-    let rankings = ["raw", "vfat"].iter().flat_map(|layer| phases.iter().map(move |phase| of_phase(layer, phase)));
-    let limits = findings().limits.into_iter().map(|limit| ("raw".to_owned(), limit));
+    let rankings = ["raw", "vfat"]
+        .iter()
+        .flat_map(|layer| phases.iter().map(move |phase| of_phase(layer, phase)));
+    let limits = findings()
+        .limits
+        .into_iter()
+        .map(|limit| ("raw".to_owned(), limit));
     CampaignSummary {
         id: "six-cards".into(),
         name: "six cards".into(),
@@ -95,13 +129,23 @@ pub(crate) fn campaign() -> CampaignSummary {
         rankings: rankings.collect(),
         runs: 60,
         planned: Some(64),
-        failed: vec![FailedRun { run: "x1".into(), point: "sandisk, raw".into(), because: "it was stopped".into() }],
+        failed: vec![FailedRun {
+            run: "x1".into(),
+            point: "sandisk, raw".into(),
+            because: "it was stopped".into(),
+        }],
         unreadable: Vec::new(),
         other_definition: 2,
         rechecks: Vec::new(),
         weaknesses: vec![
-            Weakness::Unfinished { runs: 60, planned: 64 },
-            Weakness::Changed { what: "the kernel".into(), values: vec!["Linux 6.12".into(), "Linux 6.13".into()] },
+            Weakness::Unfinished {
+                runs: 60,
+                planned: 64,
+            },
+            Weakness::Changed {
+                what: "the kernel".into(),
+                values: vec!["Linux 6.12".into(), "Linux 6.13".into()],
+            },
         ],
         notes: vec!["a note".into()],
         reference: 0,
@@ -112,8 +156,20 @@ pub(crate) fn campaign() -> CampaignSummary {
 /// A campaign whose every text is the one given.
 pub(crate) fn hostile_campaign(text: &str) -> CampaignSummary {
     let mut campaign = campaign();
-    let CampaignSummary { id, name, about, method, layers, cards, limits, rankings, failed, weaknesses, notes, .. } =
-        &mut campaign;
+    let CampaignSummary {
+        id,
+        name,
+        about,
+        method,
+        layers,
+        cards,
+        limits,
+        rankings,
+        failed,
+        weaknesses,
+        notes,
+        ..
+    } = &mut campaign;
     // Two layers have to have two names.
     let other = format!("{text} 2");
     for (field, value) in [(id, text), (name, text), (about, text)] {
@@ -121,17 +177,33 @@ pub(crate) fn hostile_campaign(text: &str) -> CampaignSummary {
     }
     *method = vec![(text.into(), text.into())];
     *layers = vec![text.into(), other.clone()];
-    limits.iter_mut().for_each(|(layer, _)| text.clone_into(layer));
+    limits
+        .iter_mut()
+        .for_each(|(layer, _)| text.clone_into(layer));
     for ranking in rankings {
         let through = if ranking.layer == "raw" { text } else { &other };
         through.clone_into(&mut ranking.layer);
         text.clone_into(&mut ranking.phase);
-        ranking.pairs.iter_mut().for_each(|pair| text.clone_into(&mut pair.comparison.quantity));
+        ranking
+            .pairs
+            .iter_mut()
+            .for_each(|pair| text.clone_into(&mut pair.comparison.quantity));
     }
-    *failed = vec![FailedRun { run: text.into(), point: text.into(), because: text.into() }];
+    *failed = vec![FailedRun {
+        run: text.into(),
+        point: text.into(),
+        because: text.into(),
+    }];
     *weaknesses = vec![
-        Weakness::Changed { what: text.into(), values: vec![text.into()] },
-        Weakness::Drifted { card: text.into(), layer: text.into(), phases: vec![text.into()] },
+        Weakness::Changed {
+            what: text.into(),
+            values: vec![text.into()],
+        },
+        Weakness::Drifted {
+            card: text.into(),
+            layer: text.into(),
+            phases: vec![text.into()],
+        },
     ];
     *notes = vec![text.into()];
     for card in cards {
@@ -142,7 +214,15 @@ pub(crate) fn hostile_campaign(text: &str) -> CampaignSummary {
 }
 
 fn hostile_card(card: &mut CardSummary, text: &str, other: &str) {
-    let CardSummary { name, key, host, facts, layers, costs, .. } = card;
+    let CardSummary {
+        name,
+        key,
+        host,
+        facts,
+        layers,
+        costs,
+        ..
+    } = card;
     for field in [name, key, host] {
         text.clone_into(field);
     }

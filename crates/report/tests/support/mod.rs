@@ -21,7 +21,8 @@ pub(crate) fn estimate(values: &[f64]) -> Estimate {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let mean = values.iter().sum::<f64>() / n;
-    let deviation = (n > 1.0).then(|| (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt());
+    let deviation = (n > 1.0)
+        .then(|| (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt());
     let median = (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0;
     Estimate {
         values: values.to_vec(),
@@ -34,14 +35,22 @@ pub(crate) fn estimate(values: &[f64]) -> Estimate {
         // Student's t for 10 runs; near enough for a picture.
         ci95: deviation.map(|d| (mean - 2.26 * d / n.sqrt(), mean + 2.26 * d / n.sqrt())),
         rounding: 0.0,
-        interval_caveats: if deviation.is_some() { vec![IntervalCaveat::FewRuns] } else { Vec::new() },
+        interval_caveats: if deviation.is_some() {
+            vec![IntervalCaveat::FewRuns]
+        } else {
+            Vec::new()
+        },
     }
 }
 
 /// Ten values around a mean, the same ones each time.
 fn around(mean: f64, deviation: f64, runs: usize) -> Estimate {
     let wave = [0.1, -1.2, 0.9, 1.6, -0.4, -0.9, 0.5, 1.1, -1.6, -0.1];
-    estimate(&(0..runs).map(|i| mean + deviation * wave[i % wave.len()]).collect::<Vec<_>>())
+    estimate(
+        &(0..runs)
+            .map(|i| mean + deviation * wave[i % wave.len()])
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// A latency distribution: most around `typical`, the slowest hundredth stretching up to `worst`.
@@ -52,13 +61,25 @@ fn latency(count: u64, typical: f64, worst: f64) -> LatencySummary {
         let tail = 1.0 / (1.0 + (-(nines - 2.6) * 2.4).exp());
         Nanos((body + (worst - body).max(0.0) * tail.powi(2)) as u64)
     };
-    let shares = (0..20).map(|i| f64::from(i) / 20.0).chain((1..=40).map(|i| 1.0 - 0.05 * 0.8f64.powi(i)));
+    let shares = (0..20)
+        .map(|i| f64::from(i) / 20.0)
+        .chain((1..=40).map(|i| 1.0 - 0.05 * 0.8f64.powi(i)));
     let curve = shares.chain([1.0]).map(|q| (q, value(q))).collect();
     let wanted = [0.5, 0.95, 0.99, 0.999, 0.9999];
     let known = wanted.iter().filter(|&&q| (1.0 - q) * count as f64 >= 10.0);
-    let quantiles = known.map(|&q| (Quantile::new(q).unwrap(), value(q))).collect();
+    let quantiles = known
+        .map(|&q| (Quantile::new(q).unwrap(), value(q)))
+        .collect();
     let (min, max) = (value(0.0), value(1.0));
-    LatencySummary { count, min, max, mean_ns: typical * 1.08, deviation_ns: typical * 0.6, quantiles, curve }
+    LatencySummary {
+        count,
+        min,
+        max,
+        mean_ns: typical * 1.08,
+        deviation_ns: typical * 0.6,
+        quantiles,
+        curve,
+    }
 }
 
 /// A phase in the shape of the standard suite.
@@ -75,11 +96,30 @@ struct Card {
 
 impl Card {
     fn summary(&self, runs: usize, seconds: u64) -> PhaseSummary {
-        let Card { phase, op, workload, block, bandwidth, deviation, typical_ns, worst_ns } = *self;
+        let Card {
+            phase,
+            op,
+            workload,
+            block,
+            bandwidth,
+            deviation,
+            typical_ns,
+            worst_ns,
+        } = *self;
         let bandwidths = around(bandwidth, deviation, runs);
-        let iops = estimate(&bandwidths.values.iter().map(|b| b / block).collect::<Vec<_>>());
+        let iops = estimate(
+            &bandwidths
+                .values
+                .iter()
+                .map(|b| b / block)
+                .collect::<Vec<_>>(),
+        );
         let count = (iops.mean * seconds as f64) as u64 * runs as u64;
-        let timelines = bandwidths.values.iter().map(|&mean| level(mean, seconds)).collect();
+        let timelines = bandwidths
+            .values
+            .iter()
+            .map(|&mean| level(mean, seconds))
+            .collect();
         PhaseSummary {
             phase: phase.to_owned(),
             op,
@@ -99,11 +139,17 @@ impl Card {
 
 /// Bandwidth over time that wavers by a few hundredths.
 fn level(mean: f64, seconds: u64) -> Vec<TimelinePoint> {
-    (1..=seconds).map(|s| point(s, mean * (1.0 + 0.03 * ((s * 7 % 11) as f64 / 5.0 - 1.0)))).collect()
+    (1..=seconds)
+        .map(|s| point(s, mean * (1.0 + 0.03 * ((s * 7 % 11) as f64 / 5.0 - 1.0))))
+        .collect()
 }
 
 fn point(second: u64, bandwidth: f64) -> TimelinePoint {
-    TimelinePoint { at_s: second as f64, bandwidth: BytesPerSec(bandwidth), iops: bandwidth / 1048576.0 }
+    TimelinePoint {
+        at_s: second as f64,
+        bandwidth: BytesPerSec(bandwidth),
+        iops: bandwidth / 1048576.0,
+    }
 }
 
 /// A write that falls from one level to another, with a stall now and then.
@@ -124,7 +170,11 @@ pub(crate) fn sandisk() -> Summary {
 /// The same card through vfat: slower at random writing, wherever the reason lies.
 pub(crate) fn sandisk_vfat() -> Summary {
     let mut summary = suite("SanDisk MAX Endurance", "vfat", 10, 0.8);
-    let write = summary.phases.iter_mut().find(|p| p.phase == "rand-write").unwrap();
+    let write = summary
+        .phases
+        .iter_mut()
+        .find(|p| p.phase == "rand-write")
+        .unwrap();
     write.bandwidth = around(0.31e6, 0.21e6, 10);
     write.iops = around(76.0, 51.0, 10);
     write.amplification = Some(around(11.4, 2.1, 10));
@@ -135,17 +185,55 @@ pub(crate) fn sandisk_vfat() -> Summary {
 pub(crate) fn kioxia() -> Summary {
     let mut summary = suite("KIOXIA EXCERIA High Endurance", "ext4", 1, 1.15);
     summary.phases.truncate(6);
-    summary.caveats.retain(|caveat| !matches!(caveat, Caveat::Cliff { .. }));
+    summary
+        .caveats
+        .retain(|caveat| !matches!(caveat, Caveat::Cliff { .. }));
     summary
 }
 
 fn suite(card: &str, fs_type: &str, runs: usize, speed: f64) -> Summary {
     let m = 1e6 * speed;
     let phases = [
-        ("seq-write", Op::Write, "sequential write, 1 MiB, queue depth 1", 1048576.0, 33.6 * m, 0.2 * m, 30e6, 310e6),
-        ("seq-read", Op::Read, "sequential read, 1 MiB, queue depth 1", 1048576.0, 40.5 * m, 0.3 * m, 25e6, 31e6),
-        ("rand-write", Op::Write, "random write, 4 KiB, queue depth 1", 4096.0, 2.5 * m, 0.06 * m, 1.31e6, 182e6),
-        ("rand-read", Op::Read, "random read, 4 KiB, queue depth 1", 4096.0, 6.3 * m, 0.01 * m, 0.61e6, 4.2e6),
+        (
+            "seq-write",
+            Op::Write,
+            "sequential write, 1 MiB, queue depth 1",
+            1048576.0,
+            33.6 * m,
+            0.2 * m,
+            30e6,
+            310e6,
+        ),
+        (
+            "seq-read",
+            Op::Read,
+            "sequential read, 1 MiB, queue depth 1",
+            1048576.0,
+            40.5 * m,
+            0.3 * m,
+            25e6,
+            31e6,
+        ),
+        (
+            "rand-write",
+            Op::Write,
+            "random write, 4 KiB, queue depth 1",
+            4096.0,
+            2.5 * m,
+            0.06 * m,
+            1.31e6,
+            182e6,
+        ),
+        (
+            "rand-read",
+            Op::Read,
+            "random read, 4 KiB, queue depth 1",
+            4096.0,
+            6.3 * m,
+            0.01 * m,
+            0.61e6,
+            4.2e6,
+        ),
         (
             "mixed",
             Op::Read,
@@ -166,22 +254,54 @@ fn suite(card: &str, fs_type: &str, runs: usize, speed: f64) -> Summary {
             33e6,
             402e6,
         ),
-        ("durable", Op::Write, "sequential write, 4 KiB, fsync after each", 4096.0, 0.94 * m, 0.04 * m, 0.9e6, 21e6),
-        ("sustained", Op::Write, "sequential write, 1 MiB, for 5 minutes", 1048576.0, 16.4 * m, 1.1 * m, 31e6, 890e6),
+        (
+            "durable",
+            Op::Write,
+            "sequential write, 4 KiB, fsync after each",
+            4096.0,
+            0.94 * m,
+            0.04 * m,
+            0.9e6,
+            21e6,
+        ),
+        (
+            "sustained",
+            Op::Write,
+            "sequential write, 1 MiB, for 5 minutes",
+            1048576.0,
+            16.4 * m,
+            1.1 * m,
+            31e6,
+            890e6,
+        ),
     ];
     let mut phases: Vec<PhaseSummary> = phases
         .into_iter()
-        .map(|(phase, op, workload, block, bandwidth, deviation, typical_ns, worst_ns)| {
-            let (typical_ns, worst_ns) = (typical_ns / speed, worst_ns / speed.powi(3));
-            Card { phase, op, workload, block, bandwidth, deviation, typical_ns, worst_ns }.summary(runs, 60)
-        })
+        .map(
+            |(phase, op, workload, block, bandwidth, deviation, typical_ns, worst_ns)| {
+                let (typical_ns, worst_ns) = (typical_ns / speed, worst_ns / speed.powi(3));
+                Card {
+                    phase,
+                    op,
+                    workload,
+                    block,
+                    bandwidth,
+                    deviation,
+                    typical_ns,
+                    worst_ns,
+                }
+                .summary(runs, 60)
+            },
+        )
         .collect();
     phases[2].amplification = Some(around(1.31, 0.02, runs));
     phases[6].sync = Some(latency(9_600 * runs as u64, 3.4e6, 240e6));
     sustain(&mut phases[7], runs, speed);
     Summary {
         series: "019b8d5e-0001-7001-8000-000000001001".into(),
-        runs: (0..runs).map(|i| format!("019b8d5e-0001-7001-8000-00000000{:04x}", 0x1001 + i)).collect(),
+        runs: (0..runs)
+            .map(|i| format!("019b8d5e-0001-7001-8000-00000000{:04x}", 0x1001 + i))
+            .collect(),
         scenario: "standard".into(),
         started_unix_ms: BEGUN,
         origin: "hakaru 0.1.0".into(),
@@ -195,7 +315,9 @@ fn suite(card: &str, fs_type: &str, runs: usize, speed: f64) -> Summary {
 
 fn sustain(phase: &mut PhaseSummary, runs: usize, speed: f64) {
     let (before, after) = (34.1e6 * speed, 11.9e6 * speed);
-    phase.timelines = (0..runs).map(|i| falling(300, 168 + 3 * i as u64, before, after)).collect();
+    phase.timelines = (0..runs)
+        .map(|i| falling(300, 168 + 3 * i as u64, before, after))
+        .collect();
     let cliff = Cliff {
         at: Bytes((5.6 * speed * (1u64 << 30) as f64) as u64),
         after_time: Nanos::from_secs(176),
@@ -222,7 +344,9 @@ fn caveats(runs: usize) -> Vec<Caveat> {
             before: BytesPerSec(34.1e6),
             after: BytesPerSec(11.9e6),
         },
-        Caveat::PowerSaving { governor: "ondemand".into() },
+        Caveat::PowerSaving {
+            governor: "ondemand".into(),
+        },
     ];
     if runs < 5 {
         caveats.insert(0, Caveat::FewRuns { runs: runs as u32 });
@@ -271,7 +395,11 @@ fn device(card: &str) -> DeviceIdentity {
         ..CardRegisters::default()
     };
     let device: DeviceIdentity = serde_json::from_str(known).unwrap();
-    DeviceIdentity { model: Fact::Known(card.into()), card: Some(registers), ..device }
+    DeviceIdentity {
+        model: Fact::Known(card.into()),
+        card: Some(registers),
+        ..device
+    }
 }
 
 fn environment() -> Environment {
@@ -318,7 +446,9 @@ pub(crate) fn hostile(text: &str) -> Summary {
         phase.workload = text.into();
         phase.timelines.truncate(1);
     }
-    summary.caveats = vec![Caveat::PowerSaving { governor: text.into() }];
+    summary.caveats = vec![Caveat::PowerSaving {
+        governor: text.into(),
+    }];
     summary
 }
 
@@ -331,17 +461,41 @@ pub(crate) fn comparisons() -> Vec<Comparison> {
         Comparison {
             quantity: format!("{} bandwidth", x.phase),
             unit: "MB/s".into(),
-            a: estimate(&x.bandwidth.values.iter().take(runs).map(|v| v / 1e6).collect::<Vec<_>>()),
-            b: estimate(&y.bandwidth.values.iter().take(runs).map(|v| v / 1e6).collect::<Vec<_>>()),
+            a: estimate(
+                &x.bandwidth
+                    .values
+                    .iter()
+                    .take(runs)
+                    .map(|v| v / 1e6)
+                    .collect::<Vec<_>>(),
+            ),
+            b: estimate(
+                &y.bandwidth
+                    .values
+                    .iter()
+                    .take(runs)
+                    .map(|v| v / 1e6)
+                    .collect::<Vec<_>>(),
+            ),
             ratio: y.bandwidth.mean / x.bandwidth.mean,
             ratio_ci95,
             p_value: p,
             p_value_ranks: p,
             p_adjusted: p,
-            p_equivalence: p.map(|p| if verdict == Verdict::Equivalent { 0.002 } else { 1.0 - p }),
+            p_equivalence: p.map(|p| {
+                if verdict == Verdict::Equivalent {
+                    0.002
+                } else {
+                    1.0 - p
+                }
+            }),
             family: 4,
             primary: true,
-            interval_caveats: if p.is_some() { vec![IntervalCaveat::FewRuns] } else { Vec::new() },
+            interval_caveats: if p.is_some() {
+                vec![IntervalCaveat::FewRuns]
+            } else {
+                Vec::new()
+            },
             effect: None,
             effect_ci95: None,
             delta: None,
@@ -375,12 +529,19 @@ pub(crate) fn well_formed(text: &str) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find('<') {
-        let end = rest[at..].find('>').ok_or_else(|| format!("no end of {}", &rest[at..]))? + at;
+        let end = rest[at..]
+            .find('>')
+            .ok_or_else(|| format!("no end of {}", &rest[at..]))?
+            + at;
         let tag = &rest[at + 1..end];
         if !tag.matches('"').count().is_multiple_of(2) {
             return Err(format!("an attribute of <{tag}> holds a mark"));
         }
-        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
+        let name = tag
+            .trim_start_matches('/')
+            .split([' ', '/'])
+            .next()
+            .unwrap_or_default();
         match (tag.starts_with('/'), tag.ends_with('/')) {
             _ if tag.starts_with('!') || name == "meta" => {}
             (true, _) if open.pop() != Some(name) => {
@@ -391,5 +552,9 @@ pub(crate) fn well_formed(text: &str) -> Result<(), String> {
         }
         rest = &rest[end + 1..];
     }
-    if open.is_empty() { Ok(()) } else { Err(format!("never closed: {open:?}")) }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("never closed: {open:?}"))
+    }
 }

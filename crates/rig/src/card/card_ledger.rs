@@ -88,14 +88,25 @@ impl CardLedger {
     }
 
     /// Enters one request, after `idle` time without any.
-    pub(super) fn note(&mut self, op: Op, offset: u64, len: u64, begun_at: Nanos, busy: Nanos, idle: Nanos) {
+    pub(super) fn note(
+        &mut self,
+        op: Op,
+        offset: u64,
+        len: u64,
+        begun_at: Nanos,
+        busy: Nanos,
+        idle: Nanos,
+    ) {
         let last = self.last.replace((op, offset + len));
         let goes_on = last == Some((op, offset));
         // What was before the first request is nobody's idle time.
         let idle = if last.is_some() { idle } else { Nanos(0) };
         self.idle.0 += idle.0;
         if idle.0 > 0 && self.waits.len() < KEPT {
-            self.waits.push(Wait { until: begun_at, lasted: idle });
+            self.waits.push(Wait {
+                until: begun_at,
+                lasted: idle,
+            });
         }
         let ended_at = Nanos(begun_at.0 + busy.0);
         let kept = self.commands.len() < KEPT;
@@ -115,7 +126,14 @@ impl CardLedger {
             }
             _ if kept => {
                 let (offset, len) = (Bytes(offset), Bytes(len));
-                self.commands.push(CardCommand { op, offset, len, begun_at, busy, ended_at });
+                self.commands.push(CardCommand {
+                    op,
+                    offset,
+                    len,
+                    begun_at,
+                    busy,
+                    ended_at,
+                });
             }
             _ => {}
         }
@@ -133,11 +151,18 @@ mod tests {
         ledger.note(Op::Read, 0, 512, ms(100), ms(10), ms(100));
         ledger.note(Op::Read, 512, 512, ms(210), ms(10), ms(100));
         ledger.note(Op::Read, 1024, 512, ms(220), ms(10), ms(0));
-        assert_eq!(ledger.idle, ms(100), "what was before the first is nobody's");
+        assert_eq!(
+            ledger.idle,
+            ms(100),
+            "what was before the first is nobody's"
+        );
         assert_eq!(ledger.idle_between(ms(0), ms(1000)), ms(100));
         assert_eq!(ledger.idle_between(ms(160), ms(1000)), ms(50));
         assert_eq!(ledger.idle_between(ms(120), ms(130)), ms(10));
         assert_eq!(ledger.idle_between(ms(210), ms(1000)), ms(0));
-        assert_eq!((ledger.commands.len(), ledger.commands[0].ended_at), (1, ms(230)));
+        assert_eq!(
+            (ledger.commands.len(), ledger.commands[0].ended_at),
+            (1, ms(230))
+        );
     }
 }

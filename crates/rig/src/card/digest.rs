@@ -32,8 +32,12 @@ mod tests {
 
     #[test]
     fn one_byte_changes_it_and_only_in_its_range() {
-        let card = SimulatedCard::new(DeviceModel::plain("t", Bytes(4 << 20)), 1).expect("a temporary file");
-        let signs = || [0..4 << 20, 0..1 << 20, 3 << 20..4 << 20].map(|range| card.digest(range).expect("it reads"));
+        let card = SimulatedCard::new(DeviceModel::plain("t", Bytes(4 << 20)), 1)
+            .expect("a temporary file");
+        let signs = || {
+            [0..4 << 20, 0..1 << 20, 3 << 20..4 << 20]
+                .map(|range| card.digest(range).expect("it reads"))
+        };
         let before = signs();
         card.poke((4 << 20) - 1, &[1]).expect("it writes");
         let after = signs();

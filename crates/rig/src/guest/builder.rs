@@ -83,7 +83,9 @@ impl GuestDisk {
         match self {
             GuestDisk::Usb => vec![
                 format!("qemu-xhci,id=usb{number}"),
-                format!("usb-storage,bus=usb{number}.0,drive=d{number},serial={serial},removable=on"),
+                format!(
+                    "usb-storage,bus=usb{number}.0,drive=d{number},serial={serial},removable=on"
+                ),
             ],
             // Behind a port of its own, because only such a link has a speed.
             GuestDisk::Nvme => vec![
@@ -172,7 +174,8 @@ impl Builder {
     /// When a part is missing, QEMU refuses, the kernel panics or the time is over.
     pub fn boot(self) -> Result<Guest, GuestError> {
         let parts = self.kit.parts(Arch::X86_64)?;
-        let folder = tempfile::tempdir().map_err(GuestError::host("cannot make a temporary folder"))?;
+        let folder =
+            tempfile::tempdir().map_err(GuestError::host("cannot make a temporary folder"))?;
         let at = folder.path().to_owned();
         let host = |what: &str| GuestError::host(format!("cannot make {what} in {}", at.display()));
         let out = self.out.clone().unwrap_or_else(|| at.join("out"));
@@ -181,7 +184,9 @@ impl Builder {
         let mut servers = Vec::new();
         for (slot, card) in self.cards.iter().enumerate() {
             let socket = at.join(format!("card{slot}"));
-            servers.push(Server::start(Arc::clone(card), &socket).map_err(host("the socket of a card"))?);
+            servers.push(
+                Server::start(Arc::clone(card), &socket).map_err(host("the socket of a card"))?,
+            );
         }
         for number in 0..self.disks.len() {
             let file = File::create(at.join(format!("disk{number}"))).map_err(host("a disk"))?;
@@ -191,7 +196,9 @@ impl Builder {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(File::create(at.join("qemu.log")).map_err(host("qemu.log"))?);
         let begun = Instant::now();
-        let mut child = command.spawn().map_err(GuestError::host("cannot start qemu-system-x86_64"))?;
+        let mut child = command
+            .spawn()
+            .map_err(GuestError::host("cannot start qemu-system-x86_64"))?;
         let (Some(orders), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             unreachable!("both were asked for as pipes");
         };
@@ -207,10 +214,14 @@ impl Builder {
             out,
             folder,
         };
-        guest.await_answer("starting", self.limit, |line| (line == "ready").then_some(()))?;
+        guest.await_answer("starting", self.limit, |line| {
+            (line == "ready").then_some(())
+        })?;
         let count = guest.cards.len();
         if count > 0 {
-            guest.run(&FIND_CARDS.replace("CARDS", &count.to_string()), self.limit)?.success()?;
+            guest
+                .run(&FIND_CARDS.replace("CARDS", &count.to_string()), self.limit)?
+                .success()?;
         }
         guest.boot_time = begun.elapsed();
         Ok(guest)
@@ -221,14 +232,40 @@ impl Builder {
         let qemu = Arch::X86_64.qemu();
         let mut command = Command::new(find(qemu).unwrap_or_else(|| PathBuf::from(qemu)));
         let path = |name: &str| at.join(name).display().to_string();
-        command.args(["-machine", self.machine, "-accel", "tcg", "-smp", "1", "-m", "512M"]);
+        command.args([
+            "-machine",
+            self.machine,
+            "-accel",
+            "tcg",
+            "-smp",
+            "1",
+            "-m",
+            "512M",
+        ]);
         // Without a source of chance the first who asks for random bytes waits many seconds.
         command.args(["-cpu", "qemu64,+rdrand"]);
-        command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
-        command.arg("-kernel").arg(&parts.kernel).args(["-initrd", &path("initrd")]);
+        command.args([
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-no-reboot",
+        ]);
+        command
+            .arg("-kernel")
+            .arg(&parts.kernel)
+            .args(["-initrd", &path("initrd")]);
         command.args(["-append", &self.kernel_command_line(parts)]);
-        command.args(["-serial", &format!("file:{}", path("console.log")), "-serial", "stdio"]);
-        command.args(["-monitor", &format!("unix:{},server,nowait", path("monitor"))]);
+        command.args([
+            "-serial",
+            &format!("file:{}", path("console.log")),
+            "-serial",
+            "stdio",
+        ]);
+        command.args([
+            "-monitor",
+            &format!("unix:{},server,nowait", path("monitor")),
+        ]);
         let share = "local,security_model=none,multidevs=remap";
         command.args(["-fsdev", &format!("{share},id=host,path=/,readonly=on")]);
         command.args(["-device", "virtio-9p-pci,fsdev=host,mount_tag=hostroot"]);
@@ -237,14 +274,22 @@ impl Builder {
         let caps = self.bus.capabilities();
         for (slot, server) in servers.iter().enumerate() {
             let socket = server.socket().display();
-            command.args(["-device", &format!("sdhci-pci,id=h{slot},capareg={caps:#x}")]);
-            let drive = format!("id=c{slot},if=none,driver=nbd,server.type=unix,server.path={socket},cache=unsafe");
+            command.args([
+                "-device",
+                &format!("sdhci-pci,id=h{slot},capareg={caps:#x}"),
+            ]);
+            let drive = format!(
+                "id=c{slot},if=none,driver=nbd,server.type=unix,server.path={socket},cache=unsafe"
+            );
             command.args(["-drive", &drive]);
             command.args(["-device", &format!("sd-card,drive=c{slot}")]);
         }
         for (number, disk) in self.disks.iter().enumerate() {
             let file = path(&format!("disk{number}"));
-            command.args(["-drive", &format!("id=d{number},if=none,format=raw,cache=unsafe,file={file}")]);
+            command.args([
+                "-drive",
+                &format!("id=d{number},if=none,format=raw,cache=unsafe,file={file}"),
+            ]);
             for device in disk.devices(number) {
                 command.args(["-device", &device]);
             }
@@ -255,7 +300,8 @@ impl Builder {
     fn kernel_command_line(&self, parts: &GuestParts) -> String {
         let modules = parts.modules.display();
         // On a busy host the machine gets no timer interrupts while the kernel counts them, and it would panic.
-        let quiet = "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr no_timer_check";
+        let quiet =
+            "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr no_timer_check";
         let mut words = vec![format!("{quiet} rig.modules={modules}")];
         if self.bus.one_bit() {
             // The quirk that keeps a host from using more than one line.
@@ -275,8 +321,13 @@ fn first_memory(parts: &GuestParts) -> Result<Vec<u8>, GuestError> {
     archive.program("/init", include_bytes!("pc.init"));
     archive.program("/answer", include_bytes!("answer.sh"));
     let host = |path: &Path| GuestError::host(format!("cannot read {}", path.display()));
-    archive.copy("/busybox", &parts.busybox).map_err(host(&parts.busybox))?;
-    add_modules(&mut archive, &load_order(&parts.modules.join(&parts.version), FIRST_MODULES)?)?;
+    archive
+        .copy("/busybox", &parts.busybox)
+        .map_err(host(&parts.busybox))?;
+    add_modules(
+        &mut archive,
+        &load_order(&parts.modules.join(&parts.version), FIRST_MODULES)?,
+    )?;
     Ok(archive.finish())
 }
 
@@ -287,7 +338,10 @@ pub(super) fn add_modules(archive: &mut CpioArchive, files: &[PathBuf]) -> Resul
         // Numbered, because two folders may have a module of the same name.
         let name = format!("module{number}");
         if file.extension().is_some_and(|end| end == "xz") {
-            archive.program(&format!("/{name}"), &run(Command::new("xz").arg("-dc").arg(file))?);
+            archive.program(
+                &format!("/{name}"),
+                &run(Command::new("xz").arg("-dc").arg(file))?,
+            );
         } else {
             let host = GuestError::host(format!("cannot read {}", file.display()));
             archive.copy(&format!("/{name}"), file).map_err(host)?;
@@ -312,11 +366,19 @@ mod tests {
             dtb: None,
         };
         let text = |bus: SlotWiring| {
-            let builder = Builder::new(&Kit::at(Path::new("/k"))).bus(bus).kernel_arg("more");
+            let builder = Builder::new(&Kit::at(Path::new("/k")))
+                .bus(bus)
+                .kernel_arg("more");
             builder.kernel_command_line(&parts)
         };
-        assert!(text(SlotWiring::OneBit25MHz).ends_with("rig.modules=/k/lib/modules sdhci.debug_quirks=0x400000 more"));
+        assert!(
+            text(SlotWiring::OneBit25MHz)
+                .ends_with("rig.modules=/k/lib/modules sdhci.debug_quirks=0x400000 more")
+        );
         assert!(text(SlotWiring::FourBits25MHz).ends_with("rig.modules=/k/lib/modules more"));
-        assert_eq!(SlotWiring::FourBits50MHz.capabilities() ^ SlotWiring::OneBit25MHz.capabilities(), 1 << 21);
+        assert_eq!(
+            SlotWiring::FourBits50MHz.capabilities() ^ SlotWiring::OneBit25MHz.capabilities(),
+            1 << 21
+        );
     }
 }

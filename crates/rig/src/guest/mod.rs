@@ -120,7 +120,11 @@ impl Output {
     /// # Errors
     /// [`GuestError::Script`] with everything it wrote when the exit code is not 0.
     pub fn success(self) -> Result<String, GuestError> {
-        if self.code == 0 { Ok(self.stdout) } else { Err(GuestError::Script { output: self }) }
+        if self.code == 0 {
+            Ok(self.stdout)
+        } else {
+            Err(GuestError::Script { output: self })
+        }
     }
 }
 
@@ -191,13 +195,19 @@ impl Guest {
         let during = format!("running script {number}");
         let start = format!("done {number} ");
         let code = self.await_answer(&during, limit, |line| {
-            line.strip_prefix(&start).and_then(|code| code.trim().parse::<i32>().ok())
+            line.strip_prefix(&start)
+                .and_then(|code| code.trim().parse::<i32>().ok())
         })?;
         let text = |kind: &str| {
-            let bytes = std::fs::read(self.out.join(format!("{number}.{kind}"))).unwrap_or_default();
+            let bytes =
+                std::fs::read(self.out.join(format!("{number}.{kind}"))).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         };
-        Ok(Output { code, stdout: text("out"), stderr: text("err") })
+        Ok(Output {
+            code,
+            stdout: text("out"),
+            stderr: text("err"),
+        })
     }
 
     /// Pulls a card out of its slot, whatever the machine does with it.
@@ -213,8 +223,13 @@ impl Guest {
     /// # Errors
     /// When QEMU refuses.
     pub fn push(&mut self, slot: usize) -> Result<(), GuestError> {
-        let socket = self.servers.get(slot).map(|server| server.socket().display().to_string()).unwrap_or_default();
-        self.monitor.order(&format!("change c{slot} nbd+unix:///?socket={socket} raw"))
+        let socket = self
+            .servers
+            .get(slot)
+            .map(|server| server.socket().display().to_string())
+            .unwrap_or_default();
+        self.monitor
+            .order(&format!("change c{slot} nbd+unix:///?socket={socket} raw"))
     }
 
     /// Switches it off in good order; what was written is on the cards then.
@@ -242,11 +257,17 @@ impl Guest {
         self.kill();
         // No request may reach a card that is without power.
         self.servers.clear();
-        self.cards.iter().map(|card| card.power_cut().map_err(GuestError::Card)).collect()
+        self.cards
+            .iter()
+            .map(|card| card.power_cut().map_err(GuestError::Card))
+            .collect()
     }
 
     fn order(&mut self, word: &str) -> Result<(), GuestError> {
-        let sent = self.orders.write_all(format!("{word}\n").as_bytes()).and_then(|()| self.orders.flush());
+        let sent = self
+            .orders
+            .write_all(format!("{word}\n").as_bytes())
+            .and_then(|()| self.orders.flush());
         sent.map_err(|_| self.post_mortem("being told what to do"))
     }
 
@@ -259,7 +280,10 @@ impl Guest {
     ) -> Result<T, GuestError> {
         let end = Instant::now() + limit;
         loop {
-            match self.answers.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            match self
+                .answers
+                .recv_timeout(end.saturating_duration_since(Instant::now()))
+            {
                 Ok(line) => {
                     if let Some(answer) = wanted(&line) {
                         return Ok(answer);
@@ -273,7 +297,11 @@ impl Guest {
 
     fn too_late(&mut self, during: &str, after: Duration) -> GuestError {
         self.kill();
-        GuestError::TimedOut { during: during.to_owned(), after, console: last_words(&self.console()) }
+        GuestError::TimedOut {
+            during: during.to_owned(),
+            after,
+            console: last_words(&self.console()),
+        }
     }
 
     /// Why it ended.
@@ -286,13 +314,23 @@ impl Guest {
         let during = during.to_owned();
         let console = self.console();
         if console.contains("Kernel panic") {
-            return GuestError::Panicked { during, console: last_words(&console) };
+            return GuestError::Panicked {
+                during,
+                console: last_words(&console),
+            };
         }
         if status.success() {
-            return GuestError::Ended { during, console: last_words(&console) };
+            return GuestError::Ended {
+                during,
+                console: last_words(&console),
+            };
         }
         let said = std::fs::read_to_string(self.folder.path().join("qemu.log")).unwrap_or_default();
-        GuestError::Qemu { status, during, said: said.trim().to_owned() }
+        GuestError::Qemu {
+            status,
+            during,
+            said: said.trim().to_owned(),
+        }
     }
 
     fn kill(&mut self) {
@@ -324,7 +362,14 @@ fn lines_of(from: impl io::Read + Send + 'static) -> Receiver<String> {
     std::thread::spawn(move || {
         for line in BufReader::new(from).split(b'\n') {
             let Ok(line) = line else { return };
-            if to.send(String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned()).is_err() {
+            if to
+                .send(
+                    String::from_utf8_lossy(&line)
+                        .trim_end_matches('\r')
+                        .to_owned(),
+                )
+                .is_err()
+            {
                 return;
             }
         }

@@ -20,7 +20,10 @@ pub(super) struct Monitor {
 
 impl Monitor {
     pub(super) fn new(socket: &Path) -> Monitor {
-        Monitor { socket: socket.to_owned(), stream: None }
+        Monitor {
+            socket: socket.to_owned(),
+            stream: None,
+        }
     }
 
     /// Gives an order that is answered by nothing when all goes well.
@@ -35,14 +38,24 @@ impl Monitor {
                 self.stream.insert(stream)
             }
         };
-        stream.write_all(format!("{command}\n").as_bytes()).map_err(failed())?;
+        stream
+            .write_all(format!("{command}\n").as_bytes())
+            .map_err(failed())?;
         let answer = read_to_prompt(stream).map_err(failed())?;
         // The first line repeats the order, with the movements of a cursor in it.
-        let said: Vec<&str> = answer.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()).collect();
+        let said: Vec<&str> = answer
+            .lines()
+            .skip(1)
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
         if said.is_empty() {
             return Ok(());
         }
-        Err(GuestError::Monitor { command: command.to_owned(), answer: said.join("; ") })
+        Err(GuestError::Monitor {
+            command: command.to_owned(),
+            answer: said.join("; "),
+        })
     }
 }
 
@@ -72,17 +85,31 @@ mod tests {
         let listener = UnixListener::bind(&path).expect("a socket");
         let qemu = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("a client");
-            stream.write_all(b"QEMU 7.2 monitor\r\n(qemu) ").expect("it listens");
-            for answer in ["eject\r\n(qemu) ", "eject\r\nError: no such device\r\n(qemu) "] {
+            stream
+                .write_all(b"QEMU 7.2 monitor\r\n(qemu) ")
+                .expect("it listens");
+            for answer in [
+                "eject\r\n(qemu) ",
+                "eject\r\nError: no such device\r\n(qemu) ",
+            ] {
                 let _ = stream.read(&mut [0; 64]).expect("an order");
                 stream.write_all(answer.as_bytes()).expect("it listens");
             }
         });
         let mut monitor = Monitor::new(&path);
         monitor.order("eject c0").expect("all goes well");
-        let error = monitor.order("eject c9").expect_err("it says so").to_string();
-        assert_eq!(error, "QEMU answered `eject c9` with: Error: no such device");
+        let error = monitor
+            .order("eject c9")
+            .expect_err("it says so")
+            .to_string();
+        assert_eq!(
+            error,
+            "QEMU answered `eject c9` with: Error: no such device"
+        );
         qemu.join().expect("all was said");
-        assert!(matches!(monitor.order("eject c0"), Err(GuestError::Host { .. })));
+        assert!(matches!(
+            monitor.order("eject c0"),
+            Err(GuestError::Host { .. })
+        ));
     }
 }

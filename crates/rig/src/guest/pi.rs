@@ -48,7 +48,11 @@ pub struct PiRun {
 impl Pi {
     /// A Raspberry Pi with this card. QEMU takes only sizes that are powers of two.
     pub fn with(kit: &Kit, card: &Arc<SimulatedCard>) -> Pi {
-        Pi { kit: kit.clone(), card: Arc::clone(card), programs: Vec::new() }
+        Pi {
+            kit: kit.clone(),
+            card: Arc::clone(card),
+            programs: Vec::new(),
+        }
     }
 
     /// Adds a program that needs no library, as `/bin/` and its name.
@@ -63,21 +67,32 @@ impl Pi {
     /// When a part is missing, QEMU refuses, the kernel panics or the time is over.
     pub fn run(&self, script: &str, limit: Duration) -> Result<PiRun, GuestError> {
         let parts = self.kit.parts(Arch::Aarch64)?;
-        let folder = tempfile::tempdir().map_err(GuestError::host("cannot make a temporary folder"))?;
+        let folder =
+            tempfile::tempdir().map_err(GuestError::host("cannot make a temporary folder"))?;
         let at = folder.path();
         let host = |what: &str| GuestError::host(format!("cannot make {what} in {}", at.display()));
-        std::fs::write(at.join("initrd"), self.first_memory(&parts, script)?).map_err(host("initrd"))?;
-        let server = Server::start(Arc::clone(&self.card), &at.join("card")).map_err(host("the socket of the card"))?;
+        std::fs::write(at.join("initrd"), self.first_memory(&parts, script)?)
+            .map_err(host("initrd"))?;
+        let server = Server::start(Arc::clone(&self.card), &at.join("card"))
+            .map_err(host("the socket of the card"))?;
         let mut command = command(&parts, at, &server);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(std::fs::File::create(at.join("qemu.log")).map_err(host("qemu.log"))?);
         let begun = Instant::now();
-        let mut child = command.spawn().map_err(GuestError::host("cannot start qemu-system-aarch64"))?;
-        let Some(serial) = child.stdout.take() else { unreachable!("it was asked for as a pipe") };
+        let mut child = command
+            .spawn()
+            .map_err(GuestError::host("cannot start qemu-system-aarch64"))?;
+        let Some(serial) = child.stdout.take() else {
+            unreachable!("it was asked for as a pipe")
+        };
         let said = listen(&lines_of(serial), begun, limit);
-        let status = end(&mut child, said.ended).map_err(GuestError::host("cannot wait for QEMU"))?;
+        let status =
+            end(&mut child, said.ended).map_err(GuestError::host("cannot wait for QEMU"))?;
         if let Some(output) = said.output() {
-            return Ok(PiRun { output, boot_time: said.boot_time.unwrap_or_default() });
+            return Ok(PiRun {
+                output,
+                boot_time: said.boot_time.unwrap_or_default(),
+            });
         }
         let console = last_words(&said.lines.join("\n"));
         let during = "running a script on a Raspberry Pi".to_owned();
@@ -85,11 +100,19 @@ impl Pi {
             return Err(GuestError::Panicked { during, console });
         }
         if !said.ended {
-            return Err(GuestError::TimedOut { during, after: limit, console });
+            return Err(GuestError::TimedOut {
+                during,
+                after: limit,
+                console,
+            });
         }
         let qemu = std::fs::read_to_string(at.join("qemu.log")).unwrap_or_default();
         if !status.success() {
-            return Err(GuestError::Qemu { status, during, said: qemu.trim().to_owned() });
+            return Err(GuestError::Qemu {
+                status,
+                during,
+                said: qemu.trim().to_owned(),
+            });
         }
         Err(GuestError::Ended { during, console })
     }
@@ -102,11 +125,18 @@ impl Pi {
         archive.program("/script", script.as_bytes());
         archive.folder("/bin");
         let host = |path: &Path| GuestError::host(format!("cannot read {}", path.display()));
-        archive.copy("/busybox", &parts.busybox).map_err(host(&parts.busybox))?;
+        archive
+            .copy("/busybox", &parts.busybox)
+            .map_err(host(&parts.busybox))?;
         for (name, file) in &self.programs {
-            archive.copy(&format!("/bin/{name}"), file).map_err(host(file))?;
+            archive
+                .copy(&format!("/bin/{name}"), file)
+                .map_err(host(file))?;
         }
-        super::builder::add_modules(&mut archive, &load_order(&parts.modules.join(&parts.version), MODULES)?)?;
+        super::builder::add_modules(
+            &mut archive,
+            &load_order(&parts.modules.join(&parts.version), MODULES)?,
+        )?;
         Ok(archive.finish())
     }
 }
@@ -115,13 +145,20 @@ fn command(parts: &GuestParts, at: &Path, server: &Server) -> Command {
     let qemu = Arch::Aarch64.qemu();
     let mut command = Command::new(find(qemu).unwrap_or_else(|| PathBuf::from(qemu)));
     command.args(["-machine", "raspi3b", "-display", "none", "-no-reboot"]);
-    command.arg("-kernel").arg(&parts.kernel).arg("-initrd").arg(at.join("initrd"));
+    command
+        .arg("-kernel")
+        .arg(&parts.kernel)
+        .arg("-initrd")
+        .arg(at.join("initrd"));
     if let Some(dtb) = &parts.dtb {
         command.arg("-dtb").arg(dtb);
     }
     command.args(["-append", "console=ttyS1,115200 quiet panic=-1 oops=panic"]);
     let socket = server.socket().display();
-    command.args(["-drive", &format!("if=sd,driver=nbd,server.type=unix,server.path={socket},cache=unsafe")]);
+    command.args([
+        "-drive",
+        &format!("if=sd,driver=nbd,server.type=unix,server.path={socket},cache=unsafe"),
+    ]);
     // The kernel's console is the second serial line; the first belongs to the radio.
     command.args(["-serial", "null", "-serial", "stdio", "-monitor", "none"]);
     command
@@ -136,7 +173,11 @@ struct SerialOutput {
 }
 
 fn listen(serial: &Receiver<String>, begun: Instant, limit: Duration) -> SerialOutput {
-    let mut said = SerialOutput { lines: Vec::new(), boot_time: None, ended: false };
+    let mut said = SerialOutput {
+        lines: Vec::new(),
+        boot_time: None,
+        ended: false,
+    };
     loop {
         match serial.recv_timeout((begun + limit).saturating_duration_since(Instant::now())) {
             Ok(line) => {
@@ -166,9 +207,18 @@ impl SerialOutput {
     fn output(&self) -> Option<Output> {
         let at = |mark: &str| self.lines.iter().position(|line| line.starts_with(mark));
         let (out, err, done) = (at("RIG-OUT")?, at("RIG-ERR")?, at("RIG-DONE ")?);
-        let code = self.lines[done].strip_prefix("RIG-DONE ")?.trim().parse().ok()?;
-        let text = |lines: &[String]| String::from_utf8_lossy(&from_base64(&lines.concat())).into_owned();
-        Some(Output { code, stdout: text(self.lines.get(out + 1..err)?), stderr: text(self.lines.get(err + 1..done)?) })
+        let code = self.lines[done]
+            .strip_prefix("RIG-DONE ")?
+            .trim()
+            .parse()
+            .ok()?;
+        let text =
+            |lines: &[String]| String::from_utf8_lossy(&from_base64(&lines.concat())).into_owned();
+        Some(Output {
+            code,
+            stdout: text(self.lines.get(out + 1..err)?),
+            stderr: text(self.lines.get(err + 1..done)?),
+        })
     }
 }
 
@@ -203,7 +253,13 @@ mod tests {
 
     #[test]
     fn base64_comes_back() {
-        for (text, bytes) in [("", ""), ("YQ==", "a"), ("YWI=", "ab"), ("YWJj", "abc"), ("YWJj\r\nZGU=\n", "abcde")] {
+        for (text, bytes) in [
+            ("", ""),
+            ("YQ==", "a"),
+            ("YWI=", "ab"),
+            ("YWJj", "abc"),
+            ("YWJj\r\nZGU=\n", "abcde"),
+        ] {
             assert_eq!(from_base64(text), bytes.as_bytes(), "{text}");
         }
         assert_eq!(from_base64("+/+/"), [0xfb, 0xff, 0xbf]);
@@ -213,10 +269,20 @@ mod tests {
     fn the_words_of_a_script_are_found_between_those_of_the_kernel() {
         let text = "\u{0}[0.0] Booting\nRIG-READY\n\nRIG-OUT\nYWJj\nRIG-ERR\nRIG-DONE 3\n[9.0] reboot: off";
         let lines = text.lines().map(str::to_owned).collect();
-        let said = SerialOutput { lines, boot_time: None, ended: true };
+        let said = SerialOutput {
+            lines,
+            boot_time: None,
+            ended: true,
+        };
         let output = said.output().expect("all is there");
-        assert_eq!((output.code, output.stdout.as_str(), output.stderr.as_str()), (3, "abc", ""));
-        let cut = SerialOutput { lines: said.lines[..5].to_vec(), ..said };
+        assert_eq!(
+            (output.code, output.stdout.as_str(), output.stderr.as_str()),
+            (3, "abc", "")
+        );
+        let cut = SerialOutput {
+            lines: said.lines[..5].to_vec(),
+            ..said
+        };
         assert_eq!(cut.output(), None);
     }
 }

@@ -14,9 +14,15 @@ pub(super) struct DebianArchive {
 
 impl DebianArchive {
     /// Fetches the lists of packages into a folder of our own.
-    pub(super) fn open(folder: &Path, arch: Arch, tell: &mut dyn FnMut(&str)) -> Result<DebianArchive, KitError> {
+    pub(super) fn open(
+        folder: &Path,
+        arch: Arch,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<DebianArchive, KitError> {
         clear(folder)?;
-        let folder = folder.canonicalize().map_err(io_error("cannot find", folder))?;
+        let folder = folder
+            .canonicalize()
+            .map_err(io_error("cannot find", folder))?;
         for part in ["state/lists/partial", "cache/archives/partial", "packages"] {
             let part = folder.join(part);
             std::fs::create_dir_all(&part).map_err(io_error("cannot make", &part))?;
@@ -34,8 +40,12 @@ impl DebianArchive {
     pub(super) fn dependency(&self, package: &str, prefix: &str) -> Result<String, KitError> {
         let out = run(self.apt("apt-cache").args(["depends", package]))?;
         let text = String::from_utf8_lossy(&out);
-        let mut names = text.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
-        let found = names.find(|name| name.starts_with(prefix)).map(str::to_owned);
+        let mut names = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("Depends: "));
+        let found = names
+            .find(|name| name.starts_with(prefix))
+            .map(str::to_owned);
         found.ok_or_else(|| KitError::Unusable {
             path: PathBuf::from(package),
             because: format!("the package depends on no {prefix}…"),
@@ -45,13 +55,21 @@ impl DebianArchive {
     /// Fetches a package; apt checks its signature.
     pub(super) fn fetch(&self, package: &str) -> Result<PathBuf, KitError> {
         let packages = self.folder.join("packages");
-        run(self.apt("apt-get").args(["-q", "download", package]).current_dir(&packages))?;
+        run(self
+            .apt("apt-get")
+            .args(["-q", "download", package])
+            .current_dir(&packages))?;
         let start = format!("{package}_");
-        let mut files = std::fs::read_dir(&packages).map_err(io_error("cannot list", &packages))?.flatten();
+        let mut files = std::fs::read_dir(&packages)
+            .map_err(io_error("cannot list", &packages))?
+            .flatten();
         let file = files.find(|file| file.file_name().to_string_lossy().starts_with(&start));
         file.map(|file| file.path()).ok_or_else(|| {
             let because = format!("apt-get download {package} left no file there");
-            KitError::Unusable { path: packages.clone(), because }
+            KitError::Unusable {
+                path: packages.clone(),
+                because,
+            }
         })
     }
 
@@ -90,10 +108,16 @@ pub(super) fn unpack(package: &Path, patterns: &[String], into: &Path) -> Result
         .arg(package)
         .stdout(std::process::Stdio::piped())
         .spawn()
-        .map_err(|source| RigToolError::Start { program: "dpkg-deb".to_owned(), source })?;
+        .map_err(|source| RigToolError::Start {
+            program: "dpkg-deb".to_owned(),
+            source,
+        })?;
     let mut tree = tree;
     let mut tar = command("tar");
-    tar.args(["-x", "--no-same-owner", "-C"]).arg(into).arg("--wildcards").args(patterns);
+    tar.args(["-x", "--no-same-owner", "-C"])
+        .arg(into)
+        .arg("--wildcards")
+        .args(patterns);
     if let Some(pipe) = tree.stdout.take() {
         tar.stdin(pipe);
     }

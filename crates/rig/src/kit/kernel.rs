@@ -36,10 +36,22 @@ const PC_MODULES: &[&str] = &[
 const PI_MODULES: &[&str] = &["drivers/watchdog/bcm2835*"];
 
 /// Takes the kernel, its modules and its device tree out of a package.
-pub(super) fn unpack(package: &Path, arch: Arch, version: &str, into: &Path) -> Result<(), KitError> {
+pub(super) fn unpack(
+    package: &Path,
+    arch: Arch,
+    version: &str,
+    into: &Path,
+) -> Result<(), KitError> {
     let modules = format!("./lib/modules/{version}");
-    let mut wanted = vec![format!("./boot/vmlinuz-{version}"), format!("{modules}/modules.*")];
-    let own = if arch == Arch::X86_64 { PC_MODULES } else { PI_MODULES };
+    let mut wanted = vec![
+        format!("./boot/vmlinuz-{version}"),
+        format!("{modules}/modules.*"),
+    ];
+    let own = if arch == Arch::X86_64 {
+        PC_MODULES
+    } else {
+        PI_MODULES
+    };
     wanted.extend(MODULES.iter().chain(own).map(|part| {
         let whole = if part.ends_with('*') { "" } else { "/*" };
         format!("{modules}/kernel/{part}{whole}")
@@ -55,7 +67,9 @@ pub(super) fn unpack(package: &Path, arch: Arch, version: &str, into: &Path) -> 
         Arch::X86_64 => unwrap(&image, &kernel)?,
         Arch::Aarch64 => {
             std::fs::rename(&image, &kernel).map_err(io_error("cannot move", &image))?;
-            let dtb = into.join(format!("usr/lib/linux-image-{version}/broadcom/bcm2837-rpi-3-b.dtb"));
+            let dtb = into.join(format!(
+                "usr/lib/linux-image-{version}/broadcom/bcm2837-rpi-3-b.dtb"
+            ));
             let place = into.join("bcm2837-rpi-3-b.dtb");
             std::fs::rename(&dtb, &place).map_err(io_error("cannot move", &dtb))?;
         }
@@ -67,7 +81,10 @@ pub(super) fn unpack(package: &Path, arch: Arch, version: &str, into: &Path) -> 
 /// Takes the one program out of its package.
 pub(super) fn unpack_busybox(package: &Path, into: &Path) -> Result<(), KitError> {
     unpack_package(package, &["./*bin/busybox".to_owned()], into)?;
-    let found = ["bin/busybox", "usr/bin/busybox"].map(|path| into.join(path)).into_iter().find(|path| path.exists());
+    let found = ["bin/busybox", "usr/bin/busybox"]
+        .map(|path| into.join(path))
+        .into_iter()
+        .find(|path| path.exists());
     let file = found.ok_or_else(|| KitError::Unusable {
         path: package.to_owned(),
         because: "there is no busybox in it".to_owned(),
@@ -80,10 +97,21 @@ pub(super) fn unpack_busybox(package: &Path, into: &Path) -> Result<(), KitError
 /// Source: the kernel's `Documentation/x86/boot.rst`, fields `setup_sects`, `payload_offset` and `payload_length`.
 fn unwrap(image: &Path, kernel: &Path) -> Result<(), KitError> {
     let bytes = std::fs::read(image).map_err(io_error("cannot read", image))?;
-    let payload = payload(&bytes).map_err(|because| KitError::Unusable { path: image.to_owned(), because })?;
-    let start = |source| RigToolError::Start { program: "xz".to_owned(), source };
+    let payload = payload(&bytes).map_err(|because| KitError::Unusable {
+        path: image.to_owned(),
+        because,
+    })?;
+    let start = |source| RigToolError::Start {
+        program: "xz".to_owned(),
+        source,
+    };
     let file = std::fs::File::create(kernel).map_err(io_error("cannot make", kernel))?;
-    let mut xz = command("xz").arg("-dc").stdin(Stdio::piped()).stdout(file).spawn().map_err(start)?;
+    let mut xz = command("xz")
+        .arg("-dc")
+        .stdin(Stdio::piped())
+        .stdout(file)
+        .spawn()
+        .map_err(start)?;
     if let Some(mut pipe) = xz.stdin.take() {
         pipe.write_all(payload).map_err(start)?;
     }
@@ -102,8 +130,12 @@ fn unwrap(image: &Path, kernel: &Path) -> Result<(), KitError> {
 /// The part of a bzImage that is the kernel itself, packed with xz.
 fn payload(image: &[u8]) -> Result<&[u8], String> {
     let field = |at: usize| {
-        let bytes: Option<[u8; 4]> = image.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
-        bytes.map(|bytes| u32::from_le_bytes(bytes) as usize).ok_or_else(|| "it is too short".to_owned())
+        let bytes: Option<[u8; 4]> = image
+            .get(at..at + 4)
+            .and_then(|bytes| bytes.try_into().ok());
+        bytes
+            .map(|bytes| u32::from_le_bytes(bytes) as usize)
+            .ok_or_else(|| "it is too short".to_owned())
     };
     if image.get(0x202..0x206) != Some(b"HdrS") {
         return Err("it has no boot header".to_owned());
@@ -115,7 +147,9 @@ fn payload(image: &[u8]) -> Result<&[u8], String> {
     let start = (setup_sects + 1) * 512 + field(0x248)?;
     // The last four bytes are the unpacked size, which xz would take for rubbish.
     let end = (start + field(0x24c)?).saturating_sub(4);
-    let payload = image.get(start..end).ok_or_else(|| "its payload is cut off".to_owned())?;
+    let payload = image
+        .get(start..end)
+        .ok_or_else(|| "its payload is cut off".to_owned())?;
     if !payload.starts_with(b"\xfd7zXZ\0") {
         return Err("its payload is not packed with xz".to_owned());
     }
@@ -132,12 +166,19 @@ pub(crate) fn load_order(modules: &Path, wanted: &[&str]) -> Result<Vec<PathBuf>
     let builtin = std::fs::read_to_string(modules.join("modules.builtin")).unwrap_or_default();
     let mut order: Vec<PathBuf> = Vec::new();
     for name in wanted {
-        let line = text.lines().find(|line| line.split(':').next().is_some_and(|file| is_module(file, name)));
+        let line = text.lines().find(|line| {
+            line.split(':')
+                .next()
+                .is_some_and(|file| is_module(file, name))
+        });
         let Some((file, needs)) = line.and_then(|line| line.split_once(':')) else {
             if builtin.lines().any(|file| is_module(file, name)) {
                 continue;
             }
-            return Err(KitError::Unusable { path, because: format!("it does not know the module {name}") });
+            return Err(KitError::Unusable {
+                path,
+                because: format!("it does not know the module {name}"),
+            });
         };
         // The list names the nearest last, so that the farthest is loaded first when it is read backwards.
         for file in needs.split_whitespace().rev().chain([file]) {
@@ -151,7 +192,10 @@ pub(crate) fn load_order(modules: &Path, wanted: &[&str]) -> Result<Vec<PathBuf>
 }
 
 fn is_module(file: &str, name: &str) -> bool {
-    let stem = file.rsplit('/').next().and_then(|file| file.split(".ko").next());
+    let stem = file
+        .rsplit('/')
+        .next()
+        .and_then(|file| file.split(".ko").next());
     stem.is_some_and(|stem| stem.replace('-', "_") == name.replace('-', "_"))
 }
 
@@ -169,8 +213,14 @@ mod tests {
         image[1600..1606].copy_from_slice(b"\xfd7zXZ\0");
         assert_eq!(payload(&image).map(<[u8]>::len), Ok(10));
         image[1600] = 0;
-        assert_eq!(payload(&image), Err("its payload is not packed with xz".to_owned()));
-        assert_eq!(payload(&image[..1604]), Err("its payload is cut off".to_owned()));
+        assert_eq!(
+            payload(&image),
+            Err("its payload is not packed with xz".to_owned())
+        );
+        assert_eq!(
+            payload(&image[..1604]),
+            Err("its payload is cut off".to_owned())
+        );
         assert_eq!(payload(b"MZ"), Err("it has no boot header".to_owned()));
     }
 
@@ -182,11 +232,20 @@ mod tests {
         std::fs::write(folder.path().join("modules.builtin"), "kernel/e.ko\n").expect("a file");
         let order = |wanted: &[&str]| {
             let files = load_order(folder.path(), wanted).map_err(|e| e.to_string())?;
-            let names = files.iter().filter_map(|f| f.file_name()).map(|f| f.to_string_lossy().into_owned());
+            let names = files
+                .iter()
+                .filter_map(|f| f.file_name())
+                .map(|f| f.to_string_lossy().into_owned());
             Ok::<Vec<String>, String>(names.collect())
         };
-        assert_eq!(order(&["e", "a_b"]), Ok(["d.ko.xz", "c.ko", "a-b.ko"].map(str::to_owned).to_vec()));
-        assert_eq!(order(&["c", "a_b"]), Ok(["d.ko.xz", "c.ko", "a-b.ko"].map(str::to_owned).to_vec()));
+        assert_eq!(
+            order(&["e", "a_b"]),
+            Ok(["d.ko.xz", "c.ko", "a-b.ko"].map(str::to_owned).to_vec())
+        );
+        assert_eq!(
+            order(&["c", "a_b"]),
+            Ok(["d.ko.xz", "c.ko", "a-b.ko"].map(str::to_owned).to_vec())
+        );
         assert!(order(&["f"]).is_err_and(|e| e.contains("does not know the module f")));
     }
 }

@@ -114,7 +114,9 @@ fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> KitErr
 impl Kit {
     /// The kit in a folder, which need not exist yet.
     pub fn at(folder: &Path) -> Kit {
-        Kit { folder: folder.to_owned() }
+        Kit {
+            folder: folder.to_owned(),
+        }
     }
 
     /// The kit where everybody looks for it: `$XDG_CACHE_HOME/hakaru-rig`, or `target/rig` of the workspace.
@@ -137,10 +139,16 @@ impl Kit {
     /// # Errors
     /// [`KitError::NotSetUp`] when they are not.
     pub fn parts(&self, arch: Arch) -> Result<GuestParts, KitError> {
-        let not_set_up = || KitError::NotSetUp { arch: arch.debian(), folder: self.folder.clone() };
+        let not_set_up = || KitError::NotSetUp {
+            arch: arch.debian(),
+            folder: self.folder.clone(),
+        };
         let home = self.home(arch).canonicalize().map_err(|_| not_set_up())?;
         let stamp = std::fs::read_to_string(home.join("stamp")).map_err(|_| not_set_up())?;
-        let version = stamp.strip_prefix(LAYOUT).and_then(|rest| rest.strip_prefix('\n')).ok_or_else(not_set_up)?;
+        let version = stamp
+            .strip_prefix(LAYOUT)
+            .and_then(|rest| rest.strip_prefix('\n'))
+            .ok_or_else(not_set_up)?;
         let dtb = home.join("bcm2837-rpi-3-b.dtb");
         Ok(GuestParts {
             kernel: home.join("kernel"),
@@ -170,7 +178,8 @@ impl Kit {
         clear(&fresh)?;
         let version = self.gather(arch, &fresh, tell)?;
         let stamp = fresh.join("stamp");
-        std::fs::write(&stamp, format!("{LAYOUT}\n{version}\n")).map_err(io_error("cannot write", &stamp))?;
+        std::fs::write(&stamp, format!("{LAYOUT}\n{version}\n"))
+            .map_err(io_error("cannot write", &stamp))?;
         let home = self.home(arch);
         clear(&home)?;
         std::fs::remove_dir(&home).map_err(io_error("cannot replace", &home))?;
@@ -183,9 +192,19 @@ impl Kit {
     }
 
     /// Fetches and unpacks into a folder; returns the kernel's version.
-    fn gather(&self, arch: Arch, into: &Path, tell: &mut dyn FnMut(&str)) -> Result<String, KitError> {
-        let archive = debian::DebianArchive::open(&self.folder.join(format!("apt-{}", arch.debian())), arch, tell)?;
-        let package = archive.dependency(&format!("linux-image-{}", arch.debian()), "linux-image-")?;
+    fn gather(
+        &self,
+        arch: Arch,
+        into: &Path,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<String, KitError> {
+        let archive = debian::DebianArchive::open(
+            &self.folder.join(format!("apt-{}", arch.debian())),
+            arch,
+            tell,
+        )?;
+        let package =
+            archive.dependency(&format!("linux-image-{}", arch.debian()), "linux-image-")?;
         let version = package.trim_start_matches("linux-image-").to_owned();
         tell(&format!("fetching {package}, about 70 MB"));
         let kernel = archive.fetch(&package)?;
@@ -216,7 +235,10 @@ mod tests {
     fn a_kit_that_is_not_there_says_how_to_get_it() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let kit = Kit::at(folder.path());
-        let error = kit.parts(Arch::X86_64).expect_err("nothing is there").to_string();
+        let error = kit
+            .parts(Arch::X86_64)
+            .expect_err("nothing is there")
+            .to_string();
         assert!(error.ends_with("run `cargo xtask rig setup`"), "{error}");
         let home = folder.path().join("amd64");
         std::fs::create_dir(&home).expect("a folder");

@@ -50,8 +50,21 @@ impl CpioArchive {
     fn entry(&mut self, path: &str, mode: u32, device: (u32, u32), content: &[u8]) {
         self.entries += 1;
         let name = path.trim_start_matches('/');
-        let fields =
-            [self.entries, mode, 0, 0, 1, 0, content.len() as u32, 0, 0, device.0, device.1, name.len() as u32 + 1, 0];
+        let fields = [
+            self.entries,
+            mode,
+            0,
+            0,
+            1,
+            0,
+            content.len() as u32,
+            0,
+            0,
+            device.0,
+            device.1,
+            name.len() as u32 + 1,
+            0,
+        ];
         self.bytes.extend(b"070701");
         for field in fields {
             self.bytes.extend(format!("{field:08x}").into_bytes());

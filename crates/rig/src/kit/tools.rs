@@ -50,7 +50,11 @@ const TOOLS: &[(&str, &str, &[Arch])] = &[
 /// The programs that a kind of machine needs and this host does not have.
 pub fn missing(arch: Arch) -> Option<Missing> {
     let lacks = |tool: &&(&str, &str, &[Arch])| tool.2.contains(&arch) && find(tool.0).is_none();
-    let (programs, packages): (Vec<_>, Vec<_>) = TOOLS.iter().filter(lacks).map(|tool| (tool.0, tool.1)).unzip();
+    let (programs, packages): (Vec<_>, Vec<_>) = TOOLS
+        .iter()
+        .filter(lacks)
+        .map(|tool| (tool.0, tool.1))
+        .unzip();
     (!programs.is_empty()).then_some(Missing { programs, packages })
 }
 
@@ -62,7 +66,10 @@ pub(super) fn check(arch: Arch) -> Result<(), Missing> {
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);
-    std::env::split_paths(&path).chain(more).map(|folder| folder.join(program)).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .chain(more)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
 }
 
 /// A command for a program wherever it lies.
@@ -76,17 +83,27 @@ pub(super) fn command(program: &str) -> Command {
 pub(crate) fn run(command: &mut Command) -> Result<Vec<u8>, RigToolError> {
     let program = || {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
-        words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+        words
+            .map(|word| word.to_string_lossy())
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let name = program();
-    let out = command.output().map_err(|source| RigToolError::Start { program: name.clone(), source })?;
+    let out = command.output().map_err(|source| RigToolError::Start {
+        program: name.clone(),
+        source,
+    })?;
     if out.status.success() {
         return Ok(out.stdout);
     }
     let said = String::from_utf8_lossy(&out.stderr);
     let lines: Vec<&str> = said.trim().lines().collect();
     let said = lines[lines.len().saturating_sub(5)..].join("; ");
-    Err(RigToolError::Failed { program: name, status: out.status, said })
+    Err(RigToolError::Failed {
+        program: name,
+        status: out.status,
+        said,
+    })
 }
 
 #[cfg(test)]
@@ -95,15 +112,34 @@ mod tests {
 
     #[test]
     fn what_is_missing_comes_with_its_package() {
-        let text = Missing { programs: vec!["depmod", "xz"], packages: vec!["kmod", "xz-utils"] }.to_string();
-        assert_eq!(text, "not installed: depmod, xz; install with: apt-get install kmod xz-utils");
+        let text = Missing {
+            programs: vec!["depmod", "xz"],
+            packages: vec!["kmod", "xz-utils"],
+        }
+        .to_string();
+        assert_eq!(
+            text,
+            "not installed: depmod, xz; install with: apt-get install kmod xz-utils"
+        );
     }
 
     #[test]
     fn a_failure_says_what_the_program_said() {
-        let error = run(Command::new("sh").args(["-c", "echo no such luck >&2; exit 3"])).expect_err("it fails");
-        assert!(error.to_string().ends_with("(exit status: 3): no such luck"), "{error}");
-        assert!(matches!(run(&mut Command::new("/nowhere/at/all")), Err(RigToolError::Start { .. })));
-        assert_eq!(run(Command::new("echo").arg("yes")).expect("it works"), b"yes\n");
+        let error = run(Command::new("sh").args(["-c", "echo no such luck >&2; exit 3"]))
+            .expect_err("it fails");
+        assert!(
+            error
+                .to_string()
+                .ends_with("(exit status: 3): no such luck"),
+            "{error}"
+        );
+        assert!(matches!(
+            run(&mut Command::new("/nowhere/at/all")),
+            Err(RigToolError::Start { .. })
+        ));
+        assert_eq!(
+            run(Command::new("echo").arg("yes")).expect("it works"),
+            b"yes\n"
+        );
     }
 }

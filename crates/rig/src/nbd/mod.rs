@@ -41,11 +41,20 @@ impl Server {
     /// When the socket cannot be made there; a path over about 100 bytes is too long for one.
     pub fn start(card: Arc<SimulatedCard>, socket: &Path) -> io::Result<Server> {
         let listener = UnixListener::bind(socket)?;
-        let shared = Arc::new(ServerShared { card, ending: AtomicBool::new(false), connections: Mutex::default() });
+        let shared = Arc::new(ServerShared {
+            card,
+            ending: AtomicBool::new(false),
+            connections: Mutex::default(),
+        });
         let for_thread = Arc::clone(&shared);
-        let thread =
-            std::thread::Builder::new().name("nbd".to_owned()).spawn(move || accept(&listener, &for_thread))?;
-        Ok(Server { socket: socket.to_owned(), shared, listener: Some(thread) })
+        let thread = std::thread::Builder::new()
+            .name("nbd".to_owned())
+            .spawn(move || accept(&listener, &for_thread))?;
+        Ok(Server {
+            socket: socket.to_owned(),
+            shared,
+            listener: Some(thread),
+        })
     }
 
     /// Where clients connect.
@@ -77,7 +86,9 @@ impl Drop for Server {
 
 impl ServerShared {
     fn lock(&self) -> MutexGuard<'_, Vec<(UnixStream, JoinHandle<()>)>> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -91,12 +102,14 @@ fn accept(listener: &UnixListener, shared: &ServerShared) {
         let Ok(handle) = stream.try_clone() else {
             continue;
         };
-        let serving = std::thread::Builder::new().name("nbd card".to_owned()).spawn(move || {
-            // A client that goes away or talks nonsense loses its connection, and nothing else happens.
-            let _ = serve(&stream, &card);
-            // The handle that the server keeps would hold it open.
-            let _ = stream.shutdown(Shutdown::Both);
-        });
+        let serving = std::thread::Builder::new()
+            .name("nbd card".to_owned())
+            .spawn(move || {
+                // A client that goes away or talks nonsense loses its connection, and nothing else happens.
+                let _ = serve(&stream, &card);
+                // The handle that the server keeps would hold it open.
+                let _ = stream.shutdown(Shutdown::Both);
+            });
         if let Ok(thread) = serving {
             shared.lock().push((handle, thread));
         }
@@ -125,14 +138,24 @@ fn serve(stream: &UnixStream, card: &SimulatedCard) -> io::Result<()> {
             requests.read_exact(&mut data)?;
         }
         let error = carry_out(card, &request, &mut data);
-        let answer = if request.kind == wire::CMD_READ && error == 0 { data.as_slice() } else { &[] };
+        let answer = if request.kind == wire::CMD_READ && error == 0 {
+            data.as_slice()
+        } else {
+            &[]
+        };
         wire::reply(&mut stream, request.cookie, error, answer)?;
     }
 }
 
 /// Asks the card; returns the error as it travels, or 0.
 fn carry_out(card: &SimulatedCard, request: &NbdRequest, data: &mut [u8]) -> u32 {
-    let NbdRequest { flags, kind, offset, len, .. } = *request;
+    let NbdRequest {
+        flags,
+        kind,
+        offset,
+        len,
+        ..
+    } = *request;
     let result = match kind {
         wire::CMD_READ => card.read(offset, data),
         wire::CMD_WRITE => card.write(offset, data),

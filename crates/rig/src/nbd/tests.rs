@@ -26,7 +26,11 @@ fn bench(change: impl FnOnce(&mut DeviceModel)) -> NbdFixture {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let card = Arc::new(SimulatedCard::new(prices, 1).expect("a card"));
     let server = Server::start(Arc::clone(&card), &folder.path().join("s")).expect("a socket");
-    NbdFixture { card, server, _folder: folder }
+    NbdFixture {
+        card,
+        server,
+        _folder: folder,
+    }
 }
 
 struct Client(UnixStream);
@@ -35,7 +39,9 @@ impl Client {
     /// Connects, and takes the greeting.
     fn meet(bench: &NbdFixture) -> Client {
         let stream = UnixStream::connect(bench.server.socket()).expect("the server listens");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket has a timeout");
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .expect("a socket has a timeout");
         let mut client = Client(stream);
         assert_eq!(client.take(18), b"NBDMAGICIHAVEOPT\0\x03");
         client.0.write_all(&3u32.to_be_bytes()).expect("it listens");
@@ -91,7 +97,11 @@ impl Client {
         assert_eq!(self.take_u32(), 0x6744_6698);
         let error = self.take_u32();
         assert_eq!(self.take(8), b"cookie!!");
-        let read = if kind == 0 && error == 0 { self.take(len as usize) } else { Vec::new() };
+        let read = if kind == 0 && error == 0 {
+            self.take(len as usize)
+        } else {
+            Vec::new()
+        };
         (error, read)
     }
 
@@ -123,7 +133,11 @@ fn options_are_listed_refused_and_ended() {
     let bench = bench(|_| {});
     let mut client = Client::meet(&bench);
     client.option(8, b"");
-    assert_eq!(client.answer(8).0, 0x8000_0001, "structured replies are not spoken");
+    assert_eq!(
+        client.answer(8).0,
+        0x8000_0001,
+        "structured replies are not spoken"
+    );
     client.option(GO, b"\0\0\0\x09name");
     assert_eq!(client.answer(GO).0, 0x8000_0003, "a name that is cut off");
     client.option(3, b"");
@@ -150,7 +164,11 @@ fn bytes_come_back_also_after_a_new_connection() {
 #[test]
 fn errors_travel_and_the_connection_stays() {
     let bench = bench(|p| {
-        p.faults = vec![Fault { offset: Bytes(0), len: Bytes(512), kind: FaultKind::ReadError }];
+        p.faults = vec![Fault {
+            offset: Bytes(0),
+            len: Bytes(512),
+            kind: FaultKind::ReadError,
+        }];
     });
     let mut client = Client::at(&bench);
     assert_eq!(client.read(0, 512).0, 5);
@@ -182,18 +200,40 @@ fn commands_are_told_by_their_addresses() {
         assert_eq!(client.write(sector * 512, &[1; 512]), 0);
     }
     let ledger = bench.card.ledger();
-    let commands: Vec<_> = ledger.commands.iter().map(|c| (c.offset.0 / 512, c.len.0 / 512, c.busy.0)).collect();
-    assert_eq!(commands, [(0, 4, 1_004_000), (100, 2, 1_002_000), (50, 1, 1_001_000)]);
+    let commands: Vec<_> = ledger
+        .commands
+        .iter()
+        .map(|c| (c.offset.0 / 512, c.len.0 / 512, c.busy.0))
+        .collect();
+    assert_eq!(
+        commands,
+        [(0, 4, 1_004_000), (100, 2, 1_002_000), (50, 1, 1_001_000)]
+    );
 }
 
 #[test]
 fn dropping_the_server_cuts_its_clients_off() {
-    let NbdFixture { card, server, _folder } = bench(|p| p.lost_flush = Some(Bytes(512)));
+    let NbdFixture {
+        card,
+        server,
+        _folder,
+    } = bench(|p| p.lost_flush = Some(Bytes(512)));
     let path = server.socket().to_owned();
-    let bench = NbdFixture { card, server, _folder };
+    let bench = NbdFixture {
+        card,
+        server,
+        _folder,
+    };
     let mut client = Client::at(&bench);
-    assert_eq!((client.write(0, &[1; 512]), client.write(512, &[2; 512])), (0, 0));
-    let NbdFixture { card, server, _folder } = bench;
+    assert_eq!(
+        (client.write(0, &[1; 512]), client.write(512, &[2; 512])),
+        (0, 0)
+    );
+    let NbdFixture {
+        card,
+        server,
+        _folder,
+    } = bench;
     drop(server);
     assert!(!path.exists());
     assert_eq!(client.0.read(&mut [0]).expect("the end"), 0);

@@ -64,7 +64,13 @@ impl NbdRequest {
         }
         let (flags, kind) = (read_u16(from)?, read_u16(from)?);
         let (cookie, offset, len) = (read_u64(from)?, read_u64(from)?, read_u32(from)?);
-        Ok(NbdRequest { flags, kind, cookie, offset, len })
+        Ok(NbdRequest {
+            flags,
+            kind,
+            cookie,
+            offset,
+            len,
+        })
     }
 }
 
@@ -115,7 +121,9 @@ pub(super) fn negotiate(stream: &mut (impl Read + Write), size: u64) -> io::Resu
                 option_reply(stream, option, REP_SERVER, &0u32.to_be_bytes())?;
                 option_reply(stream, option, REP_ACK, &[])?;
             }
-            OPT_INFO | OPT_GO if !names_an_export(&data) => option_reply(stream, option, REP_ERR_INVALID, &[])?,
+            OPT_INFO | OPT_GO if !names_an_export(&data) => {
+                option_reply(stream, option, REP_ERR_INVALID, &[])?
+            }
             OPT_INFO | OPT_GO => {
                 let mut info = INFO_EXPORT.to_be_bytes().to_vec();
                 info.extend(export(size));
@@ -159,7 +167,10 @@ fn option_reply(to: &mut impl Write, option: u32, kind: u32, data: &[u8]) -> io:
 }
 
 fn broken(what: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("the client does not speak NBD: {what}"))
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("the client does not speak NBD: {what}"),
+    )
 }
 
 fn read_u16(from: &mut impl Read) -> io::Result<u16> {

@@ -105,12 +105,22 @@ impl Store {
         let first = export(record)?;
         let (folder, id) = (self.spool_folder(), record.id.as_str());
         let path = folder.join(format!("{id}.{ENDING}"));
-        let file = begin(&folder, &path, &first).map_err(|source| SpoolError::Io { path: path.clone(), source })?;
+        let file = begin(&folder, &path, &first).map_err(|source| SpoolError::Io {
+            path: path.clone(),
+            source,
+        })?;
         let (orders, received) = channel();
         let thread = std::thread::Builder::new().name("spool".to_owned());
         let writer = thread.spawn(move || write_all(file, &received));
-        let writer = writer.map_err(|source| SpoolError::Io { path: path.clone(), source })?;
-        Ok(Spool { path, orders: Some(orders), writer: Some(writer) })
+        let writer = writer.map_err(|source| SpoolError::Io {
+            path: path.clone(),
+            source,
+        })?;
+        Ok(Spool {
+            path,
+            orders: Some(orders),
+            writer: Some(writer),
+        })
     }
 }
 
@@ -124,7 +134,11 @@ fn folder_of(database: &Path) -> PathBuf {
 fn begin(folder: &Path, path: &Path, first: &str) -> std::io::Result<File> {
     std::fs::create_dir_all(folder)?;
     let unborn = path.with_extension(UNBORN);
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&unborn)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&unborn)?;
     file.lock()?;
     file.write_all(format!("{first}\n").as_bytes())?;
     reserve(&file);
@@ -150,7 +164,9 @@ fn write_all(mut file: File, orders: &Receiver<SpoolRequest>) {
     for order in orders {
         match order {
             // After a line that could not be written the others make no sense any more, but for the whole record.
-            SpoolRequest::Write(line @ SpoolLine::Ended(_)) => works = add(&mut file, &line).is_ok(),
+            SpoolRequest::Write(line @ SpoolLine::Ended(_)) => {
+                works = add(&mut file, &line).is_ok()
+            }
             SpoolRequest::Write(line) if works => works = add(&mut file, &line).is_ok(),
             SpoolRequest::Write(_) => {}
             SpoolRequest::Settle(answer) => {
@@ -176,7 +192,11 @@ fn add(file: &mut File, line: &SpoolLine) -> std::io::Result<()> {
 impl Spool {
     /// A phase begins.
     pub fn phase_begins(&self, name: &str, started_unix_ms: i64, workers: Vec<WorkerHeader>) {
-        self.tell(SpoolLine::Phase { name: name.to_owned(), started_unix_ms, workers });
+        self.tell(SpoolLine::Phase {
+            name: name.to_owned(),
+            started_unix_ms,
+            workers,
+        });
     }
 
     /// What workers, by their numbers, measured since they were last told of.

@@ -4,7 +4,9 @@ use super::{ENDING, SpoolLine, UNBORN, WorkerHeader};
 use crate::{AppendError, FindError, ImportError, Store, import};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Op;
-use hakaru_model::record::{Interval, OpRecord, Outcome, PhaseRecord, RunRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{
+    Interval, OpRecord, Outcome, PhaseRecord, RunRecord, StopReason, WorkerRecord,
+};
 use hakaru_model::units::Nanos;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader};
@@ -61,8 +63,14 @@ pub enum LeftError {
 
 /// The spools beside a database, oldest first, those of runs that go on among them. None where there is no folder.
 pub fn left(database: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(super::folder_of(database)).into_iter().flatten().flatten();
-    let is_spool = |path: &PathBuf| path.extension().is_some_and(|ending| ending == ENDING || ending == UNBORN);
+    let entries = std::fs::read_dir(super::folder_of(database))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let is_spool = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|ending| ending == ENDING || ending == UNBORN)
+    };
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_spool).collect();
     // Ids sort by time.
     found.sort();
@@ -75,7 +83,10 @@ impl Store {
     /// # Errors
     /// [`LeftError`]: it cannot be read.
     pub fn look_into(&self, spool: &Path) -> Result<OrphanedRun, LeftError> {
-        let failed = |source| LeftError::Io { path: spool.to_owned(), source };
+        let failed = |source| LeftError::Io {
+            path: spool.to_owned(),
+            source,
+        };
         let file = File::open(spool).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -83,10 +94,15 @@ impl Store {
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         if spool.extension().is_some_and(|ending| ending == UNBORN) {
-            return Ok(OrphanedRun::Nothing { scenario: "a run".to_owned() });
+            return Ok(OrphanedRun::Nothing {
+                scenario: "a run".to_owned(),
+            });
         }
         let (first, rest) = lines(file).map_err(failed)?;
-        let unreadable = |source| LeftError::Unreadable { path: spool.to_owned(), source };
+        let unreadable = |source| LeftError::Unreadable {
+            path: spool.to_owned(),
+            source,
+        };
         let record = import(&first).map_err(unreadable)?;
         match self.run(&record.id) {
             Ok(stored) if stored.id == record.id => {
@@ -95,7 +111,11 @@ impl Store {
             Ok(_) | Err(FindError::NotFound { .. } | FindError::Ambiguous { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        let mut spooled = Spooled { record, open: None, whole: None };
+        let mut spooled = Spooled {
+            record,
+            open: None,
+            whole: None,
+        };
         rest.into_iter().for_each(|line| spooled.take(line));
         Ok(spooled.end())
     }
@@ -111,7 +131,10 @@ impl Store {
             OrphanedRun::Run(record) => drop(self.append(record)?),
             OrphanedRun::Nothing { .. } | OrphanedRun::Stored { .. } => {}
         }
-        std::fs::remove_file(spool).map_err(|source| LeftError::Io { path: spool.to_owned(), source })?;
+        std::fs::remove_file(spool).map_err(|source| LeftError::Io {
+            path: spool.to_owned(),
+            source,
+        })?;
         Ok(held)
     }
 }
@@ -145,15 +168,28 @@ struct Spooled {
 impl Spooled {
     fn take(&mut self, line: SpoolLine) {
         match line {
-            SpoolLine::Phase { name, started_unix_ms, workers } => {
+            SpoolLine::Phase {
+                name,
+                started_unix_ms,
+                workers,
+            } => {
                 let workers = workers.into_iter().map(worker).collect();
                 let (elapsed, disks) = (Nanos(0), Vec::new());
-                self.open =
-                    Some(PhaseRecord { name, started_unix_ms, elapsed, workers, disks, ..PhaseRecord::default() });
+                self.open = Some(PhaseRecord {
+                    name,
+                    started_unix_ms,
+                    elapsed,
+                    workers,
+                    disks,
+                    ..PhaseRecord::default()
+                });
             }
             SpoolLine::SoFar(intervals) => {
                 for (index, interval) in intervals {
-                    let worker = self.open.as_mut().and_then(|phase| phase.workers.get_mut(index));
+                    let worker = self
+                        .open
+                        .as_mut()
+                        .and_then(|phase| phase.workers.get_mut(index));
                     if let Some(worker) = worker {
                         add(worker, &interval);
                     }
@@ -163,7 +199,9 @@ impl Spooled {
                 self.open = None;
                 self.record.phases.push(*phase);
             }
-            SpoolLine::Ended(record) => self.whole = Some(record).filter(|whole| whole.id == self.record.id),
+            SpoolLine::Ended(record) => {
+                self.whole = Some(record).filter(|whole| whole.id == self.record.id)
+            }
         }
     }
 
@@ -173,19 +211,32 @@ impl Spooled {
         }
         let whole = self.record.phases.len();
         if let Some(mut phase) = self.open.take() {
-            phase.elapsed = phase.workers.iter().map(|worker| worker.runtime).max().unwrap_or_default();
+            phase.elapsed = phase
+                .workers
+                .iter()
+                .map(|worker| worker.runtime)
+                .max()
+                .unwrap_or_default();
             if phase.elapsed.0 > 0 {
-                let caveat = Caveat::Interrupted { phase: phase.name.clone(), measured: phase.elapsed };
+                let caveat = Caveat::Interrupted {
+                    phase: phase.name.clone(),
+                    measured: phase.elapsed,
+                };
                 self.record.caveats.push(caveat);
                 self.record.phases.push(phase);
             }
         }
         if self.record.phases.is_empty() {
-            return OrphanedRun::Nothing { scenario: self.record.scenario.name };
+            return OrphanedRun::Nothing {
+                scenario: self.record.scenario.name,
+            };
         }
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let of = number(self.record.scenario.phases.len());
-        self.record.caveats.push(Caveat::CutShort { whole: number(whole), of });
+        self.record.caveats.push(Caveat::CutShort {
+            whole: number(whole),
+            of,
+        });
         self.record.outcome = Outcome::Interrupted;
         OrphanedRun::Run(Box::new(self.record))
     }
@@ -193,7 +244,13 @@ impl Spooled {
 
 fn worker(place: WorkerHeader) -> WorkerRecord {
     let WorkerHeader { name, job, clone } = place;
-    WorkerRecord { name, job, clone, stop: StopReason::Stopped, ..WorkerRecord::default() }
+    WorkerRecord {
+        name,
+        job,
+        clone,
+        stop: StopReason::Stopped,
+        ..WorkerRecord::default()
+    }
 }
 
 /// Adds a stretch of time to a worker. Latencies are known by their sums only, which stand in the intervals.
@@ -203,8 +260,17 @@ fn add(worker: &mut WorkerRecord, interval: &Interval) {
         u64::try_from(scaled / u128::from(interval.length.0.max(1))).unwrap_or(u64::MAX)
     };
     for op in Op::ALL {
-        let (OpRecord { ios, bytes, issued, bw_samples, iops_samples, .. }, new) =
-            (&mut worker.ops[op], interval.ops[op]);
+        let (
+            OpRecord {
+                ios,
+                bytes,
+                issued,
+                bw_samples,
+                iops_samples,
+                ..
+            },
+            new,
+        ) = (&mut worker.ops[op], interval.ops[op]);
         *ios += new.ios;
         *issued += new.ios;
         *bytes += new.bytes;

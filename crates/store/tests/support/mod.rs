@@ -20,61 +20,114 @@ pub(crate) fn record(n: u64) -> RunRecord {
         id,
         repeat: 0,
         started_unix_ms: BEGUN + n as i64 * 60_000,
-        origin: Origin::Measured { version: "0.1.0".into() },
-        scenario: Scenario { name: "standard".into(), seed: u64::MAX - n, phases: vec![phase()] },
+        origin: Origin::Measured {
+            version: "0.1.0".into(),
+        },
+        scenario: Scenario {
+            name: "standard".into(),
+            seed: u64::MAX - n,
+            phases: vec![phase()],
+        },
         target: identity(),
         environment: environment(),
         phases: vec![phase_record(n)],
-        caveats: vec![Caveat::FewRuns { runs: 1 }, Caveat::SmallFile { size: Bytes(256 << 20) }],
+        caveats: vec![
+            Caveat::FewRuns { runs: 1 },
+            Caveat::SmallFile {
+                size: Bytes(256 << 20),
+            },
+        ],
         outcome: Outcome::Completed,
-        overhead: Some(Overhead { per_io_ps: 81_250, samples: 100_000 }),
+        overhead: Some(Overhead {
+            per_io_ps: 81_250,
+            samples: 100_000,
+        }),
         campaign: None,
     }
 }
 
 /// An id in the shape of a UUID version 7.
 pub(crate) fn id(n: u64) -> String {
-    format!("019b8d5e-{:04x}-7{:03x}-8000-{n:012x}", n >> 12 & 0xffff, n & 0xfff)
+    format!(
+        "019b8d5e-{:04x}-7{:03x}-8000-{n:012x}",
+        n >> 12 & 0xffff,
+        n & 0xfff
+    )
 }
 
 /// The same as run `repeat` of a series.
 pub(crate) fn repeat_of(first: &RunRecord, n: u64, repeat: u32) -> RunRecord {
-    RunRecord { series: first.series.clone(), repeat, ..record(n) }
+    RunRecord {
+        series: first.series.clone(),
+        repeat,
+        ..record(n)
+    }
 }
 
 fn phase() -> Phase {
-    let mut job =
-        Job::new("randwrite", Target::Paths(vec!["/mnt/card/測る.tmp".into()]), Access::only(Op::Write, true));
+    let mut job = Job::new(
+        "randwrite",
+        Target::Paths(vec!["/mnt/card/測る.tmp".into()]),
+        Access::only(Op::Write, true),
+    );
     job.access.distribution = Distribution::Zipf(1.1);
     job.durability.fsync_every = 1;
     job.extent.size = Some(SizeSpec::Percent(50));
     job.timing.runtime = Some(Nanos::from_secs(60));
-    job.measure.percentiles = vec![Quantile::P95, Quantile::P999, Quantile::new(0.1 + 0.2).unwrap()];
+    job.measure.percentiles = vec![
+        Quantile::P95,
+        Quantile::P999,
+        Quantile::new(0.1 + 0.2).unwrap(),
+    ];
     job.options = vec![("rw".into(), "randwrite".into())];
-    Phase { name: "rand-write".into(), jobs: vec![job] }
+    Phase {
+        name: "rand-write".into(),
+        jobs: vec![job],
+    }
 }
 
 fn phase_record(n: u64) -> PhaseRecord {
-    let mut worker =
-        WorkerRecord { name: "randwrite".into(), pid: 4711, runtime: Nanos::from_secs(60), ..Default::default() };
+    let mut worker = WorkerRecord {
+        name: "randwrite".into(),
+        pid: 4711,
+        runtime: Nanos::from_secs(60),
+        ..Default::default()
+    };
     worker.ops.write.clat = Latency::with_histogram();
     worker.sync = Latency::with_histogram();
     for i in 0..500 {
-        worker.ops.write.clat.record(Nanos(400_000 + i * i * (n % 7 + 1)));
+        worker
+            .ops
+            .write
+            .clat
+            .record(Nanos(400_000 + i * i * (n % 7 + 1)));
         worker.sync.record(Nanos(1_000_000 + i * 10_007));
     }
     worker.ops.write.ios = 500;
     worker.ops.write.issued = 501;
     worker.ops.write.bytes = 500 * 4096;
     for i in 1..=20 {
-        let ops =
-            PerOp { write: IntervalOp { ios: 25, bytes: 25 * 4096, clat_sum: Nanos(9_000_000) }, ..Default::default() };
-        worker.intervals.push(Interval { at: Nanos::from_secs(3 * i), length: Nanos::from_secs(3), ops });
+        let ops = PerOp {
+            write: IntervalOp {
+                ios: 25,
+                bytes: 25 * 4096,
+                clat_sum: Nanos(9_000_000),
+            },
+            ..Default::default()
+        };
+        worker.intervals.push(Interval {
+            at: Nanos::from_secs(3 * i),
+            length: Nanos::from_secs(3),
+            ops,
+        });
     }
     worker.errors.push(IoError {
         action: "write".into(),
         op: Some(Op::Write),
-        kind: FailureKind::TooSlow { latency: Nanos(12), max: Nanos(10) },
+        kind: FailureKind::TooSlow {
+            latency: Nanos(12),
+            max: Nanos(10),
+        },
         file: "/mnt/card/測る.tmp".into(),
         offset: Bytes(8192),
         len: Bytes(4096),
@@ -82,7 +135,12 @@ fn phase_record(n: u64) -> PhaseRecord {
         at: Nanos(77),
         mismatches: Vec::new(),
     });
-    let disk = DiskStats { name: "mmcblk0".into(), write_ios: 600, write_sectors: 9600, ..Default::default() };
+    let disk = DiskStats {
+        name: "mmcblk0".into(),
+        write_ios: 600,
+        write_sectors: 9600,
+        ..Default::default()
+    };
     PhaseRecord {
         name: "rand-write".into(),
         started_unix_ms: BEGUN + n as i64 * 60_000,

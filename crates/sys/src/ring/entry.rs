@@ -21,16 +21,34 @@ pub(super) enum Memory {
 macro_rules! entry {
     ($target:expr, $memory:expr, $write:expr, $offset:expr, $len:expr, $flags:expr) => {
         match ($write, $memory) {
-            (false, Memory::Plain(at)) => opcode::Read::new($target, at, $len).offset($offset).rw_flags($flags).build(),
-            (true, Memory::Plain(at)) => opcode::Write::new($target, at, $len).offset($offset).rw_flags($flags).build(),
+            (false, Memory::Plain(at)) => opcode::Read::new($target, at, $len)
+                .offset($offset)
+                .rw_flags($flags)
+                .build(),
+            (true, Memory::Plain(at)) => opcode::Write::new($target, at, $len)
+                .offset($offset)
+                .rw_flags($flags)
+                .build(),
             (false, Memory::Registered(at, slot)) => {
-                opcode::ReadFixed::new($target, at, $len, slot).offset($offset).rw_flags($flags).build()
+                opcode::ReadFixed::new($target, at, $len, slot)
+                    .offset($offset)
+                    .rw_flags($flags)
+                    .build()
             }
             (true, Memory::Registered(at, slot)) => {
-                opcode::WriteFixed::new($target, at, $len, slot).offset($offset).rw_flags($flags).build()
+                opcode::WriteFixed::new($target, at, $len, slot)
+                    .offset($offset)
+                    .rw_flags($flags)
+                    .build()
             }
-            (false, Memory::Vector(at)) => opcode::Readv::new($target, at, 1).offset($offset).rw_flags($flags).build(),
-            (true, Memory::Vector(at)) => opcode::Writev::new($target, at, 1).offset($offset).rw_flags($flags).build(),
+            (false, Memory::Vector(at)) => opcode::Readv::new($target, at, 1)
+                .offset($offset)
+                .rw_flags($flags)
+                .build(),
+            (true, Memory::Vector(at)) => opcode::Writev::new($target, at, 1)
+                .offset($offset)
+                .rw_flags($flags)
+                .build(),
         }
     };
 }
@@ -112,9 +130,11 @@ mod tests {
         let at = std::ptr::without_provenance_mut(0x7000);
         let targets = [FileHandle::Descriptor(7), FileHandle::Registered(3)];
         let memories = [(Memory::Plain(at), 0), (Memory::Registered(at, 9), 9)];
-        for (target, (memory, buffer)) in targets.into_iter().flat_map(|t| memories.map(|m| (t, m))) {
+        for (target, (memory, buffer)) in targets.into_iter().flat_map(|t| memories.map(|m| (t, m)))
+        {
             for (write, flags) in [(false, 0), (true, 8)] {
-                let built = build(target, memory, write, (0x1234_5678_9abc, 512, flags)).user_data(9);
+                let built =
+                    build(target, memory, write, (0x1234_5678_9abc, 512, flags)).user_data(9);
                 let words = SqeWords {
                     head: SqeWords::of(build(target, memory, write, (0, 0, 0))).head,
                     offset: 0x1234_5678_9abc,

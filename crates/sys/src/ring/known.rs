@@ -46,9 +46,17 @@ pub(super) struct RegisteredRing {
 impl RegisteredRing {
     /// Makes a ring known. `None` where the kernel cannot (before 5.18), or knows 16 of this thread.
     pub(super) fn to_this_thread(ring: RawFd) -> Option<RegisteredRing> {
-        let mut update = Update { number: u32::MAX, reserved: 0, ring: ring as u64 };
+        let mut update = Update {
+            number: u32::MAX,
+            reserved: 0,
+            ring: ring as u64,
+        };
         let answer = register(ring, REGISTER, &mut update);
-        (answer == 1).then(|| RegisteredRing { ring, number: update.number, thread: this_thread() })
+        (answer == 1).then(|| RegisteredRing {
+            ring,
+            number: update.number,
+            thread: this_thread(),
+        })
     }
 
     /// Whether the calling thread is the one that knows it: to others its number may be that of another ring.
@@ -60,14 +68,29 @@ impl RegisteredRing {
     /// Hands over so many entries and waits for so many completions. Returns how many entries were taken.
     #[inline]
     pub(super) fn enter(&self, entries: usize, wait_for: usize) -> Result<usize, Errno> {
-        let flags = if wait_for > 0 { REGISTERED | GETEVENTS } else { REGISTERED };
-        let (number, entries, wait_for) =
-            (self.number as libc::c_long, entries as libc::c_long, wait_for as libc::c_long);
+        let flags = if wait_for > 0 {
+            REGISTERED | GETEVENTS
+        } else {
+            REGISTERED
+        };
+        let (number, entries, wait_for) = (
+            self.number as libc::c_long,
+            entries as libc::c_long,
+            wait_for as libc::c_long,
+        );
         let nothing = std::ptr::null::<libc::c_void>();
         // SAFETY: the call takes numbers and no argument. What the entries name belongs to their ring and outlives the
         // I/Os, as with the call that this one stands for.
         let answer = unsafe {
-            libc::syscall(libc::SYS_io_uring_enter, number, entries, wait_for, flags, nothing, 0 as libc::c_long)
+            libc::syscall(
+                libc::SYS_io_uring_enter,
+                number,
+                entries,
+                wait_for,
+                flags,
+                nothing,
+                0 as libc::c_long,
+            )
         };
         usize::try_from(answer).map_err(|_| crate::file::last_errno())
     }
@@ -77,7 +100,11 @@ impl Drop for RegisteredRing {
     fn drop(&mut self) {
         // Otherwise the thread would keep the ring, and its files, to its end. So it does with one dropped elsewhere.
         if self.is_ours() {
-            let mut update = Update { number: self.number, reserved: 0, ring: 0 };
+            let mut update = Update {
+                number: self.number,
+                reserved: 0,
+                ring: 0,
+            };
             register(self.ring, UNREGISTER, &mut update);
         }
     }
@@ -117,7 +144,9 @@ mod tests {
             };
             assert!(known.is_ours());
             assert_eq!(known.enter(0, 0), Ok(0));
-            let known = std::thread::spawn(move || (!known.is_ours()).then_some(known)).join().unwrap();
+            let known = std::thread::spawn(move || (!known.is_ours()).then_some(known))
+                .join()
+                .unwrap();
             assert!(known.is_some());
         }
     }

@@ -22,14 +22,38 @@ fn ring(options: RingOptions) -> Option<Ring> {
 #[test]
 fn reads_come_back_with_every_switch() {
     let plain = RingOptions::default();
-    let registered = RingOptions { fixed_buffers: true, fixed_files: true, ..plain };
-    let polled = RingOptions { sq_poll: true, ..registered };
-    let vectored = RingOptions { vectored: true, ..plain };
-    let placed = RingOptions { sq_poll_cpu: Some(0), ..polled };
-    let aside = [1, 3].map(|force_async| RingOptions { force_async, ..plain });
-    let both = RingOptions { force_async: 2, ..registered };
-    let once = RingOptions { sq_poll: true, ..plain };
-    for options in [plain, registered, polled, once, vectored, placed, aside[0], aside[1], both] {
+    let registered = RingOptions {
+        fixed_buffers: true,
+        fixed_files: true,
+        ..plain
+    };
+    let polled = RingOptions {
+        sq_poll: true,
+        ..registered
+    };
+    let vectored = RingOptions {
+        vectored: true,
+        ..plain
+    };
+    let placed = RingOptions {
+        sq_poll_cpu: Some(0),
+        ..polled
+    };
+    let aside = [1, 3].map(|force_async| RingOptions {
+        force_async,
+        ..plain
+    });
+    let both = RingOptions {
+        force_async: 2,
+        ..registered
+    };
+    let once = RingOptions {
+        sq_poll: true,
+        ..plain
+    };
+    for options in [
+        plain, registered, polled, once, vectored, placed, aside[0], aside[1], both,
+    ] {
         let Some(mut ring) = ring(options) else {
             continue;
         };
@@ -40,17 +64,25 @@ fn reads_come_back_with_every_switch() {
             let mut seen = 0;
             while seen < 4 {
                 ring.submit(1).unwrap();
-                seen += ring.reap(4, |c| assert_eq!(c.result, Ok(4096 - c.slot), "{options:?}"));
+                seen += ring.reap(4, |c| {
+                    assert_eq!(c.result, Ok(4096 - c.slot), "{options:?}")
+                });
             }
             assert_eq!(ring.in_flight(), 0, "{options:?}");
         }
-        assert!((0..4).all(|s| ring.buffer(s, 4000).iter().all(|&b| b == s as u8)), "{options:?}");
+        assert!(
+            (0..4).all(|s| ring.buffer(s, 4000).iter().all(|&b| b == s as u8)),
+            "{options:?}"
+        );
     }
 }
 
 #[test]
 fn a_read_that_would_wait_fails_where_that_is_asked_for() {
-    let Some(mut ring) = ring(RingOptions { nowait: true, ..RingOptions::default() }) else {
+    let Some(mut ring) = ring(RingOptions {
+        nowait: true,
+        ..RingOptions::default()
+    }) else {
         return;
     };
     let file = &ring.files()[0];
@@ -63,7 +95,13 @@ fn a_read_that_would_wait_fails_where_that_is_asked_for() {
         ring.reap(1, |c| results.push(c.result));
     }
     // A file system in memory never waits, and one that lies over others has no such reads.
-    assert!(matches!(results[..], [Err(Errno::AGAIN | Errno::OPNOTSUPP) | Ok(4096)]), "{results:?}");
+    assert!(
+        matches!(
+            results[..],
+            [Err(Errno::AGAIN | Errno::OPNOTSUPP) | Ok(4096)]
+        ),
+        "{results:?}"
+    );
 }
 
 #[test]

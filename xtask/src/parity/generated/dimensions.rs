@@ -14,7 +14,11 @@ pub(super) struct Dimension {
 }
 
 const fn dimension(name: &'static str, percent: u64, values: &'static [&'static str]) -> Dimension {
-    Dimension { name, percent, values }
+    Dimension {
+        name,
+        percent,
+        values,
+    }
 }
 
 /// Every dimension, in the order in which they are drawn.
@@ -130,7 +134,11 @@ mod tests {
                 || word.starts_with("exists=")
         };
         for dimension in DIMENSIONS {
-            assert!(dimension.percent <= 100 && !dimension.values.is_empty(), "{}", dimension.name);
+            assert!(
+                dimension.percent <= 100 && !dimension.values.is_empty(),
+                "{}",
+                dimension.name
+            );
             for value in dimension.values {
                 assert!(value.split(' ').all(known), "{}: {value}", dimension.name);
             }

@@ -18,7 +18,9 @@ pub(super) struct Misfit {
 impl Misfit {
     /// Whether it is about which I/Os a job does rather than how the run ends.
     pub(super) fn is_of_accesses(&self) -> bool {
-        !["exit code", "result", "error", "total_err"].iter().any(|part| self.is(part))
+        !["exit code", "result", "error", "total_err"]
+            .iter()
+            .any(|part| self.is(part))
     }
 
     /// Whether the name of the value contains this.
@@ -29,7 +31,11 @@ impl Misfit {
 
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: fio {} | ours {}", self.key.name, self.theirs, self.ours)
+        write!(
+            f,
+            "{}: fio {} | ours {}",
+            self.key.name, self.theirs, self.ours
+        )
     }
 }
 
@@ -38,8 +44,13 @@ pub(super) fn misfits(theirs: &[Observed], ours: &[Observed], outcomes_only: boo
     let mut keys: Vec<&ObservedKey> = theirs.iter().chain(ours).flat_map(Observed::keys).collect();
     keys.sort();
     keys.dedup();
-    let wanted = keys.into_iter().filter(|key| !outcomes_only || key.is_outcome());
-    wanted.filter(|key| !is_by_chance(key, ours)).filter_map(|key| misfit(key, theirs, ours)).collect()
+    let wanted = keys
+        .into_iter()
+        .filter(|key| !outcomes_only || key.is_outcome());
+    wanted
+        .filter(|key| !is_by_chance(key, ours))
+        .filter_map(|key| misfit(key, theirs, ours))
+        .collect()
 }
 
 /// Whether a value says nothing: what few offsets are multiples of is by chance more than they have to be.
@@ -55,11 +66,17 @@ fn is_by_chance(key: &ObservedKey, ours: &[Observed]) -> bool {
 }
 
 fn misfit(key: &ObservedKey, theirs: &[Observed], ours: &[Observed]) -> Option<Misfit> {
-    let at = |runs: &[Observed]| -> Vec<Option<Value>> { runs.iter().map(|run| run.get(key).cloned()).collect() };
+    let at = |runs: &[Observed]| -> Vec<Option<Value>> {
+        runs.iter().map(|run| run.get(key).cloned()).collect()
+    };
     let (theirs, ours) = (at(theirs), at(ours));
     let wrong = ours.iter().find(|value| !fits(value.as_ref(), &theirs))?;
     let (theirs, ours) = shown(&theirs, wrong.as_ref());
-    Some(Misfit { key: key.clone(), theirs, ours })
+    Some(Misfit {
+        key: key.clone(),
+        theirs,
+        ours,
+    })
 }
 
 fn fits(ours: Option<&Value>, theirs: &[Option<Value>]) -> bool {
@@ -69,7 +86,10 @@ fn fits(ours: Option<&Value>, theirs: &[Option<Value>]) -> bool {
     let Some(first) = theirs.first() else {
         return true;
     };
-    if theirs.iter().all(|value| same(value.as_ref(), first.as_ref())) {
+    if theirs
+        .iter()
+        .all(|value| same(value.as_ref(), first.as_ref()))
+    {
         return false;
     }
     // The original's own runs differ. A number has bounds, all else is chance.
@@ -78,15 +98,27 @@ fn fits(ours: Option<&Value>, theirs: &[Option<Value>]) -> bool {
     };
     let numbers: Vec<(f64, f64)> = theirs
         .iter()
-        .filter_map(
-            |value| {
-                if let Some(Value::Number { value, slack }) = value { Some((*value, *slack)) } else { None }
-            },
-        )
+        .filter_map(|value| {
+            if let Some(Value::Number { value, slack }) = value {
+                Some((*value, *slack))
+            } else {
+                None
+            }
+        })
         .collect();
-    let low = numbers.iter().map(|(value, _)| *value).fold(f64::INFINITY, f64::min);
-    let high = numbers.iter().map(|(value, _)| *value).fold(f64::NEG_INFINITY, f64::max);
-    let slack = numbers.iter().map(|(_, slack)| *slack).fold(0.0, f64::max).max(high - low);
+    let low = numbers
+        .iter()
+        .map(|(value, _)| *value)
+        .fold(f64::INFINITY, f64::min);
+    let high = numbers
+        .iter()
+        .map(|(value, _)| *value)
+        .fold(f64::NEG_INFINITY, f64::max);
+    let slack = numbers
+        .iter()
+        .map(|(_, slack)| *slack)
+        .fold(0.0, f64::max)
+        .max(high - low);
     (low - slack..=high + slack).contains(ours)
 }
 
@@ -103,13 +135,21 @@ fn shown(theirs: &[Option<Value>], ours: Option<&Value>) -> (String, String) {
     if let (Some(Value::Exact(a)), Some(Value::Exact(b))) = (first, ours)
         && (a.len() > 1 || b.len() > 1)
     {
-        let at = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
+        let at = a
+            .iter()
+            .zip(b)
+            .position(|(a, b)| a != b)
+            .unwrap_or(a.len().min(b.len()));
         let part = |lines: &[String]| {
             let rest: Vec<&str> = lines.iter().skip(at).take(3).map(String::as_str).collect();
             format!(
                 "{} lines, from {at}: {}",
                 lines.len(),
-                if rest.is_empty() { "end".to_owned() } else { rest.join(", ") }
+                if rest.is_empty() {
+                    "end".to_owned()
+                } else {
+                    rest.join(", ")
+                }
             )
         };
         return (part(a), part(b));

@@ -22,30 +22,47 @@ fn has_files(set: &OptionSet) -> bool {
 
 /// Every known difference.
 pub(super) const KNOWN: &[Known] = &[
-    known("fio counts sync_file_range and fdatasync calls as short I/Os", |set, misfit| {
-        let syncs = set.has("sync_file_range") || set.has("fdatasync");
-        syncs && (misfit.is("short_ios") || misfit.is("sync.total_ios"))
-    }),
-    known("fio with vsync does not count what is left in its queue at the end", |set, misfit| {
-        set.value("ioengine") == "vsync" && (misfit.is("io_bytes") || misfit.is("total_ios") || misfit.is("accesses"))
-    }),
-    known("fio with verify=pattern and no pattern fails an assertion of its own and ends with 0", |set, _| {
-        set.value("verify") == "pattern" && !set.has("verify_pattern")
-    }),
-    known("fio 3.33 has no verify=pattern_hdr, later versions have", |set, _| set.value("verify") == "pattern_hdr"),
-    known("fio ends a random job with bs_is_seq_rand at the first offset at which its block does not fit", |set, _| {
-        set.has("bs_is_seq_rand") && (set.value("rw").contains("rand") || set.has("percentage_random"))
-    }),
-    known("the options are documented as refused: no memory is locked, and directories are not searched", |set, _| {
-        set.has("lockmem") || set.has("opendir")
-    }),
+    known(
+        "fio counts sync_file_range and fdatasync calls as short I/Os",
+        |set, misfit| {
+            let syncs = set.has("sync_file_range") || set.has("fdatasync");
+            syncs && (misfit.is("short_ios") || misfit.is("sync.total_ios"))
+        },
+    ),
+    known(
+        "fio with vsync does not count what is left in its queue at the end",
+        |set, misfit| {
+            set.value("ioengine") == "vsync"
+                && (misfit.is("io_bytes") || misfit.is("total_ios") || misfit.is("accesses"))
+        },
+    ),
+    known(
+        "fio with verify=pattern and no pattern fails an assertion of its own and ends with 0",
+        |set, _| set.value("verify") == "pattern" && !set.has("verify_pattern"),
+    ),
+    known(
+        "fio 3.33 has no verify=pattern_hdr, later versions have",
+        |set, _| set.value("verify") == "pattern_hdr",
+    ),
+    known(
+        "fio ends a random job with bs_is_seq_rand at the first offset at which its block does not fit",
+        |set, _| {
+            set.has("bs_is_seq_rand")
+                && (set.value("rw").contains("rand") || set.has("percentage_random"))
+        },
+    ),
+    known(
+        "the options are documented as refused: no memory is locked, and directories are not searched",
+        |set, _| set.has("lockmem") || set.has("opendir"),
+    ),
     known(
         "fio gives its clones their offset_increment in another order, and takes percents of half-made files",
         |set, misfit| set.has("offset_increment") && misfit.is_of_accesses(),
     ),
-    known("fio counts the bytes done in a zone over all files of a job, ours for each file", |set, misfit| {
-        has_files(set) && set.has("zonesize") && misfit.is_of_accesses()
-    }),
+    known(
+        "fio counts the bytes done in a zone over all files of a job, ours for each file",
+        |set, misfit| has_files(set) && set.has("zonesize") && misfit.is_of_accesses(),
+    ),
     known(
         "fio spreads a job of ioengine=null over its files by name; ours gives it one without a name",
         |set, misfit| {
@@ -54,10 +71,13 @@ pub(super) const KNOWN: &[Known] = &[
             set.value("ioengine") == "null" && named && misfit.is_of_accesses() && !counts
         },
     ),
-    known("fio does no I/O with random_generator=lfsr and blockalign", |set, misfit| {
-        let both = set.value("random_generator") == "lfsr" && set.has("blockalign");
-        both && misfit.is_of_accesses()
-    }),
+    known(
+        "fio does no I/O with random_generator=lfsr and blockalign",
+        |set, misfit| {
+            let both = set.value("random_generator") == "lfsr" && set.has("blockalign");
+            both && misfit.is_of_accesses()
+        },
+    ),
     known(
         "fio cuts random I/Os of several sizes where they meet blocks already done; ours keep their sizes",
         |set, misfit| {
@@ -68,17 +88,31 @@ pub(super) const KNOWN: &[Known] = &[
     known(
         "fio begins direct I/O at an odd offset and fails at the first; ours refuses the job beforehand",
         |set, misfit| {
-            let odd =
-                set.value("offset_increment") == "50001" || set.value("offset") == "50001" || set.value("bs") == "1000";
+            let odd = set.value("offset_increment") == "50001"
+                || set.value("offset") == "50001"
+                || set.value("bs") == "1000";
             set.value("direct") == "1" && odd && !misfit.is("result")
         },
     ),
-    known("fio logs an I/O as it is issued; ours leaves one out of the log that fails", |set, misfit| {
-        let fails = set.value("rw").contains("trim") && set.value("offset") == "50001";
-        let in_log =
-            ["accesses", "alignment", "longest", "mean", "offsets", "end of", "touched", "coverage", "blocks", "order"];
-        fails && in_log.iter().any(|part| misfit.is(part))
-    }),
+    known(
+        "fio logs an I/O as it is issued; ours leaves one out of the log that fails",
+        |set, misfit| {
+            let fails = set.value("rw").contains("trim") && set.value("offset") == "50001";
+            let in_log = [
+                "accesses",
+                "alignment",
+                "longest",
+                "mean",
+                "offsets",
+                "end of",
+                "touched",
+                "coverage",
+                "blocks",
+                "order",
+            ];
+            fails && in_log.iter().any(|part| misfit.is(part))
+        },
+    ),
 ];
 
 /// The known differences that together explain every value in which ours does not fit; the first of them.

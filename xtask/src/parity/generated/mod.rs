@@ -82,36 +82,60 @@ struct SetRunner<'a> {
 ///
 /// # Errors
 /// When a set differs without an explanation, or cannot be run.
-pub(super) fn compare(theirs: &Program, ours: &Program, version: &str, request: &Request) -> Result<()> {
-    let root = crate::workspace::target().join("parity").join(format!("generated-{}", std::process::id()));
+pub(super) fn compare(
+    theirs: &Program,
+    ours: &Program,
+    version: &str,
+    request: &Request,
+) -> Result<()> {
+    let root = crate::workspace::target()
+        .join("parity")
+        .join(format!("generated-{}", std::process::id()));
     fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
     let begun = Instant::now();
     let missing = missing(theirs, &root)?;
-    println!("generated option sets: --generated={} --seed={}", request.sets, request.seed);
+    println!(
+        "generated option sets: --generated={} --seed={}",
+        request.sets, request.seed
+    );
     for value in &missing {
         println!("not available here, and left out: {value}");
     }
     let usable = |value: &str| !missing.iter().any(|missing| value.contains(missing));
     let generate = |number| OptionSet::generate(request.seed, number, &usable);
-    let numbers: Vec<u64> = request.only.map_or((0..request.sets).collect(), |only| vec![only]);
+    let numbers: Vec<u64> = request
+        .only
+        .map_or((0..request.sets).collect(), |only| vec![only]);
     let (next, done) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    let threads = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(8);
     std::thread::scope(|scope| {
         for thread in 0..threads {
             let looped = ParityLoop::attach(&root.join(format!("{thread}.img")), LOOP_BYTES).ok();
-            let slot = SetRunner { theirs, ours, dir: root.join(thread.to_string()), looped };
+            let slot = SetRunner {
+                theirs,
+                ours,
+                dir: root.join(thread.to_string()),
+                looped,
+            };
             let (next, done, numbers, generate) = (&next, &done, &numbers, &generate);
             scope.spawn(move || {
-                while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+                while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed) as usize)
+                {
                     let compared = slot.compare(generate(number), request.shrink);
                     print_set(&compared);
-                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(compared);
+                    done.lock()
+                        .unwrap_or_else(std::sync::PoisonError::into_inner)
+                        .push(compared);
                 }
             });
         }
     });
     let _ = fs::remove_dir_all(&root);
-    let mut sets = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut sets = done
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     sets.sort_by_key(|compared| compared.set.number);
     let summary = page::PageSummary::of(&sets);
     println!("{summary}, in {} s", begun.elapsed().as_secs());
@@ -121,7 +145,10 @@ pub(super) fn compare(theirs: &Program, ours: &Program, version: &str, request: 
     match summary.differ {
         0 => Ok(()),
         count => {
-            bail!("{count} generated option sets differ; repeat them with --seed={} and --set=NUMBER", request.seed)
+            bail!(
+                "{count} generated option sets differ; repeat them with --seed={} and --set=NUMBER",
+                request.seed
+            )
         }
     }
 }
@@ -154,13 +181,22 @@ fn print_set(compared: &Compared) {
 }
 
 fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most).chain(['…']).collect() }
+    if text.chars().count() <= most {
+        text.to_owned()
+    } else {
+        text.chars().take(most).chain(['…']).collect()
+    }
 }
 
 /// Values that the original cannot run here: engines that the kernel refuses, direct I/O that the file system refuses.
 fn missing(theirs: &Program, root: &Path) -> Result<Vec<&'static str>> {
-    let probes =
-        ["--direct=1", "--ioengine=io_uring", "--ioengine=libaio", "--ioengine=posixaio", "--ioengine=pvsync2"];
+    let probes = [
+        "--direct=1",
+        "--ioengine=io_uring",
+        "--ioengine=libaio",
+        "--ioengine=posixaio",
+        "--ioengine=pvsync2",
+    ];
     let mut missing = Vec::new();
     for probe in probes {
         let args = ["--name=g", "--rw=write", "--bs=4k", "--size=4k", probe].map(str::to_owned);
@@ -181,13 +217,18 @@ impl SetRunner<'_> {
         // A few runs a step are enough on the way; the result is judged like any set.
         let smallest = match &outcome {
             SetOutcome::Differs(misfits) if shrink => {
-                let smallest = shrink::smallest(&set, misfits, |set| self.outcome(set, &STAGES[..1]));
+                let smallest =
+                    shrink::smallest(&set, misfits, |set| self.outcome(set, &STAGES[..1]));
                 let outcome = self.outcome(&smallest, &STAGES);
                 Some((smallest, outcome))
             }
             _ => None,
         };
-        Compared { set, outcome, smallest }
+        Compared {
+            set,
+            outcome,
+            smallest,
+        }
     }
 
     fn outcome(&self, set: &OptionSet, stages: &[(usize, usize)]) -> SetOutcome {
@@ -223,43 +264,70 @@ impl SetRunner<'_> {
     /// Runs a set in an empty directory; the first run has the seed of the set, later ones another.
     fn observe(&self, program: &Program, set: &OptionSet, run: u64) -> Result<Observed> {
         if self.dir.exists() {
-            fs::remove_dir_all(&self.dir).with_context(|| format!("cannot empty {}", self.dir.display()))?;
+            fs::remove_dir_all(&self.dir)
+                .with_context(|| format!("cannot empty {}", self.dir.display()))?;
         }
-        fs::create_dir_all(&self.dir).with_context(|| format!("cannot create {}", self.dir.display()))?;
+        fs::create_dir_all(&self.dir)
+            .with_context(|| format!("cannot create {}", self.dir.display()))?;
         if let Some(bytes) = set.existing() {
             let content: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8 + 1).collect();
             if !set.first_file().contains('/') && !set.first_file().contains('{') {
                 File::create(self.dir.join(set.first_file()))?.write_all(&content)?;
             }
         }
-        if let Some(looped) = self.looped.as_ref().filter(|_| set.first_file() == "{loop}") {
-            fs::OpenOptions::new().write(true).open(&looped.device)?.write_all(&vec![0; LOOP_BYTES as usize])?;
+        if let Some(looped) = self
+            .looped
+            .as_ref()
+            .filter(|_| set.first_file() == "{loop}")
+        {
+            fs::OpenOptions::new()
+                .write(true)
+                .open(&looped.device)?
+                .write_all(&vec![0; LOOP_BYTES as usize])?;
         }
         if let Some(before) = set.before() {
             run_in(program, &self.filled_in(before), &self.dir, None)?;
         }
         let seed = (run > 0).then(|| 1000 + 7 * run);
-        let ended = run_in(program, &self.filled_in(set.arguments(seed)), &self.dir, Some(set.watch))?;
+        let ended = run_in(
+            program,
+            &self.filled_in(set.arguments(seed)),
+            &self.dir,
+            Some(set.watch),
+        )?;
         Ok(observe(&ended, &self.dir))
     }
 }
 
 impl SetRunner<'_> {
     fn filled_in(&self, words: Vec<String>) -> Vec<String> {
-        let device = self.looped.as_ref().map_or(String::new(), |looped| looped.device.display().to_string());
-        words.into_iter().map(|word| word.replace("{loop}", &device)).collect()
+        let device = self
+            .looped
+            .as_ref()
+            .map_or(String::new(), |looped| looped.device.display().to_string());
+        words
+            .into_iter()
+            .map(|word| word.replace("{loop}", &device))
+            .collect()
     }
 }
 
 fn failure(observed: Option<&Observed>) -> Option<String> {
     let end = observed?.iter().find(|(key, _)| key.name == "exit code")?.1;
     match end {
-        observed::Value::Exact(lines) if lines.iter().any(|line| line.parse::<i32>().is_err()) => Some(lines.join(" ")),
+        observed::Value::Exact(lines) if lines.iter().any(|line| line.parse::<i32>().is_err()) => {
+            Some(lines.join(" "))
+        }
         _ => None,
     }
 }
 
-fn run_in(program: &Program, words: &[String], dir: &Path, watch: Option<ObserveBy>) -> Result<Ended> {
+fn run_in(
+    program: &Program,
+    words: &[String],
+    dir: &Path,
+    watch: Option<ObserveBy>,
+) -> Result<Ended> {
     fs::create_dir_all(dir)?;
     if watch == Some(ObserveBy::IoLog) {
         // Nothing from a run before may be taken for this one's.
@@ -267,10 +335,17 @@ fn run_in(program: &Program, words: &[String], dir: &Path, watch: Option<Observe
     }
     let mut out = tempfile::tempfile()?;
     let mut command = Command::new(&program.file);
-    command.args(program.prefix).args(words).current_dir(dir).stdin(Stdio::null()).env("LC_ALL", "C");
+    command
+        .args(program.prefix)
+        .args(words)
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .env("LC_ALL", "C");
     let mut errors = tempfile::tempfile()?;
     command.stdout(out.try_clone()?).stderr(errors.try_clone()?);
-    let child = command.spawn().with_context(|| format!("cannot start {}", program.file.display()))?;
+    let child = command
+        .spawn()
+        .with_context(|| format!("cannot start {}", program.file.display()))?;
     let exit = run::wait(child, std::time::Duration::from_secs(PATIENCE));
     let mut stdout = Vec::new();
     out.seek(SeekFrom::Start(0))?;
@@ -282,7 +357,17 @@ fn run_in(program: &Program, words: &[String], dir: &Path, watch: Option<Observe
     // fio prints this of a job whose process a signal ended, and may end with 0 all the same.
     let crashed = String::from_utf8_lossy(&stderr).contains(", got signal=");
     Ok(match exit {
-        Ok(exit) => Ended { code: exit.code(), hung: false, crashed, stdout },
-        Err(_) => Ended { code: None, hung: true, crashed, stdout },
+        Ok(exit) => Ended {
+            code: exit.code(),
+            hung: false,
+            crashed,
+            stdout,
+        },
+        Err(_) => Ended {
+            code: None,
+            hung: true,
+            crashed,
+            stdout,
+        },
     })
 }

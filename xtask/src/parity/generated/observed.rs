@@ -26,7 +26,10 @@ pub(super) struct ObservedKey {
 }
 
 fn key(rank: u8, name: impl Into<String>) -> ObservedKey {
-    ObservedKey { rank, name: name.into() }
+    ObservedKey {
+        rank,
+        name: name.into(),
+    }
 }
 
 fn exact(text: impl ToString) -> Value {
@@ -35,7 +38,10 @@ fn exact(text: impl ToString) -> Value {
 
 /// A count and what the luck of the draw changes in it: five standard deviations of a Poisson count.
 fn count(value: f64) -> Value {
-    Value::Number { value, slack: 5.0 * value.max(1.0).sqrt() }
+    Value::Number {
+        value,
+        slack: 5.0 * value.max(1.0).sqrt(),
+    }
 }
 
 /// One access of a run.
@@ -68,8 +74,14 @@ pub(super) fn observe(ended: &Ended, dir: &Path) -> Observed {
         (_, Some(code)) => code.to_string(),
     };
     seen.insert(key(0, "exit code"), exact(end));
-    let json = ended.stdout.find("{\n").and_then(|at| parse(&ended.stdout[at..]));
-    seen.insert(key(1, "result"), exact(if json.is_some() { "printed" } else { "none" }));
+    let json = ended
+        .stdout
+        .find("{\n")
+        .and_then(|at| parse(&ended.stdout[at..]));
+    seen.insert(
+        key(1, "result"),
+        exact(if json.is_some() { "printed" } else { "none" }),
+    );
     if let Some(json) = json {
         counts(&json, &mut seen);
     }
@@ -89,7 +101,10 @@ pub(super) fn observe(ended: &Ended, dir: &Path) -> Observed {
 
 /// The first JSON value of a text.
 fn parse(text: &str) -> Option<Json> {
-    serde_json::Deserializer::from_str(text).into_iter::<Json>().next()?.ok()
+    serde_json::Deserializer::from_str(text)
+        .into_iter::<Json>()
+        .next()?
+        .ok()
 }
 
 fn counts(json: &Json, seen: &mut Observed) {
@@ -108,10 +123,16 @@ fn counts(json: &Json, seen: &mut Observed) {
                 } else {
                     5.0 * value.max(1.0).sqrt()
                 };
-                seen.insert(key(3, at(&format!("{op}.{name}"))), Value::Number { value, slack });
+                seen.insert(
+                    key(3, at(&format!("{op}.{name}"))),
+                    Value::Number { value, slack },
+                );
             }
         }
-        seen.insert(key(4, at("sync.total_ios")), count(job["sync"]["total_ios"].as_f64().unwrap_or(0.0)));
+        seen.insert(
+            key(4, at("sync.total_ios")),
+            count(job["sync"]["total_ios"].as_f64().unwrap_or(0.0)),
+        );
     }
 }
 
@@ -120,14 +141,24 @@ fn files(dir: &Path, seen: &mut Observed) {
     let mut sizes = Vec::new();
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.ends_with(".log") || name.ends_with(".state") || ["stdout", "stderr"].contains(&name.as_str()) {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if name.ends_with(".log")
+            || name.ends_with(".state")
+            || ["stdout", "stderr"].contains(&name.as_str())
+        {
             continue;
         }
         let bytes = path.metadata().map_or(0, |m| m.len());
         sizes.push(format!("{name}: {bytes} bytes"));
         if path.is_file() {
-            seen.insert(key(6, format!("written parts of {name}")), Value::Exact(written_parts(&path)));
+            seen.insert(
+                key(6, format!("written parts of {name}")),
+                Value::Exact(written_parts(&path)),
+            );
         }
     }
     sizes.sort();
@@ -141,11 +172,16 @@ fn written_parts(path: &Path) -> Vec<String> {
     if read.is_err() {
         return vec!["unreadable".to_owned()];
     }
-    let used: Vec<bool> = bytes.chunks(512).map(|sector| sector.iter().any(|&byte| byte != 0)).collect();
+    let used: Vec<bool> = bytes
+        .chunks(512)
+        .map(|sector| sector.iter().any(|&byte| byte != 0))
+        .collect();
     let mut parts = Vec::new();
     let mut at = 0;
     while at < used.len() {
-        let end = (at..used.len()).find(|&next| used[next] != used[at]).unwrap_or(used.len());
+        let end = (at..used.len())
+            .find(|&next| used[next] != used[at])
+            .unwrap_or(used.len());
         if used[at] {
             parts.push(format!("{}-{}", at * 512, (end * 512).min(bytes.len())));
         }
@@ -199,7 +235,17 @@ fn latency_log(path: &Path) -> Option<Vec<ObservedAccess>> {
 fn describe(prefix: &str, accesses: Vec<ObservedAccess>, seen: &mut Observed) {
     let lines = |accesses: &[ObservedAccess], with_op: bool| -> Vec<String> {
         let line = |a: &ObservedAccess| {
-            format!("{}{} {}+{}", a.file, if with_op { format!(" {}", a.op) } else { String::new() }, a.offset, a.len)
+            format!(
+                "{}{} {}+{}",
+                a.file,
+                if with_op {
+                    format!(" {}", a.op)
+                } else {
+                    String::new()
+                },
+                a.offset,
+                a.len
+            )
         };
         accesses.iter().map(line).collect()
     };
@@ -210,8 +256,16 @@ fn describe(prefix: &str, accesses: Vec<ObservedAccess>, seen: &mut Observed) {
     put(7, "bytes touched", Value::Exact(coverage(&all, true)));
     put(8, "coverage", Value::Exact(coverage(&all, false)));
     for op in ["read", "write", "trim"] {
-        let some: Vec<&ObservedAccess> = all.iter().copied().filter(|access| access.op == op).collect();
-        put(8, &format!("coverage by {op}s"), Value::Exact(coverage(&some, false)));
+        let some: Vec<&ObservedAccess> = all
+            .iter()
+            .copied()
+            .filter(|access| access.op == op)
+            .collect();
+        put(
+            8,
+            &format!("coverage by {op}s"),
+            Value::Exact(coverage(&some, false)),
+        );
     }
     let mut sorted = accesses.clone();
     sorted.sort();
@@ -226,7 +280,9 @@ fn coverage(accesses: &[&ObservedAccess], once: bool) -> Vec<String> {
     let mut edges: BTreeMap<(&str, u64), i64> = BTreeMap::new();
     for access in accesses {
         *edges.entry((&access.file, access.offset)).or_default() += 1;
-        *edges.entry((&access.file, access.offset + access.len)).or_default() -= 1;
+        *edges
+            .entry((&access.file, access.offset + access.len))
+            .or_default() -= 1;
     }
     let mut parts: Vec<(&str, u64, u64, i64)> = Vec::new();
     let (mut depth, mut from) = (0, 0);
@@ -240,7 +296,10 @@ fn coverage(accesses: &[&ObservedAccess], once: bool) -> Vec<String> {
         }
         (depth, from) = (depth + step, at);
     }
-    parts.iter().map(|(file, from, end, times)| format!("{file} {from}-{end}: {times}")).collect()
+    parts
+        .iter()
+        .map(|(file, from, end, times)| format!("{file} {from}-{end}: {times}"))
+        .collect()
 }
 
 /// Figures that chance moves within bounds.
@@ -255,16 +314,40 @@ fn numbers(accesses: &[ObservedAccess], put: &mut impl FnMut(u8, &str, Value)) {
         *times.entry((&access.file, access.offset)).or_default() += 1;
     }
     put(10, "offsets in use", count(times.len() as f64));
-    put(10, "most accesses of one offset", count(f64::from(times.values().copied().max().unwrap_or(0))));
-    put(10, "mean offset", mean(accesses.iter().map(|a| a.offset as f64)));
-    put(10, "mean length", mean(accesses.iter().map(|a| a.len as f64)));
-    let follows = accesses
-        .windows(2)
-        .filter(|pair| pair[0].file == pair[1].file && pair[1].offset == pair[0].offset + pair[0].len);
-    put(10, "accesses that follow the one before", count(follows.count() as f64));
+    put(
+        10,
+        "most accesses of one offset",
+        count(f64::from(times.values().copied().max().unwrap_or(0))),
+    );
+    put(
+        10,
+        "mean offset",
+        mean(accesses.iter().map(|a| a.offset as f64)),
+    );
+    put(
+        10,
+        "mean length",
+        mean(accesses.iter().map(|a| a.len as f64)),
+    );
+    let follows = accesses.windows(2).filter(|pair| {
+        pair[0].file == pair[1].file && pair[1].offset == pair[0].offset + pair[0].len
+    });
+    put(
+        10,
+        "accesses that follow the one before",
+        count(follows.count() as f64),
+    );
     let common = |values: &mut dyn Iterator<Item = u64>| values.fold(0, greatest_common_divisor);
-    put(10, "alignment of offsets", exact(common(&mut accesses.iter().map(|a| a.offset))));
-    put(10, "alignment of lengths", exact(common(&mut accesses.iter().map(|a| a.len))));
+    put(
+        10,
+        "alignment of offsets",
+        exact(common(&mut accesses.iter().map(|a| a.offset))),
+    );
+    put(
+        10,
+        "alignment of lengths",
+        exact(common(&mut accesses.iter().map(|a| a.len))),
+    );
     let longest = accesses.iter().map(|a| a.len).max().unwrap_or(0);
     put(10, "longest access", exact(longest));
     let end = accesses.iter().map(|a| a.offset + a.len).max().unwrap_or(0);
@@ -276,11 +359,18 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> Value {
     let n = values.clone().count().max(1) as f64;
     let value = values.clone().sum::<f64>() / n;
     let variance = values.map(|v| (v - value).powi(2)).sum::<f64>() / n;
-    Value::Number { value, slack: 5.0 * (variance / n).sqrt() + 1.0 }
+    Value::Number {
+        value,
+        slack: 5.0 * (variance / n).sqrt() + 1.0,
+    }
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
 }
 
 impl ObservedKey {
@@ -296,10 +386,18 @@ mod tests {
 
     #[test]
     fn coverage_counts_overlaps() {
-        let access = |offset, len| ObservedAccess { file: "a".to_owned(), op: "read".to_owned(), offset, len };
+        let access = |offset, len| ObservedAccess {
+            file: "a".to_owned(),
+            op: "read".to_owned(),
+            offset,
+            len,
+        };
         let accesses = [access(0, 8), access(4, 8), access(12, 4), access(20, 4)];
         let all: Vec<&ObservedAccess> = accesses.iter().collect();
-        assert_eq!(coverage(&all, false), ["a 0-4: 1", "a 4-8: 2", "a 8-16: 1", "a 20-24: 1"]);
+        assert_eq!(
+            coverage(&all, false),
+            ["a 0-4: 1", "a 4-8: 2", "a 8-16: 1", "a 20-24: 1"]
+        );
         assert_eq!(coverage(&all, true), ["a 0-16: 1", "a 20-24: 1"]);
     }
 }

@@ -62,18 +62,35 @@ impl OptionSet {
     /// Set `number` of a seed; always the same.
     pub(super) fn generate(seed: u64, number: u64, usable: &impl Fn(&str) -> bool) -> OptionSet {
         let mut rng = Rng::fork(seed, number);
-        let watch = if rng.below(100) < 60 { ObserveBy::IoLog } else { ObserveBy::LatencyLog };
-        let mut set = OptionSet { number, parts: Vec::new(), watch, dimensions: Vec::new() };
+        let watch = if rng.below(100) < 60 {
+            ObserveBy::IoLog
+        } else {
+            ObserveBy::LatencyLog
+        };
+        let mut set = OptionSet {
+            number,
+            parts: Vec::new(),
+            watch,
+            dimensions: Vec::new(),
+        };
         for dimension in DIMENSIONS {
             // Both are drawn always, so that a value that cannot be used here changes no other draw.
-            let (drawn, value) = (rng.below(100) < dimension.percent, rng.below(dimension.values.len() as u64));
+            let (drawn, value) = (
+                rng.below(100) < dimension.percent,
+                rng.below(dimension.values.len() as u64),
+            );
             let value = dimension.values[value as usize];
             let needs_verify = ["verify options", "verify later"].contains(&dimension.name);
             if drawn && usable(value) && (!needs_verify || set.has("verify")) && set.add(value) {
                 set.dimensions.push(dimension.name);
             }
         }
-        if set.has("numjobs") || set.parts.iter().any(|part| matches!(part, OptionPart::Second(_))) {
+        if set.has("numjobs")
+            || set
+                .parts
+                .iter()
+                .any(|part| matches!(part, OptionPart::Second(_)))
+        {
             set.watch = ObserveBy::LatencyLog;
         }
         set
@@ -111,24 +128,41 @@ impl OptionSet {
 
     /// The value of an option of the first job; empty when it has none.
     pub(super) fn value(&self, name: &str) -> &str {
-        self.first().find(|word| key(word) == name).and_then(|word| word.split_once('=')).map_or("", |(_, value)| value)
+        self.first()
+            .find(|word| key(word) == name)
+            .and_then(|word| word.split_once('='))
+            .map_or("", |(_, value)| value)
     }
 
     fn first(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(|part| if let OptionPart::First(word) = part { Some(word.as_str()) } else { None })
+        self.parts.iter().filter_map(|part| {
+            if let OptionPart::First(word) = part {
+                Some(word.as_str())
+            } else {
+                None
+            }
+        })
     }
 
     fn second(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(
-            |part| {
-                if let OptionPart::Second(word) = part { Some(word.as_str()) } else { None }
-            },
-        )
+        self.parts.iter().filter_map(|part| {
+            if let OptionPart::Second(word) = part {
+                Some(word.as_str())
+            } else {
+                None
+            }
+        })
     }
 
     /// Bytes of the file that is there before, if one is.
     pub(super) fn existing(&self) -> Option<u64> {
-        self.parts.iter().find_map(|part| if let OptionPart::Exists(bytes) = part { Some(*bytes) } else { None })
+        self.parts.iter().find_map(|part| {
+            if let OptionPart::Exists(bytes) = part {
+                Some(*bytes)
+            } else {
+                None
+            }
+        })
     }
 
     /// Name of the first file of the first job.
@@ -144,7 +178,13 @@ impl OptionSet {
     pub(super) fn before(&self) -> Option<Vec<String>> {
         self.parts.contains(&OptionPart::WrittenBefore).then(|| {
             let kept = self.first().filter(|word| CONTENT.contains(&key(word)));
-            let fixed = ["--name=g", "--rw=write", "--do_verify=0", "--output-format=json"].map(str::to_owned);
+            let fixed = [
+                "--name=g",
+                "--rw=write",
+                "--do_verify=0",
+                "--output-format=json",
+            ]
+            .map(str::to_owned);
             fixed.into_iter().chain(kept.map(str::to_owned)).collect()
         })
     }
@@ -167,8 +207,12 @@ impl OptionSet {
         }
         words.extend(self.first().map(str::to_owned));
         // A seed alone leaves the offsets as they are: randrepeat wins over it.
-        let seed = rand_seed.map(|seed| ["--randrepeat=0".to_owned(), format!("--randseed={seed}")]);
-        let seed = seed.filter(|_| !self.has("randrepeat")).into_iter().flatten();
+        let seed =
+            rand_seed.map(|seed| ["--randrepeat=0".to_owned(), format!("--randseed={seed}")]);
+        let seed = seed
+            .filter(|_| !self.has("randrepeat"))
+            .into_iter()
+            .flatten();
         words.extend(seed.clone());
         if !second.is_empty() {
             words.push("--name=h".to_owned());
@@ -182,7 +226,13 @@ impl OptionSet {
 impl fmt::Display for OptionSet {
     /// A command line that repeats it in an empty directory.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quoted = |words: Vec<String>| words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
+        let quoted = |words: Vec<String>| {
+            words
+                .iter()
+                .map(|word| quote(word))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         if let Some(bytes) = self.existing() {
             write!(f, "head -c {bytes} /dev/urandom > {}; ", self.first_file())?;
         }
@@ -194,8 +244,14 @@ impl fmt::Display for OptionSet {
 }
 
 fn quote(word: &str) -> String {
-    let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=.,:/%@+".contains(c));
-    if plain { word.to_owned() } else { format!("'{word}'") }
+    let plain = word
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_=.,:/%@+".contains(c));
+    if plain {
+        word.to_owned()
+    } else {
+        format!("'{word}'")
+    }
 }
 
 /// `bs` of `--bs=4k`.
@@ -208,7 +264,9 @@ pub(super) fn key(word: &str) -> &str {
 fn hakaru_bytes(text: &str) -> u64 {
     let (digits, unit) = match text.strip_suffix('k') {
         Some(digits) => (digits, 1 << 10),
-        None => text.strip_suffix('m').map_or((text, 1), |digits| (digits, 1 << 20)),
+        None => text
+            .strip_suffix('m')
+            .map_or((text, 1), |digits| (digits, 1 << 20)),
     };
     digits.parse::<u64>().unwrap_or(0) * unit
 }

@@ -20,7 +20,11 @@ pub(super) struct PageSummary {
 
 impl PageSummary {
     pub(super) fn of(sets: &[Compared]) -> PageSummary {
-        let count = |wanted: fn(&SetOutcome) -> bool| sets.iter().filter(|compared| wanted(&compared.outcome)).count();
+        let count = |wanted: fn(&SetOutcome) -> bool| {
+            sets.iter()
+                .filter(|compared| wanted(&compared.outcome))
+                .count()
+        };
         PageSummary {
             sets: sets.len(),
             same: count(|o| matches!(o, SetOutcome::Same)),
@@ -33,7 +37,13 @@ impl PageSummary {
 
 impl fmt::Display for PageSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PageSummary { sets, same, explained, differ, failed } = self;
+        let PageSummary {
+            sets,
+            same,
+            explained,
+            differ,
+            failed,
+        } = self;
         write!(
             f,
             "of {sets} generated option sets {same} are the same, {explained} differ for a known reason, {differ} differ, and fio itself fails in {failed}"
@@ -48,7 +58,12 @@ pub(in crate::parity) const HEADING: &str = "## Generated option sets";
 ///
 /// # Errors
 /// When the page cannot be read or written.
-pub(super) fn write(sets: &[Compared], summary: &PageSummary, request: &Request, version: &str) -> Result<()> {
+pub(super) fn write(
+    sets: &[Compared],
+    summary: &PageSummary,
+    request: &Request,
+    version: &str,
+) -> Result<()> {
     let path = workspace::root().join(PAGE);
     let page = std::fs::read_to_string(&path).with_context(|| format!("cannot read {PAGE}"))?;
     let rest = page.split(HEADING).next().unwrap_or_default().trim_end();
@@ -71,18 +86,32 @@ fn section(sets: &[Compared], summary: &PageSummary, request: &Request, version:
         capitalized(&summary.to_string()),
     );
     for dimension in DIMENSIONS {
-        let with: Vec<&Compared> =
-            sets.iter().filter(|compared| compared.set.dimensions.contains(&dimension.name)).collect();
-        let count = |wanted: fn(&SetOutcome) -> bool| with.iter().filter(|compared| wanted(&compared.outcome)).count();
+        let with: Vec<&Compared> = sets
+            .iter()
+            .filter(|compared| compared.set.dimensions.contains(&dimension.name))
+            .collect();
+        let count = |wanted: fn(&SetOutcome) -> bool| {
+            with.iter()
+                .filter(|compared| wanted(&compared.outcome))
+                .count()
+        };
         let same = count(|o| matches!(o, SetOutcome::Same));
         let explained = count(|o| matches!(o, SetOutcome::Explained(..)));
         let different = count(|o| matches!(o, SetOutcome::Differs(_)));
-        let _ = writeln!(text, "| {} | {} | {same} | {explained} | {different} |", dimension.name, with.len());
+        let _ = writeln!(
+            text,
+            "| {} | {} | {same} | {explained} | {different} |",
+            dimension.name,
+            with.len()
+        );
     }
     let mut reasons: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
     for compared in sets {
         if let SetOutcome::Explained(known) = &compared.outcome {
-            reasons.entry(known.reason).or_default().push(compared.set.number);
+            reasons
+                .entry(known.reason)
+                .or_default()
+                .push(compared.set.number);
         }
     }
     text += "\nKnown differences:\n\n";
@@ -95,8 +124,13 @@ fn section(sets: &[Compared], summary: &PageSummary, request: &Request, version:
         let set = &compared.set;
         let _ = match &compared.outcome {
             SetOutcome::Differs(misfits) => {
-                let first = misfits.first().map_or(String::new(), |misfit| cut(&misfit.to_string(), 160));
-                let set = compared.smallest.as_ref().map_or(set, |(smallest, _)| smallest);
+                let first = misfits
+                    .first()
+                    .map_or(String::new(), |misfit| cut(&misfit.to_string(), 160));
+                let set = compared
+                    .smallest
+                    .as_ref()
+                    .map_or(set, |(smallest, _)| smallest);
                 writeln!(text, "- set {}: `{set}`: {first}", set.number)
             }
             SetOutcome::OriginalFails(how) => {
@@ -110,5 +144,7 @@ fn section(sets: &[Compared], summary: &PageSummary, request: &Request, version:
 
 fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+    chars.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
 }

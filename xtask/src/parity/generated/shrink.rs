@@ -5,7 +5,11 @@ use super::judge::Misfit;
 use super::option_set::OptionSet;
 
 /// The smallest set found that still differs in what the whole one differs in most tellingly.
-pub(super) fn smallest(set: &OptionSet, misfits: &[Misfit], outcome: impl Fn(&OptionSet) -> SetOutcome) -> OptionSet {
+pub(super) fn smallest(
+    set: &OptionSet,
+    misfits: &[Misfit],
+    outcome: impl Fn(&OptionSet) -> SetOutcome,
+) -> OptionSet {
     let Some(first) = misfits.first() else {
         return set.clone();
     };

@@ -3,7 +3,12 @@
 use super::*;
 
 fn disk(sectors: u64) -> DiskStats {
-    DiskStats { name: "x".into(), write_sectors: sectors, read_sectors: sectors, ..DiskStats::default() }
+    DiskStats {
+        name: "x".into(),
+        write_sectors: sectors,
+        read_sectors: sectors,
+        ..DiskStats::default()
+    }
 }
 
 /// The ramp was estimated: 0.89 ± 0.11 bytes per byte on a loop device, where the truth is 1.
@@ -13,7 +18,10 @@ fn amplification_is_that_of_the_measured_part() {
     run.scenario.phases[0].jobs[0].timing.ramp_time = Nanos::from_secs(5);
     let bytes = run.phases[0].workers[0].ops.write.bytes;
     run.phases[0].disks = vec![disk(bytes / 512 * 3)];
-    run.phases[0].traffic = Some(MeasuredTraffic { disks: vec![disk(bytes / 512)], ..MeasuredTraffic::default() });
+    run.phases[0].traffic = Some(MeasuredTraffic {
+        disks: vec![disk(bytes / 512)],
+        ..MeasuredTraffic::default()
+    });
     let found = |run: &RunRecord| summarize(std::slice::from_ref(run)).phases.remove(0);
     assert_eq!(found(&run).amplification.unwrap().mean, 1.0);
     // Where I/Os in flight would blur the end of the ramp, or there is no common one, its bytes count too.
@@ -22,7 +30,10 @@ fn amplification_is_that_of_the_measured_part() {
     assert!((found(&run).amplification.unwrap().mean - 1.0).abs() < 1e-4);
     run.phases[0].workers[0].ramp_bytes = None;
     let unknown = found(&run);
-    assert_eq!((unknown.amplification, unknown.detail.no_amplification), (None, Some(NoAmplification::RampNotCounted)));
+    assert_eq!(
+        (unknown.amplification, unknown.detail.no_amplification),
+        (None, Some(NoAmplification::RampNotCounted))
+    );
 }
 
 #[test]
@@ -32,18 +43,37 @@ fn amplification_is_left_out_where_others_use_the_disk() {
     let bytes = run.phases[0].workers[0].ops.write.bytes;
     run.phases[0].disks = vec![disk(bytes / 512)];
     let (own_read, own_written) = (None, Some(Bytes(bytes)));
-    let traffic = |moved: u64| Some(MeasuredTraffic { disks: vec![disk(moved / 512)], own_read, own_written });
+    let traffic = |moved: u64| {
+        Some(MeasuredTraffic {
+            disks: vec![disk(moved / 512)],
+            own_read,
+            own_written,
+        })
+    };
     let found = |traffic| {
         let mut run = run.clone();
         run.phases[0].traffic = traffic;
         let summary = summarize(&[run]);
-        let told = summary.caveats.iter().any(|c| matches!(c, Caveat::NoAmplification { .. }));
+        let told = summary
+            .caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::NoAmplification { .. }));
         assert_eq!(told, summary.phases[0].detail.no_amplification.is_some());
-        (summary.phases[0].amplification.clone().map(|a| a.mean), summary.phases[0].detail.no_amplification)
+        (
+            summary.phases[0].amplification.clone().map(|a| a.mean),
+            summary.phases[0].detail.no_amplification,
+        )
     };
-    assert!(found(traffic(bytes * 105 / 100)).0.is_some_and(|mean| (mean - 1.05).abs() < 1e-3));
+    assert!(
+        found(traffic(bytes * 105 / 100))
+            .0
+            .is_some_and(|mean| (mean - 1.05).abs() < 1e-3)
+    );
     let (none, because) = found(traffic(bytes * 2));
-    assert!(none.is_none() && matches!(because, Some(NoAmplification::OtherUsers { .. })), "{because:?}");
+    assert!(
+        none.is_none() && matches!(because, Some(NoAmplification::OtherUsers { .. })),
+        "{because:?}"
+    );
     assert_eq!(found(None), (None, Some(NoAmplification::SystemDisk)));
 }
 
@@ -61,9 +91,15 @@ fn an_open_loop_shows_latency_from_the_intended_start() {
     let ios = run.phases[0].workers[0].ops.write.ios;
     assert_eq!(open.latency.as_ref().unwrap().max, Nanos::from_millis(ios));
     let median = |phase: &PhaseSummary| phase.detail.latency_by_run[0].1.mean;
-    assert!((median(&open) / (ios as f64 / 2.0 * 1e6) - 1.0).abs() < 0.01, "{}", median(&open));
+    assert!(
+        (median(&open) / (ios as f64 / 2.0 * 1e6) - 1.0).abs() < 0.01,
+        "{}",
+        median(&open)
+    );
     assert!(median(&closed) < 1e8);
-    assert!(open.detail.open_loop && !closed.detail.open_loop && open.workload.contains("open loop"));
+    assert!(
+        open.detail.open_loop && !closed.detail.open_loop && open.workload.contains("open loop")
+    );
 }
 
 /// Five seconds of SIGSTOP counted as slowness of the device.
@@ -75,22 +111,51 @@ fn intervals_that_a_pause_touches_do_not_count() {
     // The tenth interval is five seconds longer, with nothing done in them.
     let worker = &mut run.phases[0].workers[0];
     worker.intervals[9].length.0 += 5_000_000_000;
-    worker.intervals[9..].iter_mut().for_each(|interval| interval.at.0 += 5_000_000_000);
+    worker.intervals[9..]
+        .iter_mut()
+        .for_each(|interval| interval.at.0 += 5_000_000_000);
     worker.runtime.0 += 5_000_000_000;
     let slow = summarize(&[run.clone()]).phases.remove(0);
     assert!(slow.bandwidth.mean < 0.9 * even.bandwidth.mean);
-    let pause = Pause { at: Nanos::from_millis(4700), length: Nanos::from_secs(5), kind: PauseKind::Stopped };
-    run.phases[0].host_pauses = Some(HostPauses { pauses: vec![pause], ..HostPauses::default() });
+    let pause = Pause {
+        at: Nanos::from_millis(4700),
+        length: Nanos::from_secs(5),
+        kind: PauseKind::Stopped,
+    };
+    run.phases[0].host_pauses = Some(HostPauses {
+        pauses: vec![pause],
+        ..HostPauses::default()
+    });
     let told = summarize(&[run.clone()]).phases.remove(0);
-    assert!((told.bandwidth.mean / even.bandwidth.mean - 1.0).abs() < 0.01, "{:?}", told.bandwidth);
+    assert!(
+        (told.bandwidth.mean / even.bandwidth.mean - 1.0).abs() < 0.01,
+        "{:?}",
+        told.bandwidth
+    );
     assert_eq!(told.timelines[0].len(), even.timelines[0].len() - 1);
     // A run that was nothing but host does not count where others were left alone.
-    let (phase, waited, measured) = ("write".to_owned(), Nanos::from_secs(9), Nanos::from_secs(20));
-    run.caveats.push(Caveat::Descheduled { phase, waited, measured });
+    let (phase, waited, measured) = (
+        "write".to_owned(),
+        Nanos::from_secs(9),
+        Nanos::from_secs(20),
+    );
+    run.caveats.push(Caveat::Descheduled {
+        phase,
+        waited,
+        measured,
+    });
     let both = summarize(&[run.clone(), write_run(1, 30e6, 20)]);
     assert_eq!(both.phases[0].bandwidth.values.len(), 1);
-    assert!(both.caveats.iter().any(|c| matches!(c, Caveat::Descheduled { .. })));
-    assert_eq!(summarize(&[run]).phases[0].bandwidth.values.len(), 1, "where there is no other, it counts");
+    assert!(
+        both.caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::Descheduled { .. }))
+    );
+    assert_eq!(
+        summarize(&[run]).phases[0].bandwidth.values.len(),
+        1,
+        "where there is no other, it counts"
+    );
 }
 
 /// vfat writes zeroes into what is reserved: 4 MiB were called nothing.
@@ -99,16 +164,32 @@ fn zeroes_of_the_file_system_count_as_laid_out() {
     use hakaru_model::facts::DiskStats;
     use hakaru_model::measured::LaidOut;
     let mut run = write_run(0, 30e6, 10);
-    let told = |run: &RunRecord| summarize(std::slice::from_ref(run)).phases[0].detail.laid_out;
+    let told = |run: &RunRecord| {
+        summarize(std::slice::from_ref(run)).phases[0]
+            .detail
+            .laid_out
+    };
     let mut reserved = |bytes: u64, disk: u64| {
         let write_sectors = disk / 512;
-        let disks = vec![DiskStats { name: "sda".into(), write_sectors, ..DiskStats::default() }];
-        run.phases[0].laid_out = Some(LaidOut { bytes: Bytes(bytes), disks, ..LaidOut::default() });
+        let disks = vec![DiskStats {
+            name: "sda".into(),
+            write_sectors,
+            ..DiskStats::default()
+        }];
+        run.phases[0].laid_out = Some(LaidOut {
+            bytes: Bytes(bytes),
+            disks,
+            ..LaidOut::default()
+        });
         told(&run)
     };
     assert_eq!(reserved(0, 4 << 20), Some(Bytes(4 << 20)));
     assert_eq!(reserved(0, 32 << 10), Some(Bytes(0)), "tables");
-    assert_eq!(reserved(2 << 20, 3 << 20), Some(Bytes(2 << 20)), "what was written is known");
+    assert_eq!(
+        reserved(2 << 20, 3 << 20),
+        Some(Bytes(2 << 20)),
+        "what was written is known"
+    );
     run.target.system_disk = true;
     assert_eq!(told(&run), Some(Bytes(2 << 20)));
 }

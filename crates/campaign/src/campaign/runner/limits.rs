@@ -18,13 +18,26 @@ pub(super) enum NextStep {
 
 impl Runner<'_> {
     /// Whether a limit of the campaign forbids one more run, or its preparation.
-    pub(super) fn limit(&mut self, point: &Point, key: &str, next: NextStep) -> Option<CardOutcome> {
+    pub(super) fn limit(
+        &mut self,
+        point: &Point,
+        key: &str,
+        next: NextStep,
+    ) -> Option<CardOutcome> {
         let limits = self.campaign.limits;
         if self.stop.load(Relaxed) {
             return Some(CardOutcome::Stopped);
         }
         let size = self.sizes.get(&point.card).copied();
-        let (campaign, Point { card, layer, workload, .. }) = (self.campaign, *point);
+        let (
+            campaign,
+            Point {
+                card,
+                layer,
+                workload,
+                ..
+            },
+        ) = (self.campaign, *point);
         let (seconds, fills, lays_out) = match next {
             NextStep::Preparation { whole } => (
                 estimate::preparation_seconds(campaign, card, layer, whole, size),
@@ -35,7 +48,9 @@ impl Runner<'_> {
             NextStep::Run { lays_out, fills } => (0.0, fills.0, lays_out || fills > Bytes(0)),
         };
         let expected = estimate::run_seconds(campaign, point, &self.journal) + seconds;
-        if limits.time.is_some_and(|limit| self.begun.elapsed().as_secs_f64() + expected > limit.0.as_secs_f64()) {
+        if limits.time.is_some_and(|limit| {
+            self.begun.elapsed().as_secs_f64() + expected > limit.0.as_secs_f64()
+        }) {
             return Some(CardOutcome::TimeUp);
         }
         let limit = limits.written.map_or(u64::MAX, |limit| limit.0.0);
@@ -47,7 +62,8 @@ impl Runner<'_> {
         } else {
             return None;
         };
-        self.skipped.push((campaign.cards[card].label.clone(), why.to_owned()));
+        self.skipped
+            .push((campaign.cards[card].label.clone(), why.to_owned()));
         Some(CardOutcome::Done)
     }
 }

@@ -19,12 +19,20 @@ impl Drop for Lock {
 }
 
 pub(super) fn lock(state: &Path, id: &str) -> Result<Lock, CampaignError> {
-    let failed = |path: &Path, doing, source| CampaignError::State { path: path.to_owned(), doing, source };
+    let failed = |path: &Path, doing, source| CampaignError::State {
+        path: path.to_owned(),
+        doing,
+        source,
+    };
     std::fs::create_dir_all(state).map_err(|source| failed(state, "made", source))?;
     let path = state.join(format!("campaign-{id}.lock"));
     remove_left_locks(state, &path);
     loop {
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path);
         let file = file.map_err(|source| failed(&path, "written", source))?;
         if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Err(CampaignError::Busy { id: id.to_owned() });
@@ -40,7 +48,10 @@ pub(super) fn lock(state: &Path, id: &str) -> Result<Lock, CampaignError> {
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let number = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
-    let (open, there) = (file.metadata().map(number), std::fs::metadata(path).map(number));
+    let (open, there) = (
+        file.metadata().map(number),
+        std::fs::metadata(path).map(number),
+    );
     matches!((open, there), (Ok(open), Ok(there)) if open == there)
 }
 
@@ -49,10 +60,20 @@ fn remove_left_locks(state: &Path, own: &Path) {
     let Ok(entries) = std::fs::read_dir(state) else {
         return;
     };
-    for path in entries.flatten().map(|entry| entry.path()).filter(|path| path != own) {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    for path in entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path != own)
+    {
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         let is_lock = name.starts_with("campaign-") && name.ends_with(".lock");
-        let Some(file) = is_lock.then(|| File::options().write(true).open(&path).ok()).flatten() else {
+        let Some(file) = is_lock
+            .then(|| File::options().write(true).open(&path).ok())
+            .flatten()
+        else {
             continue;
         };
         let free = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();

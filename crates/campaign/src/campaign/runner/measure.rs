@@ -10,15 +10,26 @@ impl Runner<'_> {
             campaign.layers[point.layer].name.clone(),
             campaign.workloads[point.workload].name.clone(),
         ];
-        let left =
-            Duration::try_from_secs_f64(estimate::left(campaign, &self.journal, |card| self.sizes.get(&card).copied()))
-                .unwrap_or_default();
+        let left = Duration::try_from_secs_f64(estimate::left(campaign, &self.journal, |card| {
+            self.sizes.get(&card).copied()
+        }))
+        .unwrap_or_default();
         let number = self.journal.done_of(campaign) + 1;
-        self.hands.begins(&CampaignStatus { point: *point, names, number, of: campaign.count(), left });
+        self.hands.begins(&CampaignStatus {
+            point: *point,
+            names,
+            number,
+            of: campaign.count(),
+            left,
+        });
     }
 
     pub(super) fn pause(&self, stage: &PreparedTarget) -> Duration {
-        if stage.is_real() { Duration::from_nanos(self.campaign.cool_down.0) } else { Duration::ZERO }
+        if stage.is_real() {
+            Duration::from_nanos(self.campaign.cool_down.0)
+        } else {
+            Duration::ZERO
+        }
     }
 
     /// Lets the card cool down and empties the caches of the host; where that is not possible, the run says so.
@@ -39,14 +50,22 @@ impl Runner<'_> {
         if !std::mem::replace(&mut self.told_of_caches, true) {
             self.hands.note(&format!("{error}; the figures say so"));
         }
-        Ok(vec![Caveat::NotInvalidated { path: WHOLE_HOST.to_owned(), because: error.to_string() }])
+        Ok(vec![Caveat::NotInvalidated {
+            path: WHOLE_HOST.to_owned(),
+            because: error.to_string(),
+        }])
     }
 
     /// What a point measures, at its place.
     pub(super) fn aimed(&self, point: &Point, stage: &PreparedTarget) -> Scenario {
         // Each repeat draws other offsets, so that none profits from what the one before left in a cache.
         let seed = self.campaign.seed.wrapping_add(u64::from(point.repeat));
-        aim(&self.campaign.workloads[point.workload].scenario, stage.place(), stage.room(), seed)
+        aim(
+            &self.campaign.workloads[point.workload].scenario,
+            stage.place(),
+            stage.room(),
+            seed,
+        )
     }
 
     /// One run, stored. Only what came to its end counts.
@@ -60,7 +79,11 @@ impl Runner<'_> {
     ) -> Result<(), RunFailure> {
         let scenario = self.aimed(point, stage);
         let room = stage.make_room(&scenario);
-        room.map_err(|error| RunFailure::Failed(format!("files of other workloads cannot be removed: {error}")))?;
+        room.map_err(|error| {
+            RunFailure::Failed(format!(
+                "files of other workloads cannot be removed: {error}"
+            ))
+        })?;
         let options = RunOptions {
             clock: self.clock,
             stop: self.stop,
@@ -68,17 +91,29 @@ impl Runner<'_> {
             replace_engines: true,
             wall_clock: crate::now_unix_ms,
         };
-        let series =
-            SeriesPosition { id: self.journal.series(cell, point.is_recheck()), repeat: point.repeat % RECHECK };
+        let series = SeriesPosition {
+            id: self.journal.series(cell, point.is_recheck()),
+            repeat: point.repeat % RECHECK,
+        };
         let (identity, overhead) = (stage.identity(), self.overhead);
-        let once = RunRequest { scenario: &scenario, identity, series, options, overhead, caveats };
+        let once = RunRequest {
+            scenario: &scenario,
+            identity,
+            series,
+            options,
+            overhead,
+            caveats,
+        };
         let of = CampaignPoint {
             campaign: self.campaign.id.clone(),
             card: cell.card.clone(),
             layer: cell.layer.clone(),
             workload: cell.workload.clone(),
             repeat: point.repeat,
-            definition: self.campaign.definition(point.layer, point.workload).digest(),
+            definition: self
+                .campaign
+                .definition(point.layer, point.workload)
+                .digest(),
             prepared,
             laid_out: Bytes(0),
         };
@@ -96,7 +131,8 @@ impl Runner<'_> {
             (_, Some(error)) => Err(RunFailure::Failed(error.to_string())),
             (Outcome::Failed { error }, None) => Err(RunFailure::Failed(error.clone())),
             (Outcome::Completed, None) => {
-                self.journal.note(cell, &self.campaign.cards[point.card].label, &ran.record);
+                self.journal
+                    .note(cell, &self.campaign.cards[point.card].label, &ran.record);
                 self.stored += 1;
                 self.gone.remove(&point.card);
                 self.hands.stored(&ran.record);
@@ -106,14 +142,30 @@ impl Runner<'_> {
     }
 
     /// Notes a failure; a card that is gone is asked for again.
-    pub(super) fn failed(&mut self, on: &mut CardInUse, point: &Point, why: &str) -> Option<CardOutcome> {
-        let gone = on.found.disk.as_ref().is_some_and(|disk| disk.is_gone(&self.roots, self.stop));
-        let Point { layer, workload, .. } = *point;
+    pub(super) fn failed(
+        &mut self,
+        on: &mut CardInUse,
+        point: &Point,
+        why: &str,
+    ) -> Option<CardOutcome> {
+        let gone = on
+            .found
+            .disk
+            .as_ref()
+            .is_some_and(|disk| disk.is_gone(&self.roots, self.stop));
+        let Point {
+            layer, workload, ..
+        } = *point;
         let card = &self.campaign.cards[on.index].label;
-        let what = format!("{card}, {}, {}", self.campaign.layers[layer].name, self.campaign.workloads[workload].name);
+        let what = format!(
+            "{card}, {}, {}",
+            self.campaign.layers[layer].name, self.campaign.workloads[workload].name
+        );
         self.hands.note(&format!("{what}: {why}"));
         if gone {
-            self.hands.note(&format!("{card} is not there any more; what was stored of it stays"));
+            self.hands.note(&format!(
+                "{card} is not there any more; what was stored of it stays"
+            ));
             return Some(CardOutcome::Gone);
         }
         on.failed += 1;

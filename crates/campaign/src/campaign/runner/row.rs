@@ -55,7 +55,10 @@ impl Runner<'_> {
     }
 
     /// Measures these cards one after another; `None` when none of them is left.
-    fn cards_of(&mut self, mut waiting: Vec<usize>) -> Result<Option<CampaignOutcome>, CampaignError> {
+    fn cards_of(
+        &mut self,
+        mut waiting: Vec<usize>,
+    ) -> Result<Option<CampaignOutcome>, CampaignError> {
         while !waiting.is_empty() {
             if self.stop.load(Relaxed) {
                 return Ok(Some(CampaignOutcome::Stopped));
@@ -94,8 +97,10 @@ impl Runner<'_> {
         *times += 1;
         let given_up = *times >= self.campaign.limits.failures.unwrap_or(FAILURES);
         if given_up {
-            let why = format!("given up: it dropped out {times} times with no run stored in between");
-            self.skipped.push((self.campaign.cards[card].label.clone(), why));
+            let why =
+                format!("given up: it dropped out {times} times with no run stored in between");
+            self.skipped
+                .push((self.campaign.cards[card].label.clone(), why));
         }
         given_up
     }
@@ -104,14 +109,19 @@ impl Runner<'_> {
     pub(super) fn await_return(&self, card: usize) {
         let card = &self.campaign.cards[card];
         let until = Instant::now() + RETURN;
-        let waits = || self.bench().recognises(card) && !self.stop.load(Relaxed) && Instant::now() < until;
+        let waits =
+            || self.bench().recognises(card) && !self.stop.load(Relaxed) && Instant::now() < until;
         while waits() && !matches!(self.bench().look(card), CardSearch::Found(_)) {
             std::thread::sleep(LOOK);
         }
     }
 
     pub(super) fn bench(&self) -> CardFinder<'_> {
-        CardFinder { campaign: self.campaign, journal: &self.journal, roots: &self.roots }
+        CardFinder {
+            campaign: self.campaign,
+            journal: &self.journal,
+            roots: &self.roots,
+        }
     }
 
     /// The first card that is there; where none is, the first one is asked for.
@@ -144,8 +154,17 @@ impl Runner<'_> {
     }
 
     /// Why a folder is not what was measured under its label: another card is mounted there.
-    pub(super) fn exchanged_below(&self, card: usize, key: &str) -> Result<Option<String>, CampaignError> {
-        let Card { label, seat: CardLocation::Folder(folder), .. } = &self.campaign.cards[card] else {
+    pub(super) fn exchanged_below(
+        &self,
+        card: usize,
+        key: &str,
+    ) -> Result<Option<String>, CampaignError> {
+        let Card {
+            label,
+            seat: CardLocation::Folder(folder),
+            ..
+        } = &self.campaign.cards[card]
+        else {
             return Ok(None);
         };
         let Some(run) = self.journal.a_run_of(key) else {
@@ -191,7 +210,13 @@ impl Runner<'_> {
 /// What lay below before and what does now, where both tell a serial number and it is not the same.
 fn another_device(before: &Identity, now: &Identity) -> Option<(String, String)> {
     let serial = |identity: &Identity| identity.device.known()?.serial.known().cloned();
-    let named = |identity: &Identity| Identity { label: None, ..identity.clone() }.display_name();
+    let named = |identity: &Identity| {
+        Identity {
+            label: None,
+            ..identity.clone()
+        }
+        .display_name()
+    };
     (serial(before)? != serial(now)?).then(|| (named(before), named(now)))
 }
 
@@ -213,7 +238,9 @@ mod tests {
             "discard_max",
             "zoned",
         ];
-        let unknown: String = unknown.map(|name| format!("\"{name}\": {{\"unknown\": \"\"}}, ")).concat();
+        let unknown: String = unknown
+            .map(|name| format!("\"{name}\": {{\"unknown\": \"\"}}, "))
+            .concat();
         let device = format!(
             r#"{{ {unknown} "node": "/dev/sda", "kname": "sda", "model": {{"known": "SE32G"}}, "size": 1024, "card": null,
             "logical_block": 512, "physical_block": 512, "read_only": false, "chain": [], "bus": {{"type": "virtio"}} }}"#
@@ -232,9 +259,16 @@ mod tests {
             }
         };
         let mut told = |before, now| another_device(&labelled(before), &labelled(now));
-        assert_eq!(told(Some("0x1"), Some("0x2")), Some(("SE32G (0x1)".to_owned(), "SE32G (0x2)".to_owned())));
         assert_eq!(
-            [told(Some("0x1"), Some("0x1")), told(None, Some("0x2")), told(Some("0x1"), None)],
+            told(Some("0x1"), Some("0x2")),
+            Some(("SE32G (0x1)".to_owned(), "SE32G (0x2)".to_owned()))
+        );
+        assert_eq!(
+            [
+                told(Some("0x1"), Some("0x1")),
+                told(None, Some("0x2")),
+                told(Some("0x1"), None)
+            ],
             [None, None, None]
         );
     }

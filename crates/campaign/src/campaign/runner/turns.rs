@@ -67,17 +67,34 @@ impl Runner<'_> {
             },
         };
         let admitted = self.admit(card, found)?;
-        Ok(admitted.map_or(Met::Without, |(on, _)| Met::Here(Box::new(Turn { on, ready: None, unprepared: None }))))
+        Ok(admitted.map_or(Met::Without, |(on, _)| {
+            Met::Here(Box::new(Turn {
+                on,
+                ready: None,
+                unprepared: None,
+            }))
+        }))
     }
 
     /// Leaves out cards that had to make place for another one.
     fn leave_out_swapped(&mut self, turns: &mut Turns) {
-        let is_there = |turn: &Turn| turn.on.found.disk.as_ref().is_none_or(|disk| disk.is_there(&self.roots));
-        let gone: Vec<usize> = turns.iter().filter(|(_, turn)| !is_there(turn)).map(|(card, _)| *card).collect();
+        let is_there = |turn: &Turn| {
+            turn.on
+                .found
+                .disk
+                .as_ref()
+                .is_none_or(|disk| disk.is_there(&self.roots))
+        };
+        let gone: Vec<usize> = turns
+            .iter()
+            .filter(|(_, turn)| !is_there(turn))
+            .map(|(card, _)| *card)
+            .collect();
         for card in gone {
             turns.remove(&card);
             let why = "it was taken out before all cards were present: card-order needs a reader slot for each card";
-            self.skipped.push((self.campaign.cards[card].label.clone(), why.to_owned()));
+            self.skipped
+                .push((self.campaign.cards[card].label.clone(), why.to_owned()));
         }
     }
 
@@ -115,16 +132,26 @@ impl Runner<'_> {
     }
 
     /// Measures one point of a card, which is prepared where it is not ready for its layer yet. `Some` ends the card.
-    fn turn(&mut self, turn: &mut Turn, point: &Point) -> Result<Option<CardOutcome>, CampaignError> {
+    fn turn(
+        &mut self,
+        turn: &mut Turn,
+        point: &Point,
+    ) -> Result<Option<CardOutcome>, CampaignError> {
         let cell = self.cell(&turn.on.found.key, point);
-        if !self.journal.is_open(self.campaign.repeats, &cell, point, self.store)? {
+        if !self
+            .journal
+            .is_open(self.campaign.repeats, &cell, point, self.store)?
+        {
             return Ok(None);
         }
         let anew = self.campaign.preparation.each_run_anew();
         if turn.unprepared == Some(point.layer) && !anew {
             return Ok(None);
         }
-        if let Some((_, ready)) = turn.ready.take_if(|(layer, _)| anew || *layer != point.layer) {
+        if let Some((_, ready)) = turn
+            .ready
+            .take_if(|(layer, _)| anew || *layer != point.layer)
+        {
             self.give_back(ready);
         }
         if turn.ready.is_none() {
@@ -145,13 +172,25 @@ impl Runner<'_> {
     /// Gives directories on one file system an equal share of what is free there, as their files are there together.
     fn share_file_systems(&mut self) {
         let folder = |card: &usize| match &self.campaign.cards[*card].seat {
-            CardLocation::Folder(folder) => Some((*card, folder.metadata().ok()?.dev(), prepared_target::free(folder))),
+            CardLocation::Folder(folder) => Some((
+                *card,
+                folder.metadata().ok()?.dev(),
+                prepared_target::free(folder),
+            )),
             CardLocation::Reader { .. } | CardLocation::Sim(_) => None,
         };
-        let folders: Vec<(usize, u64, Bytes)> =
-            self.campaign.wanted_cards().collect::<Vec<_>>().iter().filter_map(folder).collect();
+        let folders: Vec<(usize, u64, Bytes)> = self
+            .campaign
+            .wanted_cards()
+            .collect::<Vec<_>>()
+            .iter()
+            .filter_map(folder)
+            .collect();
         for (card, device, free) in &folders {
-            let sharing = folders.iter().filter(|(_, other, _)| other == device).count() as u64;
+            let sharing = folders
+                .iter()
+                .filter(|(_, other, _)| other == device)
+                .count() as u64;
             if sharing > 1 {
                 self.shares.insert(*card, Bytes(free.0 / sharing));
             }

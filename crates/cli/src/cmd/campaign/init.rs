@@ -31,7 +31,10 @@ pub(super) struct CampaignInitArgs {
 /// Writes it.
 pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
     if args.list {
-        let lines: String = READY.iter().map(|ready| format!("{:<10} {}\n", ready.name, purpose(ready.text))).collect();
+        let lines: String = READY
+            .iter()
+            .map(|ready| format!("{:<10} {}\n", ready.name, purpose(ready.text)))
+            .collect();
         print(&lines)?;
         return Ok(Exit::Ok);
     }
@@ -39,7 +42,9 @@ pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
         Some(name) => {
             let names = READY.map(|ready| ready.name).join(", ");
             let ready = ready::ready(name);
-            let ready = ready.ok_or_else(|| not_there(format!("no campaign called {name} comes along: {names} do")))?;
+            let ready = ready.ok_or_else(|| {
+                not_there(format!("no campaign called {name} comes along: {names} do"))
+            })?;
             (ready.name.to_owned(), ready.text.to_owned())
         }
         None if !LineReader::is_there() => {
@@ -50,7 +55,10 @@ pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
             return Ok(Exit::Usage);
         }
         None => {
-            let mut asking = Asking { typist: LineReader::default(), stop: stop::flag() };
+            let mut asking = Asking {
+                typist: LineReader::default(),
+                stop: stop::flag(),
+            };
             match asking.campaign() {
                 Some(made) => made,
                 None => {
@@ -63,7 +71,10 @@ pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
     if crate::place::is_stdout(args.output.as_deref()) {
         return print(&text).map(|()| Exit::Ok);
     }
-    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    let path = args
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     if let Err(error) = write(&path, &text, args.force) {
         complain(&error);
         return Ok(Exit::Usage);
@@ -84,15 +95,30 @@ fn purpose(text: &str) -> &str {
 }
 
 fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
-    let failed = || format!("cannot write {}: name another file with --output", path.display());
+    let failed = || {
+        format!(
+            "cannot write {}: name another file with --output",
+            path.display()
+        )
+    };
     if replace {
         return crate::output::write(path, text.as_bytes()).named(failed);
     }
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
-    if file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
-        bail!("{} is there already: name another file with --output, or give --force to replace it", path.display());
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path);
+    if file
+        .as_ref()
+        .is_err_and(|error| error.kind() == ErrorKind::AlreadyExists)
+    {
+        bail!(
+            "{} is there already: name another file with --output, or give --force to replace it",
+            path.display()
+        );
     }
-    file.and_then(|mut file| file.write_all(text.as_bytes())).named(failed)
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .named(failed)
 }
 
 /// Somebody who answers.
@@ -115,8 +141,16 @@ struct Answers {
 
 const LAYERS: [&str; 7] = ["raw", "vfat", "exfat", "ext4", "f2fs", "xfs", "btrfs"];
 
-const WORKLOADS: [&str; 8] =
-    ["all", "seq-write", "seq-read", "rand-write", "rand-read", "mixed", "durable", "sustained"];
+const WORKLOADS: [&str; 8] = [
+    "all",
+    "seq-write",
+    "seq-read",
+    "rand-write",
+    "rand-read",
+    "mixed",
+    "durable",
+    "sustained",
+];
 
 impl Asking<'_> {
     /// Asks for all of it; `None` when somebody stopped.
@@ -124,51 +158,101 @@ impl Asking<'_> {
         anstream::eprintln!("A few questions; Enter takes what stands in brackets.\n");
         let mut answers = Answers {
             name: self.text("What to call it", "my cards", |name| {
-                if slug(name).is_empty() { Err("it needs a letter or a digit".to_owned()) } else { Ok(()) }
+                if slug(name).is_empty() {
+                    Err("it needs a letter or a digit".to_owned())
+                } else {
+                    Ok(())
+                }
             })?,
             ..Answers::default()
         };
-        let folder = self.text("A folder to measure as it is, or nothing for cards in a reader", "", |folder| {
-            let is_there = folder.is_empty() || Path::new(folder).is_dir();
-            if is_there { Ok(()) } else { Err(format!("{folder} is not a folder")) }
-        })?;
-        if folder.is_empty() {
-            let cards = self.text("The cards, by names of yours, separated by commas", "card 1", |cards| {
-                let names = list(cards);
-                let doubled = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
-                match doubled {
-                    _ if names.is_empty() => Err("at least one is needed".to_owned()),
-                    Some((_, name)) => Err(format!("{name} is there twice")),
-                    None => Ok(()),
+        let folder = self.text(
+            "A folder to measure as it is, or nothing for cards in a reader",
+            "",
+            |folder| {
+                let is_there = folder.is_empty() || Path::new(folder).is_dir();
+                if is_there {
+                    Ok(())
+                } else {
+                    Err(format!("{folder} is not a folder"))
                 }
-            })?;
+            },
+        )?;
+        if folder.is_empty() {
+            let cards = self.text(
+                "The cards, by names of yours, separated by commas",
+                "card 1",
+                |cards| {
+                    let names = list(cards);
+                    let doubled = names
+                        .iter()
+                        .enumerate()
+                        .find(|(place, name)| names[..*place].contains(name));
+                    match doubled {
+                        _ if names.is_empty() => Err("at least one is needed".to_owned()),
+                        Some((_, name)) => Err(format!("{name} is there twice")),
+                        None => Ok(()),
+                    }
+                },
+            )?;
             answers.cards = list(&cards);
             let question = format!("Measured through what ({})", LAYERS.join(", "));
-            answers.layers = list(&self.text(&question, "raw, vfat, ext4", |layers| known(layers, &LAYERS))?);
+            answers.layers = list(&self.text(&question, "raw, vfat, ext4", |layers| {
+                known(layers, &LAYERS)
+            })?);
         } else {
             answers.folder = Some(folder);
         }
         let question = format!("Workloads ({})", WORKLOADS.join(", "));
         answers.workloads = list(&self.text(&question, "all", |names| known(names, &WORKLOADS))?);
-        let pace = self.text("How long each takes: quick (seconds) or standard (a minute)", "standard", |pace| {
-            known(pace, &["quick", "standard"])
-        })?;
+        let pace = self.text(
+            "How long each takes: quick (seconds) or standard (a minute)",
+            "standard",
+            |pace| known(pace, &["quick", "standard"]),
+        )?;
         answers.quick = pace == "quick";
-        answers.repeats = self.text("Repeats of each: a number, or a share such as 2 %", "10", |repeats| {
-            let number = repeats.parse::<u32>().is_ok_and(|n| (1..=1000).contains(&n));
-            let share = repeats.strip_suffix('%').and_then(|s| s.trim().parse::<f64>().ok());
-            let sound = number || share.is_some_and(|share| share > 0.0 && share <= 100.0);
-            if sound { Ok(()) } else { Err("a number from 1 to 1000, or a share such as 2 %".to_owned()) }
-        })?;
+        answers.repeats = self.text(
+            "Repeats of each: a number, or a share such as 2 %",
+            "10",
+            |repeats| {
+                let number = repeats
+                    .parse::<u32>()
+                    .is_ok_and(|n| (1..=1000).contains(&n));
+                let share = repeats
+                    .strip_suffix('%')
+                    .and_then(|s| s.trim().parse::<f64>().ok());
+                let sound = number || share.is_some_and(|share| share > 0.0 && share <= 100.0);
+                if sound {
+                    Ok(())
+                } else {
+                    Err("a number from 1 to 1000, or a share such as 2 %".to_owned())
+                }
+            },
+        )?;
         Some((slug(&answers.name), file(&answers)))
     }
 
     /// One answer, asked for again until it is sound.
-    fn text(&mut self, question: &str, usual: &str, check: impl Fn(&str) -> Result<(), String>) -> Option<String> {
-        let shown = if usual.is_empty() { String::new() } else { format!(" [{usual}]") };
+    fn text(
+        &mut self,
+        question: &str,
+        usual: &str,
+        check: impl Fn(&str) -> Result<(), String>,
+    ) -> Option<String> {
+        let shown = if usual.is_empty() {
+            String::new()
+        } else {
+            format!(" [{usual}]")
+        };
         loop {
-            let typed = self.typist.ask(&format!("{question}{shown}: "), self.stop)?;
-            let answer = if typed.is_empty() { usual.to_owned() } else { typed };
+            let typed = self
+                .typist
+                .ask(&format!("{question}{shown}: "), self.stop)?;
+            let answer = if typed.is_empty() {
+                usual.to_owned()
+            } else {
+                typed
+            };
             match check(&answer) {
                 Ok(()) => return Some(answer),
                 Err(why) => anstream::eprintln!("  That does not do: {why}."),
@@ -179,7 +263,11 @@ impl Asking<'_> {
 
 /// Names separated by commas.
 fn list(text: &str) -> Vec<String> {
-    text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    text.split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn known(text: &str, names: &[&str]) -> Result<(), String> {
@@ -193,13 +281,27 @@ fn known(text: &str, names: &[&str]) -> Result<(), String> {
 
 /// The file that says so.
 fn file(answers: &Answers) -> String {
-    let Answers { name, folder, cards, layers, workloads, quick, repeats } = answers;
+    let Answers {
+        name,
+        folder,
+        cards,
+        layers,
+        workloads,
+        quick,
+        repeats,
+    } = answers;
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
     let repeats = match repeats.strip_suffix('%') {
-        Some(share) => format!("{{ until = \"{} %\", at-least = 5, at-most = 20 }}", share.trim()),
+        Some(share) => format!(
+            "{{ until = \"{} %\", at-least = 5, at-most = 20 }}",
+            share.trim()
+        ),
         None => repeats.clone(),
     };
-    let mut text = format!("# docs/CAMPAIGNS.md explains each key.\nname = {}\nrepeats = {repeats}\n", quoted(name));
+    let mut text = format!(
+        "# docs/CAMPAIGNS.md explains each key.\nname = {}\nrepeats = {repeats}\n",
+        quoted(name)
+    );
     if let Some(folder) = folder {
         text += &format!("\n[[card]]\nfolder = {}\n", quoted(folder));
     }
@@ -210,11 +312,17 @@ fn file(answers: &Answers) -> String {
     for card in cards {
         text += &format!("[[card]]\nlabel = {}\nid = \"ask\"\n\n", quoted(card));
     }
-    let layers: String = layers.iter().map(|layer| format!("[[layer]]\nfs = \"{layer}\"\n\n")).collect();
+    let layers: String = layers
+        .iter()
+        .map(|layer| format!("[[layer]]\nfs = \"{layer}\"\n\n"))
+        .collect();
     let names: Vec<String> = workloads.iter().map(|name| quoted(name)).collect();
     let pace = if *quick { "quick" } else { "standard" };
     text = format!("{}\n\n{layers}", text.trim_end());
-    format!("{text}[[workload]]\nsuite = [{}]\npace = \"{pace}\"\n", names.join(", "))
+    format!(
+        "{text}[[workload]]\nsuite = [{}]\npace = \"{pace}\"\n",
+        names.join(", ")
+    )
 }
 
 #[cfg(test)]
@@ -223,7 +331,10 @@ mod tests {
     use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
 
     fn check(answers: &Answers) -> hakaru_campaign::campaign::spec::Campaign {
-        let around = ResolveContext { read_file: &|_| Err(String::new()), fio: &|_, _| Err(String::new()) };
+        let around = ResolveContext {
+            read_file: &|_| Err(String::new()),
+            fio: &|_, _| Err(String::new()),
+        };
         campaign(&file(answers), &around).unwrap()
     }
 
@@ -238,8 +349,14 @@ mod tests {
             ..Answers::default()
         };
         let made = check(&answers);
-        assert_eq!((made.cards.len(), made.layers.len(), made.workloads.len()), (2, 2, 2));
-        assert_eq!((made.repeats.most(), made.cards[1].label.as_str()), (20, "sandisk \\ max"));
+        assert_eq!(
+            (made.cards.len(), made.layers.len(), made.workloads.len()),
+            (2, 2, 2)
+        );
+        assert_eq!(
+            (made.repeats.most(), made.cards[1].label.as_str()),
+            (20, "sandisk \\ max")
+        );
         let folder = Answers {
             name: "x".into(),
             folder: Some("/tmp".into()),

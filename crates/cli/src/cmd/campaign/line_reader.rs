@@ -34,7 +34,10 @@ impl LineReader {
             return InputLine::Line(line);
         }
         let stdin = rustix::stdio::stdin();
-        let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+        let timeout = Timespec {
+            tv_sec: time.as_secs() as i64,
+            tv_nsec: time.subsec_nanos().into(),
+        };
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&timeout)) {
             Ok(0) => return InputLine::Nothing,
             Ok(_) => {}

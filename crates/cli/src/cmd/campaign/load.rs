@@ -49,7 +49,9 @@ impl CampaignText {
             return Err(io::ErrorKind::NotFound.into());
         }
         let text = std::fs::read_to_string(self.folder.join(path))?;
-        self.files.borrow_mut().insert(path.to_owned(), text.clone());
+        self.files
+            .borrow_mut()
+            .insert(path.to_owned(), text.clone());
         Ok(text)
     }
 
@@ -58,18 +60,34 @@ impl CampaignText {
     }
 
     fn asked(&self) -> String {
-        let files: serde_json::Map<String, Value> =
-            self.files.borrow().iter().map(|(path, text)| (path.display().to_string(), text.clone().into())).collect();
+        let files: serde_json::Map<String, Value> = self
+            .files
+            .borrow()
+            .iter()
+            .map(|(path, text)| (path.display().to_string(), text.clone().into()))
+            .collect();
         serde_json::json!({ "format": 1, "text": self.text, "files": files }).to_string()
     }
 
     fn kept(name: &str, asked: &str) -> Option<CampaignText> {
         let asked: Value = serde_json::from_str(asked).ok()?;
         let text = asked.get("text")?.as_str()?.to_owned();
-        let files = asked.get("files").and_then(Value::as_object).into_iter().flatten();
-        let files = files.filter_map(|(path, text)| Some((PathBuf::from(path), text.as_str()?.to_owned()))).collect();
+        let files = asked
+            .get("files")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        let files = files
+            .filter_map(|(path, text)| Some((PathBuf::from(path), text.as_str()?.to_owned())))
+            .collect();
         let origin = format!("{name} (as it was carried out last)");
-        Some(CampaignText { origin, text, files: RefCell::new(files), folder: PathBuf::new(), open: false })
+        Some(CampaignText {
+            origin,
+            text,
+            files: RefCell::new(files),
+            folder: PathBuf::new(),
+            open: false,
+        })
     }
 }
 
@@ -78,8 +96,10 @@ pub(super) fn load(name: &Path, store: &Store) -> Result<Result<Loaded, Exit>> {
     let text = find(name, store)?;
     let fio_error: RefCell<Option<FioError>> = RefCell::default();
     let warnings: RefCell<Vec<String>> = RefCell::default();
-    let read_file =
-        |path: &Path| text.read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()));
+    let read_file = |path: &Path| {
+        text.read(path)
+            .map_err(|error| format!("{} cannot be read: {error}", path.display()))
+    };
     let fio = |name: &str, job: &str| {
         let (scenario, told) = lower(name, job, &text).map_err(|error| {
             let message = error.to_string();
@@ -89,11 +109,20 @@ pub(super) fn load(name: &Path, store: &Store) -> Result<Result<Loaded, Exit>> {
         warnings.borrow_mut().extend(told);
         Ok(scenario)
     };
-    let around = ResolveContext { read_file: &read_file, fio: &fio };
+    let around = ResolveContext {
+        read_file: &read_file,
+        fio: &fio,
+    };
     match resolve::campaign(&text.text, &around) {
         Ok(campaign) => {
-            warnings.into_inner().iter().for_each(|warning| anstream::eprintln!("warning: {warning}"));
-            Ok(Ok(Loaded { campaign, asked: text.asked() }))
+            warnings
+                .into_inner()
+                .iter()
+                .for_each(|warning| anstream::eprintln!("warning: {warning}"));
+            Ok(Ok(Loaded {
+                campaign,
+                asked: text.asked(),
+            }))
         }
         Err(error) => {
             point_at(&error, &text, fio_error.into_inner().as_ref());
@@ -106,18 +135,33 @@ fn find(name: &Path, store: &Store) -> Result<CampaignText> {
     let short = name.to_string_lossy();
     // A folder may well be called like the campaign whose results are in it; what comes through a pipe is no file.
     if name.exists() && !name.is_dir() {
-        let text =
-            std::fs::read_to_string(name).named(|| format!("cannot read the campaign file {}", name.display()))?;
+        let text = std::fs::read_to_string(name)
+            .named(|| format!("cannot read the campaign file {}", name.display()))?;
         let folder = name.parent().unwrap_or(Path::new("")).to_owned();
-        return Ok(CampaignText { origin: short.into_owned(), text, files: RefCell::default(), folder, open: true });
+        return Ok(CampaignText {
+            origin: short.into_owned(),
+            text,
+            files: RefCell::default(),
+            folder,
+            open: true,
+        });
     }
-    if let Some(kept) = store.kept_campaign(&short)?.and_then(|asked| CampaignText::kept(&short, &asked)) {
+    if let Some(kept) = store
+        .kept_campaign(&short)?
+        .and_then(|asked| CampaignText::kept(&short, &asked))
+    {
         return Ok(kept);
     }
     if let Some(ready) = ready::ready(&short) {
         let text = ready.text.to_owned();
         let origin = format!("{short} (ready-made)");
-        return Ok(CampaignText { origin, text, files: RefCell::default(), folder: PathBuf::new(), open: false });
+        return Ok(CampaignText {
+            origin,
+            text,
+            files: RefCell::default(),
+            folder: PathBuf::new(),
+            open: false,
+        });
     }
     let names: Vec<&str> = ready::READY.iter().map(|ready| ready.name).collect();
     Err(not_there(format!(
@@ -132,7 +176,11 @@ fn find(name: &Path, store: &Store) -> Result<CampaignText> {
 fn lower(name: &str, job: &str, text: &CampaignText) -> Result<(Scenario, Vec<String>), FioError> {
     let path = PathBuf::from(format!("{name}.fio"));
     let read_file = |wanted: &Path| {
-        if wanted == path { Ok(job.as_bytes().to_vec()) } else { text.read(wanted).map(String::into_bytes) }
+        if wanted == path {
+            Ok(job.as_bytes().to_vec())
+        } else {
+            text.read(wanted).map(String::into_bytes)
+        }
     };
     let context = ParseContext {
         env: &|name| std::env::var(name).ok(),
@@ -145,12 +193,26 @@ fn lower(name: &str, job: &str, text: &CampaignText) -> Result<(Scenario, Vec<St
     let args = [OsString::from(&path)];
     let mut invocation = hakaru_dialects::fio::parse(&args, &context)?;
     // The repeats of a campaign are to be different runs: the seed that fio gives every job is not what its author chose.
-    for (phase, extras) in invocation.scenario.phases.iter_mut().zip(&invocation.extras) {
-        for (job, _) in phase.jobs.iter_mut().zip(extras).filter(|(_, extras)| extras.seed_by_default) {
+    for (phase, extras) in invocation
+        .scenario
+        .phases
+        .iter_mut()
+        .zip(&invocation.extras)
+    {
+        for (job, _) in phase
+            .jobs
+            .iter_mut()
+            .zip(extras)
+            .filter(|(_, extras)| extras.seed_by_default)
+        {
             job.seed = None;
         }
     }
-    let warnings = invocation.warnings.iter().map(|warning| format!("{name}: {warning}")).collect();
+    let warnings = invocation
+        .warnings
+        .iter()
+        .map(|warning| format!("{name}: {warning}"))
+        .collect();
     Ok((invocation.scenario, warnings))
 }
 
@@ -161,24 +223,42 @@ fn point_at(error: &FileError, text: &CampaignText, fio: Option<&FioError>) {
     let title = &plain(title);
     let mut report = vec![Group::with_title(Level::ERROR.primary_title(title))];
     let job_line = fio.and_then(|error| match &error.at {
-        Some(Location::File { line, text, span, .. }) => Some((*line, text.as_str(), span.clone())),
+        Some(Location::File {
+            line, text, span, ..
+        }) => Some((*line, text.as_str(), span.clone())),
         _ => None,
     });
-    let inside = span.clone().zip(job_line.as_ref()).and_then(|(span, (_, line, word))| {
-        // The text of a job file that stands in the campaign file is pointed at where it stands.
-        let at = span.start + text.text.get(span)?.find(*line)?;
-        Some(at + word.start..at + word.end)
-    });
-    let place = inside.clone().or_else(|| span.clone()).and_then(|span| sound(&text.text, span));
+    let inside = span
+        .clone()
+        .zip(job_line.as_ref())
+        .and_then(|(span, (_, line, word))| {
+            // The text of a job file that stands in the campaign file is pointed at where it stands.
+            let at = span.start + text.text.get(span)?.find(*line)?;
+            Some(at + word.start..at + word.end)
+        });
+    let place = inside
+        .clone()
+        .or_else(|| span.clone())
+        .and_then(|span| sound(&text.text, span));
     if let Some(span) = place {
         let snippet = Snippet::source(text.text.as_str()).path(text.origin.as_str());
-        report = vec![report.remove(0).element(snippet.annotation(AnnotationKind::Primary.span(span)))];
+        report = vec![
+            report
+                .remove(0)
+                .element(snippet.annotation(AnnotationKind::Primary.span(span))),
+        ];
     }
     if let (None, Some((number, line, word))) = (inside, job_line)
         && let Some(word) = sound(line, word)
     {
-        let snippet = Snippet::source(line).line_start(number).path("the job file");
-        report = vec![report.remove(0).element(snippet.annotation(AnnotationKind::Primary.span(word)))];
+        let snippet = Snippet::source(line)
+            .line_start(number)
+            .path("the job file");
+        report = vec![
+            report
+                .remove(0)
+                .element(snippet.annotation(AnnotationKind::Primary.span(word))),
+        ];
     }
     let help = help(title, cause);
     report = vec![report.remove(0).element(Level::HELP.message(help))];
@@ -195,10 +275,15 @@ fn sound(text: &str, span: Range<usize>) -> Option<Range<usize>> {
 /// What would help.
 fn help(title: &str, cause: &str) -> String {
     let names: Vec<&str> = title.split('`').skip(1).step_by(2).collect();
-    let nearest = names.split_first().filter(|_| title.starts_with("unknown field")).and_then(|(wrong, known)| {
-        let near = known.iter().map(|name| (distance(wrong, name), name));
-        near.filter(|(distance, _)| *distance <= 3).min().map(|(_, name)| *name)
-    });
+    let nearest = names
+        .split_first()
+        .filter(|_| title.starts_with("unknown field"))
+        .and_then(|(wrong, known)| {
+            let near = known.iter().map(|name| (distance(wrong, name), name));
+            near.filter(|(distance, _)| *distance <= 3)
+                .min()
+                .map(|(_, name)| *name)
+        });
     match nearest {
         Some(name) => format!("did you mean `{name}`? docs/CAMPAIGNS.md explains each key"),
         None if !cause.is_empty() => plain(&cause.replace('\n', "; ")),
@@ -232,9 +317,19 @@ mod tests {
 
     #[test]
     fn the_nearest_key_is_named() {
-        let told = help("unknown field `repaets`, expected one of `name`, `repeats`, `order`", "");
+        let told = help(
+            "unknown field `repaets`, expected one of `name`, `repeats`, `order`",
+            "",
+        );
         assert!(told.starts_with("did you mean `repeats`?"), "{told}");
-        assert_eq!((distance("", "abc"), distance("kitten", "sitting"), distance("a", "a")), (3, 3, 0));
+        assert_eq!(
+            (
+                distance("", "abc"),
+                distance("kitten", "sitting"),
+                distance("a", "a")
+            ),
+            (3, 3, 0)
+        );
     }
 
     #[test]
@@ -248,7 +343,15 @@ mod tests {
             open: true,
         };
         let kept = CampaignText::kept("x", &text.asked()).unwrap();
-        assert_eq!((kept.text.as_str(), kept.read(Path::new("card.json")).unwrap().as_str()), ("name = \"x\"", "{}"));
-        assert!(kept.read(Path::new("Cargo.toml")).is_err() && CampaignText::kept("x", "[]").is_none());
+        assert_eq!(
+            (
+                kept.text.as_str(),
+                kept.read(Path::new("card.json")).unwrap().as_str()
+            ),
+            ("name = \"x\"", "{}")
+        );
+        assert!(
+            kept.read(Path::new("Cargo.toml")).is_err() && CampaignText::kept("x", "[]").is_none()
+        );
     }
 }

@@ -91,29 +91,60 @@ impl<'a> CliOperator<'a> {
 
     /// `[ 17/480] kingston  vfat  rand-write-4k  #7`.
     fn place(&self) -> String {
-        let Some(CampaignStatus { point, names: [card, layer, workload], number, of, .. }) = &self.current else {
+        let Some(CampaignStatus {
+            point,
+            names: [card, layer, workload],
+            number,
+            of,
+            ..
+        }) = &self.current
+        else {
             return String::new();
         };
         let of = of.to_string();
-        let widest = |names: &mut dyn Iterator<Item = &String>| names.map(|n| n.chars().count()).max().unwrap_or(0);
+        let widest = |names: &mut dyn Iterator<Item = &String>| {
+            names.map(|n| n.chars().count()).max().unwrap_or(0)
+        };
         let cards = widest(&mut self.campaign.cards.iter().map(|card| &card.label));
         let layers = widest(&mut self.campaign.layers.iter().map(|layer| &layer.name));
-        let workloads = widest(&mut self.campaign.workloads.iter().map(|workload| &workload.name));
+        let workloads = widest(
+            &mut self
+                .campaign
+                .workloads
+                .iter()
+                .map(|workload| &workload.name),
+        );
         let repeat = point.repeat + 1;
-        format!("[{number:>0$}/{of}] {card:<cards$}  {layer:<layers$}  {workload:<workloads$}  #{repeat:<2}", of.len())
+        format!(
+            "[{number:>0$}/{of}] {card:<cards$}  {layer:<layers$}  {workload:<workloads$}  #{repeat:<2}",
+            of.len()
+        )
     }
 
     fn left(&self) -> String {
         let Some(CampaignStatus { left, .. }) = &self.current else {
             return String::new();
         };
-        let at_most = if matches!(self.campaign.repeats, RepeatRule::Until(_)) { "at most " } else { "" };
-        if left.as_secs() == 0 { String::new() } else { format!("{at_most}{} left", words(*left)) }
+        let at_most = if matches!(self.campaign.repeats, RepeatRule::Until(_)) {
+            "at most "
+        } else {
+            ""
+        };
+        if left.as_secs() == 0 {
+            String::new()
+        } else {
+            format!("{at_most}{} left", words(*left))
+        }
     }
 
     /// Whether all cards at the device of this one are variants of one card, in settings that are told apart.
     fn are_variants(&self, wanted: &Card) -> bool {
-        let here = || self.campaign.cards.iter().filter(|card| card.seat == wanted.seat);
+        let here = || {
+            self.campaign
+                .cards
+                .iter()
+                .filter(|card| card.seat == wanted.seat)
+        };
         here().all(|card| card.variant.is_some() && card.id.is_none())
     }
 
@@ -123,19 +154,24 @@ impl<'a> CliOperator<'a> {
         if wanted.id.is_some() {
             return None;
         }
-        if let (None, [one], CardLocation::Reader { node: Some(_) }) = (&self.typist, seen, &wanted.seat)
+        if let (None, [one], CardLocation::Reader { node: Some(_) }) =
+            (&self.typist, seen, &wanted.seat)
             && self.are_variants(wanted)
             && self.offered.as_ref() != Some(&one.node)
         {
             self.offered = Some(one.node.clone());
             return Some(OperatorReply::Here(one.node.clone()));
         }
-        let asked_for = |card: &&Card| matches!(card.seat, CardLocation::Reader { .. }) && card.id.is_none();
+        let asked_for =
+            |card: &&Card| matches!(card.seat, CardLocation::Reader { .. }) && card.id.is_none();
         if self.campaign.cards.iter().filter(asked_for).count() != 1 {
             return None;
         }
-        let named =
-            |seen: &&CandidateDisk| seen.ids.iter().any(|id| self.erase.iter().any(|e| e.eq_ignore_ascii_case(id)));
+        let named = |seen: &&CandidateDisk| {
+            seen.ids
+                .iter()
+                .any(|id| self.erase.iter().any(|e| e.eq_ignore_ascii_case(id)))
+        };
         let found: Vec<&CandidateDisk> = seen.iter().filter(named).collect();
         let [one] = found[..] else { return None };
         if self.offered.as_ref() == Some(&one.node) {
@@ -148,20 +184,51 @@ impl<'a> CliOperator<'a> {
 
 /// The question for a card, with what is there.
 fn question(wanted: &Card, number: usize, of: usize, why: &str, seen: &[CandidateDisk]) -> String {
-    let known: Vec<String> = wanted.facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
-    let mut text = format!("\nPut in {}{known}, card {number} of {of}: {}\n", wanted.label, plain(why));
-    for (index, CandidateDisk { node, name, label, ids }) in seen.iter().enumerate() {
+    let known: Vec<String> = wanted
+        .facts
+        .iter()
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    let known = if known.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", known.join(", "))
+    };
+    let mut text = format!(
+        "\nPut in {}{known}, card {number} of {of}: {}\n",
+        wanted.label,
+        plain(why)
+    );
+    for (
+        index,
+        CandidateDisk {
+            node,
+            name,
+            label,
+            ids,
+        },
+    ) in seen.iter().enumerate()
+    {
         let what = label.as_ref().map_or_else(
             || ids.first().map(|id| format!(", {id}")).unwrap_or_default(),
             |label| format!(", measured as {label}"),
         );
-        text += &format!("  {}  {}  {}{}\n", index + 1, node.display(), plain(name), plain(&what));
+        text += &format!(
+            "  {}  {}  {}{}\n",
+            index + 1,
+            node.display(),
+            plain(name),
+            plain(&what)
+        );
     }
     if seen.is_empty() {
         text += "  no disk is there that could be it\n";
     }
-    let takes = if seen.is_empty() { "" } else { "a number takes that one, " };
+    let takes = if seen.is_empty() {
+        ""
+    } else {
+        "a number takes that one, "
+    };
     let enter = match default_of(wanted, seen) {
         Some(one) => format!("Enter takes {}, ", one.node.display()),
         None => "Enter looks again, ".to_owned(),
@@ -181,36 +248,53 @@ fn default_of<'s>(wanted: &Card, seen: &'s [CandidateDisk]) -> Option<&'s Candid
 /// What a line that was typed means; `None` when it means nothing.
 fn understood(line: &str, wanted: &Card, seen: &[CandidateDisk]) -> Option<OperatorReply> {
     match line.to_lowercase().as_str() {
-        "" => {
-            Some(default_of(wanted, seen).map_or(OperatorReply::LookAgain, |one| OperatorReply::Here(one.node.clone())))
-        }
+        "" => Some(
+            default_of(wanted, seen).map_or(OperatorReply::LookAgain, |one| {
+                OperatorReply::Here(one.node.clone())
+            }),
+        ),
         "s" | "skip" => Some(OperatorReply::Skip),
         "q" | "quit" | "stop" => Some(OperatorReply::Stop),
         _ => {
-            let numbered = line.parse::<usize>().ok().and_then(|n| seen.get(n.checked_sub(1)?));
+            let numbered = line
+                .parse::<usize>()
+                .ok()
+                .and_then(|n| seen.get(n.checked_sub(1)?));
             let named = || seen.iter().find(|seen| seen.node.as_os_str() == line);
-            numbered.or_else(named).map(|one| OperatorReply::Here(one.node.clone()))
+            numbered
+                .or_else(named)
+                .map(|one| OperatorReply::Here(one.node.clone()))
         }
     }
 }
 
 impl Observer for CliOperator<'_> {
     fn phase_begins(&mut self, _index: usize, _phase: &PhasePlan) {
-        self.bar.set_prefix(format!("{}  {}", self.place(), self.left()));
+        self.bar
+            .set_prefix(format!("{}  {}", self.place(), self.left()));
         self.bar.set_position(0);
         self.bar.set_message("");
     }
 
     fn laying_out(&mut self, layout: &LayoutProgress<'_>) -> Flow {
         let size = layout.file.size.0.max(1);
-        self.bar.set_position(layout.done.saturating_mul(1000) / size);
-        self.bar.set_message(format!("laying out its file, {} of {}", Bytes(layout.done), layout.file.size));
+        self.bar
+            .set_position(layout.done.saturating_mul(1000) / size);
+        self.bar.set_message(format!(
+            "laying out its file, {} of {}",
+            Bytes(layout.done),
+            layout.file.size
+        ));
         Flow::Continue
     }
 
     fn progress(&mut self, _phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
         let mut words = speeds(progress);
-        words.extend(progress.remaining.map(|left| format!("{} of this run", seconds(left))));
+        words.extend(
+            progress
+                .remaining
+                .map(|left| format!("{} of this run", seconds(left))),
+        );
         self.bar.set_position(progress.permille.unwrap_or(0).into());
         self.bar.set_message(words.join("  "));
         Flow::Continue
@@ -223,7 +307,10 @@ impl Operator for CliOperator<'_> {
             return answer;
         }
         let cards = &self.campaign.cards;
-        let number = cards.iter().position(|card| card.label == wanted.label).map_or(0, |place| place + 1);
+        let number = cards
+            .iter()
+            .position(|card| card.label == wanted.label)
+            .map_or(0, |place| place + 1);
         let question = question(wanted, number, cards.len(), why, seen);
         let Some(typist) = &mut self.typist else {
             return OperatorReply::Skip;
@@ -249,7 +336,12 @@ impl Operator for CliOperator<'_> {
 
     fn may_erase(&mut self, card: &Card, candidate: &Candidate) -> Option<Confirmation> {
         self.asked.clear();
-        let answers = |id: &&String| candidate.ids().iter().any(|known| known.eq_ignore_ascii_case(id));
+        let answers = |id: &&String| {
+            candidate
+                .ids()
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(id))
+        };
         if let Some(id) = self.erase.iter().find(answers) {
             return Some(Confirmation::Serial(id.clone()));
         }
@@ -259,22 +351,35 @@ impl Operator for CliOperator<'_> {
         let Some(typist) = &mut self.typist else {
             let ids = candidate.ids().join(", ");
             self.refused = true;
-            self.say(&format!("{}: it would be erased; allow it with --erase=ID, one of {}", card.label, plain(&ids)));
+            self.say(&format!(
+                "{}: it would be erased; allow it with --erase=ID, one of {}",
+                card.label,
+                plain(&ids)
+            ));
             return None;
         };
         self.bar.finish_and_clear();
         let node = std::path::Path::new("/dev").join(candidate.name());
         let losses = crate::cmd::erase::losses(&node);
         let name = candidate.name().to_owned();
-        let head = format!("\n{}: {}\n", card.label, crate::cmd::erase::called(candidate));
-        let question = format!("{head}{losses}Type {name} or its id to have it erased, or nothing to leave it out: ");
+        let head = format!(
+            "\n{}: {}\n",
+            card.label,
+            crate::cmd::erase::called(candidate)
+        );
+        let question = format!(
+            "{head}{losses}Type {name} or its id to have it erased, or nothing to leave it out: "
+        );
         loop {
             let typed = typist.ask(&question, self.stop).unwrap_or_default();
             if typed.is_empty() {
                 self.refused = true;
                 return None;
             }
-            let is_id = candidate.ids().iter().any(|id| id.eq_ignore_ascii_case(&typed));
+            let is_id = candidate
+                .ids()
+                .iter()
+                .any(|id| id.eq_ignore_ascii_case(&typed));
             if typed == name || typed == node.display().to_string() || is_id {
                 let given = Confirmation::Typed(typed);
                 // Asked once a card: when it comes back, its own identity confirms it, if it has one.
@@ -290,7 +395,8 @@ impl Operator for CliOperator<'_> {
         self.offered = None;
         self.current = Some(progressed.clone());
         self.wake();
-        self.bar.set_prefix(format!("{}  {}", self.place(), self.left()));
+        self.bar
+            .set_prefix(format!("{}  {}", self.place(), self.left()));
         self.bar.set_position(0);
         self.bar.set_message("");
     }
@@ -300,9 +406,11 @@ impl Operator for CliOperator<'_> {
         let done = progress.map_or(0, |p| p.done.0.saturating_mul(1000) / p.total.0.max(1));
         self.bar.set_prefix(format!("preparing: {what}"));
         self.bar.set_position(done);
-        self.bar.set_message(progress.map_or(String::new(), |p| format!("{} of {}", p.done, p.total)));
+        self.bar
+            .set_message(progress.map_or(String::new(), |p| format!("{} of {}", p.done, p.total)));
         if self.mode == ProgressMode::Lines && self.told != (what.to_owned(), done / 250) {
-            let how_far = progress.map_or(String::new(), |p| format!(", {} of {}", p.done, p.total));
+            let how_far =
+                progress.map_or(String::new(), |p| format!(", {} of {}", p.done, p.total));
             anstream::eprintln!("preparing: {what}{how_far}");
         }
         self.told = (what.to_owned(), done / 250);
@@ -310,13 +418,21 @@ impl Operator for CliOperator<'_> {
 
     fn stored(&mut self, record: &RunRecord) {
         let rates: Vec<String> = record.phases.iter().map(rates).collect();
-        let left = if self.mode == ProgressMode::Lines { self.left() } else { String::new() };
+        let left = if self.mode == ProgressMode::Lines {
+            self.left()
+        } else {
+            String::new()
+        };
         self.say(format!("{}  {}  {left}", self.place(), rates.join("   ")).trim_end());
     }
 
     fn note(&mut self, text: &str) {
         let line = format!("! {}", plain(text));
-        if self.mode == ProgressMode::Quiet { anstream::eprintln!("{line}") } else { self.say(&line) }
+        if self.mode == ProgressMode::Quiet {
+            anstream::eprintln!("{line}")
+        } else {
+            self.say(&line)
+        }
     }
 }
 
@@ -324,7 +440,8 @@ impl CliOperator<'_> {
     fn remember(&mut self, candidate: &Candidate) {
         // What a card in a USB reader answers to is the reader's, and would hold for the next card as well.
         if let Some(id) = candidate.ids().first().filter(|_| candidate.tells_itself()) {
-            self.given.insert(id.clone(), Confirmation::Serial(id.clone()));
+            self.given
+                .insert(id.clone(), Confirmation::Serial(id.clone()));
         }
     }
 }
@@ -361,20 +478,35 @@ mod tests {
         let two = [seen("/dev/sdb", None), seen("/dev/sdc", Some("sandisk"))];
         let here = |node: &str| Some(OperatorReply::Here(PathBuf::from(node)));
         assert_eq!(understood("", &card(None), &two), here("/dev/sdb"));
-        assert_eq!(understood("", &card(Some("0x99")), &two), Some(OperatorReply::LookAgain));
+        assert_eq!(
+            understood("", &card(Some("0x99")), &two),
+            Some(OperatorReply::LookAgain)
+        );
         assert_eq!(understood("2", &card(None), &two), here("/dev/sdc"));
         assert_eq!(understood("/dev/sdc", &card(None), &two), here("/dev/sdc"));
-        assert_eq!((understood("0", &card(None), &two), understood("9", &card(None), &two)), (None, None));
+        assert_eq!(
+            (
+                understood("0", &card(None), &two),
+                understood("9", &card(None), &two)
+            ),
+            (None, None)
+        );
         assert_eq!(understood("S", &card(None), &[]), Some(OperatorReply::Skip));
         assert_eq!(understood("q", &card(None), &[]), Some(OperatorReply::Stop));
     }
 
     #[test]
     fn the_question_says_what_is_wanted_and_what_is_there() {
-        let text =
-            question(&card(None), 1, 6, "its identity is not known yet", &[seen("/dev/sdb\u{7}", Some("x\u{1b}"))]);
+        let text = question(
+            &card(None),
+            1,
+            6,
+            "its identity is not known yet",
+            &[seen("/dev/sdb\u{7}", Some("x\u{1b}"))],
+        );
         assert!(
-            text.contains("Put in kingston (price 600 yen), card 1 of 6") && text.contains("measured as x\u{FFFD}")
+            text.contains("Put in kingston (price 600 yen), card 1 of 6")
+                && text.contains("measured as x\u{FFFD}")
         );
     }
 
@@ -393,19 +525,38 @@ mod tests {
         let mut hands = CliOperator::new(&campaign, &erase, true, &stop);
         // Nobody can be asked, wherever this test runs.
         hands.typist = None;
-        let [known, asked_for] = &campaign.cards[..] else { panic!("{:?}", campaign.cards) };
+        let [known, asked_for] = &campaign.cards[..] else {
+            panic!("{:?}", campaign.cards)
+        };
         let there = [seen("/dev/sdb", None)];
-        assert_eq!(hands.insert(known, "no disk answers to 0xA", &there), OperatorReply::Skip);
-        assert_eq!(hands.insert(asked_for, "unknown", &there), OperatorReply::Here("/dev/sdb".into()));
-        assert_eq!(hands.insert(asked_for, "/dev/sdb is in use", &there), OperatorReply::Skip);
+        assert_eq!(
+            hands.insert(known, "no disk answers to 0xA", &there),
+            OperatorReply::Skip
+        );
+        assert_eq!(
+            hands.insert(asked_for, "unknown", &there),
+            OperatorReply::Here("/dev/sdb".into())
+        );
+        assert_eq!(
+            hands.insert(asked_for, "/dev/sdb is in use", &there),
+            OperatorReply::Skip
+        );
         let progressed = CampaignStatus {
-            point: Point { card: 1, layer: 0, workload: 0, repeat: 0 },
+            point: Point {
+                card: 1,
+                layer: 0,
+                workload: 0,
+                repeat: 0,
+            },
             names: ["b", "raw", "seq-read"].map(str::to_owned),
             number: 1,
             of: 1,
             left: Duration::ZERO,
         };
         hands.begins(&progressed);
-        assert_eq!(hands.insert(asked_for, "it was pulled", &there), OperatorReply::Here("/dev/sdb".into()));
+        assert_eq!(
+            hands.insert(asked_for, "it was pulled", &there),
+            OperatorReply::Here("/dev/sdb".into())
+        );
     }
 }

@@ -55,7 +55,12 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
     };
     let summary = found(args, &campaign, &store)?;
     let mut unreadable = Unreadable::default();
-    for FailedRun { run, point, because } in &summary.unreadable {
+    for FailedRun {
+        run,
+        point,
+        because,
+    } in &summary.unreadable
+    {
         unreadable.name("run", run, anyhow!("{because}").context(point.clone()));
     }
     if summary.cards.is_empty() {
@@ -71,8 +76,14 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
         print(&format!("\nReport: {}\n", path.display()))?;
         return Ok(unreadable.exit());
     }
-    let charts = args.charts.as_deref().map(|folder| seen_from(folder, args.output.as_deref()));
-    let file = args.output.as_deref().filter(|path| !place::is_stdout(Some(path)));
+    let charts = args
+        .charts
+        .as_deref()
+        .map(|folder| seen_from(folder, args.output.as_deref()));
+    let file = args
+        .output
+        .as_deref()
+        .filter(|path| !place::is_stdout(Some(path)));
     let page = match Form::of(args.format, args.output.as_deref()) {
         Form::Parquet => return parquet(&summary, file).map(|()| unreadable.exit()),
         Form::Terminal => hakaru_report::campaign_terminal(&summary, width()),
@@ -92,7 +103,12 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
 
 /// Why there is nothing to report, and what to do.
 fn nothing_to_report(summary: &CampaignSummary, args: &CampaignReportArgs) -> String {
-    let CampaignSummary { name, failed, other_definition, .. } = summary;
+    let CampaignSummary {
+        name,
+        failed,
+        other_definition,
+        ..
+    } = summary;
     let run = format!("`hakaru campaign run {}`", args.campaign.display());
     match (&failed[..], other_definition) {
         ([], 0) => format!("nothing was measured of {name} yet: {run} begins"),
@@ -118,9 +134,14 @@ fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<()> {
             print(&format!("{}\n", path.display()))?;
         }
         None if std::io::stdout().is_terminal() => {
-            bail!("a Parquet file would confuse this terminal: name a file with --output, or send it into one with >");
+            bail!(
+                "a Parquet file would confuse this terminal: name a file with --output, or send it into one with >"
+            );
         }
-        None => std::io::stdout().lock().write_all(&table).context("cannot write the table to standard output")?,
+        None => std::io::stdout()
+            .lock()
+            .write_all(&table)
+            .context("cannot write the table to standard output")?,
     }
     Ok(())
 }
@@ -140,20 +161,40 @@ fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Resul
         campaign::advise_all(&mut summary, &crate::rules::load(args.rules.as_deref())?);
     }
     if let Some(wanted) = &args.reference {
-        let names: Vec<&str> = summary.cards.iter().map(|card| card.name.as_str()).collect();
-        let Some(place) = names.iter().position(|name| name.eq_ignore_ascii_case(wanted)) else {
+        let names: Vec<&str> = summary
+            .cards
+            .iter()
+            .map(|card| card.name.as_str())
+            .collect();
+        let Some(place) = names
+            .iter()
+            .position(|name| name.eq_ignore_ascii_case(wanted))
+        else {
             let there = names.join(", ");
-            return Err(not_there(format!("no card of {} is called {wanted}; there are {there}", campaign.name)));
+            return Err(not_there(format!(
+                "no card of {} is called {wanted}; there are {there}",
+                campaign.name
+            )));
         };
         summary.reference = place as u32;
     }
     if let Some(wanted) = &args.against {
-        let layers: BTreeSet<&str> =
-            summary.cards.iter().flat_map(|card| &card.layers).map(|of| of.layer.as_str()).collect();
-        let Some(layer) = layers.iter().find(|layer| layer.eq_ignore_ascii_case(wanted)) else {
+        let layers: BTreeSet<&str> = summary
+            .cards
+            .iter()
+            .flat_map(|card| &card.layers)
+            .map(|of| of.layer.as_str())
+            .collect();
+        let Some(layer) = layers
+            .iter()
+            .find(|layer| layer.eq_ignore_ascii_case(wanted))
+        else {
             let layers: Vec<&str> = layers.into_iter().collect();
             let there = layers.join(", ");
-            return Err(not_there(format!("no layer of {} is called {wanted}; there are {there}", campaign.name)));
+            return Err(not_there(format!(
+                "no layer of {} is called {wanted}; there are {there}",
+                campaign.name
+            )));
         };
         let layer = (*layer).to_owned();
         campaign::hold_against(&mut summary, &layer);
@@ -165,6 +206,7 @@ fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Resul
 fn seen_from(charts: &Path, page: Option<&Path>) -> String {
     let folder = page.and_then(Path::parent).unwrap_or(Path::new(""));
     let near = charts.strip_prefix(folder).map(Path::to_owned);
-    let path = near.unwrap_or_else(|_| std::path::absolute(charts).unwrap_or_else(|_| charts.to_owned()));
+    let path =
+        near.unwrap_or_else(|_| std::path::absolute(charts).unwrap_or_else(|_| charts.to_owned()));
     path.display().to_string()
 }

@@ -51,13 +51,24 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
         let journal = super::journal(&campaign, &store)?;
         let left = check::seconds_left(&campaign, &journal, &Roots::live());
         let left = Duration::try_from_secs_f64(left).unwrap_or_default();
-        let time = if left.as_secs() > 0 { format!(", about {} left", estimate::words(left)) } else { String::new() };
+        let time = if left.as_secs() > 0 {
+            format!(", about {} left", estimate::words(left))
+        } else {
+            String::new()
+        };
         let (done, all) = (journal.done_of(&campaign), campaign.count());
         anstream::eprintln!("{}: {done} of {all} runs are stored{time}", campaign.name);
-        check::weaknesses(&campaign).iter().for_each(|weakness| anstream::eprintln!("! {weakness}"));
+        check::weaknesses(&campaign)
+            .iter()
+            .for_each(|weakness| anstream::eprintln!("! {weakness}"));
     }
-    let ended =
-        runner::run(CampaignRun { campaign: &campaign, store: &mut store, state: &state, stop, hands: &mut hands });
+    let ended = runner::run(CampaignRun {
+        campaign: &campaign,
+        store: &mut store,
+        state: &state,
+        stop,
+        hands: &mut hands,
+    });
     hands.end();
     let refused = hands.refused;
     let ended = ended?;
@@ -74,13 +85,23 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
 
 /// What came of it, and what to do next.
 fn tell(ended: &CampaignResult, args: &CampaignRunArgs) {
-    let CampaignResult { end, stored, done, failures, skipped } = ended;
+    let CampaignResult {
+        end,
+        stored,
+        done,
+        failures,
+        skipped,
+    } = ended;
     let again = format!("`hakaru campaign run {}`", args.named.campaign.display());
     for (label, why) in skipped {
         anstream::eprintln!("! {label} was left out: {why}");
     }
     let runs = |count: u64| {
-        if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+        if count == 1 {
+            "1 run".to_owned()
+        } else {
+            format!("{count} runs")
+        }
     };
     let said = match end {
         CampaignOutcome::Complete => "complete".to_owned(),
@@ -88,13 +109,19 @@ fn tell(ended: &CampaignResult, args: &CampaignRunArgs) {
             format!("incomplete; {again} goes on")
         }
         CampaignOutcome::Incomplete => {
-            format!("incomplete, {} failed; {again} tries them again", runs(failures.len() as u64))
+            format!(
+                "incomplete, {} failed; {again} tries them again",
+                runs(failures.len() as u64)
+            )
         }
         CampaignOutcome::Stopped => format!("stopped; {again} goes on from here"),
         CampaignOutcome::TimeUp => format!("its time is over; {again} goes on from here"),
     };
     anstream::eprintln!("{} measured now, {done} in all: {said}", runs(*stored));
     if *done > 0 {
-        anstream::eprintln!("`hakaru campaign report {}` tells what was found", args.named.campaign.display());
+        anstream::eprintln!(
+            "`hakaru campaign report {}` tells what was found",
+            args.named.campaign.display()
+        );
     }
 }

@@ -26,11 +26,23 @@ pub(super) fn main(name: Option<&Path>, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
     let Some(name) = name else {
         let campaigns = store.campaigns()?;
-        let widest = campaigns.iter().map(|(id, _)| id.chars().count()).max().unwrap_or(0);
-        let line =
-            |(id, runs): &(String, u64)| format!("{id:<widest$}  {runs} run{}\n", if *runs == 1 { "" } else { "s" });
+        let widest = campaigns
+            .iter()
+            .map(|(id, _)| id.chars().count())
+            .max()
+            .unwrap_or(0);
+        let line = |(id, runs): &(String, u64)| {
+            format!(
+                "{id:<widest$}  {runs} run{}\n",
+                if *runs == 1 { "" } else { "s" }
+            )
+        };
         let lines: String = campaigns.iter().map(line).collect();
-        print(if lines.is_empty() { "No campaign was carried out yet.\n" } else { &lines })?;
+        print(if lines.is_empty() {
+            "No campaign was carried out yet.\n"
+        } else {
+            &lines
+        })?;
         return Ok(Exit::Ok);
     };
     let campaign = match load::load(name, &store)? {

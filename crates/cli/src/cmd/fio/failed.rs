@@ -3,7 +3,9 @@
 use hakaru_dialects::fio::{Invocation, words_for_plan};
 use hakaru_engine::RunError;
 use hakaru_model::plan::{Plan, PlanError, SkippedJob, WorkerPlan};
-use hakaru_model::record::{ErrorRecord, FailureKind, IoError, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{
+    ErrorRecord, FailureKind, IoError, PhaseRecord, StopReason, WorkerRecord,
+};
 use hakaru_model::units::{Bytes, Nanos};
 use rustix::io::Errno;
 use std::path::Path;
@@ -15,7 +17,14 @@ pub(super) fn tell(left_out: &[SkippedJob], plan: &Plan) {
         if let Some(words) = words_for_plan(error) {
             anstream::eprintln!("{words}");
         }
-        anstream::eprintln!("fio: {error}{}", if others { "; the other jobs run all the same" } else { "" });
+        anstream::eprintln!(
+            "fio: {error}{}",
+            if others {
+                "; the other jobs run all the same"
+            } else {
+                ""
+            }
+        );
     }
 }
 
@@ -48,23 +57,50 @@ pub(super) fn add_unbegun(plan: &Plan, phases: &mut Vec<PhaseRecord>) {
         };
         let workers = phase.workers.iter().map(unbegun).collect();
         let (name, elapsed, disks) = (phase.name.clone(), Nanos(0), Vec::new());
-        phases.push(PhaseRecord { name, started_unix_ms: 0, elapsed, workers, disks, ..PhaseRecord::default() });
+        phases.push(PhaseRecord {
+            name,
+            started_unix_ms: 0,
+            elapsed,
+            workers,
+            disks,
+            ..PhaseRecord::default()
+        });
     }
 }
 
 /// Puts them into the record, each where it would stand had it run.
-pub(super) fn add_workers(invocation: &Invocation, left_out: &[SkippedJob], phases: &mut [PhaseRecord]) {
-    for SkippedJob { phase, job: index, error } in left_out {
-        let job = invocation.scenario.phases.get(*phase).and_then(|phase| phase.jobs.get(*index as usize));
+pub(super) fn add_workers(
+    invocation: &Invocation,
+    left_out: &[SkippedJob],
+    phases: &mut [PhaseRecord],
+) {
+    for SkippedJob {
+        phase,
+        job: index,
+        error,
+    } in left_out
+    {
+        let job = invocation
+            .scenario
+            .phases
+            .get(*phase)
+            .and_then(|phase| phase.jobs.get(*index as usize));
         let (Some(record), Some(job)) = (phases.get_mut(*phase), job) else {
             continue;
         };
-        let at = record.workers.iter().position(|worker| worker.job > *index).unwrap_or(record.workers.len());
+        let at = record
+            .workers
+            .iter()
+            .position(|worker| worker.job > *index)
+            .unwrap_or(record.workers.len());
         let failed = |clone| WorkerRecord {
             name: job.name.clone(),
             job: *index,
             clone,
-            errors: ErrorRecord { total: 1, first: vec![io_error(error)] },
+            errors: ErrorRecord {
+                total: 1,
+                first: vec![io_error(error)],
+            },
             stop: StopReason::Error,
             ..WorkerRecord::default()
         };
@@ -83,7 +119,11 @@ pub(super) fn add_unstarted(plan: &Plan, error: Option<&RunError>, phases: &mut 
     }
     let concerned = |w: &WorkerPlan| {
         let uses = |path: &Path| {
-            let files = w.stream.regions.iter().filter_map(|region| phase.files.get(region.file as usize));
+            let files = w
+                .stream
+                .regions
+                .iter()
+                .filter_map(|region| phase.files.get(region.file as usize));
             files.into_iter().any(|file| file.path == path)
         };
         error.job().is_none_or(|job| job == w.name) && error.path().is_none_or(uses)
@@ -91,20 +131,36 @@ pub(super) fn add_unstarted(plan: &Plan, error: Option<&RunError>, phases: &mut 
     // An error that names nothing known is that of all.
     let any = phase.workers.iter().any(concerned);
     let failed = |w: &WorkerPlan| {
-        let errno = if concerned(w) || !any { error.errno() } else { Errno::CANCELED };
-        let path = error.path().map_or_else(String::new, |path| path.display().to_string());
+        let errno = if concerned(w) || !any {
+            error.errno()
+        } else {
+            Errno::CANCELED
+        };
+        let path = error
+            .path()
+            .map_or_else(String::new, |path| path.display().to_string());
         WorkerRecord {
             name: w.name.clone(),
             job: w.job,
             clone: w.clone,
-            errors: ErrorRecord { total: 1, first: vec![not_started(errno, path)] },
+            errors: ErrorRecord {
+                total: 1,
+                first: vec![not_started(errno, path)],
+            },
             stop: StopReason::Error,
             ..WorkerRecord::default()
         }
     };
     let workers = phase.workers.iter().map(failed).collect();
     let (name, elapsed, disks) = (phase.name.clone(), Nanos(0), Vec::new());
-    phases.push(PhaseRecord { name, started_unix_ms: 0, elapsed, workers, disks, ..PhaseRecord::default() });
+    phases.push(PhaseRecord {
+        name,
+        started_unix_ms: 0,
+        elapsed,
+        workers,
+        disks,
+        ..PhaseRecord::default()
+    });
 }
 
 fn io_error(error: &PlanError) -> IoError {
@@ -118,7 +174,10 @@ fn io_error(error: &PlanError) -> IoError {
         PlanError::OffsetPastEnd { path, .. } => (Errno::INVAL, Some(path)),
         _ => (Errno::INVAL, None),
     };
-    let failed = not_started(errno, path.map_or_else(String::new, |path| path.display().to_string()));
+    let failed = not_started(
+        errno,
+        path.map_or_else(String::new, |path| path.display().to_string()),
+    );
     match error {
         // fio counts the job as failed, and has no number for the error.
         PlanError::OffsetPastEnd { .. } => IoError { errno: 0, ..failed },

@@ -77,14 +77,27 @@ impl LogFiles {
 
     /// Takes what a worker tells.
     pub(super) fn take(&mut self, worker: usize, chunk: &LogChunk) {
-        let LogFiles { phases, current, singles, pending, failed } = self;
+        let LogFiles {
+            phases,
+            current,
+            singles,
+            pending,
+            failed,
+        } = self;
         let Some(logs) = phases.get(*current).and_then(|workers| workers.get(worker)) else {
             return;
         };
-        if let Some(singles) = singles.get_mut(*current).and_then(|workers| workers.get_mut(worker)) {
+        if let Some(singles) = singles
+            .get_mut(*current)
+            .and_then(|workers| workers.get_mut(worker))
+        {
             logs.count(chunk, singles);
         }
-        let epoch = if logs.unix_epoch { chunk.epoch_unix_ms.max(0) as u64 } else { 0 };
+        let epoch = if logs.unix_epoch {
+            chunk.epoch_unix_ms.max(0) as u64
+        } else {
+            0
+        };
         for (kind, path) in &logs.files {
             // Most kinds of a worker have something to tell, or none.
             let text = logs.text(*kind, chunk, epoch);
@@ -128,7 +141,18 @@ impl LogFiles {
 
 impl WorkerLogs {
     fn of(job: &Job, extras: &JobExtras, number: u32) -> WorkerLogs {
-        let LogPlan { bw, iops, lat, hist, offset, prio, issued, per_job, unix_epoch, .. } = &extras.logs;
+        let LogPlan {
+            bw,
+            iops,
+            lat,
+            hist,
+            offset,
+            prio,
+            issued,
+            per_job,
+            unix_epoch,
+            ..
+        } = &extras.logs;
         let kinds = [
             (bw, LogKind::Bw),
             (iops, LogKind::Iops),
@@ -141,18 +165,37 @@ impl WorkerLogs {
             let prefix = if prefix.is_empty() { &job.name } else { prefix };
             PathBuf::from(kind.file_name(prefix, per_job.then_some(number)))
         };
-        let files = kinds.into_iter().filter_map(|(prefix, kind)| Some((kind, path(prefix.as_ref()?, kind)))).collect();
+        let files = kinds
+            .into_iter()
+            .filter_map(|(prefix, kind)| Some((kind, path(prefix.as_ref()?, kind))))
+            .collect();
         let priority = &job.rules.priority;
-        let (class, level) = (priority.io_class.unwrap_or(0), priority.io_level.unwrap_or(0));
-        let columns = LogColumns { offset: *offset, prio: *prio, issued: *issued };
-        WorkerLogs { files, columns, prio: (class << 13 | level) as u16, unix_epoch: *unix_epoch }
+        let (class, level) = (
+            priority.io_class.unwrap_or(0),
+            priority.io_level.unwrap_or(0),
+        );
+        let columns = LogColumns {
+            offset: *offset,
+            prio: *prio,
+            issued: *issued,
+        };
+        WorkerLogs {
+            files,
+            columns,
+            prio: (class << 13 | level) as u16,
+            unix_epoch: *unix_epoch,
+        }
     }
 
     /// Adds the bandwidth and IOPS of single I/Os, where they are logged.
     fn count(&self, chunk: &LogChunk, singles: &mut PerOp<PerIoLogs>) {
         let has = |kind: LogKind| self.files.iter().any(|(file, _)| *file == kind);
         let (bw, iops) = (has(LogKind::Bw), has(LogKind::Iops));
-        for sample in chunk.samples.iter().filter(|sample| sample.len > 0 && (bw || iops)) {
+        for sample in chunk
+            .samples
+            .iter()
+            .filter(|sample| sample.len > 0 && (bw || iops))
+        {
             let of = &mut singles[sample.op];
             if let Some(bytes_per_s) = sample.bytes_per_s.filter(|_| bw) {
                 of.bw.record(bytes_per_s);
@@ -165,16 +208,38 @@ impl WorkerLogs {
 
     fn text(&self, kind: LogKind, chunk: &LogChunk, epoch: u64) -> String {
         if kind == LogKind::ClatHist {
-            let line =
-                |h: &hakaru_engine::LogHistogram| histogram_line(epoch + h.at.as_millis(), h.op, h.len, &h.counts);
+            let line = |h: &hakaru_engine::LogHistogram| {
+                histogram_line(epoch + h.at.as_millis(), h.op, h.len, &h.counts)
+            };
             return chunk.histograms.iter().map(line).collect();
         }
         let entry = |sample: &LogSample| {
-            let LogSample { at, op, len, offset, issued, .. } = *sample;
+            let LogSample {
+                at,
+                op,
+                len,
+                offset,
+                issued,
+                ..
+            } = *sample;
             let value = value(kind, sample, sample.latency)?;
-            let largest = if kind.is_latency() { self::value(kind, sample, sample.longest) } else { None };
-            let (msec, bs, prio, issued_ns) = (epoch + at.as_millis(), len.into(), self.prio, issued.0);
-            Some(LogEntry { msec, value, largest, op, bs, offset, prio, issued_ns })
+            let largest = if kind.is_latency() {
+                self::value(kind, sample, sample.longest)
+            } else {
+                None
+            };
+            let (msec, bs, prio, issued_ns) =
+                (epoch + at.as_millis(), len.into(), self.prio, issued.0);
+            Some(LogEntry {
+                msec,
+                value,
+                largest,
+                op,
+                bs,
+                offset,
+                prio,
+                issued_ns,
+            })
         };
         let entries: Vec<LogEntry> = chunk.samples.iter().filter_map(entry).collect();
         log_text(&entries, self.columns)
@@ -195,7 +260,12 @@ fn value(kind: LogKind, sample: &LogSample, [slat, clat, lat]: [Option<u64>; 3])
 }
 
 fn make(path: &Path, keep: bool) -> anyhow::Result<()> {
-    let made = std::fs::OpenOptions::new().create(true).write(true).truncate(!keep).append(keep).open(path);
+    let made = std::fs::OpenOptions::new()
+        .create(true)
+        .write(true)
+        .truncate(!keep)
+        .append(keep)
+        .open(path);
     made.map_err(|e| {
         let cure = match e.kind() {
             std::io::ErrorKind::NotFound => "; make its folder first",
@@ -207,7 +277,10 @@ fn make(path: &Path, keep: bool) -> anyhow::Result<()> {
 }
 
 fn append(path: &Path, text: &str) -> bool {
-    let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    let file = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path);
     match file.and_then(|mut file| file.write_all(text.as_bytes())) {
         Ok(()) => true,
         Err(e) => {

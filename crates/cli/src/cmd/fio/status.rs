@@ -112,7 +112,10 @@ impl<'a> FioStatusReporter<'a> {
         let (Some(every), Some(next)) = (self.settings.status_interval_ms, self.next_status) else {
             return false;
         };
-        let (every, now) = (Duration::from_millis(every.max(1)), self.run.begun.elapsed());
+        let (every, now) = (
+            Duration::from_millis(every.max(1)),
+            self.run.begun.elapsed(),
+        );
         if now < next {
             return false;
         }
@@ -127,7 +130,9 @@ impl<'a> FioStatusReporter<'a> {
         failed::add_phases(&self.run.plan, &mut phases);
         failed::add_unbegun(&self.run.plan, &mut phases);
         failed::add_workers(self.invocation, &self.run.left_out, &mut phases);
-        let eta_s = self.left.map_or(ETA_UNKNOWN_S, |left| left.as_secs_f64().ceil() as u64);
+        let eta_s = self
+            .left
+            .map_or(ETA_UNKNOWN_S, |left| left.as_secs_f64().ceil() as u64);
         // The last result will tell whether the output can be written.
         let _ = self.run.print(&phases, None, eta_s, &mut *self.out);
     }
@@ -150,7 +155,9 @@ impl<'a> FioStatusReporter<'a> {
     fn write_status(&self, text: &str) {
         // Nobody looks at a status line that cannot be written.
         let _ = if self.on_stdout {
-            std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush())
+            std::io::stdout()
+                .write_all(text.as_bytes())
+                .and_then(|()| std::io::stdout().flush())
         } else {
             std::io::stderr().write_all(text.as_bytes())
         };
@@ -161,12 +168,22 @@ impl<'a> FioStatusReporter<'a> {
 fn limit(jobs: &[&Job]) -> RateLimit {
     let sum = |rate: fn(&Job) -> &PerOp<Option<u64>>| -> u64 {
         let used = |job: &Job| -> u64 {
-            Op::ALL.iter().filter(|&&op| job.access.does(op)).filter_map(|&op| rate(job)[op]).sum()
+            Op::ALL
+                .iter()
+                .filter(|&&op| job.access.does(op))
+                .filter_map(|&op| rate(job)[op])
+                .sum()
         };
         jobs.iter().map(|job| used(job)).sum()
     };
-    let bytes = (sum(|job| &job.rules.minimum_rate.bytes_per_s), sum(|job| &job.rate.bytes_per_s));
-    let ios = (sum(|job| &job.rules.minimum_rate.iops), sum(|job| &job.rate.iops));
+    let bytes = (
+        sum(|job| &job.rules.minimum_rate.bytes_per_s),
+        sum(|job| &job.rate.bytes_per_s),
+    );
+    let ios = (
+        sum(|job| &job.rules.minimum_rate.iops),
+        sum(|job| &job.rate.iops),
+    );
     match (bytes, ios) {
         ((0, 0), (0, 0)) => RateLimit::None,
         ((0, 0), (least, most)) => RateLimit::Iops(least, most),
@@ -176,14 +193,25 @@ fn limit(jobs: &[&Job]) -> RateLimit {
 
 /// Files that a worker holds open; what has no file counts as one.
 fn open_files(worker: &WorkerPlan) -> usize {
-    let most = worker.rules.turns.open_files.map_or(usize::MAX, |most| most.max(1) as usize);
+    let most = worker
+        .rules
+        .turns
+        .open_files
+        .map_or(usize::MAX, |most| most.max(1) as usize);
     worker.stream.regions.len().clamp(1, most)
 }
 
 /// The longest a phase can take, where times bound it.
 fn time_bound(phase: &PhasePlan) -> Option<Duration> {
-    let bound = |w: &WorkerPlan| w.runtime.map(|time| time.0 + w.ramp_time.0 + w.startdelay.0);
-    let longest = phase.workers.iter().map(bound).try_fold(0, |longest, time| Some(longest.max(time?)));
+    let bound = |w: &WorkerPlan| {
+        w.runtime
+            .map(|time| time.0 + w.ramp_time.0 + w.startdelay.0)
+    };
+    let longest = phase
+        .workers
+        .iter()
+        .map(bound)
+        .try_fold(0, |longest, time| Some(longest.max(time?)));
     longest.map(Duration::from_nanos)
 }
 
@@ -191,7 +219,8 @@ fn time_bound(phase: &PhasePlan) -> Option<Duration> {
 fn per_second(now: &PerOp<u64>, before: &PerOp<u64>, time: Duration) -> PerOp<u64> {
     let mut grown = PerOp::default();
     for op in Op::ALL {
-        grown[op] = (now[op].saturating_sub(before[op]) as f64 / time.as_secs_f64().max(1e-3)) as u64;
+        grown[op] =
+            (now[op].saturating_sub(before[op]) as f64 / time.as_secs_f64().max(1e-3)) as u64;
     }
     grown
 }
@@ -201,12 +230,19 @@ fn layouts(phase: &PhasePlan) -> HashMap<PathBuf, (String, u64, u64)> {
     let mut seen = BTreeSet::new();
     let mut all = HashMap::new();
     for worker in &phase.workers {
-        let regions = worker.stream.regions.iter().filter(|region| seen.insert(region.file));
+        let regions = worker
+            .stream
+            .regions
+            .iter()
+            .filter(|region| seen.insert(region.file));
         let files = regions.filter_map(|region| phase.files.get(region.file as usize));
         let files: Vec<&FilePlan> = files.filter(|file| file.lay_out != LayOut::Ready).collect();
         if let Some(first) = files.first() {
             let bytes = files.iter().map(|file| file.size.0).sum();
-            all.insert(first.path.clone(), (worker.name.clone(), files.len() as u64, bytes));
+            all.insert(
+                first.path.clone(),
+                (worker.name.clone(), files.len() as u64, bytes),
+            );
         }
     }
     all
@@ -216,14 +252,26 @@ impl FioStatusReporter<'_> {
     /// Whether a job of the phase has such a command.
     fn has_command(&self, job: u32, which: fn(&ShellCommands) -> bool) -> bool {
         let phase = self.invocation.scenario.phases.get(self.phase);
-        phase.and_then(|phase| phase.jobs.get(job as usize)).is_some_and(|job| which(&job.rules.commands))
+        phase
+            .and_then(|phase| phase.jobs.get(job as usize))
+            .is_some_and(|job| which(&job.rules.commands))
     }
 
     /// The longest that is left of this phase and the later ones, where times bound it.
     fn time_left(&self, progress: &PhaseProgress) -> Option<Duration> {
-        let after = self.run.plan.phases.get(self.phase + 1..).unwrap_or_default();
-        let later = after.iter().map(time_bound).try_fold(Duration::ZERO, |sum, time| Some(sum + time?));
-        progress.remaining.map(|left| left + later.unwrap_or_default())
+        let after = self
+            .run
+            .plan
+            .phases
+            .get(self.phase + 1..)
+            .unwrap_or_default();
+        let later = after
+            .iter()
+            .map(time_bound)
+            .try_fold(Duration::ZERO, |sum, time| Some(sum + time?));
+        progress
+            .remaining
+            .map(|left| left + later.unwrap_or_default())
     }
 
     /// The status line, which tells of the jobs of all phases.
@@ -247,8 +295,16 @@ impl FioStatusReporter<'_> {
             .filter(|(_, stage)| matches!(stage, WorkerStage::LeadIn | WorkerStage::AtWork))
             .map(|(worker, _)| worker)
             .collect();
-        let jobs = self.invocation.scenario.phases.get(self.phase).map_or(&[][..], |phase| &phase.jobs);
-        let limited: Vec<&Job> = active.iter().filter_map(|worker| jobs.get(worker.job as usize)).collect();
+        let jobs = self
+            .invocation
+            .scenario
+            .phases
+            .get(self.phase)
+            .map_or(&[][..], |phase| &phase.jobs);
+        let limited: Vec<&Job> = active
+            .iter()
+            .filter_map(|worker| jobs.get(worker.job as usize))
+            .collect();
         let left = self.time_left(progress);
         let done = self.run.begun.elapsed().as_secs_f64();
         // The share of the whole run where times bound it, else of the phase.
@@ -256,7 +312,10 @@ impl FioStatusReporter<'_> {
         let share = whole.map(|left| 100.0 * done / (done + left.as_secs_f64()).max(1e-3));
         let status = Status {
             running: active.len() as u32,
-            open_files: active.iter().map(|worker| open_files(worker)).sum::<usize>() as u32,
+            open_files: active
+                .iter()
+                .map(|worker| open_files(worker))
+                .sum::<usize>() as u32,
             states,
             percent: share.or(progress.permille.map(|p| f64::from(p) / 10.0)),
             bytes_per_s: per_second(&progress.bytes, &self.shown.1, since),
@@ -270,7 +329,8 @@ impl FioStatusReporter<'_> {
 
     /// A note for each worker whose queue is capped, or for whom a command ran, once the phase is under way.
     fn note_depths(&mut self) {
-        let notes = output::DEPTH_NOTE.repeat(std::mem::take(&mut self.capped)) + &std::mem::take(&mut self.commands);
+        let notes = output::DEPTH_NOTE.repeat(std::mem::take(&mut self.capped))
+            + &std::mem::take(&mut self.commands);
         if self.normal {
             // The result itself will tell whether the output can be written.
             let _ = self.out.write_all(notes.as_bytes());
@@ -284,12 +344,29 @@ impl Observer for FioStatusReporter<'_> {
         self.total.iter_mut().for_each(TotalLog::phase_begins);
         (self.phase, self.shown) = (index, Default::default());
         self.layouts = layouts(phase);
-        let jobs = self.invocation.scenario.phases.get(index).map_or(&[][..], |phase| &phase.jobs);
-        let capped = |job: &Job| job.queue.iodepth > 1 && (!job.has_queue() || job.ioengine == IoEngine::Vsync);
-        let ran = |worker: &&WorkerPlan| self.has_command(worker.job, |commands| commands.before.is_some());
-        let ran = phase.workers.iter().filter(ran).map(|worker| output::command_ran(&worker.name, "prerun"));
+        let jobs = self
+            .invocation
+            .scenario
+            .phases
+            .get(index)
+            .map_or(&[][..], |phase| &phase.jobs);
+        let capped = |job: &Job| {
+            job.queue.iodepth > 1 && (!job.has_queue() || job.ioengine == IoEngine::Vsync)
+        };
+        let ran = |worker: &&WorkerPlan| {
+            self.has_command(worker.job, |commands| commands.before.is_some())
+        };
+        let ran = phase
+            .workers
+            .iter()
+            .filter(ran)
+            .map(|worker| output::command_ran(&worker.name, "prerun"));
         self.commands = ran.collect();
-        self.capped = phase.workers.iter().filter(|w| jobs.get(w.job as usize).is_some_and(capped)).count();
+        self.capped = phase
+            .workers
+            .iter()
+            .filter(|w| jobs.get(w.job as usize).is_some_and(capped))
+            .count();
     }
 
     fn wants_so_far(&mut self) -> bool {
@@ -307,8 +384,14 @@ impl Observer for FioStatusReporter<'_> {
 
     fn phase_ends(&mut self, record: &PhaseRecord) {
         self.note_depths();
-        let ran = |worker: &&WorkerRecord| self.has_command(worker.job, |commands| commands.after.is_some());
-        let ran = record.workers.iter().filter(ran).map(|worker| output::command_ran(&worker.name, "postrun"));
+        let ran = |worker: &&WorkerRecord| {
+            self.has_command(worker.job, |commands| commands.after.is_some())
+        };
+        let ran = record
+            .workers
+            .iter()
+            .filter(ran)
+            .map(|worker| output::command_ran(&worker.name, "postrun"));
         self.commands = ran.collect();
         self.note_depths();
         self.over.push(record.clone());
@@ -320,10 +403,16 @@ impl Observer for FioStatusReporter<'_> {
 
     fn laying_out(&mut self, layout: &LayoutProgress<'_>) -> Flow {
         let LayoutProgress { file, done } = *layout;
-        let due = if done == 0 { self.layouts.remove(&file.path) } else { None };
+        let due = if done == 0 {
+            self.layouts.remove(&file.path)
+        } else {
+            None
+        };
         if let (Some((job, files, bytes)), true) = (due, self.normal) {
             // The result itself will tell whether the output can be written.
-            let _ = self.out.write_all(output::laying_out(&job, files, bytes).as_bytes());
+            let _ = self
+                .out
+                .write_all(output::laying_out(&job, files, bytes).as_bytes());
         }
         Flow::Continue
     }
@@ -354,7 +443,11 @@ impl Observer for FioStatusReporter<'_> {
         }
         // A line that is written over must not show behind a shorter one.
         let line = format!("{line:<width$}", width = self.width);
-        self.width = if self.line_open { line.trim_end().len() } else { 0 };
+        self.width = if self.line_open {
+            line.trim_end().len()
+        } else {
+            0
+        };
         let end = if self.line_open { "\r" } else { "\n" };
         self.write_status(&format!("{line}{end}"));
         Flow::Continue

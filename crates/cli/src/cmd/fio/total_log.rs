@@ -27,14 +27,23 @@ impl TotalLog {
             return Ok(None);
         }
         let extras = || invocation.extras.iter().flatten();
-        let window = extras().map(|extras| extras.logs.bwavgtime_ms).filter(|ms| *ms > 0).min().unwrap_or(500);
-        let mixed = extras().next().is_some() && extras().all(|extras| extras.unified == UnifiedReporting::Mixed);
+        let window = extras()
+            .map(|extras| extras.logs.bwavgtime_ms)
+            .filter(|ms| *ms > 0)
+            .min()
+            .unwrap_or(500);
+        let mixed = extras().next().is_some()
+            && extras().all(|extras| extras.unified == UnifiedReporting::Mixed);
         let create = |op: Op| {
             let name = format!("agg-{}_bw.log", op.name());
             File::create(&name).map_err(|e| anyhow::anyhow!("cannot write the log {name}: {e}"))
         };
         Ok(Some(TotalLog {
-            files: PerOp { read: create(Op::Read)?, write: create(Op::Write)?, trim: create(Op::Trim)? },
+            files: PerOp {
+                read: create(Op::Read)?,
+                write: create(Op::Write)?,
+                trim: create(Op::Trim)?,
+            },
             window: Duration::from_millis(window),
             mixed,
             last: Duration::ZERO,
@@ -58,13 +67,30 @@ impl TotalLog {
             let moved = bytes[op].saturating_sub(self.bytes[op]);
             (moved as f64 / 1024.0 / time.as_secs_f64()) as u64
         };
-        let mut values = PerOp { read: kib_per_s(Op::Read), write: kib_per_s(Op::Write), trim: kib_per_s(Op::Trim) };
+        let mut values = PerOp {
+            read: kib_per_s(Op::Read),
+            write: kib_per_s(Op::Write),
+            trim: kib_per_s(Op::Trim),
+        };
         if self.mixed {
-            values = PerOp { read: values.read + values.write + values.trim, write: 0, trim: 0 };
+            values = PerOp {
+                read: values.read + values.write + values.trim,
+                write: 0,
+                trim: 0,
+            };
         }
         for op in Op::ALL {
             let (msec, value) = (at.as_millis() as u64, values[op]);
-            let entry = LogEntry { msec, value, largest: None, op, bs: 0, offset: 0, prio: 0, issued_ns: 0 };
+            let entry = LogEntry {
+                msec,
+                value,
+                largest: None,
+                op,
+                bs: 0,
+                offset: 0,
+                prio: 0,
+                issued_ns: 0,
+            };
             let line = log_text(&[entry], LogColumns::default());
             self.failed |= self.files[op].write_all(line.as_bytes()).is_err();
         }
@@ -74,7 +100,9 @@ impl TotalLog {
     /// Whether all of it could be written; says so where it could not.
     pub(super) fn end(&self) -> bool {
         if self.failed {
-            anstream::eprintln!("fio: cannot write all of agg-read_bw.log, agg-write_bw.log and agg-trim_bw.log");
+            anstream::eprintln!(
+                "fio: cannot write all of agg-read_bw.log, agg-write_bw.log and agg-trim_bw.log"
+            );
         }
         !self.failed
     }

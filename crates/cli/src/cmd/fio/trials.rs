@@ -40,7 +40,10 @@ pub(super) fn clock() -> Exit {
     };
     let mut text = format!("cs: reliable_tsc: yes\ncs: Testing {} CPUs\n", seen.len());
     for cpu in &seen {
-        text += &format!("cs: cpu{:>3}: {} clocks seen, first {}\n", cpu.cpu, cpu.reads, cpu.first);
+        text += &format!(
+            "cs: cpu{:>3}: {} clocks seen, first {}\n",
+            cpu.cpu, cpu.reads, cpu.first
+        );
     }
     let steps: u64 = seen.iter().map(|cpu| cpu.backwards).sum();
     match steps {
@@ -48,5 +51,9 @@ pub(super) fn clock() -> Exit {
         steps => text += &format!("cs: Failed: {steps} clocks are less than one seen before\n"),
     }
     let printed = crate::cmd::print(&text).is_ok();
-    if steps == 0 && printed { Exit::Ok } else { Exit::Failed }
+    if steps == 0 && printed {
+        Exit::Ok
+    } else {
+        Exit::Failed
+    }
 }

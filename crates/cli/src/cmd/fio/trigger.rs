@@ -16,7 +16,10 @@ pub(super) fn pull(trigger: &Trigger) {
     if let Some(file) = trigger.file.as_ref().filter(|file| file.exists())
         && let Err(error) = std::fs::remove_file(file)
     {
-        anstream::eprintln!("fio: cannot remove the trigger file {}: {error}", file.display());
+        anstream::eprintln!(
+            "fio: cannot remove the trigger file {}: {error}",
+            file.display()
+        );
     }
     let Some(command) = &trigger.command else {
         return;

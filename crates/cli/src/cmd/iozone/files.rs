@@ -14,9 +14,18 @@ pub(super) struct FileCleanup(BTreeSet<PathBuf>);
 impl FileCleanup {
     /// Adds the files that these tests make or write. A file that was there and is only read is left alone.
     pub(super) fn add(&mut self, scenario: &Scenario, facts: &Facts) {
-        let writes = scenario.phases.iter().flat_map(|phase| &phase.jobs).any(|job| job.access.destroys());
+        let writes = scenario
+            .phases
+            .iter()
+            .flat_map(|phase| &phase.jobs)
+            .any(|job| job.access.destroys());
         let ours = |kind| kind == TargetKind::Absent || kind == TargetKind::File && writes;
-        self.0.extend(facts.iter().filter(|(_, facts)| ours(facts.kind)).map(|(path, _)| path.clone()));
+        self.0.extend(
+            facts
+                .iter()
+                .filter(|(_, facts)| ours(facts.kind))
+                .map(|(path, _)| path.clone()),
+        );
     }
 }
 
@@ -42,6 +51,14 @@ pub(super) fn empty_one(path: &Path) -> anyhow::Result<()> {
     if !is_plain(path) {
         return Ok(());
     }
-    let file = std::fs::OpenOptions::new().write(true).truncate(true).open(path);
-    file.map(drop).with_context(|| format!("cannot empty {}; name another file with -f or -F", path.display()))
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .truncate(true)
+        .open(path);
+    file.map(drop).with_context(|| {
+        format!(
+            "cannot empty {}; name another file with -f or -F",
+            path.display()
+        )
+    })
 }

@@ -23,7 +23,8 @@ pub(super) struct RunKeeper {
 
 impl RunKeeper {
     pub(super) fn begin() -> RunKeeper {
-        let asked = std::env::var_os("HAKARU_STORE").is_some_and(|value| !value.is_empty() && value != "0");
+        let asked =
+            std::env::var_os("HAKARU_STORE").is_some_and(|value| !value.is_empty() && value != "0");
         RunKeeper {
             asked,
             started_unix_ms: hakaru_campaign::now_unix_ms(),
@@ -36,7 +37,13 @@ impl RunKeeper {
 
     /// Adds a row of the table, or a group of children.
     pub(super) fn add(&mut self, scenario: Scenario, report: EngineReport) {
-        let EngineReport { phases, caveats, outcome, laid_out: _, error: _ } = report;
+        let EngineReport {
+            phases,
+            caveats,
+            outcome,
+            laid_out: _,
+            error: _,
+        } = report;
         match &mut self.scenario {
             Some(whole) => whole.phases.extend(scenario.phases),
             None => self.scenario = Some(scenario),
@@ -52,7 +59,14 @@ impl RunKeeper {
 
     /// Stores it, if that is asked for and anything was measured.
     pub(super) fn store(self, request: &IozoneRequest) -> anyhow::Result<()> {
-        let RunKeeper { asked, started_unix_ms, scenario, phases, mut caveats, outcome } = self;
+        let RunKeeper {
+            asked,
+            started_unix_ms,
+            scenario,
+            phases,
+            mut caveats,
+            outcome,
+        } = self;
         let Some(scenario) = scenario.filter(|_| asked && !phases.is_empty()) else {
             return Ok(());
         };
@@ -68,7 +82,9 @@ impl RunKeeper {
             id: id.clone(),
             repeat: 0,
             started_unix_ms,
-            origin: Origin::Measured { version: env!("CARGO_PKG_VERSION").to_owned() },
+            origin: Origin::Measured {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+            },
             scenario,
             target,
             environment: hakaru_device::environment(&roots, ClockChoice::best().name()),
@@ -80,7 +96,9 @@ impl RunKeeper {
         };
         let db = std::env::var_os("HAKARU_DB").map(PathBuf::from);
         let mut store = place::open(db.as_deref())?;
-        store.append(&record).context("measured, but the record could not be stored")?;
+        store
+            .append(&record)
+            .context("measured, but the record could not be stored")?;
         let rows = counted(request.kinds.len(), "test");
         anstream::eprintln!("iozone: stored as {id} ({rows}); hakaru show {id} shows it");
         Ok(())

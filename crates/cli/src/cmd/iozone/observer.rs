@@ -45,7 +45,16 @@ impl<'a> IozoneObserver<'a> {
         };
         write(&text)?;
         let paths = scenario.paths();
-        Ok(IozoneObserver { request, cell, paths, results, row, test: 0, whole: true, failure: None })
+        Ok(IozoneObserver {
+            request,
+            cell,
+            paths,
+            results,
+            row,
+            test: 0,
+            whole: true,
+            failure: None,
+        })
     }
 
     /// Ends the row, if all of it was measured.
@@ -80,24 +89,40 @@ impl Observer for IozoneObserver<'_> {
         }
         pause(self.request.pause_s());
         // A test that makes its file finds that of the one before.
-        if self.request.kinds.get(index).is_some_and(|kind| kind.makes_file()) && self.request.empties_files() {
+        if self
+            .request
+            .kinds
+            .get(index)
+            .is_some_and(|kind| kind.makes_file())
+            && self.request.empties_files()
+        {
             // What cannot be emptied will be written over.
             self.paths.iter().for_each(|path| drop(empty_one(path)));
         }
     }
 
     fn progress(&mut self, _: &PhasePlan, _: &PhaseProgress) -> Flow {
-        if self.failure.is_some() { Flow::Stop } else { Flow::Continue }
+        if self.failure.is_some() {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
     }
 
     fn phase_ends(&mut self, record: &PhaseRecord) {
         let cut = |reason| matches!(reason, StopReason::Error | StopReason::Stopped);
         let kind = self.request.kinds.get(self.test).copied();
-        let Some(kind) = kind.filter(|_| !record.workers.iter().any(|worker| cut(worker.stop))) else {
+        let Some(kind) = kind.filter(|_| !record.workers.iter().any(|worker| cut(worker.stop)))
+        else {
             self.whole = false;
             return;
         };
-        let figures = TestFigures::of(record, self.cell.record_kb, self.request.unit, self.request.delay());
+        let figures = TestFigures::of(
+            record,
+            self.cell.record_kb,
+            self.request.unit,
+            self.request.delay(),
+        );
         let text = match &mut self.row {
             Some(row) => row.value(kind, figures.in_table(self.request.unit)),
             None => output::group_block(self.request, kind, self.cell, &figures),

@@ -7,10 +7,20 @@ use std::path::Path;
 
 /// Writes one sheet with all reports, one below the other: by the ending of the name as .xls, else as .xlsx.
 pub(super) fn write(path: &Path, reports: &[SpreadsheetReport]) -> anyhow::Result<()> {
-    let old = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("xls"));
-    let bytes = if old { biff(reports) } else { bytes_of(reports).context("cannot make the workbook")? };
-    std::fs::write(path, bytes)
-        .with_context(|| format!("cannot write the workbook to {}; name another file with -b", path.display()))
+    let old = path
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("xls"));
+    let bytes = if old {
+        biff(reports)
+    } else {
+        bytes_of(reports).context("cannot make the workbook")?
+    };
+    std::fs::write(path, bytes).with_context(|| {
+        format!(
+            "cannot write the workbook to {}; name another file with -b",
+            path.display()
+        )
+    })
 }
 
 fn bytes_of(reports: &[SpreadsheetReport]) -> Result<Vec<u8>, XlsxError> {
@@ -18,7 +28,12 @@ fn bytes_of(reports: &[SpreadsheetReport]) -> Result<Vec<u8>, XlsxError> {
     let sheet = book.add_worksheet();
     sheet.set_name("iozone")?;
     let mut row = 0;
-    for SpreadsheetReport { titles, heads, rows } in reports {
+    for SpreadsheetReport {
+        titles,
+        heads,
+        rows,
+    } in reports
+    {
         for title in titles {
             sheet.write_string(row, 0, title)?;
             row += 1;
@@ -55,17 +70,26 @@ fn biff(reports: &[SpreadsheetReport]) -> Vec<u8> {
     let mut sheet = Biff(Vec::new());
     sheet.record(0x0009, &[0x02, 0x00, 0x10, 0x00]);
     let mut row = 0;
-    for SpreadsheetReport { titles, heads, rows } in reports {
+    for SpreadsheetReport {
+        titles,
+        heads,
+        rows,
+    } in reports
+    {
         for title in titles {
             sheet.cell(row, 0, title);
             row += 1;
         }
-        (1..).zip(heads).for_each(|(column, head)| sheet.cell(row, column, head));
+        (1..)
+            .zip(heads)
+            .for_each(|(column, head)| sheet.cell(row, column, head));
         row += 1;
         for (name, values) in rows {
             sheet.cell(row, 0, name);
             for (column, value) in (1..).zip(values) {
-                value.iter().for_each(|value| sheet.number(row, column, *value));
+                value
+                    .iter()
+                    .for_each(|value| sheet.number(row, column, *value));
             }
             row += 1;
         }
@@ -86,7 +110,11 @@ impl Biff {
 
     /// Row, column, and three bytes of attributes that say nothing.
     fn place(row: u16, column: u16) -> Vec<u8> {
-        [row.to_le_bytes(), column.to_le_bytes()].concat().into_iter().chain([0; 3]).collect()
+        [row.to_le_bytes(), column.to_le_bytes()]
+            .concat()
+            .into_iter()
+            .chain([0; 3])
+            .collect()
     }
 
     /// A cell of text, or of a number where the text is one.
@@ -128,13 +156,25 @@ mod tests {
             rest = &content[usize::from(u16::from_le_bytes([*c, *d]))..];
         }
         assert_eq!(kinds, [0x09, 0x04, 0x03, 0x03, 0x03, 0x0A]);
-        assert!(bytes.windows(8).any(|bytes| bytes == 173_944f64.to_le_bytes()));
+        assert!(
+            bytes
+                .windows(8)
+                .any(|bytes| bytes == 173_944f64.to_le_bytes())
+        );
         let folder = tempfile::tempdir().unwrap();
-        for (name, magic) in
-            [("a.xls", &bytes[..4]), ("a.XLS", &bytes[..4]), ("a.xlsx", b"PK\x03\x04"), ("a", b"PK\x03\x04")]
-        {
+        for (name, magic) in [
+            ("a.xls", &bytes[..4]),
+            ("a.XLS", &bytes[..4]),
+            ("a.xlsx", b"PK\x03\x04"),
+            ("a", b"PK\x03\x04"),
+        ] {
             write(&folder.path().join(name), std::slice::from_ref(&report)).unwrap();
-            assert!(std::fs::read(folder.path().join(name)).unwrap().starts_with(magic), "{name}");
+            assert!(
+                std::fs::read(folder.path().join(name))
+                    .unwrap()
+                    .starts_with(magic),
+                "{name}"
+            );
         }
     }
 }

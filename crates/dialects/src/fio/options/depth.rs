@@ -6,126 +6,264 @@ use super::{FioOption, OptionValue, opt, put};
 use crate::fio::spec::JobSpec;
 use crate::fio::values::TimeUnit::{Micros, Seconds};
 
-const AMOUNT: OptionKind = OptionKind::PerOpInt { min: 0, max: u64::MAX };
+const AMOUNT: OptionKind = OptionKind::PerOpInt {
+    min: 0,
+    max: u64::MAX,
+};
 
 pub(super) const TABLE: &[FioOption] = &[
-    opt("ioengine", OptionKind::Text("libaio"), "How I/O is issued; --enghelp lists the engines")
-        .default("psync")
-        .works(|job, value| {
-            job.job.ioengine = engine::find(value.text().trim())?;
-            Ok(())
-        }),
-    opt("iodepth", int(1), "I/Os that each worker keeps in flight").default("1").works(put!(|job, value| job
-        .job
-        .queue
-        .iodepth =
-        value.u32())),
-    opt("iodepth_batch", int(0), "I/Os handed to the kernel at once; 0 means as many as iodepth")
-        .alias(&["iodepth_batch_submit"])
+    opt(
+        "ioengine",
+        OptionKind::Text("libaio"),
+        "How I/O is issued; --enghelp lists the engines",
+    )
+    .default("psync")
+    .works(|job, value| {
+        job.job.ioengine = engine::find(value.text().trim())?;
+        Ok(())
+    }),
+    opt("iodepth", int(1), "I/Os that each worker keeps in flight")
         .default("1")
-        .works(put!(|job, value| job.job.queue.batch_submit = value.u32())),
-    opt("iodepth_batch_complete_min", int(0), "Completions that are waited for at least")
-        .alias(&["iodepth_batch_complete"])
-        .default("1")
-        .works(put!(|job, value| job.job.queue.batch_complete_min = value.u32())),
+        .works(put!(|job, value| job.job.queue.iodepth = value.u32())),
+    opt(
+        "iodepth_batch",
+        int(0),
+        "I/Os handed to the kernel at once; 0 means as many as iodepth",
+    )
+    .alias(&["iodepth_batch_submit"])
+    .default("1")
+    .works(put!(|job, value| job.job.queue.batch_submit = value.u32())),
+    opt(
+        "iodepth_batch_complete_min",
+        int(0),
+        "Completions that are waited for at least",
+    )
+    .alias(&["iodepth_batch_complete"])
+    .default("1")
+    .works(put!(
+        |job, value| job.job.queue.batch_complete_min = value.u32()
+    )),
     opt(
         "iodepth_batch_complete_max",
         int(0),
         "Completions that are fetched at most; as many as the least if not given",
     )
     .works(put!(|job, value| job.complete_max = Some(value.u32()))),
-    opt("iodepth_low", int(0), "Once full, the queue is emptied down to this before more is issued")
-        .works(put!(|job, value| job.job.queue.low_mark = value.u32())),
-    opt("serialize_overlap", OptionKind::Bool, "Keeps I/Os to the same place from being in flight at once")
-        .default("0")
-        .works(put!(|job, value| job.job.rules.serialize_overlap = value.flag())),
+    opt(
+        "iodepth_low",
+        int(0),
+        "Once full, the queue is emptied down to this before more is issued",
+    )
+    .works(put!(|job, value| job.job.queue.low_mark = value.u32())),
+    opt(
+        "serialize_overlap",
+        OptionKind::Bool,
+        "Keeps I/Os to the same place from being in flight at once",
+    )
+    .default("0")
+    .works(put!(
+        |job, value| job.job.rules.serialize_overlap = value.flag()
+    )),
     opt(
         "io_submit_mode",
-        OptionKind::Choice(&[("inline", "by the worker"), ("offload", "by threads beside it")]),
+        OptionKind::Choice(&[
+            ("inline", "by the worker"),
+            ("offload", "by threads beside it"),
+        ]),
         "Who submits I/Os",
     )
     .default("inline")
-    .works(put!(|job, value| job.job.rules.offload = value.word() == "offload")),
-    opt("rate", AMOUNT, "Bytes per second at most: for all, or for reads, writes and trims")
-        .works(put!(|job, value| job.job.rate.bytes_per_s = value.ints().map(some))),
-    opt("rate_iops", AMOUNT, "I/Os per second at most: for all, or for reads, writes and trims")
-        .works(put!(|job, value| job.job.rate.iops = value.ints().map(some))),
-    opt("rate_min", AMOUNT, "Ends the job when it moves less than so many bytes per second")
-        .alias(&["ratemin"])
-        .works(put!(|job, value| job.job.rules.minimum_rate.bytes_per_s = value.ints().map(some))),
-    opt("rate_iops_min", AMOUNT, "Ends the job when it does less than so many I/Os per second")
-        .works(put!(|job, value| job.job.rules.minimum_rate.iops = value.ints().map(some))),
-    opt("rate_cycle", int(0), "Milliseconds that the least rate is averaged over")
-        .alias(&["ratecycle"])
-        .default("1000")
-        .with(
-            "rate_min",
-            put!(|job, value| {
-                job.job.rules.minimum_rate.cycle = hakaru_model::units::Nanos::from_millis(u64::from(value.u32()))
-            }),
-        ),
+    .works(put!(
+        |job, value| job.job.rules.offload = value.word() == "offload"
+    )),
+    opt(
+        "rate",
+        AMOUNT,
+        "Bytes per second at most: for all, or for reads, writes and trims",
+    )
+    .works(put!(
+        |job, value| job.job.rate.bytes_per_s = value.ints().map(some)
+    )),
+    opt(
+        "rate_iops",
+        AMOUNT,
+        "I/Os per second at most: for all, or for reads, writes and trims",
+    )
+    .works(put!(|job, value| job.job.rate.iops = value.ints().map(some))),
+    opt(
+        "rate_min",
+        AMOUNT,
+        "Ends the job when it moves less than so many bytes per second",
+    )
+    .alias(&["ratemin"])
+    .works(put!(
+        |job, value| job.job.rules.minimum_rate.bytes_per_s = value.ints().map(some)
+    )),
+    opt(
+        "rate_iops_min",
+        AMOUNT,
+        "Ends the job when it does less than so many I/Os per second",
+    )
+    .works(put!(
+        |job, value| job.job.rules.minimum_rate.iops = value.ints().map(some)
+    )),
+    opt(
+        "rate_cycle",
+        int(0),
+        "Milliseconds that the least rate is averaged over",
+    )
+    .alias(&["ratecycle"])
+    .default("1000")
+    .with(
+        "rate_min",
+        put!(|job, value| {
+            job.job.rules.minimum_rate.cycle =
+                hakaru_model::units::Nanos::from_millis(u64::from(value.u32()))
+        }),
+    ),
     opt(
         "rate_process",
-        OptionKind::Choice(&[("linear", "evenly spaced"), ("poisson", "as a Poisson process")]),
+        OptionKind::Choice(&[
+            ("linear", "evenly spaced"),
+            ("poisson", "as a Poisson process"),
+        ]),
         "How I/Os arrive that have a rate",
     )
     .default("linear")
-    .works(put!(|job, value| job.job.rate.poisson = value.word() == "poisson")),
-    opt("rate_ignore_thinktime", OptionKind::Bool, "Does not catch up after thinktime")
+    .works(put!(
+        |job, value| job.job.rate.poisson = value.word() == "poisson"
+    )),
+    opt(
+        "rate_ignore_thinktime",
+        OptionKind::Bool,
+        "Does not catch up after thinktime",
+    )
+    .default("0")
+    .works(put!(
+        |job, value| job.job.rate.ignore_thinktime = value.flag()
+    )),
+    opt("thinktime", OptionKind::Time(Micros), "Pause after an I/O")
         .default("0")
-        .works(put!(|job, value| job.job.rate.ignore_thinktime = value.flag())),
-    opt("thinktime", OptionKind::Time(Micros), "Pause after an I/O").default("0").works(put!(|job, value| job
-        .job
-        .rate
-        .thinktime =
-        value.time())),
-    opt("thinktime_blocks", int(0), "I/Os between pauses").default("1").works(put!(|job, value| job
-        .job
-        .rate
-        .thinktime_blocks =
-        value.u32())),
+        .works(put!(|job, value| job.job.rate.thinktime = value.time())),
+    opt("thinktime_blocks", int(0), "I/Os between pauses")
+        .default("1")
+        .works(put!(
+            |job, value| job.job.rate.thinktime_blocks = value.u32()
+        )),
     opt(
         "thinktime_blocks_type",
         OptionKind::Choice(&[("complete", "completed ones"), ("issue", "issued ones")]),
         "Which I/Os these are",
     )
     .default("complete")
-    .works(put!(|job, value| job.job.rate.thinktime_on_issue = value.word() == "issue")),
-    opt("thinktime_spin", OptionKind::Time(Micros), "Part of the pause that keeps the processor busy")
-        .default("0")
-        .works(put!(|job, value| job.job.rate.thinktime_spin = value.time())),
-    opt("thinktime_iotime", OptionKind::Time(Seconds), "Time between pauses")
-        .default("0")
-        .works(put!(|job, value| job.job.rate.thinktime_iotime = value.time())),
-    opt("max_latency", OptionKind::PerOpTime(Micros), "Ends the job at the first I/O that takes longer")
-        .works(put!(|job, value| job.job.rules.max_latency = value.times().map(|time| time.filter(|t| t.0 > 0)))),
-    opt("latency_target", OptionKind::Time(Micros), "Looks for the deepest queue that keeps to this latency")
-        .works(put!(|job, value| job.latency.target = Some(value.time()).filter(|time| time.0 > 0))),
-    opt("latency_window", OptionKind::Time(Micros), "Time each depth is tried for")
-        .with("latency_target", put!(|job, value| job.latency.window = value.time())),
+    .works(put!(
+        |job, value| job.job.rate.thinktime_on_issue = value.word() == "issue"
+    )),
+    opt(
+        "thinktime_spin",
+        OptionKind::Time(Micros),
+        "Part of the pause that keeps the processor busy",
+    )
+    .default("0")
+    .works(put!(|job, value| job.job.rate.thinktime_spin = value.time())),
+    opt(
+        "thinktime_iotime",
+        OptionKind::Time(Seconds),
+        "Time between pauses",
+    )
+    .default("0")
+    .works(put!(
+        |job, value| job.job.rate.thinktime_iotime = value.time()
+    )),
+    opt(
+        "max_latency",
+        OptionKind::PerOpTime(Micros),
+        "Ends the job at the first I/O that takes longer",
+    )
+    .works(put!(
+        |job, value| job.job.rules.max_latency = value.times().map(|time| time.filter(|t| t.0 > 0))
+    )),
+    opt(
+        "latency_target",
+        OptionKind::Time(Micros),
+        "Looks for the deepest queue that keeps to this latency",
+    )
+    .works(put!(
+        |job, value| job.latency.target = Some(value.time()).filter(|time| time.0 > 0)
+    )),
+    opt(
+        "latency_window",
+        OptionKind::Time(Micros),
+        "Time each depth is tried for",
+    )
+    .with(
+        "latency_target",
+        put!(|job, value| job.latency.window = value.time()),
+    ),
     opt(
         "latency_percentile",
-        OptionKind::Floats { min: 0.0, max: 100.0, most: 1 },
+        OptionKind::Floats {
+            min: 0.0,
+            max: 100.0,
+            most: 1,
+        },
         "Hundredths of the I/Os that keep to it",
     )
     .default("100")
-    .with("latency_target", put!(|job, value| job.latency.percentile = value.floats()[0])),
-    opt("latency_run", OptionKind::Bool, "Goes on with the depth found")
-        .default("0")
-        .with("latency_target", put!(|job, value| job.latency.keep_running = value.flag())),
-    opt("steadystate", CRITERIA, "Ends the job when its speed no longer changes").alias(&["ss"]).works(steady),
-    opt("steadystate_duration", OptionKind::Time(Seconds), "Window that speed is judged over; 0 judges nothing")
-        .alias(&["ss_dur"])
-        .default("0")
-        .with("steadystate", put!(|job, value| job.steady.duration = value.time())),
-    opt("steadystate_ramp_time", OptionKind::Time(Seconds), "Time before that window may begin")
-        .alias(&["ss_ramp"])
-        .default("0")
-        .with("steadystate", put!(|job, value| job.steady.ramp = value.time())),
-    opt("steadystate_check_interval", OptionKind::Time(Seconds), "Time between samples")
-        .alias(&["ss_interval"])
-        .default("1")
-        .with("steadystate", put!(|job, value| job.steady.interval = value.time())),
+    .with(
+        "latency_target",
+        put!(|job, value| job.latency.percentile = value.floats()[0]),
+    ),
+    opt(
+        "latency_run",
+        OptionKind::Bool,
+        "Goes on with the depth found",
+    )
+    .default("0")
+    .with(
+        "latency_target",
+        put!(|job, value| job.latency.keep_running = value.flag()),
+    ),
+    opt(
+        "steadystate",
+        CRITERIA,
+        "Ends the job when its speed no longer changes",
+    )
+    .alias(&["ss"])
+    .works(steady),
+    opt(
+        "steadystate_duration",
+        OptionKind::Time(Seconds),
+        "Window that speed is judged over; 0 judges nothing",
+    )
+    .alias(&["ss_dur"])
+    .default("0")
+    .with(
+        "steadystate",
+        put!(|job, value| job.steady.duration = value.time()),
+    ),
+    opt(
+        "steadystate_ramp_time",
+        OptionKind::Time(Seconds),
+        "Time before that window may begin",
+    )
+    .alias(&["ss_ramp"])
+    .default("0")
+    .with(
+        "steadystate",
+        put!(|job, value| job.steady.ramp = value.time()),
+    ),
+    opt(
+        "steadystate_check_interval",
+        OptionKind::Time(Seconds),
+        "Time between samples",
+    )
+    .alias(&["ss_interval"])
+    .default("1")
+    .with(
+        "steadystate",
+        put!(|job, value| job.steady.interval = value.time()),
+    ),
 ];
 
 const CRITERIA: OptionKind = OptionKind::Tagged(&[
@@ -143,10 +281,18 @@ fn some(rate: &Option<u64>) -> Option<u64> {
 fn steady(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     use hakaru_model::job::rules::SteadyLimit;
     use hakaru_model::units::{SizeSuffixes, parse_size};
-    let text = value.tag().ok_or("a limit is missing: write for example iops_slope:0.3%")?;
+    let text = value
+        .tag()
+        .ok_or("a limit is missing: write for example iops_slope:0.3%")?;
     let limit = match text.trim().strip_suffix('%') {
-        Some(percent) => SteadyLimit::Percent(crate::fio::lists::floats(percent, 0.0, 100.0, 1)?[0]),
-        None => SteadyLimit::Absolute(parse_size(text, SizeSuffixes::Fio1024).map_err(|e| e.to_string())?.0 as f64),
+        Some(percent) => {
+            SteadyLimit::Percent(crate::fio::lists::floats(percent, 0.0, 100.0, 1)?[0])
+        }
+        None => SteadyLimit::Absolute(
+            parse_size(text, SizeSuffixes::Fio1024)
+                .map_err(|e| e.to_string())?
+                .0 as f64,
+        ),
     };
     job.steady.criterion = Some((value.word(), limit));
     Ok(())

@@ -111,24 +111,36 @@ pub enum OptionValue {
 
 /// A whole number of 32 bits.
 pub(super) const fn int(min: i64) -> OptionKind {
-    OptionKind::Int { min, max: u32::MAX as i64 }
+    OptionKind::Int {
+        min,
+        max: u32::MAX as i64,
+    }
 }
 
 impl OptionKind {
     /// Whether the value may be left out.
     pub fn may_stand_alone(&self) -> bool {
-        matches!(self, OptionKind::Flag | OptionKind::Bool | OptionKind::OptionalText(_))
+        matches!(
+            self,
+            OptionKind::Flag | OptionKind::Bool | OptionKind::OptionalText(_)
+        )
     }
 
     /// Whether a value that contains `$ncpus` and the like is to be computed.
     pub(crate) fn is_numeric(&self) -> bool {
         use OptionKind::*;
-        matches!(self, Bool | Flag | Int { .. } | PerOpInt { .. } | Size { .. } | SizeOrPercent | SizeOrZones)
-            || matches!(self, Time(_) | TimeOrNever(_))
+        matches!(
+            self,
+            Bool | Flag | Int { .. } | PerOpInt { .. } | Size { .. } | SizeOrPercent | SizeOrZones
+        ) || matches!(self, Time(_) | TimeOrNever(_))
     }
 
     /// Reads a value.
-    pub(crate) fn read(&self, text: Option<&str>, reading: &ValueContext<'_>) -> Result<OptionValue, String> {
+    pub(crate) fn read(
+        &self,
+        text: Option<&str>,
+        reading: &ValueContext<'_>,
+    ) -> Result<OptionValue, String> {
         let Some(text) = text else {
             return match self {
                 OptionKind::OptionalText(_) => Ok(OptionValue::Text(None)),
@@ -140,27 +152,39 @@ impl OptionKind {
             return Err(format!("it is empty: {}", self.shape()));
         }
         Ok(match *self {
-            OptionKind::Flag | OptionKind::Bool => OptionValue::Flag(within(reading.signed(text)?, 0, 1)? == 1),
+            OptionKind::Flag | OptionKind::Bool => {
+                OptionValue::Flag(within(reading.signed(text)?, 0, 1)? == 1)
+            }
             OptionKind::Int { min, max: 100 } => {
                 OptionValue::Int(within(reading.signed(percentless(text))?, min, 100)?)
             }
-            OptionKind::Int { min, max } => OptionValue::Int(within(reading.signed(text)?, min, max)?),
-            OptionKind::PerOpInt { min, max } => {
-                OptionValue::PerOpInt(per_op(text, |part| within(reading.size(percentless(part))?, min, max))?)
+            OptionKind::Int { min, max } => {
+                OptionValue::Int(within(reading.signed(text)?, min, max)?)
             }
-            OptionKind::Size { min } => OptionValue::Size(within(reading.size(text)?, min, u64::MAX)?),
-            OptionKind::SizeOrPercent | OptionKind::SizeOrZones if text.trim_end().ends_with(['z', 'Z']) => {
+            OptionKind::PerOpInt { min, max } => OptionValue::PerOpInt(per_op(text, |part| {
+                within(reading.size(percentless(part))?, min, max)
+            })?),
+            OptionKind::Size { min } => {
+                OptionValue::Size(within(reading.size(text)?, min, u64::MAX)?)
+            }
+            OptionKind::SizeOrPercent | OptionKind::SizeOrZones
+                if text.trim_end().ends_with(['z', 'Z']) =>
+            {
                 OptionValue::Zones(reading.size(text.trim().trim_end_matches(['z', 'Z']))?)
             }
             OptionKind::SizeOrPercent => OptionValue::SizeSpec(size_or_percent(text, reading)?),
-            OptionKind::SizeOrZones => OptionValue::SizeSpec(SizeSpec::Bytes(Bytes(reading.size(text)?))),
+            OptionKind::SizeOrZones => {
+                OptionValue::SizeSpec(SizeSpec::Bytes(Bytes(reading.size(text)?)))
+            }
             OptionKind::Time(unit) => OptionValue::Time(reading.time(text, unit)?),
             OptionKind::TimeOrNever(_) if text.trim().starts_with('-') => {
                 reading.signed(text)?;
                 OptionValue::Time(NEVER)
             }
             OptionKind::TimeOrNever(unit) => OptionValue::Time(reading.time(text, unit)?),
-            OptionKind::PerOpTime(unit) => OptionValue::PerOpTime(per_op(text, |part| reading.time(part, unit))?),
+            OptionKind::PerOpTime(unit) => {
+                OptionValue::PerOpTime(per_op(text, |part| reading.time(part, unit))?)
+            }
             OptionKind::Choice(words) => OptionValue::Word(word(text.trim(), words)?, None),
             OptionKind::Tagged(words) => {
                 let (head, tail) = match text.trim().split_once(':') {
@@ -178,26 +202,36 @@ impl OptionKind {
             }
             OptionKind::SizeOrRange => {
                 let one = |text: &str| within(reading.size(text)?, 1, u64::MAX);
-                let (min, max) = range(text, one).or_else(|_| one(text).map(|size| (size, size)))?;
+                let (min, max) =
+                    range(text, one).or_else(|_| one(text).map(|size| (size, size)))?;
                 OptionValue::SizeRange(min, max)
             }
             OptionKind::TimeOrRange => {
                 let one = |text: &str| reading.time(text, TimeUnit::Seconds);
-                let (min, max) = range(text, one).or_else(|_| one(text).map(|time| (time, time)))?;
+                let (min, max) =
+                    range(text, one).or_else(|_| one(text).map(|time| (time, time)))?;
                 OptionValue::TimeRange(min, max)
             }
-            OptionKind::Splits => OptionValue::Splits(per_op(text, |part| split(part, &|size| reading.size(size)))?),
+            OptionKind::Splits => OptionValue::Splits(per_op(text, |part| {
+                split(part, &|size| reading.size(size))
+            })?),
             OptionKind::Ranges => {
                 let text = text.replace('/', ",");
-                OptionValue::Ranges(per_op(&text, |part| range(part, |size| within(reading.size(size)?, 1, u64::MAX)))?)
+                OptionValue::Ranges(per_op(&text, |part| {
+                    range(part, |size| within(reading.size(size)?, 1, u64::MAX))
+                })?)
             }
-            OptionKind::Floats { min, max, most } => OptionValue::Floats(floats(text, min, max, most)?),
+            OptionKind::Floats { min, max, most } => {
+                OptionValue::Floats(floats(text, min, max, most)?)
+            }
             OptionKind::Indices => OptionValue::Indices(indices(text)?),
             OptionKind::Paths => OptionValue::Paths(paths(text.trim())),
             OptionKind::Errors => OptionValue::Errors(errors(text)?),
             OptionKind::Pattern => OptionValue::Pattern(reading.pattern(text)?),
             // Job files have blanks around the `=`, and they belong to no name.
-            OptionKind::Text(_) | OptionKind::OptionalText(_) => OptionValue::Text(Some(text.trim().to_owned())),
+            OptionKind::Text(_) | OptionKind::OptionalText(_) => {
+                OptionValue::Text(Some(text.trim().to_owned()))
+            }
         })
     }
 
@@ -207,18 +241,27 @@ impl OptionKind {
             OptionKind::Flag => "nothing, 0 or 1".to_owned(),
             OptionKind::Bool => "0 or 1".to_owned(),
             OptionKind::Int { min, max } => format!("a whole number {}", bounds(min, max)),
-            OptionKind::PerOpInt { max: 100, .. } => "up to three percentages, for reads, writes and trims".to_owned(),
+            OptionKind::PerOpInt { max: 100, .. } => {
+                "up to three percentages, for reads, writes and trims".to_owned()
+            }
             OptionKind::PerOpInt { .. } => {
                 "up to three whole numbers such as 4k, for reads, writes and trims".to_owned()
             }
             OptionKind::Size { .. } => "a size such as 64m".to_owned(),
-            OptionKind::SizeOrPercent => "a size such as 64m, or a percentage such as 50%".to_owned(),
-            OptionKind::SizeOrZones => "a size such as 64m, or a number of zones such as 2z".to_owned(),
+            OptionKind::SizeOrPercent => {
+                "a size such as 64m, or a percentage such as 50%".to_owned()
+            }
+            OptionKind::SizeOrZones => {
+                "a size such as 64m, or a number of zones such as 2z".to_owned()
+            }
             OptionKind::Time(unit) | OptionKind::TimeOrNever(unit) => {
                 format!("a time such as 30s, in {} without a unit", unit_name(unit))
             }
             OptionKind::PerOpTime(unit) => {
-                format!("up to three times such as 5ms, in {} without a unit", unit_name(unit))
+                format!(
+                    "up to three times such as 5ms, in {} without a unit",
+                    unit_name(unit)
+                )
             }
             OptionKind::Choice(words) => format!("one of {}", list(words)),
             OptionKind::Tagged(words) => {
@@ -230,14 +273,20 @@ impl OptionKind {
             OptionKind::SizeOrRange => "a size such as 64m, or a range such as 4k-1m".to_owned(),
             OptionKind::TimeOrRange => "a time such as 30s, in seconds without a unit".to_owned(),
             OptionKind::Splits => "sizes with percentages such as 4k/10:64k/90".to_owned(),
-            OptionKind::Ranges => "up to three ranges such as 4k-16k, for reads, writes and trims".to_owned(),
+            OptionKind::Ranges => {
+                "up to three ranges such as 4k-16k, for reads, writes and trims".to_owned()
+            }
             OptionKind::Floats { min, max, most } => {
                 format!("up to {most} numbers from {min} to {max}, separated by colons")
             }
             OptionKind::Indices => "a list such as 0-3,5, or all".to_owned(),
             OptionKind::Paths => "paths separated by colons".to_owned(),
-            OptionKind::Errors => "errors such as EIO:ENOSPC, for reads, writes and verification".to_owned(),
-            OptionKind::Pattern => "0xdeadbeef, \"text\", 'file' or a number, or several of them".to_owned(),
+            OptionKind::Errors => {
+                "errors such as EIO:ENOSPC, for reads, writes and verification".to_owned()
+            }
+            OptionKind::Pattern => {
+                "0xdeadbeef, \"text\", 'file' or a number, or several of them".to_owned()
+            }
             OptionKind::Text(shape) => format!("text such as {shape}"),
             OptionKind::OptionalText(shape) => format!("nothing, or text such as {shape}"),
         }
@@ -263,16 +312,19 @@ impl OptionKind {
             OptionKind::Choice(words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
             OptionKind::SizeOrRange | OptionKind::TimeOrRange => of(&["4", "1-2"]),
             OptionKind::Splits => of(&["4k/10:64k/", "4k:8k,512"]),
-            OptionKind::Tagged(words) | OptionKind::Numbered(words) => {
-                words.iter().flat_map(|(w, _)| [(*w).to_owned(), format!("{w}:8"), format!("{w}:x")]).collect()
-            }
+            OptionKind::Tagged(words) | OptionKind::Numbered(words) => words
+                .iter()
+                .flat_map(|(w, _)| [(*w).to_owned(), format!("{w}:8"), format!("{w}:x")])
+                .collect(),
             OptionKind::Ranges => of(&["1k-2k", "1k:2k,4k-8k,"]),
             OptionKind::Floats { min, max, .. } => vec![format!("{min}:{max}")],
             OptionKind::Indices => of(&["0-3,5", "all"]),
             OptionKind::Paths => of(&["/tmp/a:/tmp/b"]),
             OptionKind::Errors => of(&["EIO:5,ENOSPC"]),
             OptionKind::Pattern => of(&["0xdeadbeef", "0xff%o"]),
-            OptionKind::Text(shape) | OptionKind::OptionalText(shape) => of(&[shape, "x", ":", "1/2:3/4,5"]),
+            OptionKind::Text(shape) | OptionKind::OptionalText(shape) => {
+                of(&[shape, "x", ":", "1/2:3/4,5"])
+            }
         }
     }
 }
@@ -289,11 +341,19 @@ fn unit_name(unit: TimeUnit) -> &'static str {
 }
 
 fn bounds(min: i64, max: i64) -> String {
-    if max >= i64::from(u32::MAX) { format!("of at least {min}") } else { format!("from {min} to {max}") }
+    if max >= i64::from(u32::MAX) {
+        format!("of at least {min}")
+    } else {
+        format!("from {min} to {max}")
+    }
 }
 
 fn list(words: Words) -> String {
-    words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")
+    words
+        .iter()
+        .map(|(word, _)| *word)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn within<T: PartialOrd + std::fmt::Display>(value: T, min: T, max: T) -> Result<T, String> {
@@ -314,12 +374,17 @@ fn size_or_percent(text: &str, reading: &ValueContext<'_>) -> Result<SizeSpec, S
     let text = text.trim();
     match text.strip_suffix('%') {
         None => Ok(SizeSpec::Bytes(Bytes(reading.size(text)?))),
-        Some(percent) => Ok(SizeSpec::Percent(within(reading.size(percent)?, 0, 100)? as u32)),
+        Some(percent) => Ok(SizeSpec::Percent(
+            within(reading.size(percent)?, 0, 100)? as u32
+        )),
     }
 }
 
 fn word(text: &str, words: Words) -> Result<&'static str, String> {
-    let found = words.iter().find(|(word, _)| *word == text).map(|(word, _)| *word);
+    let found = words
+        .iter()
+        .find(|(word, _)| *word == text)
+        .map(|(word, _)| *word);
     found.ok_or_else(|| {
         let near = super::nearest(text, words.iter().map(|(word, _)| *word));
         match near {
@@ -338,11 +403,19 @@ impl OptionValue {
     }
 
     pub(crate) fn flag(&self) -> bool {
-        if let OptionValue::Flag(flag) = self { *flag } else { self.mismatch() }
+        if let OptionValue::Flag(flag) = self {
+            *flag
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn int(&self) -> i64 {
-        if let OptionValue::Int(int) = self { *int } else { self.mismatch() }
+        if let OptionValue::Int(int) = self {
+            *int
+        } else {
+            self.mismatch()
+        }
     }
 
     /// For kinds whose bounds are those of 32 bits; others are capped.
@@ -358,11 +431,19 @@ impl OptionValue {
     }
 
     pub(crate) fn ints(&self) -> PerOp<Option<u64>> {
-        if let OptionValue::PerOpInt(ints) = self { *ints } else { self.mismatch() }
+        if let OptionValue::PerOpInt(ints) = self {
+            *ints
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn bytes(&self) -> Bytes {
-        if let OptionValue::Size(size) = self { Bytes(*size) } else { self.mismatch() }
+        if let OptionValue::Size(size) = self {
+            Bytes(*size)
+        } else {
+            self.mismatch()
+        }
     }
 
     /// Of a number of zones nothing: how many bytes they are is known when all options are.
@@ -376,66 +457,130 @@ impl OptionValue {
 
     /// A number of zones, where it is one.
     pub(crate) fn zones(&self) -> Option<u64> {
-        if let OptionValue::Zones(count) = self { Some(*count) } else { None }
+        if let OptionValue::Zones(count) = self {
+            Some(*count)
+        } else {
+            None
+        }
     }
 
     pub(crate) fn time(&self) -> Nanos {
-        if let OptionValue::Time(time) = self { *time } else { self.mismatch() }
+        if let OptionValue::Time(time) = self {
+            *time
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn times(&self) -> PerOp<Option<Nanos>> {
-        if let OptionValue::PerOpTime(times) = self { *times } else { self.mismatch() }
+        if let OptionValue::PerOpTime(times) = self {
+            *times
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn word(&self) -> &'static str {
-        if let OptionValue::Word(word, _) = self { word } else { self.mismatch() }
+        if let OptionValue::Word(word, _) = self {
+            word
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn tag(&self) -> Option<&str> {
-        if let OptionValue::Word(_, tag) = self { tag.as_deref() } else { self.mismatch() }
+        if let OptionValue::Word(_, tag) = self {
+            tag.as_deref()
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn numbered(&self) -> (&'static str, Option<i64>) {
-        if let OptionValue::Numbered(word, number) = self { (word, *number) } else { self.mismatch() }
+        if let OptionValue::Numbered(word, number) = self {
+            (word, *number)
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn size_range(&self) -> (u64, u64) {
-        if let OptionValue::SizeRange(min, max) = self { (*min, *max) } else { self.mismatch() }
+        if let OptionValue::SizeRange(min, max) = self {
+            (*min, *max)
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn time_range(&self) -> (Nanos, Nanos) {
-        if let OptionValue::TimeRange(min, max) = self { (*min, *max) } else { self.mismatch() }
+        if let OptionValue::TimeRange(min, max) = self {
+            (*min, *max)
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn splits(&self) -> PerOp<Option<Vec<(u64, u32)>>> {
-        if let OptionValue::Splits(splits) = self { splits.clone() } else { self.mismatch() }
+        if let OptionValue::Splits(splits) = self {
+            splits.clone()
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn ranges(&self) -> PerOp<Option<(u64, u64)>> {
-        if let OptionValue::Ranges(ranges) = self { *ranges } else { self.mismatch() }
+        if let OptionValue::Ranges(ranges) = self {
+            *ranges
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn floats(&self) -> &[f64] {
-        if let OptionValue::Floats(floats) = self { floats } else { self.mismatch() }
+        if let OptionValue::Floats(floats) = self {
+            floats
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn indices(&self) -> Vec<u32> {
-        if let OptionValue::Indices(indices) = self { indices.clone() } else { self.mismatch() }
+        if let OptionValue::Indices(indices) = self {
+            indices.clone()
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        if let OptionValue::Paths(paths) = self { paths.clone() } else { self.mismatch() }
+        if let OptionValue::Paths(paths) = self {
+            paths.clone()
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn errors(&self) -> [Vec<i32>; 3] {
-        if let OptionValue::Errors(errors) = self { errors.clone() } else { self.mismatch() }
+        if let OptionValue::Errors(errors) = self {
+            errors.clone()
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn pattern(&self) -> Vec<PatternPart> {
-        if let OptionValue::Pattern(parts) = self { parts.clone() } else { self.mismatch() }
+        if let OptionValue::Pattern(parts) = self {
+            parts.clone()
+        } else {
+            self.mismatch()
+        }
     }
 
     pub(crate) fn text(&self) -> &str {
-        if let OptionValue::Text(text) = self { text.as_deref().unwrap_or_default() } else { self.mismatch() }
+        if let OptionValue::Text(text) = self {
+            text.as_deref().unwrap_or_default()
+        } else {
+            self.mismatch()
+        }
     }
 }

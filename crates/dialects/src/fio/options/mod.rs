@@ -68,8 +68,21 @@ pub enum OptionState {
 
 /// Begins a row.
 const fn opt(name: &'static str, kind: OptionKind, help: &'static str) -> FioOption {
-    let state = OptionState::Refused { reason: "it is not known here", instead: "leave it out" };
-    FioOption { name, aliases: &[], kind, default: "", help, state, engines: &[], harmless: &[], set: None }
+    let state = OptionState::Refused {
+        reason: "it is not known here",
+        instead: "leave it out",
+    };
+    FioOption {
+        name,
+        aliases: &[],
+        kind,
+        default: "",
+        help,
+        state,
+        engines: &[],
+        harmless: &[],
+        set: None,
+    }
 }
 
 impl FioOption {
@@ -155,7 +168,10 @@ impl FioOption {
             value: typed.unwrap_or_default().to_owned(),
             reason,
         };
-        let missing = || FioErrorKind::MissingValue { option: self.name.to_owned(), hint: self.kind.shape() };
+        let missing = || FioErrorKind::MissingValue {
+            option: self.name.to_owned(),
+            hint: self.kind.shape(),
+        };
         let expanded = match typed {
             None => None,
             Some(text) => Some(reading.expand(text, self.kind.is_numeric()).map_err(bad)?),
@@ -177,14 +193,21 @@ impl FioOption {
     fn note(&self, typed: Option<&str>, spec: &mut JobSpec) -> Result<(), FioErrorKind> {
         let text = typed.or((self.kind == OptionKind::Bool).then_some("1"));
         if let Some(text) = text {
-            spec.job.options.push((self.name.to_owned(), text.to_owned()));
+            spec.job
+                .options
+                .push((self.name.to_owned(), text.to_owned()));
         }
         Ok(())
     }
 
     fn refuse(&self, reason: &str, instead: &str) -> FioErrorKind {
-        let (option, reason, instead) = (self.name.to_owned(), reason.to_owned(), instead.to_owned());
-        FioErrorKind::Refused { option, reason, instead }
+        let (option, reason, instead) =
+            (self.name.to_owned(), reason.to_owned(), instead.to_owned());
+        FioErrorKind::Refused {
+            option,
+            reason,
+            instead,
+        }
     }
 }
 
@@ -222,7 +245,8 @@ pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> O
 
 /// Letters to add, leave out, replace or swap to get from one word to the other (Damerau, with adjacent swaps only).
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
+    let (a, b): (Vec<char>, Vec<char>) =
+        (a.chars().take(64).collect(), b.chars().take(64).collect());
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
     for (i, row) in rows.iter_mut().enumerate() {
         row[0] = i;
@@ -244,7 +268,9 @@ fn distance(a: &str, b: &str) -> usize {
 /// A setter that cannot fail: `put!(|job, value| job.x = value.u32())`.
 macro_rules! put {
     (|$job:ident, $value:ident| $body:expr) => {
-        |$job: &mut $crate::fio::spec::JobSpec, $value: &$crate::fio::options::OptionValue| -> Result<(), String> {
+        |$job: &mut $crate::fio::spec::JobSpec,
+         $value: &$crate::fio::options::OptionValue|
+         -> Result<(), String> {
             $body;
             Ok(())
         }
@@ -270,12 +296,24 @@ mod tests {
     #[test]
     fn each_row_is_complete() {
         for opt in all() {
-            assert!(!opt.help.is_empty() && !opt.help.ends_with('.'), "{}", opt.name);
+            assert!(
+                !opt.help.is_empty() && !opt.help.ends_with('.'),
+                "{}",
+                opt.name
+            );
             if let OptionState::With(other) = opt.state {
-                assert!(find(other).is_some(), "{} goes with {other}, which is unknown", opt.name);
+                assert!(
+                    find(other).is_some(),
+                    "{} goes with {other}, which is unknown",
+                    opt.name
+                );
             }
             if let OptionState::Refused { reason, instead } = opt.state {
-                assert!(!reason.is_empty() && !instead.is_empty() && !instead.ends_with('.'), "{}", opt.name);
+                assert!(
+                    !reason.is_empty() && !instead.is_empty() && !instead.ends_with('.'),
+                    "{}",
+                    opt.name
+                );
             }
         }
     }
@@ -283,10 +321,18 @@ mod tests {
     /// A setter reads the value its kind makes: whoever mixes them up panics here.
     #[test]
     fn each_setter_takes_what_its_kind_reads() {
-        let reading = ValueContext { ctx: context(), kb_base: 1024 };
+        let reading = ValueContext {
+            ctx: context(),
+            kb_base: 1024,
+        };
         for opt in all() {
             let mut spec = JobSpec::default();
-            let samples: Vec<String> = opt.kind.samples().into_iter().chain(Some(opt.default.to_owned())).collect();
+            let samples: Vec<String> = opt
+                .kind
+                .samples()
+                .into_iter()
+                .chain(Some(opt.default.to_owned()))
+                .collect();
             for sample in samples.iter().filter(|s| !s.is_empty()) {
                 let _ = opt.apply(Some(sample), &mut spec, &reading);
             }
@@ -322,13 +368,19 @@ mod tests {
             while let OptionState::With(other) = state {
                 state = find(other).expect("each row is complete").state;
             }
-            assert!(!refuses(&state), "{name} has an effect only with an option that is refused: {state:?}");
+            assert!(
+                !refuses(&state),
+                "{name} has an effect only with an option that is refused: {state:?}"
+            );
         }
     }
 
     #[test]
     fn defaults_are_values() {
-        let reading = ValueContext { ctx: context(), kb_base: 1024 };
+        let reading = ValueContext {
+            ctx: context(),
+            kb_base: 1024,
+        };
         for opt in all().filter(|opt| !opt.default.is_empty()) {
             let read = opt.kind.read(Some(opt.default), &reading);
             assert!(read.is_ok(), "{}={}: {read:?}", opt.name, opt.default);

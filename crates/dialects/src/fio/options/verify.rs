@@ -135,7 +135,11 @@ fn skip(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     Ok(())
 }
 
-const MANY: OptionKind = OptionKind::Floats { min: 0.0, max: 1e9, most: 64 };
+const MANY: OptionKind = OptionKind::Floats {
+    min: 0.0,
+    max: 1e9,
+    most: 64,
+};
 const METHODS: OptionKind = OptionKind::Choice(&[
     ("0", "no"),
     ("crc32c", "a CRC-32C of each block"),
@@ -146,7 +150,10 @@ const METHODS: OptionKind = OptionKind::Choice(&[
     ("xxhash", "an xxHash of each block"),
     ("meta", "place and number of each block"),
     ("pattern", "the pattern of verify_pattern alone"),
-    ("pattern_hdr", "place and number of each block, and the pattern of verify_pattern"),
+    (
+        "pattern_hdr",
+        "place and number of each block, and the pattern of verify_pattern",
+    ),
     ("crc64", "a CRC-64 of each block"),
     ("crc16", "a CRC-16 of each block"),
     ("crc7", "a CRC-7 of each block"),
@@ -156,5 +163,8 @@ const METHODS: OptionKind = OptionKind::Choice(&[
     ("sha3-256", "a SHA3-256 of each block"),
     ("sha3-384", "a SHA3-384 of each block"),
     ("sha3-512", "a SHA3-512 of each block"),
-    ("null", "nothing: everything is read back and nothing compared"),
+    (
+        "null",
+        "nothing: everything is read back and nothing compared",
+    ),
 ]);

@@ -143,15 +143,29 @@ const DIRECTIONS: OptionKind = OptionKind::Numbered(&[
     ("trimwrite", "sequential pairs of a trim and a write"),
     ("randtrimwrite", "random pairs of a trim and a write"),
 ]);
-const SYNCS: OptionKind =
-    OptionKind::Choice(&[("none", "no"), ("0", "as none"), ("sync", "O_SYNC"), ("1", "as sync"), ("dsync", "O_DSYNC")]);
+const SYNCS: OptionKind = OptionKind::Choice(&[
+    ("none", "no"),
+    ("0", "as none"),
+    ("sync", "O_SYNC"),
+    ("1", "as sync"),
+    ("dsync", "O_DSYNC"),
+]);
 const DISTRIBUTIONS: OptionKind = OptionKind::Tagged(&[
     ("random", "evenly"),
     ("zipf", "by Zipf with the given theta"),
     ("pareto", "by Pareto with the given power"),
-    ("normal", "normally, wider by so many hundredths of the file"),
-    ("zoned", "shares of accesses to shares of the file, such as zoned:60/10:40/90"),
-    ("zoned_abs", "the same with sizes, such as zoned_abs:60/1g:40/4g"),
+    (
+        "normal",
+        "normally, wider by so many hundredths of the file",
+    ),
+    (
+        "zoned",
+        "shares of accesses to shares of the file, such as zoned:60/10:40/90",
+    ),
+    (
+        "zoned_abs",
+        "the same with sizes, such as zoned_abs:60/1g:40/4g",
+    ),
 ]);
 const UNIFIED: OptionKind = OptionKind::Choice(&[
     ("none", "each for itself"),
@@ -165,16 +179,28 @@ const UNIFIED: OptionKind = OptionKind::Choice(&[
 /// `wait_before,write:8`: what the call does, and after how many writes.
 fn range_sync(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     let text = value.text().trim();
-    let (words, every) = text.rsplit_once(':').ok_or("a number is missing: write for example write:8")?;
-    let every = every.trim().parse().map_err(|_| format!("`{every}` is not a number of writes"))?;
-    let mut sync = RangeSync { every, wait_before: false, write: false, wait_after: false };
+    let (words, every) = text
+        .rsplit_once(':')
+        .ok_or("a number is missing: write for example write:8")?;
+    let every = every
+        .trim()
+        .parse()
+        .map_err(|_| format!("`{every}` is not a number of writes"))?;
+    let mut sync = RangeSync {
+        every,
+        wait_before: false,
+        write: false,
+        wait_after: false,
+    };
     for word in words.split([',', ':']) {
         match word.trim() {
             "wait_before" => sync.wait_before = true,
             "write" => sync.write = true,
             "wait_after" => sync.wait_after = true,
             other => {
-                return Err(format!("`{other}` is none of wait_before, write and wait_after"));
+                return Err(format!(
+                    "`{other}` is none of wait_before, write and wait_after"
+                ));
             }
         }
     }
@@ -184,7 +210,11 @@ fn range_sync(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
 
 fn distribution(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     let (word, tag) = (value.word(), value.tag());
-    let rules = if job.extras.kb_base == 1000 { SizeSuffixes::Fio1000 } else { SizeSuffixes::Fio1024 };
+    let rules = if job.extras.kb_base == 1000 {
+        SizeSuffixes::Fio1000
+    } else {
+        SizeSuffixes::Fio1024
+    };
     // A second number is the place of the favourite block.
     let (number, centre) = match tag.and_then(|tag| tag.split_once(':')) {
         Some((number, centre)) => (Some(number), Some(centre)),
@@ -240,12 +270,17 @@ pub(super) fn skew(word: &str, number: Option<&str>) -> Result<Option<Distributi
 /// Parts of a list of zones, each with its two halves.
 fn parts(text: &str) -> Result<Vec<(&str, &str)>, String> {
     if text.contains(',') {
-        return Err("zones that differ by operation are refused, by fio too: give one list".to_owned());
+        return Err(
+            "zones that differ by operation are refused, by fio too: give one list".to_owned(),
+        );
     }
     let halves = |part| str::split_once(part, '/').ok_or("zones are written as 60/10:40/90");
     let parts = text.split(':').map(halves).collect::<Result<Vec<_>, _>>()?;
     if parts.len() > 256 {
-        return Err(format!("it has {} zones, and 256 are the most", parts.len()));
+        return Err(format!(
+            "it has {} zones, and 256 are the most",
+            parts.len()
+        ));
     }
     Ok(parts)
 }
@@ -265,7 +300,10 @@ fn zones(text: &str) -> Result<Vec<RelativeZone>, String> {
     }
     let accesses = fill(pairs.iter().map(|pair| pair.0).collect(), "accesses")?;
     let sizes = fill(pairs.iter().map(|pair| pair.1).collect(), "the file")?;
-    let zone = |(access_percent, size_percent)| RelativeZone { access_percent, size_percent };
+    let zone = |(access_percent, size_percent)| RelativeZone {
+        access_percent,
+        size_percent,
+    };
     Ok(accesses.into_iter().zip(sizes).map(zone).collect())
 }
 
@@ -279,8 +317,15 @@ fn stretches(text: &str, rules: SizeSuffixes) -> Result<Vec<AbsoluteZone>, Strin
     if sizes.iter().all(|size| *size == Bytes(0)) {
         return Err("its zones have no size".to_owned());
     }
-    let zone = |(access_percent, size)| AbsoluteZone { access_percent, size };
-    Ok(fill(accesses, "accesses")?.into_iter().zip(sizes).map(zone).collect())
+    let zone = |(access_percent, size)| AbsoluteZone {
+        access_percent,
+        size,
+    };
+    Ok(fill(accesses, "accesses")?
+        .into_iter()
+        .zip(sizes)
+        .map(zone)
+        .collect())
 }
 
 fn fill(percents: Vec<Option<f64>>, of: &str) -> Result<Vec<f64>, String> {
@@ -290,7 +335,10 @@ fn fill(percents: Vec<Option<f64>>, of: &str) -> Result<Vec<f64>, String> {
         return Err(format!("the hundredths of {of} add up to {given}, not 100"));
     }
     let share = (100.0 - given) / open.max(1) as f64;
-    Ok(percents.into_iter().map(|percent| percent.unwrap_or(share)).collect())
+    Ok(percents
+        .into_iter()
+        .map(|percent| percent.unwrap_or(share))
+        .collect())
 }
 
 #[cfg(test)]
@@ -299,19 +347,39 @@ mod tests {
 
     #[test]
     fn zones_add_up() {
-        let read =
-            |text: &str| zones(text).map(|zones| zones.iter().map(|z| (z.access_percent, z.size_percent)).collect());
-        assert_eq!(read("60/10:30/20:8/30:2/40"), Ok(vec![(60.0, 10.0), (30.0, 20.0), (8.0, 30.0), (2.0, 40.0)]));
-        assert_eq!(read("50/5:30/15:20/"), Ok(vec![(50.0, 5.0), (30.0, 15.0), (20.0, 80.0)]));
+        let read = |text: &str| {
+            zones(text).map(|zones| {
+                zones
+                    .iter()
+                    .map(|z| (z.access_percent, z.size_percent))
+                    .collect()
+            })
+        };
+        assert_eq!(
+            read("60/10:30/20:8/30:2/40"),
+            Ok(vec![(60.0, 10.0), (30.0, 20.0), (8.0, 30.0), (2.0, 40.0)])
+        );
+        assert_eq!(
+            read("50/5:30/15:20/"),
+            Ok(vec![(50.0, 5.0), (30.0, 15.0), (20.0, 80.0)])
+        );
         assert!(zones("60/10:30/20").unwrap_err().contains("add up to 90"));
         assert!(zones("60/10:50/90").unwrap_err().contains("add up to 110"));
         assert!(zones("").is_err() && zones("60").is_err());
-        assert!(zones("60/10:40/90,50/50:50/50").unwrap_err().contains("by operation"));
+        assert!(
+            zones("60/10:40/90,50/50:50/50")
+                .unwrap_err()
+                .contains("by operation")
+        );
         let read = |text: &str| stretches(text, SizeSuffixes::Fio1024);
-        let two = [(60.0, 1 << 20), (40.0, 4096)]
-            .map(|(access_percent, size)| AbsoluteZone { access_percent, size: Bytes(size) });
+        let two = [(60.0, 1 << 20), (40.0, 4096)].map(|(access_percent, size)| AbsoluteZone {
+            access_percent,
+            size: Bytes(size),
+        });
         assert_eq!(read("60/1m:40/4k"), Ok(two.to_vec()));
         assert!(read("60/1m:30/1m").unwrap_err().contains("add up to 90"));
-        assert!(read("60/1m:40/").is_err() && read("100/0").is_err() && read("60/10%:40/90%").is_err());
+        assert!(
+            read("60/1m:40/").is_err() && read("100/0").is_err() && read("60/10%:40/90%").is_err()
+        );
     }
 }

@@ -29,10 +29,19 @@ pub(super) struct LatencyShares {
 impl LatencyShares {
     pub(super) fn of(report: &ReportedJob<'_>) -> LatencyShares {
         // Of operations on names fio tells no shares.
-        let told = Op::ALL.iter().filter(|_| !report.job.ioengine.works_on_names());
-        let histograms: Vec<&Histogram> = told.filter_map(|&op| report.ops[op].clat.histogram.as_ref()).collect();
+        let told = Op::ALL
+            .iter()
+            .filter(|_| !report.job.ioengine.works_on_names());
+        let histograms: Vec<&Histogram> = told
+            .filter_map(|&op| report.ops[op].clat.histogram.as_ref())
+            .collect();
         let total: u64 = report.ops.iter().map(|(_, op)| op.ios).sum();
-        let under = |limit: u64| histograms.iter().map(|h| h.count_up_to(Nanos(limit - 1))).sum::<u64>();
+        let under = |limit: u64| {
+            histograms
+                .iter()
+                .map(|h| h.count_up_to(Nanos(limit - 1)))
+                .sum::<u64>()
+        };
         let all = histograms.iter().map(|h| h.count()).sum::<u64>();
         let mut seen = 0;
         let mut step = |upto: u64| {
@@ -87,11 +96,25 @@ mod tests {
         let mut record = WorkerRecord::default();
         record.ops.read.ios = latencies.len() as u64;
         record.ops.read.clat = Latency::with_histogram();
-        latencies.iter().for_each(|&ns| record.ops.read.clat.record(Nanos(ns)));
-        let (job, extras) = (Job::new("a", Target::Nothing, Access::only(Op::Read, true)), JobExtras::default());
-        let scenario = Scenario { name: String::new(), seed: 0, phases: Vec::new() };
+        latencies
+            .iter()
+            .for_each(|&ns| record.ops.read.clat.record(Nanos(ns)));
+        let (job, extras) = (
+            Job::new("a", Target::Nothing, Access::only(Op::Read, true)),
+            JobExtras::default(),
+        );
+        let scenario = Scenario {
+            name: String::new(),
+            seed: 0,
+            phases: Vec::new(),
+        };
         let mut view = RunView::of("fio-3.39", &scenario, &[], &[]);
-        view.workers = vec![WorkerView { job: &job, extras: &extras, record: &record, started_unix_ms: 0 }];
+        view.workers = vec![WorkerView {
+            job: &job,
+            extras: &extras,
+            record: &record,
+            started_unix_ms: 0,
+        }];
         LatencyShares::of(&reports(&view)[0])
     }
 
@@ -102,12 +125,23 @@ mod tests {
             let mut record = WorkerRecord::default();
             record.ops.read.ios = 1000;
             record.depth.level[4] = 984;
-            let (mut job, extras) =
-                (Job::new("a", Target::Nothing, Access::only(Op::Read, true)), JobExtras::default());
+            let (mut job, extras) = (
+                Job::new("a", Target::Nothing, Access::only(Op::Read, true)),
+                JobExtras::default(),
+            );
             job.timing.ramp_time = Nanos(ramp);
-            let scenario = Scenario { name: String::new(), seed: 0, phases: Vec::new() };
+            let scenario = Scenario {
+                name: String::new(),
+                seed: 0,
+                phases: Vec::new(),
+            };
             let mut view = RunView::of("fio-3.39", &scenario, &[], &[]);
-            view.workers = vec![WorkerView { job: &job, extras: &extras, record: &record, started_unix_ms: 0 }];
+            view.workers = vec![WorkerView {
+                job: &job,
+                extras: &extras,
+                record: &record,
+                started_unix_ms: 0,
+            }];
             let reports = reports(&view);
             depth_shares(&reports[0].depth.level, reports[0].depth_total())[4]
         };
@@ -118,14 +152,33 @@ mod tests {
     #[test]
     fn each_step_ends_before_its_name() {
         // Near a step that no bucket ends at, such as 1 ms, the bucket decides.
-        let shares = shares(&[0, 1, 2, 999, 1_000, 1_999, 2_000, 999_999, 1_010_000, 1_999_999_999, u64::MAX, 7]);
+        let shares = shares(&[
+            0,
+            1,
+            2,
+            999,
+            1_000,
+            1_999,
+            2_000,
+            999_999,
+            1_010_000,
+            1_999_999_999,
+            u64::MAX,
+            7,
+        ]);
         let twelfth = 100.0 / 12.0;
         assert_eq!(
             (shares.ns[0], shares.ns[1], shares.ns[2], shares.ns[9]),
             (2.0 * twelfth, twelfth, twelfth, twelfth)
         );
-        assert_eq!((shares.us[0], shares.us[1], shares.us[9]), (2.0 * twelfth, twelfth, twelfth));
-        assert_eq!((shares.ms[0], shares.ms[10], shares.ms[11]), (twelfth, twelfth, twelfth));
+        assert_eq!(
+            (shares.us[0], shares.us[1], shares.us[9]),
+            (2.0 * twelfth, twelfth, twelfth)
+        );
+        assert_eq!(
+            (shares.ms[0], shares.ms[10], shares.ms[11]),
+            (twelfth, twelfth, twelfth)
+        );
         assert!((shares.us_with_ns()[0] - 7.0 * twelfth).abs() < 1e-9);
     }
 
@@ -135,7 +188,14 @@ mod tests {
         latencies.push(3);
         let shares = shares(&latencies);
         assert_eq!(shares.ns[1], 0.01);
-        assert_eq!(depth_shares(&[1, 9_999, 0, 0, 0, 0, 0], 10_000), [0.1, 99.99, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        assert_eq!(depth_shares(&[3; 7], 0), [0.0; 7], "nothing of nothing is no share");
+        assert_eq!(
+            depth_shares(&[1, 9_999, 0, 0, 0, 0, 0], 10_000),
+            [0.1, 99.99, 0.0, 0.0, 0.0, 0.0, 0.0]
+        );
+        assert_eq!(
+            depth_shares(&[3; 7], 0),
+            [0.0; 7],
+            "nothing of nothing is no share"
+        );
     }
 }

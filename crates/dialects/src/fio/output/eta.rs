@@ -85,13 +85,21 @@ pub enum WorkerState {
 impl WorkerState {
     /// A worker of this access that runs.
     pub fn running(access: &Access) -> WorkerState {
-        let letter = match (access.does(Op::Read), access.does(Op::Write), access.does(Op::Trim)) {
+        let letter = match (
+            access.does(Op::Read),
+            access.does(Op::Write),
+            access.does(Op::Trim),
+        ) {
             (true, true, _) => 'M',
             (false, true, _) => 'W',
             (false, false, true) => 'D',
             _ => 'R',
         };
-        WorkerState::Running(if access.random { letter.to_ascii_lowercase() } else { letter })
+        WorkerState::Running(if access.random {
+            letter.to_ascii_lowercase()
+        } else {
+            letter
+        })
     }
 
     fn letter(self) -> char {
@@ -117,14 +125,27 @@ pub fn status_line(progress: &StatusLine) -> String {
 
 /// The status line of jobs that are held back.
 pub fn limited_status_line(progress: &StatusLine, limit: RateLimit) -> String {
-    let StatusLine { running, open_files, states, percent, bytes_per_s, iops, eta_s, kb_base, unit_base } = progress;
+    let StatusLine {
+        running,
+        open_files,
+        states,
+        percent,
+        bytes_per_s,
+        iops,
+        eta_s,
+        kb_base,
+        unit_base,
+    } = progress;
     let style = Style::of(&JobExtras {
         kb_base: *kb_base,
         unit_base: *unit_base,
         significant_figures: 4,
         ..JobExtras::default()
     });
-    let mut line = format!("Jobs: {running} (f={open_files}){}", limit_text(limit, style));
+    let mut line = format!(
+        "Jobs: {running} (f={open_files}){}",
+        limit_text(limit, style)
+    );
     let Some(eta_s) = eta_s else { return line };
     line += &format!(": [{}]", runs(states));
     line += &percent.map_or("[-.-%]".to_owned(), |percent| format!("[{percent:.1}%]"));
@@ -159,12 +180,21 @@ fn by_op(rates: &PerOp<u64>, show: impl Fn(u64) -> String, unit: &str) -> String
         .filter(|(_, rate)| **rate > 0)
         .map(|(op, rate)| format!("{}={}", &op.name()[..1], show(*rate)))
         .collect();
-    if shown.is_empty() { String::new() } else { format!("[{}{unit}]", shown.join(",")) }
+    if shown.is_empty() {
+        String::new()
+    } else {
+        format!("[{}{unit}]", shown.join(","))
+    }
 }
 
 /// `00m:07s`, with hours and days in front where there are any.
 fn eta_text(seconds: u64) -> String {
-    let (days, hours, minutes, seconds) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    let (days, hours, minutes, seconds) = (
+        seconds / 86_400,
+        seconds / 3600 % 24,
+        seconds / 60 % 60,
+        seconds % 60,
+    );
     let mut text = String::new();
     if days > 0 {
         text += &format!("{days:02}d:");
@@ -187,12 +217,21 @@ mod tests {
             open_files: 1,
             states: vec![WorkerState::running(&Access::only(Op::Write, false))],
             percent: Some(100.0),
-            bytes_per_s: PerOp { write: 616 << 10, ..PerOp::default() },
-            iops: PerOp { write: 154, ..PerOp::default() },
+            bytes_per_s: PerOp {
+                write: 616 << 10,
+                ..PerOp::default()
+            },
+            iops: PerOp {
+                write: 154,
+                ..PerOp::default()
+            },
             eta_s: Some(0),
             ..StatusLine::default()
         };
-        assert_eq!(status_line(&progress), "Jobs: 1 (f=1): [W(1)][100.0%][w=616KiB/s][w=154 IOPS][eta 00m:00s]");
+        assert_eq!(
+            status_line(&progress),
+            "Jobs: 1 (f=1): [W(1)][100.0%][w=616KiB/s][w=154 IOPS][eta 00m:00s]"
+        );
     }
 
     #[test]
@@ -201,8 +240,16 @@ mod tests {
             running: 3,
             open_files: 3,
             states: vec![Reaped, Reaped, Running('m'), Ramping, NotBegun],
-            bytes_per_s: PerOp { read: 21 << 20, write: 24 << 20, trim: 0 },
-            iops: PerOp { read: 7_753_000, write: 24, trim: 0 },
+            bytes_per_s: PerOp {
+                read: 21 << 20,
+                write: 24 << 20,
+                trim: 0,
+            },
+            iops: PerOp {
+                read: 7_753_000,
+                write: 24,
+                trim: 0,
+            },
             eta_s: Some(90_061),
             kb_base: 1000,
             unit_base: 1,
@@ -216,7 +263,13 @@ mod tests {
 
     #[test]
     fn before_anybody_can_tell() {
-        let progress = StatusLine { running: 2, ..StatusLine::default() };
-        assert_eq!(limited_status_line(&progress, RateLimit::Iops(0, 12_345)), "Jobs: 2 (f=0), 0-12345 IOPS");
+        let progress = StatusLine {
+            running: 2,
+            ..StatusLine::default()
+        };
+        assert_eq!(
+            limited_status_line(&progress, RateLimit::Iops(0, 12_345)),
+            "Jobs: 2 (f=0), 0-12345 IOPS"
+        );
     }
 }

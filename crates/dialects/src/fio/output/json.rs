@@ -3,7 +3,9 @@
 //! Strict readers tell `0` from `0.000000`, so that each number is written as the kind of number fio writes there.
 
 use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
-use super::merge::{GroupOp, MergedSpread, OpTotals, ReportGroup, ReportedJob, groups, reports, share_of_group};
+use super::merge::{
+    GroupOp, MergedSpread, OpTotals, ReportGroup, ReportedJob, groups, reports, share_of_group,
+};
 use super::normal::{busy_share, mean_over};
 use super::percentile::PercentileSelection;
 use super::search::{Steadiness, TargetNumbers};
@@ -28,17 +30,37 @@ pub fn json(view: &RunView<'_>, plus: bool) -> String {
     root.set("fio version", view.version)
         .set("timestamp", view.shown_unix_ms.div_euclid(1000))
         .set("timestamp_ms", view.shown_unix_ms)
-        .set("time", ctime(view.shown_unix_ms, view.utc_offset_s).as_str());
+        .set(
+            "time",
+            ctime(view.shown_unix_ms, view.utc_offset_s).as_str(),
+        );
     if !view.global_options.is_empty() {
         root.set("global options", options(view.global_options));
     }
     let jobs = reports.iter().filter_map(|report| {
         let group = groups.iter().find(|group| group.number == report.group)?;
-        Some(JsonJob { view, report, group, plus }.job().written(JOB_INDENT))
+        Some(
+            JsonJob {
+                view,
+                report,
+                group,
+                plus,
+            }
+            .job()
+            .written(JOB_INDENT),
+        )
     });
     root.set("jobs", JsonValue::List(jobs.collect()));
     if !view.disks.is_empty() {
-        root.set("disk_util", JsonValue::List(view.disks.iter().flat_map(|disk| disk_util(view, disk)).collect()));
+        root.set(
+            "disk_util",
+            JsonValue::List(
+                view.disks
+                    .iter()
+                    .flat_map(|disk| disk_util(view, disk))
+                    .collect(),
+            ),
+        );
     }
     if let Some(idleness) = &view.idleness {
         root.set("cpu_idleness", cpu_idleness(idleness));
@@ -67,7 +89,8 @@ impl JsonJob<'_> {
     fn job(&self) -> JsonValue {
         let report = self.report;
         let mut job = JsonObject::default();
-        job.set("jobname", report.job.name.as_str()).set("groupid", report.group);
+        job.set("jobname", report.job.name.as_str())
+            .set("groupid", report.group);
         if self.view.shows_sectors() {
             job.set("job_start", report.started_unix_ms);
         }
@@ -86,12 +109,18 @@ impl JsonJob<'_> {
         let unified = self.report.extras.unified;
         if unified != UnifiedReporting::Mixed {
             for op in Op::ALL {
-                job.set(op.name(), self.operation(&self.report.ops[op], &self.group.ops[op]));
+                job.set(
+                    op.name(),
+                    self.operation(&self.report.ops[op], &self.group.ops[op]),
+                );
             }
             job.set("sync", self.sync());
         }
         if unified != UnifiedReporting::None {
-            job.set("mixed", self.operation(&self.report.mixed(), &self.group.mixed));
+            job.set(
+                "mixed",
+                self.operation(&self.report.mixed(), &self.group.mixed),
+            );
         }
     }
 
@@ -117,7 +146,9 @@ impl JsonJob<'_> {
 
     fn sync(&self) -> JsonObject {
         let mut object = JsonObject::default();
-        object.set("total_ios", self.report.syncs).set("lat_ns", self.latency(&self.report.sync, true));
+        object
+            .set("total_ios", self.report.syncs)
+            .set("lat_ns", self.latency(&self.report.sync, true));
         object
     }
 
@@ -131,7 +162,10 @@ impl JsonJob<'_> {
             .set("mean", stat.mean().unwrap_or(0.0))
             .set("stddev", stat.deviation().unwrap_or(0.0))
             .set("N", stat.count);
-        let histogram = latency.histogram.as_ref().filter(|h| percentiles && h.count() > 0);
+        let histogram = latency
+            .histogram
+            .as_ref()
+            .filter(|h| percentiles && h.count() > 0);
         if let Some(histogram) = histogram {
             object.set("percentile", self.percentiles(histogram));
             if self.plus {
@@ -152,7 +186,12 @@ impl JsonJob<'_> {
 
     /// Processor, depths, latencies by size, errors and the latency target.
     fn host(&self, job: &mut JsonObject) {
-        let ReportedJob { cpu, depth, job_runtime, .. } = self.report;
+        let ReportedJob {
+            cpu,
+            depth,
+            job_runtime,
+            ..
+        } = self.report;
         let shares = LatencyShares::of(self.report);
         let mut steps: Vec<String> = STEPS.iter().map(u64::to_string).collect();
         job.set("job_runtime", job_runtime.as_millis())
@@ -161,9 +200,24 @@ impl JsonJob<'_> {
             .set("ctx", cpu.ctx)
             .set("majf", cpu.majf)
             .set("minf", cpu.minf)
-            .set("iodepth_level", shares_by_name(&DEPTHS, &depth_shares(&depth.level, self.report.depth_total())))
-            .set("iodepth_submit", shares_by_name(&BATCHES, &depth_shares(&depth.submit, depth.submit_calls)))
-            .set("iodepth_complete", shares_by_name(&BATCHES, &depth_shares(&depth.complete, depth.complete_calls)))
+            .set(
+                "iodepth_level",
+                shares_by_name(
+                    &DEPTHS,
+                    &depth_shares(&depth.level, self.report.depth_total()),
+                ),
+            )
+            .set(
+                "iodepth_submit",
+                shares_by_name(&BATCHES, &depth_shares(&depth.submit, depth.submit_calls)),
+            )
+            .set(
+                "iodepth_complete",
+                shares_by_name(
+                    &BATCHES,
+                    &depth_shares(&depth.complete, depth.complete_calls),
+                ),
+            )
             .set("latency_ns", shares_by_name(&steps, &shares.ns))
             .set("latency_us", shares_by_name(&steps, &shares.us));
         steps.extend(["2000".to_owned(), ">=2000".to_owned()]);
@@ -174,7 +228,8 @@ impl JsonJob<'_> {
         }
         if self.report.continues_on_errors() {
             let first = self.report.first_error.map_or(0, |error| error.errno);
-            job.set("total_err", self.report.errors).set("first_error", first);
+            job.set("total_err", self.report.errors)
+                .set("first_error", first);
         }
         let target = TargetNumbers::of(self.report);
         job.set("latency_depth", target.depth)
@@ -192,7 +247,9 @@ impl JsonJob<'_> {
 
 fn steadystate(steady: &Steadiness<'_>) -> JsonObject {
     let record = steady.record;
-    let list = |values: &[u64]| JsonValue::List(steady.window(values).into_iter().map(Into::into).collect());
+    let list = |values: &[u64]| {
+        JsonValue::List(steady.window(values).into_iter().map(Into::into).collect())
+    };
     let mut data = JsonObject::default();
     data.set("bw_mean", steady.mean(&record.bytes_per_s))
         .set("iops_mean", steady.mean(&record.iops))
@@ -201,10 +258,16 @@ fn steadystate(steady: &Steadiness<'_>) -> JsonObject {
     let unit = if steady.percent { "%" } else { "" };
     let mut object = JsonObject::default();
     object
-        .set("ss", format!("{}:{:.6}{unit}", steady.word(), steady.limit).as_str())
+        .set(
+            "ss",
+            format!("{}:{:.6}{unit}", steady.word(), steady.limit).as_str(),
+        )
         .set("duration", steady.rule.window.0.div_ceil(Nanos::SECOND.0))
         .set("attained", u64::from(record.attained))
-        .set("criterion", format!("{:.6}{unit}", record.criterion).as_str())
+        .set(
+            "criterion",
+            format!("{:.6}{unit}", record.criterion).as_str(),
+        )
         .set("max_deviation", record.max_deviation)
         .set("slope", record.slope)
         .set("data", data);
@@ -216,7 +279,14 @@ fn samples(object: &mut JsonObject, bw: &MergedSpread, iops: &MergedSpread, grou
     object
         .set("bw_min", bw.min)
         .set("bw_max", bw.max)
-        .set("bw_agg", if bw.count > 0 { share_of_group(bw, group) } else { 0.0 })
+        .set(
+            "bw_agg",
+            if bw.count > 0 {
+                share_of_group(bw, group)
+            } else {
+                0.0
+            },
+        )
         .set("bw_mean", bw.mean)
         .set("bw_dev", bw.deviation())
         .set("bw_samples", bw.count)
@@ -229,7 +299,12 @@ fn samples(object: &mut JsonObject, bw: &MergedSpread, iops: &MergedSpread, grou
 
 fn bins(histogram: &Histogram) -> JsonObject {
     let mut object = JsonObject::default();
-    for (index, &count) in histogram.fold().iter().enumerate().filter(|(_, count)| **count > 0) {
+    for (index, &count) in histogram
+        .fold()
+        .iter()
+        .enumerate()
+        .filter(|(_, count)| **count > 0)
+    {
         object.set(&folded_middle(index).to_string(), count);
     }
     object
@@ -249,7 +324,9 @@ fn cpu_idleness(idleness: &CpuIdleness) -> JsonObject {
     for &(number, percent) in &idleness.per_cpu {
         object.set(&format!("cpu-{number}"), percent);
     }
-    object.set("unit_mean", idleness.unit_mean_us).set("unit_stddev", idleness.unit_deviation_us);
+    object
+        .set("unit_mean", idleness.unit_mean_us)
+        .set("unit_stddev", idleness.unit_deviation_us);
     object
 }
 
@@ -267,17 +344,28 @@ fn disk_util(view: &RunView<'_>, disk: &DiskView) -> Vec<JsonValue> {
             .set("aggr_read_ticks", mean(|d| d.read_ticks.as_millis()))
             .set("aggr_write_ticks", mean(|d| d.write_ticks.as_millis()))
             .set("aggr_in_queue", mean(|d| d.queued.as_millis()))
-            .set("aggr_util", members.iter().map(busy_share).fold(0.0, f64::max));
+            .set(
+                "aggr_util",
+                members.iter().map(busy_share).fold(0.0, f64::max),
+            );
     }
-    let members = disk.members.iter().map(|member| one_disk(view, member).into());
+    let members = disk
+        .members
+        .iter()
+        .map(|member| one_disk(view, member).into());
     std::iter::once(device.into()).chain(members).collect()
 }
 
 fn one_disk(view: &RunView<'_>, stats: &DiskStats) -> JsonObject {
     let mut object = JsonObject::default();
-    object.set("name", stats.name.as_str()).set("read_ios", stats.read_ios).set("write_ios", stats.write_ios);
+    object
+        .set("name", stats.name.as_str())
+        .set("read_ios", stats.read_ios)
+        .set("write_ios", stats.write_ios);
     if view.shows_sectors() {
-        object.set("read_sectors", stats.read_sectors).set("write_sectors", stats.write_sectors);
+        object
+            .set("read_sectors", stats.read_sectors)
+            .set("write_sectors", stats.write_sectors);
     }
     object
         .set("read_merges", stats.read_merges)

@@ -80,7 +80,17 @@ pub struct LogColumns {
 /// The lines of a log: `msec, value[, largest], direction, block size[, offset], priority[, issue time]`.
 pub fn log_text(entries: &[LogEntry], columns: LogColumns) -> String {
     let mut text = String::new();
-    for LogEntry { msec, value, largest, op, bs, offset, prio, issued_ns } in entries {
+    for LogEntry {
+        msec,
+        value,
+        largest,
+        op,
+        bs,
+        offset,
+        prio,
+        issued_ns,
+    } in entries
+    {
         let _ = write!(text, "{msec}, {value}");
         if let Some(largest) = largest {
             let _ = write!(text, ", {largest}");
@@ -144,21 +154,43 @@ mod tests {
                 issued_ns: 0,
             },
         ];
-        assert_eq!(log_text(&entries, LogColumns::default()), "0, 18965, 0, 4096, 0\n20, 140, 1, 0, 1\n");
-        let all = LogColumns { offset: true, prio: true, issued: true };
-        assert_eq!(log_text(&entries, all), "0, 18965, 0, 4096, 8192, 0x0000, 77\n20, 140, 1, 0, 0, 0x2004, 0\n");
-        let both = [LogEntry { largest: Some(200), ..entries[1] }];
-        assert_eq!(log_text(&both, LogColumns::default()), "20, 140, 200, 1, 0, 1\n");
+        assert_eq!(
+            log_text(&entries, LogColumns::default()),
+            "0, 18965, 0, 4096, 0\n20, 140, 1, 0, 1\n"
+        );
+        let all = LogColumns {
+            offset: true,
+            prio: true,
+            issued: true,
+        };
+        assert_eq!(
+            log_text(&entries, all),
+            "0, 18965, 0, 4096, 8192, 0x0000, 77\n20, 140, 1, 0, 0, 0x2004, 0\n"
+        );
+        let both = [LogEntry {
+            largest: Some(200),
+            ..entries[1]
+        }];
+        assert_eq!(
+            log_text(&both, LogColumns::default()),
+            "20, 140, 200, 1, 0, 1\n"
+        );
     }
 
     #[test]
     fn names_number_jobs_from_one() {
         assert_eq!(LogKind::Bw.file_name("x", Some(1)), "x_bw.1.log");
-        assert_eq!(LogKind::ClatHist.file_name("dir/y", None), "dir/y_clat_hist.log");
+        assert_eq!(
+            LogKind::ClatHist.file_name("dir/y", None),
+            "dir/y_clat_hist.log"
+        );
     }
 
     #[test]
     fn a_histogram_line_has_a_column_a_bin() {
-        assert_eq!(histogram_line(520, Op::Write, 4096, &[0, 17, 1]), "520, 1, 4096, 0, 17, 1\n");
+        assert_eq!(
+            histogram_line(520, Op::Write, 4096, &[0, 17, 1]),
+            "520, 1, 4096, 0, 17, 1\n"
+        );
     }
 }

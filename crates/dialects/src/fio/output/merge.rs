@@ -5,7 +5,8 @@ use crate::fio::{JobExtras, UnifiedReporting};
 use hakaru_model::job::rules::IgnoredErrors;
 use hakaru_model::job::{ErrorPolicy, IoEngine, Job, Op, PerOp};
 use hakaru_model::record::{
-    CpuUsage, DepthRecord, IoError, Latency, OpRecord, Samples, SteadyRecord, StopReason, WorkerRecord,
+    CpuUsage, DepthRecord, IoError, Latency, OpRecord, Samples, SteadyRecord, StopReason,
+    WorkerRecord,
 };
 use hakaru_model::units::Nanos;
 
@@ -90,7 +91,10 @@ pub(super) struct MergedSpread {
 
 impl MergedSpread {
     fn of(samples: &Samples, unit: u64) -> MergedSpread {
-        let (mean, deviation) = (samples.mean().unwrap_or(0.0), samples.deviation().unwrap_or(0.0));
+        let (mean, deviation) = (
+            samples.mean().unwrap_or(0.0),
+            samples.deviation().unwrap_or(0.0),
+        );
         let scale = unit as f64;
         MergedSpread {
             count: samples.count,
@@ -111,7 +115,11 @@ impl MergedSpread {
 
     /// Deviation of the samples from the mean of their member.
     pub(super) fn deviation(&self) -> f64 {
-        if self.count < 2 { 0.0 } else { (self.scatter / (self.count - 1) as f64).sqrt() }
+        if self.count < 2 {
+            0.0
+        } else {
+            (self.scatter / (self.count - 1) as f64).sqrt()
+        }
     }
 }
 
@@ -123,7 +131,11 @@ impl OpTotals {
             bytes: op.bytes,
             short: op.short,
             zone_resets: op.zone_resets,
-            runtime_ms: if op.bytes > 0 { op.runtime.unwrap_or(runtime).0.div_ceil(1_000_000) } else { 0 },
+            runtime_ms: if op.bytes > 0 {
+                op.runtime.unwrap_or(runtime).0.div_ceil(1_000_000)
+            } else {
+                0
+            },
             slat: op.slat.clone(),
             clat: op.clat.clone(),
             lat: op.lat.clone(),
@@ -152,7 +164,11 @@ impl OpTotals {
 
     /// I/Os per second.
     pub(super) fn iops_exact(&self) -> f64 {
-        if self.runtime_ms == 0 { 0.0 } else { self.ios as f64 * 1000.0 / self.runtime_ms as f64 }
+        if self.runtime_ms == 0 {
+            0.0
+        } else {
+            self.ios as f64 * 1000.0 / self.runtime_ms as f64
+        }
     }
 
     /// I/Os per second, rounded down.
@@ -162,14 +178,34 @@ impl OpTotals {
 }
 
 fn per_second(amount: u64, ms: u64) -> u64 {
-    if ms == 0 { 0 } else { u64::try_from(u128::from(amount) * 1000 / u128::from(ms)).unwrap_or(u64::MAX) }
+    if ms == 0 {
+        0
+    } else {
+        u64::try_from(u128::from(amount) * 1000 / u128::from(ms)).unwrap_or(u64::MAX)
+    }
 }
 
 impl<'a> ReportedJob<'a> {
     fn of(worker: &WorkerView<'a>) -> ReportedJob<'a> {
-        let WorkerView { job, extras, record, started_unix_ms } = *worker;
-        let WorkerRecord { runtime, job_runtime, ops, sync, depth, cpu, errors, stop, steady, latency_depth, .. } =
-            record;
+        let WorkerView {
+            job,
+            extras,
+            record,
+            started_unix_ms,
+        } = *worker;
+        let WorkerRecord {
+            runtime,
+            job_runtime,
+            ops,
+            sync,
+            depth,
+            cpu,
+            errors,
+            stop,
+            steady,
+            latency_depth,
+            ..
+        } = record;
         let first_error = errors.first.first();
         let mut report = ReportedJob {
             job,
@@ -184,7 +220,10 @@ impl<'a> ReportedJob<'a> {
             ops: ops.map(|op| OpTotals::of(op, *runtime)),
             sync: sync.clone(),
             syncs: sync.stat.count,
-            depth: DepthRecord { iodepth: depth.iodepth.max(job.queue.iodepth), ..depth.clone() },
+            depth: DepthRecord {
+                iodepth: depth.iodepth.max(job.queue.iodepth),
+                ..depth.clone()
+            },
             cpu: *cpu,
             job_runtime: *job_runtime,
             steady: steady.as_ref(),
@@ -196,11 +235,24 @@ impl<'a> ReportedJob<'a> {
 
     /// Takes away what fio does not count of single engines, though it is known here: found by observation.
     fn leave_out_what_fio_does(&mut self) {
-        let Job { ioengine, ref queue, ref engine, ref rules, .. } = *self.job;
+        let Job {
+            ioengine,
+            ref queue,
+            ref engine,
+            ref rules,
+            ..
+        } = *self.job;
         if rules.offload {
             // Each thread that submits has one I/O at a time.
             let ios: u64 = self.depth.level.iter().sum();
-            let DepthRecord { level, submit, complete, submit_calls, complete_calls, .. } = &mut self.depth;
+            let DepthRecord {
+                level,
+                submit,
+                complete,
+                submit_calls,
+                complete_calls,
+                ..
+            } = &mut self.depth;
             *level = [ios, 0, 0, 0, 0, 0, 0];
             (*submit, *complete) = ([0, ios, 0, 0, 0, 0, 0], [0, ios, 0, 0, 0, 0, 0]);
             (*submit_calls, *complete_calls) = (ios, ios);
@@ -213,7 +265,9 @@ impl<'a> ReportedJob<'a> {
             (self.depth.complete, self.depth.complete_calls) = Default::default();
         }
         let durability = &self.job.durability;
-        if durability.range_sync.is_some() && (durability.fsync_every, durability.fdatasync_every) == (0, 0) {
+        if durability.range_sync.is_some()
+            && (durability.fsync_every, durability.fdatasync_every) == (0, 0)
+        {
             // Ranges that are handed over are timed, not counted.
             self.syncs = 0;
         }
@@ -259,7 +313,11 @@ impl<'a> ReportedJob<'a> {
 
     /// Processor time as hundredths of the time of all members.
     pub(super) fn cpu_share(&self, time: Nanos) -> f64 {
-        if self.job_runtime.0 == 0 { 0.0 } else { time.0 as f64 * 100.0 / self.job_runtime.0 as f64 }
+        if self.job_runtime.0 == 0 {
+            0.0
+        } else {
+            time.0 as f64 * 100.0 / self.job_runtime.0 as f64
+        }
     }
 
     /// Whether it did anything at all.
@@ -269,7 +327,10 @@ impl<'a> ReportedJob<'a> {
 
     /// Whether errors of devices are gone over.
     pub(super) fn continues_on_errors(&self) -> bool {
-        let ErrorPolicy { continue_on, continue_on_mismatch } = &self.job.errors;
+        let ErrorPolicy {
+            continue_on,
+            continue_on_mismatch,
+        } = &self.job.errors;
         let ignores = self.job.rules.ignore_errors != IgnoredErrors::default();
         ignores || *continue_on_mismatch || continue_on.iter().any(|(_, &on)| on)
     }
@@ -279,16 +340,25 @@ impl<'a> ReportedJob<'a> {
     /// measured and were submitted before.
     pub(super) fn depth_total(&self) -> u64 {
         let measured = Op::ALL.into_iter().map(|op| self.ops[op].ios).sum();
-        if self.job.timing.ramp_time.0 > 0 { self.depth.level.iter().sum() } else { measured }
+        if self.job.timing.ramp_time.0 > 0 {
+            self.depth.level.iter().sum()
+        } else {
+            measured
+        }
     }
 
     pub(super) fn told_error(&self) -> Option<&'a IoError> {
-        self.fatal.or(self.first_error.filter(|_| self.continues_on_errors()))
+        self.fatal
+            .or(self.first_error.filter(|_| self.continues_on_errors()))
     }
 }
 
 fn add_depth(sum: &mut DepthRecord, next: &DepthRecord) {
-    let pairs = [(&mut sum.level, next.level), (&mut sum.submit, next.submit), (&mut sum.complete, next.complete)];
+    let pairs = [
+        (&mut sum.level, next.level),
+        (&mut sum.submit, next.submit),
+        (&mut sum.complete, next.complete),
+    ];
     for (mine, theirs) in pairs {
         mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
     }
@@ -304,7 +374,9 @@ pub(super) fn reports<'a>(view: &RunView<'a>) -> Vec<ReportedJob<'a>> {
     for worker in view.workers.iter().filter(|worker| worker.extras.stats) {
         let next = ReportedJob::of(worker);
         match reports.last_mut() {
-            Some(report) if worker.job.group_reporting && last_group == Some(next.group) => report.add(&next),
+            Some(report) if worker.job.group_reporting && last_group == Some(next.group) => {
+                report.add(&next)
+            }
             _ => {
                 last_group = Some(next.group);
                 reports.push(next);
@@ -333,8 +405,16 @@ impl GroupOp {
         let (bw, run) = (op.bytes_per_s(), op.runtime_ms);
         let first = self.run_ms.1 == 0;
         self.bytes += op.bytes;
-        self.bw = if first { (bw, bw) } else { (self.bw.0.min(bw), self.bw.1.max(bw)) };
-        self.run_ms = if first { (run, run) } else { (self.run_ms.0.min(run), self.run_ms.1.max(run)) };
+        self.bw = if first {
+            (bw, bw)
+        } else {
+            (self.bw.0.min(bw), self.bw.1.max(bw))
+        };
+        self.run_ms = if first {
+            (run, run)
+        } else {
+            (self.run_ms.0.min(run), self.run_ms.1.max(run))
+        };
     }
 
     /// All bytes over the longest time, bytes per second.
@@ -360,11 +440,19 @@ pub(super) struct ReportGroup<'a> {
 pub(super) fn groups<'a>(reports: &[ReportedJob<'a>]) -> Vec<ReportGroup<'a>> {
     let mut groups: Vec<ReportGroup<'a>> = Vec::new();
     for report in reports {
-        let place = groups.iter().position(|group| group.number == report.group).unwrap_or_else(|| {
-            let (ops, mixed) = (PerOp::default(), GroupOp::default());
-            groups.push(ReportGroup { number: report.group, extras: report.extras, ops, mixed });
-            groups.len() - 1
-        });
+        let place = groups
+            .iter()
+            .position(|group| group.number == report.group)
+            .unwrap_or_else(|| {
+                let (ops, mixed) = (PerOp::default(), GroupOp::default());
+                groups.push(ReportGroup {
+                    number: report.group,
+                    extras: report.extras,
+                    ops,
+                    mixed,
+                });
+                groups.len() - 1
+            });
         let group = &mut groups[place];
         group.extras = report.extras;
         match report.extras.unified {
@@ -372,7 +460,9 @@ pub(super) fn groups<'a>(reports: &[ReportedJob<'a>]) -> Vec<ReportGroup<'a>> {
             UnifiedReporting::Mixed => group.mixed.add(&report.mixed()),
             UnifiedReporting::Both => {
                 add_ops(group, report);
-                Op::ALL.iter().for_each(|&op| group.mixed.add(&report.ops[op]));
+                Op::ALL
+                    .iter()
+                    .for_each(|&op| group.mixed.add(&report.ops[op]));
             }
         }
     }
@@ -411,23 +501,53 @@ mod tests {
 
     fn job(group: u32, group_reporting: bool) -> Job {
         let job = Job::new("a", Target::Nothing, Access::only(Op::Write, false));
-        Job { group, group_reporting, ..job }
+        Job {
+            group,
+            group_reporting,
+            ..job
+        }
     }
 
     fn record(bytes: u64, ms: u64) -> WorkerRecord {
-        let mut record = WorkerRecord { runtime: Nanos::from_millis(ms), ..WorkerRecord::default() };
-        record.ops.write = OpRecord { ios: bytes / 4096, issued: bytes / 4096, bytes, ..OpRecord::default() };
+        let mut record = WorkerRecord {
+            runtime: Nanos::from_millis(ms),
+            ..WorkerRecord::default()
+        };
+        record.ops.write = OpRecord {
+            ios: bytes / 4096,
+            issued: bytes / 4096,
+            bytes,
+            ..OpRecord::default()
+        };
         record
     }
 
     /// Members, bytes and runtime of each report.
     fn shown(jobs: &[(Job, WorkerRecord)]) -> Vec<(u32, u64, u64)> {
         let extras = JobExtras::default();
-        let scenario = Scenario { name: String::new(), seed: 0, phases: Vec::new() };
+        let scenario = Scenario {
+            name: String::new(),
+            seed: 0,
+            phases: Vec::new(),
+        };
         let mut view = RunView::of("fio-3.39", &scenario, &[], &[]);
-        let worker = |(job, record)| WorkerView { job, extras: &extras, record, started_unix_ms: 0 };
-        view.workers = jobs.iter().map(|(job, record)| worker((job, record))).collect();
-        let write = |report: &ReportedJob<'_>| (report.members, report.ops.write.bytes, report.ops.write.runtime_ms);
+        let worker = |(job, record)| WorkerView {
+            job,
+            extras: &extras,
+            record,
+            started_unix_ms: 0,
+        };
+        view.workers = jobs
+            .iter()
+            .map(|(job, record)| worker((job, record)))
+            .collect();
+        let write = |report: &ReportedJob<'_>| {
+            (
+                report.members,
+                report.ops.write.bytes,
+                report.ops.write.runtime_ms,
+            )
+        };
         reports(&view).iter().map(write).collect()
     }
 
@@ -441,18 +561,31 @@ mod tests {
             (job(1, true), record(4096, 5)),
             (job(2, true), record(4096, 5)),
         ]);
-        assert_eq!(seen, [(2, 12_288, 30), (1, 4096, 20), (2, 8192, 5), (1, 4096, 5)]);
+        assert_eq!(
+            seen,
+            [(2, 12_288, 30), (1, 4096, 20), (2, 8192, 5), (1, 4096, 5)]
+        );
     }
 
     #[test]
     fn ranges_that_are_handed_over_are_timed_and_not_counted() {
-        let rule = RangeSync { every: 8, wait_before: false, write: true, wait_after: false };
+        let rule = RangeSync {
+            every: 8,
+            wait_before: false,
+            write: true,
+            wait_after: false,
+        };
         let counted = |range_sync, fsync_every| {
-            let (mut job, mut record, extras) = (job(0, false), record(4096, 10), JobExtras::default());
+            let (mut job, mut record, extras) =
+                (job(0, false), record(4096, 10), JobExtras::default());
             (job.durability.range_sync, job.durability.fsync_every) = (range_sync, fsync_every);
             (0..5).for_each(|_| record.sync.record(Nanos(1000)));
-            let report =
-                ReportedJob::of(&WorkerView { job: &job, extras: &extras, record: &record, started_unix_ms: 0 });
+            let report = ReportedJob::of(&WorkerView {
+                job: &job,
+                extras: &extras,
+                record: &record,
+                started_unix_ms: 0,
+            });
             (report.sync.stat.count, report.syncs)
         };
         assert_eq!(counted(Some(rule), 0), (5, 0));
@@ -463,12 +596,30 @@ mod tests {
     fn a_group_moves_all_its_bytes_in_its_longest_time() {
         let mut sum = GroupOp::default();
         for (bytes, runtime_ms) in [(1 << 20, 1000), (3 << 20, 2000), (0, 0)] {
-            sum.add(&OpTotals { bytes, runtime_ms, ..OpTotals::default() });
+            sum.add(&OpTotals {
+                bytes,
+                runtime_ms,
+                ..OpTotals::default()
+            });
         }
-        assert_eq!(sum, GroupOp { bytes: 4 << 20, bw: (1 << 20, 3 << 19), run_ms: (1000, 2000) });
+        assert_eq!(
+            sum,
+            GroupOp {
+                bytes: 4 << 20,
+                bw: (1 << 20, 3 << 19),
+                run_ms: (1000, 2000)
+            }
+        );
         assert_eq!(sum.bytes_per_s(), 2 << 20);
-        let bw = MergedSpread { mean: 512.9, ..MergedSpread::default() };
-        assert_eq!(share_of_group(&bw, &sum), 25.0, "the mean is cut to whole KiB/s");
+        let bw = MergedSpread {
+            mean: 512.9,
+            ..MergedSpread::default()
+        };
+        assert_eq!(
+            share_of_group(&bw, &sum),
+            25.0,
+            "the mean is cut to whole KiB/s"
+        );
         assert_eq!(share_of_group(&bw, &GroupOp::default()), 100.0);
     }
 
@@ -481,7 +632,10 @@ mod tests {
         two.add(&one);
         assert_eq!((two.count, two.min, two.max, two.mean), (4, 4, 8, 6.0));
         assert!((one.deviation() - 2f64.sqrt()).abs() < 1e-12);
-        assert!((two.deviation() - (4.0f64 / 3.0).sqrt()).abs() < 1e-12, "scatter adds up, over one sample less");
+        assert!(
+            (two.deviation() - (4.0f64 / 3.0).sqrt()).abs() < 1e-12,
+            "scatter adds up, over one sample less"
+        );
     }
 
     #[test]

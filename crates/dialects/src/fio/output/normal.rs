@@ -47,7 +47,10 @@ macro_rules! line {
 /// An error in words, without the number that Rust adds.
 pub(super) fn error_text(errno: i32) -> String {
     let text = std::io::Error::from_raw_os_error(errno).to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// What `--idle-prof=calibrate` prints.
@@ -58,7 +61,9 @@ pub fn calibration(mean_us: f64, deviation_us: f64) -> String {
 /// Where fio would say an error came from.
 pub(super) fn place_of(kind: FailureKind) -> (&'static str, &'static str) {
     match kind {
-        FailureKind::RateMissed { .. } | FailureKind::IopsMissed { .. } => ("backend.c", "check_min_rate"),
+        FailureKind::RateMissed { .. } | FailureKind::IopsMissed { .. } => {
+            ("backend.c", "check_min_rate")
+        }
         FailureKind::TooSlow { .. } => ("io_u.c", "max latency exceeded"),
         _ => ("io_u.c", "io_u error"),
     }
@@ -93,18 +98,33 @@ impl NormalText {
     }
 
     fn header(&mut self, view: &RunView<'_>, report: &ReportedJob<'_>) {
-        let error = report.told_error().map_or("err= 0".to_owned(), |IoError { errno, kind, mismatches, .. }| {
-            // The shape is fio's, which names a line of its sources; there is none to name here.
-            let (file, func) = match (mismatches.is_empty(), report.fatal.is_some()) {
-                (false, false) => return format!("err={errno:>2} ()"),
-                (false, true) => ("io_u.c", "io_u_sync_complete"),
-                (true, _) => place_of(*kind),
-            };
-            format!("err={errno:>2} (file:{file}:0, func={func}, error={})", error_text(*errno))
-        });
+        let error = report.told_error().map_or(
+            "err= 0".to_owned(),
+            |IoError {
+                 errno,
+                 kind,
+                 mismatches,
+                 ..
+             }| {
+                // The shape is fio's, which names a line of its sources; there is none to name here.
+                let (file, func) = match (mismatches.is_empty(), report.fatal.is_some()) {
+                    (false, false) => return format!("err={errno:>2} ()"),
+                    (false, true) => ("io_u.c", "io_u_sync_complete"),
+                    (true, _) => place_of(*kind),
+                };
+                format!(
+                    "err={errno:>2} (file:{file}:0, func={func}, error={})",
+                    error_text(*errno)
+                )
+            },
+        );
         let (name, group, jobs) = (&report.job.name, report.group, report.members);
         let when = ctime(view.shown_unix_ms, view.utc_offset_s);
-        line!(self, "{name}: (groupid={group}, jobs={jobs}): {error}: pid={}: {when}", report.pid);
+        line!(
+            self,
+            "{name}: (groupid={group}, jobs={jobs}): {error}: pid={}: {when}",
+            report.pid
+        );
         if let Some(description) = &report.extras.description {
             line!(self, "  Description  : [{description}]");
         }
@@ -115,14 +135,21 @@ impl NormalText {
             return;
         }
         let style = Style::of(report.extras);
-        let (iops, bw, other) = (style.count(op.iops_whole()), op.bytes_per_s(), style.other_rate(op.bytes_per_s()));
+        let (iops, bw, other) = (
+            style.count(op.iops_whole()),
+            op.bytes_per_s(),
+            style.other_rate(op.bytes_per_s()),
+        );
         let (bw, size, ms) = (style.rate(bw), style.size(op.bytes), op.runtime_ms);
         // Only writes empty zones, and trims as since fio 3.39; older ones said nothing of trims.
         let resets = match name {
             "write" | "trim" => format!("; {} zone resets", op.zone_resets),
             _ => String::new(),
         };
-        line!(self, "  {name}: IOPS={iops}, BW={bw} ({other})({size}/{ms}msec){resets}");
+        line!(
+            self,
+            "  {name}: IOPS={iops}, BW={bw} ({other})({size}/{ms}msec){resets}"
+        );
         self.latency("slat", &op.slat);
         self.latency("clat", &op.clat);
         self.latency(" lat", &op.lat);
@@ -155,22 +182,35 @@ impl NormalText {
         let (unit, scale) = UNITS[steps];
         let (min, max) = (latency(stat.min / scale), latency(stat.max / scale));
         let (mean, deviation) = (mean / scale as f64, deviation / scale as f64);
-        line!(self, "    {name} ({unit}): min={min}, max={max}, avg={mean:5.2}, stdev={deviation:5.2}");
+        line!(
+            self,
+            "    {name} ({unit}): min={min}, max={max}, avg={mean:5.2}, stdev={deviation:5.2}"
+        );
     }
 
     /// Names and values in columns, as many as fit in 80.
     fn percentiles(&mut self, name: &str, histogram: &Histogram, wanted: &PercentileSelection) {
         let values = wanted.values(histogram);
-        let (least, most) = (values.iter().copied().min().unwrap_or(0), values.iter().copied().max().unwrap_or(0));
+        let (least, most) = (
+            values.iter().copied().min().unwrap_or(0),
+            values.iter().copied().max().unwrap_or(0),
+        );
         let steps = match (least, most) {
             (least, most) if least > 2_000_000 && most > 99_999_999 => 2,
             (least, most) if least > 2_000 && most > 99_999 => 1,
             _ => 0,
         };
         line!(self, "    {name} percentiles ({}):", UNITS[steps].0);
-        let shown: Vec<u64> =
-            values.into_iter().map(|value| (0..steps).fold(value, |value, _| value.div_ceil(1000))).collect();
-        let width = shown.iter().map(|value| value.to_string().len()).max().unwrap_or(0).max(5);
+        let shown: Vec<u64> = values
+            .into_iter()
+            .map(|value| (0..steps).fold(value, |value, _| value.div_ceil(1000)))
+            .collect();
+        let width = shown
+            .iter()
+            .map(|value| value.to_string().len())
+            .max()
+            .unwrap_or(0)
+            .max(5);
         let (decimals, name_width) = (wanted.decimals, wanted.decimals + 3);
         let cells: Vec<String> = wanted
             .list
@@ -179,7 +219,9 @@ impl NormalText {
             .map(|(percent, value)| format!(" {percent:name_width$.decimals$}th=[{value:width$}]"))
             .collect();
         let columns = (73 / (name_width + width + 7)).max(1);
-        let rows = cells.chunks(columns).map(|row| format!("     |{}", row.join(",")));
+        let rows = cells
+            .chunks(columns)
+            .map(|row| format!("     |{}", row.join(",")));
         line!(self, "{}", rows.collect::<Vec<_>>().join(",\n"));
     }
 
@@ -216,11 +258,23 @@ impl NormalText {
     /// `  lat (usec)   : 250=31.66%, 500=68.34%, 750=0.01%`, five a line.
     fn latency_shares(&mut self, report: &ReportedJob<'_>) {
         let shares = LatencyShares::of(report);
-        let names = |count: usize| STEPS.iter().chain([&2000]).map(|step| step.to_string()).take(count);
+        let names = |count: usize| {
+            STEPS
+                .iter()
+                .chain([&2000])
+                .map(|step| step.to_string())
+                .take(count)
+        };
         let rows = [
             ("nsec", names(10).zip(shares.ns).collect::<Vec<_>>()),
             ("usec", names(10).zip(shares.us).collect()),
-            ("msec", names(11).chain([">=2000".to_owned()]).zip(shares.ms).collect()),
+            (
+                "msec",
+                names(11)
+                    .chain([">=2000".to_owned()])
+                    .zip(shares.ms)
+                    .collect(),
+            ),
         ];
         for (unit, row) in rows {
             let cells: Vec<String> = row
@@ -247,9 +301,21 @@ impl NormalText {
         );
         let ops = &report.ops;
         let depth = &report.depth;
-        line!(self, "  IO depths    : {}", depth_row(DEPTHS, depth_shares(&depth.level, report.depth_total())));
-        line!(self, "     submit    : {}", depth_row(BATCHES, depth_shares(&depth.submit, depth.submit_calls)));
-        line!(self, "     complete  : {}", depth_row(BATCHES, depth_shares(&depth.complete, depth.complete_calls)));
+        line!(
+            self,
+            "  IO depths    : {}",
+            depth_row(DEPTHS, depth_shares(&depth.level, report.depth_total()))
+        );
+        line!(
+            self,
+            "     submit    : {}",
+            depth_row(BATCHES, depth_shares(&depth.submit, depth.submit_calls))
+        );
+        line!(
+            self,
+            "     complete  : {}",
+            depth_row(BATCHES, depth_shares(&depth.complete, depth.complete_calls))
+        );
         line!(
             self,
             "     issued rwts: total={},{},{},{} short={},{},{},0 dropped=0,0,0,0",
@@ -262,10 +328,22 @@ impl NormalText {
             ops.trim.short
         );
         if report.continues_on_errors() {
-            let (total, errno) = (report.errors, report.first_error.map_or(0, |first| first.errno));
-            line!(self, "     errors    : total={total}, first_error={errno}/<{}>", error_text(errno));
+            let (total, errno) = (
+                report.errors,
+                report.first_error.map_or(0, |first| first.errno),
+            );
+            line!(
+                self,
+                "     errors    : total={total}, first_error={errno}/<{}>",
+                error_text(errno)
+            );
         }
-        let TargetNumbers { depth, target_ns, window_us, percentile } = TargetNumbers::of(report);
+        let TargetNumbers {
+            depth,
+            target_ns,
+            window_us,
+            percentile,
+        } = TargetNumbers::of(report);
         line!(
             self,
             "     latency   : target={target_ns}, window={window_us}, percentile={percentile:.2}%, depth={depth}"
@@ -313,7 +391,12 @@ impl NormalText {
         for DiskView { stats, members } in &view.disks {
             match members.is_empty() {
                 true => line!(self, "  {}", disk_line(view, stats)),
-                false => line!(self, "    {}{}", disk_line(view, stats), aggregate_line(view, members)),
+                false => line!(
+                    self,
+                    "    {}{}",
+                    disk_line(view, stats),
+                    aggregate_line(view, members)
+                ),
             }
             for member in members {
                 line!(self, "  {}", disk_line(view, member));
@@ -324,22 +407,44 @@ impl NormalText {
     fn idleness(&mut self, idleness: &CpuIdleness) {
         line!(self, "\nCPU idleness:\n  system: {:.2}%", idleness.system);
         if !idleness.per_cpu.is_empty() {
-            let each: Vec<String> = idleness.per_cpu.iter().map(|(_, percent)| format!("{percent:.2}%")).collect();
+            let each: Vec<String> = idleness
+                .per_cpu
+                .iter()
+                .map(|(_, percent)| format!("{percent:.2}%"))
+                .collect();
             line!(self, "  percpu: {}", each.join(", "));
         }
-        line!(self, "  unit work: mean={:.2}us, stddev={:.2}", idleness.unit_mean_us, idleness.unit_deviation_us);
+        line!(
+            self,
+            "  unit work: mean={:.2}us, stddev={:.2}",
+            idleness.unit_mean_us,
+            idleness.unit_deviation_us
+        );
     }
 }
 
 const UNITS: [(&str, u64); 3] = [("nsec", 1), ("usec", 1_000), ("msec", 1_000_000)];
 
 fn depth_row(names: [&str; 7], shares: [f64; 7]) -> String {
-    let cells: Vec<String> = names.iter().zip(shares).map(|(name, share)| format!("{name}={share:.1}%")).collect();
+    let cells: Vec<String> = names
+        .iter()
+        .zip(shares)
+        .map(|(name, share)| format!("{name}={share:.1}%"))
+        .collect();
     cells.join(", ")
 }
 
 fn disk_line(view: &RunView<'_>, disk: &DiskStats) -> String {
-    let DiskStats { name, read_ios, read_merges, read_sectors, write_ios, write_merges, write_sectors, .. } = disk;
+    let DiskStats {
+        name,
+        read_ios,
+        read_merges,
+        read_sectors,
+        write_ios,
+        write_merges,
+        write_sectors,
+        ..
+    } = disk;
     let sectors = match view.shows_sectors() {
         true => format!(" sectors={read_sectors}/{write_sectors},"),
         false => String::new(),
@@ -357,7 +462,11 @@ fn disk_line(view: &RunView<'_>, disk: &DiskStats) -> String {
 fn aggregate_line(view: &RunView<'_>, members: &[DiskStats]) -> String {
     let mean = |f: fn(&DiskStats) -> u64| mean_over(members, f);
     let sectors = match view.shows_sectors() {
-        true => format!(" aggsectors={}/{},", mean(|d| d.read_sectors), mean(|d| d.write_sectors)),
+        true => format!(
+            " aggsectors={}/{},",
+            mean(|d| d.read_sectors),
+            mean(|d| d.write_sectors)
+        ),
         false => String::new(),
     };
     format!(
@@ -380,5 +489,9 @@ pub(super) fn mean_over(disks: &[DiskStats], counter: fn(&DiskStats) -> u64) -> 
 
 /// Time with a request in flight, in hundredths of the time between the readings.
 pub(super) fn busy_share(disk: &DiskStats) -> f64 {
-    if disk.elapsed.0 == 0 { 0.0 } else { (disk.busy.0 as f64 * 100.0 / disk.elapsed.0 as f64).min(100.0) }
+    if disk.elapsed.0 == 0 {
+        0.0
+    } else {
+        (disk.busy.0 as f64 * 100.0 / disk.elapsed.0 as f64).min(100.0)
+    }
 }

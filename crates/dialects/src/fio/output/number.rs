@@ -91,8 +91,16 @@ impl Style {
     pub(super) fn of(extras: &JobExtras) -> Style {
         Style {
             room: extras.significant_figures as usize,
-            base: if extras.kb_base == 1000 { Base::Decimal } else { Base::Binary },
-            rate: if extras.unit_base == 1 { ScaledUnit::BitsPerSec } else { ScaledUnit::BytesPerSec },
+            base: if extras.kb_base == 1000 {
+                Base::Decimal
+            } else {
+                Base::Binary
+            },
+            rate: if extras.unit_base == 1 {
+                ScaledUnit::BitsPerSec
+            } else {
+                ScaledUnit::BytesPerSec
+            },
         }
     }
 
@@ -158,17 +166,37 @@ mod tests {
     /// `--significant_figures=1..10` for 123456789 bytes.
     #[test]
     fn figures_decide_how_far_it_is_scaled() {
-        let shown = [1, 3, 5, 7, 8, 9].map(|room| scaled(123_456_789, room, Base::Binary, ScaledUnit::Bytes));
-        assert_eq!(shown, ["0GiB", "118MiB", "117.7MiB", "120563KiB", "120563.3KiB", "123456789B"]);
+        let shown = [1, 3, 5, 7, 8, 9]
+            .map(|room| scaled(123_456_789, room, Base::Binary, ScaledUnit::Bytes));
+        assert_eq!(
+            shown,
+            [
+                "0GiB",
+                "118MiB",
+                "117.7MiB",
+                "120563KiB",
+                "120563.3KiB",
+                "123456789B"
+            ]
+        );
     }
 
     #[test]
     fn rates_and_latencies() {
-        assert_eq!(scaled(85, 4, Base::Binary, ScaledUnit::BitsPerSec), "680bit/s");
-        assert_eq!(scaled(4_194_304_000, 4, Base::Binary, ScaledUnit::BitsPerSec), "31.2Gibit/s");
+        assert_eq!(
+            scaled(85, 4, Base::Binary, ScaledUnit::BitsPerSec),
+            "680bit/s"
+        );
+        assert_eq!(
+            scaled(4_194_304_000, 4, Base::Binary, ScaledUnit::BitsPerSec),
+            "31.2Gibit/s"
+        );
         assert_eq!(latency(1_532_300), "1532.3k");
         assert_eq!(latency(422_480), "422480");
-        assert_eq!(scaled(u64::MAX, 1, Base::Decimal, ScaledUnit::BitsPerSec), "147574Pbit/s");
+        assert_eq!(
+            scaled(u64::MAX, 1, Base::Decimal, ScaledUnit::BitsPerSec),
+            "147574Pbit/s"
+        );
         assert_eq!(scaled(5, 0, Base::Decimal, ScaledUnit::Count), "0P");
     }
 }

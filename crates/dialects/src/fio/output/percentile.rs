@@ -7,8 +7,10 @@ use hakaru_model::histogram::{Histogram, folded_middle};
 use hakaru_model::job::Job;
 
 /// The list without `percentile_list`.
-const USUAL: [f64; 17] =
-    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+const USUAL: [f64; 17] = [
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
+    99.99,
+];
 
 /// Which percentiles a job wants to see.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,10 +24,18 @@ pub(super) struct PercentileSelection {
 impl PercentileSelection {
     pub(super) fn of(job: &Job) -> PercentileSelection {
         if job.measure.percentiles.is_empty() {
-            return PercentileSelection { list: USUAL.to_vec(), decimals: 2 };
+            return PercentileSelection {
+                list: USUAL.to_vec(),
+                decimals: 2,
+            };
         }
         // The share was divided by 100 once; this finds the number again that was typed.
-        let mut list: Vec<f64> = job.measure.percentiles.iter().map(|q| (q.share() * 1e9).round() / 1e7).collect();
+        let mut list: Vec<f64> = job
+            .measure
+            .percentiles
+            .iter()
+            .map(|q| (q.share() * 1e9).round() / 1e7)
+            .collect();
         list.sort_by(f64::total_cmp);
         let decimals = list.iter().map(|&p| decimals_of(p)).max().unwrap_or(0);
         PercentileSelection { list, decimals }
@@ -40,7 +50,10 @@ impl PercentileSelection {
         let mut values = Vec::with_capacity(self.list.len());
         for (index, count) in folded.iter().enumerate() {
             seen += count;
-            while wanted.next_if(|&&percent| reaches(seen, percent, total)).is_some() {
+            while wanted
+                .next_if(|&&percent| reaches(seen, percent, total))
+                .is_some()
+            {
                 values.push(folded_middle(index));
             }
         }
@@ -49,7 +62,9 @@ impl PercentileSelection {
 }
 
 fn decimals_of(percent: f64) -> usize {
-    (0..7).find(|&d| (percent * 10f64.powi(d) - (percent * 10f64.powi(d)).round()).abs() < 1e-6).unwrap_or(7) as usize
+    (0..7)
+        .find(|&d| (percent * 10f64.powi(d) - (percent * 10f64.powi(d)).round()).abs() < 1e-6)
+        .unwrap_or(7) as usize
 }
 
 /// Whether `seen` of `total` are at least `percent` of a hundred, without the rounding of a product: the double nearest
@@ -73,15 +88,30 @@ mod tests {
 
     fn wanted(percents: &[f64]) -> PercentileSelection {
         let mut job = Job::new("a", Target::Nothing, Access::only(Op::Read, true));
-        job.measure.percentiles = percents.iter().map(|p| Quantile::new(p / 100.0).unwrap()).collect();
+        job.measure.percentiles = percents
+            .iter()
+            .map(|p| Quantile::new(p / 100.0).unwrap())
+            .collect();
         PercentileSelection::of(&job)
     }
 
     #[test]
     fn names_have_as_many_decimals_as_the_longest_needs() {
         assert_eq!(wanted(&[]).decimals, 2);
-        assert_eq!(wanted(&[99.0, 50.0]), PercentileSelection { list: vec![50.0, 99.0], decimals: 0 });
-        assert_eq!(wanted(&[95.0, 99.0, 99.9]), PercentileSelection { list: vec![95.0, 99.0, 99.9], decimals: 1 });
+        assert_eq!(
+            wanted(&[99.0, 50.0]),
+            PercentileSelection {
+                list: vec![50.0, 99.0],
+                decimals: 0
+            }
+        );
+        assert_eq!(
+            wanted(&[95.0, 99.0, 99.9]),
+            PercentileSelection {
+                list: vec![95.0, 99.0, 99.9],
+                decimals: 1
+            }
+        );
         assert_eq!(wanted(&[1.0, 99.999]).decimals, 3);
         assert_eq!(wanted(&[30.1234567]).decimals, 7);
     }
@@ -89,10 +119,19 @@ mod tests {
     #[test]
     fn shares_are_compared_without_rounding() {
         assert!(reaches(28, 28.0, 100) && !reaches(27, 28.0, 100));
-        assert!(!reaches(999, 99.9, 1000), "the double of 99.9 is a little more");
-        assert!(reaches(9999, 99.99, 10_000), "the double of 99.99 is a little less");
+        assert!(
+            !reaches(999, 99.9, 1000),
+            "the double of 99.9 is a little more"
+        );
+        assert!(
+            reaches(9999, 99.99, 10_000),
+            "the double of 99.99 is a little less"
+        );
         assert!(reaches(u64::MAX, 100.0, u64::MAX));
-        assert!(reaches(0, 0.0, 0) && reaches(1, 1e-9, u64::MAX / 4) == (1e-9 * (u64::MAX / 4) as f64 <= 100.0));
+        assert!(
+            reaches(0, 0.0, 0)
+                && reaches(1, 1e-9, u64::MAX / 4) == (1e-9 * (u64::MAX / 4) as f64 <= 100.0)
+        );
     }
 
     /// Bins and percentiles of one run of fio 3.33.
@@ -102,7 +141,10 @@ mod tests {
         for (ns, times) in [(18, 5), (20, 4), (22, 6), (5530, 1)] {
             histogram.record_n(Nanos(ns), times);
         }
-        assert_eq!(wanted(&[5.0, 31.25, 50.0, 90.0, 99.0]).values(&histogram), [18, 18, 20, 22, 5536]);
+        assert_eq!(
+            wanted(&[5.0, 31.25, 50.0, 90.0, 99.0]).values(&histogram),
+            [18, 18, 20, 22, 5536]
+        );
         assert_eq!(wanted(&[1.0, 100.0]).values(&Histogram::new()), [0, 0]);
     }
 }

@@ -16,7 +16,12 @@ impl TargetNumbers {
     pub(super) fn of(report: &ReportedJob<'_>) -> TargetNumbers {
         let depth = report.latency_depth.unwrap_or(report.depth.iodepth);
         match report.job.rules.latency_target {
-            None => TargetNumbers { depth, target_ns: 0, window_us: 0, percentile: 100.0 },
+            None => TargetNumbers {
+                depth,
+                target_ns: 0,
+                window_us: 0,
+                percentile: 100.0,
+            },
             Some(target) => TargetNumbers {
                 depth,
                 target_ns: target.target.0,
@@ -45,7 +50,12 @@ impl<'a> Steadiness<'a> {
             SteadyLimit::Percent(limit) => (limit, true),
             SteadyLimit::Absolute(limit) => (limit, false),
         };
-        Some(Steadiness { rule, record, limit, percent })
+        Some(Steadiness {
+            rule,
+            record,
+            limit,
+            percent,
+        })
     }
 
     /// The word of the option.
@@ -61,13 +71,21 @@ impl<'a> Steadiness<'a> {
     /// The samples of a window; those that were not measured are zeroes.
     pub(super) fn window(&self, samples: &[u64]) -> Vec<u64> {
         let missing = self.length().saturating_sub(samples.len());
-        samples.iter().copied().chain(std::iter::repeat_n(0, missing)).collect()
+        samples
+            .iter()
+            .copied()
+            .chain(std::iter::repeat_n(0, missing))
+            .collect()
     }
 
     /// Samples of a window, at least one.
     fn length(&self) -> usize {
-        let SteadyStateRule { window, interval, .. } = self.rule;
-        usize::try_from(window.0 / interval.0.max(1)).unwrap_or(usize::MAX).clamp(1, LONGEST_WINDOW)
+        let SteadyStateRule {
+            window, interval, ..
+        } = self.rule;
+        usize::try_from(window.0 / interval.0.max(1))
+            .unwrap_or(usize::MAX)
+            .clamp(1, LONGEST_WINDOW)
     }
 
     /// The mean over the window; what of it was not measured counts as nothing.
@@ -79,7 +97,13 @@ impl<'a> Steadiness<'a> {
     ///
     /// Both bandwidths are the same number of KiB/s: found by observation.
     pub(super) fn line(&self) -> String {
-        let SteadyRecord { attained, criterion, iops, bytes_per_s, .. } = self.record;
+        let SteadyRecord {
+            attained,
+            criterion,
+            iops,
+            bytes_per_s,
+            ..
+        } = self.record;
         let bw = self.mean(bytes_per_s) >> 10;
         let what = if self.rule.iops { "iops" } else { "bw" };
         let kind = if self.rule.slope { "slope" } else { "mean dev" };

@@ -6,8 +6,7 @@ use crate::fio::JobExtras;
 use hakaru_model::job::{Access, BlockSize, Job, Op};
 
 /// The note on a queue depth that the engine cannot have.
-pub const DEPTH_NOTE: &str =
-    "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1\n";
+pub const DEPTH_NOTE: &str = "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1\n";
 
 /// What is noted, behind `fio: `, of a verification that will not come, and of one that others spoil.
 pub const VERIFY_NOTES: [&str; 2] = [
@@ -24,7 +23,11 @@ pub fn banner(view: &StartView<'_>) -> String {
         if job.numjobs > 1 {
             text += "...\n";
         }
-        let count = if extras.thread { &mut threads } else { &mut processes };
+        let count = if extras.thread {
+            &mut threads
+        } else {
+            &mut processes
+        };
         *count += job.numjobs;
     }
     let counted = |count: u32, one: &str, many: &str| match count {
@@ -32,9 +35,16 @@ pub fn banner(view: &StartView<'_>) -> String {
         1 => Some(format!("1 {one}")),
         n => Some(format!("{n} {many}")),
     };
-    let started = [counted(threads, "thread", "threads"), counted(processes, "process", "processes")];
+    let started = [
+        counted(threads, "thread", "threads"),
+        counted(processes, "process", "processes"),
+    ];
     let started: Vec<String> = started.into_iter().flatten().collect();
-    format!("{text}{}\nStarting {}\n", view.version, started.join(" and "))
+    format!(
+        "{text}{}\nStarting {}\n",
+        view.version,
+        started.join(" and ")
+    )
 }
 
 /// The line that announces files being written before a job: `a: Laying out IO file (1 file / 1024MiB)`.
@@ -54,14 +64,34 @@ pub fn command_ran(job: &str, when: &str) -> String {
 /// `a: (g=0): rw=write, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1`
 fn job_line(job: &Job, extras: &JobExtras) -> String {
     let style = Style::of(extras);
-    let range = |block: &BlockSize| format!("{}-{}", style.size(block.min().0), style.size(block.max().0));
+    let range = |block: &BlockSize| {
+        format!(
+            "{}-{}",
+            style.size(block.min().0),
+            style.size(block.max().0)
+        )
+    };
     // A mix that is all reads is told as the mix it was asked for.
-    let (name, group, rw) = (&job.name, job.group, extras.rw.map_or_else(|| rw_name(&job.access), str::to_owned));
+    let (name, group, rw) = (
+        &job.name,
+        job.group,
+        extras
+            .rw
+            .map_or_else(|| rw_name(&job.access), str::to_owned),
+    );
     let (engine, depth) = (job.ioengine.name(), job.queue.iodepth);
     let sizes = match &extras.by_order {
-        Some((in_line, random)) => format!("(R) {}, (W) {}, bs_is_seq_rand", range(in_line), range(random)),
+        Some((in_line, random)) => format!(
+            "(R) {}, (W) {}, bs_is_seq_rand",
+            range(in_line),
+            range(random)
+        ),
         None => {
-            let (read, write, trim) = (range(&job.block.read), range(&job.block.write), range(&job.block.trim));
+            let (read, write, trim) = (
+                range(&job.block.read),
+                range(&job.block.write),
+                range(&job.block.trim),
+            );
             format!("(R) {read}, (W) {write}, (T) {trim}")
         }
     };
@@ -70,7 +100,11 @@ fn job_line(job: &Job, extras: &JobExtras) -> String {
 
 /// The name fio has for an access, such as `randrw`.
 pub(super) fn rw_name(access: &Access) -> String {
-    let (read, write, trim) = (access.does(Op::Read), access.does(Op::Write), access.does(Op::Trim));
+    let (read, write, trim) = (
+        access.does(Op::Read),
+        access.does(Op::Write),
+        access.does(Op::Trim),
+    );
     let what = match (read, write, trim) {
         (_, true, true) | (true, _, true) => "trimwrite",
         (true, true, false) => "rw",
@@ -94,7 +128,11 @@ mod tests {
     #[test]
     fn the_lines_before_a_run() {
         let plain = JobExtras::default();
-        let decimal = JobExtras { kb_base: 1000, thread: true, ..JobExtras::default() };
+        let decimal = JobExtras {
+            kb_base: 1000,
+            thread: true,
+            ..JobExtras::default()
+        };
         let mut a = job("a", Access::only(Op::Write, false));
         a.numjobs = 2;
         let mut b = job("b", Access::mixed(50, true)).with_block(Bytes(500_000));
@@ -102,12 +140,18 @@ mod tests {
         let mut c = job("c", Access::mixed(50, false));
         let d = job("d", Access::only(Op::Read, true));
         c.block = PerOp {
-            read: BlockSize::Range { min: Bytes(4096), max: Bytes(65_536) },
+            read: BlockSize::Range {
+                min: Bytes(4096),
+                max: Bytes(65_536),
+            },
             write: BlockSize::Split(vec![(Bytes(2048), 50), (Bytes(512), 50)]),
             trim: BlockSize::Fixed(Bytes(10 << 20)),
         };
         let sizes = [16_384, 4096].map(|bytes| BlockSize::Fixed(Bytes(bytes)));
-        let by_order = JobExtras { by_order: Some(sizes.into()), ..JobExtras::default() };
+        let by_order = JobExtras {
+            by_order: Some(sizes.into()),
+            ..JobExtras::default()
+        };
         let view = StartView {
             version: "fio-3.39",
             jobs: vec![(&a, &plain), (&b, &decimal), (&c, &plain), (&d, &by_order)],
@@ -126,8 +170,14 @@ mod tests {
 
     #[test]
     fn one_file_or_several() {
-        assert_eq!(laying_out("fsync", 1, 256 << 20), "fsync: Laying out IO file (1 file / 256MiB)\n");
-        assert_eq!(laying_out("q", 2, 2_560_000), "q: Laying out IO files (2 files / total 2MiB)\n");
+        assert_eq!(
+            laying_out("fsync", 1, 256 << 20),
+            "fsync: Laying out IO file (1 file / 256MiB)\n"
+        );
+        assert_eq!(
+            laying_out("q", 2, 2_560_000),
+            "q: Laying out IO files (2 files / total 2MiB)\n"
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The terse output: one line of fields for each reported job, read by position.
 
 use super::distribution::{LatencyShares, depth_shares};
-use super::merge::{GroupOp, OpTotals, ReportGroup, ReportedJob, groups, reports, share_of_whole_group};
+use super::merge::{
+    GroupOp, OpTotals, ReportGroup, ReportedJob, groups, reports, share_of_whole_group,
+};
 use super::normal::busy_share;
 use super::percentile::PercentileSelection;
 use super::view::RunView;
@@ -14,7 +16,11 @@ const PERCENTILES: usize = 20;
 
 /// One line of fields for each reported job, of terse version 2, 3, 4 or 5 (any other is taken as 3).
 pub fn terse(view: &RunView<'_>, version: u8) -> String {
-    let version = if (2..=5).contains(&version) { version } else { 3 };
+    let version = if (2..=5).contains(&version) {
+        version
+    } else {
+        3
+    };
     let reports = reports(view);
     let groups = groups(&reports);
     let lines = reports.iter().filter_map(|report| {
@@ -24,12 +30,20 @@ pub fn terse(view: &RunView<'_>, version: u8) -> String {
     lines.collect()
 }
 
-fn line(view: &RunView<'_>, report: &ReportedJob<'_>, group: &ReportGroup<'_>, version: u8) -> String {
+fn line(
+    view: &RunView<'_>,
+    report: &ReportedJob<'_>,
+    group: &ReportGroup<'_>,
+    version: u8,
+) -> String {
     let mut fields = TerseFields(vec![version.to_string()]);
     if version > 2 {
         fields.put(view.version);
     }
-    fields.put(&report.job.name).put(report.group).put(report.fatal.map_or(0, |error| error.errno));
+    fields
+        .put(&report.job.name)
+        .put(report.group)
+        .put(report.fatal.map_or(0, |error| error.errno));
     operations(&mut fields, report, group, version);
     let cpu = &report.cpu;
     fields
@@ -42,12 +56,18 @@ fn line(view: &RunView<'_>, report: &ReportedJob<'_>, group: &ReportGroup<'_>, v
         .iter()
         .for_each(|share| fields.push(format!("{share:.1}%")));
     let shares = LatencyShares::of(report);
-    shares.us_with_ns().iter().chain(&shares.ms).for_each(|share| fields.push(format!("{share:.2}%")));
+    shares
+        .us_with_ns()
+        .iter()
+        .chain(&shares.ms)
+        .for_each(|share| fields.push(format!("{share:.2}%")));
     if version > 2 {
         disks(&mut fields, view);
     }
     if report.continues_on_errors() {
-        fields.put(report.errors).put(report.first_error.map_or(0, |error| error.errno));
+        fields
+            .put(report.errors)
+            .put(report.first_error.map_or(0, |error| error.errno));
     }
     let mut line = fields.0.join(";");
     if let Some(description) = &report.extras.description {
@@ -72,10 +92,19 @@ impl TerseFields {
     }
 }
 
-fn operations(fields: &mut TerseFields, report: &ReportedJob<'_>, group: &ReportGroup<'_>, version: u8) {
+fn operations(
+    fields: &mut TerseFields,
+    report: &ReportedJob<'_>,
+    group: &ReportGroup<'_>,
+    version: u8,
+) {
     let unified = report.extras.unified;
     if unified != UnifiedReporting::Mixed {
-        let shown = if version == 3 { &[Op::Read, Op::Write][..] } else { &Op::ALL[..] };
+        let shown = if version == 3 {
+            &[Op::Read, Op::Write][..]
+        } else {
+            &Op::ALL[..]
+        };
         for &op in shown {
             operation(fields, report, &report.ops[op], &group.ops[op], version);
         }
@@ -85,19 +114,38 @@ fn operations(fields: &mut TerseFields, report: &ReportedJob<'_>, group: &Report
     }
 }
 
-fn operation(fields: &mut TerseFields, report: &ReportedJob<'_>, op: &OpTotals, group: &GroupOp, version: u8) {
-    fields.put(op.bytes >> 10).put(op.bytes_per_s() >> 10).put(op.iops_whole()).put(op.runtime_ms);
+fn operation(
+    fields: &mut TerseFields,
+    report: &ReportedJob<'_>,
+    op: &OpTotals,
+    group: &GroupOp,
+    version: u8,
+) {
+    fields
+        .put(op.bytes >> 10)
+        .put(op.bytes_per_s() >> 10)
+        .put(op.iops_whole())
+        .put(op.runtime_ms);
     latency(fields, &op.slat.stat);
     latency(fields, &op.clat.stat);
     percentiles(fields, report, op);
     latency(fields, &op.lat.stat);
     let (bw, iops) = (&op.bw, &op.iops);
-    let share = if bw.count > 0 { share_of_whole_group(bw, group) } else { 0.0 };
+    let share = if bw.count > 0 {
+        share_of_whole_group(bw, group)
+    } else {
+        0.0
+    };
     fields.put(bw.min).put(bw.max).put(format!("{share:.6}%"));
-    fields.put(format!("{:.6}", bw.mean)).put(format!("{:.6}", bw.deviation()));
+    fields
+        .put(format!("{:.6}", bw.mean))
+        .put(format!("{:.6}", bw.deviation()));
     if version == 5 {
         fields.put(bw.count).put(iops.min).put(iops.max);
-        fields.put(format!("{:.6}", iops.mean)).put(format!("{:.6}", iops.deviation())).put(iops.count);
+        fields
+            .put(format!("{:.6}", iops.mean))
+            .put(format!("{:.6}", iops.deviation()))
+            .put(iops.count);
     }
 }
 
@@ -105,7 +153,9 @@ fn operation(fields: &mut TerseFields, report: &ReportedJob<'_>, op: &OpTotals, 
 fn latency(fields: &mut TerseFields, stat: &Samples) {
     let (mean, deviation) = (stat.mean().unwrap_or(0.0), stat.deviation().unwrap_or(0.0));
     fields.put(stat.min / 1000).put(stat.max / 1000);
-    fields.put(format!("{:.6}", mean / 1000.0)).put(format!("{:.6}", deviation / 1000.0));
+    fields
+        .put(format!("{:.6}", mean / 1000.0))
+        .put(format!("{:.6}", deviation / 1000.0));
 }
 
 /// Percentiles of total latency where they are asked for, else of completion latency, in whole microseconds.
@@ -119,9 +169,16 @@ fn percentiles(fields: &mut TerseFields, report: &ReportedJob<'_>, op: &OpTotals
     let mut written = 0;
     if let Some(latency) = shown {
         let wanted = PercentileSelection::of(report.job);
-        let values = latency.histogram.as_ref().filter(|h| h.count() > 0).map(|histogram| wanted.values(histogram));
+        let values = latency
+            .histogram
+            .as_ref()
+            .filter(|h| h.count() > 0)
+            .map(|histogram| wanted.values(histogram));
         for (index, percent) in wanted.list.iter().take(PERCENTILES).enumerate() {
-            let value = values.as_ref().and_then(|values| values.get(index)).map_or(0, |ns| ns / 1000);
+            let value = values
+                .as_ref()
+                .and_then(|values| values.get(index))
+                .map_or(0, |ns| ns / 1000);
             fields.push(format!("{percent:.6}%={value}"));
             written += 1;
         }
@@ -131,8 +188,16 @@ fn percentiles(fields: &mut TerseFields, report: &ReportedJob<'_>, op: &OpTotals
 
 fn disks(fields: &mut TerseFields, view: &RunView<'_>) {
     for disk in view.disks.iter().map(|disk| &disk.stats) {
-        fields.put(&disk.name).put(disk.read_ios).put(disk.write_ios).put(disk.read_merges).put(disk.write_merges);
-        fields.put(disk.read_ticks.as_millis()).put(disk.write_ticks.as_millis()).put(disk.queued.as_millis());
+        fields
+            .put(&disk.name)
+            .put(disk.read_ios)
+            .put(disk.write_ios)
+            .put(disk.read_merges)
+            .put(disk.write_merges);
+        fields
+            .put(disk.read_ticks.as_millis())
+            .put(disk.write_ticks.as_millis())
+            .put(disk.queued.as_millis());
         fields.push(format!("{:.2}%", busy_share(disk)));
     }
 }

@@ -1,7 +1,9 @@
 //! The wall clock as fio writes it: `Wed Nov  5 12:26:48 2025`.
 
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
 
 /// A moment in milliseconds since 1970 UTC, so many seconds east of Greenwich, in the form of C's `ctime`.
 pub(super) fn ctime(unix_ms: i64, utc_offset_s: i32) -> String {
@@ -10,7 +12,10 @@ pub(super) fn ctime(unix_ms: i64, utc_offset_s: i32) -> String {
     let (year, month, day) = date(days);
     let weekday = DAYS[days.rem_euclid(7) as usize];
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{weekday} {} {day:2} {hour:02}:{minute:02}:{second:02} {year}", MONTHS[month])
+    format!(
+        "{weekday} {} {day:2} {hour:02}:{minute:02}:{second:02} {year}",
+        MONTHS[month]
+    )
 }
 
 /// Year, month from 0 and day from 1 of a day counted from 1970.
@@ -26,7 +31,11 @@ fn date(days: i64) -> (i64, usize, i64) {
     let from_march = (5 * of_year + 2) / 153;
     let day = of_year - (153 * from_march + 2) / 5 + 1;
     let month = (from_march + 2) % 12;
-    (year_of_era + era * 400 + i64::from(month < 2), month as usize, day)
+    (
+        year_of_era + era * 400 + i64::from(month < 2),
+        month as usize,
+        day,
+    )
 }
 
 #[cfg(test)]
@@ -37,7 +46,10 @@ mod tests {
     fn moments_read_as_in_c() {
         assert_eq!(ctime(0, 0), "Thu Jan  1 00:00:00 1970");
         assert_eq!(ctime(1_762_313_208_999, 0), "Wed Nov  5 03:26:48 2025");
-        assert_eq!(ctime(1_762_313_208_999, 9 * 3600), "Wed Nov  5 12:26:48 2025");
+        assert_eq!(
+            ctime(1_762_313_208_999, 9 * 3600),
+            "Wed Nov  5 12:26:48 2025"
+        );
         assert_eq!(ctime(1_709_164_800_000, 0), "Thu Feb 29 00:00:00 2024");
         assert_eq!(ctime(-1, 0), "Wed Dec 31 23:59:59 1969");
         assert_eq!(ctime(951_868_799_000, 0), "Tue Feb 29 23:59:59 2000");

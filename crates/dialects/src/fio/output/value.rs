@@ -101,7 +101,9 @@ impl JsonValue {
                 block('[', items, ']', indent, out);
             }
             JsonValue::Object(entries) => {
-                let entries = entries.iter().map(|(key, value)| (Some(key.as_str()), value));
+                let entries = entries
+                    .iter()
+                    .map(|(key, value)| (Some(key.as_str()), value));
                 block('{', entries, '}', indent, out);
             }
         }
@@ -156,7 +158,12 @@ mod tests {
         let mut inner = JsonObject::default();
         inner.set("iops", 166.0).set("path", "a \"b\"\\\u{1}");
         let mut outer = JsonObject::default();
-        outer.set("jobs", JsonValue::List(vec![inner.into(), JsonObject::default().into()])).set("eta", 0u64);
+        outer
+            .set(
+                "jobs",
+                JsonValue::List(vec![inner.into(), JsonObject::default().into()]),
+            )
+            .set("eta", 0u64);
         insta::assert_snapshot!(JsonValue::from(outer).print(), @r#"
         {
           "jobs" : [
@@ -175,7 +182,10 @@ mod tests {
     #[test]
     fn floats_have_no_exponent_and_no_infinity() {
         assert_eq!(JsonValue::from(1e-9).print(), "0.000000\n");
-        assert_eq!(JsonValue::from(1e20).print(), "100000000000000000000.000000\n");
+        assert_eq!(
+            JsonValue::from(1e20).print(),
+            "100000000000000000000.000000\n"
+        );
         assert_eq!(JsonValue::from(f64::NAN).print(), "0.000000\n");
     }
 

@@ -22,7 +22,11 @@ pub struct StartView<'a> {
 impl<'a> StartView<'a> {
     /// The view of a parsed command line.
     pub fn of(invocation: &'a Invocation, version: &'a str) -> StartView<'a> {
-        StartView { version, jobs: invocation.jobs().collect(), global_options: &invocation.global_options }
+        StartView {
+            version,
+            jobs: invocation.jobs().collect(),
+            global_options: &invocation.global_options,
+        }
     }
 }
 
@@ -98,7 +102,9 @@ impl<'a> RunView<'a> {
         let mut shown = Vec::new();
         for ((phase, extras), record) in scenario.phases.iter().zip(extras).zip(phases) {
             // Of files that a trace names or that the job is to make, fio learns when it has chosen its disks already.
-            let late = |job: &Job| !job.rules.replay.read.is_empty() || job.ioengine == IoEngine::Filecreate;
+            let late = |job: &Job| {
+                !job.rules.replay.read.is_empty() || job.ioengine == IoEngine::Filecreate
+            };
             let watched = |(job, extras): (&Job, &JobExtras)| extras.disk_util && !late(job);
             if phase.jobs.iter().zip(extras).any(watched) {
                 shown.push(record);
@@ -106,7 +112,12 @@ impl<'a> RunView<'a> {
             workers.extend(record.workers.iter().filter_map(|worker| {
                 let index = worker.job as usize;
                 let (job, extras) = (phase.jobs.get(index)?, extras.get(index)?);
-                Some(WorkerView { job, extras, record: worker, started_unix_ms: record.started_unix_ms })
+                Some(WorkerView {
+                    job,
+                    extras,
+                    record: worker,
+                    started_unix_ms: record.started_unix_ms,
+                })
             }));
         }
         RunView {
@@ -126,7 +137,11 @@ impl<'a> RunView<'a> {
 impl RunView<'_> {
     /// Whether this version of fio tells the sectors of a disk and the start of a job: seen in 3.39, not in 3.33.
     pub(super) fn shows_sectors(&self) -> bool {
-        let minor = self.version.rsplit('.').next().and_then(|minor| minor.parse::<u32>().ok());
+        let minor = self
+            .version
+            .rsplit('.')
+            .next()
+            .and_then(|minor| minor.parse::<u32>().ok());
         minor.is_none_or(|minor| minor > 33)
     }
 }
@@ -137,7 +152,10 @@ fn add_up(phases: &[&PhaseRecord]) -> Vec<DiskView> {
     for next in phases.iter().flat_map(|phase| &phase.disks) {
         match disks.iter_mut().find(|disk| disk.stats.name == next.name) {
             Some(disk) => add_disk(&mut disk.stats, next),
-            None => disks.push(DiskView { stats: next.clone(), members: Vec::new() }),
+            None => disks.push(DiskView {
+                stats: next.clone(),
+                members: Vec::new(),
+            }),
         }
     }
     disks

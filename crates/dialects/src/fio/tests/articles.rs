@@ -34,7 +34,13 @@ const MIB: u64 = 1 << 20;
 
 #[test]
 fn ext4_against_f2fs_on_a_pi_3() {
-    let mut job = plain("file1", "./testtmp", Access::only(Op::Write, true), 4096, 1000 * MIB);
+    let mut job = plain(
+        "file1",
+        "./testtmp",
+        Access::only(Op::Write, true),
+        4096,
+        1000 * MIB,
+    );
     job.numjobs = 16;
     job.group_reporting = true;
     job.timing.runtime = Some(Nanos::from_secs(20));
@@ -43,35 +49,73 @@ fn ext4_against_f2fs_on_a_pi_3() {
     let invocation = check(command, job);
     assert_eq!(invocation.warnings, [""; 0]);
     // What stands before the first job is global, so that the job itself has only its name.
-    assert_eq!(invocation.global_options[0], ("filename".to_owned(), "./testtmp".to_owned()));
-    assert_eq!(flat(&invocation.scenario)[0].options, [("name".to_owned(), "file1".to_owned())]);
+    assert_eq!(
+        invocation.global_options[0],
+        ("filename".to_owned(), "./testtmp".to_owned())
+    );
+    assert_eq!(
+        flat(&invocation.scenario)[0].options,
+        [("name".to_owned(), "file1".to_owned())]
+    );
 }
 
 #[test]
 fn one_bit_against_four_bit_bus() {
-    let job = plain("file1", "/mnt/sdcard/test1g", Access::only(Op::Write, false), 4096, 1 << 30);
-    check("$ sudo fio -filename=/mnt/sdcard/test1g -direct=1 -rw=write -bs=4k -size=1G -name=file1", job.clone());
-    check("$ fio -filename=/mnt/sdcard/test1g -direct=1 -rw=write -bs=4k -size=1G -name=file1", job);
+    let job = plain(
+        "file1",
+        "/mnt/sdcard/test1g",
+        Access::only(Op::Write, false),
+        4096,
+        1 << 30,
+    );
+    check(
+        "$ sudo fio -filename=/mnt/sdcard/test1g -direct=1 -rw=write -bs=4k -size=1G -name=file1",
+        job.clone(),
+    );
+    check(
+        "$ fio -filename=/mnt/sdcard/test1g -direct=1 -rw=write -bs=4k -size=1G -name=file1",
+        job,
+    );
 }
 
 #[test]
 fn mixed_sequential_on_a_pi_5() {
-    let mut job = plain("sdtest", "/root/fiotest.tmp", Access::mixed(50, false), MIB, 200 * MIB);
+    let mut job = plain(
+        "sdtest",
+        "/root/fiotest.tmp",
+        Access::mixed(50, false),
+        MIB,
+        200 * MIB,
+    );
     // A mix reads what it has not written, so its file is laid out.
     job.files.overwrite = true;
-    let command =
-        "$ fio --name=sdtest --filename=~/fiotest.tmp --size=200M --bs=1M --rw=readwrite --direct=1 --numjobs=1";
+    let command = "$ fio --name=sdtest --filename=~/fiotest.tmp --size=200M --bs=1M --rw=readwrite --direct=1 --numjobs=1";
     let invocation = check(command, job);
-    assert_eq!(invocation.warnings, ["filename=~/fiotest.tmp: `~/` is expanded to /root/fiotest.tmp"]);
-    assert_eq!(flat(&invocation.scenario)[0].options[1].1, "~/fiotest.tmp", "typed as it was typed");
+    assert_eq!(
+        invocation.warnings,
+        ["filename=~/fiotest.tmp: `~/` is expanded to /root/fiotest.tmp"]
+    );
+    assert_eq!(
+        flat(&invocation.scenario)[0].options[1].1,
+        "~/fiotest.tmp",
+        "typed as it was typed"
+    );
 }
 
 fn random_reads() -> Job {
-    let mut job = plain("latp", "/root/latp.tmp", Access::only(Op::Read, true), 4096, 1 << 30);
+    let mut job = plain(
+        "latp",
+        "/root/latp.tmp",
+        Access::only(Op::Read, true),
+        4096,
+        1 << 30,
+    );
     job.timing.runtime = Some(Nanos::from_secs(30));
     job.timing.time_based = true;
     job.measure.lat_histogram = true;
-    job.measure.percentiles = [0.95, 0.99, 0.999].map(|q| Quantile::new(q).unwrap()).to_vec();
+    job.measure.percentiles = [0.95, 0.99, 0.999]
+        .map(|q| Quantile::new(q).unwrap())
+        .to_vec();
     job
 }
 
@@ -87,12 +131,22 @@ fn random_reads_on_a_pi_5() {
 fn a_blank_after_the_backslash_is_forgiven() {
     let command = "$ fio --name=latp --filename=~/latp.tmp --size=1G --bs=4k --rw=randread \\ \n    --iodepth=1 --direct=1 --time_based=1 --runtime=30 \\\n    --lat_percentiles=1 --percentile_list=95:99:99.9";
     let invocation = check(command, random_reads());
-    assert!(invocation.warnings[0].starts_with("an argument of blanks is ignored"), "{:?}", invocation.warnings);
+    assert!(
+        invocation.warnings[0].starts_with("an argument of blanks is ignored"),
+        "{:?}",
+        invocation.warnings
+    );
 }
 
 #[test]
 fn durable_writes_on_a_pi_5() {
-    let mut job = plain("fsync", "/root/fsync.tmp", Access::only(Op::Write, false), 4096, 256 * MIB);
+    let mut job = plain(
+        "fsync",
+        "/root/fsync.tmp",
+        Access::only(Op::Write, false),
+        4096,
+        256 * MIB,
+    );
     job.durability.fsync_every = 1;
     job.timing.runtime = Some(Nanos::from_secs(30));
     job.timing.time_based = true;
@@ -104,7 +158,13 @@ fn durable_writes_on_a_pi_5() {
 
 #[test]
 fn sustained_writes_on_a_pi_5() {
-    let mut job = plain("sustain", "/root/sustain.tmp", Access::only(Op::Write, false), MIB, 3 << 30);
+    let mut job = plain(
+        "sustain",
+        "/root/sustain.tmp",
+        Access::only(Op::Write, false),
+        MIB,
+        3 << 30,
+    );
     job.queue.iodepth = 2;
     job.timing.runtime = Some(Nanos::from_secs(120));
     job.timing.time_based = true;
@@ -145,7 +205,10 @@ fn six_cards_raw_and_on_vfat() {
         let raw = Target::Paths(vec!["/dev/mmcblk0".into()]);
         let raw = six_cards(raw, 16 << 30, access.clone(), block);
         let invocation = check(&command("--filename=/dev/mmcblk0 --filesize=16G"), raw);
-        assert_eq!(invocation.warnings, ["`numjobs=1` is no job file, so it is taken as the option `--numjobs=1`"]);
+        assert_eq!(
+            invocation.warnings,
+            ["`numjobs=1` is no job file, so it is taken as the option `--numjobs=1`"]
+        );
         let vfat = Target::Formatted {
             directories: vec!["/mnt/card".into()],
             format: "$jobname.$jobnum.$filenum".to_owned(),

@@ -30,7 +30,12 @@ fn words(command: &str) -> Vec<OsString> {
             c => word.get_or_insert_default().push(c),
         }
     }
-    words.into_iter().chain(word).skip_while(|w| w == "$" || w == "sudo" || w == "fio").map(OsString::from).collect()
+    words
+        .into_iter()
+        .chain(word)
+        .skip_while(|w| w == "$" || w == "sudo" || w == "fio")
+        .map(OsString::from)
+        .collect()
 }
 
 /// Parses a command, without any files.
@@ -40,7 +45,9 @@ fn run(command: &str) -> Result<Invocation, FioError> {
 
 /// Parses a job file, with the options of the command line before it.
 fn run_file(options: &str, text: &str) -> Result<Invocation, FioError> {
-    with_files(&[("job.fio", text)], |ctx| parse(&words(&format!("fio {options} job.fio")), ctx))
+    with_files(&[("job.fio", text)], |ctx| {
+        parse(&words(&format!("fio {options} job.fio")), ctx)
+    })
 }
 
 /// The jobs of a command that is understood without a warning.
@@ -51,7 +58,11 @@ fn jobs(command: &str) -> Vec<Job> {
 }
 
 fn flat(scenario: &Scenario) -> Vec<Job> {
-    scenario.phases.iter().flat_map(|phase| phase.jobs.clone()).collect()
+    scenario
+        .phases
+        .iter()
+        .flat_map(|phase| phase.jobs.clone())
+        .collect()
 }
 
 /// The only job of a command.
@@ -72,7 +83,10 @@ fn fails(command: &str) -> String {
 /// Names and groups by phase, such as `a0 b0 | c1`.
 fn outline(invocation: &Invocation) -> String {
     let phases = invocation.scenario.phases.iter().map(|phase| {
-        let jobs = phase.jobs.iter().map(|job| format!("{}{}", job.name, job.group));
+        let jobs = phase
+            .jobs
+            .iter()
+            .map(|job| format!("{}{}", job.name, job.group));
         jobs.collect::<Vec<_>>().join(" ")
     });
     phases.collect::<Vec<_>>().join(" | ")

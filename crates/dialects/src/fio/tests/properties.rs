@@ -16,9 +16,17 @@ fn word() -> impl Strategy<Value = String> {
         Just("1k-4k,8k".to_owned()),
         Just("-1".to_owned()),
     ];
-    let option = (prop::sample::select(names), prop::option::of(value), "-{1,2}").prop_map(|(name, value, dashes)| {
-        value.map_or_else(|| format!("{dashes}{name}"), |value| format!("{dashes}{name}={value}"))
-    });
+    let option = (
+        prop::sample::select(names),
+        prop::option::of(value),
+        "-{1,2}",
+    )
+        .prop_map(|(name, value, dashes)| {
+            value.map_or_else(
+                || format!("{dashes}{name}"),
+                |value| format!("{dashes}{name}={value}"),
+            )
+        });
     prop_oneof![4 => option, 1 => Just("--name=x".to_owned()), 1 => ".{0,16}"]
 }
 

@@ -25,7 +25,10 @@ fn verification() {
         assert_eq!(verify(&format!("--verify={word}")).method, method);
     }
     let parts = vec![PatternPart::Bytes(vec![0xff]), PatternPart::Offset];
-    assert_eq!(verify("--verify=pattern --verify_pattern=0xff%o").method, VerifyMethod::Pattern(parts.clone()));
+    assert_eq!(
+        verify("--verify=pattern --verify_pattern=0xff%o").method,
+        VerifyMethod::Pattern(parts.clone())
+    );
     assert_eq!(
         verify("--verify=pattern_hdr --verify_pattern=0xff%o").method,
         VerifyMethod::PatternHeader(parts.clone())
@@ -56,15 +59,39 @@ fn verification() {
     assert!(verify("--verify=xxhash --verify_only").only);
     // As fio has it, a pattern alone stands behind a header.
     let pattern = vec![PatternPart::Bytes(vec![0xde, 0xad])];
-    assert_eq!(verify("--verify_pattern=0xdead").method, VerifyMethod::PatternHeader(pattern));
+    assert_eq!(
+        verify("--verify_pattern=0xdead").method,
+        VerifyMethod::PatternHeader(pattern)
+    );
     let unchecked = job("--name=a --rw=write --verify=0 --verify_pattern=0xdead");
     assert_eq!(unchecked.rules.verify, None);
-    assert_eq!(unchecked.buffers.fill, hakaru_model::job::BufferContent::Pattern(vec![0xde, 0xad]));
-    let folder = |options: &str| flat(&run(&format!("{options} --name=a --rw=write --verify=md5")).unwrap().scenario);
-    assert_eq!(folder("--aux-path=x")[0].rules.verify.as_ref().unwrap().folder, Some("x".into()));
+    assert_eq!(
+        unchecked.buffers.fill,
+        hakaru_model::job::BufferContent::Pattern(vec![0xde, 0xad])
+    );
+    let folder = |options: &str| {
+        flat(
+            &run(&format!("{options} --name=a --rw=write --verify=md5"))
+                .unwrap()
+                .scenario,
+        )
+    };
+    assert_eq!(
+        folder("--aux-path=x")[0]
+            .rules
+            .verify
+            .as_ref()
+            .unwrap()
+            .folder,
+        Some("x".into())
+    );
     insta::assert_snapshot!(fails("--name=a --verify=pattern"), @"job `a`: verify=pattern needs verify_pattern");
     insta::assert_snapshot!(fails("--name=a --verify_only"), @"job `a`: verify_only needs verify");
-    let warnings = |options: &str| run(&format!("--name=a --rw=write --verify=md5 {options}")).unwrap().warnings;
+    let warnings = |options: &str| {
+        run(&format!("--name=a --rw=write --verify=md5 {options}"))
+            .unwrap()
+            .warnings
+    };
     assert_eq!(warnings(""), [""; 0]);
     assert!(warnings("--time_based --runtime=1")[0].contains("will never start"));
     assert!(warnings("--numjobs=2 --filename=f")[0].contains("multiple writers"));
@@ -74,27 +101,62 @@ fn verification() {
 fn ends_of_jobs() {
     assert!(obeyed("").exit.phases_after_error, "as fio does");
     assert_eq!(obeyed("--exitall").exit.ends, Some(ExitScope::Group));
-    assert_eq!(obeyed("--exitall --exit_what=all").exit.ends, Some(ExitScope::All));
-    assert_eq!(obeyed("--exit_what=stonewall --exitall=1").exit.ends, Some(ExitScope::Phase));
+    assert_eq!(
+        obeyed("--exitall --exit_what=all").exit.ends,
+        Some(ExitScope::All)
+    );
+    assert_eq!(
+        obeyed("--exit_what=stonewall --exitall=1").exit.ends,
+        Some(ExitScope::Phase)
+    );
     assert!(obeyed("--exitall_on_error").exit.on_error);
-    assert_eq!(obeyed("--max_latency=20ms,,").max_latency.read, Some(Nanos::from_millis(20)));
+    assert_eq!(
+        obeyed("--max_latency=20ms,,").max_latency.read,
+        Some(Nanos::from_millis(20))
+    );
     let rate = obeyed("--rate_min=1m --rate_cycle=500").minimum_rate;
-    assert_eq!((rate.bytes_per_s, rate.cycle), (PerOp::all(Some(1 << 20)), Nanos::from_millis(500)));
+    assert_eq!(
+        (rate.bytes_per_s, rate.cycle),
+        (PerOp::all(Some(1 << 20)), Nanos::from_millis(500))
+    );
     assert!(fails("--name=a --rate=1m --rate_min=2m").contains("minimum rate exceeds rate"));
     assert!(fails("--name=a --rate=2m,4m --rate_min=1m,5m").contains("rate_min for writes"));
-    assert!(fails("--name=a --rate_iops=10 --rate_iops_min=100").contains("minimum rate exceeds rate"));
-    assert!(run("--name=a --rate_iops=10 --rate_min=5m --rate=5m").is_ok(), "bytes are not compared with I/Os");
-    let jobs = flat(&run("--name=writers --name=a --wait_for=writers").unwrap().scenario);
+    assert!(
+        fails("--name=a --rate_iops=10 --rate_iops_min=100").contains("minimum rate exceeds rate")
+    );
+    assert!(
+        run("--name=a --rate_iops=10 --rate_min=5m --rate=5m").is_ok(),
+        "bytes are not compared with I/Os"
+    );
+    let jobs = flat(
+        &run("--name=writers --name=a --wait_for=writers")
+            .unwrap()
+            .scenario,
+    );
     assert_eq!(jobs[1].rules.wait_for.as_deref(), Some("writers"));
-    assert!(fails("--name=a --wait_for=b --name=b").contains("waitee job b unknown; define it before this job"));
-    assert!(fails("--name=b --name=b --name=a --wait_for=b").contains("several jobs have that name"));
+    assert!(
+        fails("--name=a --wait_for=b --name=b")
+            .contains("waitee job b unknown; define it before this job")
+    );
+    assert!(
+        fails("--name=b --name=b --name=a --wait_for=b").contains("several jobs have that name")
+    );
     let ignored = obeyed("--ignore_error=EIO,ENOSPC:122").ignore_errors;
-    assert_eq!(ignored, IgnoredErrors { read: vec![5], write: vec![28, 122], verify: vec![] });
+    assert_eq!(
+        ignored,
+        IgnoredErrors {
+            read: vec![5],
+            write: vec![28, 122],
+            verify: vec![]
+        }
+    );
 }
 
 #[test]
 fn searching_for_a_state() {
-    let steady = obeyed("--steadystate=iops_slope:0.3% --ss_dur=30 --ss_ramp=10").steady.unwrap();
+    let steady = obeyed("--steadystate=iops_slope:0.3% --ss_dur=30 --ss_ramp=10")
+        .steady
+        .unwrap();
     let wanted = SteadyStateRule {
         iops: true,
         slope: true,
@@ -105,13 +167,29 @@ fn searching_for_a_state() {
         together: false,
     };
     assert_eq!(steady, wanted);
-    assert!(obeyed("--ss=iops:5 --ss_dur=9 --group_reporting").steady.unwrap().together);
-    assert_eq!(obeyed("--steadystate=bw:1m").steady, None, "no duration, no detection");
-    assert_eq!(obeyed("--ss=bw:1m --ss_dur=5").steady.unwrap().limit, SteadyLimit::Absolute(1_048_576.0));
+    assert!(
+        obeyed("--ss=iops:5 --ss_dur=9 --group_reporting")
+            .steady
+            .unwrap()
+            .together
+    );
+    assert_eq!(
+        obeyed("--steadystate=bw:1m").steady,
+        None,
+        "no duration, no detection"
+    );
+    assert_eq!(
+        obeyed("--ss=bw:1m --ss_dur=5").steady.unwrap().limit,
+        SteadyLimit::Absolute(1_048_576.0)
+    );
     let target =
-        obeyed("--latency_target=5ms --latency_window=10s --latency_percentile=99 --latency_run=1").latency_target;
+        obeyed("--latency_target=5ms --latency_window=10s --latency_percentile=99 --latency_run=1")
+            .latency_target;
     let (target, keep) = (target.unwrap(), true);
-    assert_eq!((target.target, target.window), (Nanos::from_millis(5), Nanos::from_secs(10)));
+    assert_eq!(
+        (target.target, target.window),
+        (Nanos::from_millis(5), Nanos::from_secs(10))
+    );
     assert_eq!((target.percentile, target.keep_running), (99.0, keep));
 }
 
@@ -120,43 +198,116 @@ fn files_and_zones() {
     assert!(obeyed("--create_on_open=1").files.create_on_open);
     assert!(obeyed("--fill_device=1 --rw=write").files.fill_device);
     assert!(obeyed("--fill_device=1 --rw=randread").files.fill_device);
-    assert!(fails("--name=a --fill_device=1 --rw=randwrite --size=1m").contains("rw=write and fill_device=1"));
-    assert_eq!(obeyed("--lockfile=readwrite").files.lock, FileLock::ReadWrite);
+    assert!(
+        fails("--name=a --fill_device=1 --rw=randwrite --size=1m")
+            .contains("rw=write and fill_device=1")
+    );
+    assert_eq!(
+        obeyed("--lockfile=readwrite").files.lock,
+        FileLock::ReadWrite
+    );
     let read = run("--name=a --fill_device=1 --rw=read --size=1m").unwrap();
-    assert_eq!(read.warnings, ["job `a`: fill_device has no effect on reads of a given size"]);
+    assert_eq!(
+        read.warnings,
+        ["job `a`: fill_device has no effect on reads of a given size"]
+    );
     assert!(!flat(&read.scenario)[0].rules.files.fill_device);
-    assert!(obeyed("--file_append=1").files.append && obeyed("--unlink_each_loop=1").files.unlink_each_loop);
-    assert_eq!(obeyed("--fadvise_hint=random").files.advice, AccessAdvice::Random);
+    assert!(
+        obeyed("--file_append=1").files.append
+            && obeyed("--unlink_each_loop=1").files.unlink_each_loop
+    );
+    assert_eq!(
+        obeyed("--fadvise_hint=random").files.advice,
+        AccessAdvice::Random
+    );
     let turns = obeyed("--file_service_type=random:8 --openfiles=4").turns;
-    assert_eq!(turns, FileTurns { order: FileOrder::Random, run_length: 8, open_files: Some(4) });
-    assert_eq!(obeyed("--file_service_type=zipf:1.3").turns.order, FileOrder::Zipf(1.3));
-    assert_eq!(obeyed("--file_service_type=gauss:20").turns.order, FileOrder::Normal(20.0));
+    assert_eq!(
+        turns,
+        FileTurns {
+            order: FileOrder::Random,
+            run_length: 8,
+            open_files: Some(4)
+        }
+    );
+    assert_eq!(
+        obeyed("--file_service_type=zipf:1.3").turns.order,
+        FileOrder::Zipf(1.3)
+    );
+    assert_eq!(
+        obeyed("--file_service_type=gauss:20").turns.order,
+        FileOrder::Normal(20.0)
+    );
     // Formerly all of these were taken.
-    for wrong in ["zipf:nan", "zipf:-3", "zipf:1", "pareto:1.5", "normal:inf", "normal:-1", "random:0", "sequential:x"]
-    {
+    for wrong in [
+        "zipf:nan",
+        "zipf:-3",
+        "zipf:1",
+        "pareto:1.5",
+        "normal:inf",
+        "normal:-1",
+        "random:0",
+        "sequential:x",
+    ] {
         let error = fails(&format!("--name=a --file_service_type={wrong}"));
-        assert!(error.starts_with(&format!("file_service_type={wrong} cannot be used")), "{error}");
+        assert!(
+            error.starts_with(&format!("file_service_type={wrong} cannot be used")),
+            "{error}"
+        );
     }
     let strided = obeyed("--zonemode=strided --zonesize=1m --zonerange=4m --zoneskip=2m").zones;
-    assert_eq!(strided, Zones::Strided { range: Bytes(4 << 20), size: Bytes(1 << 20), skip: Bytes(2 << 20) });
+    assert_eq!(
+        strided,
+        Zones::Strided {
+            range: Bytes(4 << 20),
+            size: Bytes(1 << 20),
+            skip: Bytes(2 << 20)
+        }
+    );
     let device = obeyed("--zonemode=zbd --max_open_zones=8 --ignore_zone_limits=1").zones;
-    let ignores = matches!(device, Zones::Device { size: None, max_open: 8, ignore_limits: true, resets: None, .. });
+    let ignores = matches!(
+        device,
+        Zones::Device {
+            size: None,
+            max_open: 8,
+            ignore_limits: true,
+            resets: None,
+            ..
+        }
+    );
     assert!(ignores, "{device:?}");
-    let device = obeyed("--zonemode=zbd --zone_reset_threshold=0.5 --zone_reset_frequency=0.1").zones;
-    let wanted = ZoneResets { threshold_millionths: 500_000, every: 10 };
-    assert!(matches!(device, Zones::Device { resets: Some(resets), .. } if resets == wanted), "{device:?}");
+    let device =
+        obeyed("--zonemode=zbd --zone_reset_threshold=0.5 --zone_reset_frequency=0.1").zones;
+    let wanted = ZoneResets {
+        threshold_millionths: 500_000,
+        every: 10,
+    };
+    assert!(
+        matches!(device, Zones::Device { resets: Some(resets), .. } if resets == wanted),
+        "{device:?}"
+    );
 }
 
 /// Formerly options of zones without `zonemode` were passed over, and sizes in zones refused.
 #[test]
 fn zones_need_a_mode_and_sizes_may_be_counted_in_them() {
     for mode in ["", "--zonemode=none"] {
-        let error = fails(&format!("--name=a --size=64m --zonesize=1m --zoneskip=7m {mode}"));
-        assert!(error.contains("--zonemode=none and --zonesize are not compatible: add zonemode=strided"), "{error}");
+        let error = fails(&format!(
+            "--name=a --size=64m --zonesize=1m --zoneskip=7m {mode}"
+        ));
+        assert!(
+            error.contains(
+                "--zonemode=none and --zonesize are not compatible: add zonemode=strided"
+            ),
+            "{error}"
+        );
     }
-    let warnings = run("--name=a --size=64m --zoneskip=7m --zonerange=1m").unwrap().warnings;
-    let no_effect =
-        ["job `a`: zoneskip has no effect without zonemode", "job `a`: zonerange has no effect without zonemode"];
+    let warnings = run("--name=a --size=64m --zoneskip=7m --zonerange=1m")
+        .unwrap()
+        .warnings;
+    let no_effect = [
+        "job `a`: zoneskip has no effect without zonemode",
+        "job `a`: zonerange has no effect without zonemode",
+    ];
     assert_eq!(warnings, no_effect);
     let counted = job(
         "--name=a --zonemode=strided --zonesize=1m --size=4z --io_size=2z --offset=3z --offset_increment=1z --zoneskip=2z",
@@ -164,12 +315,17 @@ fn zones_need_a_mode_and_sizes_may_be_counted_in_them() {
     let written = job(
         "--name=a --zonemode=strided --zonesize=1m --size=4m --io_size=2m --offset=3m --offset_increment=1m --zoneskip=2m",
     );
-    assert_eq!((counted.extent, counted.rules.zones), (written.extent, written.rules.zones));
+    assert_eq!(
+        (counted.extent, counted.rules.zones),
+        (written.extent, written.rules.zones)
+    );
     assert!(fails("--name=a --size=2z").contains("there are none: add zonemode"));
     assert!(fails("--name=a --size=2z --zonemode=zbd").contains("needs zonesize"));
     assert!(fails("--name=a --zonesize=1z --zonemode=strided").contains("`1z`"));
     assert_eq!(
-        job("--name=a --zonemode=strided --zonesize=1m --size=4z --size=1m").extent.size,
+        job("--name=a --zonemode=strided --zonesize=1m --size=4z --size=1m")
+            .extent
+            .size,
         Some(SizeSpec::Bytes(Bytes(1 << 20)))
     );
 }
@@ -178,16 +334,24 @@ fn zones_need_a_mode_and_sizes_may_be_counted_in_them() {
 fn distributions_have_a_middle_and_zones_a_size() {
     use hakaru_model::job::{AbsoluteZone, Distribution};
     let of = |value: &str| {
-        let access = job(&format!("--name=a --rw=randread --random_distribution={value}")).access;
+        let access = job(&format!(
+            "--name=a --rw=randread --random_distribution={value}"
+        ))
+        .access;
         (access.distribution, access.centre)
     };
     assert_eq!(of("zipf:1.2:0.25"), (Distribution::Zipf(1.2), Some(0.25)));
     assert_eq!(of("pareto:0.2:0"), (Distribution::Pareto(0.2), Some(0.0)));
     assert_eq!(of("normal:10:1"), (Distribution::Normal(10.0), Some(1.0)));
     assert_eq!(of("zipf:1.2:-1"), (Distribution::Zipf(1.2), None));
-    let zones = [(60.0, 1 << 20), (40.0, 2 << 20)]
-        .map(|(access_percent, size)| AbsoluteZone { access_percent, size: Bytes(size) });
-    assert_eq!(of("zoned_abs:60/1m:40/2m"), (Distribution::ZonedAbs(zones.to_vec()), None));
+    let zones = [(60.0, 1 << 20), (40.0, 2 << 20)].map(|(access_percent, size)| AbsoluteZone {
+        access_percent,
+        size: Bytes(size),
+    });
+    assert_eq!(
+        of("zoned_abs:60/1m:40/2m"),
+        (Distribution::ZonedAbs(zones.to_vec()), None)
+    );
     for wrong in [
         "zipf:1.2:1.5",
         "zipf:1.2:x",
@@ -196,23 +360,65 @@ fn distributions_have_a_middle_and_zones_a_size() {
         "zoned_abs:60/1m:40/",
         "zoned:60/10:40/90,50/50:50/50",
     ] {
-        let error = fails(&format!("--name=a --rw=randread --random_distribution={wrong}"));
-        assert!(error.starts_with(&format!("random_distribution={wrong} cannot be used")), "{error}");
+        let error = fails(&format!(
+            "--name=a --rw=randread --random_distribution={wrong}"
+        ));
+        assert!(
+            error.starts_with(&format!("random_distribution={wrong} cannot be used")),
+            "{error}"
+        );
     }
 }
 
 #[test]
 fn workload_priority_and_replay() {
-    assert_eq!(obeyed("--percentage_random=80,20").percentage_random, Some(PerOp { read: 80, write: 20, trim: 20 }));
-    let repeats = |options: &str| job(&format!("--name=a --rw=write {options}")).buffers.repeats;
-    assert_eq!(repeats("--dedupe_percentage=30"), DedupeRule { percent: 30, ..DedupeRule::default() });
-    let set = repeats("--dedupe_percentage=30 --dedupe_mode=working_set --dedupe_working_set_percentage=9");
-    assert_eq!(set, DedupeRule { percent: 30, working_set_percent: Some(9), ..DedupeRule::default() });
+    assert_eq!(
+        obeyed("--percentage_random=80,20").percentage_random,
+        Some(PerOp {
+            read: 80,
+            write: 20,
+            trim: 20
+        })
+    );
+    let repeats = |options: &str| {
+        job(&format!("--name=a --rw=write {options}"))
+            .buffers
+            .repeats
+    };
+    assert_eq!(
+        repeats("--dedupe_percentage=30"),
+        DedupeRule {
+            percent: 30,
+            ..DedupeRule::default()
+        }
+    );
+    let set = repeats(
+        "--dedupe_percentage=30 --dedupe_mode=working_set --dedupe_working_set_percentage=9",
+    );
+    assert_eq!(
+        set,
+        DedupeRule {
+            percent: 30,
+            working_set_percent: Some(9),
+            ..DedupeRule::default()
+        }
+    );
     assert!(obeyed("--io_submit_mode=offload").offload);
-    assert!(obeyed("--atomic=1 --ioengine=pvsync2 --direct=1").files.atomic);
+    assert!(
+        obeyed("--atomic=1 --ioengine=pvsync2 --direct=1")
+            .files
+            .atomic
+    );
     assert!(fails("--name=a --atomic=1").contains("pvsync2"));
     let priority = obeyed("--nice=5 --prio=3 --prioclass=2").priority;
-    assert_eq!(priority, Priority { nice: 5, io_class: Some(2), io_level: Some(3) });
+    assert_eq!(
+        priority,
+        Priority {
+            nice: 5,
+            io_class: Some(2),
+            io_level: Some(3)
+        }
+    );
     assert_eq!(obeyed("--numa_cpu_nodes=0-1").numa_cpu_nodes, [0, 1]);
     assert!(fails("--name=a --read_iolog=a.log").contains("read_iolog=a.log"));
     let log = "fio version 3 iolog\n1 x add\n2 x write 0 4096\n9 x read 8192 512\n";
@@ -222,8 +428,21 @@ fn workload_priority_and_replay() {
         flat(&parsed.scenario).remove(0)
     };
     let job = replay("--replay_no_stall=1 --replay_redirect=/dev/sdb");
-    assert_eq!(job.target, hakaru_model::job::Target::Paths(vec![PathBuf::from("/dev/sdb")]));
-    assert_eq!((job.access.mix, job.rules.replay.traces[0].steps.len()), (PerOp { read: 50, write: 50, trim: 0 }, 2));
+    assert_eq!(
+        job.target,
+        hakaru_model::job::Target::Paths(vec![PathBuf::from("/dev/sdb")])
+    );
+    assert_eq!(
+        (job.access.mix, job.rules.replay.traces[0].steps.len()),
+        (
+            PerOp {
+                read: 50,
+                write: 50,
+                trim: 0
+            },
+            2
+        )
+    );
     assert_eq!(replay("--replay_skip=write,sync").access.mix.read, 100);
     assert!(fails("--name=a --replay_align=3").contains("power of 2"));
     assert!(fails("--name=a --replay_skip=x").contains("none of read, write"));
@@ -258,23 +477,49 @@ fn logs() {
         coarseness: 2,
     };
     assert_eq!(job.rules.logs, told);
-    assert!(!obeyed("--write_hist_log=h").logs.any(), "no histogram without log_hist_msec");
+    assert!(
+        !obeyed("--write_hist_log=h").logs.any(),
+        "no histogram without log_hist_msec"
+    );
 }
 
 #[test]
 fn pauses_delays_and_flows() {
     let rate =
         job("--name=a --thinktime=1s --thinktime_spin=1ms --thinktime_iotime=9 --thinktime_blocks_type=issue").rate;
-    assert_eq!((rate.thinktime_blocks, rate.thinktime_iotime), (0, Nanos::from_secs(9)));
-    assert_eq!((rate.thinktime_spin, rate.thinktime_on_issue), (Nanos::from_millis(1), true));
-    assert!(job("--name=a --rate=1m --rate_ignore_thinktime=1").rate.ignore_thinktime);
+    assert_eq!(
+        (rate.thinktime_blocks, rate.thinktime_iotime),
+        (0, Nanos::from_secs(9))
+    );
+    assert_eq!(
+        (rate.thinktime_spin, rate.thinktime_on_issue),
+        (Nanos::from_millis(1), true)
+    );
+    assert!(
+        job("--name=a --rate=1m --rate_ignore_thinktime=1")
+            .rate
+            .ignore_thinktime
+    );
     let timing = job("--name=a --startdelay=2-5").timing;
-    assert_eq!((timing.startdelay, timing.startdelay_max), (Nanos::from_secs(2), Nanos::from_secs(5)));
+    assert_eq!(
+        (timing.startdelay, timing.startdelay_max),
+        (Nanos::from_secs(2), Nanos::from_secs(5))
+    );
     let flow = obeyed("--flow=3 --flow_id=2 --flow_sleep=50").flow;
-    assert_eq!(flow, Some(FlowShare { id: 2, weight: 3, sleep: Nanos(50_000) }));
+    assert_eq!(
+        flow,
+        Some(FlowShare {
+            id: 2,
+            weight: 3,
+            sleep: Nanos(50_000)
+        })
+    );
     assert_eq!(obeyed("--flow=0").flow, None);
     let commands = obeyed("--exec_prerun=sync --exec_postrun=date").commands;
-    assert_eq!((commands.before.as_deref(), commands.after.as_deref()), (Some("sync"), Some("date")));
+    assert_eq!(
+        (commands.before.as_deref(), commands.after.as_deref()),
+        (Some("sync"), Some("date"))
+    );
     assert!(obeyed("--cpus_allowed=0-1 --cpus_allowed_policy=split").split_cpus);
     assert!(obeyed("--serialize_overlap=1").serialize_overlap);
 }
@@ -284,29 +529,82 @@ fn sizes_memory_and_what_the_kernel_is_told() {
     use hakaru_model::job::BlockSize;
     let of = |options: &str| job(&format!("--name=a {options}"));
     assert!(of("--bsrange=1k-8k --bs_unaligned").rules.sizes.unaligned);
-    let (small, large) = (BlockSize::Fixed(Bytes(4096)), BlockSize::Fixed(Bytes(16384)));
+    let (small, large) = (
+        BlockSize::Fixed(Bytes(4096)),
+        BlockSize::Fixed(Bytes(16384)),
+    );
     let random = of("--rw=randrw --bs=16k,4k --bs_is_seq_rand=1");
-    assert_eq!((random.block, random.rules.sizes.in_line), (PerOp::all(small), Some(large.clone())));
+    assert_eq!(
+        (random.block, random.rules.sizes.in_line),
+        (PerOp::all(small), Some(large.clone()))
+    );
     let in_line = of("--rw=rw --bs=16k,4k --bs_is_seq_rand=1");
-    assert_eq!((in_line.block, in_line.rules.sizes.in_line), (PerOp::all(large), None));
+    assert_eq!(
+        (in_line.block, in_line.rules.sizes.in_line),
+        (PerOp::all(large), None)
+    );
     let extent = of("--filesize=1k-4k --offset=33% --offset_align=1m --size=1m").extent;
-    assert_eq!((extent.filesize, extent.filesize_max), (Some(Bytes(1024)), Some(Bytes(4096))));
-    assert_eq!((extent.offset, extent.offset_align), (SizeSpec::Percent(33), 1 << 20));
-    let sync = of("--rw=write --sync_file_range=wait_before,write:8").durability.range_sync;
-    assert_eq!(sync, Some(RangeSync { every: 8, wait_before: true, write: true, wait_after: false }));
+    assert_eq!(
+        (extent.filesize, extent.filesize_max),
+        (Some(Bytes(1024)), Some(Bytes(4096)))
+    );
+    assert_eq!(
+        (extent.offset, extent.offset_align),
+        (SizeSpec::Percent(33), 1 << 20)
+    );
+    let sync = of("--rw=write --sync_file_range=wait_before,write:8")
+        .durability
+        .range_sync;
+    assert_eq!(
+        sync,
+        Some(RangeSync {
+            every: 8,
+            wait_before: true,
+            write: true,
+            wait_after: false
+        })
+    );
     assert!(fails("--name=a --sync_file_range=write").contains("write:8"));
     assert!(fails("--name=a --sync_file_range=rite:8").contains("`rite`"));
     assert_eq!(of("--write_hint=long").rules.files.lifetime, Lifetime::Long);
-    let engine = of("--ioengine=io_uring --sqthread_poll --sqthread_poll_cpu=1 --force_async=4").engine;
+    let engine =
+        of("--ioengine=io_uring --sqthread_poll --sqthread_poll_cpu=1 --force_async=4").engine;
     assert_eq!((engine.sqthread_poll_cpu, engine.force_async), (Some(1), 4));
-    assert_eq!(of("--ioengine=pvsync2 --hipri --hipri_percentage=30").engine.hipri_percentage, Some(30));
-    let memory = |text: &str| of(&format!("--numa_mem_policy={text}")).rules.memory.unwrap();
-    assert_eq!(memory("interleave:0-1"), MemoryPolicy { mode: MemoryMode::Interleave, nodes: vec![0, 1] });
-    assert_eq!(memory("local"), MemoryPolicy { mode: MemoryMode::Local, nodes: vec![] });
+    assert_eq!(
+        of("--ioengine=pvsync2 --hipri --hipri_percentage=30")
+            .engine
+            .hipri_percentage,
+        Some(30)
+    );
+    let memory = |text: &str| {
+        of(&format!("--numa_mem_policy={text}"))
+            .rules
+            .memory
+            .unwrap()
+    };
+    assert_eq!(
+        memory("interleave:0-1"),
+        MemoryPolicy {
+            mode: MemoryMode::Interleave,
+            nodes: vec![0, 1]
+        }
+    );
+    assert_eq!(
+        memory("local"),
+        MemoryPolicy {
+            mode: MemoryMode::Local,
+            nodes: vec![]
+        }
+    );
     assert!(fails("--name=a --numa_mem_policy=bind").contains("bind:0"));
     assert!(fails("--name=a --numa_mem_policy=prefer:0-1").contains("one node"));
     let set = "--rw=write --dedupe_percentage=30 --dedupe_global=1";
-    assert!(of(&format!("{set} --dedupe_mode=working_set")).buffers.repeats.shared);
+    assert!(
+        of(&format!("{set} --dedupe_mode=working_set"))
+            .buffers
+            .repeats
+            .shared
+    );
     assert!(fails(&format!("--name=a {set}")).contains("working_set"));
     assert!(fails("--name=a --log_issue_time=1 --write_lat_log=x").contains("log_offset"));
     let parsed = run("--name=a --log_issue_time=1 --write_lat_log=x --log_offset=1").unwrap();
@@ -317,10 +615,18 @@ fn sizes_memory_and_what_the_kernel_is_told() {
 fn what_a_mix_without_writes_reads_is_not_checked() {
     for mix in ["--rwmixread=100", "--rwmixwrite=0"] {
         for rw in ["rw", "randrw"] {
-            assert_eq!(obeyed(&format!("--rw={rw} {mix} --verify=crc32c")).verify, None, "{rw} {mix}");
+            assert_eq!(
+                obeyed(&format!("--rw={rw} {mix} --verify=crc32c")).verify,
+                None,
+                "{rw} {mix}"
+            );
         }
     }
-    assert!(obeyed("--rw=rw --rwmixread=99 --verify=crc32c").verify.is_some());
+    assert!(
+        obeyed("--rw=rw --rwmixread=99 --verify=crc32c")
+            .verify
+            .is_some()
+    );
     assert!(obeyed("--rw=read --verify=crc32c").verify.is_some());
 }
 
@@ -330,6 +636,9 @@ fn a_shift_register_comes_to_each_block_once() {
         let read = run(&format!("--name=a --rw=randread --size=1m {options}")).unwrap();
         flat(&read.scenario)[0].access.every_block_once
     };
-    assert!(once("--norandommap --random_generator=lfsr") && once("--random_generator=lfsr --norandommap"));
+    assert!(
+        once("--norandommap --random_generator=lfsr")
+            && once("--random_generator=lfsr --norandommap")
+    );
     assert!(!once("--norandommap --random_generator=tausworthe64"));
 }

@@ -2,18 +2,43 @@
 
 use super::*;
 use hakaru_model::job::{
-    BlockSize, BufferContent, Distribution, ErrorPolicy, Fallocate, IoEngine, Op, PerOp, SizeSpec, Target,
+    BlockSize, BufferContent, Distribution, ErrorPolicy, Fallocate, IoEngine, Op, PerOp, SizeSpec,
+    Target,
 };
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
 #[test]
 fn options_before_the_first_job_are_global() {
-    let all = jobs("--bs=8k --rw=write --name=a --bs=1k --name=b --name=global --direct=1 --name=c --rw=read");
-    let told: Vec<_> =
-        all.iter().map(|j| (j.name.as_str(), j.block.read.max().0, j.access.does(Op::Write), j.files.direct)).collect();
-    assert_eq!(told, [("a", 1024, true, false), ("b", 8192, true, false), ("c", 8192, false, true)]);
-    assert_eq!(all[0].options, [("name".to_owned(), "a".to_owned()), ("bs".to_owned(), "1k".to_owned())]);
+    let all = jobs(
+        "--bs=8k --rw=write --name=a --bs=1k --name=b --name=global --direct=1 --name=c --rw=read",
+    );
+    let told: Vec<_> = all
+        .iter()
+        .map(|j| {
+            (
+                j.name.as_str(),
+                j.block.read.max().0,
+                j.access.does(Op::Write),
+                j.files.direct,
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("a", 1024, true, false),
+            ("b", 8192, true, false),
+            ("c", 8192, false, true)
+        ]
+    );
+    assert_eq!(
+        all[0].options,
+        [
+            ("name".to_owned(), "a".to_owned()),
+            ("bs".to_owned(), "1k".to_owned())
+        ]
+    );
     let globals = run("--bs=8k --name=a").unwrap().global_options;
     assert_eq!(globals, [("bs".to_owned(), "8k".to_owned())]);
 }
@@ -22,48 +47,110 @@ fn options_before_the_first_job_are_global() {
 fn groups_and_phases_follow_stonewall() {
     let outline = |command| outline(&run(command).unwrap());
     assert_eq!(outline("--name=a --name=b"), "a0 b0");
-    assert_eq!(outline("--name=a --stonewall --name=b --stonewall --name=c --new_group --name=d"), "a0 | b1 c2 d2");
-    assert_eq!(outline("--name=a --name=b --stonewall=0 --name=c --new_group=0"), "a0 b0 c0");
+    assert_eq!(
+        outline("--name=a --stonewall --name=b --stonewall --name=c --new_group --name=d"),
+        "a0 | b1 c2 d2"
+    );
+    assert_eq!(
+        outline("--name=a --name=b --stonewall=0 --name=c --new_group=0"),
+        "a0 b0 c0"
+    );
     assert_eq!(outline("--stonewall --name=a --name=b"), "a0 | b1");
 }
 
 #[test]
 fn job_files_follow_one_another() {
-    let files = [("a.fio", "[global]\nbs=1k\n[a]\n[a2]\n"), ("b.fio", "[b]\n[c]\nrw=write\n")];
-    let invocation = with_files(&files, |ctx| parse(&words("--size=1m a.fio b.fio --name=z"), ctx)).unwrap();
+    let files = [
+        ("a.fio", "[global]\nbs=1k\n[a]\n[a2]\n"),
+        ("b.fio", "[b]\n[c]\nrw=write\n"),
+    ];
+    let invocation = with_files(&files, |ctx| {
+        parse(&words("--size=1m a.fio b.fio --name=z"), ctx)
+    })
+    .unwrap();
     assert_eq!(outline(&invocation), "z0 a0 a20 | b1 c1");
-    let sizes: Vec<u64> = flat(&invocation.scenario).iter().map(|j| j.block.read.max().0).collect();
-    assert_eq!(sizes, [4096, 1024, 1024, 4096, 4096], "a global section ends with its file");
-    let sized: Vec<bool> = flat(&invocation.scenario).iter().map(|j| j.extent.size.is_some()).collect();
+    let sizes: Vec<u64> = flat(&invocation.scenario)
+        .iter()
+        .map(|j| j.block.read.max().0)
+        .collect();
+    assert_eq!(
+        sizes,
+        [4096, 1024, 1024, 4096, 4096],
+        "a global section ends with its file"
+    );
+    let sized: Vec<bool> = flat(&invocation.scenario)
+        .iter()
+        .map(|j| j.extent.size.is_some())
+        .collect();
     assert_eq!(sized, [true, true, true, false, false]);
-    assert_eq!(invocation.warnings, ["options of the command line concern the first job file only, as in fio"]);
+    assert_eq!(
+        invocation.warnings,
+        ["options of the command line concern the first job file only, as in fio"]
+    );
 }
 
 #[test]
 fn a_global_section_concerns_what_stands_below() {
-    let invocation =
-        run_file("", "[global]\nbs=1k\n[a]\n[global]\nbs=2k\nname=gg\n[b]\nname=renamed\n[a]\nbs=3k\n").unwrap();
-    let told: Vec<_> = flat(&invocation.scenario).iter().map(|j| (j.name.clone(), j.block.read.max().0)).collect();
-    assert_eq!(told, [("a".to_owned(), 1024), ("renamed".to_owned(), 2048), ("a".to_owned(), 3072)]);
-    let names: Vec<_> = invocation.global_options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let invocation = run_file(
+        "",
+        "[global]\nbs=1k\n[a]\n[global]\nbs=2k\nname=gg\n[b]\nname=renamed\n[a]\nbs=3k\n",
+    )
+    .unwrap();
+    let told: Vec<_> = flat(&invocation.scenario)
+        .iter()
+        .map(|j| (j.name.clone(), j.block.read.max().0))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("a".to_owned(), 1024),
+            ("renamed".to_owned(), 2048),
+            ("a".to_owned(), 3072)
+        ]
+    );
+    let names: Vec<_> = invocation
+        .global_options
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
     assert_eq!(names, ["bs=1k", "bs=2k", "name=gg"]);
     // fio looks at the beginning of the name only, in files and on the command line, and small letters count.
     let blocks = |invocation: Invocation| {
         let of = |job: Job| format!("{} {}", job.name, job.block.read.max().0);
-        flat(&invocation.scenario).into_iter().map(of).collect::<Vec<_>>()
+        flat(&invocation.scenario)
+            .into_iter()
+            .map(of)
+            .collect::<Vec<_>>()
     };
     let text = "[globals]\nbs=1k\n[a]\n[global2]\nbs=2k\n[glob]\n[Global]\n";
-    assert_eq!(blocks(run_file("", text).unwrap()), ["a 1024", "glob 2048", "Global 2048"]);
-    assert_eq!(blocks(run("--name=globalx --bs=2k --name=b").unwrap()), ["b 2048"]);
+    assert_eq!(
+        blocks(run_file("", text).unwrap()),
+        ["a 1024", "glob 2048", "Global 2048"]
+    );
+    assert_eq!(
+        blocks(run("--name=globalx --bs=2k --name=b").unwrap()),
+        ["b 2048"]
+    );
 }
 
 #[test]
 fn sections_can_be_chosen() {
     let text = "[global]\nbs=1k\n[a]\nnonsense=1\n[b]\n[c]\n";
-    assert_eq!(outline(&run_file("--section=b --section=c", text).unwrap()), "b0 c0");
-    assert_eq!(run_file("--section=d", "[daa]\n").unwrap_err().to_string(), "no job file has the section `d`");
-    let near = run_file("--section=writes", "[write]\n").unwrap_err().to_string();
-    assert_eq!(near, "no job file has the section `writes`: did you mean `write`?");
+    assert_eq!(
+        outline(&run_file("--section=b --section=c", text).unwrap()),
+        "b0 c0"
+    );
+    assert_eq!(
+        run_file("--section=d", "[daa]\n").unwrap_err().to_string(),
+        "no job file has the section `d`"
+    );
+    let near = run_file("--section=writes", "[write]\n")
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        near,
+        "no job file has the section `writes`: did you mean `write`?"
+    );
 }
 
 #[test]
@@ -73,31 +160,90 @@ fn values_are_kept_as_typed() {
         "[x]\niodepth = 4\nsize=2*$pagesize\nblocksize=4K\nthread\ntime_based=0\nbs=8K\ndescription=a \"b\"  c # d\n",
     );
     let invocation = invocation.unwrap();
-    let typed: Vec<_> = flat(&invocation.scenario)[0].options.iter().map(|(n, v)| format!("{n}={v}")).collect();
-    assert_eq!(typed, ["iodepth= 4", "size=8192", "bs=4K", "time_based=0", "bs=8K", "description=a \"b\"  c"]);
-    assert_eq!(invocation.extras[0][0].description.as_deref(), Some("a \"b\"  c"));
+    let typed: Vec<_> = flat(&invocation.scenario)[0]
+        .options
+        .iter()
+        .map(|(n, v)| format!("{n}={v}"))
+        .collect();
+    assert_eq!(
+        typed,
+        [
+            "iodepth= 4",
+            "size=8192",
+            "bs=4K",
+            "time_based=0",
+            "bs=8K",
+            "description=a \"b\"  c"
+        ]
+    );
+    assert_eq!(
+        invocation.extras[0][0].description.as_deref(),
+        Some("a \"b\"  c")
+    );
 }
 
 #[test]
 fn sizes_follow_kb_base() {
-    assert_eq!(job("--name=a --kb_base=1000 --size=4k").extent.size, Some(SizeSpec::Bytes(Bytes(4000))));
-    assert_eq!(job("--name=a --size=50%").extent.size, Some(SizeSpec::Percent(50)));
-    assert_eq!(job("--name=a --size=(4*1k)").extent.size, Some(SizeSpec::Bytes(Bytes(4096))));
+    assert_eq!(
+        job("--name=a --kb_base=1000 --size=4k").extent.size,
+        Some(SizeSpec::Bytes(Bytes(4000)))
+    );
+    assert_eq!(
+        job("--name=a --size=50%").extent.size,
+        Some(SizeSpec::Percent(50))
+    );
+    assert_eq!(
+        job("--name=a --size=(4*1k)").extent.size,
+        Some(SizeSpec::Bytes(Bytes(4096)))
+    );
     let in_file = run_file("", "[a]\nsize=4k\nkb_base=1000\n").unwrap();
-    assert_eq!(flat(&in_file.scenario)[0].extent.size, Some(SizeSpec::Bytes(Bytes(4000))), "kb_base is read first");
+    assert_eq!(
+        flat(&in_file.scenario)[0].extent.size,
+        Some(SizeSpec::Bytes(Bytes(4000))),
+        "kb_base is read first"
+    );
 }
 
 #[test]
 fn directions_have_their_forms() {
     let access = |rw: &str| job(&format!("--name=a --rw={rw}")).access;
-    assert_eq!(access("rw").mix, PerOp { read: 50, write: 50, trim: 0 });
-    assert_eq!(access("randrw --rwmixwrite=30").mix, PerOp { read: 70, write: 30, trim: 0 });
-    assert_eq!(access("randrw --rwmixwrite=30 --rwmixread=20%").mix, PerOp { read: 20, write: 80, trim: 0 });
-    assert_eq!((access("write:4k").stride, access("read:-8k").stride), (4096, -8192));
+    assert_eq!(
+        access("rw").mix,
+        PerOp {
+            read: 50,
+            write: 50,
+            trim: 0
+        }
+    );
+    assert_eq!(
+        access("randrw --rwmixwrite=30").mix,
+        PerOp {
+            read: 70,
+            write: 30,
+            trim: 0
+        }
+    );
+    assert_eq!(
+        access("randrw --rwmixwrite=30 --rwmixread=20%").mix,
+        PerOp {
+            read: 20,
+            write: 80,
+            trim: 0
+        }
+    );
+    assert_eq!(
+        (access("write:4k").stride, access("read:-8k").stride),
+        (4096, -8192)
+    );
     let eight = access("randread:8 --rw_sequencer=identical");
-    assert_eq!((eight.run_length, eight.run_identical, eight.stride), (8, true, 0));
+    assert_eq!(
+        (eight.run_length, eight.run_identical, eight.stride),
+        (8, true, 0)
+    );
     let trims = access("randtrimwrite");
-    assert!(trims.trim_before_write && trims.random && trims.does(Op::Write) && trims.does(Op::Trim));
+    assert!(
+        trims.trim_before_write && trims.random && trims.does(Op::Write) && trims.does(Op::Trim)
+    );
     assert!(access("randtrim").does(Op::Trim));
 }
 
@@ -111,17 +257,38 @@ fn blocks_have_their_forms() {
     assert_eq!(block(""), fixed([4096; 3]));
     assert_eq!(block("--bs=8k,32k,"), fixed([8192, 32_768, 4096]));
     assert_eq!(block("--bs=,2k"), fixed([4096, 2048, 2048]));
-    let range = BlockSize::Range { min: Bytes(1024), max: Bytes(2048) };
-    assert_eq!(block("--bsrange=1k-2k --bs=4k"), [range.clone(), range.clone(), range.clone()]);
+    let range = BlockSize::Range {
+        min: Bytes(1024),
+        max: Bytes(2048),
+    };
+    assert_eq!(
+        block("--bsrange=1k-2k --bs=4k"),
+        [range.clone(), range.clone(), range.clone()]
+    );
     assert_eq!(block("--bsrange=1k-2k,4k-4k")[1..], fixed([4096; 3])[1..]);
     let split = BlockSize::Split(vec![(Bytes(1024), 10), (Bytes(2048), 90)]);
     assert_eq!(
         block("--bs=4k --bssplit=1k/10:2k/,4k"),
-        [split, fixed([4096; 3])[1].clone(), fixed([4096; 3])[2].clone()]
+        [
+            split,
+            fixed([4096; 3])[1].clone(),
+            fixed([4096; 3])[2].clone()
+        ]
     );
-    assert_eq!(job("--name=a --rw=randread --ba=8k").block_align, Some(Bytes(8192)));
-    assert!(!job("--name=a --rw=randread --ba=8k").access.every_block_once);
-    assert_eq!(job("--name=a --rw=read --ba=8k").block_align, None, "only random I/O is aligned");
+    assert_eq!(
+        job("--name=a --rw=randread --ba=8k").block_align,
+        Some(Bytes(8192))
+    );
+    assert!(
+        !job("--name=a --rw=randread --ba=8k")
+            .access
+            .every_block_once
+    );
+    assert_eq!(
+        job("--name=a --rw=read --ba=8k").block_align,
+        None,
+        "only random I/O is aligned"
+    );
 }
 
 #[test]
@@ -130,28 +297,55 @@ fn files_are_named_or_made_up() {
         Target::Paths(paths) => paths,
         other => panic!("{other:?}"),
     };
-    assert_eq!(paths(r"--filename=x:/dev/b\\:c"), [PathBuf::from("x"), PathBuf::from("/dev/b:c")]);
-    assert_eq!(paths("--directory=e:f --filename=x"), [PathBuf::from("e/x")], "named files go to the first folder");
-    assert_eq!(paths("--directory=e --filename=/tmp/x"), [PathBuf::from("e/tmp/x")], "joined as text, as fio does it");
-    let made_up = job("--name=a --directory=e:f --nrfiles=3 --filename_format=q/$jobname.$filenum").target;
+    assert_eq!(
+        paths(r"--filename=x:/dev/b\\:c"),
+        [PathBuf::from("x"), PathBuf::from("/dev/b:c")]
+    );
+    assert_eq!(
+        paths("--directory=e:f --filename=x"),
+        [PathBuf::from("e/x")],
+        "named files go to the first folder"
+    );
+    assert_eq!(
+        paths("--directory=e --filename=/tmp/x"),
+        [PathBuf::from("e/tmp/x")],
+        "joined as text, as fio does it"
+    );
+    let made_up =
+        job("--name=a --directory=e:f --nrfiles=3 --filename_format=q/$jobname.$filenum").target;
     let wanted = Target::Formatted {
         directories: vec!["e".into(), "f".into()],
         format: "q/$jobname.$filenum".to_owned(),
         nrfiles: 3,
     };
     assert_eq!(made_up, wanted);
-    assert_eq!(job("--name=a --ioengine=null --filename=x").target, Target::Nothing);
+    assert_eq!(
+        job("--name=a --ioengine=null --filename=x").target,
+        Target::Nothing
+    );
 }
 
 #[test]
 fn queues_are_filled_one_by_one_as_fio_does_it() {
     let queue = |options: &str| {
         let queue = job(&format!("--name=a --ioengine=libaio {options}")).queue;
-        (queue.iodepth, queue.batch_submit, queue.batch_complete_min, queue.batch_complete_max, queue.low_mark)
+        (
+            queue.iodepth,
+            queue.batch_submit,
+            queue.batch_complete_min,
+            queue.batch_complete_max,
+            queue.low_mark,
+        )
     };
     assert_eq!(queue(""), (1, 1, 1, 1, 0));
-    assert_eq!(queue("--iodepth=32 --iodepth_batch=8 --iodepth_batch_complete=4 --iodepth_low=16"), (32, 8, 4, 4, 16));
-    assert_eq!(queue("--iodepth=8 --iodepth_batch_complete_min=0 --iodepth_batch_complete_max=8"), (8, 1, 0, 8, 0));
+    assert_eq!(
+        queue("--iodepth=32 --iodepth_batch=8 --iodepth_batch_complete=4 --iodepth_low=16"),
+        (32, 8, 4, 4, 16)
+    );
+    assert_eq!(
+        queue("--iodepth=8 --iodepth_batch_complete_min=0 --iodepth_batch_complete_max=8"),
+        (8, 1, 0, 8, 0)
+    );
     assert_eq!(queue("--iodepth=4 --iodepth_low=9"), (4, 1, 1, 1, 4));
 }
 
@@ -162,21 +356,64 @@ fn what_is_written_stays_what_was_asked_for() {
         (buffers.fill, buffers.refill, buffers.scramble)
     };
     assert_eq!(buffers(""), (BufferContent::Random, false, true));
-    assert_eq!(buffers("--refill_buffers"), (BufferContent::Random, true, false));
-    assert_eq!(buffers("--zero_buffers"), (BufferContent::Zero, false, false));
-    assert_eq!(buffers("--zero_buffers --zero_buffers=0"), (BufferContent::Random, false, true));
-    assert_eq!(buffers("--buffer_pattern=0xdead"), (BufferContent::Pattern(vec![0xde, 0xad]), false, false));
-    assert_eq!(buffers("--buffer_compress_percentage=60"), (BufferContent::Compressible(60), true, false));
-    assert_eq!(buffers("--scramble_buffers=0"), (BufferContent::Random, false, false));
+    assert_eq!(
+        buffers("--refill_buffers"),
+        (BufferContent::Random, true, false)
+    );
+    assert_eq!(
+        buffers("--zero_buffers"),
+        (BufferContent::Zero, false, false)
+    );
+    assert_eq!(
+        buffers("--zero_buffers --zero_buffers=0"),
+        (BufferContent::Random, false, true)
+    );
+    assert_eq!(
+        buffers("--buffer_pattern=0xdead"),
+        (BufferContent::Pattern(vec![0xde, 0xad]), false, false)
+    );
+    assert_eq!(
+        buffers("--buffer_compress_percentage=60"),
+        (BufferContent::Compressible(60), true, false)
+    );
+    assert_eq!(
+        buffers("--scramble_buffers=0"),
+        (BufferContent::Random, false, false)
+    );
 }
 
 #[test]
 fn rates_and_pauses() {
-    let rate = job("--name=a --rw=rw --rate=1m,2m --rate_iops=,100 --rate_process=poisson --thinktime=2ms").rate;
-    assert_eq!(rate.bytes_per_s, PerOp { read: Some(1 << 20), write: Some(2 << 20), trim: Some(2 << 20) });
-    assert_eq!(rate.iops, PerOp { read: None, write: Some(100), trim: Some(100) });
-    assert_eq!((rate.poisson, rate.thinktime, rate.thinktime_blocks), (true, Nanos::from_millis(2), 1));
-    assert_eq!(job("--name=a --thinktime=10 --thinktime_blocks=8").rate.thinktime, Nanos(10_000));
+    let rate = job(
+        "--name=a --rw=rw --rate=1m,2m --rate_iops=,100 --rate_process=poisson --thinktime=2ms",
+    )
+    .rate;
+    assert_eq!(
+        rate.bytes_per_s,
+        PerOp {
+            read: Some(1 << 20),
+            write: Some(2 << 20),
+            trim: Some(2 << 20)
+        }
+    );
+    assert_eq!(
+        rate.iops,
+        PerOp {
+            read: None,
+            write: Some(100),
+            trim: Some(100)
+        }
+    );
+    assert_eq!(
+        (rate.poisson, rate.thinktime, rate.thinktime_blocks),
+        (true, Nanos::from_millis(2), 1)
+    );
+    assert_eq!(
+        job("--name=a --thinktime=10 --thinktime_blocks=8")
+            .rate
+            .thinktime,
+        Nanos(10_000)
+    );
 }
 
 #[test]
@@ -187,7 +424,10 @@ fn measuring_is_reduced_step_by_step() {
     assert!(!measure("--gtod_reduce=1 --lat_percentiles=1").lat_histogram);
     assert!(measure("--slat_percentiles=1").slat_histogram);
     assert_eq!(measure("--bwavgtime=100").tick, Nanos::from_millis(100));
-    assert_eq!(measure("--bwavgtime=0 --iopsavgtime=0").tick, Nanos::from_millis(500));
+    assert_eq!(
+        measure("--bwavgtime=0 --iopsavgtime=0").tick,
+        Nanos::from_millis(500)
+    );
 }
 
 #[test]
@@ -198,25 +438,55 @@ fn the_rest_of_what_works() {
          --number_ios=99 --offset=1m --offset_increment=10% --io_size=8m --startdelay=2 --ramp_time=1m --randseed=7 \
          --ioengine=io_uring --hipri --fixedbufs --registerfiles --sqthread_poll=1 --nowait=1 --numjobs=2 --nrfiles=2",
     );
-    assert_eq!((job.access.distribution, job.access.centre), (Distribution::Zipf(1.2), None));
-    assert!(!job.access.every_block_once, "skewed offsets come more than once");
+    assert_eq!(
+        (job.access.distribution, job.access.centre),
+        (Distribution::Zipf(1.2), None)
+    );
+    assert!(
+        !job.access.every_block_once,
+        "skewed offsets come more than once"
+    );
     assert!(job.durability.dsync && !job.durability.sync && job.durability.end_fsync);
     assert_eq!(job.durability.fdatasync_every, 4);
     assert_eq!(job.files.fallocate, Fallocate::Keep);
-    assert!(job.files.pre_read && job.files.unlink && job.files.overwrite && !job.files.allow_create);
-    assert!(!job.files.invalidate, "what was read on purpose is not dropped");
+    assert!(
+        job.files.pre_read && job.files.unlink && job.files.overwrite && !job.files.allow_create
+    );
+    assert!(
+        !job.files.invalidate,
+        "what was read on purpose is not dropped"
+    );
     assert_eq!(job.cpus_allowed, [0, 2]);
-    let continue_on = PerOp { read: true, write: false, trim: false };
-    assert_eq!(job.errors, ErrorPolicy { continue_on, continue_on_mismatch: false });
+    let continue_on = PerOp {
+        read: true,
+        write: false,
+        trim: false,
+    };
+    assert_eq!(
+        job.errors,
+        ErrorPolicy {
+            continue_on,
+            continue_on_mismatch: false
+        }
+    );
     assert_eq!((job.extent.loops, job.extent.number_ios), (3, Some(99)));
     assert_eq!(
         (job.extent.offset, job.extent.offset_increment),
         (SizeSpec::Bytes(Bytes(1 << 20)), SizeSpec::Percent(10))
     );
-    assert_eq!((job.timing.startdelay, job.timing.ramp_time), (Nanos::from_secs(2), Nanos::from_secs(60)));
+    assert_eq!(
+        (job.timing.startdelay, job.timing.ramp_time),
+        (Nanos::from_secs(2), Nanos::from_secs(60))
+    );
     assert_eq!(job.ioengine, IoEngine::IoUring);
     let engine = job.engine;
-    assert!(engine.hipri && engine.fixedbufs && engine.registerfiles && engine.sqthread_poll && engine.nowait);
+    assert!(
+        engine.hipri
+            && engine.fixedbufs
+            && engine.registerfiles
+            && engine.sqthread_poll
+            && engine.nowait
+    );
 }
 
 #[test]
@@ -224,26 +494,49 @@ fn seeds_repeat_unless_told_otherwise() {
     let seeds = |command| jobs(command).iter().map(|job| job.seed).collect::<Vec<_>>();
     let two = seeds("--name=a --name=b");
     assert_eq!(two, seeds("--name=a --name=b"));
-    assert!(two[0].is_some() && two[0] != two[1], "jobs draw differently");
+    assert!(
+        two[0].is_some() && two[0] != two[1],
+        "jobs draw differently"
+    );
     assert_eq!(seeds("--randrepeat=0 --name=a"), [None]);
     // Formerly jobs with a seed of the user's all went to the same offsets.
     let given = seeds("--randseed=42 --name=a --name=b");
-    assert!(given[0].is_some() && given[0] != given[1] && given[0] != two[0], "{given:?}");
-    assert_eq!(given, seeds("--randseed=42 --randrepeat=0 --name=a --name=b"));
-    assert_eq!(seeds("--randrepeat=0 --name=a --allrandrepeat=1"), seeds("--name=a"));
+    assert!(
+        given[0].is_some() && given[0] != given[1] && given[0] != two[0],
+        "{given:?}"
+    );
+    assert_eq!(
+        given,
+        seeds("--randseed=42 --randrepeat=0 --name=a --name=b")
+    );
+    assert_eq!(
+        seeds("--randrepeat=0 --name=a --allrandrepeat=1"),
+        seeds("--name=a")
+    );
 }
 
 #[test]
 fn warnings_tell_what_has_no_effect() {
     let warnings = |command| run(command).unwrap().warnings;
-    assert_eq!(warnings("--name=a --time_based"), ["job `a`: time_based has no effect without runtime"]);
+    assert_eq!(
+        warnings("--name=a --time_based"),
+        ["job `a`: time_based has no effect without runtime"]
+    );
     assert_eq!(
         warnings("--name=a --hipri"),
         ["job `a`: hipri goes with io_uring, pvsync2, and has no effect on psync"]
     );
-    assert_eq!(warnings("--name=a --thread --verify=0 --exitall=0 --mem=malloc --clocksource=cpu --size=1m"), [""; 0]);
+    assert_eq!(
+        warnings(
+            "--name=a --thread --verify=0 --exitall=0 --mem=malloc --clocksource=cpu --size=1m"
+        ),
+        [""; 0]
+    );
     let fatal = fails("--warnings-fatal --name=a --time_based");
-    assert_eq!(fatal, "job `a`: time_based has no effect without runtime (and --warnings-fatal makes that an error)");
+    assert_eq!(
+        fatal,
+        "job `a`: time_based has no effect without runtime (and --warnings-fatal makes that an error)"
+    );
 }
 
 #[test]
@@ -251,17 +544,44 @@ fn settings_of_the_whole_run() {
     let of = |options: &str| run(&format!("{options} --name=a")).unwrap().settings;
     assert_eq!(
         of("--output-format=normal,json"),
-        Settings { formats: vec![OutputFormat::Json, OutputFormat::Normal], ..Settings::default() }
+        Settings {
+            formats: vec![OutputFormat::Json, OutputFormat::Normal],
+            ..Settings::default()
+        }
     );
-    assert_eq!(of("--output-format=json,json+").formats, [OutputFormat::JsonPlus]);
-    assert_eq!(of("--append-terse --terse-version=5 --output=o").terse_version, 5);
-    assert_eq!(of("--append-terse").formats, [OutputFormat::Terse, OutputFormat::Normal]);
-    assert_eq!(of("--eta-newline=500ms --eta-interval=10").eta_newline_ms, Some(500));
+    assert_eq!(
+        of("--output-format=json,json+").formats,
+        [OutputFormat::JsonPlus]
+    );
+    assert_eq!(
+        of("--append-terse --terse-version=5 --output=o").terse_version,
+        5
+    );
+    assert_eq!(
+        of("--append-terse").formats,
+        [OutputFormat::Terse, OutputFormat::Normal]
+    );
+    assert_eq!(
+        of("--eta-newline=500ms --eta-interval=10").eta_newline_ms,
+        Some(500)
+    );
     // A bare number is of seconds, as fio has it, and what is too short is no time.
-    assert_eq!((of("--eta-interval=10").eta_interval_ms, of("--eta-interval=250ms").eta_interval_ms), (10_000, 250));
-    assert_eq!(of("--aux-path=/tmp").aux_path.as_deref(), Some(std::path::Path::new("/tmp")));
+    assert_eq!(
+        (
+            of("--eta-interval=10").eta_interval_ms,
+            of("--eta-interval=250ms").eta_interval_ms
+        ),
+        (10_000, 250)
+    );
+    assert_eq!(
+        of("--aux-path=/tmp").aux_path.as_deref(),
+        Some(std::path::Path::new("/tmp"))
+    );
     for (wrong, theirs) in [
-        ("--eta-interval=249ms", "fio: eta interval time too short (250msec min)"),
+        (
+            "--eta-interval=249ms",
+            "fio: eta interval time too short (250msec min)",
+        ),
         ("--eta-interval=x", "fio: failed parsing eta interval x"),
         ("--eta-newline=0", "fio: eta new line time too short"),
         ("--eta-newline=x", "fio: failed parsing eta time x"),
@@ -269,11 +589,23 @@ fn settings_of_the_whole_run() {
         ("--status-interval=x", "fio: failed parsing time x"),
     ] {
         let error = run(&format!("{wrong} --name=a")).unwrap_err();
-        assert_eq!(error.words(|_| Some(wrong.to_owned())).as_deref(), Some(theirs));
+        assert_eq!(
+            error.words(|_| Some(wrong.to_owned())).as_deref(),
+            Some(theirs)
+        );
     }
-    assert_eq!(run("--parse-only --name=a").unwrap().action, FioAction::ParseOnly);
-    assert_eq!(run("--parse-only").unwrap().action, FioAction::ParseOnly, "fio has nothing against it");
-    let FioAction::Print { text, exit_code: 0 } = run("--version").unwrap().action else { panic!() };
+    assert_eq!(
+        run("--parse-only --name=a").unwrap().action,
+        FioAction::ParseOnly
+    );
+    assert_eq!(
+        run("--parse-only").unwrap().action,
+        FioAction::ParseOnly,
+        "fio has nothing against it"
+    );
+    let FioAction::Print { text, exit_code: 0 } = run("--version").unwrap().action else {
+        panic!()
+    };
     assert_eq!(text, "fio-3.39\n");
 }
 
@@ -289,13 +621,21 @@ fn blanks_around_the_text_of_a_job_file_belong_to_no_name() {
     let text = "[a]\nsize=1m\nwrite_bw_log = out\ndescription = two words \nwrite_iolog = l\n";
     let invocation = run_file("", text).unwrap();
     let (job, extras) = invocation.jobs().next().unwrap();
-    assert_eq!((extras.logs.bw.as_deref(), extras.description.as_deref()), (Some("out"), Some("two words")));
-    assert_eq!(job.rules.replay.write.as_deref(), Some(std::path::Path::new("l")));
+    assert_eq!(
+        (extras.logs.bw.as_deref(), extras.description.as_deref()),
+        (Some("out"), Some("two words"))
+    );
+    assert_eq!(
+        job.rules.replay.write.as_deref(),
+        Some(std::path::Path::new("l"))
+    );
 }
 
 #[test]
 fn a_job_file_comes_from_standard_input() {
-    let parsed = with_files(&[("-", "[a]\nsize=1m\n")], |ctx| parse(&words("fio -"), ctx));
+    let parsed = with_files(&[("-", "[a]\nsize=1m\n")], |ctx| {
+        parse(&words("fio -"), ctx)
+    });
     assert_eq!(outline(&parsed.unwrap()), "a0");
 }
 
@@ -324,25 +664,50 @@ fn messages_name_the_value_the_cause_and_the_cure() {
         "--size=1m",
         "--direct=1 --nmae=a",
     ];
-    let messages: Vec<String> = told.iter().map(|command| format!("{command}\n    {}", fails(command))).collect();
+    let messages: Vec<String> = told
+        .iter()
+        .map(|command| format!("{command}\n    {}", fails(command)))
+        .collect();
     insta::assert_snapshot!("messages", messages.join("\n"));
 }
 
 #[test]
 fn errors_point_at_the_word() {
     let error = run("--name=a --iodpeth=3").unwrap_err();
-    assert_eq!(error.at, Some(Location::Arg { index: 1, span: 2..9 }));
-    let Location::File { path, line, text, span } = run_file("", "[a]\n  bs=4q ; no\n").unwrap_err().at.unwrap() else {
+    assert_eq!(
+        error.at,
+        Some(Location::Arg {
+            index: 1,
+            span: 2..9
+        })
+    );
+    let Location::File {
+        path,
+        line,
+        text,
+        span,
+    } = run_file("", "[a]\n  bs=4q ; no\n").unwrap_err().at.unwrap()
+    else {
         panic!("the error is in the file")
     };
     assert_eq!((path, line, &text[span]), ("job.fio".into(), 2, "bs=4q"));
     let missing = run("--name=a x.fio").unwrap_err();
-    assert_eq!(missing.at, Some(Location::Arg { index: 1, span: 0..5 }));
+    assert_eq!(
+        missing.at,
+        Some(Location::Arg {
+            index: 1,
+            span: 0..5
+        })
+    );
 }
 
 #[test]
 fn a_run_without_end_is_so_only_where_it_is_based_on_time() {
-    let runtime = |words: &str| jobs(&format!("--name=a --size=1m --runtime=-1 {words}"))[0].timing.runtime;
+    let runtime = |words: &str| {
+        jobs(&format!("--name=a --size=1m --runtime=-1 {words}"))[0]
+            .timing
+            .runtime
+    };
     assert_eq!(runtime(""), None);
     assert!(runtime("--time_based").is_some_and(|time| time > Nanos::from_secs(86_400 * 365)));
     assert!(fails("--name=a --runtime=-x").contains("-x"));
@@ -351,36 +716,82 @@ fn a_run_without_end_is_so_only_where_it_is_based_on_time() {
 #[test]
 fn what_ends_and_shows_a_run_is_kept_for_the_edge() {
     let of = |words: &str| run(&format!("{words} --name=a")).unwrap();
-    let Settings { trigger, bandwidth_log, .. } =
-        of("--bandwidth-log --trigger-file=f --trigger-timeout=1m --trigger=true --trigger-remote=x").settings;
-    assert_eq!((trigger.file, trigger.timeout), (Some(PathBuf::from("f")), Some(Nanos::from_secs(60))));
-    assert_eq!((trigger.command.as_deref(), bandwidth_log), (Some("true"), true));
+    let Settings {
+        trigger,
+        bandwidth_log,
+        ..
+    } = of(
+        "--bandwidth-log --trigger-file=f --trigger-timeout=1m --trigger=true --trigger-remote=x",
+    )
+    .settings;
+    assert_eq!(
+        (trigger.file, trigger.timeout),
+        (Some(PathBuf::from("f")), Some(Nanos::from_secs(60)))
+    );
+    assert_eq!(
+        (trigger.command.as_deref(), bandwidth_log),
+        (Some("true"), true)
+    );
     assert!(!of("--trigger-timeout=0").settings.trigger.may_fire());
-    assert_eq!(of("--trigger=true").warnings, ["--trigger has no effect without --trigger-file or --trigger-timeout"]);
+    assert_eq!(
+        of("--trigger=true").warnings,
+        ["--trigger has no effect without --trigger-file or --trigger-timeout"]
+    );
     let eta = of("--eta=sometimes");
     assert_eq!((eta.settings.eta, eta.warnings.len()), (EtaMode::Auto, 1));
-    assert_eq!(run("--crctest=md5").unwrap().action, FioAction::TestChecksums(Some("md5".to_owned())));
+    assert_eq!(
+        run("--crctest=md5").unwrap().action,
+        FioAction::TestChecksums(Some("md5".to_owned()))
+    );
     assert_eq!(run("--cpuclock-test").unwrap().action, FioAction::TestClock);
 }
 
 #[test]
 fn sizes_may_be_those_of_sequential_and_random_ios() {
-    let of = |words: &str| jobs(&format!("--name=a --bs=16k,4k --bs_is_seq_rand=1 {words}")).remove(0);
+    let of =
+        |words: &str| jobs(&format!("--name=a --bs=16k,4k --bs_is_seq_rand=1 {words}")).remove(0);
     let (line, random, mixed) = (of("--rw=write"), of("--rw=randread"), of("--rw=randrw"));
-    assert_eq!((line.block.write.max(), line.block_align), (Bytes(16_384), None));
-    assert_eq!((random.block.read.max(), random.block_align), (Bytes(4096), Some(Bytes(16_384))));
+    assert_eq!(
+        (line.block.write.max(), line.block_align),
+        (Bytes(16_384), None)
+    );
+    assert_eq!(
+        (random.block.read.max(), random.block_align),
+        (Bytes(4096), Some(Bytes(16_384)))
+    );
     assert!(random.access.every_block_once);
-    assert_eq!((mixed.block.read.max(), mixed.block.write.max(), mixed.block_align), (Bytes(4096), Bytes(4096), None));
+    assert_eq!(
+        (
+            mixed.block.read.max(),
+            mixed.block.write.max(),
+            mixed.block_align
+        ),
+        (Bytes(4096), Bytes(4096), None)
+    );
 }
 
 #[test]
 fn files_of_a_mix_are_laid_out_in_full_even_without_reads() {
-    assert!(job("--name=a --rw=randrw:3 --rwmixread=0 --size=64k").files.overwrite);
+    assert!(
+        job("--name=a --rw=randrw:3 --rwmixread=0 --size=64k")
+            .files
+            .overwrite
+    );
     assert!(!job("--name=a --rw=randwrite --size=64k").files.overwrite);
 }
 
 #[test]
 fn jobs_that_trim_before_they_write_do_not_flush_between_writes() {
-    assert_eq!(job("--name=a --rw=trimwrite --fsync=7 --filename=/dev/loop9").durability.fsync_every, 0);
-    assert_eq!(job("--name=a --rw=write --fsync=7 --size=64k").durability.fsync_every, 7);
+    assert_eq!(
+        job("--name=a --rw=trimwrite --fsync=7 --filename=/dev/loop9")
+            .durability
+            .fsync_every,
+        0
+    );
+    assert_eq!(
+        job("--name=a --rw=write --fsync=7 --size=64k")
+            .durability
+            .fsync_every,
+        7
+    );
 }

@@ -11,27 +11,59 @@ use hakaru_model::units::{Bytes, BytesPerSec, Iops};
 
 /// Contradictions within a reported job. `job` is what is known of it from elsewhere: block sizes that were themselves
 /// found out from these figures prove nothing.
-pub(super) fn contradictions(report: &ReportedBlock, phase: &str, job: Option<&Job>) -> Vec<Caveat> {
+pub(super) fn contradictions(
+    report: &ReportedBlock,
+    phase: &str,
+    job: Option<&Job>,
+) -> Vec<Caveat> {
     let sums = ReportSums::of(report);
-    Op::ALL.into_iter().flat_map(|op| of_op(&sums, op, report, phase, job)).collect()
+    Op::ALL
+        .into_iter()
+        .flat_map(|op| of_op(&sums, op, report, phase, job))
+        .collect()
 }
 
-fn of_op(sums: &ReportSums, op: Op, report: &ReportedBlock, phase: &str, job: Option<&Job>) -> Vec<Caveat> {
+fn of_op(
+    sums: &ReportSums,
+    op: Op,
+    report: &ReportedBlock,
+    phase: &str,
+    job: Option<&Job>,
+) -> Vec<Caveat> {
     let one = &sums.ops[op];
-    let time = one.runtime_ms.filter(|&ms| ms > 0).map(|ms| Ranged { value: ms as f64 / 1e3, slack: 1e-3 });
-    let over_time = |amount: Option<Ranged>| amount.zip(time).and_then(|(amount, time)| amount.over(time));
+    let time = one.runtime_ms.filter(|&ms| ms > 0).map(|ms| Ranged {
+        value: ms as f64 / 1e3,
+        slack: 1e-3,
+    });
+    let over_time = |amount: Option<Ranged>| {
+        amount
+            .zip(time)
+            .and_then(|(amount, time)| amount.over(time))
+    };
     let mut bandwidth = vec![(over_time(one.bytes), "bytes and time".to_owned())];
     if let Some(BlockSize::Fixed(size)) = job.map(|job| &job.block[op]) {
         let follows = one.iops.map(|iops| iops.times(size.0 as f64));
-        bandwidth.push((follows.filter(|_| whole_blocks(one)), format!("its IOPS and blocks of {size}")));
+        bandwidth.push((
+            follows.filter(|_| whole_blocks(one)),
+            format!("its IOPS and blocks of {size}"),
+        ));
     }
-    let other = report.part(op.name()).and_then(|block| block.get("BW other")).and_then(|f| Ranged::of(f, sums.kilo));
+    let other = report
+        .part(op.name())
+        .and_then(|block| block.get("BW other"))
+        .and_then(|f| Ranged::of(f, sums.kilo));
     bandwidth.push((other, "the same in the other unit".to_owned()));
     let count = one.ios.map(|n| Ranged::exact(n as f64));
     let iops = [(over_time(count), "I/Os and time".to_owned())];
     let stated = |name: &str| format!("{} {name}", op.name());
     [
-        contradiction(phase, one.bandwidth, &bandwidth, &stated("bandwidth"), RateUnit::BytesPerSec),
+        contradiction(
+            phase,
+            one.bandwidth,
+            &bandwidth,
+            &stated("bandwidth"),
+            RateUnit::BytesPerSec,
+        ),
         contradiction(phase, one.iops, &iops, &stated("rate"), RateUnit::Iops),
     ]
     .into_iter()
@@ -58,8 +90,14 @@ fn contradiction(
     Some(Caveat::Contradiction {
         phase: phase.to_owned(),
         stated: format!("{name} of {}", unit.show(stated.value)),
-        follows: format!("{}, which follows from {}", unit.show(first.value), from.join(", and from ")),
-        hint: slip(stated.value / first.value).unwrap_or("one of them is wrong").to_owned(),
+        follows: format!(
+            "{}, which follows from {}",
+            unit.show(first.value),
+            from.join(", and from ")
+        ),
+        hint: slip(stated.value / first.value)
+            .unwrap_or("one of them is wrong")
+            .to_owned(),
     })
 }
 
@@ -94,7 +132,13 @@ pub(in super::super) fn rate_contradiction(
     (!bandwidth.fits(follows)).then(|| Caveat::Contradiction {
         phase: phase.to_owned(),
         stated: format!("bandwidth of {}", BytesPerSec(bandwidth.value)),
-        follows: format!("{}, which follows from {} IOPS of {block}", BytesPerSec(follows.value), Iops(iops.value)),
-        hint: slip(bandwidth.value / follows.value).unwrap_or("one of them is wrong").to_owned(),
+        follows: format!(
+            "{}, which follows from {} IOPS of {block}",
+            BytesPerSec(follows.value),
+            Iops(iops.value)
+        ),
+        hint: slip(bandwidth.value / follows.value)
+            .unwrap_or("one of them is wrong")
+            .to_owned(),
     })
 }

@@ -5,26 +5,37 @@ use hakaru_model::reported::ReportedBlock;
 
 /// `a: (g=0): rw=read, bs=…`
 pub(super) fn is_banner(text: &str) -> bool {
-    text.split_once(": (g=").is_some_and(|(_, rest)| rest.contains("rw="))
+    text.split_once(": (g=")
+        .is_some_and(|(_, rest)| rest.contains("rw="))
 }
 
 /// `fio-3.39`, `fio 2.0.8`, and nothing else in the line.
 pub(super) fn is_version(text: &str) -> bool {
-    let rest = text.strip_prefix("fio-").or_else(|| text.strip_prefix("fio "));
-    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()) && !rest.contains(' ') && rest.len() < 40)
+    let rest = text
+        .strip_prefix("fio-")
+        .or_else(|| text.strip_prefix("fio "));
+    rest.is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_digit()) && !rest.contains(' ') && rest.len() < 40
+    })
 }
 
 /// `2.0.8`, as some of the oldest print it: a version only where it stands behind the jobs.
 pub(super) fn is_bare_version(text: &str) -> bool {
     let parts: Vec<&str> = text.split('.').collect();
     parts.len() >= 2
-        && parts.iter().all(|part| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
+        && parts
+            .iter()
+            .all(|part| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// A line without the name of the server that sent it, as `<host> ` stands in front of what clients print.
 pub(super) fn without_server(text: &str) -> &str {
-    let named = text.strip_prefix('<').and_then(|rest| rest.split_once("> "));
-    named.filter(|(name, _)| !name.contains([' ', '<', '='])).map_or(text, |(_, rest)| rest)
+    let named = text
+        .strip_prefix('<')
+        .and_then(|rest| rest.split_once("> "));
+    named
+        .filter(|(name, _)| !name.contains([' ', '<', '=']))
+        .map_or(text, |(_, rest)| rest)
 }
 
 /// Name and version in the form of today.
@@ -43,12 +54,18 @@ pub(super) fn read(text: &str) -> Option<ReportedBlock> {
     if let Some((name, rest)) = text.split_once(": Laying out IO file") {
         return Some(layout(name, rest));
     }
-    if ["note: ", "fio: ", "verify: "].iter().any(|word| text.starts_with(word)) || text.contains(" data dumped as ") {
+    if ["note: ", "fio: ", "verify: "]
+        .iter()
+        .any(|word| text.starts_with(word))
+        || text.contains(" data dumped as ")
+    {
         let mut block = ReportedBlock::new("note");
         block.word("text", text);
         return Some(block);
     }
-    text.strip_prefix("Jobs: ").filter(|rest| rest.contains("(f=")).map(status)
+    text.strip_prefix("Jobs: ")
+        .filter(|rest| rest.contains("(f="))
+        .map(status)
 }
 
 /// `a: (g=0): rw=rw, bs=(R) 4096B-4096B, (W) …, (T) …, ioengine=psync, iodepth=1`, or `bs=4K-4K/4K-4K/4K-4K`.
@@ -59,7 +76,11 @@ fn banner(text: &str) -> Option<ReportedBlock> {
     block.word("name", name);
     block.figures.extend(figure("g", group));
     let (head, tail) = rest.split_once("bs=").unwrap_or((rest, ""));
-    for (key, value) in head.split(", ").chain(tail.split(", ")).filter_map(|cell| cell.split_once('=')) {
+    for (key, value) in head
+        .split(", ")
+        .chain(tail.split(", "))
+        .filter_map(|cell| cell.split_once('='))
+    {
         match key.trim_start_matches([':', ' ']) {
             key @ ("rw" | "ioengine") => {
                 block.word(key, value.trim_end_matches(','));
@@ -80,10 +101,17 @@ fn banner(text: &str) -> Option<ReportedBlock> {
 /// Ranges of the three operations; where only one is named, all have it.
 fn block_sizes(text: &str) -> Vec<&str> {
     let ranges: Vec<&str> = match text.contains("(R)") {
-        true => text.split(", ").map(|range| range.trim_start_matches(['(', 'R', 'W', 'T', ')', ' '])).collect(),
+        true => text
+            .split(", ")
+            .map(|range| range.trim_start_matches(['(', 'R', 'W', 'T', ')', ' ']))
+            .collect(),
         false => text.split('/').collect(),
     };
-    let ranges: Vec<&str> = ranges.into_iter().map(str::trim).filter(|range| !range.is_empty()).collect();
+    let ranges: Vec<&str> = ranges
+        .into_iter()
+        .map(str::trim)
+        .filter(|range| !range.is_empty())
+        .collect();
     match ranges[..] {
         [one] => vec![one; 3],
         [read, write] => vec![read, write, write],
@@ -111,11 +139,18 @@ fn layout(name: &str, rest: &str) -> ReportedBlock {
     let mut block = ReportedBlock::new("layout");
     block.word("name", name);
     let inner = rest.rsplit_once(" (").map_or(rest, |(_, inner)| inner);
-    let inner =
-        if rest.contains("file(s) /") { rest.split_once("(s) (").map_or(inner, |(_, inner)| inner) } else { inner };
+    let inner = if rest.contains("file(s) /") {
+        rest.split_once("(s) (").map_or(inner, |(_, inner)| inner)
+    } else {
+        inner
+    };
     let (files, size) = inner.split_once('/').unwrap_or((inner, ""));
-    block.figures.extend(number(files).map(|(n, _)| ("files".to_owned(), n, String::new()).into()));
-    block.figures.extend(figure("size", size.trim().trim_start_matches("total ")));
+    block
+        .figures
+        .extend(number(files).map(|(n, _)| ("files".to_owned(), n, String::new()).into()));
+    block
+        .figures
+        .extend(figure("size", size.trim().trim_start_matches("total ")));
     block
 }
 
@@ -126,14 +161,20 @@ fn status(rest: &str) -> ReportedBlock {
     let (running, open) = counts.split_once(" (f=").unwrap_or((counts, ""));
     block.figures.extend(figure("running", running));
     block.figures.extend(figure("open", open));
-    let fields: Vec<&str> = fields.split('[').skip(1).map(|field| field.trim().trim_end_matches(']')).collect();
+    let fields: Vec<&str> = fields
+        .split('[')
+        .skip(1)
+        .map(|field| field.trim().trim_end_matches(']'))
+        .collect();
     for field in &fields {
         match field.split_once("eta ") {
             Some((_, eta)) => {
                 block.word("eta", eta);
             }
             None if field.contains('=') => {
-                let (cells, what) = field.strip_suffix(" IOPS").map_or((*field, "rate"), |cells| (cells, "IOPS"));
+                let (cells, what) = field
+                    .strip_suffix(" IOPS")
+                    .map_or((*field, "rate"), |cells| (cells, "IOPS"));
                 for (op, value) in cells.split(',').filter_map(|cell| cell.split_once('=')) {
                     block.figures.extend(figure(&format!("{what} {op}"), value));
                 }
@@ -157,9 +198,19 @@ mod tests {
 
     fn shown(text: &str) -> String {
         let block = read(text).unwrap();
-        let words = block.words.iter().map(|(name, text)| format!("{name}={text}"));
-        let figures = block.figures.iter().map(|figure| format!("{}={figure}", figure.name));
-        format!("{}: {}", block.name, words.chain(figures).collect::<Vec<_>>().join(" "))
+        let words = block
+            .words
+            .iter()
+            .map(|(name, text)| format!("{name}={text}"));
+        let figures = block
+            .figures
+            .iter()
+            .map(|figure| format!("{}={figure}", figure.name));
+        format!(
+            "{}: {}",
+            block.name,
+            words.chain(figures).collect::<Vec<_>>().join(" ")
+        )
     }
 
     #[test]
@@ -174,7 +225,14 @@ mod tests {
 
     #[test]
     fn other_lines_are_none_of_them() {
-        for text in ["Starting the car", "fio is a tool", "fio-", "Jobs: plumber wanted", "", "a: (g=x"] {
+        for text in [
+            "Starting the car",
+            "fio is a tool",
+            "fio-",
+            "Jobs: plumber wanted",
+            "",
+            "a: (g=x",
+        ] {
             assert!(read(text).is_none() && !is_version(text), "{text}");
         }
     }

@@ -12,7 +12,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// What is said of a run in whose place a later state of it stands.
-pub(in super::super) const REPLACED: &str = "results in between: those that the same run printed later stand for them";
+pub(in super::super) const REPLACED: &str =
+    "results in between: those that the same run printed later stand for them";
 
 /// By how much a run has at least gone on between two states that it shows, in milliseconds. Clones of a job that end
 /// together differ by less.
@@ -38,7 +39,9 @@ impl InterimProgress {
     fn of(report: &ReportedBlock) -> InterimProgress {
         let of_ops = |name: &'static str| {
             let blocks = Op::ALL.into_iter().filter_map(|op| report.part(op.name()));
-            blocks.filter_map(move |block| block.get(name)).map(|figure| figure.value.value())
+            blocks
+                .filter_map(move |block| block.get(name))
+                .map(|figure| figure.value.value())
         };
         InterimProgress {
             name: report.words_of("name").unwrap_or_default().to_owned(),
@@ -70,7 +73,10 @@ impl State {
         State {
             program: raw.program.clone(),
             shown_unix_ms: raw.shown_unix_ms,
-            elapsed: reports().filter_map(|report| report.whole("elapsed")).max().unwrap_or(0),
+            elapsed: reports()
+                .filter_map(|report| report.whole("elapsed"))
+                .max()
+                .unwrap_or(0),
             reports: reports().map(InterimProgress::of).collect(),
         }
     }
@@ -78,14 +84,20 @@ impl State {
     /// Whether it is an earlier state of the run that `later` is of.
     pub(in super::super) fn is_before(&self, later: &State) -> bool {
         let pairs = || self.reports.iter().zip(&later.reports);
-        let same_jobs = self.reports.len() == later.reports.len() && pairs().all(|(a, b)| a.is_of_the_job_of(b));
-        if self.reports.is_empty() || !same_jobs || self.program != later.program || later.elapsed < self.elapsed {
+        let same_jobs = self.reports.len() == later.reports.len()
+            && pairs().all(|(a, b)| a.is_of_the_job_of(b));
+        if self.reports.is_empty()
+            || !same_jobs
+            || self.program != later.program
+            || later.elapsed < self.elapsed
+        {
             return false;
         }
         // A job that had not begun had no start yet.
         let begun = |(a, b): &(&InterimProgress, &InterimProgress)| a.began > 0 && b.began > 0;
         if self.reports.iter().any(|report| report.began > 0) {
-            return pairs().any(|pair| begun(&pair)) && pairs().filter(begun).all(|(a, b)| a.began == b.began);
+            return pairs().any(|pair| begun(&pair))
+                && pairs().filter(begun).all(|(a, b)| a.began == b.began);
         }
         // Older versions tell no start: the clock went on by as much as the run did, while another run would have begun
         // anew in between.
@@ -123,10 +135,20 @@ pub(in super::super) struct TerseRun {
 
 /// Takes terse lines that follow one another apart into runs. `asked` is the command that printed them, where it is known:
 /// it tells how often a name may come, and whether states in between are shown.
-pub(in super::super) fn terse_runs(lines: &[SourceLine], asked: Option<&Invocation>) -> Vec<TerseRun> {
-    let lines: Vec<InterimProgress> = lines.iter().map(|line| InterimProgress::of(&terse::report_of(line))).collect();
+pub(in super::super) fn terse_runs(
+    lines: &[SourceLine],
+    asked: Option<&Invocation>,
+) -> Vec<TerseRun> {
+    let lines: Vec<InterimProgress> = lines
+        .iter()
+        .map(|line| InterimProgress::of(&terse::report_of(line)))
+        .collect();
     let asked = asked.filter(|asked| lines.iter().all(|line| most(asked, &line.name) > 0));
-    let whole = |lines: Range<usize>| TerseRun { lines, replaced: None, unclear: false };
+    let whole = |lines: Range<usize>| TerseRun {
+        lines,
+        replaced: None,
+        unclear: false,
+    };
     // A command says how often a name comes in all its groups; without it, a name may come once in each.
     let rounds = match asked {
         Some(asked) => rounds(&lines, &|line| (most(asked, &line.name), 0)),
@@ -136,7 +158,11 @@ pub(in super::super) fn terse_runs(lines: &[SourceLine], asked: Option<&Invocati
     let goes_on = |last: &TerseRun, b: &Range<usize>| {
         // The end of a run comes whenever it comes; states in between keep their distance.
         let is_end = b.end == lines.len() && last.replaced.is_some();
-        let least = if asked.is_some() || is_end { 0.0 } else { STEP_MS };
+        let least = if asked.is_some() || is_end {
+            0.0
+        } else {
+            STEP_MS
+        };
         let a = &last.lines;
         let mut pairs = lines[a.clone()].iter().zip(&lines[b.clone()]);
         let further = |(a, b): (&InterimProgress, &InterimProgress)| {
@@ -153,19 +179,35 @@ pub(in super::super) fn terse_runs(lines: &[SourceLine], asked: Option<&Invocati
         }
     }
     if asked.is_none() && runs.len() > 1 {
-        return vec![TerseRun { unclear: true, ..whole(0..lines.len()) }];
+        return vec![TerseRun {
+            unclear: true,
+            ..whole(0..lines.len())
+        }];
     }
     runs
 }
 
 /// How many lines of a name one run of a command prints; 0 when it has no such job.
 fn most(asked: &Invocation, name: &str) -> usize {
-    let jobs = asked.jobs().map(|(job, _)| job).filter(|job| job.name == name);
-    jobs.map(|job| if job.group_reporting { 1 } else { job.numjobs as usize }).sum()
+    let jobs = asked
+        .jobs()
+        .map(|(job, _)| job)
+        .filter(|job| job.name == name);
+    jobs.map(|job| {
+        if job.group_reporting {
+            1
+        } else {
+            job.numjobs as usize
+        }
+    })
+    .sum()
 }
 
 /// Neighbours among which no job comes more often than it may, of those of its name that are counted with it.
-fn rounds(lines: &[InterimProgress], most: &dyn Fn(&InterimProgress) -> (usize, u64)) -> Vec<Range<usize>> {
+fn rounds(
+    lines: &[InterimProgress],
+    most: &dyn Fn(&InterimProgress) -> (usize, u64),
+) -> Vec<Range<usize>> {
     let mut rounds: Vec<Range<usize>> = Vec::new();
     let mut seen: HashMap<(&str, u64), usize> = HashMap::new();
     for (at, line) in lines.iter().enumerate() {

@@ -41,7 +41,10 @@ pub(in super::super) fn command(words: &[String]) -> Result<Invocation, String> 
         env: &|name| (name == "HOME").then(|| "~".to_owned()),
         read_file: &|path: &Path| {
             let name = path.display().to_string();
-            Err(std::io::Error::new(std::io::ErrorKind::NotFound, format!("the job file {name} did not come along")))
+            Err(std::io::Error::new(
+                std::io::ErrorKind::NotFound,
+                format!("the job file {name} did not come along"),
+            ))
         },
         path_exists: &|_| false,
         cpu_count: 1,
@@ -49,7 +52,11 @@ pub(in super::super) fn command(words: &[String]) -> Result<Invocation, String> 
         memory_mb: 0,
     };
     match crate::fio::parse(&args, &context) {
-        Ok(invocation) if invocation.action == FioAction::Run && invocation.jobs().next().is_some() => Ok(invocation),
+        Ok(invocation)
+            if invocation.action == FioAction::Run && invocation.jobs().next().is_some() =>
+        {
+            Ok(invocation)
+        }
         Ok(_) => Err("it runs no job".to_owned()),
         Err(error) => Err(error.to_string()),
     }
@@ -66,59 +73,103 @@ pub(in super::super) fn jobs(
         Ok(asked) => match disagreement(&asked, banners, reports) {
             None => {
                 // Whose home `~/` was, nobody asks any more.
-                notes.extend(asked.warnings.iter().filter(|warning| !warning.contains("`~/`")).cloned());
+                notes.extend(
+                    asked
+                        .warnings
+                        .iter()
+                        .filter(|warning| !warning.contains("`~/`"))
+                        .cloned(),
+                );
                 Some(asked.scenario)
             }
             Some(why) => {
-                notes.push(format!("the command line above these results is not theirs: {why}"));
+                notes.push(format!(
+                    "the command line above these results is not theirs: {why}"
+                ));
                 None
             }
         },
         Err(why) => {
             if !why.is_empty() {
-                notes.push(format!("the command line above these results was not understood: {why}"));
+                notes.push(format!(
+                    "the command line above these results was not understood: {why}"
+                ));
             }
             None
         }
     };
     let known = asked.is_some();
     let mut unstated = Vec::new();
-    let mut scenario = asked.unwrap_or_else(|| guessed(banners, reports, &mut notes, &mut unstated));
+    let mut scenario =
+        asked.unwrap_or_else(|| guessed(banners, reports, &mut notes, &mut unstated));
     let places = places(&mut scenario, reports, &mut unstated);
-    scenario.name = scenario.phases.first().map_or_else(|| "imported".to_owned(), |phase| phase.name.clone());
+    scenario.name = scenario
+        .phases
+        .first()
+        .map_or_else(|| "imported".to_owned(), |phase| phase.name.clone());
     let caveats = weaknesses(&scenario, known, &unstated);
-    Jobs { scenario, places, caveats, notes, unstated, from_results: !known && banners.is_empty() }
+    Jobs {
+        scenario,
+        places,
+        caveats,
+        notes,
+        unstated,
+        from_results: !known && banners.is_empty(),
+    }
 }
 
 /// Why a command line cannot be that of these results.
-fn disagreement(asked: &Invocation, banners: &[&ReportedBlock], reports: &[&ReportedBlock]) -> Option<String> {
+fn disagreement(
+    asked: &Invocation,
+    banners: &[&ReportedBlock],
+    reports: &[&ReportedBlock],
+) -> Option<String> {
     let jobs: Vec<&Job> = asked.jobs().map(|(job, _)| job).collect();
     for (job, banner) in jobs.iter().zip(banners) {
         let name = banner.words_of("name").unwrap_or_default();
         if job.name != name {
-            return Some(format!("its job is called `{}`, and theirs `{name}`", job.name));
+            return Some(format!(
+                "its job is called `{}`, and theirs `{name}`",
+                job.name
+            ));
         }
         let rw = banner.words_of("rw").unwrap_or_default();
         let differs = |access: Access| {
-            job.access.random != access.random || Op::ALL.iter().any(|&op| job.access.does(op) != access.does(op))
+            job.access.random != access.random
+                || Op::ALL
+                    .iter()
+                    .any(|&op| job.access.does(op) != access.does(op))
         };
         // A word that nobody knows contradicts nothing.
         if access(rw).is_some_and(differs) {
             return Some(format!("their rw is `{rw}`"));
         }
-        let block = |op: Op| banner.get(&format!("bs {} max", letter(op))).and_then(|f| Ranged::of(f, Kilo::Binary));
-        let odd = Op::ALL.into_iter().filter(|&op| job.access.does(op)).find_map(|op| {
-            let theirs = block(op)?;
-            (!theirs.fits(Ranged::exact(job.block[op].max().0 as f64))).then_some(theirs)
-        });
+        let block = |op: Op| {
+            banner
+                .get(&format!("bs {} max", letter(op)))
+                .and_then(|f| Ranged::of(f, Kilo::Binary))
+        };
+        let odd = Op::ALL
+            .into_iter()
+            .filter(|&op| job.access.does(op))
+            .find_map(|op| {
+                let theirs = block(op)?;
+                (!theirs.fits(Ranged::exact(job.block[op].max().0 as f64))).then_some(theirs)
+            });
         if let Some(theirs) = odd {
-            return Some(format!("their block size is {}", Bytes(theirs.value as u64)));
+            return Some(format!(
+                "their block size is {}",
+                Bytes(theirs.value as u64)
+            ));
         }
     }
     if banners.len() > jobs.len() {
         return Some("they have more jobs".to_owned());
     }
-    let stranger = reports.iter().filter_map(|r| r.words_of("name")).find(|name| jobs.iter().all(|j| j.name != *name));
+    let stranger = reports
+        .iter()
+        .filter_map(|r| r.words_of("name"))
+        .find(|name| jobs.iter().all(|j| j.name != *name));
     stranger.map(|name| format!("it has no job `{name}`"))
 }
 
@@ -127,26 +178,36 @@ fn letter(op: Op) -> &'static str {
 }
 
 /// What fio calls its accesses, for those who wrote another word.
-pub(in super::super) const RW: &str =
-    "read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite and randtrimwrite";
+pub(in super::super) const RW: &str = "read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite and randtrimwrite";
 
 /// The access that fio calls so.
 pub(in super::super) fn access(rw: &str) -> Option<Access> {
-    let (random, what) = rw.strip_prefix("rand").map_or((false, rw), |what| (true, what));
+    let (random, what) = rw
+        .strip_prefix("rand")
+        .map_or((false, rw), |what| (true, what));
     Some(match what {
         "read" => Access::only(Op::Read, random),
         "write" => Access::only(Op::Write, random),
         "trim" => Access::only(Op::Trim, random),
         "rw" | "readwrite" => Access::mixed(50, random),
-        "trimwrite" => Access { trim_before_write: true, ..Access::only(Op::Write, random) },
+        "trimwrite" => Access {
+            trim_before_write: true,
+            ..Access::only(Op::Write, random)
+        },
         _ => return None,
     })
 }
 
 /// The engine of that name; of those that we do not have, an asynchronous one.
 pub(super) fn engine(name: &str) -> IoEngine {
-    let measured = IoEngine::ALL.iter().copied().filter(|&engine| engine != IoEngine::Sim);
-    measured.into_iter().find(|engine| engine.name() == name).unwrap_or(IoEngine::Libaio)
+    let measured = IoEngine::ALL
+        .iter()
+        .copied()
+        .filter(|&engine| engine != IoEngine::Sim);
+    measured
+        .into_iter()
+        .find(|engine| engine.name() == name)
+        .unwrap_or(IoEngine::Libaio)
 }
 
 /// Jobs from what the results say of them: a phase for each group.
@@ -156,10 +217,16 @@ fn guessed(
     notes: &mut Vec<String>,
     unstated: &mut Vec<UnstatedJob>,
 ) -> Scenario {
-    let mut scenario = Scenario { name: String::new(), seed: 0, phases: Vec::new() };
+    let mut scenario = Scenario {
+        name: String::new(),
+        seed: 0,
+        phases: Vec::new(),
+    };
     for banner in banners {
         let name = banner.words_of("name").unwrap_or_default();
-        let report = reports.iter().find(|report| report.words_of("name") == Some(name));
+        let report = reports
+            .iter()
+            .find(|report| report.words_of("name") == Some(name));
         let mut job = from_banner(banner, notes);
         job.group = banner.whole("g").unwrap_or(0).min(u64::from(u32::MAX)) as u32;
         if let Some(report) = report {
@@ -182,16 +249,26 @@ fn add(
     properties: Vec<JobProperty>,
     unstated: &mut Vec<UnstatedJob>,
 ) -> (usize, usize) {
-    let phase = scenario.phases.iter().position(|phase| phase.jobs.iter().any(|other| other.group == job.group));
+    let phase = scenario
+        .phases
+        .iter()
+        .position(|phase| phase.jobs.iter().any(|other| other.group == job.group));
     let phase = phase.unwrap_or_else(|| {
-        scenario.phases.push(Phase { name: String::new(), jobs: Vec::new() });
+        scenario.phases.push(Phase {
+            name: String::new(),
+            jobs: Vec::new(),
+        });
         scenario.phases.len() - 1
     });
     let jobs = &mut scenario.phases[phase].jobs;
     jobs.push(job);
     let place = (phase, jobs.len() - 1);
     if !properties.is_empty() {
-        unstated.push(UnstatedJob { phase: place.0 as u32, job: place.1 as u32, properties });
+        unstated.push(UnstatedJob {
+            phase: place.0 as u32,
+            job: place.1 as u32,
+            properties,
+        });
     }
     place
 }
@@ -200,7 +277,9 @@ fn add(
 fn missing_in_banner(banner: &ReportedBlock) -> Vec<JobProperty> {
     let known = |word: &str| banner.words_of(word).is_some();
     let order = banner.words_of("rw").and_then(access).is_some();
-    let size = ["bs R max", "bs W max", "bs T max"].into_iter().any(|name| banner.get(name).is_some());
+    let size = ["bs R max", "bs W max", "bs T max"]
+        .into_iter()
+        .any(|name| banner.get(name).is_some());
     let stated = [
         (JobProperty::Order, order),
         (JobProperty::BlockSize, size),
@@ -208,16 +287,31 @@ fn missing_in_banner(banner: &ReportedBlock) -> Vec<JobProperty> {
         (JobProperty::Engine, known("ioengine")),
         (JobProperty::Direct, false),
     ];
-    stated.into_iter().filter(|(_, known)| !known).map(|(property, _)| property).collect()
+    stated
+        .into_iter()
+        .filter(|(_, known)| !known)
+        .map(|(property, _)| property)
+        .collect()
 }
 
 /// Takes the queue depth from a report, where it tells: `latency : …, depth=64` is the depth asked for, and
 /// `IO depths : 1=100.0%` means that there was never more than one. Returns whether it did.
 fn depth_from_report(job: &mut Job, report: Option<&&ReportedBlock>) -> bool {
     let part = |name: &str| report.and_then(|report| report.part(name));
-    let shares = part("IO depths").map(|depths| depths.figures.iter().filter(|figure| figure.value.value() > 0.0));
-    let only: Vec<&str> = shares.into_iter().flatten().map(|figure| figure.name.as_str()).collect();
-    let asked = part("latency").and_then(|latency| latency.whole("depth")).filter(|&depth| depth > 0);
+    let shares = part("IO depths").map(|depths| {
+        depths
+            .figures
+            .iter()
+            .filter(|figure| figure.value.value() > 0.0)
+    });
+    let only: Vec<&str> = shares
+        .into_iter()
+        .flatten()
+        .map(|figure| figure.name.as_str())
+        .collect();
+    let asked = part("latency")
+        .and_then(|latency| latency.whole("depth"))
+        .filter(|&depth| depth > 0);
     let depth = if only == ["1"] { Some(1) } else { asked };
     job.queue.iodepth = depth.unwrap_or(1).clamp(1, 32_768) as u32;
     if job.queue.iodepth > 1 {
@@ -228,17 +322,30 @@ fn depth_from_report(job: &mut Job, report: Option<&&ReportedBlock>) -> bool {
 }
 
 fn clones(banner: &ReportedBlock, name: &str, reports: &[&ReportedBlock]) -> u32 {
-    let mine = || reports.iter().filter(|report| report.words_of("name") == Some(name));
-    let members = mine().filter_map(|report| report.whole("jobs")).sum::<u64>().min(4096) as u32;
+    let mine = || {
+        reports
+            .iter()
+            .filter(|report| report.words_of("name") == Some(name))
+    };
+    let members = mine()
+        .filter_map(|report| report.whole("jobs"))
+        .sum::<u64>()
+        .min(4096) as u32;
     // The dots say "several"; how many, the reports tell.
-    if banner.words_of("clones").is_some() { members.max(2) } else { 1 }
+    if banner.words_of("clones").is_some() {
+        members.max(2)
+    } else {
+        1
+    }
 }
 
 fn from_banner(banner: &ReportedBlock, notes: &mut Vec<String>) -> Job {
     let name = banner.words_of("name").unwrap_or_default();
     let rw = banner.words_of("rw").unwrap_or_default();
     let access = access(rw).unwrap_or_else(|| {
-        notes.push(format!("job `{name}`: `{rw}` is no rw that is known; it is kept as that of a sequential read"));
+        notes.push(format!(
+            "job `{name}`: `{rw}` is no rw that is known; it is kept as that of a sequential read"
+        ));
         Access::only(Op::Read, false)
     });
     let mut job = Job::new(name, Target::Nothing, access);
@@ -262,10 +369,17 @@ fn from_banner(banner: &ReportedBlock, notes: &mut Vec<String>) -> Job {
                 factor(&figure.unit, Kilo::Binary)
             };
             let factor = factor?;
-            Some(whole_block(figure.value.value() * factor, figure.value.step() * factor / 2.0))
+            Some(whole_block(
+                figure.value.value() * factor,
+                figure.value.step() * factor / 2.0,
+            ))
         };
         if let Some((min, max)) = size("min").zip(size("max")) {
-            job.block[op] = if min == max { BlockSize::Fixed(min) } else { BlockSize::Range { min, max } };
+            job.block[op] = if min == max {
+                BlockSize::Fixed(min)
+            } else {
+                BlockSize::Range { min, max }
+            };
         }
     }
     job
@@ -276,40 +390,73 @@ fn from_banner(banner: &ReportedBlock, notes: &mut Vec<String>) -> Job {
 fn whole_block(bytes: f64, slack: f64) -> Bytes {
     let nearest = |unit: f64| (bytes / unit).round() * unit;
     let fits = |size: &f64| *size > 0.0 && (size - bytes).abs() <= slack.max(0.5);
-    Bytes([4096.0, 512.0].map(nearest).into_iter().find(fits).unwrap_or_else(|| bytes.round()) as u64)
+    Bytes(
+        [4096.0, 512.0]
+            .map(nearest)
+            .into_iter()
+            .find(fits)
+            .unwrap_or_else(|| bytes.round()) as u64,
+    )
 }
 
 /// What a report tells of a job beyond its banner: the share of reads, and that its group is shown as one.
 fn refine(job: &mut Job, report: &ReportedBlock) {
-    let ios = |letter: &str| report.part("issued").and_then(|issued| issued.whole(&format!("total {letter}")));
+    let ios = |letter: &str| {
+        report
+            .part("issued")
+            .and_then(|issued| issued.whole(&format!("total {letter}")))
+    };
     if let (Some(reads), Some(writes)) = (ios("r"), ios("w"))
         && job.access.does(Op::Read)
         && job.access.does(Op::Write)
         && reads + writes > 0
     {
         let share = (reads as f64 * 100.0 / (reads as f64 + writes as f64)).round() as u32;
-        job.access.mix = PerOp { read: share, write: 100 - share, trim: 0 };
+        job.access.mix = PerOp {
+            read: share,
+            write: 100 - share,
+            trim: 0,
+        };
     }
     job.group_reporting = report.whole("jobs").is_some_and(|jobs| jobs > 1);
-    if report.part("issued").and_then(|issued| issued.whole("total s")).is_some_and(|syncs| syncs > 0) {
+    if report
+        .part("issued")
+        .and_then(|issued| issued.whole("total s"))
+        .is_some_and(|syncs| syncs > 0)
+    {
         let writes = ios("w").unwrap_or(0);
-        let syncs = report.part("issued").and_then(|issued| issued.whole("total s")).unwrap_or(0).max(1);
+        let syncs = report
+            .part("issued")
+            .and_then(|issued| issued.whole("total s"))
+            .unwrap_or(0)
+            .max(1);
         job.durability.fsync_every = (writes as f64 / syncs as f64).round().clamp(1.0, 1e9) as u32;
     }
     if let Some(description) = report.words_of("description") {
-        job.options.push(("description".to_owned(), description.to_owned()));
+        job.options
+            .push(("description".to_owned(), description.to_owned()));
     }
 }
 
 /// A job of which nothing is known but its results, and what they do not tell of it.
 fn from_report(report: &ReportedBlock) -> (Job, Vec<JobProperty>) {
     let sums = ReportSums::of(report);
-    let op = Op::ALL.into_iter().find(|&op| sums.ops[op].bytes.is_some()).unwrap_or(Op::Read);
+    let op = Op::ALL
+        .into_iter()
+        .find(|&op| sums.ops[op].bytes.is_some())
+        .unwrap_or(Op::Read);
     let mixed = sums.ops.read.bytes.is_some() && sums.ops.write.bytes.is_some();
-    let access = if mixed { Access::mixed(50, false) } else { Access::only(op, false) };
+    let access = if mixed {
+        Access::mixed(50, false)
+    } else {
+        Access::only(op, false)
+    };
     let name = report.words_of("name").unwrap_or("imported");
     let mut job = Job::new(name, Target::Nothing, access);
-    job.group = report.whole("groupid").unwrap_or(0).min(u64::from(u32::MAX)) as u32;
+    job.group = report
+        .whole("groupid")
+        .unwrap_or(0)
+        .min(u64::from(u32::MAX)) as u32;
     let mut unstated = vec![JobProperty::Order, JobProperty::Engine, JobProperty::Direct];
     for op in Op::ALL {
         match sums.ops[op].usual_block() {
@@ -329,18 +476,32 @@ fn from_report(report: &ReportedBlock) -> (Job, Vec<JobProperty>) {
 }
 
 /// Finds the job of each report; where there is none, one is made from the report alone. Names the phases.
-fn places(scenario: &mut Scenario, reports: &[&ReportedBlock], unstated: &mut Vec<UnstatedJob>) -> Vec<(usize, usize)> {
+fn places(
+    scenario: &mut Scenario,
+    reports: &[&ReportedBlock],
+    unstated: &mut Vec<UnstatedJob>,
+) -> Vec<(usize, usize)> {
     let mut places = Vec::with_capacity(reports.len());
     for report in reports {
         let name = report.words_of("name").unwrap_or_default();
         let group = report.whole("groupid").unwrap_or(0);
-        let used = |places: &[(usize, usize)], place| places.iter().filter(|p| **p == place).count() as u32;
+        let used = |places: &[(usize, usize)], place| {
+            places.iter().filter(|p| **p == place).count() as u32
+        };
         let candidates = || {
             let phases = scenario.phases.iter().enumerate();
-            phases.flat_map(|(p, phase)| phase.jobs.iter().enumerate().map(move |(j, job)| ((p, j), job)))
+            phases.flat_map(|(p, phase)| {
+                phase
+                    .jobs
+                    .iter()
+                    .enumerate()
+                    .map(move |(j, job)| ((p, j), job))
+            })
         };
         let named = || candidates().filter(|(_, job)| job.name == name);
-        let free = named().find(|(place, job)| u64::from(job.group) == group && used(&places, *place) < job.numjobs);
+        let free = named().find(|(place, job)| {
+            u64::from(job.group) == group && used(&places, *place) < job.numjobs
+        });
         let place = free
             .or_else(|| named().find(|(place, job)| used(&places, *place) < job.numjobs))
             .or_else(|| named().next());
@@ -367,7 +528,11 @@ fn name_phases(scenario: &mut Scenario) {
         };
         let before = seen.iter().filter(|known| **known == name).count();
         seen.push(name.clone());
-        phase.name = if before == 0 { name } else { format!("{name} ({})", before + 1) };
+        phase.name = if before == 0 {
+            name
+        } else {
+            format!("{name} ({})", before + 1)
+        };
     }
 }
 
@@ -379,7 +544,11 @@ fn weaknesses(scenario: &Scenario, known: bool, unstated: &[UnstatedJob]) -> Vec
             found.push(caveat);
         }
     };
-    let properties: BTreeSet<JobProperty> = unstated.iter().flat_map(|job| &job.properties).copied().collect();
+    let properties: BTreeSet<JobProperty> = unstated
+        .iter()
+        .flat_map(|job| &job.properties)
+        .copied()
+        .collect();
     if !known {
         let mut parts: Vec<&str> = properties.iter().map(|&property| words(property)).collect();
         parts.extend(["how large the file was", "which options were set"]);
@@ -388,7 +557,10 @@ fn weaknesses(scenario: &Scenario, known: bool, unstated: &[UnstatedJob]) -> Vec
     for job in scenario.phases.iter().flat_map(|phase| &phase.jobs) {
         let engine_known = known || !properties.contains(&JobProperty::Engine);
         if engine_known && job.queue.iodepth > job.effective_depth() {
-            note(Caveat::DepthCapped { ioengine: job.ioengine.name().to_owned(), asked: job.queue.iodepth });
+            note(Caveat::DepthCapped {
+                ioengine: job.ioengine.name().to_owned(),
+                asked: job.queue.iodepth,
+            });
         }
         if known && !job.files.direct && !matches!(job.target, Target::Nothing) {
             note(Caveat::Buffered);

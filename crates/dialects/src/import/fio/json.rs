@@ -25,7 +25,9 @@ pub(in super::super) fn object(text: &str) -> Option<Object> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let (value, len, cut) = match stream.next()? {
         Ok(value) => (value, stream.byte_offset(), false),
-        Err(error) if error.is_eof() => (serde_json::from_str(&closed(text)?).ok()?, text.len(), true),
+        Err(error) if error.is_eof() => {
+            (serde_json::from_str(&closed(text)?).ok()?, text.len(), true)
+        }
         Err(_) => return None,
     };
     match value {
@@ -68,19 +70,35 @@ fn closed(text: &str) -> Option<String> {
 
 /// Makes blocks of an object. `lines` is where it stood.
 pub(in super::super) fn read(object: Object, lines: (usize, usize)) -> Raw {
-    let Object { value: root, cut, .. } = object;
-    let mut reader = JsonReader { line: lines.0, ..JsonReader::default() };
+    let Object {
+        value: root, cut, ..
+    } = object;
+    let mut reader = JsonReader {
+        line: lines.0,
+        ..JsonReader::default()
+    };
     let empty = Vec::new();
-    let jobs = root.get("jobs").or_else(|| root.get("client_stats")).and_then(Value::as_array).unwrap_or(&empty);
+    let jobs = root
+        .get("jobs")
+        .or_else(|| root.get("client_stats"))
+        .and_then(Value::as_array)
+        .unwrap_or(&empty);
     for job in jobs.iter().filter_map(Value::as_object) {
         reader.job(job);
     }
-    for disk in root.get("disk_util").and_then(Value::as_array).unwrap_or(&empty).iter().filter_map(Value::as_object) {
+    for disk in root
+        .get("disk_util")
+        .and_then(Value::as_array)
+        .unwrap_or(&empty)
+        .iter()
+        .filter_map(Value::as_object)
+    {
         reader.disk(disk);
     }
     if let Some(idle) = root.get("cpu_idleness").and_then(Value::as_object) {
         let mut block = ReportedBlock::new("idle");
-        idle.iter().for_each(|(name, value)| reader.put(&mut block, name, Some(value), ""));
+        idle.iter()
+            .for_each(|(name, value)| reader.put(&mut block, name, Some(value), ""));
         reader.blocks.push(block);
     }
     let known = [
@@ -98,7 +116,11 @@ pub(in super::super) fn read(object: Object, lines: (usize, usize)) -> Raw {
     let global = root.get("global options").and_then(Value::as_object);
     Raw {
         format: SourceFormat::FioJson,
-        program: root.get("fio version").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        program: root
+            .get("fio version")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
         asked: asked(global, jobs),
         shown_unix_ms: moment(&root),
         blocks: reader.blocks,
@@ -113,11 +135,19 @@ pub(in super::super) fn read(object: Object, lines: (usize, usize)) -> Raw {
 
 fn moment(root: &Map<String, Value>) -> Option<i64> {
     let ms = root.get("timestamp_ms").and_then(Value::as_i64);
-    ms.or_else(|| root.get("timestamp").and_then(Value::as_i64)?.checked_mul(1000)).filter(|&ms| ms > 0)
+    ms.or_else(|| {
+        root.get("timestamp")
+            .and_then(Value::as_i64)?
+            .checked_mul(1000)
+    })
+    .filter(|&ms| ms > 0)
 }
 
 /// The command line that the options amount to.
-fn asked(global: Option<&Map<String, Value>>, jobs: &[Value]) -> Result<crate::fio::Invocation, String> {
+fn asked(
+    global: Option<&Map<String, Value>>,
+    jobs: &[Value],
+) -> Result<crate::fio::Invocation, String> {
     let mut words = Vec::new();
     let mut put = |options: &Map<String, Value>| {
         for (name, value) in options.iter().filter(|(name, _)| *name != "name") {
@@ -132,20 +162,33 @@ fn asked(global: Option<&Map<String, Value>>, jobs: &[Value]) -> Result<crate::f
     let mut seen: Vec<(&str, Option<&Value>, u64)> = Vec::new();
     let mut any = global.is_some();
     for job in jobs.iter().filter_map(Value::as_object) {
-        let name = job.get("jobname").and_then(Value::as_str).unwrap_or_default();
+        let name = job
+            .get("jobname")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let options = job.get("job options");
         any |= options.is_some();
         // Clones that are reported one by one repeat the options of their job.
-        let numjobs = |map: Option<&Map<String, Value>>| map?.get("numjobs")?.as_str()?.parse::<u64>().ok();
-        let clones = numjobs(options.and_then(Value::as_object)).or_else(|| numjobs(global)).unwrap_or(1);
-        if let Some((.., count)) = seen.iter_mut().find(|(n, o, count)| *n == name && *o == options && *count < clones)
+        let numjobs =
+            |map: Option<&Map<String, Value>>| map?.get("numjobs")?.as_str()?.parse::<u64>().ok();
+        let clones = numjobs(options.and_then(Value::as_object))
+            .or_else(|| numjobs(global))
+            .unwrap_or(1);
+        if let Some((.., count)) = seen
+            .iter_mut()
+            .find(|(n, o, count)| *n == name && *o == options && *count < clones)
         {
             *count += 1;
             continue;
         }
         seen.push((name, options, 1));
         all.push(format!("--name={name}"));
-        all.extend(options.and_then(Value::as_object).map(&mut put).unwrap_or_default());
+        all.extend(
+            options
+                .and_then(Value::as_object)
+                .map(&mut put)
+                .unwrap_or_default(),
+        );
     }
     if !any {
         return Err(String::new());
@@ -223,13 +266,22 @@ impl JsonReader {
     fn note_strangers(&mut self, map: &Map<String, Value>, known: &[&str], within: &str) {
         for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
             let why = format!("no part of fio's output is known to have the key `{within}{key}`");
-            self.unread.push(Unread { line: self.line, text: String::new(), why });
+            self.unread.push(Unread {
+                line: self.line,
+                text: String::new(),
+                why,
+            });
         }
     }
 
     fn job(&mut self, job: &Map<String, Value>) {
         let mut report = ReportedBlock::new("report");
-        report.word("name", job.get("jobname").and_then(Value::as_str).unwrap_or_default());
+        report.word(
+            "name",
+            job.get("jobname")
+                .and_then(Value::as_str)
+                .unwrap_or_default(),
+        );
         if let Some(text) = job.get("desc").and_then(Value::as_str) {
             report.word("description", text);
         }
@@ -246,11 +298,22 @@ impl JsonReader {
         for (op, letter) in Op::ALL.into_iter().zip(["r", "w", "t"]) {
             if let Some(values) = job.get(op.name()).and_then(Value::as_object) {
                 let block = self.operation(values, Some(op));
-                for (name, key) in [("total", "total_ios"), ("short", "short_ios"), ("dropped", "drop_ios")] {
-                    self.put(&mut issued, &format!("{name} {letter}"), values.get(key), "");
+                for (name, key) in [
+                    ("total", "total_ios"),
+                    ("short", "short_ios"),
+                    ("dropped", "drop_ios"),
+                ] {
+                    self.put(
+                        &mut issued,
+                        &format!("{name} {letter}"),
+                        values.get(key),
+                        "",
+                    );
                 }
                 // fio prints all operations of every job; those that did nothing say nothing.
-                if block.whole("runt").is_some_and(|ms| ms > 0) || block.whole("io").is_some_and(|bytes| bytes > 0) {
+                if block.whole("runt").is_some_and(|ms| ms > 0)
+                    || block.whole("io").is_some_and(|bytes| bytes > 0)
+                {
                     report.blocks.push(block);
                 }
             }
@@ -270,19 +333,37 @@ impl JsonReader {
         let mut block = ReportedBlock::new(op.map_or("mixed", Op::name));
         // Before version 3 sizes are in KiB and latencies in microseconds. 3.0 has bytes, and rates still in KiB/s.
         let old = !values.contains_key("bw_bytes") && !values.contains_key("io_kbytes");
-        let size = if old { ("io_bytes", "KiB") } else { ("io_bytes", "B") };
-        let rate = if values.contains_key("bw_bytes") { ("bw_bytes", "B/s") } else { ("bw", "KiB/s") };
+        let size = if old {
+            ("io_bytes", "KiB")
+        } else {
+            ("io_bytes", "B")
+        };
+        let rate = if values.contains_key("bw_bytes") {
+            ("bw_bytes", "B/s")
+        } else {
+            ("bw", "KiB/s")
+        };
         self.put(&mut block, "IOPS", values.get("iops"), "");
         self.put(&mut block, "BW", values.get(rate.0), rate.1);
         self.put(&mut block, "io", values.get(size.0), size.1);
         self.put(&mut block, "runt", values.get("runtime"), "msec");
-        let report = self.blocks.iter().filter(|block| block.name == "report").count();
+        let report = self
+            .blocks
+            .iter()
+            .filter(|block| block.name == "report")
+            .count();
         for name in ["slat", "clat", "lat"] {
-            let (key, unit) = if old { (name.to_owned(), "usec") } else { (format!("{name}_ns"), "nsec") };
+            let (key, unit) = if old {
+                (name.to_owned(), "usec")
+            } else {
+                (format!("{name}_ns"), "nsec")
+            };
             if let Some(values) = values.get(&key).and_then(Value::as_object) {
                 self.latency(values, name, unit, &mut block);
-                if let (Some(op), Some(bins)) = (op, values.get("bins").and_then(Value::as_object)) {
-                    self.histograms.extend(histogram(bins).map(|found| (report, Some(op), name, found)));
+                if let (Some(op), Some(bins)) = (op, values.get("bins").and_then(Value::as_object))
+                {
+                    self.histograms
+                        .extend(histogram(bins).map(|found| (report, Some(op), name, found)));
                 }
             }
         }
@@ -296,7 +377,9 @@ impl JsonReader {
                 self.put(&mut spread, figure, values.get(key), unit);
             }
             // Where nothing was sampled there is nothing to tell.
-            if spread.get("samples").is_none_or(|n| n.value.value() > 0.0) && spread.get("max").is_some() {
+            if spread.get("samples").is_none_or(|n| n.value.value() > 0.0)
+                && spread.get("max").is_some()
+            {
                 block.blocks.push(spread);
             }
         };
@@ -328,10 +411,22 @@ impl JsonReader {
     }
 
     /// Extremes, mean and deviation as one block, percentiles as another.
-    fn latency(&mut self, values: &Map<String, Value>, name: &str, unit: &str, into: &mut ReportedBlock) {
+    fn latency(
+        &mut self,
+        values: &Map<String, Value>,
+        name: &str,
+        unit: &str,
+        into: &mut ReportedBlock,
+    ) {
         let mut stat = ReportedBlock::new(name);
         stat.word("unit", unit);
-        for (figure, key) in [("min", "min"), ("max", "max"), ("avg", "mean"), ("stdev", "stddev"), ("N", "N")] {
+        for (figure, key) in [
+            ("min", "min"),
+            ("max", "max"),
+            ("avg", "mean"),
+            ("stdev", "stddev"),
+            ("N", "N"),
+        ] {
             self.put(&mut stat, figure, values.get(key), "");
         }
         if stat.get("max").is_none_or(|max| max.value.value() == 0.0) {
@@ -341,8 +436,10 @@ impl JsonReader {
         if let Some(map) = values.get("percentile").and_then(Value::as_object) {
             let mut list = ReportedBlock::new(format!("{name} percentiles"));
             list.word("unit", unit);
-            let mut entries: Vec<(f64, &String, &Value)> =
-                map.iter().filter_map(|(name, value)| Some((name.parse().ok()?, name, value))).collect();
+            let mut entries: Vec<(f64, &String, &Value)> = map
+                .iter()
+                .filter_map(|(name, value)| Some((name.parse().ok()?, name, value)))
+                .collect();
             entries.sort_by(|a, b| a.0.total_cmp(&b.0));
             // Version 2 fills up its list with percentiles of nothing.
             for (_, name, value) in entries.into_iter().filter(|(percent, ..)| *percent > 0.0) {
@@ -353,13 +450,20 @@ impl JsonReader {
     }
 
     fn shares(&mut self, job: &Map<String, Value>, report: &mut ReportedBlock) {
-        for (key, unit) in [("latency_ns", "nsec"), ("latency_us", "usec"), ("latency_ms", "msec")] {
+        for (key, unit) in [
+            ("latency_ns", "nsec"),
+            ("latency_us", "usec"),
+            ("latency_ms", "msec"),
+        ] {
             let Some(map) = job.get(key).and_then(Value::as_object) else {
                 continue;
             };
             let mut block = ReportedBlock::new("lat");
             block.word("unit", unit);
-            for (name, value) in by_number(map).into_iter().filter(|(_, value)| value.as_f64() != Some(0.0)) {
+            for (name, value) in by_number(map)
+                .into_iter()
+                .filter(|(_, value)| value.as_f64() != Some(0.0))
+            {
                 self.put(&mut block, name, Some(value), "%");
             }
             if !block.figures.is_empty() {
@@ -368,7 +472,12 @@ impl JsonReader {
         }
     }
 
-    fn sync(&mut self, job: &Map<String, Value>, report: &mut ReportedBlock, issued: &mut ReportedBlock) {
+    fn sync(
+        &mut self,
+        job: &Map<String, Value>,
+        report: &mut ReportedBlock,
+        issued: &mut ReportedBlock,
+    ) {
         let Some(values) = job.get("sync").and_then(Value::as_object) else {
             return;
         };
@@ -377,15 +486,27 @@ impl JsonReader {
             let mut block = ReportedBlock::new(SYNCS);
             self.latency(values, "sync", "nsec", &mut block);
             if !block.blocks.is_empty() {
-                let index = self.blocks.iter().filter(|block| block.name == "report").count();
+                let index = self
+                    .blocks
+                    .iter()
+                    .filter(|block| block.name == "report")
+                    .count();
                 let bins = values.get("bins").and_then(Value::as_object);
-                self.histograms.extend(bins.and_then(histogram).map(|found| (index, None, "sync", found)));
+                self.histograms.extend(
+                    bins.and_then(histogram)
+                        .map(|found| (index, None, "sync", found)),
+                );
                 report.blocks.push(block);
             }
         }
     }
 
-    fn host(&mut self, job: &Map<String, Value>, report: &mut ReportedBlock, issued: ReportedBlock) {
+    fn host(
+        &mut self,
+        job: &Map<String, Value>,
+        report: &mut ReportedBlock,
+        issued: ReportedBlock,
+    ) {
         let mut cpu = ReportedBlock::new("cpu");
         for (name, key, unit) in [
             ("usr", "usr_cpu", "%"),
@@ -397,9 +518,11 @@ impl JsonReader {
             self.put(&mut cpu, name, job.get(key), unit);
         }
         report.blocks.push(cpu);
-        for (name, key) in
-            [("IO depths", "iodepth_level"), ("submit", "iodepth_submit"), ("complete", "iodepth_complete")]
-        {
+        for (name, key) in [
+            ("IO depths", "iodepth_level"),
+            ("submit", "iodepth_submit"),
+            ("complete", "iodepth_complete"),
+        ] {
             let Some(map) = job.get(key).and_then(Value::as_object) else {
                 continue;
             };
@@ -430,7 +553,10 @@ impl JsonReader {
 
     fn disk(&mut self, disk: &Map<String, Value>) {
         let mut block = ReportedBlock::new("disk");
-        block.word("name", disk.get("name").and_then(Value::as_str).unwrap_or_default());
+        block.word(
+            "name",
+            disk.get("name").and_then(Value::as_str).unwrap_or_default(),
+        );
         for (name, keys) in [
             ("ios", ["read_ios", "write_ios"]),
             ("sectors", ["read_sectors", "write_sectors"]),
@@ -450,14 +576,26 @@ impl JsonReader {
 fn short(percent: &str) -> &str {
     let trimmed = percent.trim_end_matches('0');
     let decimals = trimmed.split_once('.').map_or(0, |(_, rest)| rest.len());
-    let least = percent.find('.').map_or(percent.len(), |point| point + 1 + decimals.max(2));
+    let least = percent
+        .find('.')
+        .map_or(percent.len(), |point| point + 1 + decimals.max(2));
     percent.get(..least).unwrap_or(percent)
 }
 
 /// Entries in the order of the numbers in their names: `2`, `10`, `>=2000`; `>=64` behind `32`.
 fn by_number(map: &Map<String, Value>) -> Vec<(&str, &Value)> {
-    let key = |name: &str| (name.starts_with('>'), name.trim_start_matches(['>', '=']).parse::<u64>().unwrap_or(0));
-    let mut entries: Vec<(&str, &Value)> = map.iter().map(|(name, value)| (name.as_str(), value)).collect();
+    let key = |name: &str| {
+        (
+            name.starts_with('>'),
+            name.trim_start_matches(['>', '='])
+                .parse::<u64>()
+                .unwrap_or(0),
+        )
+    };
+    let mut entries: Vec<(&str, &Value)> = map
+        .iter()
+        .map(|(name, value)| (name.as_str(), value))
+        .collect();
     entries.sort_by_key(|(name, _)| key(name));
     entries
 }
@@ -477,7 +615,10 @@ mod tests {
 
     #[test]
     fn a_cut_object_keeps_its_whole_values() {
-        assert_eq!(closed(r#"{"a": [1, 2, {"b": "x}\"", "c": 3"#).unwrap(), r#"{"a": [1, 2, {"b": "x}\""}]}"#);
+        assert_eq!(
+            closed(r#"{"a": [1, 2, {"b": "x}\"", "c": 3"#).unwrap(),
+            r#"{"a": [1, 2, {"b": "x}\""}]}"#
+        );
         assert_eq!(closed(r#"{"a": [1], "b"#).unwrap(), r#"{"a": [1]}"#);
         assert_eq!(closed("{"), None);
     }
@@ -485,6 +626,9 @@ mod tests {
     #[test]
     fn percentiles_have_the_names_of_the_text() {
         let names = ["1.000000", "99.900000", "99.999000", "50", "12.345678"];
-        assert_eq!(names.map(short), ["1.00", "99.90", "99.999", "50", "12.345678"]);
+        assert_eq!(
+            names.map(short),
+            ["1.00", "99.90", "99.999", "50", "12.345678"]
+        );
     }
 }

@@ -7,9 +7,12 @@ use super::super::{ImportedRun, ResultContext, SourceFormat, TimeBasis, Unread};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
 use hakaru_model::record::{
-    Interval, IntervalOp, Latency, OpRecord, Outcome, PhaseRecord, Samples, StopReason, WorkerRecord,
+    Interval, IntervalOp, Latency, OpRecord, Outcome, PhaseRecord, Samples, StopReason,
+    WorkerRecord,
 };
-use hakaru_model::reported::{Decimal, JobProperty, Reported, ReportedBlock, UnstatedJob, WorkerReport};
+use hakaru_model::reported::{
+    Decimal, JobProperty, Reported, ReportedBlock, UnstatedJob, WorkerReport,
+};
 use hakaru_model::units::{Bytes, Nanos};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -46,7 +49,9 @@ pub(in super::super) fn name(file: &str) -> Option<(String, u32, Kind)> {
 /// Whether a file is called like a log of histograms: `x_clat_hist.1.log`.
 pub(in super::super) fn is_of_histograms(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or_default();
-    let bare = name.strip_suffix(".log").map(|name| name.trim_end_matches(|c: char| c == '.' || c.is_ascii_digit()));
+    let bare = name
+        .strip_suffix(".log")
+        .map(|name| name.trim_end_matches(|c: char| c == '.' || c.is_ascii_digit()));
     bare.is_some_and(|name| name.ends_with("_hist"))
 }
 
@@ -75,14 +80,27 @@ fn entry(text: &str) -> Option<LogLine> {
     let (msec, value, op, bs) = (next()?, next()?, next()?, next()?);
     let op = *Op::ALL.get(usize::try_from(op).ok()?)?;
     // Behind them stand an offset and a priority, which say nothing of speed.
-    let rest_is_numeric =
-        cells.all(|cell| cell.strip_prefix("0x").unwrap_or(cell).bytes().all(|b| b.is_ascii_hexdigit()));
-    (rest_is_numeric && msec < LATEST).then_some(LogLine { msec, value, op, bs })
+    let rest_is_numeric = cells.all(|cell| {
+        cell.strip_prefix("0x")
+            .unwrap_or(cell)
+            .bytes()
+            .all(|b| b.is_ascii_hexdigit())
+    });
+    (rest_is_numeric && msec < LATEST).then_some(LogLine {
+        msec,
+        value,
+        op,
+        bs,
+    })
 }
 
 /// Whether a text is such a log.
 pub(in super::super) fn is_log(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(20).peekable();
+    let mut lines = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .take(20)
+        .peekable();
     lines.peek().is_some() && lines.all(|line| entry(line).is_some())
 }
 
@@ -102,7 +120,12 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
     let mut blocks = Vec::new();
     for file in files {
         let mut entries = Vec::new();
-        for (index, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        for (index, line) in file
+            .text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+        {
             lines = lines.max(index + 1);
             match entry(line) {
                 Some(entry) => {
@@ -112,15 +135,26 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
                 None => unread.push(Unread {
                     line: index + 1,
                     text: line.chars().take(60).collect(),
-                    why: "no line of a log: time, value, direction and block size are expected".to_owned(),
+                    why: "no line of a log: time, value, direction and block size are expected"
+                        .to_owned(),
                 }),
             }
         }
         blocks.push(block(file, &entries));
         jobs.entry(file.job).or_default().push((file.kind, entries));
     }
-    let begun = take_off_epoch(jobs.values_mut().flatten().map(|(_, entries)| entries.as_mut_slice()).collect());
-    let base = prefix.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("log").to_owned();
+    let begun = take_off_epoch(
+        jobs.values_mut()
+            .flatten()
+            .map(|(_, entries)| entries.as_mut_slice())
+            .collect(),
+    );
+    let base = prefix
+        .rsplit('/')
+        .next()
+        .filter(|name| !name.is_empty())
+        .unwrap_or("log")
+        .to_owned();
     let mut phase = PhaseRecord {
         name: base.clone(),
         started_unix_ms: begun.unwrap_or(0),
@@ -128,23 +162,46 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
         workers: Vec::new(),
         ..PhaseRecord::default()
     };
-    let mut scenario =
-        Scenario { name: base.clone(), seed: 0, phases: vec![Phase { name: base.clone(), jobs: Vec::new() }] };
+    let mut scenario = Scenario {
+        name: base.clone(),
+        seed: 0,
+        phases: vec![Phase {
+            name: base.clone(),
+            jobs: Vec::new(),
+        }],
+    };
     let (mut reports, mut unstated) = (Vec::new(), Vec::new());
     for logs in jobs.values() {
         let (worker, job) = worker(&base, logs);
         phase.elapsed = phase.elapsed.max(worker.runtime);
-        reports.push(WorkerReport { worker: phase.workers.len() as u32, members: 1, ..WorkerReport::default() });
+        reports.push(WorkerReport {
+            worker: phase.workers.len() as u32,
+            members: 1,
+            ..WorkerReport::default()
+        });
         let place = phase.workers.len() as u32;
-        phase.workers.push(WorkerRecord { job: place, ..worker });
-        let mut properties =
-            vec![JobProperty::Order, JobProperty::QueueDepth, JobProperty::Engine, JobProperty::Direct];
+        phase.workers.push(WorkerRecord {
+            job: place,
+            ..worker
+        });
+        let mut properties = vec![
+            JobProperty::Order,
+            JobProperty::QueueDepth,
+            JobProperty::Engine,
+            JobProperty::Direct,
+        ];
         properties.extend(has_no_blocks(logs).then_some(JobProperty::BlockSize));
-        unstated.push(UnstatedJob { phase: 0, job: place, properties });
+        unstated.push(UnstatedJob {
+            phase: 0,
+            job: place,
+            properties,
+        });
         scenario.phases[0].jobs.push(job);
     }
     let has = |kind: Kind| files.iter().any(|file| file.kind == kind);
-    let mut caveats = vec![Caveat::Unstated { what: "more than its log files hold: no options, no totals".to_owned() }];
+    let mut caveats = vec![Caveat::Unstated {
+        what: "more than its log files hold: no options, no totals".to_owned(),
+    }];
     if !has(Kind::Bw) && !has(Kind::Iops) {
         caveats.push(Caveat::Unstated {
             what: "how fast it was, because there is no log of bandwidth or IOPS".to_owned(),
@@ -161,7 +218,11 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
         caveats,
         outcome: Outcome::Completed,
         figures,
-        reported: Reported { blocks, workers: reports, unstated },
+        reported: Reported {
+            blocks,
+            workers: reports,
+            unstated,
+        },
         started_unix_ms: begun,
         clock: TimeBasis::Utc,
         lines: (1, lines),
@@ -171,18 +232,28 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
 
 /// Whether no line tells a block size: averaged logs have 0 there.
 fn has_no_blocks(logs: &[(Kind, Vec<LogLine>)]) -> bool {
-    logs.iter().all(|(_, entries)| entries.iter().all(|entry| entry.bs == 0))
+    logs.iter()
+        .all(|(_, entries)| entries.iter().all(|entry| entry.bs == 0))
 }
 
 /// Makes times of the run of times of day, and tells when it began: a window before the first line. `None` where the
 /// logs have times of the run.
 fn take_off_epoch(mut logs: Vec<&mut [LogLine]>) -> Option<i64> {
-    let first = logs.iter().flat_map(|log| log.iter().map(|entry| entry.msec)).min()?;
+    let first = logs
+        .iter()
+        .flat_map(|log| log.iter().map(|entry| entry.msec))
+        .min()?;
     if first < SOME_DAY {
         return None;
     }
-    let steps = logs.iter().flat_map(|log| log.windows(2)).filter(|pair| pair[0].bs == 0 && pair[0].op == pair[1].op);
-    let step = steps.map(|pair| pair[1].msec.saturating_sub(pair[0].msec)).filter(|&step| step > 0).min();
+    let steps = logs
+        .iter()
+        .flat_map(|log| log.windows(2))
+        .filter(|pair| pair[0].bs == 0 && pair[0].op == pair[1].op);
+    let step = steps
+        .map(|pair| pair[1].msec.saturating_sub(pair[0].msec))
+        .filter(|&step| step > 0)
+        .min();
     let begun = first.saturating_sub(step.unwrap_or(0));
     for entry in logs.iter_mut().flat_map(|log| log.iter_mut()) {
         entry.msec -= begun;
@@ -201,16 +272,24 @@ fn block(file: &LogFile<'_>, entries: &[LogLine]) -> ReportedBlock {
         Kind::Lat => "lat",
     };
     block.word("kind", kind);
-    block.figure("job", Decimal::whole(file.job.into()), "").figure("lines", Decimal::whole(entries.len() as u64), "");
+    block
+        .figure("job", Decimal::whole(file.job.into()), "")
+        .figure("lines", Decimal::whole(entries.len() as u64), "");
     block
 }
 
 fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
-    let mut worker =
-        WorkerRecord { name: name.to_owned(), clone: 0, stop: StopReason::Done, ..WorkerRecord::default() };
+    let mut worker = WorkerRecord {
+        name: name.to_owned(),
+        clone: 0,
+        stop: StopReason::Done,
+        ..WorkerRecord::default()
+    };
     let mut windows: BTreeMap<u64, PerOp<IntervalOp>> = BTreeMap::new();
     let mut block = PerOp::all(None);
-    let rated = logs.iter().any(|(kind, _)| matches!(kind, Kind::Bw | Kind::Iops));
+    let rated = logs
+        .iter()
+        .any(|(kind, _)| matches!(kind, Kind::Bw | Kind::Iops));
     for (kind, entries) in logs {
         let begins = starts(entries);
         for (entry, from) in entries.iter().zip(begins) {
@@ -219,7 +298,8 @@ fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
                 block[entry.op] = Some(entry.bs);
             }
             let amount = |rate: u64, scale: u64| {
-                u64::try_from(u128::from(rate) * u128::from(scale) * u128::from(millis) / 1000).unwrap_or(u64::MAX)
+                u64::try_from(u128::from(rate) * u128::from(scale) * u128::from(millis) / 1000)
+                    .unwrap_or(u64::MAX)
             };
             match kind {
                 // A line for each I/O tells its size; its rate is that of this I/O alone and adds up to nothing.
@@ -247,7 +327,8 @@ fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
                     count(latency, entry);
                     if !rated && *kind != Kind::Slat && entry.bs > 0 {
                         let window = &mut windows.entry(entry.msec).or_default()[entry.op];
-                        (window.ios, window.bytes) = (window.ios + 1, window.bytes.saturating_add(entry.bs));
+                        (window.ios, window.bytes) =
+                            (window.ios + 1, window.bytes.saturating_add(entry.bs));
                     }
                 }
             }
@@ -258,10 +339,16 @@ fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
     let mut before = 0;
     for (index, (msec, ops)) in windows.into_iter().enumerate() {
         let length = Nanos::from_millis(msec - before);
-        let interval = Interval { at: Nanos::from_millis(msec), length, ops };
+        let interval = Interval {
+            at: Nanos::from_millis(msec),
+            length,
+            ops,
+        };
         match worker.intervals.last_mut() {
             // What happened within the first millisecond is of no length: it goes with what follows.
-            Some(last) if last.length.0 == 0 || !index.is_multiple_of(joined) => last.join(&interval),
+            Some(last) if last.length.0 == 0 || !index.is_multiple_of(joined) => {
+                last.join(&interval)
+            }
             _ => worker.intervals.push(interval),
         }
         before = msec;
@@ -298,7 +385,9 @@ fn count(latency: &mut Latency, entry: &LogLine) {
         (histogram, true) => *histogram = None,
         (Some(histogram), false) => histogram.record(Nanos(entry.value)),
         (empty @ None, false) if latency.stat.count == 1 => {
-            empty.insert(hakaru_model::histogram::Histogram::new()).record(Nanos(entry.value));
+            empty
+                .insert(hakaru_model::histogram::Histogram::new())
+                .record(Nanos(entry.value));
         }
         (None, false) => {}
     }
@@ -311,7 +400,10 @@ fn total(worker: &mut WorkerRecord) {
         let (mut ios, mut bytes) = (0u64, 0u64);
         for interval in &worker.intervals {
             let done = interval.ops[op];
-            (ios, bytes) = (ios.saturating_add(done.ios), bytes.saturating_add(done.bytes));
+            (ios, bytes) = (
+                ios.saturating_add(done.ios),
+                bytes.saturating_add(done.bytes),
+            );
             let per_second = |n: u64, scale: u128| {
                 let length = u128::from(interval.length.0.max(1));
                 u64::try_from(u128::from(n) * 1_000_000_000 * scale / length).unwrap_or(u64::MAX)
@@ -321,8 +413,14 @@ fn total(worker: &mut WorkerRecord) {
                 iops.record(per_second(done.ios, 1000));
             }
         }
-        let OpRecord { clat, lat, slat, .. } = std::mem::take(&mut worker.ops[op]);
-        let ios = if ios == 0 { clat.stat.count.max(lat.stat.count) } else { ios };
+        let OpRecord {
+            clat, lat, slat, ..
+        } = std::mem::take(&mut worker.ops[op]);
+        let ios = if ios == 0 {
+            clat.stat.count.max(lat.stat.count)
+        } else {
+            ios
+        };
         worker.ops[op] = OpRecord {
             ios,
             issued: ios,
@@ -346,7 +444,10 @@ fn job(name: &str, worker: &WorkerRecord, block: PerOp<Option<u64>>) -> Job {
         (0, 0) if worker.ops.trim.ios > 0 => Access::only(Op::Trim, false),
         (0, _) => Access::only(Op::Write, false),
         (_, 0) => Access::only(Op::Read, false),
-        _ => Access::mixed((reads as f64 * 100.0 / (reads as f64 + writes as f64)).round() as u32, false),
+        _ => Access::mixed(
+            (reads as f64 * 100.0 / (reads as f64 + writes as f64)).round() as u32,
+            false,
+        ),
     };
     let mut job = Job::new(name, Target::Nothing, access);
     for op in Op::ALL {
@@ -364,13 +465,21 @@ mod tests {
     use super::*;
 
     fn file(kind: Kind, text: &str) -> LogFile<'_> {
-        LogFile { source: 0, job: 1, kind, text }
+        LogFile {
+            source: 0,
+            job: 1,
+            kind,
+            text,
+        }
     }
 
     #[test]
     fn names_say_what_a_log_is_of() {
         assert_eq!(name("dir/x_bw.2.log"), Some(("x".to_owned(), 2, Kind::Bw)));
-        assert_eq!(name("my_test_clat.log"), Some(("my_test".to_owned(), 1, Kind::Clat)));
+        assert_eq!(
+            name("my_test_clat.log"),
+            Some(("my_test".to_owned(), 1, Kind::Clat))
+        );
         assert_eq!(name("x_clat_hist.1.log"), None);
         assert_eq!(name("messages.log"), None);
     }
@@ -380,36 +489,73 @@ mod tests {
         let bw = "500, 4096, 1, 0, 0\n1000, 2048, 1, 0, 0\n";
         let iops = "500, 1024, 1, 0, 0\n1000, 512, 1, 0, 0\n";
         let clat = "500, 900000, 1, 0, 0\n1000, 1900000, 1, 0, 0\n";
-        let run = read("a/sus", &[file(Kind::Bw, bw), file(Kind::Iops, iops), file(Kind::Clat, clat)]);
+        let run = read(
+            "a/sus",
+            &[
+                file(Kind::Bw, bw),
+                file(Kind::Iops, iops),
+                file(Kind::Clat, clat),
+            ],
+        );
         let worker = &run.phases[0].workers[0];
-        assert_eq!((worker.ops.write.ios, worker.ops.write.bytes), (768, 3 << 20));
+        assert_eq!(
+            (worker.ops.write.ios, worker.ops.write.bytes),
+            (768, 3 << 20)
+        );
         assert_eq!(worker.intervals.len(), 2);
-        assert_eq!(worker.ops.write.clat.histogram, None, "means over windows are no latencies of I/Os");
+        assert_eq!(
+            worker.ops.write.clat.histogram, None,
+            "means over windows are no latencies of I/Os"
+        );
         assert_eq!(worker.ops.write.clat.stat.mean(), Some(1.4e6));
-        assert_eq!((run.scenario.phases[0].name.as_str(), run.figures), ("sus", 30));
+        assert_eq!(
+            (run.scenario.phases[0].name.as_str(), run.figures),
+            ("sus", 30)
+        );
     }
 
     /// Formerly the windows of the second job took the place of those of the first, and its first began where those ended.
     #[test]
     fn jobs_that_share_a_log_are_added_up() {
-        let one_after_another = "500, 4096, 1, 0, 0\n1000, 2048, 1, 0, 0\n500, 1024, 1, 0, 0\n1000, 1024, 1, 0, 0\n";
-        let in_turn = "500, 4096, 1, 0, 0\n500, 1024, 1, 0, 0\n1000, 2048, 1, 0, 0\n1000, 1024, 1, 0, 0\n";
+        let one_after_another =
+            "500, 4096, 1, 0, 0\n1000, 2048, 1, 0, 0\n500, 1024, 1, 0, 0\n1000, 1024, 1, 0, 0\n";
+        let in_turn =
+            "500, 4096, 1, 0, 0\n500, 1024, 1, 0, 0\n1000, 2048, 1, 0, 0\n1000, 1024, 1, 0, 0\n";
         for text in [one_after_another, in_turn] {
             let run = read("a/sus", &[file(Kind::Bw, text), file(Kind::Iops, text)]);
             let worker = &run.phases[0].workers[0];
-            assert_eq!((worker.ops.write.bytes, worker.ops.write.ios), (4 << 20, 4096), "{text}");
-            assert_eq!((worker.intervals.len(), worker.runtime), (2, Nanos::from_secs(1)));
+            assert_eq!(
+                (worker.ops.write.bytes, worker.ops.write.ios),
+                (4 << 20, 4096),
+                "{text}"
+            );
+            assert_eq!(
+                (worker.intervals.len(), worker.runtime),
+                (2, Nanos::from_secs(1))
+            );
         }
     }
 
     /// Formerly a run of a second was one of 55 years.
     #[test]
     fn times_of_day_are_taken_off() {
-        let run = read("d", &[file(Kind::Bw, "1763781785500, 4096, 1, 0, 0\n1763781786000, 2048, 1, 0, 0\n")]);
-        assert_eq!((run.started_unix_ms, run.phases[0].started_unix_ms), (Some(1_763_781_785_000), 1_763_781_785_000));
+        let run = read(
+            "d",
+            &[file(
+                Kind::Bw,
+                "1763781785500, 4096, 1, 0, 0\n1763781786000, 2048, 1, 0, 0\n",
+            )],
+        );
+        assert_eq!(
+            (run.started_unix_ms, run.phases[0].started_unix_ms),
+            (Some(1_763_781_785_000), 1_763_781_785_000)
+        );
         assert_eq!(run.phases[0].workers[0].ops.write.bytes, 3 << 20);
         assert_eq!(run.phases[0].elapsed, Nanos::from_secs(1));
-        assert!(!is_log("999999999999999, 1, 0, 4096\n"), "no year that comes");
+        assert!(
+            !is_log("999999999999999, 1, 0, 4096\n"),
+            "no year that comes"
+        );
     }
 
     #[test]
@@ -417,7 +563,14 @@ mod tests {
         let clat = "1, 900000, 0, 4096, 0\n2, 800000, 0, 4096, 4096, 0x2004\n900, 700000, 0, 4096, 0\nnonsense\n";
         let run = read("r", &[file(Kind::Clat, clat)]);
         let op = &run.phases[0].workers[0].ops.read;
-        assert_eq!((op.ios, op.bytes, op.clat.histogram.as_ref().unwrap().count()), (3, 12_288, 3));
+        assert_eq!(
+            (
+                op.ios,
+                op.bytes,
+                op.clat.histogram.as_ref().unwrap().count()
+            ),
+            (3, 12_288, 3)
+        );
         assert_eq!(run.unread[0].line, 4);
         assert!(is_log(clat.strip_suffix("nonsense\n").unwrap()) && !is_log(clat) && !is_log(""));
     }

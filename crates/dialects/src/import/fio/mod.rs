@@ -49,25 +49,48 @@ const ALL_CLIENTS: &str = "All clients";
 
 /// Leaves the sum over all clients out, because those it is the sum of are there.
 fn without_sums(blocks: &mut Vec<ReportedBlock>, unread: &mut Vec<Unread>, line: usize) {
-    let is_sum = |block: &ReportedBlock| block.name == "report" && block.words_of("name") == Some(ALL_CLIENTS);
-    let parts = blocks.iter().any(|block| block.name == "report" && !is_sum(block));
+    let is_sum = |block: &ReportedBlock| {
+        block.name == "report" && block.words_of("name") == Some(ALL_CLIENTS)
+    };
+    let parts = blocks
+        .iter()
+        .any(|block| block.name == "report" && !is_sum(block));
     if parts && blocks.iter().any(is_sum) {
         blocks.retain(|block| !is_sum(block));
-        let why = "the sum over all clients follows from theirs, and would count everything twice".to_owned();
-        unread.push(Unread { line, text: ALL_CLIENTS.to_owned(), why });
+        let why = "the sum over all clients follows from theirs, and would count everything twice"
+            .to_owned();
+        unread.push(Unread {
+            line,
+            text: ALL_CLIENTS.to_owned(),
+            why,
+        });
     }
 }
 
 /// Makes a run of what was read. `None` when there is no result in it.
 pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
-    let Raw { format, program, mut blocks, histograms, asked, shown_unix_ms, mut unread, not_numbers, .. } = raw;
+    let Raw {
+        format,
+        program,
+        mut blocks,
+        histograms,
+        asked,
+        shown_unix_ms,
+        mut unread,
+        not_numbers,
+        ..
+    } = raw;
     without_sums(&mut blocks, &mut unread, raw.lines.0);
     let of = |name: &'static str| blocks.iter().filter(move |block| block.name == name);
-    let (banners, reports): (Vec<&ReportedBlock>, Vec<&ReportedBlock>) = (of("job").collect(), of("report").collect());
+    let (banners, reports): (Vec<&ReportedBlock>, Vec<&ReportedBlock>) =
+        (of("job").collect(), of("report").collect());
     if reports.is_empty() {
         return None;
     }
-    let when = reports.iter().find_map(|report| report.words_of("when")).and_then(time::unix_ms);
+    let when = reports
+        .iter()
+        .find_map(|report| report.words_of("when"))
+        .and_then(time::unix_ms);
     let jobs = jobs::jobs(&banners, &reports, asked);
     let mut caveats = jobs.caveats.clone();
     for (report, &(phase, job)) in reports.iter().zip(&jobs.places) {
@@ -77,25 +100,53 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
         let Some(job) = phase.jobs.get(job) else {
             continue;
         };
-        caveats.extend(checks::contradictions(report, &phase.name, (!jobs.from_results).then_some(job)));
+        caveats.extend(checks::contradictions(
+            report,
+            &phase.name,
+            (!jobs.from_results).then_some(job),
+        ));
     }
     if let Some(missing) = raw.missing {
         caveats.push(Caveat::CutOff { missing });
     }
     if not_numbers.0 > 0 {
-        caveats.push(Caveat::Unread { count: not_numbers.0, first: not_numbers.1.clone() });
+        caveats.push(Caveat::Unread {
+            count: not_numbers.0,
+            first: not_numbers.1.clone(),
+        });
     }
-    unread.extend(jobs.notes.iter().map(|note| Unread { line: raw.lines.0, text: String::new(), why: note.clone() }));
+    unread.extend(jobs.notes.iter().map(|note| Unread {
+        line: raw.lines.0,
+        text: String::new(),
+        why: note.clone(),
+    }));
     let (mut phases, workers) = record::phases(&blocks, &jobs, histograms, 0);
-    let elapsed = phases.iter().map(|phase| phase.elapsed.as_millis() as i64).fold(0, i64::saturating_add);
-    let clock = if shown_unix_ms.is_none() && when.is_some() { TimeBasis::Wall } else { TimeBasis::Utc };
-    let started = shown_unix_ms.or(when).map(|shown| shown.saturating_sub(elapsed));
-    phases.iter_mut().for_each(|phase| phase.started_unix_ms = started.unwrap_or(0));
+    let elapsed = phases
+        .iter()
+        .map(|phase| phase.elapsed.as_millis() as i64)
+        .fold(0, i64::saturating_add);
+    let clock = if shown_unix_ms.is_none() && when.is_some() {
+        TimeBasis::Wall
+    } else {
+        TimeBasis::Utc
+    };
+    let started = shown_unix_ms
+        .or(when)
+        .map(|shown| shown.saturating_sub(elapsed));
+    phases
+        .iter_mut()
+        .for_each(|phase| phase.started_unix_ms = started.unwrap_or(0));
     let figures = blocks.iter().map(ReportedBlock::count).sum();
-    let failed = reports.iter().find(|report| report.whole("err").is_some_and(|err| err > 0));
+    let failed = reports
+        .iter()
+        .find(|report| report.whole("err").is_some_and(|err| err > 0));
     Some(ImportedRun {
         format,
-        program: if program.is_empty() { "fio".to_owned() } else { program },
+        program: if program.is_empty() {
+            "fio".to_owned()
+        } else {
+            program
+        },
         path: target_of(&jobs.scenario),
         label: None,
         context: ResultContext::default(),
@@ -103,11 +154,17 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
         phases,
         caveats,
         outcome: match failed {
-            Some(report) => Outcome::Failed { error: error_of(report) },
+            Some(report) => Outcome::Failed {
+                error: error_of(report),
+            },
             None if raw.interrupted => Outcome::Interrupted,
             None => Outcome::Completed,
         },
-        reported: Reported { blocks, workers, unstated: jobs.unstated },
+        reported: Reported {
+            blocks,
+            workers,
+            unstated: jobs.unstated,
+        },
         started_unix_ms: started,
         clock,
         lines: raw.lines,
@@ -117,16 +174,26 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
 }
 
 fn error_of(report: &ReportedBlock) -> String {
-    let text = report.words_of("error").and_then(|text| text.rsplit_once("error=")).map(|(_, text)| text);
+    let text = report
+        .words_of("error")
+        .and_then(|text| text.rsplit_once("error="))
+        .map(|(_, text)| text);
     let errno = report.whole("err").unwrap_or(0);
-    text.map_or_else(|| format!("error {errno}"), |text| format!("error {errno}, {text}"))
+    text.map_or_else(
+        || format!("error {errno}"),
+        |text| format!("error {errno}, {text}"),
+    )
 }
 
 /// The first path that the jobs name.
 fn target_of(scenario: &hakaru_model::job::Scenario) -> Option<PathBuf> {
-    scenario.phases.iter().flat_map(|phase| &phase.jobs).find_map(|job| match &job.target {
-        Target::Paths(paths) => paths.first().cloned(),
-        Target::Formatted { directories, .. } => directories.first().cloned(),
-        Target::Nothing | Target::Sim(_) => None,
-    })
+    scenario
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.jobs)
+        .find_map(|job| match &job.target {
+            Target::Paths(paths) => paths.first().cloned(),
+            Target::Formatted { directories, .. } => directories.first().cloned(),
+            Target::Nothing | Target::Sim(_) => None,
+        })
 }

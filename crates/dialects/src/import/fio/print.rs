@@ -10,7 +10,12 @@ use std::fmt::Write;
 /// The results as text of fio. Empty where nothing of fio's was read.
 pub fn print(reported: &Reported, program: &str) -> String {
     let mut out = TextPrinter::default();
-    let of = |name: &'static str| reported.blocks.iter().filter(move |block| block.name == name);
+    let of = |name: &'static str| {
+        reported
+            .blocks
+            .iter()
+            .filter(move |block| block.name == name)
+    };
     of("job").for_each(|block| out.banner(block));
     if of("job").next().is_some() {
         out.line(program);
@@ -46,7 +51,9 @@ fn shown(block: &ReportedBlock, name: &str) -> String {
 
 /// A figure padded to five columns, as fio pads means and extremes of samples.
 fn padded(block: &ReportedBlock, name: &str) -> Option<String> {
-    block.get(name).map(|figure| format!("{name}={:>5}", scaled(figure)))
+    block
+        .get(name)
+        .map(|figure| format!("{name}={:>5}", scaled(figure)))
 }
 
 /// Bare bytes are scaled; everything else stands as it was printed.
@@ -60,7 +67,11 @@ fn scaled(figure: &ReportedFigure) -> String {
                 (value, step) = (value / 1024.0, step + 1);
             }
             let decimals = usize::from(value < 100.0) + usize::from(value < 10.0);
-            format!("{value:.decimals$}{}B{}", prefixes[step], if rate { "/s" } else { "" })
+            format!(
+                "{value:.decimals$}{}B{}",
+                prefixes[step],
+                if rate { "/s" } else { "" }
+            )
         }
         _ => figure.to_string(),
     }
@@ -76,7 +87,11 @@ impl TextPrinter {
     fn banner(&mut self, block: &ReportedBlock) {
         let word = |name| block.words_of(name).unwrap_or_default();
         let range = |op: &str| {
-            format!("({op}) {}-{}", shown(block, &format!("bs {op} min")), shown(block, &format!("bs {op} max")))
+            format!(
+                "({op}) {}-{}",
+                shown(block, &format!("bs {op} min")),
+                shown(block, &format!("bs {op} max"))
+            )
         };
         let sizes = ["R", "W", "T"].map(range).join(", ");
         self.line(&format!(
@@ -95,16 +110,28 @@ impl TextPrinter {
     fn start(&mut self, block: &ReportedBlock) {
         let part = |(name, one): (&str, &str)| {
             let figure = block.get(name)?;
-            Some(format!("{figure} {}", if figure.value.as_whole() == Some(1) { one } else { name }))
+            Some(format!(
+                "{figure} {}",
+                if figure.value.as_whole() == Some(1) {
+                    one
+                } else {
+                    name
+                }
+            ))
         };
-        let parts: Vec<String> =
-            [("threads", "thread"), ("processes", "process")].into_iter().filter_map(part).collect();
+        let parts: Vec<String> = [("threads", "thread"), ("processes", "process")]
+            .into_iter()
+            .filter_map(part)
+            .collect();
         self.line(&format!("Starting {}", parts.join(" and ")));
     }
 
     fn layout(&mut self, block: &ReportedBlock) {
-        let (name, files, size) =
-            (block.words_of("name").unwrap_or_default(), shown(block, "files"), shown(block, "size"));
+        let (name, files, size) = (
+            block.words_of("name").unwrap_or_default(),
+            shown(block, "files"),
+            shown(block, "size"),
+        );
         self.line(&match files.as_str() {
             "1" => format!("{name}: Laying out IO file (1 file / {size})"),
             _ => format!("{name}: Laying out IO files ({files} files / total {size})"),
@@ -113,7 +140,11 @@ impl TextPrinter {
 
     /// `Jobs: 1 (f=1): [M(1)][100.0%][r=21.0MiB/s,w=24.0MiB/s][r=21,w=24 IOPS][eta 00m:00s]`
     fn status(&mut self, block: &ReportedBlock) {
-        let mut text = format!("Jobs: {} (f={}): ", shown(block, "running"), shown(block, "open"));
+        let mut text = format!(
+            "Jobs: {} (f={}): ",
+            shown(block, "running"),
+            shown(block, "open")
+        );
         for (name, word) in &block.words {
             if name == "field" {
                 let _ = write!(text, "[{word}]");
@@ -123,7 +154,10 @@ impl TextPrinter {
             let _ = write!(text, "[{percent}]");
         }
         for (what, behind) in [("rate ", ""), ("IOPS ", " IOPS")] {
-            let cells = block.figures.iter().filter_map(|f| Some(format!("{}={f}", f.name.strip_prefix(what)?)));
+            let cells = block
+                .figures
+                .iter()
+                .filter_map(|f| Some(format!("{}={f}", f.name.strip_prefix(what)?)));
             let cells: Vec<String> = cells.collect();
             if !cells.is_empty() {
                 let _ = write!(text, "[{}{behind}]", cells.join(","));
@@ -144,8 +178,12 @@ impl TextPrinter {
             "{}: (groupid={}, jobs={}): {error}: pid={}",
             block.words_of("name").unwrap_or_default(),
             shown(block, "groupid"),
-            block.get("jobs").map_or_else(|| "1".to_owned(), ReportedFigure::to_string),
-            block.get("pid").map_or_else(|| "0".to_owned(), ReportedFigure::to_string)
+            block
+                .get("jobs")
+                .map_or_else(|| "1".to_owned(), ReportedFigure::to_string),
+            block
+                .get("pid")
+                .map_or_else(|| "0".to_owned(), ReportedFigure::to_string)
         );
         if let Some(when) = block.words_of("when") {
             let _ = write!(header, ": {when}");
@@ -177,7 +215,12 @@ impl TextPrinter {
 
     /// `  read: IOPS=22, BW=22.7MiB/s (23.8MB/s)(99.0MiB/4353msec); 0 zone resets`
     fn operation(&mut self, block: &ReportedBlock) {
-        let mut text = format!("  {}: IOPS={}, BW={}", block.name, shown(block, "IOPS"), shown(block, "BW"));
+        let mut text = format!(
+            "  {}: IOPS={}, BW={}",
+            block.name,
+            shown(block, "IOPS"),
+            shown(block, "BW")
+        );
         if let Some(other) = block.get("BW other") {
             let _ = write!(text, " ({other})");
         }
@@ -200,7 +243,11 @@ impl TextPrinter {
                 let cells: Vec<String> = ["min", "max"]
                     .into_iter()
                     .filter_map(|key| block.get(key).map(|figure| format!("{key}={figure}")))
-                    .chain(["avg", "stdev"].into_iter().filter_map(|key| padded(block, key)))
+                    .chain(
+                        ["avg", "stdev"]
+                            .into_iter()
+                            .filter_map(|key| padded(block, key)),
+                    )
                     .collect();
                 let name = if name == "lat" { " lat" } else { name };
                 self.line(&format!("    {name} ({unit}): {}", cells.join(", ")));
@@ -209,40 +256,72 @@ impl TextPrinter {
     }
 
     fn samples(&mut self, head: &str, block: &ReportedBlock) {
-        let mut cells: Vec<String> = ["min", "max"].into_iter().filter_map(|key| padded(block, key)).collect();
+        let mut cells: Vec<String> = ["min", "max"]
+            .into_iter()
+            .filter_map(|key| padded(block, key))
+            .collect();
         cells.extend(block.get("per").map(|figure| format!("per={figure}")));
-        cells.extend(["avg", "stdev"].into_iter().filter_map(|key| padded(block, key)));
-        cells.extend(block.get("samples").map(|figure| format!("samples={figure}")));
+        cells.extend(
+            ["avg", "stdev"]
+                .into_iter()
+                .filter_map(|key| padded(block, key)),
+        );
+        cells.extend(
+            block
+                .get("samples")
+                .map(|figure| format!("samples={figure}")),
+        );
         self.line(&format!("{head}{}", cells.join(", ")));
     }
 
     /// Names and values in columns, as many as fit in 80.
     fn percentiles(&mut self, block: &ReportedBlock, unit: &str) {
         self.line(&format!("    {} ({unit}):", block.name));
-        let values: Vec<String> = block.figures.iter().map(ReportedFigure::to_string).collect();
+        let values: Vec<String> = block
+            .figures
+            .iter()
+            .map(ReportedFigure::to_string)
+            .collect();
         let width = values.iter().map(String::len).max().unwrap_or(0).max(5);
-        let decimals =
-            block.figures.iter().filter_map(|f| f.name.split_once('.')).map(|(_, d)| d.len()).max().unwrap_or(0);
+        let decimals = block
+            .figures
+            .iter()
+            .filter_map(|f| f.name.split_once('.'))
+            .map(|(_, d)| d.len())
+            .max()
+            .unwrap_or(0);
         let name_width = decimals + 3;
-        let cell =
-            |(figure, value): (&ReportedFigure, &String)| format!(" {:>name_width$}th=[{value:>width$}]", figure.name);
+        let cell = |(figure, value): (&ReportedFigure, &String)| {
+            format!(" {:>name_width$}th=[{value:>width$}]", figure.name)
+        };
         let cells: Vec<String> = block.figures.iter().zip(&values).map(cell).collect();
         let columns = (73 / (name_width + width + 7)).max(1);
-        let rows: Vec<String> = cells.chunks(columns).map(|row| format!("     |{}", row.join(","))).collect();
+        let rows: Vec<String> = cells
+            .chunks(columns)
+            .map(|row| format!("     |{}", row.join(",")))
+            .collect();
         self.line(&rows.join(",\n"));
     }
 
     /// `  lat (usec)   : 250=31.66%, 500=68.34%`, five a line unless it was printed otherwise.
     fn shares(&mut self, block: &ReportedBlock) {
         let unit = block.words_of("unit").unwrap_or_default();
-        let cells: Vec<String> = block.figures.iter().map(|f| format!("{}={f}", f.name)).collect();
+        let cells: Vec<String> = block
+            .figures
+            .iter()
+            .map(|f| format!("{}={f}", f.name))
+            .collect();
         for five in cells.chunks(5) {
             self.line(&format!("  lat ({unit})   : {}", five.join(", ")));
         }
     }
 
     fn row(&mut self, head: &str, block: &ReportedBlock) {
-        let cells: Vec<String> = block.figures.iter().map(|f| format!("{}={f}", f.name)).collect();
+        let cells: Vec<String> = block
+            .figures
+            .iter()
+            .map(|f| format!("{}={f}", f.name))
+            .collect();
         self.line(&format!("{head}{}", cells.join(", ")));
     }
 
@@ -262,19 +341,37 @@ impl TextPrinter {
 
     fn group(&mut self, block: &ReportedBlock) {
         let jobs = block.words_of("jobs").unwrap_or("(all jobs)");
-        self.line(&format!("\nRun status group {} {jobs}:", shown(block, "number")));
+        self.line(&format!(
+            "\nRun status group {} {jobs}:",
+            shown(block, "number")
+        ));
         for part in &block.blocks {
-            let other = |name: &str| part.get(&format!("{name} other")).map_or_else(String::new, |f| format!(" ({f})"));
-            let range = |low: &str, high: &str| format!("{}-{}", shown(part, low), shown(part, high));
+            let other = |name: &str| {
+                part.get(&format!("{name} other"))
+                    .map_or_else(String::new, |f| format!(" ({f})"))
+            };
+            let range =
+                |low: &str, high: &str| format!("{}-{}", shown(part, low), shown(part, high));
             let mut cells = Vec::new();
             if part.get("low").is_some() {
                 cells.push(format!("bw={}{}", shown(part, "bw"), other("bw")));
-                cells.push(format!("{} ({})", range("low", "high"), range("low other", "high other")));
+                cells.push(format!(
+                    "{} ({})",
+                    range("low", "high"),
+                    range("low other", "high other")
+                ));
                 cells.push(format!("io={}{}", shown(part, "io"), other("io")));
-                let run = part.get("run min").map(|figure| figure.value.to_string()).unwrap_or_default();
+                let run = part
+                    .get("run min")
+                    .map(|figure| figure.value.to_string())
+                    .unwrap_or_default();
                 cells.push(format!("run={run}-{}", shown(part, "run max")));
             } else {
-                cells.extend(part.figures.iter().map(|figure| format!("{}={figure}", figure.name)));
+                cells.extend(
+                    part.figures
+                        .iter()
+                        .map(|figure| format!("{}={figure}", figure.name)),
+                );
             }
             self.line(&format!("{:>7}: {}", part.name, cells.join(", ")));
         }
@@ -285,12 +382,19 @@ impl TextPrinter {
         let mut cells = Vec::new();
         for figure in &block.figures {
             match (figure.name.strip_suffix(" r"), figure.name.ends_with(" w")) {
-                (Some(name), _) => cells.push(format!("{name}={figure}/{}", shown(block, &format!("{name} w")))),
+                (Some(name), _) => cells.push(format!(
+                    "{name}={figure}/{}",
+                    shown(block, &format!("{name} w"))
+                )),
                 (None, true) => {}
                 (None, false) => cells.push(format!("{}={figure}", figure.name)),
             }
         }
-        self.line(&format!("  {}: {}", block.words_of("name").unwrap_or_default(), cells.join(", ")));
+        self.line(&format!(
+            "  {}: {}",
+            block.words_of("name").unwrap_or_default(),
+            cells.join(", ")
+        ));
     }
 
     fn idle(&mut self, block: &ReportedBlock) {
@@ -300,7 +404,11 @@ impl TextPrinter {
         }
         for part in &block.blocks {
             let cell = |f: &ReportedFigure| {
-                if f.name.parse::<u32>().is_ok() { f.to_string() } else { format!("{}={f}", f.name) }
+                if f.name.parse::<u32>().is_ok() {
+                    f.to_string()
+                } else {
+                    format!("{}={f}", f.name)
+                }
             };
             let cells: Vec<String> = part.figures.iter().map(cell).collect();
             self.line(&format!("  {}: {}", part.name, cells.join(", ")));

@@ -9,10 +9,12 @@ use hakaru_model::facts::DiskStats;
 use hakaru_model::histogram::Histogram;
 use hakaru_model::job::{BlockSize, Op, PerOp};
 use hakaru_model::record::{
-    CpuUsage, DepthRecord, ErrorRecord, FailureKind, IoError, Latency, OpRecord, PhaseRecord, Samples, StopReason,
-    WorkerRecord,
+    CpuUsage, DepthRecord, ErrorRecord, FailureKind, IoError, Latency, OpRecord, PhaseRecord,
+    Samples, StopReason, WorkerRecord,
 };
-use hakaru_model::reported::{OpReport, Percentile, ReportedBlock, ReportedFigure, WorkerReport, op_named};
+use hakaru_model::reported::{
+    OpReport, Percentile, ReportedBlock, ReportedFigure, WorkerReport, op_named,
+};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 
 /// Histograms that came along, by report, operation and kind of latency. Only one output has them.
@@ -42,9 +44,14 @@ pub(super) struct ReportSums {
 impl ReportSums {
     pub(super) fn of(report: &ReportedBlock) -> ReportSums {
         let kilo = kilo_of(report);
-        let mut sums = ReportSums { kilo, ..ReportSums::default() };
+        let mut sums = ReportSums {
+            kilo,
+            ..ReportSums::default()
+        };
         let issued = report.part("issued");
-        let count = |name: &str, letter: &str| issued.and_then(|block| block.whole(&format!("{name} {letter}")));
+        let count = |name: &str, letter: &str| {
+            issued.and_then(|block| block.whole(&format!("{name} {letter}")))
+        };
         for (op, letter) in Op::ALL.into_iter().zip(["r", "w", "t"]) {
             let Some(block) = report.part(op.name()) else {
                 continue;
@@ -72,14 +79,20 @@ impl OpSums {
             None => self.bandwidth?.over(self.iops?)?.value,
         };
         let power = 2f64.powf(bytes.log2().round());
-        let block = if (power / bytes - 1.0).abs() < 0.03 { power } else { (bytes / 512.0).round().max(1.0) * 512.0 };
+        let block = if (power / bytes - 1.0).abs() < 0.03 {
+            power
+        } else {
+            (bytes / 512.0).round().max(1.0) * 512.0
+        };
         (block.is_finite() && (1.0..=1e10).contains(&block)).then_some(Bytes(block as u64))
     }
 
     /// Completed I/Os: as printed, else what follows from the rest.
     fn completed(&self, block: &BlockSize) -> u64 {
         let by_size = || match block {
-            BlockSize::Fixed(size) if size.0 > 0 => Some((self.bytes?.value / size.0 as f64).round() as u64),
+            BlockSize::Fixed(size) if size.0 > 0 => {
+                Some((self.bytes?.value / size.0 as f64).round() as u64)
+            }
             _ => None,
         };
         let by_rate = || Some((self.iops?.value * self.runtime_ms? as f64 / 1e3).round() as u64);
@@ -93,7 +106,9 @@ impl OpSums {
             _ => None,
         };
         match (self.bytes, by_count) {
-            (Some(printed), Some(exact)) if self.short == 0 && printed.slack > 1.0 && near(printed, exact as f64) => {
+            (Some(printed), Some(exact))
+                if self.short == 0 && printed.slack > 1.0 && near(printed, exact as f64) =>
+            {
                 exact
             }
             (Some(printed), _) => printed.value.round() as u64,
@@ -112,15 +127,35 @@ fn near(printed: Ranged, exact: f64) -> bool {
 /// Versions since 2.18 print each rate in both bases, `22.7MiB/s (23.8MB/s)`. Earlier ones print it once, without an `i`,
 /// and mean multiples of 1024, unless `kb_base=1000` was set. Then the figures fit only in multiples of 1000.
 pub(super) fn kilo_of(report: &ReportedBlock) -> Kilo {
-    let ops = || report.blocks.iter().filter(|block| op_named(&block.name).is_some() || block.name == "mixed");
-    let bare = |name: &str, block: &ReportedBlock| block.get(name).is_some_and(|figure| is_bare_prefix(&figure.unit));
-    let old = |block: &&ReportedBlock| block.get("BW other").is_none() && (bare("BW", block) || bare("io", block));
+    let ops = || {
+        report
+            .blocks
+            .iter()
+            .filter(|block| op_named(&block.name).is_some() || block.name == "mixed")
+    };
+    let bare = |name: &str, block: &ReportedBlock| {
+        block
+            .get(name)
+            .is_some_and(|figure| is_bare_prefix(&figure.unit))
+    };
+    let old = |block: &&ReportedBlock| {
+        block.get("BW other").is_none() && (bare("BW", block) || bare("io", block))
+    };
     if !ops().any(|block| old(&block)) {
         return Kilo::Si;
     }
     let issued = report.part("issued");
-    let fit = |kilo: Kilo| ops().filter(old).map(|block| op_fit(block, issued, kilo)).min();
-    if fit(Kilo::Si) > fit(Kilo::Binary) { Kilo::Si } else { Kilo::Binary }
+    let fit = |kilo: Kilo| {
+        ops()
+            .filter(old)
+            .map(|block| op_fit(block, issued, kilo))
+            .min()
+    };
+    if fit(Kilo::Si) > fit(Kilo::Binary) {
+        Kilo::Si
+    } else {
+        Kilo::Binary
+    }
 }
 
 /// How well the figures of an operation agree in a base.
@@ -142,14 +177,23 @@ fn is_bare_prefix(unit: &str) -> bool {
 
 fn op_fit(block: &ReportedBlock, issued: Option<&ReportedBlock>, kilo: Kilo) -> Fit {
     let ranged = |name: &str| block.get(name).and_then(|figure| Ranged::of(figure, kilo));
-    let near = |a: Ranged, b: Ranged| (a.value - b.value).abs() <= a.slack + b.slack + a.value.max(b.value) * 2e-3;
+    let near = |a: Ranged, b: Ranged| {
+        (a.value - b.value).abs() <= a.slack + b.slack + a.value.max(b.value) * 2e-3
+    };
     let seconds = ranged("runt").map(|time| time.times(1e-9));
-    let rate = ranged("io").zip(seconds).and_then(|(bytes, time)| bytes.over(time));
-    if rate.zip(ranged("BW")).is_some_and(|(follows, stated)| !near(follows, stated)) {
+    let rate = ranged("io")
+        .zip(seconds)
+        .and_then(|(bytes, time)| bytes.over(time));
+    if rate
+        .zip(ranged("BW"))
+        .is_some_and(|(follows, stated)| !near(follows, stated))
+    {
         return Fit::No;
     }
     let letter = op_named(&block.name).map(|op| ["r", "w", "t"][op as usize]);
-    let ios = letter.and_then(|letter| issued?.whole(&format!("total {letter}"))).filter(|&n| n > 0);
+    let ios = letter
+        .and_then(|letter| issued?.whole(&format!("total {letter}")))
+        .filter(|&n| n > 0);
     let Some((ios, bytes)) = ios.zip(ranged("io")) else {
         return Fit::Sectors;
     };
@@ -182,13 +226,22 @@ pub(super) fn phases(
     }
     let reports = blocks.iter().filter(|block| block.name == "report");
     for (index, (report, &(phase, job))) in reports.zip(&jobs.places).enumerate() {
-        let Some(asked) = jobs.scenario.phases.get(phase).and_then(|phase| phase.jobs.get(job)) else {
+        let Some(asked) = jobs
+            .scenario
+            .phases
+            .get(phase)
+            .and_then(|phase| phase.jobs.get(job))
+        else {
             continue;
         };
         let Some(record) = phases.get_mut(phase) else {
             continue;
         };
-        let clone = record.workers.iter().filter(|w| w.job as usize == job).count() as u32;
+        let clone = record
+            .workers
+            .iter()
+            .filter(|w| w.job as usize == job)
+            .count() as u32;
         let (mut worker, mut more) = worker(report, &asked.block);
         for (_, op, kind, histogram) in histograms.iter().filter(|(report, ..)| *report == index) {
             let latency = match (op, *kind) {
@@ -205,10 +258,22 @@ pub(super) fn phases(
         (more.phase, more.worker) = (phase as u32, record.workers.len() as u32);
         if more.members == 0 {
             // Not all outputs say how many are shown as one, nor that they are: clones that are missing are in there.
-            let alone = jobs.places.iter().filter(|place| **place == (phase, job)).count() == 1;
-            let group = jobs.scenario.phases[phase].jobs.iter().filter(|other| other.group == asked.group);
+            let alone = jobs
+                .places
+                .iter()
+                .filter(|place| **place == (phase, job))
+                .count()
+                == 1;
+            let group = jobs.scenario.phases[phase]
+                .jobs
+                .iter()
+                .filter(|other| other.group == asked.group);
             let as_one = asked.group_reporting || alone && asked.numjobs > 1;
-            more.members = if as_one { group.map(|job| job.numjobs).sum() } else { 1 };
+            more.members = if as_one {
+                group.map(|job| job.numjobs).sum()
+            } else {
+                1
+            };
         }
         record.elapsed = record.elapsed.max(worker.job_runtime);
         record.workers.push(worker);
@@ -227,28 +292,49 @@ pub(super) fn phases(
 
 fn worker(report: &ReportedBlock, blocks: &PerOp<BlockSize>) -> (WorkerRecord, WorkerReport) {
     let sums = ReportSums::of(report);
-    let mut worker = WorkerRecord { stop: StopReason::Done, ..WorkerRecord::default() };
-    let mut more = WorkerReport { members: 1, ..WorkerReport::default() };
+    let mut worker = WorkerRecord {
+        stop: StopReason::Done,
+        ..WorkerRecord::default()
+    };
+    let mut more = WorkerReport {
+        members: 1,
+        ..WorkerReport::default()
+    };
     let whole = |name: &str| report.whole(name).unwrap_or(0);
     more.members = whole("jobs").min(u64::from(u32::MAX)) as u32;
     worker.pid = whole("pid").min(u64::from(u32::MAX)) as u32;
     for block in &report.blocks {
         if let Some(op) = op_named(&block.name) {
             let (record, printed) = operation(block, &sums.ops[op], &blocks[op]);
-            worker.runtime = worker.runtime.max(Nanos::from_millis(sums.ops[op].runtime_ms.unwrap_or(0).min(1 << 40)));
+            worker.runtime = worker.runtime.max(Nanos::from_millis(
+                sums.ops[op].runtime_ms.unwrap_or(0).min(1 << 40),
+            ));
             (worker.ops[op], more.ops[op]) = (record, printed);
         }
     }
     if let Some(block) = report.part(SYNCS) {
-        let count = block.part("sync").and_then(|stat| stat.whole("N")).unwrap_or(sums.syncs);
-        worker.sync = block.part("sync").map(|stat| latency(stat, count)).unwrap_or_default();
+        let count = block
+            .part("sync")
+            .and_then(|stat| stat.whole("N"))
+            .unwrap_or(sums.syncs);
+        worker.sync = block
+            .part("sync")
+            .map(|stat| latency(stat, count))
+            .unwrap_or_default();
         more.sync = percentiles(block, "sync percentiles");
     }
-    let job_runtime = report.whole("job_runtime").map(|ms| Nanos::from_millis(ms.min(1 << 40)));
+    let job_runtime = report
+        .whole("job_runtime")
+        .map(|ms| Nanos::from_millis(ms.min(1 << 40)));
     worker.job_runtime = job_runtime.unwrap_or(worker.runtime);
     if let Some(cpu) = report.part("cpu") {
         let count = |name: &str| cpu.whole(name).unwrap_or(0);
-        worker.cpu = CpuUsage { ctx: count("ctx"), majf: count("majf"), minf: count("minf"), ..CpuUsage::default() };
+        worker.cpu = CpuUsage {
+            ctx: count("ctx"),
+            majf: count("majf"),
+            minf: count("minf"),
+            ..CpuUsage::default()
+        };
     }
     worker.depth = DepthRecord::default();
     worker.errors = errors(report);
@@ -260,10 +346,19 @@ fn worker(report: &ReportedBlock, blocks: &PerOp<BlockSize>) -> (WorkerRecord, W
 
 fn errors(report: &ReportedBlock) -> ErrorRecord {
     let errno = report.whole("err").unwrap_or(0);
-    let counted = report.part("errors").and_then(|errors| errors.whole("total")).unwrap_or(0);
-    let first =
-        report.part("errors").and_then(|errors| errors.whole("first_error")).filter(|&n| n > 0).unwrap_or(errno);
-    let mut errors = ErrorRecord { total: counted.max(u64::from(errno > 0)), first: Vec::new() };
+    let counted = report
+        .part("errors")
+        .and_then(|errors| errors.whole("total"))
+        .unwrap_or(0);
+    let first = report
+        .part("errors")
+        .and_then(|errors| errors.whole("first_error"))
+        .filter(|&n| n > 0)
+        .unwrap_or(errno);
+    let mut errors = ErrorRecord {
+        total: counted.max(u64::from(errno > 0)),
+        first: Vec::new(),
+    };
     if first > 0 {
         errors.first.push(IoError {
             action: "I/O".to_owned(),
@@ -282,8 +377,12 @@ fn errors(report: &ReportedBlock) -> ErrorRecord {
 
 fn operation(block: &ReportedBlock, sums: &OpSums, size: &BlockSize) -> (OpRecord, OpReport) {
     let ios = sums.completed(size);
-    let of =
-        |name: &str| block.part(name).map(|stat| latency(stat, stat.whole("N").unwrap_or(ios))).unwrap_or_default();
+    let of = |name: &str| {
+        block
+            .part(name)
+            .map(|stat| latency(stat, stat.whole("N").unwrap_or(ios)))
+            .unwrap_or_default()
+    };
     let record = OpRecord {
         ios,
         issued: ios,
@@ -295,7 +394,10 @@ fn operation(block: &ReportedBlock, sums: &OpSums, size: &BlockSize) -> (OpRecor
         clat: of("clat"),
         lat: of("lat"),
         bw_samples: block.part("bw").map(bandwidth_samples).unwrap_or_default(),
-        iops_samples: block.part("iops").map(|stat| spread(stat, 1000.0)).unwrap_or_default(),
+        iops_samples: block
+            .part("iops")
+            .map(|stat| spread(stat, 1000.0))
+            .unwrap_or_default(),
     };
     let mut report = OpReport {
         clat: percentiles(block, "clat percentiles"),
@@ -304,7 +406,8 @@ fn operation(block: &ReportedBlock, sums: &OpSums, size: &BlockSize) -> (OpRecor
         ..OpReport::default()
     };
     if sums.runtime_ms.unwrap_or(0) == 0 {
-        let stated = |rate: Option<Ranged>| rate.map(|r| hakaru_model::reported::StatedRate::once(r.value));
+        let stated =
+            |rate: Option<Ranged>| rate.map(|r| hakaru_model::reported::StatedRate::once(r.value));
         (report.bytes_per_s, report.iops) = (stated(sums.bandwidth), stated(sums.iops));
     }
     (record, report)
@@ -312,7 +415,10 @@ fn operation(block: &ReportedBlock, sums: &OpSums, size: &BlockSize) -> (OpRecor
 
 /// Nanoseconds that one of a block's unit is.
 fn unit(block: &ReportedBlock) -> f64 {
-    block.words_of("unit").and_then(|unit| factor(unit, Kilo::Si)).unwrap_or(1.0)
+    block
+        .words_of("unit")
+        .and_then(|unit| factor(unit, Kilo::Si))
+        .unwrap_or(1.0)
 }
 
 /// A figure of a block, in the block's unit and its own prefix.
@@ -322,7 +428,10 @@ fn value(block: &ReportedBlock, name: &str) -> Option<f64> {
 }
 
 fn latency(block: &ReportedBlock, count: u64) -> Latency {
-    Latency { stat: samples(block, count, unit(block)), histogram: None }
+    Latency {
+        stat: samples(block, count, unit(block)),
+        histogram: None,
+    }
 }
 
 /// Bandwidth over time in bytes per second. `KB` and a bare number are KiB.
@@ -352,7 +461,13 @@ fn samples(block: &ReportedBlock, count: u64, unit: f64) -> Samples {
         None => (mean * mean * n + scatter) as u128,
     };
     let end = |name: &str| scaled(name).map_or(0, |v| v.round() as u64);
-    Samples { count, min: end("min"), max: end("max"), sum, sum_sq }
+    Samples {
+        count,
+        min: end("min"),
+        max: end("max"),
+        sum,
+        sum_sq,
+    }
 }
 
 fn percentiles(block: &ReportedBlock, name: &str) -> Vec<Percentile> {
@@ -363,14 +478,19 @@ fn percentiles(block: &ReportedBlock, name: &str) -> Vec<Percentile> {
     let one = |figure: &ReportedFigure| {
         let share = Quantile::new(figure.name.parse::<f64>().ok()? / 100.0).ok()?;
         let value = figure.value.value() * factor(&figure.unit, Kilo::Si)? * unit;
-        Some(Percentile { share, value: Nanos(value.round() as u64) })
+        Some(Percentile {
+            share,
+            value: Nanos(value.round() as u64),
+        })
     };
     list.figures.iter().filter_map(one).collect()
 }
 
 /// Hundredths of the time that each disk was busy, as far as it has sectors.
 fn busy_shares(blocks: &[ReportedBlock]) -> impl Iterator<Item = f64> {
-    let disks = blocks.iter().filter(|block| block.name == "disk" && block.get("sectors r").is_some());
+    let disks = blocks
+        .iter()
+        .filter(|block| block.name == "disk" && block.get("sectors r").is_some());
     disks.map(|block| block.get("util").map_or(0.0, |figure| figure.value.value()))
 }
 
@@ -394,5 +514,9 @@ fn disks(blocks: &[ReportedBlock]) -> Vec<DiskStats> {
             ..DiskStats::default()
         })
     };
-    blocks.iter().filter(|block| block.name == "disk").filter_map(disk).collect()
+    blocks
+        .iter()
+        .filter(|block| block.name == "disk")
+        .filter_map(disk)
+        .collect()
 }

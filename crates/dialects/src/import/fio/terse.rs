@@ -15,7 +15,9 @@ const PERCENTILES: usize = 20;
 const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 
 /// Steps of latency in microseconds; milliseconds go on with 2000 and above.
-const STEPS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
+const STEPS: [&str; 10] = [
+    "2", "4", "10", "20", "50", "100", "250", "500", "750", "1000",
+];
 
 /// A line without blanks around it, nor the marks that make code of a line of Markdown.
 fn bare(text: &str) -> &str {
@@ -31,7 +33,11 @@ pub(in super::super) fn version(text: &str) -> Option<u8> {
     };
     let mut fields = text.split(';').skip(1);
     let named = fields.next()?;
-    let known = if version == 2 { !named.is_empty() } else { named.starts_with("fio") };
+    let known = if version == 2 {
+        !named.is_empty()
+    } else {
+        named.starts_with("fio")
+    };
     // A line that was cut has at least the name of its job.
     let more = fields.filter(|field| field.parse::<f64>().is_ok()).count();
     (known && (version > 2 || more > 20)).then_some(version)
@@ -39,7 +45,10 @@ pub(in super::super) fn version(text: &str) -> Option<u8> {
 
 /// Reads lines that follow one another and have the same version: reports of one run.
 pub(in super::super) fn read(lines: &[SourceLine]) -> Raw {
-    let version = lines.first().and_then(|line| version(&line.text)).unwrap_or(3);
+    let version = lines
+        .first()
+        .and_then(|line| version(&line.text))
+        .unwrap_or(3);
     let mut raw = Raw {
         format: SourceFormat::FioTerse,
         program: String::new(),
@@ -51,7 +60,10 @@ pub(in super::super) fn read(lines: &[SourceLine]) -> Raw {
         not_numbers: (0, String::new()),
         interrupted: false,
         missing: None,
-        lines: (lines.first().map_or(0, |l| l.number), lines.last().map_or(0, |l| l.number)),
+        lines: (
+            lines.first().map_or(0, |l| l.number),
+            lines.last().map_or(0, |l| l.number),
+        ),
     };
     let mut disks = Vec::new();
     for line in lines {
@@ -70,7 +82,10 @@ pub(in super::super) fn read(lines: &[SourceLine]) -> Raw {
             });
         }
         if fields.missing {
-            raw.missing = Some(format!("the line ends after {} fields: what follows", fields.fields.len()));
+            raw.missing = Some(format!(
+                "the line ends after {} fields: what follows",
+                fields.fields.len()
+            ));
         }
         if raw.not_numbers.0 == 0 {
             raw.not_numbers.1.clone_from(&fields.lost.1);
@@ -101,7 +116,12 @@ struct TerseReader<'a> {
 
 impl<'a> TerseReader<'a> {
     fn of(line: &'a SourceLine) -> TerseReader<'a> {
-        TerseReader { fields: bare(&line.text).split(';').collect(), at: 1, lost: (0, String::new()), missing: false }
+        TerseReader {
+            fields: bare(&line.text).split(';').collect(),
+            at: 1,
+            lost: (0, String::new()),
+            missing: false,
+        }
     }
 
     fn text(&mut self) -> &'a str {
@@ -142,33 +162,63 @@ fn report(fields: &mut TerseReader<'_>, version: u8) -> (ReportedBlock, Vec<Repo
     report.word("name", fields.text());
     fields.put(&mut report, "groupid", "");
     fields.put(&mut report, "err", "");
-    let ops = if version == 4 || version == 5 || version == 2 { &Op::ALL[..] } else { &Op::ALL[..2] };
+    let ops = if version == 4 || version == 5 || version == 2 {
+        &Op::ALL[..]
+    } else {
+        &Op::ALL[..2]
+    };
     // Version 2 was extended by trims only late: its fields are counted.
-    let ops = if version == 2 && fields.fields.len() < 150 { &Op::ALL[..2] } else { ops };
+    let ops = if version == 2 && fields.fields.len() < 150 {
+        &Op::ALL[..2]
+    } else {
+        ops
+    };
     for &op in ops {
         let block = operation(fields, op, version);
-        if block.get("runt").is_some_and(|time| time.value.value() > 0.0) {
+        if block
+            .get("runt")
+            .is_some_and(|time| time.value.value() > 0.0)
+        {
             report.blocks.push(block);
         }
     }
     let mut cpu = ReportedBlock::new("cpu");
-    for (name, unit) in [("usr", "%"), ("sys", "%"), ("ctx", ""), ("majf", ""), ("minf", "")] {
+    for (name, unit) in [
+        ("usr", "%"),
+        ("sys", "%"),
+        ("ctx", ""),
+        ("majf", ""),
+        ("minf", ""),
+    ] {
         fields.put(&mut cpu, name, unit);
     }
     let mut depths = ReportedBlock::new("IO depths");
-    DEPTHS.iter().for_each(|name| fields.put(&mut depths, name, "%"));
+    DEPTHS
+        .iter()
+        .for_each(|name| fields.put(&mut depths, name, "%"));
     for (unit, more) in [("usec", &[][..]), ("msec", &["2000", ">=2000"])] {
         let mut block = ReportedBlock::new("lat");
         block.word("unit", unit);
-        STEPS.iter().chain(more).for_each(|name| fields.put(&mut block, name, "%"));
+        STEPS
+            .iter()
+            .chain(more)
+            .for_each(|name| fields.put(&mut block, name, "%"));
         block.figures.retain(|figure| figure.value.value() > 0.0);
         if !block.figures.is_empty() {
             report.blocks.push(block);
         }
     }
     report.blocks.extend([cpu, depths]);
-    let disks = if version > 2 { disks(fields) } else { Vec::new() };
-    if fields.left() >= 2 && fields.fields[fields.at..fields.at + 2].iter().all(|f| f.parse::<u64>().is_ok()) {
+    let disks = if version > 2 {
+        disks(fields)
+    } else {
+        Vec::new()
+    };
+    if fields.left() >= 2
+        && fields.fields[fields.at..fields.at + 2]
+            .iter()
+            .all(|f| f.parse::<u64>().is_ok())
+    {
         let mut errors = ReportedBlock::new("errors");
         fields.put(&mut errors, "total", "");
         fields.put(&mut errors, "first_error", "");
@@ -185,7 +235,12 @@ fn report(fields: &mut TerseReader<'_>, version: u8) -> (ReportedBlock, Vec<Repo
 
 fn operation(fields: &mut TerseReader<'_>, op: Op, version: u8) -> ReportedBlock {
     let mut block = ReportedBlock::new(op.name());
-    for (name, unit) in [("io", "KiB"), ("BW", "KiB/s"), ("IOPS", ""), ("runt", "msec")] {
+    for (name, unit) in [
+        ("io", "KiB"),
+        ("BW", "KiB/s"),
+        ("IOPS", ""),
+        ("runt", "msec"),
+    ] {
         fields.put(&mut block, name, unit);
     }
     latency(fields, "slat", &mut block);
@@ -211,7 +266,13 @@ fn operation(fields: &mut TerseReader<'_>, op: Op, version: u8) -> ReportedBlock
     latency(fields, "lat", &mut block);
     let mut bw = ReportedBlock::new("bw");
     bw.word("unit", "KiB/s");
-    for (name, unit) in [("min", ""), ("max", ""), ("per", "%"), ("avg", ""), ("stdev", "")] {
+    for (name, unit) in [
+        ("min", ""),
+        ("max", ""),
+        ("per", "%"),
+        ("avg", ""),
+        ("stdev", ""),
+    ] {
         fields.put(&mut bw, name, unit);
     }
     let mut iops = ReportedBlock::new("iops");
@@ -243,7 +304,10 @@ fn latency(fields: &mut TerseReader<'_>, name: &str, into: &mut ReportedBlock) {
 /// `99.900000` as the text has it.
 fn two_decimals(percent: &str) -> String {
     let trimmed = percent.trim_end_matches('0');
-    let decimals = trimmed.split_once('.').map_or(0, |(_, rest)| rest.len()).max(2);
+    let decimals = trimmed
+        .split_once('.')
+        .map_or(0, |(_, rest)| rest.len())
+        .max(2);
     match percent.split_once('.') {
         Some((whole, rest)) => format!("{whole}.{}", rest.get(..decimals).unwrap_or(rest)),
         None => percent.to_owned(),
@@ -256,7 +320,9 @@ fn disks(fields: &mut TerseReader<'_>) -> Vec<ReportedBlock> {
     while fields.left() >= 9 && fields.fields[fields.at].parse::<f64>().is_err() {
         let mut block = ReportedBlock::new("disk");
         block.word("name", fields.text());
-        for name in ["ios r", "ios w", "merge r", "merge w", "ticks r", "ticks w", "in_queue"] {
+        for name in [
+            "ios r", "ios w", "merge r", "merge w", "ticks r", "ticks w", "in_queue",
+        ] {
             fields.put(&mut block, name, "");
         }
         fields.put(&mut block, "util", "%");
@@ -272,7 +338,11 @@ mod tests {
     #[test]
     fn lines_are_known_by_their_beginning() {
         assert_eq!(version("3;fio-3.33;a;0;0;1;2"), Some(3));
-        assert_eq!(version("2;a;0;0"), None, "too short to be told from any other list");
+        assert_eq!(
+            version("2;a;0;0"),
+            None,
+            "too short to be told from any other list"
+        );
         assert_eq!(version(&format!("2;a{}", ";1".repeat(90))), Some(2));
         for text in ["6;fio-3.33;a", "3;foo;1;2;3", "3, 4, 5", "", "3;"] {
             assert_eq!(version(text), None, "{text}");

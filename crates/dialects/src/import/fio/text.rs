@@ -104,8 +104,15 @@ pub(in super::super) fn pid(text: &str) -> Option<&str> {
 impl Reader {
     /// What was read before the first report, for another text of the same run.
     pub(in super::super) fn head_alone(&self) -> Reader {
-        let before = self.blocks.iter().take_while(|block| block.name != "report");
-        Reader { program: self.program.clone(), blocks: before.cloned().collect(), ..Reader::default() }
+        let before = self
+            .blocks
+            .iter()
+            .take_while(|block| block.name != "report");
+        Reader {
+            program: self.program.clone(),
+            blocks: before.cloned().collect(),
+            ..Reader::default()
+        }
     }
 
     /// The process of the first report.
@@ -143,7 +150,10 @@ impl Reader {
             // Behind the summary of groups anything may follow that is none of ours.
             TextSection::Group | TextSection::Disks | TextSection::Idle => Taken::No,
             _ => {
-                self.unread.push(Unread::new(line, "no part of fio's output is known to look like this"));
+                self.unread.push(Unread::new(
+                    line,
+                    "no part of fio's output is known to look like this",
+                ));
                 Taken::Yes
             }
         }
@@ -154,7 +164,8 @@ impl Reader {
             self.program = head::program(text);
             return true;
         }
-        let behind_jobs = self.program.is_empty() && self.blocks.last().is_some_and(|block| block.name == "job");
+        let behind_jobs =
+            self.program.is_empty() && self.blocks.last().is_some_and(|block| block.name == "job");
         if behind_jobs && head::is_bare_version(text) {
             self.program = format!("fio-{text}");
             return true;
@@ -192,7 +203,11 @@ impl Reader {
             self.header(&header);
             return true;
         }
-        if self.blocks.last().is_none_or(|block| block.name != "report") {
+        if self
+            .blocks
+            .last()
+            .is_none_or(|block| block.name != "report")
+        {
             return false;
         }
         let (word, rest) = text.split_once(':').unwrap_or((text, ""));
@@ -213,20 +228,31 @@ impl Reader {
     }
 
     fn last_report(&mut self) -> &mut ReportedBlock {
-        if self.blocks.last().is_none_or(|block| block.name != "report") {
+        if self
+            .blocks
+            .last()
+            .is_none_or(|block| block.name != "report")
+        {
             self.blocks.push(ReportedBlock::new("report"));
         }
-        self.blocks.last_mut().expect("a report was pushed if there was none")
+        self.blocks
+            .last_mut()
+            .expect("a report was pushed if there was none")
     }
 
     /// The block that latencies and samples belong to: the last operation, or the syncs.
     fn place(&mut self) -> &mut ReportedBlock {
-        let named = |block: &ReportedBlock| OPS.contains(&block.name.as_str()) || block.name == SYNCS;
+        let named =
+            |block: &ReportedBlock| OPS.contains(&block.name.as_str()) || block.name == SYNCS;
         let report = self.last_report();
         if !report.blocks.iter().any(named) {
             report.blocks.push(ReportedBlock::new("mixed"));
         }
-        report.blocks.iter_mut().rfind(|block| named(block)).expect("one was pushed if there was none")
+        report
+            .blocks
+            .iter_mut()
+            .rfind(|block| named(block))
+            .expect("one was pushed if there was none")
     }
 
     fn header(&mut self, header: &JobHeader<'_>) {
@@ -238,9 +264,12 @@ impl Reader {
         if let Some(error) = header.error {
             block.word("error", error);
         }
-        for (name, value) in
-            [("groupid", header.group), ("jobs", header.jobs), ("err", header.err), ("pid", header.pid)]
-        {
+        for (name, value) in [
+            ("groupid", header.group),
+            ("jobs", header.jobs),
+            ("err", header.err),
+            ("pid", header.pid),
+        ] {
             self.put(&mut block, name, value);
         }
         self.blocks.push(block);
@@ -279,7 +308,11 @@ impl Reader {
             }
         }
         if let Some((_, resets)) = rest.split_once(';') {
-            self.put(&mut block, "zone resets", resets.trim_end_matches("zone resets"));
+            self.put(
+                &mut block,
+                "zone resets",
+                resets.trim_end_matches("zone resets"),
+            );
         }
         self.last_report().blocks.push(block);
         self.part = TextSection::Op;
@@ -288,11 +321,15 @@ impl Reader {
     /// `22.7MiB/s (23.8MB/s)(99.0MiB/4353msec); 0 zone resets`
     fn bandwidth(&mut self, block: &mut ReportedBlock, value: &str) {
         let value = value.split(';').next().unwrap_or_default();
-        let mut pieces = value.split('(').map(|piece| piece.trim().trim_end_matches(')'));
+        let mut pieces = value
+            .split('(')
+            .map(|piece| piece.trim().trim_end_matches(')'));
         self.put(block, "BW", pieces.next().unwrap_or_default());
         for piece in pieces {
             match piece.rsplit_once('/') {
-                Some((size, time)) if time.trim_end().ends_with("sec") && !piece.contains("B/sec") => {
+                Some((size, time))
+                    if time.trim_end().ends_with("sec") && !piece.contains("B/sec") =>
+                {
                     self.put(block, "io", size);
                     self.put(block, "runt", time);
                 }
@@ -370,7 +407,9 @@ impl Reader {
 
 /// Names and values of a row such as `min= 1, max=22`. The last `=` separates: `>=64=0.0%`.
 pub(in super::super) fn fields(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    text.split(", ").filter_map(|cell| cell.rsplit_once('=')).map(|(key, value)| (key.trim(), value.trim()))
+    text.split(", ")
+        .filter_map(|cell| cell.rsplit_once('='))
+        .map(|(key, value)| (key.trim(), value.trim()))
 }
 
 /// The first line of a reported job, taken apart.
@@ -391,9 +430,21 @@ fn report_header(text: &str) -> Option<JobHeader<'_>> {
     let (jobs, rest) = rest.split_once("jobs=")?.1.split_once(')')?;
     let (_, rest) = rest.split_once("err=")?;
     let (err, pid) = rest.split_once("pid=").unwrap_or((rest, ""));
-    let (err, error) = err.split_once('(').map_or((err, None), |(err, text)| (err, Some(text)));
+    let (err, error) = err
+        .split_once('(')
+        .map_or((err, None), |(err, text)| (err, Some(text)));
     let error = error.map(|text| text.trim_end_matches([' ', ':']).trim_end_matches(')'));
-    let (pid, when) = pid.split_once(':').map_or((pid, None), |(pid, when)| (pid, Some(when.trim())));
+    let (pid, when) = pid
+        .split_once(':')
+        .map_or((pid, None), |(pid, when)| (pid, Some(when.trim())));
     let err = err.trim().trim_end_matches(':');
-    Some(JobHeader { name, group, jobs, err, error, pid, when: when.filter(|when| !when.is_empty()) })
+    Some(JobHeader {
+        name,
+        group,
+        jobs,
+        err,
+        error,
+        pid,
+        when: when.filter(|when| !when.is_empty()),
+    })
 }

@@ -1,6 +1,8 @@
 //! The date that fio prints: `Wed Nov  5 12:19:01 2025`, the local time of its host, whose time zone it does not tell.
 
-const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
 
 /// Milliseconds since 1970 by the clock on the wall there, counted as though it showed UTC. `None` when it is no such date.
 pub(super) fn unix_ms(date: &str) -> Option<i64> {
@@ -10,7 +12,10 @@ pub(super) fn unix_ms(date: &str) -> Option<i64> {
     };
     let month = MONTHS.iter().position(|known| *known == month)? as i64 + 1;
     let (day, year): (i64, i64) = (day.parse().ok()?, year.parse().ok()?);
-    let clock: Vec<i64> = clock.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let clock: Vec<i64> = clock
+        .split(':')
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
     let [hour, minute, second] = clock[..] else {
         return None;
     };
@@ -24,7 +29,11 @@ pub(super) fn unix_ms(date: &str) -> Option<i64> {
 
 /// Days since 1970 in the Gregorian calendar, counted from March so that the leap day is the last of its year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
     let of_years = year * 365 + year / 4 - year / 100 + year / 400;
     of_years + (month * 153 + 2) / 5 + day - 1 - 719_468
 }
@@ -38,7 +47,13 @@ mod tests {
         assert_eq!(unix_ms("Thu Jan  1 00:00:00 1970"), Some(0));
         assert_eq!(unix_ms("Wed Nov  5 12:19:01 2025"), Some(1_762_345_141_000));
         assert_eq!(unix_ms("Mon Feb 29 23:59:60 2016"), Some(1_456_790_400_000));
-        for text in ["", "Wed Nov 5 2025", "Wed Nov 99 12:19:01 2025", "Wed Nov 5 12:19 2025", "a b c d e"] {
+        for text in [
+            "",
+            "Wed Nov 5 2025",
+            "Wed Nov 99 12:19:01 2025",
+            "Wed Nov 5 12:19 2025",
+            "a b c d e",
+        ] {
             assert_eq!(unix_ms(text), None, "{text}");
         }
     }

@@ -61,7 +61,10 @@ impl IozoneHead {
             self.version = rest.trim_matches([' ', '$']).to_owned();
         } else if let Some(rest) = text.strip_prefix("File size set to ") {
             self.file_kb = kb(rest);
-        } else if let Some(rest) = text.strip_prefix("Record Size ").or_else(|| text.strip_prefix("Record size = ")) {
+        } else if let Some(rest) = text
+            .strip_prefix("Record Size ")
+            .or_else(|| text.strip_prefix("Record size = "))
+        {
             self.record_kb = kb(rest).or(self.record_kb);
         } else if text.starts_with("O_DIRECT feature") {
             self.direct = true;
@@ -77,7 +80,10 @@ impl IozoneHead {
             self.micros = true;
         } else if let Some(rest) = text.strip_prefix("Command line used: ") {
             self.understand(rest.split_whitespace());
-        } else if let Some((_, rest)) = text.split_once(" writes a ").filter(|_| text.starts_with("Each ")) {
+        } else if let Some((_, rest)) = text
+            .split_once(" writes a ")
+            .filter(|_| text.starts_with("Each "))
+        {
             let mut sizes = rest.split(" in ");
             self.file_kb = sizes.next().and_then(kb).or(self.file_kb);
             self.record_kb = sizes.next().and_then(kb).or(self.record_kb);
@@ -91,8 +97,14 @@ impl IozoneHead {
     pub(super) fn understand<'w>(&mut self, words: impl Iterator<Item = &'w str>) {
         let words: Vec<String> = words.map(str::to_owned).collect();
         self.path = file_of(&words).or(self.path.take());
-        let StatedOptions { direct, fsync, sync, record_kb, file_kb, unknown } =
-            stated(words.get(1..).unwrap_or_default());
+        let StatedOptions {
+            direct,
+            fsync,
+            sync,
+            record_kb,
+            file_kb,
+            unknown,
+        } = stated(words.get(1..).unwrap_or_default());
         self.direct |= direct;
         self.fsync |= fsync;
         self.sync |= sync;
@@ -133,7 +145,10 @@ mod tests {
         assert_eq!((odd.direct, odd.path), (false, Some("x".into())));
         let mut some = IozoneHead::default();
         some.understand("iozone -+u -+Q7 -I -r256k -i 0 -i 1 -s 1g -t 4".split(' '));
-        assert_eq!((some.direct, some.record_kb, some.file_kb), (true, Some(256), Some(1 << 20)));
+        assert_eq!(
+            (some.direct, some.record_kb, some.file_kb),
+            (true, Some(256), Some(1 << 20))
+        );
         assert_eq!(some.unknown, ["-+Q"]);
     }
 }

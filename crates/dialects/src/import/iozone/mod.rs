@@ -34,8 +34,13 @@ pub(super) fn begins(text: &str) -> bool {
 
 /// Lines that stand in front of results, and that an excerpt without the title may begin with.
 fn is_start_of_head(text: &str) -> bool {
-    let sized = |start: &str| text.strip_prefix(start).is_some_and(|rest| rest.ends_with("kB") && rest.len() < 24);
-    let group = text.strip_prefix("Throughput test with ").and_then(|rest| rest.split_once(' '));
+    let sized = |start: &str| {
+        text.strip_prefix(start)
+            .is_some_and(|rest| rest.ends_with("kB") && rest.len() < 24)
+    };
+    let group = text
+        .strip_prefix("Throughput test with ")
+        .and_then(|rest| rest.split_once(' '));
     text.starts_with("O_DIRECT feature enabled")
         || sized("File size set to ")
         || sized("Record Size ")
@@ -44,12 +49,19 @@ fn is_start_of_head(text: &str) -> bool {
 }
 
 fn is_table_head(text: &str) -> bool {
-    text.split_whitespace().take(4).map(str::to_lowercase).eq(["kb", "reclen", "write", "rewrite"])
+    text.split_whitespace()
+        .take(4)
+        .map(str::to_lowercase)
+        .eq(["kb", "reclen", "write", "rewrite"])
 }
 
 /// `"Writer report"`
 fn excel_title(text: &str) -> Option<IozoneTest> {
-    let name = text.trim().strip_prefix('"')?.strip_suffix('"')?.strip_suffix(" report")?;
+    let name = text
+        .trim()
+        .strip_prefix('"')?
+        .strip_suffix('"')?
+        .strip_suffix(" report")?;
     IozoneTest::all().find(|test| test.report().eq_ignore_ascii_case(name))
 }
 
@@ -82,7 +94,10 @@ struct IozoneReader {
 
 /// Reads one run of iozone at the start of some lines; also how many lines it took. `command` is the command line that
 /// stood above them.
-pub(super) fn read(lines: &[SourceLine], command: Option<&[String]>) -> Option<(ImportedRun, usize)> {
+pub(super) fn read(
+    lines: &[SourceLine],
+    command: Option<&[String]>,
+) -> Option<(ImportedRun, usize)> {
     let mut reader = IozoneReader::default();
     if let Some(words) = command {
         reader.head.understand(words.iter().map(String::as_str));
@@ -108,13 +123,34 @@ pub(super) fn read(lines: &[SourceLine], command: Option<&[String]>) -> Option<(
     }
     let used = used.max(1);
     for option in std::mem::take(&mut reader.head.unknown) {
-        let why = format!("the option {option} of the command line is not known; the others were read");
-        reader.unread.push(Unread { line: lines.first()?.number, text: String::new(), why });
+        let why =
+            format!("the option {option} of the command line is not known; the others were read");
+        reader.unread.push(Unread {
+            line: lines.first()?.number,
+            text: String::new(),
+            why,
+        });
     }
     let last = lines.get(used - 1).map_or(0, |line| line.number);
-    let IozoneReader { head, blocks, cells, unread, format, complete, .. } = reader;
+    let IozoneReader {
+        head,
+        blocks,
+        cells,
+        unread,
+        format,
+        complete,
+        ..
+    } = reader;
     let lines = (lines.first()?.number, last);
-    let run = record::run(IozoneReadout { head, blocks, cells, unread, format, complete, lines })?;
+    let run = record::run(IozoneReadout {
+        head,
+        blocks,
+        cells,
+        unread,
+        format,
+        complete,
+        lines,
+    })?;
     Some((run, used))
 }
 
@@ -126,17 +162,30 @@ impl IozoneReader {
             return false;
         }
         let again = |start: &str| text.starts_with(start);
-        let sized =
-            ["Run began:", "Command line used:", "O_DIRECT feature enabled", "File size set to ", "Record Size "];
-        if is_table_head(text) && self.format == Some(SourceFormat::IozoneAuto) || sized.into_iter().any(again) {
+        let sized = [
+            "Run began:",
+            "Command line used:",
+            "O_DIRECT feature enabled",
+            "File size set to ",
+            "Record Size ",
+        ];
+        if is_table_head(text) && self.format == Some(SourceFormat::IozoneAuto)
+            || sized.into_iter().any(again)
+        {
             return true;
         }
         if let Some(rest) = text.strip_prefix("Throughput test with ") {
             let count = rest.split(' ').next().and_then(|count| count.parse().ok());
             return self.cells.iter().any(|cell| count == Some(cell.workers));
         }
-        if let Some((test, _, workers)) = text.strip_prefix("Children see throughput for").and_then(children_of) {
-            return self.cells.iter().any(|cell| (cell.test, cell.workers) == (test, workers));
+        if let Some((test, _, workers)) = text
+            .strip_prefix("Children see throughput for")
+            .and_then(children_of)
+        {
+            return self
+                .cells
+                .iter()
+                .any(|cell| (cell.test, cell.workers) == (test, workers));
         }
         false
     }
@@ -145,8 +194,14 @@ impl IozoneReader {
     fn pass_over(&mut self, idle: &mut Vec<&SourceLine>) {
         let results = self.head.command.is_some() || !self.cells.is_empty();
         let columns_above = |line: &&SourceLine| line.text.trim_start().starts_with("random");
-        for line in idle.drain(..).filter(|line| results && !columns_above(line)) {
-            self.unread.push(Unread::new(line, "no line of iozone is known to look like this"));
+        for line in idle
+            .drain(..)
+            .filter(|line| results && !columns_above(line))
+        {
+            self.unread.push(Unread::new(
+                line,
+                "no line of iozone is known to look like this",
+            ));
         }
     }
 
@@ -189,12 +244,17 @@ impl IozoneReader {
             return false;
         }
         let Some((test, (rate, unit), workers)) = children_of(rest) else {
-            self.unread.push(Unread::new(line, "no test of iozone is known by this name, or its rate is no number"));
+            self.unread.push(Unread::new(
+                line,
+                "no test of iozone is known by this name, or its rate is no number",
+            ));
             return true;
         };
         let mut block = ReportedBlock::new("throughput");
         block.word("test", test.name());
-        block.figure("workers", Decimal::whole(workers.into()), "").figure("children", rate, unit);
+        block
+            .figure("workers", Decimal::whole(workers.into()), "")
+            .figure("children", rate, unit);
         self.blocks.push(block);
         self.format = Some(SourceFormat::IozoneThroughput);
         self.stated(test, rate, unit.starts_with("ops"), workers);
@@ -205,7 +265,14 @@ impl IozoneReader {
     fn stated(&mut self, test: IozoneTest, rate: Decimal, ops: bool, workers: u32) {
         let (record_kb, file_kb) = (self.head.record_kb, self.head.file_kb);
         let rate = rate.value() * if ops { 1.0 } else { KB };
-        self.cells.push(ImportedRate { test, rate, ops, workers, record_kb, file_kb });
+        self.cells.push(ImportedRate {
+            test,
+            rate,
+            ops,
+            workers,
+            record_kb,
+            file_kb,
+        });
     }
 
     fn more_of_children(&mut self, text: &str) -> bool {
@@ -216,26 +283,40 @@ impl IozoneReader {
             ("Avg throughput per", "avg"),
             ("Min xfer", "min xfer"),
         ];
-        let Some(block) = self.blocks.last_mut().filter(|block| block.name == "throughput") else {
+        let Some(block) = self
+            .blocks
+            .last_mut()
+            .filter(|block| block.name == "throughput")
+        else {
             return false;
         };
         if text.starts_with("CPU ") && text.contains("tilization: Wall time") {
-            for (start, name, unit) in
-                [("Wall time", "wall", "s"), ("CPU time", "cpu", "s"), ("CPU utilization ", "cpu use", "%")]
-            {
-                let value = text.split_once(start).and_then(|(_, rest)| number(rest.split('C').next()?));
+            for (start, name, unit) in [
+                ("Wall time", "wall", "s"),
+                ("CPU time", "cpu", "s"),
+                ("CPU utilization ", "cpu use", "%"),
+            ] {
+                let value = text
+                    .split_once(start)
+                    .and_then(|(_, rest)| number(rest.split('C').next()?));
                 value.map(|(value, _)| block.figure(name, value, unit));
             }
             return true;
         }
-        if let Some((_, name)) = names.into_iter().find(|(beginning, _)| text.starts_with(beginning)) {
+        if let Some((_, name)) = names
+            .into_iter()
+            .find(|(beginning, _)| text.starts_with(beginning))
+        {
             if let Some((value, unit)) = text.split_once('=').and_then(|(_, value)| number(value)) {
                 block.figure(name, value, unit);
             }
             return true;
         }
         // `Child[0] xfer count = 4096.00 kB, Throughput = 16360.00 kB/sec`
-        let Some((child, rest)) = text.strip_prefix("Child[").and_then(|rest| rest.split_once(']')) else {
+        let Some((child, rest)) = text
+            .strip_prefix("Child[")
+            .and_then(|rest| rest.split_once(']'))
+        else {
             return false;
         };
         for (cell, name) in rest.split(", ").zip(["xfer", "rate"]) {
@@ -254,7 +335,9 @@ impl IozoneReader {
         let Some((name, rest)) = rest.split_once('"') else {
             return false;
         };
-        if let Some(test) = IozoneTest::all().find(|test| test.excel().eq_ignore_ascii_case(name.trim())) {
+        if let Some(test) =
+            IozoneTest::all().find(|test| test.excel().eq_ignore_ascii_case(name.trim()))
+        {
             self.summary_row(test, rest, line);
             return true;
         }
@@ -266,21 +349,33 @@ impl IozoneReader {
         };
         if records.is_empty() {
             records.push(first);
-            records.extend(rest.split('"').filter_map(|cell| cell.trim().parse::<u64>().ok()));
+            records.extend(
+                rest.split('"')
+                    .filter_map(|cell| cell.trim().parse::<u64>().ok()),
+            );
             return true;
         }
         if self.repeats {
             return true;
         }
         let mut block = ReportedBlock::new("row");
-        block.word("test", test.name()).figure("file", Decimal::whole(first), "kB");
+        block
+            .word("test", test.name())
+            .figure("file", Decimal::whole(first), "kB");
         for (word, record_kb) in rest.split_whitespace().zip(records.iter()) {
             match word.parse::<Decimal>() {
                 Ok(rate) if rate.value() > 0.0 => {
                     block.figure(&record_kb.to_string(), rate, "kB/sec");
                     let (record_kb, file_kb) = (Some(*record_kb), Some(first));
                     let rate = rate.value() * KB;
-                    self.cells.push(ImportedRate { test: *test, rate, ops: false, workers: 1, record_kb, file_kb });
+                    self.cells.push(ImportedRate {
+                        test: *test,
+                        rate,
+                        ops: false,
+                        workers: 1,
+                        record_kb,
+                        file_kb,
+                    });
                 }
                 // A nought stands where no record of that size fits.
                 Ok(_) => {}
@@ -305,11 +400,20 @@ impl IozoneReader {
         }
         let unit = if self.head.ops { "ops/sec" } else { "kB/sec" };
         let mut block = ReportedBlock::new("throughput");
-        block.word("test", test.name()).figure("children", rate, unit);
+        block
+            .word("test", test.name())
+            .figure("children", rate, unit);
         self.blocks.push(block);
         let (ops, record_kb) = (self.head.ops, self.head.record_kb);
         let rate = rate.value() * if ops { 1.0 } else { KB };
-        self.cells.push(ImportedRate { test, rate, ops, workers: 1, record_kb, file_kb: None });
+        self.cells.push(ImportedRate {
+            test,
+            rate,
+            ops,
+            workers: 1,
+            record_kb,
+            file_kb: None,
+        });
     }
 
     /// `            8192       4    57751    82155    57543    54677    63699    64052`
@@ -318,15 +422,26 @@ impl IozoneReader {
             return false;
         }
         let words = words_with_ends(&line.text);
-        let Some(rates) = words.get(2..).filter(|rates| !rates.is_empty() && rates.len() <= COLUMNS) else {
+        let Some(rates) = words
+            .get(2..)
+            .filter(|rates| !rates.is_empty() && rates.len() <= COLUMNS)
+        else {
             return false;
         };
-        let Some(whole) = words.iter().map(|(word, _)| word.parse().ok()).collect::<Option<Vec<u64>>>() else {
+        let Some(whole) = words
+            .iter()
+            .map(|(word, _)| word.parse().ok())
+            .collect::<Option<Vec<u64>>>()
+        else {
             return false;
         };
         let (file_kb, record_kb) = (whole[0], whole[1]);
         let mut block = ReportedBlock::new("row");
-        block.figure("file", Decimal::whole(file_kb), "kB").figure("reclen", Decimal::whole(record_kb), "kB");
+        block.figure("file", Decimal::whole(file_kb), "kB").figure(
+            "reclen",
+            Decimal::whole(record_kb),
+            "kB",
+        );
         for (index, ((_, end), &rate)) in rates.iter().zip(&whole[2..]).enumerate() {
             let Some(test) = IozoneTest::of_column(self.column(index, *end, words[1].1)) else {
                 continue;
@@ -339,7 +454,14 @@ impl IozoneReader {
             };
             block.figure(test.name(), shown, unit);
             let (record_kb, file_kb) = (Some(record_kb), Some(file_kb));
-            self.cells.push(ImportedRate { test, rate, ops, workers: 1, record_kb, file_kb });
+            self.cells.push(ImportedRate {
+                test,
+                rate,
+                ops,
+                workers: 1,
+                record_kb,
+                file_kb,
+            });
         }
         self.blocks.push(block);
         true
@@ -385,7 +507,10 @@ fn words_with_ends(text: &str) -> Vec<(&str, usize)> {
 }
 
 fn ends_of_words(text: &str) -> Vec<usize> {
-    words_with_ends(text).into_iter().map(|(_, end)| end).collect()
+    words_with_ends(text)
+        .into_iter()
+        .map(|(_, end)| end)
+        .collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use super::{ImportedRate, IozoneHead, KB};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, PerOp, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::record::{OpRecord, Outcome, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_model::reported::{JobProperty, OpReport, Reported, ReportedBlock, StatedRate, UnstatedJob, WorkerReport};
+use hakaru_model::reported::{
+    JobProperty, OpReport, Reported, ReportedBlock, StatedRate, UnstatedJob, WorkerReport,
+};
 use hakaru_model::units::{Bytes, Nanos};
 
 /// What was read of one run.
@@ -23,15 +25,27 @@ pub(super) struct IozoneReadout {
 
 /// Makes a run of it. `None` when there is no rate in it.
 pub(super) fn run(findings: IozoneReadout) -> Option<ImportedRun> {
-    let IozoneReadout { head, blocks, mut cells, unread, format, complete, lines } = findings;
+    let IozoneReadout {
+        head,
+        blocks,
+        mut cells,
+        unread,
+        format,
+        complete,
+        lines,
+    } = findings;
     if cells.is_empty() {
         return None;
     }
     // The summary for spreadsheets says it only behind the rates.
-    cells.iter_mut().for_each(|cell| cell.record_kb = cell.record_kb.or(head.record_kb));
+    cells
+        .iter_mut()
+        .for_each(|cell| cell.record_kb = cell.record_kb.or(head.record_kb));
     let (mut asked, mut phases, mut workers) = (Vec::new(), Vec::new(), Vec::new());
     let mut unstated = Vec::new();
-    let several = |pick: fn(&ImportedRate) -> Option<u64>| cells.iter().any(|cell| pick(cell) != pick(&cells[0]));
+    let several = |pick: fn(&ImportedRate) -> Option<u64>| {
+        cells.iter().any(|cell| pick(cell) != pick(&cells[0]))
+    };
     let sizes = (several(|cell| cell.file_kb), several(|cell| cell.record_kb));
     for cell in &cells {
         let name = name_of(cell, sizes);
@@ -40,22 +54,46 @@ pub(super) fn run(findings: IozoneReadout) -> Option<ImportedRun> {
             (JobProperty::BlockSize, cell.record_kb.is_some()),
             (JobProperty::Direct, head.direct || head.options_known),
         ];
-        let properties: Vec<JobProperty> =
-            stated.into_iter().filter(|(_, stated)| !stated).map(|(property, _)| property).collect();
+        let properties: Vec<JobProperty> = stated
+            .into_iter()
+            .filter(|(_, stated)| !stated)
+            .map(|(property, _)| property)
+            .collect();
         if !properties.is_empty() {
-            unstated.push(UnstatedJob { phase: report, job: 0, properties });
+            unstated.push(UnstatedJob {
+                phase: report,
+                job: 0,
+                properties,
+            });
         }
-        asked.push(Phase { name: name.clone(), jobs: vec![job(&name, cell, &head)] });
+        asked.push(Phase {
+            name: name.clone(),
+            jobs: vec![job(&name, cell, &head)],
+        });
         let (worker, more) = worker(&name, cell, report);
         let elapsed = worker.runtime;
-        phases.push(PhaseRecord { elapsed, name, started_unix_ms: 0, workers: vec![worker], ..PhaseRecord::default() });
+        phases.push(PhaseRecord {
+            elapsed,
+            name,
+            started_unix_ms: 0,
+            workers: vec![worker],
+            ..PhaseRecord::default()
+        });
         workers.push(more);
     }
-    let version = if head.version.is_empty() { String::new() } else { format!(" {}", head.version) };
+    let version = if head.version.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", head.version)
+    };
     Some(ImportedRun {
         format: format.unwrap_or(SourceFormat::IozoneThroughput),
         program: format!("iozone{version}"),
-        scenario: Scenario { name: "iozone".to_owned(), seed: 0, phases: asked },
+        scenario: Scenario {
+            name: "iozone".to_owned(),
+            seed: 0,
+            phases: asked,
+        },
         caveats: caveats(&head, &cells, complete),
         path: head.path,
         label: None,
@@ -63,7 +101,11 @@ pub(super) fn run(findings: IozoneReadout) -> Option<ImportedRun> {
         phases,
         outcome: Outcome::Completed,
         figures: blocks.iter().map(ReportedBlock::count).sum(),
-        reported: Reported { blocks, workers, unstated },
+        reported: Reported {
+            blocks,
+            workers,
+            unstated,
+        },
         started_unix_ms: None,
         clock: TimeBasis::Utc,
         lines,
@@ -81,10 +123,14 @@ fn caveats(head: &IozoneHead, cells: &[ImportedRate], complete: bool) -> Vec<Cav
         caveats.push(Caveat::Buffered);
     }
     if cells.iter().any(|cell| cell.record_kb.is_none()) {
-        caveats.push(Caveat::Unstated { what: "the size of a record".to_owned() });
+        caveats.push(Caveat::Unstated {
+            what: "the size of a record".to_owned(),
+        });
     }
     if !complete {
-        caveats.push(Caveat::CutOff { missing: "`iozone test complete.`".to_owned() });
+        caveats.push(Caveat::CutOff {
+            missing: "`iozone test complete.`".to_owned(),
+        });
     }
     caveats
 }
@@ -101,14 +147,23 @@ fn name_of(cell: &ImportedRate, (files, records): (bool, bool)) -> String {
 }
 
 fn job(name: &str, cell: &ImportedRate, head: &IozoneHead) -> Job {
-    let target = head.path.as_ref().map_or(Target::Nothing, |path| Target::Paths(vec![path.clone()]));
-    let mut job = Job::new(name, target, Access::only(cell.test.op(), cell.test.is_random()));
+    let target = head
+        .path
+        .as_ref()
+        .map_or(Target::Nothing, |path| Target::Paths(vec![path.clone()]));
+    let mut job = Job::new(
+        name,
+        target,
+        Access::only(cell.test.op(), cell.test.is_random()),
+    );
     job.numjobs = cell.workers.clamp(1, 4096);
     job.group_reporting = true;
     if let Some(kb) = cell.record_kb {
         job.block = PerOp::all(BlockSize::Fixed(Bytes(kb.saturating_mul(1024))));
     }
-    job.extent.size = cell.file_kb.map(|kb| SizeSpec::Bytes(Bytes(kb.saturating_mul(1024))));
+    job.extent.size = cell
+        .file_kb
+        .map(|kb| SizeSpec::Bytes(Bytes(kb.saturating_mul(1024))));
     job.files.direct = head.direct;
     job.durability.end_fsync = head.fsync;
     job.durability.sync = head.sync;
@@ -117,23 +172,51 @@ fn job(name: &str, cell: &ImportedRate, head: &IozoneHead) -> Job {
 
 /// In auto mode one worker moves the whole file, so bytes and time follow; in throughput mode a rate is all there is.
 fn worker(name: &str, cell: &ImportedRate, phase: u32) -> (WorkerRecord, WorkerReport) {
-    let mut worker = WorkerRecord { name: name.to_owned(), stop: StopReason::Done, ..WorkerRecord::default() };
-    let mut more = WorkerReport { phase, members: cell.workers, ..WorkerReport::default() };
+    let mut worker = WorkerRecord {
+        name: name.to_owned(),
+        stop: StopReason::Done,
+        ..WorkerRecord::default()
+    };
+    let mut more = WorkerReport {
+        phase,
+        members: cell.workers,
+        ..WorkerReport::default()
+    };
     let op = cell.test.op();
-    let record = cell.record_kb.map(|kb| kb as f64 * KB).filter(|&size| size > 0.0);
-    let bytes_per_s = if cell.ops { record.map(|size| size * cell.rate) } else { Some(cell.rate) };
-    let iops = if cell.ops { Some(cell.rate) } else { record.map(|size| cell.rate / size) };
+    let record = cell
+        .record_kb
+        .map(|kb| kb as f64 * KB)
+        .filter(|&size| size > 0.0);
+    let bytes_per_s = if cell.ops {
+        record.map(|size| size * cell.rate)
+    } else {
+        Some(cell.rate)
+    };
+    let iops = if cell.ops {
+        Some(cell.rate)
+    } else {
+        record.map(|size| cell.rate / size)
+    };
     match (cell.file_kb, bytes_per_s.filter(|&rate| rate > 0.0)) {
         (Some(kb), Some(rate)) if cell.workers == 1 => {
             let bytes = kb.saturating_mul(1024);
             let ios = record.map_or(0, |size| (bytes as f64 / size).round() as u64);
-            worker.ops[op] = OpRecord { ios, issued: ios, bytes, ..OpRecord::default() };
+            worker.ops[op] = OpRecord {
+                ios,
+                issued: ios,
+                bytes,
+                ..OpRecord::default()
+            };
             worker.runtime = Nanos((bytes as f64 / rate * 1e9).round() as u64);
             worker.job_runtime = worker.runtime;
         }
         _ => {
             let stated = |rate: Option<f64>| rate.map(StatedRate::once);
-            more.ops[op] = OpReport { bytes_per_s: stated(bytes_per_s), iops: stated(iops), ..OpReport::default() };
+            more.ops[op] = OpReport {
+                bytes_per_s: stated(bytes_per_s),
+                iops: stated(iops),
+                ..OpReport::default()
+            };
         }
     }
     (worker, more)

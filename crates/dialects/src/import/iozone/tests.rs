@@ -12,8 +12,14 @@ fn rates(text: &str) -> Vec<(String, f64)> {
         let op = Op::ALL.into_iter().find(|&op| worker.ops[op].bytes > 0);
         let by_count = op.map(|op| worker.ops[op].bytes as f64 / worker.runtime.as_secs_f64());
         let report = run.reported.worker(index, 0).unwrap();
-        let stated = Op::ALL.into_iter().find_map(|op| report.ops[op].bytes_per_s).map(|rate| rate.mean);
-        (phase.name.clone(), (by_count.or(stated).unwrap() / KB).round())
+        let stated = Op::ALL
+            .into_iter()
+            .find_map(|op| report.ops[op].bytes_per_s)
+            .map(|rate| rate.mean);
+        (
+            phase.name.clone(),
+            (by_count.or(stated).unwrap() / KB).round(),
+        )
     };
     run.phases.iter().enumerate().map(phase).collect()
 }
@@ -38,9 +44,15 @@ fn a_table_with_tests_left_out_is_read_by_place() {
 fn throughput_mode_states_rates() {
     let text = "\tIozone: Performance Test of File I/O\n\t        Version $Revision: 3.471 $\n\n\tO_DIRECT feature enabled\n\tCommand line used: iozone -T -t 4 -s 256m -r 4k -I -i0\n\tEach thread writes a 262144 kByte file in 4 kByte records\n\n\tChildren see throughput for  4 initial writers \t=  174754.01 kB/sec\n\tParent sees throughput for  4 initial writers \t=   83428.39 kB/sec\n\tMin throughput per thread \t\t\t=   17818.75 kB/sec \n\tMax throughput per thread \t\t\t=   52980.82 kB/sec\n\tAvg throughput per thread \t\t\t=   43688.50 kB/sec\n\tMin xfer \t\t\t\t\t=    1392.00 kB\n\n\n\niozone test complete.\n";
     let (run, _) = read(&lines(text), None).unwrap();
-    assert_eq!((run.program.as_str(), run.format, run.figures), ("iozone 3.471", SourceFormat::IozoneThroughput, 7));
+    assert_eq!(
+        (run.program.as_str(), run.format, run.figures),
+        ("iozone 3.471", SourceFormat::IozoneThroughput, 7)
+    );
     let report = run.reported.worker(0, 0).unwrap();
-    assert_eq!((report.members, report.ops.write.iops.unwrap().mean.round()), (4, 43689.0));
+    assert_eq!(
+        (report.members, report.ops.write.iops.unwrap().mean.round()),
+        (4, 43689.0)
+    );
     assert_eq!(run.caveats, []);
     assert_eq!(rates(text), [("write".to_owned(), 174_754.0)]);
 }
@@ -51,7 +63,12 @@ fn spreadsheet_reports_are_read_once() {
     let names: Vec<String> = rates(report).into_iter().map(|(name, _)| name).collect();
     assert_eq!(
         names,
-        ["write 4 KiB of 64 KiB", "write 4 KiB of 128 KiB", "write 8 KiB of 128 KiB", "reread 4 KiB of 64 KiB"]
+        [
+            "write 4 KiB of 64 KiB",
+            "write 4 KiB of 128 KiB",
+            "write 8 KiB of 128 KiB",
+            "reread 4 KiB of 64 KiB"
+        ]
     );
     let both = "\tChildren see throughput for 5 re-readers \t= 2055142.27 KB/sec\n\n\"Throughput report Y-axis is type of test X-axis is number of processes\"\n\"Record size = 4 Kbytes \"\n\"Output is in Kbytes/sec\"\n\n\"        Re-read \" 2055142.27 \n";
     assert_eq!(rates(both), [("reread".to_owned(), 2_055_142.0)]);
@@ -63,6 +80,9 @@ fn children_are_read_one_by_one() {
     let (run, _) = read(&lines(text), None).unwrap();
     let block = &run.reported.blocks[0];
     assert_eq!(block.get("child 1 xfer").unwrap().to_string(), "8.00kB");
-    assert_eq!(block.get("child 0 rate").unwrap().to_string(), "12.00kB/sec");
+    assert_eq!(
+        block.get("child 0 rate").unwrap().to_string(),
+        "12.00kB/sec"
+    );
     assert_eq!(run.unread.len(), 1, "{:?}", run.unread);
 }

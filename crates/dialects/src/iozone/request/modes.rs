@@ -1,6 +1,8 @@
 //! What a command line asks for as a whole: its tests, its mode, and the rows of its table.
 
-use super::{AUTO_FILES, AUTO_RECORDS, IozoneArgs, IozoneMode, LARGE_FILE_KB, MOST_ROWS, SMALL_RECORD_KB};
+use super::{
+    AUTO_FILES, AUTO_RECORDS, IozoneArgs, IozoneMode, LARGE_FILE_KB, MOST_ROWS, SMALL_RECORD_KB,
+};
 use crate::iozone::error::{IozoneError, WordLocation};
 use crate::iozone::kind::IozoneTest;
 
@@ -13,21 +15,48 @@ impl IozoneArgs {
                 ignored.push(text.to_owned());
             }
         };
-        let ((file_min, file_max), (record_min, record_max)) = (self.file_bounds, self.record_bounds);
+        let ((file_min, file_max), (record_min, record_max)) =
+            (self.file_bounds, self.record_bounds);
         if throughput {
-            tell(self.file.is_some(), "-f has no effect with children: -F names a file for each of them");
-            let bounds = [("-n", file_min), ("-g", file_max), ("-y", record_min), ("-q", record_max)];
+            tell(
+                self.file.is_some(),
+                "-f has no effect with children: -F names a file for each of them",
+            );
+            let bounds = [
+                ("-n", file_min),
+                ("-g", file_max),
+                ("-y", record_min),
+                ("-q", record_max),
+            ];
             for (name, _) in bounds.into_iter().filter(|(_, bound)| bound.is_some()) {
-                tell(true, &format!("{name} has no effect with children: -s and -r give their sizes"));
+                tell(
+                    true,
+                    &format!("{name} has no effect with children: -s and -r give their sizes"),
+                );
             }
-            tell(self.all_records, "-z has no effect with children: it goes with -a");
+            tell(
+                self.all_records,
+                "-z has no effect with children: it goes with -a",
+            );
         } else {
-            tell(!self.files.is_empty(), "-F has no effect in a table: -f names its file, and -t makes children");
+            tell(
+                !self.files.is_empty(),
+                "-F has no effect in a table: -f names its file, and -t makes children",
+            );
             let auto = self.auto || file_max.is_some();
-            tell(file_min.is_some() && !auto, "-n has no effect without -a or -g: -s gives the size of the file");
+            tell(
+                file_min.is_some() && !auto,
+                "-n has no effect without -a or -g: -s gives the size of the file",
+            );
             let sized = auto && !self.sizes_kb.is_empty();
-            tell(file_min.is_some() && sized, "-n has no effect beside -s: sizes begin with that of -s");
-            tell(self.all_records && !auto, "-z has no effect without -a or -g");
+            tell(
+                file_min.is_some() && sized,
+                "-n has no effect beside -s: sizes begin with that of -s",
+            );
+            tell(
+                self.all_records && !auto,
+                "-z has no effect without -a or -g",
+            );
         }
         tell(self.map_flush && !self.mmap, "-G has no effect without -B");
         ignored
@@ -38,8 +67,15 @@ impl IozoneArgs {
         throughput: bool,
         place: &dyn Fn(&str) -> Option<WordLocation>,
     ) -> Result<Vec<IozoneTest>, IozoneError> {
-        let wrong = |message: String| IozoneError { message, at: place("i") };
-        let all: &[u32] = if throughput { &[0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12] } else { &[0, 1, 2, 3, 4, 5, 6, 7] };
+        let wrong = |message: String| IozoneError {
+            message,
+            at: place("i"),
+        };
+        let all: &[u32] = if throughput {
+            &[0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12]
+        } else {
+            &[0, 1, 2, 3, 4, 5, 6, 7]
+        };
         if let Some(odd) = self.tests.iter().find(|test| !all.contains(test)) {
             let why = if throughput {
                 "not in throughput mode: leave -t, -l and -u out"
@@ -50,11 +86,18 @@ impl IozoneArgs {
         }
         // The calls with vectors came late, and stay out unless they are asked for.
         let usual: Vec<u32> = all.iter().copied().filter(|&test| test < 11).collect();
-        let tests = if self.tests.is_empty() { &usual } else { &self.tests };
+        let tests = if self.tests.is_empty() {
+            &usual
+        } else {
+            &self.tests
+        };
         Ok(IozoneTest::chosen(tests, throughput, self.retests))
     }
 
-    pub(super) fn throughput(&self, place: &dyn Fn(&str) -> Option<WordLocation>) -> Result<IozoneMode, IozoneError> {
+    pub(super) fn throughput(
+        &self,
+        place: &dyn Fn(&str) -> Option<WordLocation>,
+    ) -> Result<IozoneMode, IozoneError> {
         let range = self.fewest.is_some() || self.most.is_some();
         let children = match (self.fewest, self.most) {
             (None, None) => self.groups.clone(),
@@ -63,34 +106,58 @@ impl IozoneArgs {
                 let to = most.unwrap_or(from);
                 if from > to {
                     let message = format!("-l {from} is more than -u {to}");
-                    return Err(IozoneError { message, at: place("l") });
+                    return Err(IozoneError {
+                        message,
+                        at: place("l"),
+                    });
                 }
                 (from..=to).collect()
             }
         };
         let needed = children.iter().copied().max().unwrap_or(1) as usize;
         if !self.files.is_empty() && self.files.len() < needed {
-            let message = format!("-F names {} file(s) for {needed} children: name one for each", self.files.len());
-            return Err(IozoneError { message, at: place("F") });
+            let message = format!(
+                "-F names {} file(s) for {needed} children: name one for each",
+                self.files.len()
+            );
+            return Err(IozoneError {
+                message,
+                at: place("F"),
+            });
         }
         for (name, list) in [("s", &self.sizes_kb), ("r", &self.records_kb)] {
             if list.len() > 1 {
-                let message = format!("-{name} is given {} times: children take one size only", list.len());
-                return Err(IozoneError { message, at: place(name) });
+                let message = format!(
+                    "-{name} is given {} times: children take one size only",
+                    list.len()
+                );
+                return Err(IozoneError {
+                    message,
+                    at: place(name),
+                });
             }
         }
         let size_kb = self.sizes_kb.first().copied().unwrap_or(512);
         let record_kb = self.records_kb.first().copied().unwrap_or(4);
         fits(size_kb, record_kb, place)?;
-        Ok(IozoneMode::Throughput { children, size_kb, record_kb, range })
+        Ok(IozoneMode::Throughput {
+            children,
+            size_kb,
+            record_kb,
+            range,
+        })
     }
 
-    pub(super) fn table(&self, place: &dyn Fn(&str) -> Option<WordLocation>) -> Result<IozoneMode, IozoneError> {
+    pub(super) fn table(
+        &self,
+        place: &dyn Fn(&str) -> Option<WordLocation>,
+    ) -> Result<IozoneMode, IozoneError> {
         let auto = self.auto || self.file_bounds.1.is_some();
         let sizes = match (&self.sizes_kb[..], self.file_bounds) {
-            ([], (min, max)) if auto => {
-                doubling(min.unwrap_or(AUTO_FILES.0), max.unwrap_or(AUTO_FILES.1.max(min.unwrap_or(0))))
-            }
+            ([], (min, max)) if auto => doubling(
+                min.unwrap_or(AUTO_FILES.0),
+                max.unwrap_or(AUTO_FILES.1.max(min.unwrap_or(0))),
+            ),
             // A size and a largest size: from the one to the other.
             ([from], (_, Some(to))) => doubling(*from, to),
             ([], _) => vec![512],
@@ -99,43 +166,73 @@ impl IozoneArgs {
         let (min, max) = self.record_bounds;
         let bounded = min.is_some() || max.is_some();
         let records = match &self.records_kb[..] {
-            [] if auto || bounded => doubling(min.unwrap_or(AUTO_RECORDS.0), max.unwrap_or(AUTO_RECORDS.1)),
+            [] if auto || bounded => {
+                doubling(min.unwrap_or(AUTO_RECORDS.0), max.unwrap_or(AUTO_RECORDS.1))
+            }
             [] => vec![4],
             records => records.to_vec(),
         };
-        let chosen = !self.records_kb.is_empty() || !self.sizes_kb.is_empty() || bounded || self.all_records;
+        let chosen =
+            !self.records_kb.is_empty() || !self.sizes_kb.is_empty() || bounded || self.all_records;
         let mut rows = Vec::new();
         for &size in &sizes {
-            let small = |record: u64| auto && !chosen && size >= LARGE_FILE_KB && record < SMALL_RECORD_KB;
-            rows.extend(records.iter().filter(|&&r| r <= size && !small(r)).map(|&record| (size, record)));
+            let small =
+                |record: u64| auto && !chosen && size >= LARGE_FILE_KB && record < SMALL_RECORD_KB;
+            rows.extend(
+                records
+                    .iter()
+                    .filter(|&&r| r <= size && !small(r))
+                    .map(|&record| (size, record)),
+            );
         }
         if rows.is_empty() {
-            let (size, record) = (sizes.first().copied().unwrap_or(0), records.first().copied().unwrap_or(0));
+            let (size, record) = (
+                sizes.first().copied().unwrap_or(0),
+                records.first().copied().unwrap_or(0),
+            );
             let option = if self.records_kb.is_empty() { "s" } else { "r" };
             let message = match sizes.is_empty() || records.is_empty() {
                 true => "the smallest size asked for is more than the largest".to_owned(),
                 false => {
-                    format!("a record of {record} kB is more than a file of {size} kB: use a smaller -r or a larger -s")
+                    format!(
+                        "a record of {record} kB is more than a file of {size} kB: use a smaller -r or a larger -s"
+                    )
                 }
             };
-            return Err(IozoneError { message, at: place(option) });
+            return Err(IozoneError {
+                message,
+                at: place(option),
+            });
         }
         if rows.len() > MOST_ROWS {
-            return Err(IozoneError::nowhere(format!("{} rows are more than {MOST_ROWS}", rows.len())));
+            return Err(IozoneError::nowhere(format!(
+                "{} rows are more than {MOST_ROWS}",
+                rows.len()
+            )));
         }
         Ok(IozoneMode::Table { rows })
     }
 }
 
-fn fits(size_kb: u64, record_kb: u64, place: &dyn Fn(&str) -> Option<WordLocation>) -> Result<(), IozoneError> {
+fn fits(
+    size_kb: u64,
+    record_kb: u64,
+    place: &dyn Fn(&str) -> Option<WordLocation>,
+) -> Result<(), IozoneError> {
     if record_kb <= size_kb {
         return Ok(());
     }
-    let message =
-        format!("a record of {record_kb} kB is more than a file of {size_kb} kB: use a smaller -r or a larger -s");
-    Err(IozoneError { message, at: place("r").or_else(|| place("s")) })
+    let message = format!(
+        "a record of {record_kb} kB is more than a file of {size_kb} kB: use a smaller -r or a larger -s"
+    );
+    Err(IozoneError {
+        message,
+        at: place("r").or_else(|| place("s")),
+    })
 }
 
 fn doubling(from: u64, to: u64) -> Vec<u64> {
-    std::iter::successors(Some(from), |size| size.checked_mul(2)).take_while(|&size| size <= to).collect()
+    std::iter::successors(Some(from), |size| size.checked_mul(2))
+        .take_while(|&size| size <= to)
+        .collect()
 }

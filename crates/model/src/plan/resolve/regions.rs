@@ -27,13 +27,30 @@ impl Resolver {
         }
         match &job.target {
             Target::Nothing => {
-                let len = given(job.extent.size).or(job.extent.filesize.map(|b| b.0)).unwrap_or(1 << 40);
+                let len = given(job.extent.size)
+                    .or(job.extent.filesize.map(|b| b.0))
+                    .unwrap_or(1 << 40);
                 let nowhere = Path::new("null");
-                return Ok(only(share(job, cut(job, 0, nowhere, (len, len), 0, (clone, 1))?, 1)));
+                return Ok(only(share(
+                    job,
+                    cut(job, 0, nowhere, (len, len), 0, (clone, 1))?,
+                    1,
+                )));
             }
             Target::Sim(prices) => {
                 let size = prices.announced().0;
-                return Ok(only(share(job, cut(job, 0, Path::new(&prices.name), (size, size), size, (clone, 1))?, 1)));
+                return Ok(only(share(
+                    job,
+                    cut(
+                        job,
+                        0,
+                        Path::new(&prices.name),
+                        (size, size),
+                        size,
+                        (clone, 1),
+                    )?,
+                    1,
+                )));
             }
             Target::Paths(_) | Target::Formatted { .. } => {}
         }
@@ -43,19 +60,31 @@ impl Resolver {
         let mut sizes = FileSizes::of(job, clone, seed);
         for path in paths {
             let Some(drawn) = sizes.draw() else { break };
-            let facts = self
-                .facts
-                .get(&path)
-                .ok_or_else(|| PlanError::NoFacts { job: job.name.clone(), path: path.clone() })?;
+            let facts = self.facts.get(&path).ok_or_else(|| PlanError::NoFacts {
+                job: job.name.clone(),
+                path: path.clone(),
+            })?;
             measurable(job, facts)?;
             let device = matches!(facts.kind, TargetKind::BlockDevice | TargetKind::CharDevice);
             // A device whose size is 0 is a stream such as /dev/zero: it is as long as the job says.
             let fixed = if device { facts.size.0 } else { 0 };
             // An offset in percent is one of the file as it is before the job, as in fio: of a new file it is 0, unless
             // an earlier job of the phase makes it.
-            let made = files.iter().find(|file| file.path == path && file.lay_out != LayOut::Ready);
-            let base = if device { fixed } else { made.map_or(facts.size.0, |file| file.size.0.max(facts.size.0)) };
-            let full = full_size(job, (&path, facts), (drawn, fixed), resolve_offset(job, clone, base), count)?;
+            let made = files
+                .iter()
+                .find(|file| file.path == path && file.lay_out != LayOut::Ready);
+            let base = if device {
+                fixed
+            } else {
+                made.map_or(facts.size.0, |file| file.size.0.max(facts.size.0))
+            };
+            let full = full_size(
+                job,
+                (&path, facts),
+                (drawn, fixed),
+                resolve_offset(job, clone, base),
+                count,
+            )?;
             // What a job uses only in part is made no larger than that, in whole blocks, as fio does.
             let needed = match job.extent.size {
                 Some(SizeSpec::Percent(percent)) if fixed == 0 && facts.size.0 < full => {
@@ -83,22 +112,35 @@ fn full_size(
     offset: u64,
     count: u64,
 ) -> Result<u64, PlanError> {
-    Ok(match (fixed > 0, drawn.or(job.extent.filesize), job.extent.size) {
-        (true, Some(wanted), _) if wanted.0 > fixed => {
-            let (job, size, offset) = (job.name.clone(), facts.size, Bytes(0));
-            return Err(PlanError::PastEnd { job, path: path.to_owned(), size, offset, wanted });
-        }
-        (true, ..) if job.rules.files.fill_device => fixed,
-        (false, ..) if job.rules.files.fill_device => everything(facts),
-        (_, Some(filesize), _) => filesize.0,
-        (true, None, _) => fixed,
-        (false, None, Some(SizeSpec::Bytes(size))) if job.rules.files.append => facts.size.0 + size.0 / count,
-        (false, None, Some(SizeSpec::Bytes(size))) => facts.size.0.max(size.0 / count + offset),
-        (false, None, _) if facts.size.0 > 0 => facts.size.0,
-        _ => {
-            return Err(PlanError::NoSize { job: job.name.clone(), path: path.to_owned() });
-        }
-    })
+    Ok(
+        match (fixed > 0, drawn.or(job.extent.filesize), job.extent.size) {
+            (true, Some(wanted), _) if wanted.0 > fixed => {
+                let (job, size, offset) = (job.name.clone(), facts.size, Bytes(0));
+                return Err(PlanError::PastEnd {
+                    job,
+                    path: path.to_owned(),
+                    size,
+                    offset,
+                    wanted,
+                });
+            }
+            (true, ..) if job.rules.files.fill_device => fixed,
+            (false, ..) if job.rules.files.fill_device => everything(facts),
+            (_, Some(filesize), _) => filesize.0,
+            (true, None, _) => fixed,
+            (false, None, Some(SizeSpec::Bytes(size))) if job.rules.files.append => {
+                facts.size.0 + size.0 / count
+            }
+            (false, None, Some(SizeSpec::Bytes(size))) => facts.size.0.max(size.0 / count + offset),
+            (false, None, _) if facts.size.0 > 0 => facts.size.0,
+            _ => {
+                return Err(PlanError::NoSize {
+                    job: job.name.clone(),
+                    path: path.to_owned(),
+                });
+            }
+        },
+    )
 }
 
 /// The part of one file that a job uses, and the bytes of it before they are cut to whole blocks.
@@ -110,11 +152,20 @@ fn part_of_file(
 ) -> Result<(Region, u64), PlanError> {
     let device = matches!(facts.kind, TargetKind::BlockDevice | TargetKind::CharDevice);
     let mut region = match job.rules.files.fill_device {
-        true => Region { file: index, offset: 0, len: full, file_len: full },
+        true => Region {
+            file: index,
+            offset: 0,
+            len: full,
+            file_len: full,
+        },
         false => cut(job, index, path, (full, base), fixed, (clone, count))?,
     };
     // What the file will really be: a job with holes begins again behind that.
-    region.file_len = if fixed > 0 { full } else { needed.max(facts.size.0) };
+    region.file_len = if fixed > 0 {
+        full
+    } else {
+        needed.max(facts.size.0)
+    };
     if job.rules.files.append && !device {
         (region.offset, region.len) = (facts.size.0, full - facts.size.0);
     }
@@ -125,9 +176,17 @@ fn part_of_file(
         // As in fio, a job in line goes on to the end of its last block where the file is that long.
         let whole = region.len.next_multiple_of(smallest_block(job));
         let there = if fixed > 0 { fixed } else { facts.size.0 };
-        region.len = if region.offset + whole <= there { whole } else { region.len };
+        region.len = if region.offset + whole <= there {
+            whole
+        } else {
+            region.len
+        };
     }
-    let (region, shared) = if job.rules.files.fill_device { (region, exact) } else { share(job, region, count) };
+    let (region, shared) = if job.rules.files.fill_device {
+        (region, exact)
+    } else {
+        share(job, region, count)
+    };
     let exact = shared.min(exact);
     within(job, path, &region)?;
     Ok((region, exact))
@@ -159,7 +218,11 @@ pub(super) fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) 
     if let (Some(SizeSpec::Bytes(size)), None) = (job.extent.size, job.extent.filesize) {
         let share = (size.0 / files).max(1);
         exact = exact.min(share);
-        let rounded = if job.access.random { share } else { share.next_multiple_of(block) };
+        let rounded = if job.access.random {
+            share
+        } else {
+            share.next_multiple_of(block)
+        };
         region.len = region.len.min(rounded);
     }
     // Where a job with holes ends follows from the end of its part to the byte.
@@ -184,11 +247,26 @@ pub(super) fn resolve_offset(job: &Job, clone: u32, base: u64) -> u64 {
         SizeSpec::Bytes(b) => b.0,
         SizeSpec::Percent(p) => percent_of(base, p),
     };
-    let Extent { offset, offset_increment, .. } = &job.extent;
-    let exact = resolve(*offset).saturating_add(resolve(*offset_increment).saturating_mul(u64::from(clone)));
-    let relative = [offset, offset_increment].into_iter().any(|spec| matches!(spec, SizeSpec::Percent(_)));
-    let unit = if job.extent.offset_align > 0 { job.extent.offset_align } else { smallest_block(job) };
-    if relative { exact.checked_next_multiple_of(unit).unwrap_or(exact) } else { exact }
+    let Extent {
+        offset,
+        offset_increment,
+        ..
+    } = &job.extent;
+    let exact = resolve(*offset)
+        .saturating_add(resolve(*offset_increment).saturating_mul(u64::from(clone)));
+    let relative = [offset, offset_increment]
+        .into_iter()
+        .any(|spec| matches!(spec, SizeSpec::Percent(_)));
+    let unit = if job.extent.offset_align > 0 {
+        job.extent.offset_align
+    } else {
+        smallest_block(job)
+    };
+    if relative {
+        exact.checked_next_multiple_of(unit).unwrap_or(exact)
+    } else {
+        exact
+    }
 }
 
 /// Cuts the part of a file of `full` bytes that a clone uses which shares its `size` out to so many files. Offsets in
@@ -204,7 +282,12 @@ pub(super) fn cut(
     let offset = resolve_offset(job, clone, base);
     if offset >= full && offset > 0 {
         let (job, path) = (job.name.clone(), path.to_owned());
-        return Err(PlanError::OffsetPastEnd { job, path, offset: Bytes(offset), size: Bytes(full) });
+        return Err(PlanError::OffsetPastEnd {
+            job,
+            path,
+            offset: Bytes(offset),
+            size: Bytes(full),
+        });
     }
     let rest = full.saturating_sub(offset);
     let len = match job.extent.size {
@@ -213,7 +296,13 @@ pub(super) fn cut(
         Some(SizeSpec::Bytes(_)) if job.extent.filesize.is_some() => rest,
         Some(SizeSpec::Bytes(size)) if fixed > 0 && size.0 / count > rest => {
             let (job, path, wanted) = (job.name.clone(), path.to_owned(), Bytes(size.0 / count));
-            return Err(PlanError::PastEnd { job, path, size: Bytes(full), offset: Bytes(offset), wanted });
+            return Err(PlanError::PastEnd {
+                job,
+                path,
+                size: Bytes(full),
+                offset: Bytes(offset),
+                wanted,
+            });
         }
         Some(SizeSpec::Bytes(_)) => rest,
     };
@@ -222,24 +311,48 @@ pub(super) fn cut(
     let room = given.map_or(len, |size| (size / count).min(len));
     if room < block.0 {
         let (job, path) = (job.name.clone(), path.to_owned());
-        return Err(PlanError::TooSmall { job, path, room: Bytes(room), offset: Bytes(offset), block });
+        return Err(PlanError::TooSmall {
+            job,
+            path,
+            room: Bytes(room),
+            offset: Bytes(offset),
+            block,
+        });
     }
-    Ok(Region { file, offset, len, file_len: full })
+    Ok(Region {
+        file,
+        offset,
+        len,
+        file_len: full,
+    })
 }
 
 /// Direct I/O reaches the device as it is, so every size and place has to be a multiple of its blocks.
-pub(super) fn check_alignment(job: &Job, facts: &TargetFacts, region: &Region) -> Result<(), PlanError> {
+pub(super) fn check_alignment(
+    job: &Job,
+    facts: &TargetFacts,
+    region: &Region,
+) -> Result<(), PlanError> {
     let logical = u64::from(facts.logical_block.max(1));
     if !job.files.direct || job.ioengine.works_on_names() {
         return Ok(());
     }
     let blocks = job.blocks_used().flat_map(|b| [b.min().0, b.max().0]);
-    let odd = blocks.chain([alignment_of_offsets(job)]).find(|b| b % logical != 0);
+    let odd = blocks
+        .chain([alignment_of_offsets(job)])
+        .find(|b| b % logical != 0);
     if odd.is_none() && region.offset.is_multiple_of(logical) {
         return Ok(());
     }
     let block = odd.unwrap_or_else(|| alignment_of_offsets(job));
     let (name, path) = (job.name.clone(), facts.path.clone());
     let better = block.next_multiple_of(logical);
-    Err(PlanError::Misaligned { job: name, path, block, offset: region.offset, logical: facts.logical_block, better })
+    Err(PlanError::Misaligned {
+        job: name,
+        path,
+        block,
+        offset: region.offset,
+        logical: facts.logical_block,
+        better,
+    })
 }

@@ -26,7 +26,11 @@ pub(super) struct DrawnSizes {
 /// A size of a range, for a number below its largest, drawn evenly. As in fio, it is a multiple of the smallest size or
 /// the largest itself; where it may be any number of bytes, all that would exceed the largest is the largest.
 pub(in crate::stream) fn range_size(min: u64, max: u64, drawn: u64, unaligned: bool) -> u64 {
-    let size = if unaligned { min + drawn } else { min.max(1) * (1 + drawn / min.max(1)) };
+    let size = if unaligned {
+        min + drawn
+    } else {
+        min.max(1) * (1 + drawn / min.max(1))
+    };
     size.min(max)
 }
 
@@ -55,7 +59,9 @@ impl DrawnSizes {
     fn draw_of(&self, block: &BlockSize, rng: &mut Rng) -> u64 {
         match block {
             BlockSize::Fixed(bytes) => bytes.0,
-            BlockSize::Range { min, max } => range_size(min.0, max.0, rng.below(max.0.max(1)), self.unaligned),
+            BlockSize::Range { min, max } => {
+                range_size(min.0, max.0, rng.below(max.0.max(1)), self.unaligned)
+            }
             BlockSize::Split(parts) => {
                 let die = rng.below(100) as u32;
                 let mut sum = 0;

@@ -44,7 +44,11 @@ impl Interleaved {
     pub(super) fn next(&mut self, region: Region, len: u64) -> u64 {
         if self.next >= region.len {
             self.lane += len;
-            self.lane = if self.lane >= self.step.min(region.len) { 0 } else { self.lane };
+            self.lane = if self.lane >= self.step.min(region.len) {
+                0
+            } else {
+                self.lane
+            };
             self.next = self.lane;
         }
         let at = self.next;
@@ -54,8 +58,22 @@ impl Interleaved {
 }
 
 impl RegionOrder {
-    pub(super) fn new(plan: &StreamPlan, used: &[Op], region: Region, slots: u64, rng: Rng) -> RegionOrder {
-        let StreamPlan { access, zones, align, course, sizes, block, .. } = plan;
+    pub(super) fn new(
+        plan: &StreamPlan,
+        used: &[Op],
+        region: Region,
+        slots: u64,
+        rng: Rng,
+    ) -> RegionOrder {
+        let StreamPlan {
+            access,
+            zones,
+            align,
+            course,
+            sizes,
+            block,
+            ..
+        } = plan;
         let align = (*align).max(1);
         if let Zones::Strided { range, size, skip } = zones {
             let zones = (range.0, size.0, skip.0);
@@ -63,28 +81,49 @@ impl RegionOrder {
         }
         match (access.random, access.every_block_once, &access.distribution) {
             (false, ..) => match *course {
-                TraversalOrder::Forward if access.stride < 0 => {
-                    RegionOrder::Reverse { behind: PerOp::all(region.offset) }
-                }
-                TraversalOrder::Forward => RegionOrder::Sequential { next: PerOp::all(region.offset) },
-                TraversalOrder::Backward => RegionOrder::Backward { behind: region.offset },
-                TraversalOrder::Interleaved { step } => {
-                    RegionOrder::Interleaved(Interleaved { step: step.0.max(1), lane: 0, next: 0 })
-                }
+                TraversalOrder::Forward if access.stride < 0 => RegionOrder::Reverse {
+                    behind: PerOp::all(region.offset),
+                },
+                TraversalOrder::Forward => RegionOrder::Sequential {
+                    next: PerOp::all(region.offset),
+                },
+                TraversalOrder::Backward => RegionOrder::Backward {
+                    behind: region.offset,
+                },
+                TraversalOrder::Interleaved { step } => RegionOrder::Interleaved(Interleaved {
+                    step: step.0.max(1),
+                    lane: 0,
+                    next: 0,
+                }),
             },
             (true, true, Distribution::Uniform) if plan.comes_in_pieces(used) => {
                 let smallest = used.iter().map(|&op| block[op].min().0).min();
                 // Where offsets have an alignment of their own, or not all sizes keep it, each piece keeps to it.
                 let ragged = |block: &BlockSize| matches!(block, BlockSize::Range { max, .. } if max.0 % align != 0);
-                let own = sizes.unaligned || smallest != Some(align) || used.iter().any(|&op| ragged(&block[op]));
+                let own = sizes.unaligned
+                    || smallest != Some(align)
+                    || used.iter().any(|&op| ragged(&block[op]));
                 let align = if own { align } else { 1 };
-                let sizes = PieceSizes { block, mix: &access.mix, unaligned: sizes.unaligned, align };
+                let sizes = PieceSizes {
+                    block,
+                    mix: &access.mix,
+                    unaligned: sizes.unaligned,
+                    align,
+                };
                 RegionOrder::Pieces(Box::new(Pieces::new(region.len, used, sizes, rng)))
             }
-            (true, true, Distribution::Uniform) => RegionOrder::EachOnce(Permutation::new(slots, rng)),
+            (true, true, Distribution::Uniform) => {
+                RegionOrder::EachOnce(Permutation::new(slots, rng))
+            }
             (true, _, distribution) => {
                 let mut rng = rng;
-                RegionOrder::Independent(Skew::new(distribution, access.centre, slots, align, &mut rng))
+                RegionOrder::Independent(Skew::new(
+                    distribution,
+                    access.centre,
+                    slots,
+                    align,
+                    &mut rng,
+                ))
             }
         }
     }
@@ -98,7 +137,9 @@ impl RegionOrder {
             RegionOrder::Strided(zones) => zones.begin_pass(region),
             RegionOrder::Reverse { behind } => *behind = PerOp::all(region.offset),
             // These have no end.
-            RegionOrder::Backward { .. } | RegionOrder::Interleaved(_) | RegionOrder::Independent(_) => {}
+            RegionOrder::Backward { .. }
+            | RegionOrder::Interleaved(_)
+            | RegionOrder::Independent(_) => {}
         }
     }
 }
@@ -108,7 +149,9 @@ impl RegionOrder {
 /// As fio does, the first I/O of a whole file is at its start, and a step back past the start goes on from the end.
 #[inline]
 pub(super) fn next_in_reverse(behind: u64, region: Region, back: u64, least: u64) -> u64 {
-    let Region { offset: start, len, .. } = region;
+    let Region {
+        offset: start, len, ..
+    } = region;
     let at = match behind {
         0 => 0,
         _ if behind >= start + back => behind - back,
@@ -126,7 +169,12 @@ pub(super) fn next_in_reverse(behind: u64, region: Region, back: u64, least: u64
 /// part is through.
 #[inline]
 pub(super) fn next_behind(next: u64, region: Region, stride: i64, least: u64) -> Option<u64> {
-    let Region { offset: start, len, file_len, .. } = region;
+    let Region {
+        offset: start,
+        len,
+        file_len,
+        ..
+    } = region;
     let end = start + len;
     if next >= end {
         return None;

@@ -17,7 +17,11 @@ impl Reader {
             })
             .collect();
         let place = self.place();
-        let Some(list) = place.blocks.last_mut().filter(|block| block.name.ends_with("percentiles")) else {
+        let Some(list) = place
+            .blocks
+            .last_mut()
+            .filter(|block| block.name.ends_with("percentiles"))
+        else {
             return false;
         };
         let mut lost = Vec::new();
@@ -36,12 +40,19 @@ impl Reader {
     /// Rows of shares and counts: `cpu`, `IO depths`, `submit`, `complete`, `issued`, `errors`, `latency`.
     pub(super) fn named_row(&mut self, word: &str, rest: &str) -> bool {
         let (name, cells): (&str, Vec<(String, &str)>) = match word {
-            "cpu" | "IO depths" | "submit" | "complete" | "errors" | "latency" | "steadystate" => {
-                (word, fields(rest).map(|(key, value)| (key.to_owned(), value)).collect())
-            }
+            "cpu" | "IO depths" | "submit" | "complete" | "errors" | "latency" | "steadystate" => (
+                word,
+                fields(rest)
+                    .map(|(key, value)| (key.to_owned(), value))
+                    .collect(),
+            ),
             "issued rwts" | "issued rwt" | "issued" => ("issued", issued(rest)),
             "Description" => {
-                let text = rest.trim().trim_start_matches('[').trim_end_matches(']').to_owned();
+                let text = rest
+                    .trim()
+                    .trim_start_matches('[')
+                    .trim_end_matches(']')
+                    .to_owned();
                 self.last_report().word("description", text);
                 return true;
             }
@@ -93,7 +104,10 @@ impl Reader {
         self.put(block, names[0], low);
         // `4353-4353msec`: the unit stands behind the last only.
         let unit = number(high).map_or("", |(_, unit)| unit).to_owned();
-        if let Some(first) = block.figures.last_mut().filter(|figure| figure.unit.is_empty() && figure.name == names[0])
+        if let Some(first) = block
+            .figures
+            .last_mut()
+            .filter(|figure| figure.unit.is_empty() && figure.name == names[0])
         {
             first.unit = unit;
         }
@@ -102,7 +116,10 @@ impl Reader {
 
     /// `mmcblk0: ios=97/100, sectors=198656/204800, merge=0/0, ticks=1079/3211, in_queue=4290, util=97.57%`
     pub(super) fn disk_row(&mut self, text: &str) -> bool {
-        let Some((name, rest)) = text.split_once(':').filter(|(_, rest)| rest.contains("ios=")) else {
+        let Some((name, rest)) = text
+            .split_once(':')
+            .filter(|(_, rest)| rest.contains("ios="))
+        else {
             return false;
         };
         let mut block = ReportedBlock::new("disk");
@@ -130,8 +147,9 @@ impl Reader {
         }
         let mut block = ReportedBlock::new(name);
         for (index, cell) in rest.split(", ").enumerate() {
-            let (key, value) =
-                cell.split_once('=').map_or((index.to_string(), cell), |(k, v)| (k.trim().to_owned(), v));
+            let (key, value) = cell
+                .split_once('=')
+                .map_or((index.to_string(), cell), |(k, v)| (k.trim().to_owned(), v));
             self.put(&mut block, &key, value);
         }
         if let Some(idle) = self.blocks.last_mut() {
@@ -151,7 +169,10 @@ fn issued(rest: &str) -> Vec<(String, &str)> {
         let name = if name == "drop" { "dropped" } else { name };
         let list = list.trim_end_matches(',');
         for (value, letter) in list.split([',', '/']).zip(["r", "w", "t", "s"]) {
-            cells.push((format!("{name} {letter}"), value.rsplit('=').next().unwrap_or_default()));
+            cells.push((
+                format!("{name} {letter}"),
+                value.rsplit('=').next().unwrap_or_default(),
+            ));
         }
     }
     cells
