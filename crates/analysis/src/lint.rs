@@ -306,7 +306,7 @@ mod tests {
         );
         finds(
             Op::Read,
-            |j| (j.queue.iodepth, j.rules.offload) = (2, true),
+            |j| (j.queue.iodepth, j.queue.offload) = (2, true),
             &[],
         );
         finds(

@@ -19,8 +19,7 @@ fn fio(name: &str, text: &str) -> Result<Scenario, String> {
         Target::Paths(vec!["/home/me/x".into()]),
         Access::only(Op::Write, true),
     );
-    job.rules
-        .replay
+    job.replay
         .read
         .extend(text.contains("read_iolog").then(|| "/home/me/x.log".into()));
     Ok(Scenario {

@@ -154,7 +154,7 @@ fn filler() -> Scenario {
     let access = Access::only(Op::Read, false);
     let mut job =
         Job::new("filler", Target::Paths(vec!["all".into()]), access).with_block(Bytes(1 << 20));
-    job.rules.files.fill_device = true;
+    job.files.fill_device = true;
     Scenario {
         name: "filler".into(),
         seed: 1,

@@ -209,12 +209,12 @@ pub(crate) fn open_all(
             continue;
         };
         let fd = open_one(plan, file, direct_fallback, caveats)?;
-        if plan.invalidate {
+        if plan.files.invalidate {
             drop_cache(&fd, file, caveats);
         }
         advise(&fd, plan, file.kind);
         tell_lifetime(&fd, plan, file)?;
-        if plan.pre_read {
+        if plan.files.pre_read {
             read_through(&fd, region.offset, region.len);
         }
         opened.push(fd);
@@ -251,11 +251,11 @@ fn open_one(
         } else {
             OFlags::RDONLY
         };
-    let creates = plan.writes || plan.rules.files.create_on_open;
+    let creates = plan.writes || plan.files.create_on_open;
     if creates && matches!(file.kind, TargetKind::File | TargetKind::Absent) {
         flags |= OFlags::CREATE;
     }
-    if plan.direct {
+    if plan.files.direct {
         flags |= OFlags::DIRECT;
     }
     if plan.durability.sync {
@@ -267,7 +267,7 @@ fn open_one(
     let open = |flags| rustix::fs::open(&file.path, flags, Mode::from_raw_mode(0o644));
     let purpose = if plan.writes { "writing" } else { "reading" };
     match open(flags) {
-        Err(Errno::INVAL) if plan.direct && direct_fallback => {
+        Err(Errno::INVAL) if plan.files.direct && direct_fallback => {
             let caveat = Caveat::NotDirect {
                 path: file.path.display().to_string(),
             };
@@ -276,7 +276,7 @@ fn open_one(
             }
             open(flags - OFlags::DIRECT)
         }
-        Err(Errno::INVAL) if plan.direct => {
+        Err(Errno::INVAL) if plan.files.direct => {
             return Err(RunError::NoDirect {
                 path: file.path.clone(),
             });
@@ -292,7 +292,7 @@ fn open_one(
 
 /// Tells the kernel how long what is written will live, where somebody says.
 fn tell_lifetime(fd: &OwnedFd, plan: &WorkerPlan, file: &FilePlan) -> Result<(), RunError> {
-    let hint = match plan.rules.files.lifetime {
+    let hint = match plan.files.lifetime {
         Lifetime::Untold => return Ok(()),
         Lifetime::None => 1,
         Lifetime::Short => 2,
@@ -311,14 +311,14 @@ fn tell_lifetime(fd: &OwnedFd, plan: &WorkerPlan, file: &FilePlan) -> Result<(),
 /// Tells the kernel the order of I/O, where it goes through the page cache. Advice that is not taken harms nothing.
 fn advise(fd: &OwnedFd, plan: &WorkerPlan, kind: TargetKind) {
     let random = plan.stream.access.random;
-    let advice = match plan.rules.files.advice {
+    let advice = match plan.files.advice {
         AccessAdvice::None => return,
         AccessAdvice::AsJob if random => Advice::Random,
         AccessAdvice::AsJob => Advice::Sequential,
         AccessAdvice::Random => Advice::Random,
         AccessAdvice::Sequential => Advice::Sequential,
     };
-    if !plan.direct && kind != TargetKind::CharDevice {
+    if !plan.files.direct && kind != TargetKind::CharDevice {
         let _ = rustix::fs::fadvise(fd, 0, None, advice);
     }
 }

@@ -159,7 +159,7 @@ fn ends_run(phase: &PhasePlan) -> impl Fn(&WorkerRecord) -> bool {
             .workers
             .iter()
             .find(same)
-            .is_some_and(|plan| plan.exit.phases_after_error)
+            .is_some_and(|plan| plan.termination.exit.phases_after_error)
     };
     move |w| match w.stop {
         StopReason::Stopped => true,
@@ -608,7 +608,7 @@ impl WorkerSpawn<'_> {
 
 /// The workers that have to be done before this one begins.
 fn waits_for(phase: &PhasePlan, plan: &WorkerPlan) -> Vec<usize> {
-    let Some(name) = &plan.rules.wait_for else {
+    let Some(name) = &plan.wait_for else {
         return Vec::new();
     };
     let named = phase

@@ -95,7 +95,7 @@ impl PhaseShared {
 fn locks(workers: &[WorkerPlan]) -> Box<[RwLock<()>]> {
     let locking = workers
         .iter()
-        .filter(|worker| worker.rules.files.lock != FileLock::None);
+        .filter(|worker| worker.files.lock != FileLock::None);
     let files = locking
         .flat_map(|worker| &worker.stream.regions)
         .map(|region| region.file + 1)

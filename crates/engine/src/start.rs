@@ -83,13 +83,13 @@ pub(crate) fn run_worker<'a>(
         files: starter.files,
         direct_fallback: starter.direct_fallback,
     });
-    if let Zones::Device { .. } = plan.stream.zones {
+    if let Zones::Device { .. } = plan.stream.access.zones {
         around.zones = Some(seat(&around, starter)?);
     }
-    if plan.rules.offload {
+    if plan.queue.offload {
         return offload::run(around, starter, caveats);
     }
-    if plan.rules.files.lock != FileLock::None {
+    if plan.files.lock != FileLock::None {
         return locked::run(around, starter, caveats);
     }
     run_engine(around, starter, caveats)
@@ -98,9 +98,9 @@ pub(crate) fn run_worker<'a>(
 /// Whether all files that a worker uses are its own, so that no other thread need reach them. Those of zoned devices are
 /// shared, and a command is started with what the program itself was started with.
 fn keeps_own_files(plan: &WorkerPlan) -> bool {
-    let commands = &plan.rules.commands;
+    let commands = &plan.commands;
     let calls = commands.before.is_some() || commands.after.is_some();
-    !calls && !matches!(plan.stream.zones, Zones::Device { .. })
+    !calls && !matches!(plan.stream.access.zones, Zones::Device { .. })
 }
 
 /// The place of a worker at the zones of its files.
@@ -223,7 +223,7 @@ fn run_mmap(
             .get(region.file as usize)
             .map(|f| f.path.clone())
     };
-    if plan.direct {
+    if plan.files.direct {
         for path in regions.iter().filter_map(path) {
             note(
                 caveats,
@@ -239,7 +239,7 @@ fn run_mmap(
         slots(plan)?,
         plan.writes,
         random,
-        plan.direct,
+        plan.files.direct,
     );
     let backend = backend.map_err(|errno| RunError::Open {
         path: regions.first().and_then(path).unwrap_or_default(),
@@ -401,7 +401,7 @@ fn run_psync(
 const RWF_ATOMIC: u32 = 0x40;
 
 fn of_writes(plan: &WorkerPlan) -> ReadWriteFlags {
-    if plan.rules.files.atomic {
+    if plan.files.atomic {
         ReadWriteFlags::from_bits_retain(RWF_ATOMIC)
     } else {
         ReadWriteFlags::empty()

@@ -29,7 +29,7 @@ impl SteadyWatch {
     pub(crate) fn new(phase: &PhasePlan) -> SteadyWatch {
         let mut groups: Vec<(Option<u32>, SteadyGroup)> = Vec::new();
         for (index, worker) in phase.workers.iter().enumerate() {
-            let Some(rule) = worker.rules.steady else {
+            let Some(rule) = worker.termination.steady else {
                 continue;
             };
             let key = rule.together.then_some(worker.group);

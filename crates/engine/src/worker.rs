@@ -176,7 +176,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             stream: zoned.as_ref().unwrap_or(&plan.stream).requests(),
             zones: seat.map(Box::new),
             pacer: Pacer::new(&plan.rate, &plan.stream.access, plan.seed)
-                .map(|p| p.open_loop(plan.rules.offload)),
+                .map(|p| p.open_loop(plan.queue.offload)),
             held: None,
             flushed: false,
             tally: WorkerStats::new(&plan.measure, used, syncs, expected as usize),
@@ -209,7 +209,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             usage_at_start: Usage::default(),
             waited_at_start: None,
             ramp_bytes: None,
-            glance: match plan.exit.ends {
+            glance: match plan.termination.exit.ends {
                 Some(_) => QUICK_GLANCE,
                 None if C::VIRTUAL => VIRTUAL_GLANCE,
                 None => GLANCE,
@@ -218,7 +218,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             next_tick: 0,
             end: u64::MAX,
             flow: FlowMember::of(&around, plan),
-            log: IoLog::new(&plan.rules.logs, plan, B::QUEUED),
+            log: IoLog::new(&plan.measure.logs, plan, B::QUEUED),
             ruled: false,
             careful: false,
             limits: WorkerLimits::new(plan),
@@ -231,7 +231,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             || worker.flow.is_some()
             || worker.renewal.is_some()
             || worker.zones.is_some();
-        worker.careful = plan.replay.is_some() || plan.rules.serialize_overlap || asks;
+        worker.careful = plan.replay.is_some() || plan.queue.serialize_overlap || asks;
         if plan.writes {
             worker.content.fill_all(worker.backend.buffers());
         }
@@ -244,7 +244,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         if self.plan.startdelay.0 > 0 {
             self.wait_for_start();
         }
-        let ready = self.run_command("prerun", self.plan.rules.commands.before.as_deref());
+        let ready = self.run_command("prerun", self.plan.commands.before.as_deref());
         self.begin();
         let stop = match (self.told_to_stop(), ready) {
             (Some(stop), _) => stop,
@@ -253,10 +253,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         };
         let last = self.clock.now();
         self.end_others(stop);
-        let (job, after) = (
-            self.plan.name.as_str(),
-            self.plan.rules.commands.after.as_deref(),
-        );
+        let (job, after) = (self.plan.name.as_str(), self.plan.commands.after.as_deref());
         let mut record = self.close(last, stop);
         if let Some(Err(errno)) =
             after.map(|command| crate::worker_setup::run_command(job, "postrun", command))

@@ -8,8 +8,8 @@ use std::process::{Command, ExitStatus, Stdio};
 
 /// Sets what the calling thread is to have: processors, memory and priorities.
 pub(crate) fn settle_in(plan: &WorkerPlan) -> Result<(), RunError> {
-    let mut cpus = plan.cpus_allowed.clone();
-    for &node in &plan.rules.numa_cpu_nodes {
+    let mut cpus = plan.placement.cpus_allowed.clone();
+    for &node in &plan.placement.numa_cpu_nodes {
         cpus.extend(cpus_of_node(plan, node)?);
     }
     if !cpus.is_empty() {
@@ -20,7 +20,7 @@ pub(crate) fn settle_in(plan: &WorkerPlan) -> Result<(), RunError> {
             online: std::thread::available_parallelism().map_or(1, usize::from),
         })?;
     }
-    if let Some(policy) = &plan.rules.memory {
+    if let Some(policy) = &plan.placement.memory {
         place_memory(plan, policy)?;
     }
     set_priorities(plan)
@@ -59,7 +59,7 @@ fn set_priorities(plan: &WorkerPlan) -> Result<(), RunError> {
         nice,
         io_class,
         io_level,
-    } = plan.rules.priority;
+    } = plan.placement.priority;
     let failed = |what: String| {
         move |errno| RunError::Priority {
             job: plan.name.clone(),

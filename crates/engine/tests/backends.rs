@@ -313,7 +313,7 @@ fn what_would_wait_is_an_error_where_that_is_asked_for() {
     for engine in [IoEngine::Pvsync2, IoEngine::Libaio, IoEngine::IoUring] {
         let mut job = on_file(&path, engine, Access::only(Op::Read, true), 4096, 64 << 10);
         job.engine.nowait = true;
-        job.rules.ignore_errors.read = vec![rustix::io::Errno::AGAIN.raw_os_error()];
+        job.errors.ignored.read = vec![rustix::io::Errno::AGAIN.raw_os_error()];
         let counted = |job: &Job| {
             let worker = run(job.clone());
             let errors = worker.errors;

@@ -25,7 +25,7 @@ fn what_a_phase_made_is_left_alone_by_the_next() {
         ..Verify::by(VerifyMethod::Crc32c)
     });
     let mut writes = on_file(&path, IoEngine::Psync, write_seq(), 4096, MIB);
-    (writes.rules.files.create_on_open, writes.rules.verify) = (true, verify.clone());
+    (writes.files.create_on_open, writes.verify) = (true, verify.clone());
     let mut reads = on_file(
         &path,
         IoEngine::Psync,
@@ -33,7 +33,7 @@ fn what_a_phase_made_is_left_alone_by_the_next() {
         4096,
         MIB,
     );
-    reads.rules.verify = verify;
+    reads.verify = verify;
     let report = go(&scenario(vec![writes, reads]));
     assert_eq!(report.error, None);
     let reader = &report.phases[1].workers[0];
@@ -52,7 +52,7 @@ fn a_file_that_a_refused_job_would_remove_stays() {
         4096,
         4096,
     );
-    job.rules.zones = hakaru_model::job::rules::Zones::Device {
+    job.access.zones = hakaru_model::job::rules::Zones::Device {
         size: None,
         capacity: None,
         skip: Bytes(0),
@@ -66,7 +66,7 @@ fn a_file_that_a_refused_job_would_remove_stays() {
     let report = go(&scenario(vec![job.clone()]));
     assert!(report.error.is_some(), "it has no zones");
     assert!(path.exists());
-    job.rules.zones = Default::default();
+    job.access.zones = Default::default();
     only(&go(&scenario(vec![job])));
     assert!(!path.exists());
 }
@@ -126,8 +126,8 @@ fn a_last_block_too_short_for_its_header_is_refused() {
         min: Bytes(4096),
         max: Bytes(4097),
     });
-    job.rules.sizes.unaligned = true;
-    job.rules.verify = Some(Verify {
+    job.block_rules.unaligned = true;
+    job.verify = Some(Verify {
         save_state: false,
         ..Verify::by(VerifyMethod::Crc32c)
     });
@@ -158,7 +158,7 @@ fn a_trace_is_replayed_however_few_ios_an_engine_holds() {
     for engine in [IoEngine::Null, IoEngine::Libaio, IoEngine::Psync] {
         let mut job = on_file(&path, engine, Access::only(Op::Read, false), 4096, 64 << 10);
         job.queue.iodepth = 4;
-        job.rules.replay.traces = vec![Arc::new(Trace {
+        job.replay.traces = vec![Arc::new(Trace {
             files: files.clone(),
             steps: (0..16).map(step).collect(),
         })];
@@ -181,7 +181,7 @@ fn a_job_whose_first_command_fails_does_nothing() {
         MIB,
     );
     job.name = dir.path().join("job").display().to_string();
-    job.rules.commands.before = Some("exit 3".to_owned());
+    job.commands.before = Some("exit 3".to_owned());
     let report = go(&scenario(vec![job]));
     let worker = &report.phases[0].workers[0];
     assert_eq!((worker.stop, worker.ops.write.ios), (StopReason::Error, 0));
@@ -199,7 +199,7 @@ fn the_last_flush_is_in_the_time_of_writes_that_are_checked() {
     prices.flush = Nanos::from_secs(5);
     let mut job = on_card(prices, write_seq(), 1 << 20, 8 * MIB);
     job.durability.end_fsync = true;
-    job.rules.verify = Some(Verify {
+    job.verify = Some(Verify {
         save_state: false,
         ..Verify::by(VerifyMethod::Crc32c)
     });
@@ -222,7 +222,7 @@ fn logs_of_requests_are_added_to() {
     let dir = tempfile::tempdir().unwrap();
     let (path, log) = (dir.path().join("f"), dir.path().join("log"));
     let mut job = on_file(&path, IoEngine::Psync, write_seq(), 4096, 8192);
-    job.rules.replay.write = Some(log.clone());
+    job.replay.write = Some(log.clone());
     let plan = plan(&scenario(vec![job]));
     for times in 1..=2 {
         assert_eq!(common::go_on(&plan).error, None);
@@ -242,7 +242,7 @@ fn a_full_device_ends_a_job_that_goes_on_after_errors() {
         4096,
         64 << 10,
     );
-    job.rules.files.create_on_open = true;
+    job.files.create_on_open = true;
     job.errors.continue_on = PerOp::all(true);
     let scenario = scenario(vec![job]);
     let mut facts = facts(&scenario);
@@ -273,7 +273,7 @@ fn a_file_that_is_made_as_it_is_opened_can_be_read_empty() {
         4096,
         MIB,
     );
-    job.rules.files.create_on_open = true;
+    job.files.create_on_open = true;
     let report = go(&scenario(vec![job]));
     let worker = &report.phases[0].workers[0];
     assert_eq!(

@@ -146,8 +146,8 @@ fn unequal(dir: &std::path::Path, finish_writing: bool) -> hakaru_model::job::Sc
     let jobs = [("short", MIB / 16), ("long", 64 * MIB)].map(|(name, size)| {
         let mut job = on_file(&dir.join(name), IoEngine::Sync, write_seq(), 4096, size);
         job.files.fallocate = Fallocate::None;
-        job.rules.exit.ends = Some(ExitScope::Phase);
-        job.rules.exit.finish_writing = finish_writing;
+        job.termination.exit.ends = Some(ExitScope::Phase);
+        job.termination.exit.finish_writing = finish_writing;
         job
     });
     let mut s = scenario(Vec::new());

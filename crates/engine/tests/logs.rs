@@ -44,7 +44,7 @@ fn job(access: Access) -> Job {
         4096,
         4 * MIB,
     );
-    job.rules.logs.samples = true;
+    job.measure.logs.samples = true;
     job
 }
 
@@ -78,9 +78,9 @@ fn each_io_is_told_once() {
 #[test]
 fn windows_add_up_to_the_whole() {
     let mut job = job(Access::mixed(50, true));
-    job.rules.logs.window = Some(Nanos::from_millis(100));
-    job.rules.logs.histogram = Some(Nanos::from_millis(200));
-    job.rules.logs.coarseness = 6;
+    job.measure.logs.window = Some(Nanos::from_millis(100));
+    job.measure.logs.histogram = Some(Nanos::from_millis(200));
+    job.measure.logs.coarseness = 6;
     let chunks = told(job);
     let histograms: u64 = chunks
         .iter()
@@ -110,8 +110,8 @@ fn windows_add_up_to_the_whole() {
 fn the_largest_latency_of_a_window_is_no_less_than_its_mean() {
     let windows = |max_value: bool| {
         let mut job = job(Access::mixed(50, true));
-        job.rules.logs.window = Some(Nanos::from_millis(100));
-        job.rules.logs.max_value = max_value;
+        job.measure.logs.window = Some(Nanos::from_millis(100));
+        job.measure.logs.max_value = max_value;
         let chunks = told(job);
         chunks
             .iter()
@@ -121,7 +121,8 @@ fn the_largest_latency_of_a_window_is_no_less_than_its_mean() {
     };
     let both = || {
         let mut job = job(Access::mixed(50, true));
-        (job.rules.logs.window, job.rules.logs.both_values) = (Some(Nanos::from_millis(100)), true);
+        (job.measure.logs.window, job.measure.logs.both_values) =
+            (Some(Nanos::from_millis(100)), true);
         let chunks = told(job);
         let samples = chunks.iter().flat_map(|(_, c)| &c.samples);
         samples

@@ -63,7 +63,7 @@ fn memory_does_not_grow_with_the_length_of_a_run() {
     job.timing.runtime = Some(Nanos::from_secs(whole_s));
     job.timing.time_based = true;
     job.rate.iops.read = Some(1);
-    job.rules.logs.histogram = Some(Nanos::SECOND);
+    job.measure.logs.histogram = Some(Nanos::SECOND);
     // What the record keeps of the course of time is bounded on its own, and not looked at here.
     job.measure.intervals = false;
     let plan = plan(&Scenario {

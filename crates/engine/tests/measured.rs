@@ -4,7 +4,6 @@ mod common;
 
 use common::{MIB, go, on_card, on_file, only, scenario, write_seq};
 use hakaru_model::device_model::DeviceModel;
-use hakaru_model::job::rules::JobRules;
 use hakaru_model::job::{Access, IoEngine, Op};
 use hakaru_model::record::WorkerRecord;
 use hakaru_model::units::{Bytes, Nanos, Quantile};
@@ -171,14 +170,14 @@ fn an_open_loop_counts_latency_from_the_intended_start() {
     (card.write_seek, card.flush) = (Nanos(0), Nanos(0));
     card.write_rate = u64::MAX;
     let n = 4000;
-    let run = |change: &dyn Fn(&mut hakaru_model::job::RateLimits, &mut JobRules)| {
+    let run = |change: &dyn Fn(&mut hakaru_model::job::RateLimits)| {
         let mut job = on_card(card.clone(), write_seq(), 4096, n * 4096);
         job.rate.iops.write = Some(1000);
-        change(&mut job.rate, &mut job.rules);
+        change(&mut job.rate);
         let report = go(&scenario(vec![job]));
         only(&report).ops.write.clone()
     };
-    let open = run(&|rate, _| rate.poisson = true);
+    let open = run(&|rate| rate.poisson = true);
     let median = |latency: &hakaru_model::record::Latency| {
         latency
             .histogram
@@ -195,7 +194,7 @@ fn an_open_loop_counts_latency_from_the_intended_start() {
         0.1,
     );
     near(open.lat.stat.max as f64, n as f64 * 1e6, 0.1);
-    let closed = run(&|_, _| {});
+    let closed = run(&|_| {});
     near(closed.lat.stat.max as f64, 2e6, 0.01);
     assert_eq!(median(&closed.lat), None, "nobody asked for them");
 }

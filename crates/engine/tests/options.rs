@@ -13,7 +13,7 @@ use std::path::Path;
 
 fn offloaded(path: &Path, engine: IoEngine, op: Op) -> Job {
     let mut job = on_file(path, engine, Access::only(op, true), 4096, MIB);
-    job.rules.offload = true;
+    job.queue.offload = true;
     job.queue.iodepth = 4;
     job.queue.batch_submit = 1;
     job
@@ -87,7 +87,7 @@ fn workers_lock_the_file_they_share() {
             4096,
             MIB,
         );
-        (job.numjobs, job.rules.files.lock) = (2, FileLock::Exclusive);
+        (job.numjobs, job.files.lock) = (2, FileLock::Exclusive);
         let report = go(&scenario(vec![job]));
         let ios: Vec<u64> = report.phases[0]
             .workers
@@ -111,8 +111,8 @@ fn files_are_made_anew_between_loops() {
             std::fs::write(&path, vec![0; 64 << 10]).unwrap();
             std::fs::hard_link(&path, &kept).unwrap();
             let mut job = on_file(&path, engine, Access::only(Op::Write, true), 4096, 64 << 10);
-            job.rules.files.unlink_each_loop = true;
-            job.rules.files.lifetime = Lifetime::Short;
+            job.files.unlink_each_loop = true;
+            job.files.lifetime = Lifetime::Short;
             job.extent.loops = 3;
             (job.queue.iodepth, job.engine.registerfiles) = (8, registered);
             let report = go(&scenario(vec![job]));
@@ -149,7 +149,7 @@ fn a_reader_finds_nothing_where_files_are_removed_between_loops() {
         4096,
         64 << 10,
     );
-    job.rules.files.unlink_each_loop = true;
+    job.files.unlink_each_loop = true;
     job.extent.loops = 2;
     let report = go(&scenario(vec![job]));
     let worker = only(&report);
@@ -204,7 +204,7 @@ fn workers_share_the_zones_of_a_file() {
             // One that goes through zones in order ends behind the last, and others may have filled some before it.
             let most_only = !access.random;
             let mut job = on_file(&path, engine, access, 4096, MIB);
-            job.rules.zones = zones(64 << 10, 3);
+            job.access.zones = zones(64 << 10, 3);
             (job.numjobs, job.queue.iodepth, job.queue.batch_submit) = (3, 4, 1);
             let report = go(&scenario(vec![job]));
             assert_eq!(report.error, None);
@@ -235,7 +235,7 @@ fn zones_that_cannot_be_kept_to_are_refused_with_the_cure() {
             4096,
             MIB,
         );
-        job.rules.zones = zones;
+        job.access.zones = zones;
         go(&scenario(vec![job]))
             .error
             .expect("it is refused")

@@ -140,7 +140,7 @@ fn pauses_after_a_time() {
 #[test]
 fn a_rate_that_is_missed_is_an_error() {
     let mut job = timed(Access::only(Op::Read, true), 10);
-    job.rules.minimum_rate.iops.read = Some(1_000_000);
+    job.termination.minimum_rate.iops.read = Some(1_000_000);
     let report = go(&scenario(vec![job]));
     let worker = only(&report);
     assert_eq!(
@@ -182,7 +182,7 @@ fn an_io_that_takes_too_long_is_an_error() {
             4096,
             MIB,
         );
-        job.rules.max_latency = PerOp::all(Some(Nanos(1)));
+        job.termination.max_latency = PerOp::all(Some(Nanos(1)));
         let report = go(&scenario(vec![job]));
         let worker = only(&report);
         assert_eq!(
@@ -224,7 +224,7 @@ fn the_end_of_one_job_ends_those_it_may_end() {
         (ExitScope::All, 1),
     ] {
         let mut short = timed(Access::only(Op::Read, true), 1);
-        short.rules.exit.ends = Some(scope);
+        short.termination.exit.ends = Some(scope);
         let mut other = timed(Access::only(Op::Read, true), 1_000_000);
         other.group = u32::from(scope != ExitScope::Group);
         let last = timed(Access::only(Op::Read, true), 1);
@@ -247,8 +247,8 @@ fn the_end_of_one_job_ends_those_it_may_end() {
 fn a_later_phase_runs_after_an_error_where_it_may() {
     for goes_on in [false, true] {
         let mut bad = timed(Access::only(Op::Read, true), 1);
-        bad.rules.max_latency = PerOp::all(Some(Nanos(1)));
-        bad.rules.exit.phases_after_error = goes_on;
+        bad.termination.max_latency = PerOp::all(Some(Nanos(1)));
+        bad.termination.exit.phases_after_error = goes_on;
         let report = go(&scenario(vec![bad, timed(Access::only(Op::Read, true), 1)]));
         assert_eq!(report.phases.len(), 1 + usize::from(goes_on));
     }
@@ -260,7 +260,7 @@ fn a_job_waits_for_another() {
     first.name = "first".to_owned();
     first.numjobs = 2;
     let mut second = timed(Access::only(Op::Read, true), 1);
-    second.rules.wait_for = Some("first".to_owned());
+    second.timing.wait_for = Some("first".to_owned());
     let alone = workers(&scenario(vec![timed(Access::only(Op::Read, true), 1)]))[0]
         .ops
         .read
@@ -279,7 +279,7 @@ fn the_deepest_queue_within_a_latency_is_found() {
     job.queue.iodepth = 32;
     // One read takes half a millisecond, and they wait for one another.
     let (target, window) = (Nanos(5 * 503_000), Nanos::from_millis(500));
-    job.rules.latency_target = Some(LatencyTarget {
+    job.rate.latency_target = Some(LatencyTarget {
         target,
         window,
         percentile: 95.0,
@@ -295,7 +295,7 @@ fn the_deepest_queue_within_a_latency_is_found() {
 #[test]
 fn a_steady_job_ends_and_says_so() {
     let mut job = timed(Access::only(Op::Read, true), 1_000);
-    job.rules.steady = Some(SteadyStateRule {
+    job.termination.steady = Some(SteadyStateRule {
         iops: true,
         slope: true,
         limit: SteadyLimit::Percent(1.0),
@@ -327,7 +327,7 @@ fn jobs_of_a_flow_keep_their_proportion() {
         );
         (job.name, job.timing.runtime, job.timing.time_based) =
             (name.to_owned(), Some(Nanos::from_secs(600)), true);
-        job.rules.flow = Some(FlowShare {
+        job.rate.flow = Some(FlowShare {
             id: 1,
             weight,
             sleep: Nanos(0),
@@ -340,7 +340,7 @@ fn jobs_of_a_flow_keep_their_proportion() {
         let mut jobs = vec![job("heavy", 3), job("light", 1)];
         jobs[bounded].timing = Default::default();
         jobs[bounded].extent.io_size = Some(SizeSpec::Bytes(Bytes(ios * 4096)));
-        jobs[bounded].rules.exit.ends = Some(ExitScope::Phase);
+        jobs[bounded].termination.exit.ends = Some(ExitScope::Phase);
         let workers = workers(&together(jobs));
         assert_eq!(workers[bounded].ops.read.ios, ios);
         let done = workers[other].ops.read.ios;
@@ -355,7 +355,7 @@ fn overlapping_ios_take_turns() {
     job.queue.iodepth = 8;
     job.extent.io_size = Some(hakaru_model::job::SizeSpec::Bytes(Bytes(MIB)));
     let free = workers(&scenario(vec![job.clone()]))[0].clone();
-    job.rules.serialize_overlap = true;
+    job.queue.serialize_overlap = true;
     let serial = workers(&scenario(vec![job]))[0].clone();
     assert_eq!(free.ops.write.ios, serial.ops.write.ios);
     assert!(
@@ -388,7 +388,7 @@ fn a_full_file_system_ends_a_job_that_was_to_fill_it() {
         65_536,
         MIB,
     );
-    (job.extent.size, job.rules.files.fill_device) = (None, true);
+    (job.extent.size, job.files.fill_device) = (None, true);
     let report = go_on(&plan(&scenario(vec![job])));
     let worker = only(&report).clone();
     assert!(tmpfs(&["umount", &path]));
@@ -415,8 +415,8 @@ fn commands_run_before_and_after() {
         MIB,
     );
     job.name = dir.path().join("job").display().to_string();
-    job.rules.commands.before = Some(format!("echo told; echo x > {}", before.display()));
-    job.rules.commands.after = Some(format!(
+    job.commands.before = Some(format!("echo told; echo x > {}", before.display()));
+    job.commands.after = Some(format!(
         "test -s {} && cp {} {}",
         file.display(),
         before.display(),

@@ -54,7 +54,7 @@ fn methods() -> Vec<VerifyMethod> {
 /// A job on a file of 256 KiB in blocks of 4 KiB.
 fn job(path: &Path, access: Access, verify: Verify) -> Job {
     let mut job = on_file(path, IoEngine::Psync, access, 4096, 256 << 10);
-    job.rules.verify = Some(verify);
+    job.verify = Some(verify);
     job
 }
 
@@ -138,7 +138,7 @@ fn each_engine_reads_back_what_it_wrote() {
             );
             job.ioengine = engine;
             job.queue.iodepth = 8;
-            let rules = job.rules.verify.as_mut().unwrap();
+            let rules = job.verify.as_mut().unwrap();
             (rules.backlog, rules.async_threads) = (backlog, threads);
             let report = go(&scenario(vec![job]));
             let ran = only(&report);
@@ -435,7 +435,7 @@ fn a_card_that_drops_writes_is_found_out() {
             4 * MIB,
         );
         job.queue.iodepth = 4;
-        job.rules.verify = Some(by(method));
+        job.verify = Some(by(method));
         job.errors.continue_on_mismatch = true;
         go(&scenario(vec![job]))
     };
@@ -475,7 +475,7 @@ fn a_mismatch_ends_the_job_unless_it_may_go_on() {
     }];
     for (goes_on, threads) in [(false, 0), (true, 0), (false, 2), (true, 2)] {
         let mut job = on_card(prices.clone(), write_seq(), 65_536, 4 * MIB);
-        job.rules.verify = Some(Verify {
+        job.verify = Some(Verify {
             async_threads: threads,
             ..by(VerifyMethod::Crc32c)
         });
@@ -625,7 +625,7 @@ fn nothing_is_compared_where_nothing_is_kept() {
         Access::only(Op::Read, false),
     ] {
         let mut job = Job::new("job", Target::Nothing, access);
-        (job.ioengine, job.rules.verify) = (IoEngine::Null, Some(by(VerifyMethod::Crc32c)));
+        (job.ioengine, job.verify) = (IoEngine::Null, Some(by(VerifyMethod::Crc32c)));
         job.extent.size = Some(SizeSpec::Bytes(Bytes(MIB)));
         let report = go(&scenario(vec![job]));
         assert_eq!(

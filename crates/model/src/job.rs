@@ -7,12 +7,16 @@ mod access;
 mod engine;
 mod op;
 pub mod rules;
+mod stored;
 
 pub use self::access::{AbsoluteZone, Access, BlockSize, Distribution, RelativeZone};
 pub use self::engine::{EngineOptions, IoEngine, StatCall};
 pub use self::op::{Op, PerOp};
 
-use self::rules::{JobRules, RangeSync};
+use self::rules::{
+    AccessAdvice, BlockSizeRules, FileLock, FileTurns, FlowShare, IgnoredErrors, LatencyTarget,
+    Lifetime, Logs, Placement, RangeSync, Replay, ShellCommands, Termination, Verify,
+};
 use crate::device_model::DeviceModel;
 use crate::units::{Bytes, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
@@ -35,6 +39,7 @@ pub struct Phase {
     /// What to call it.
     pub name: String,
     /// At least one.
+    #[serde(deserialize_with = "stored::jobs")]
     pub jobs: Vec<Job>,
 }
 
@@ -125,6 +130,9 @@ pub struct Timing {
     pub runtime: Option<Nanos>,
     /// Begins again until the time is over.
     pub time_based: bool,
+    /// Waits until all clones of the job of this name have ended before it begins (`wait_for`).
+    #[serde(default)]
+    pub wait_for: Option<String>,
 }
 
 /// How many I/Os are in flight, and how they are handed over. Zero in a batch size means "as many as there are".
@@ -144,6 +152,13 @@ pub struct Queue {
     /// that can do both in one call does, and registers buffers and files where it helps.
     #[serde(default)]
     pub separate_submit: bool,
+    /// Hands I/Os to threads that submit them and wait for them, so that a slow device cannot hold back arrivals
+    /// (`io_submit_mode=offload`).
+    #[serde(default)]
+    pub offload: bool,
+    /// Keeps I/Os to the same bytes from being in flight at once (`serialize_overlap`).
+    #[serde(default)]
+    pub serialize_overlap: bool,
 }
 
 impl Default for Queue {
@@ -155,6 +170,8 @@ impl Default for Queue {
             batch_complete_max: 0,
             low_mark: 0,
             separate_submit: false,
+            offload: false,
+            serialize_overlap: false,
         }
     }
 }
@@ -242,7 +259,7 @@ impl Default for Buffers {
 }
 
 /// How fast I/O may be issued at most, for each operation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RateLimits {
     /// Bytes per second.
     pub bytes_per_s: PerOp<Option<u64>>,
@@ -266,6 +283,12 @@ pub struct RateLimits {
     /// Keeps to the rate after a pause; otherwise a job catches up.
     #[serde(default)]
     pub ignore_thinktime: bool,
+    /// Looks for the deepest queue that keeps to a latency (`latency_target`).
+    #[serde(default)]
+    pub latency_target: Option<LatencyTarget>,
+    /// Share of the I/Os among the jobs of its flow (`flow`, `flow_id`).
+    #[serde(default)]
+    pub flow: Option<FlowShare>,
 }
 
 impl RateLimits {
@@ -278,13 +301,16 @@ impl RateLimits {
 }
 
 /// What happens when the device answers with an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorPolicy {
     /// Goes on after errors of these operations; otherwise the first ends the job.
     pub continue_on: PerOp<bool>,
     /// Goes on after data that is not as it was written.
     #[serde(default)]
     pub continue_on_mismatch: bool,
+    /// Errors that count for nothing (`ignore_error`).
+    #[serde(default)]
+    pub ignored: IgnoredErrors,
 }
 
 /// What is recorded.
@@ -306,6 +332,9 @@ pub struct Measure {
     pub tick: Nanos,
     /// Percentiles the author wants to see; empty for the usual ones.
     pub percentiles: Vec<Quantile>,
+    /// Logs of single I/Os while the job runs.
+    #[serde(default)]
+    pub logs: Logs,
 }
 
 impl Default for Measure {
@@ -319,12 +348,13 @@ impl Default for Measure {
             intervals: true,
             tick: Nanos::from_millis(500),
             percentiles: Vec::new(),
+            logs: Logs::default(),
         }
     }
 }
 
 /// How files come to be and are opened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FilePolicy {
     /// O_DIRECT.
     pub direct: bool,
@@ -346,6 +376,36 @@ pub struct FilePolicy {
     pub reserve_unflushed: bool,
     /// Refuses to write at all.
     pub read_only: bool,
+    /// Lays nothing out: files come to be when they are opened, and grow as they are written (`create_on_open`).
+    #[serde(default)]
+    pub create_on_open: bool,
+    /// Begins where each file ends (`file_append`).
+    #[serde(default)]
+    pub append: bool,
+    /// Writes until there is no space left, and calls that the end (`fill_device`).
+    #[serde(default)]
+    pub fill_device: bool,
+    /// Removes the files after each loop but the last, so that the next makes them anew (`unlink_each_loop`).
+    #[serde(default)]
+    pub unlink_each_loop: bool,
+    /// What the kernel is told of the order of I/O.
+    #[serde(default)]
+    pub advice: AccessAdvice,
+    /// Writes with RWF_ATOMIC, so that a block is written whole or not at all (`atomic`).
+    #[serde(default)]
+    pub atomic: bool,
+    /// The time of closing the files counts.
+    #[serde(default)]
+    pub time_close: bool,
+    /// How long the kernel is told that what is written will live (`write_hint`).
+    #[serde(default)]
+    pub lifetime: Lifetime,
+    /// Whether files are locked for each I/O (`lockfile`).
+    #[serde(default)]
+    pub lock: FileLock,
+    /// Which of its files a job accesses next.
+    #[serde(default)]
+    pub turns: FileTurns,
 }
 
 /// How space is reserved for a new file.
@@ -375,6 +435,16 @@ impl Default for FilePolicy {
             fallocate: Fallocate::Native,
             reserve_unflushed: false,
             read_only: false,
+            create_on_open: false,
+            append: false,
+            fill_device: false,
+            unlink_each_loop: false,
+            advice: AccessAdvice::default(),
+            atomic: false,
+            time_close: false,
+            lifetime: Lifetime::default(),
+            lock: FileLock::default(),
+            turns: FileTurns::default(),
         }
     }
 }
@@ -402,6 +472,9 @@ pub struct Job {
     pub access: Access,
     /// How large.
     pub block: PerOp<BlockSize>,
+    /// How sizes are drawn, beyond `block`.
+    #[serde(default)]
+    pub block_rules: BlockSizeRules,
     /// What offsets are multiples of, where it is not the smallest block.
     pub block_align: Option<Bytes>,
     /// How much.
@@ -420,13 +493,23 @@ pub struct Job {
     pub errors: ErrorPolicy,
     /// What is recorded.
     pub measure: Measure,
-    /// Processors its workers may run on; empty for any.
-    pub cpus_allowed: Vec<u32>,
+    /// When it ends early, and what that means for other jobs.
+    #[serde(default)]
+    pub termination: Termination,
+    /// Checks what was written.
+    #[serde(default)]
+    pub verify: Option<Verify>,
+    /// Processors, memory and priority of its workers.
+    #[serde(default)]
+    pub placement: Placement,
+    /// Commands that a shell runs before and after the job.
+    #[serde(default)]
+    pub commands: ShellCommands,
+    /// Replays or records the requests of a run.
+    #[serde(default)]
+    pub replay: Replay,
     /// Seed of its own; `None` derives one from the scenario's.
     pub seed: Option<u64>,
-    /// What it is told beyond its workload; nothing by default.
-    #[serde(default)]
-    pub rules: JobRules,
     /// Its options as they were typed, for dialects that print them back.
     pub options: Vec<(String, String)>,
 }
@@ -435,7 +518,7 @@ impl Job {
     /// Whether I/Os of an operation are intended for moments of their own, whatever the device does: then latency counts
     /// from those moments.
     pub fn is_open_loop(&self, op: Op) -> bool {
-        self.rate.is_limited(op) && (self.rate.poisson || self.rules.offload)
+        self.rate.is_limited(op) && (self.rate.poisson || self.queue.offload)
     }
 
     /// A job with the defaults of the field: 4 KiB, one I/O in flight, `psync`.
@@ -451,6 +534,7 @@ impl Job {
             files: FilePolicy::default(),
             access,
             block: PerOp::all(BlockSize::Fixed(Bytes(4096))),
+            block_rules: BlockSizeRules::default(),
             block_align: None,
             extent: Extent::default(),
             timing: Timing::default(),
@@ -460,9 +544,12 @@ impl Job {
             rate: RateLimits::default(),
             errors: ErrorPolicy::default(),
             measure: Measure::default(),
-            cpus_allowed: Vec::new(),
+            termination: Termination::default(),
+            verify: None,
+            placement: Placement::default(),
+            commands: ShellCommands::default(),
+            replay: Replay::default(),
             seed: None,
-            rules: JobRules::default(),
             options: Vec::new(),
         }
     }
@@ -490,7 +577,7 @@ impl Job {
     /// Whether the job can keep several I/Os in flight: its engine is asynchronous, or threads submit for it
     /// (`io_submit_mode=offload`).
     pub fn has_queue(&self) -> bool {
-        self.rules.offload || !self.ioengine.is_synchronous()
+        self.queue.offload || !self.ioengine.is_synchronous()
     }
 
     /// The queue depth of one worker: `iodepth`, or 1 where there is no queue.
@@ -507,6 +594,6 @@ impl Job {
         let paired = self.access.writes_what_it_trims();
         let sized = move |op: &Op| self.access.does(*op) && !(paired && *op == Op::Write);
         let by_op = Op::ALL.into_iter().filter(sized).map(|op| &self.block[op]);
-        by_op.chain(&self.rules.sizes.in_line)
+        by_op.chain(&self.block_rules.in_line)
     }
 }

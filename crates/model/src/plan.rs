@@ -17,10 +17,10 @@ use self::resolve::Resolver;
 use crate::caveat::Caveat;
 use crate::device_model::DeviceModel;
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::rules::{ExitRules, IgnoredErrors, JobRules};
+use crate::job::rules::{Placement, ShellCommands, Termination};
 use crate::job::{
-    Buffers, Durability, EngineOptions, ErrorPolicy, Fallocate, IoEngine, Job, Measure, Queue,
-    RateLimits, Scenario, Target,
+    Buffers, Durability, EngineOptions, ErrorPolicy, Fallocate, FilePolicy, IoEngine, Job, Measure,
+    Queue, RateLimits, Scenario, Target,
 };
 use crate::replay::Trace;
 use crate::rng::Rng;
@@ -111,14 +111,10 @@ pub struct WorkerPlan {
     pub engine: EngineOptions,
     /// The simulated card, for `sim`.
     pub sim: Option<Box<DeviceModel>>,
-    /// Opens with O_DIRECT.
-    pub direct: bool,
     /// Opens for writing.
     pub writes: bool,
-    /// Drops its files from the page cache first.
-    pub invalidate: bool,
-    /// Reads its files in full first.
-    pub pre_read: bool,
+    /// How its files are made and opened.
+    pub files: FilePolicy,
     /// What it issues.
     pub stream: StreamPlan,
     /// The largest I/O, in bytes.
@@ -141,9 +137,6 @@ pub struct WorkerPlan {
     pub rate: RateLimits,
     /// After an error.
     pub errors: ErrorPolicy,
-    /// Errors that do not end it.
-    #[serde(default)]
-    pub ignore_errors: IgnoredErrors,
     /// Replays these requests, and no others. What is printed of a plan names them by their log.
     #[serde(skip)]
     pub replay: Option<Arc<Trace>>,
@@ -153,21 +146,22 @@ pub struct WorkerPlan {
     /// Checks what it writes or reads.
     #[serde(default)]
     pub verify: Option<Box<VerifyPlan>>,
-    /// What its end means for the others, and theirs for it.
+    /// When it ends early, and what that means for other jobs.
     #[serde(default)]
-    pub exit: ExitRules,
-    /// The time of closing its files counts.
-    #[serde(default)]
-    pub time_close: bool,
+    pub termination: Termination,
     /// What is recorded.
     pub measure: Measure,
-    /// Processors it may run on; empty for any.
-    pub cpus_allowed: Vec<u32>,
+    /// Its processors, memory and priority.
+    #[serde(default)]
+    pub placement: Placement,
+    /// Commands that a shell runs before and after it.
+    #[serde(default)]
+    pub commands: ShellCommands,
+    /// Name of the job whose workers have to end before it begins.
+    #[serde(default)]
+    pub wait_for: Option<String>,
     /// Seed of everything random in it besides the stream.
     pub seed: u64,
-    /// What it is told beyond its workload.
-    #[serde(default)]
-    pub rules: JobRules,
 }
 
 /// Why a scenario does not fit its target.
@@ -316,7 +310,7 @@ pub type Facts = BTreeMap<PathBuf, TargetFacts>;
 
 /// The paths of one clone of a job, in the order it uses them.
 pub fn clone_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
-    if let Some(trace) = job.rules.replay.trace_of(clone) {
+    if let Some(trace) = job.replay.trace_of(clone) {
         return trace.files.clone();
     }
     match &job.target {

@@ -78,9 +78,6 @@ pub struct StreamPlan {
     pub limit_ios: Option<u64>,
     /// Seed of offsets, sizes and mix.
     pub seed: u64,
-    /// Hundredths of a random job that are random; the rest follow the I/O before. `None` means all.
-    #[serde(default)]
-    pub percent_random: Option<PerOp<u32>>,
     /// Bytes of one of several passes: a queue is emptied before the next begins. `None` where there is one pass.
     #[serde(default)]
     pub pass_bytes: Option<u64>,
@@ -93,12 +90,6 @@ pub struct StreamPlan {
     /// Which file comes next, where there are several.
     #[serde(default)]
     pub turns: FileTurns,
-    /// Whether I/O keeps to zones.
-    #[serde(default)]
-    pub zones: Zones,
-    /// How a sequential job goes through its regions.
-    #[serde(default)]
-    pub course: TraversalOrder,
     /// How sizes are drawn.
     #[serde(default)]
     pub sizes: BlockSizeRules,
@@ -266,9 +257,9 @@ impl StreamPlan {
         let [region] = self.regions[..] else {
             return None;
         };
-        if self.zones != Zones::None
-            || self.percent_random.is_some()
-            || self.course != TraversalOrder::Forward
+        if self.access.zones != Zones::None
+            || self.access.percentage_random.is_some()
+            || self.access.order != TraversalOrder::Forward
         {
             return None;
         }

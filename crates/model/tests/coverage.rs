@@ -273,7 +273,7 @@ proptest! {
         let (zone, size, skip) = (zone * block, size * block, skip * block);
         let room = parts * (zone + skip);
         job.extent.size = bytes(room);
-        job.rules.zones = Zones::Strided { range: Bytes(zone), size: Bytes(size), skip: Bytes(skip) };
+        job.access.zones = Zones::Strided { range: Bytes(zone), size: Bytes(size), skip: Bytes(skip) };
         let plan = stream(&job, seed, 0);
         let requests: Vec<IoRequest> = plan.requests().collect();
         prop_assert_eq!(moved(&requests), room);

@@ -105,10 +105,9 @@ fn paths(record: &mut RunRecord) -> Vec<&mut PathBuf> {
         .iter_mut()
         .flat_map(|phase| &mut phase.jobs)
     {
-        let replay = &mut job.rules.replay;
+        let replay = &mut job.replay;
         all.extend(
-            job.rules
-                .verify
+            job.verify
                 .as_mut()
                 .and_then(|verify| verify.folder.as_mut()),
         );

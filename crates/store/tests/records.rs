@@ -107,7 +107,7 @@ fn no_path_in_a_record_has_to_be_text() {
     let odd = || std::path::PathBuf::from(std::ffi::OsString::from_vec(b"/mnt/\xff".to_vec()));
     let (_dir, mut store) = empty();
     let mut record = record(1);
-    let replay = &mut record.scenario.phases[0].jobs[0].rules.replay;
+    let replay = &mut record.scenario.phases[0].jobs[0].replay;
     (replay.read, replay.write, replay.redirect) = (vec![odd()], Some(odd()), Some(odd()));
     let saved = Some(Saved {
         received: odd(),
@@ -129,7 +129,7 @@ fn no_path_in_a_record_has_to_be_text() {
     store.append(&record).unwrap();
     let stored = store.run(&record.id).unwrap();
     assert_eq!(
-        stored.scenario.phases[0].jobs[0].rules.replay.read[0].to_str(),
+        stored.scenario.phases[0].jobs[0].replay.read[0].to_str(),
         Some("/mnt/\u{FFFD}")
     );
 }

@@ -502,7 +502,7 @@ impl PreparedTarget {
             return Bytes(0);
         };
         let mut jobs = scenario.phases.iter().flat_map(|phase| &phase.jobs);
-        let fills = jobs.any(|job| job.rules.files.fill_device && !job.access.does(Op::Write));
+        let fills = jobs.any(|job| job.files.fill_device && !job.access.does(Op::Write));
         free_now(folder).filter(|_| fills).unwrap_or(Bytes(0))
     }
 

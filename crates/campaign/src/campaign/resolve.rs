@@ -624,7 +624,7 @@ fn workload(
         .phases
         .iter()
         .flat_map(|phase| &phase.jobs)
-        .find(|job| job.rules.replay.any())
+        .find(|job| job.replay.any())
     {
         let message = format!(
             "the job {} replays a log (read_iolog), which names files of its own, and a campaign works on the card under \

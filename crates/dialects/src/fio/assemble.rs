@@ -307,7 +307,7 @@ impl<'a> Assembler<'a> {
         for (index, spec) in specs.iter().enumerate() {
             group += u32::from(index > 0 && (spec.stonewall || spec.new_group));
             let (mut job, extra) = lower(spec, index as u64, &mut self.warnings)?;
-            if !job.rules.replay.read.is_empty() {
+            if !job.replay.read.is_empty() {
                 let bad = |reason| FioErrorKind::BadJob {
                     job: spec.job.name.clone(),
                     reason,
@@ -315,7 +315,7 @@ impl<'a> Assembler<'a> {
                 iolog::attach(&mut job, self.ctx).map_err(bad)?;
             }
             job.group = group;
-            if let Some(verify) = &mut job.rules.verify {
+            if let Some(verify) = &mut job.verify {
                 verify.folder.clone_from(&self.settings.aux_path);
             }
             self.guard_read_only(&mut job)?;
@@ -383,7 +383,7 @@ pub(super) fn is_global(section: &str) -> bool {
 
 /// A job can wait only for one that was defined before it.
 fn check_waitee(job: &Job, before: &[JobSpec]) -> Result<(), FioErrorKind> {
-    let Some(waitee) = &job.rules.wait_for else {
+    let Some(waitee) = &job.timing.wait_for else {
         return Ok(());
     };
     match before

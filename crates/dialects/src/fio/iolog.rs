@@ -21,7 +21,7 @@ const LONGEST_US: u64 = 3_200_000_000_000_000;
 
 /// Reads the logs a job replays, and makes the job one that does what they say.
 pub(super) fn attach(job: &mut Job, ctx: &ParseContext<'_>) -> Result<(), String> {
-    let replay = job.rules.replay.clone();
+    let replay = job.replay.clone();
     let mut traces = Vec::new();
     for path in &replay.read {
         let bytes =
@@ -58,7 +58,7 @@ pub(super) fn attach(job: &mut Job, ctx: &ParseContext<'_>) -> Result<(), String
             .flat_map(|trace| trace.files.clone())
             .collect(),
     );
-    job.rules.replay.traces = traces;
+    job.replay.traces = traces;
     Ok(())
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn lower(
         reason,
     };
     let access = access(spec).map_err(bad)?;
-    (job.block, job.rules.sizes.in_line) = blocks(spec, &access);
+    (job.block, job.block_rules.in_line) = blocks(spec, &access);
     job.block_align = align(spec, &access).map_err(bad)?;
     job.access.every_block_once |= spec.lfsr;
     if job.block_align.is_some() || access.distribution != Distribution::Uniform {
@@ -103,8 +103,9 @@ fn access(spec: &JobSpec) -> Result<Access, String> {
         },
         _ => Access::only(Op::Read, random),
     };
-    (access.distribution, access.centre) =
-        (spec.job.access.distribution.clone(), spec.job.access.centre);
+    let asked = &spec.job.access;
+    (access.distribution, access.centre) = (asked.distribution.clone(), asked.centre);
+    access.percentage_random = asked.percentage_random;
     match (number, random) {
         (None, _) => {}
         (Some(run), true) => {
@@ -295,7 +296,7 @@ fn measure(job: &mut Job, spec: &JobSpec) {
         .filter(|ms| *ms > 0)
         .min();
     measure.tick = Nanos::from_millis(average.filter(|_| logged).or(windows).unwrap_or(500));
-    job.rules.logs = Logs {
+    job.measure.logs = Logs {
         samples: logged || logs.lat.is_some(),
         window: average.map(Nanos::from_millis),
         max_value: logs.max_value,
@@ -309,7 +310,7 @@ fn measure(job: &mut Job, spec: &JobSpec) {
 
 /// Refuses a least rate above the highest one, which no job could keep.
 fn least_rates(job: &Job) -> Result<(), String> {
-    let (rate, least) = (&job.rate, &job.rules.minimum_rate);
+    let (rate, least) = (&job.rate, &job.termination.minimum_rate);
     let kinds = [
         ("rate_min", "rate", &least.bytes_per_s, &rate.bytes_per_s),
         ("rate_iops_min", "rate_iops", &least.iops, &rate.iops),
@@ -338,41 +339,36 @@ fn rules(
 ) -> Result<(), String> {
     let mixed = matches!(spec.rw.0, "rw" | "readwrite" | "randrw");
     // What a job reads that could write, but does not, was written by nobody it knows.
-    job.rules.verify = verify(spec, warnings)?.filter(|_| !mixed || job.access.does(Op::Write));
-    if let Some(verify) = job
-        .rules
-        .verify
-        .as_mut()
-        .filter(|_| !job.access.does(Op::Write))
-    {
+    job.verify = verify(spec, warnings)?.filter(|_| !mixed || job.access.does(Op::Write));
+    if let Some(verify) = job.verify.as_mut().filter(|_| !job.access.does(Op::Write)) {
         // What a job reads is checked, whatever is to be done after writing.
         verify.read_back = true;
     }
     least_rates(job)?;
-    if job.rules.sizes.unaligned && job.files.direct {
+    if job.block_rules.unaligned && job.files.direct {
         warnings.push("bs_unaligned may not work with raw io".to_owned());
     }
-    job.rules.exit.ends = spec.exitall.then_some(spec.exit_what);
-    job.rules.steady = steady(&spec.steady)?;
-    if let Some(steady) = &mut job.rules.steady {
+    job.termination.exit.ends = spec.exitall.then_some(spec.exit_what);
+    job.termination.steady = steady(&spec.steady)?;
+    if let Some(steady) = &mut job.termination.steady {
         steady.together = job.group_reporting;
         // Samples are added up from ticks.
         job.measure.tick = job.measure.tick.min(steady.interval);
     }
     let FlowSpec { weight, id, sleep } = spec.flow;
-    job.rules.flow = (weight > 0).then_some(FlowShare { id, weight, sleep });
-    job.rules.zones = self::zones(zones, spec, warnings)?;
+    job.rate.flow = (weight > 0).then_some(FlowShare { id, weight, sleep });
+    job.access.zones = self::zones(zones, spec, warnings)?;
     let logs = &spec.extras.logs;
     if logs.issued && (logs.lat.is_none() || !logs.offset) {
         return Err("log_issue_time goes with write_lat_log and log_offset=1 only".to_owned());
     }
-    job.rules.latency_target = spec.latency.target.map(|target| LatencyTarget {
+    job.rate.latency_target = spec.latency.target.map(|target| LatencyTarget {
         target,
         window: spec.latency.window,
         percentile: spec.latency.percentile,
         keep_running: spec.latency.keep_running,
     });
-    if job.rules.files.atomic && (job.ioengine != IoEngine::Pvsync2 || !job.files.direct) {
+    if job.files.atomic && (job.ioengine != IoEngine::Pvsync2 || !job.files.direct) {
         return Err("atomic goes with ioengine=pvsync2 and direct=1 only".to_owned());
     }
     fill_device(job, warnings)
@@ -381,7 +377,7 @@ fn rules(
 /// A job that writes in line fills the device; for one that only reads it is filled beforehand, if no size is given.
 fn fill_device(job: &mut Job, warnings: &mut Vec<String>) -> Result<(), String> {
     let writes = job.access.does(Op::Write);
-    if !job.rules.files.fill_device || writes && !job.access.random {
+    if !job.files.fill_device || writes && !job.access.random {
         return Ok(());
     }
     if !writes {
@@ -390,7 +386,7 @@ fn fill_device(job: &mut Job, warnings: &mut Vec<String>) -> Result<(), String> 
                 "job `{}`: fill_device has no effect on reads of a given size",
                 job.name
             ));
-            job.rules.files.fill_device = false;
+            job.files.fill_device = false;
         }
         return Ok(());
     }
@@ -433,7 +429,7 @@ fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, 
         "null" => VerifyMethod::Null,
         _ => VerifyMethod::Header,
     };
-    if !spec.job.rules.replay.read.is_empty() {
+    if !spec.job.replay.read.is_empty() {
         return Err(
             "verify does not go with read_iolog: a log does not tell what was written".to_owned(),
         );

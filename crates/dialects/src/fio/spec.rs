@@ -152,7 +152,7 @@ impl Default for JobSpec {
         // fio hands over and fetches I/Os one by one, unless it is told otherwise.
         job.queue.batch_submit = 1;
         // fio goes on with the jobs behind a stonewall whatever became of those before it.
-        job.rules.exit.phases_after_error = true;
+        job.termination.exit.phases_after_error = true;
         JobSpec {
             job,
             section: None,

@@ -132,7 +132,7 @@ impl IozoneRequest {
         let mut job = self.job(kind, cell, Target::Paths(vec![path]), op);
         job.timing.startdelay = Nanos(draft.delay_us * 1000 * u64::from(child));
         if let Some(first) = draft.first_cpu {
-            job.cpus_allowed = vec![first.wrapping_add(child) % cpus.max(1)];
+            job.placement.cpus_allowed = vec![first.wrapping_add(child) % cpus.max(1)];
         }
         job
     }
@@ -171,8 +171,8 @@ impl IozoneRequest {
         job.durability.dsync = draft.dsync;
         job.durability.end_fsync =
             op == Op::Write && (draft.flush || job.ioengine == IoEngine::Mmap && draft.map_flush);
-        job.rules.files.time_close = draft.close;
-        job.rules.course = match kind {
+        job.files.time_close = draft.close;
+        job.access.order = match kind {
             IozoneTest::BackwardRead => TraversalOrder::Backward,
             IozoneTest::StrideRead => TraversalOrder::Interleaved {
                 step: Bytes(record.0 * draft.stride),
@@ -181,8 +181,8 @@ impl IozoneRequest {
         };
         // Streams are seen to go to their end in iozone's outputs.
         if draft.stonewall && cell.children > 1 && !kind.is_stream() {
-            job.rules.exit.ends = Some(ExitScope::Phase);
-            job.rules.exit.finish_writing = kind.makes_file();
+            job.termination.exit.ends = Some(ExitScope::Phase);
+            job.termination.exit.finish_writing = kind.makes_file();
         }
         job
     }

@@ -94,9 +94,12 @@ fn the_published_command_means_four_files_of_256_mib() {
             (job.numjobs, job.files.direct, job.ioengine),
             (4, true, IoEngine::Sync)
         );
-        assert_eq!(job.rules.exit.ends, Some(ExitScope::Phase));
+        assert_eq!(job.termination.exit.ends, Some(ExitScope::Phase));
         assert_eq!(
-            (job.rules.exit.finish_writing, job.access.does(kind.op())),
+            (
+                job.termination.exit.finish_writing,
+                job.access.does(kind.op())
+            ),
             (kind == Write, true)
         );
     }
@@ -118,11 +121,11 @@ fn each_test_is_expressed_by_a_job() {
     let of = |line: &str| jobs(line).pop().unwrap().1.remove(0);
     let row = "-s 1m -r 64k -i 0 -i";
     assert_eq!(
-        of(&format!("{row} 3")).rules.course,
+        of(&format!("{row} 3")).access.order,
         TraversalOrder::Backward
     );
     assert_eq!(
-        of(&format!("{row} 5 -j 5")).rules.course,
+        of(&format!("{row} 5 -j 5")).access.order,
         TraversalOrder::Interleaved {
             step: Bytes(5 << 16)
         }
@@ -145,7 +148,7 @@ fn each_test_is_expressed_by_a_job() {
     assert_eq!((deep.ioengine, deep.queue.iodepth), (IoEngine::Posixaio, 8));
     let flushed = of(&format!("{row} 2 -e -c -o -+D"));
     assert!(flushed.durability.end_fsync && flushed.durability.sync && flushed.durability.dsync);
-    assert!(flushed.rules.files.time_close);
+    assert!(flushed.files.time_close);
 }
 
 #[test]
@@ -164,7 +167,10 @@ fn children_may_differ() {
     let placed = mix("-t 3 -i 0 -P 3 -d 10 -F a b c");
     assert_eq!(placed[2].target, Target::Paths(vec!["c".into()]));
     assert_eq!(
-        (placed[1].cpus_allowed.clone(), placed[2].timing.startdelay),
+        (
+            placed[1].placement.cpus_allowed.clone(),
+            placed[2].timing.startdelay
+        ),
         (vec![0], Nanos(20_000))
     );
 }

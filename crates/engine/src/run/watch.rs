@@ -42,8 +42,8 @@ impl PhaseWatch<'_> {
         };
         match stop {
             StopReason::Stopped | StopReason::Ended => false,
-            StopReason::Error if plan.exit.on_error => true,
-            _ => plan.exit.ends == Some(ExitScope::All),
+            StopReason::Error if plan.termination.exit.on_error => true,
+            _ => plan.termination.exit.ends == Some(ExitScope::All),
         }
     }
 

@@ -25,6 +25,6 @@ pub(super) fn run(
         .iter()
         .filter_map(|region| shared.locks.get(region.file as usize))
         .collect();
-    let backend = LockedBackend::new(engine, files, locks, plan.rules.files.lock);
+    let backend = LockedBackend::new(engine, files, locks, plan.files.lock);
     Ok(timed(around, backend, starter.clock))
 }

@@ -85,7 +85,14 @@ pub(super) fn submitter(
         }
         IoEngine::Mmap => {
             let (regions, random) = (&plan.stream.regions, plan.stream.access.random);
-            let mapped = MmapBackend::new(opened, regions, slots, plan.writes, random, plan.direct);
+            let mapped = MmapBackend::new(
+                opened,
+                regions,
+                slots,
+                plan.writes,
+                random,
+                plan.files.direct,
+            );
             Box::new(BlockingIo::new(mapped.map_err(none)?))
         }
         IoEngine::Libaio => {

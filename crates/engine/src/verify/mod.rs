@@ -155,7 +155,7 @@ impl Checker {
                 .map(|_| VecDeque::with_capacity(owner(plan).room()))
                 .collect(),
             loaded,
-            drops_cache: plan.invalidate,
+            drops_cache: plan.files.invalidate,
             spent: PerOp::default(),
         })))
     }

@@ -270,7 +270,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let found = !bad.is_empty();
         let goes_on = || {
             self.plan
-                .ignore_errors
+                .errors
+                .ignored
                 .verify
                 .contains(&Errno::ILSEQ.raw_os_error())
         };
@@ -319,7 +320,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Whether the job goes on after this error, whatever it does after others.
     pub(super) fn ignores(&self, op: Op, errno: Errno) -> bool {
-        let ignored = &self.plan.ignore_errors;
+        let ignored = &self.plan.errors.ignored;
         let list = if op == Op::Read {
             &ignored.read
         } else {

@@ -45,19 +45,19 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Closes the files, with all in them that has to be. Returns the end of the measured time, and why it ended.
     fn finish_files(&mut self, last: u64, stop: StopReason) -> (u64, StopReason) {
-        let goes_on = stop == StopReason::Ended && self.plan.exit.finish_writing;
+        let goes_on = stop == StopReason::Ended && self.plan.termination.exit.finish_writing;
         let written = if goes_on {
             self.write_the_rest()
         } else {
             Ok(())
         };
-        let before = if self.plan.time_close {
+        let before = if self.plan.files.time_close {
             self.clock.now()
         } else {
             0
         };
         let answer = written.and(self.backend.close());
-        let end = if self.plan.time_close {
+        let end = if self.plan.files.time_close {
             last + (self.clock.now() - before)
         } else {
             last

@@ -88,12 +88,12 @@ impl WorkerLimits {
     pub(super) fn new(plan: &WorkerPlan) -> Option<Box<WorkerLimits>> {
         let MinimumRate {
             bytes_per_s, iops, ..
-        } = &plan.rules.minimum_rate;
+        } = &plan.termination.minimum_rate;
         let least = Op::ALL
             .iter()
             .any(|&op| bytes_per_s[op].is_some() || iops[op].is_some());
-        let least = least.then(|| MinRateCheck::new(plan.rules.minimum_rate.clone()));
-        let search = plan.rules.latency_target.map(|target| Search {
+        let least = least.then(|| MinRateCheck::new(plan.termination.minimum_rate.clone()));
+        let search = plan.rate.latency_target.map(|target| Search {
             target,
             depth: plan.queue.iodepth,
             low: 0,
@@ -103,7 +103,7 @@ impl WorkerLimits {
             window_ends: 0,
             window: 1,
         });
-        let max_latency = plan.rules.max_latency;
+        let max_latency = plan.termination.max_latency;
         let any = least.is_some()
             || search.is_some()
             || Op::ALL.iter().any(|&op| max_latency[op].is_some());
@@ -182,7 +182,7 @@ impl Search {
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Whether each I/O has to be looked at when it is done.
     pub(super) fn looks_at_each(&self) -> bool {
-        let logs = &self.plan.rules.logs;
+        let logs = &self.plan.measure.logs;
         logs.samples && logs.window.is_none()
             || self
                 .limits
@@ -203,7 +203,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Ends the workers that are to end with this one.
     pub(super) fn end_others(&self, stop: StopReason) {
-        let exit = &self.plan.exit;
+        let exit = &self.plan.termination.exit;
         let scope = if stop == StopReason::Error && exit.on_error {
             Some(ExitScope::All)
         } else {
@@ -264,7 +264,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Whether this error is the end that was waited for.
     pub(super) fn is_full(&self, op: Op, errno: Errno) -> bool {
-        self.plan.rules.files.fill_device
+        self.plan.files.fill_device
             && op == Op::Write
             && matches!(errno, Errno::NOSPC | Errno::DQUOT)
     }

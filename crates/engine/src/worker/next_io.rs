@@ -38,7 +38,7 @@ impl FlowCounters {
         FlowCounters(
             workers
                 .iter()
-                .map(|worker| worker.rules.flow.map(counter))
+                .map(|worker| worker.rate.flow.map(counter))
                 .collect(),
         )
     }
@@ -63,7 +63,7 @@ pub(super) struct FlowMember {
 
 impl FlowMember {
     pub(super) fn of(around: &WorkerContext<'_>, plan: &WorkerPlan) -> Option<FlowMember> {
-        let share = plan.rules.flow?;
+        let share = plan.rate.flow?;
         let seats = &around.shared.flows.0;
         let mine = seats.get(around.index)?.as_ref()?.1.clone();
         let others = seats
@@ -179,7 +179,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 (request, self.due(&request, now))
             }
         };
-        if now >= due.at && !(self.plan.rules.serialize_overlap && overlaps(q, &request)) {
+        if now >= due.at && !(self.plan.queue.serialize_overlap && overlaps(q, &request)) {
             let at = if due.open_loop { due.at } else { now };
             match self.find_place(&request, at, !others_in_flight) {
                 Ok(ZonedIo::Go(request)) => return NextIo::Go(request, at),

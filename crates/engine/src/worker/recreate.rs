@@ -26,7 +26,7 @@ impl<'a> FileRecreation<'a> {
         plan: &WorkerPlan,
         reopener: Option<FileRecreator<'a>>,
     ) -> Option<Box<FileRecreation<'a>>> {
-        let asked = plan.rules.files.unlink_each_loop;
+        let asked = plan.files.unlink_each_loop;
         let (pass, whole) = plan
             .stream
             .pass_bytes

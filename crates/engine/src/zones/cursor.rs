@@ -79,7 +79,7 @@ impl ZoneCursor {
             read_beyond_write_pointer,
             resets: r,
             ..
-        } = &plan.stream.zones
+        } = &plan.stream.access.zones
         {
             (skip, each, beyond, resets) = (*s, *max_open_each, *read_beyond_write_pointer, *r);
         }

@@ -215,7 +215,7 @@ impl ZoneTables {
         let mut used: BTreeMap<u32, Vec<Range<u64>>> = BTreeMap::new();
         let zoned = workers
             .iter()
-            .filter(|worker| matches!(worker.stream.zones, Zones::Device { .. }));
+            .filter(|worker| matches!(worker.stream.access.zones, Zones::Device { .. }));
         for Region {
             file, offset, len, ..
         } in zoned.flat_map(|worker| &worker.stream.regions)
@@ -256,14 +256,14 @@ impl ZoneTables {
 }
 
 fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneTable, RunError> {
-    let direct = plan.direct || !plan.writes;
+    let direct = plan.files.direct || !plan.writes;
     let Zones::Device {
         size,
         capacity,
         max_open,
         ignore_limits,
         ..
-    } = &plan.stream.zones
+    } = &plan.stream.access.zones
     else {
         return Err(refuse(file, "the job keeps to no zones".to_owned()));
     };

@@ -18,7 +18,7 @@ const CAPACITY: u64 = 12 * KIB;
 fn worker(access: Access, change: impl FnOnce(&mut Job)) -> WorkerPlan {
     let mut job = Job::new("j", Target::Paths(vec!["f".into()]), access);
     job.extent.size = Some(SizeSpec::Bytes(Bytes(8 * ZONE)));
-    job.rules.zones = Zones::Device {
+    job.access.zones = Zones::Device {
         size: Some(Bytes(ZONE)),
         capacity: Some(Bytes(CAPACITY)),
         skip: Bytes(0),
@@ -183,7 +183,7 @@ fn reads_stay_below_the_write_pointer_unless_told_otherwise() {
         if let Zones::Device {
             read_beyond_write_pointer,
             ..
-        } = &mut job.rules.zones
+        } = &mut job.access.zones
         {
             *read_beyond_write_pointer = true;
         }
@@ -204,7 +204,7 @@ fn a_trim_empties_a_zone_that_holds_something() {
     );
     all(&mut writer, &writes);
     let trims = worker(only(Op::Trim, false), |job| {
-        job.rules.zones = job.rules.zones.clone()
+        job.access.zones = job.access.zones.clone()
     });
     let (mut trimmer, stream) = seat(1, &trims, &board);
     assert_eq!(
@@ -235,7 +235,7 @@ fn zones_are_emptied_as_often_as_was_asked_for() {
         let left = |seed: u64| {
             let board = board(usize::MAX);
             let mut plan = worker(only(Op::Write, true), |job| {
-                if let Zones::Device { resets: wanted, .. } = &mut job.rules.zones {
+                if let Zones::Device { resets: wanted, .. } = &mut job.access.zones {
                     *wanted = resets;
                 }
                 job.extent.loops = 50;

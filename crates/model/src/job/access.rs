@@ -1,5 +1,6 @@
 //! Where on its target a job goes, in what order, and in what pieces.
 
+use super::rules::{TraversalOrder, Zones};
 use super::{Op, PerOp};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,16 @@ pub struct Access {
     /// the seed, and of a normal distribution the middle.
     #[serde(default)]
     pub centre: Option<f64>,
+    /// How random a random job is, in percent: the rest of its I/Os follow one another (`percentage_random`).
+    /// `None` means all of it.
+    #[serde(default)]
+    pub percentage_random: Option<PerOp<u32>>,
+    /// How a sequential job goes through its part of a file.
+    #[serde(default)]
+    pub order: TraversalOrder,
+    /// Zones of the files.
+    #[serde(default)]
+    pub zones: Zones,
 }
 
 /// How random offsets are spread over the file.
@@ -86,6 +97,9 @@ impl Access {
             trim_before_write: false,
             distribution: Distribution::Uniform,
             centre: None,
+            percentage_random: None,
+            order: TraversalOrder::Forward,
+            zones: Zones::None,
         }
     }
 

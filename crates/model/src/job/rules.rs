@@ -1,4 +1,4 @@
-//! What a job may be told beyond its workload: to verify, to give up, to adapt, to take turns among its files.
+//! Optional job behavior: termination, placement, file selection, zones, logs, replay.
 //!
 //! Everything here is off by default. Terms and meanings are fio's.
 
@@ -13,60 +13,34 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The rules of one job.
+/// When a job ends before its work is done, and what its end means for the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct JobRules {
-    /// Checks what was written.
-    pub verify: Option<Verify>,
+pub struct Termination {
     /// What the end of this job means for the others.
     pub exit: ExitRules,
-    /// Ends the job once its speed no longer changes.
+    /// Ends the job once its speed no longer changes (`steadystate`).
     pub steady: Option<SteadyStateRule>,
-    /// Looks for the deepest queue that keeps to a latency.
-    pub latency_target: Option<LatencyTarget>,
-    /// Ends the job with an error at the first I/O that takes longer.
+    /// Ends the job with an error at the first I/O that takes longer (`max_latency`).
     pub max_latency: PerOp<Option<Nanos>>,
-    /// Ends the job when it is slower than this.
+    /// Ends the job when it is slower than this (`rate_min`).
     pub minimum_rate: MinimumRate,
-    /// Which file comes next.
-    pub turns: FileTurns,
-    /// How files are made and opened, beyond [`FilePolicy`](super::FilePolicy).
-    pub files: FileRules,
-    /// Zones of the files.
-    pub zones: Zones,
-    /// How a sequential job goes through its part of a file.
-    pub course: TraversalOrder,
-    /// Errors that count for nothing.
-    pub ignore_errors: IgnoredErrors,
-    /// How sizes are drawn, beyond what [`Job::block`](super::Job::block) says.
-    pub sizes: BlockSizeRules,
-    /// How random a random job is, in hundredths: the rest of its I/Os follow one another (`percentage_random`).
-    /// `None` means all of it.
-    pub percentage_random: Option<PerOp<u32>>,
-    /// Hands I/Os to threads that submit them and wait for them, so that a slow device cannot hold back arrivals
-    /// (`io_submit_mode=offload`).
-    pub offload: bool,
-    /// Waits until all clones of the job of this name have ended before it begins (`wait_for`).
-    pub wait_for: Option<String>,
-    /// Priorities of its workers.
-    pub priority: Priority,
-    /// NUMA nodes whose processors its workers may use; empty for any.
+}
+
+/// Which processors, memory and priority a job's workers get.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Placement {
+    /// Processors its workers may run on; empty for any (`cpus_allowed`).
+    pub cpus_allowed: Vec<u32>,
+    /// Each worker has one of these processors to itself (`cpus_allowed_policy=split`).
+    pub split_cpus: bool,
+    /// NUMA nodes whose processors its workers may use; empty for any (`numa_cpu_nodes`).
     pub numa_cpu_nodes: Vec<u32>,
     /// NUMA nodes the memory of its workers comes from; `None` leaves that to the kernel (`numa_mem_policy`).
     pub memory: Option<MemoryPolicy>,
-    /// Each worker has one of the job's processors to itself (`cpus_allowed_policy=split`).
-    pub split_cpus: bool,
-    /// Keeps I/Os to the same bytes from being in flight at once (`serialize_overlap`).
-    pub serialize_overlap: bool,
-    /// Share of the I/Os among the jobs of its flow (`flow`, `flow_id`).
-    pub flow: Option<FlowShare>,
-    /// Commands that a shell runs before and after the job.
-    pub commands: ShellCommands,
-    /// Replays or records the requests of a run.
-    pub replay: Replay,
-    /// What is told of single I/Os while the job runs.
-    pub logs: Logs,
+    /// Priorities of its workers.
+    pub priority: Priority,
 }
 
 /// What is told of single I/Os, or of short stretches of time, while a job runs (`write_bw_log` and its kin).
@@ -293,30 +267,6 @@ pub enum FileOrder {
     Pareto(f64),
     /// Drawn by a normal distribution of this deviation, in hundredths of the files.
     Normal(f64),
-}
-
-/// How files are made and opened, beyond [`FilePolicy`](super::FilePolicy).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct FileRules {
-    /// Lays nothing out: files come to be when they are opened, and grow as they are written (`create_on_open`).
-    pub create_on_open: bool,
-    /// Begins where each file ends (`file_append`).
-    pub append: bool,
-    /// Writes until there is no space left, and calls that the end (`fill_device`).
-    pub fill_device: bool,
-    /// Removes the files after each loop but the last, so that the next makes them anew (`unlink_each_loop`).
-    pub unlink_each_loop: bool,
-    /// What the kernel is told of the order of I/O.
-    pub advice: AccessAdvice,
-    /// Writes with RWF_ATOMIC, so that a block is written whole or not at all (`atomic`).
-    pub atomic: bool,
-    /// The time of closing the files counts.
-    pub time_close: bool,
-    /// How long the kernel is told that what is written will live (`write_hint`).
-    pub lifetime: Lifetime,
-    /// Whether files are locked for each I/O (`lockfile`).
-    pub lock: FileLock,
 }
 
 /// How files are locked that several workers share.

@@ -16,7 +16,7 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
             why,
         })
     };
-    let sizes = job.rules.sizes.in_line.iter().map(|block| (block, LARGEST));
+    let sizes = job.block_rules.in_line.iter().map(|block| (block, LARGEST));
     let by_op = Op::ALL.into_iter().filter(|&op| job.access.does(op));
     // A trim moves no data.
     let most = |op| {
@@ -56,30 +56,28 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
             "the shares have to add up to 100",
         );
     }
-    if job.rules.offload && !job.ioengine.traits().can_offload {
+    if job.queue.offload && !job.ioengine.traits().can_offload {
         let why =
             "threads submit for psync and its kin, mmap, libaio and io_uring only; leave it out";
         return bad("io_submit_mode", "offload".to_owned(), why);
     }
-    if job.rules.offload && job.queue.iodepth > 1024 {
+    if job.queue.offload && job.queue.iodepth > 1024 {
         return bad(
             "iodepth",
             job.queue.iodepth.to_string(),
             "io_submit_mode=offload has a thread for each, 1024 at most",
         );
     }
-    if job.rules.files.lock != FileLock::None && !can_lock(job) {
+    if job.files.lock != FileLock::None && !can_lock(job) {
         let why = "files are locked for psync and its kin, mmap and splice only, and without io_submit_mode=offload or \
                    unlink_each_loop; use such an engine, or leave it out";
         return bad(
             "lockfile",
-            format!("{:?}", job.rules.files.lock).to_lowercase(),
+            format!("{:?}", job.files.lock).to_lowercase(),
             why,
         );
     }
-    if job.rules.files.unlink_each_loop
-        && (!job.ioengine.traits().can_renew_files || job.rules.offload)
-    {
+    if job.files.unlink_each_loop && (!job.ioengine.traits().can_renew_files || job.queue.offload) {
         let why = "files are renewed for psync and its kin, libaio and io_uring, and without io_submit_mode=offload";
         return bad("unlink_each_loop", "1".to_owned(), why);
     }
@@ -98,14 +96,14 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
             job: job.name.clone(),
         });
     }
-    if matches!(job.rules.zones, Zones::Device { .. })
-        && (job.rules.verify.is_some() || job.rules.replay.any())
+    if matches!(job.access.zones, Zones::Device { .. })
+        && (job.verify.is_some() || job.replay.any())
     {
         let why =
             "zones are emptied and written elsewhere than asked; leave out verify and read_iolog";
         return bad("zonemode", "zbd".to_owned(), why);
     }
-    if let Some(verify) = &job.rules.verify {
+    if let Some(verify) = &job.verify {
         super::verify::check(job, verify)?;
     }
     if job.measure.tick.0 == 0 {
@@ -117,5 +115,5 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
 /// Whether a lock can be held from the beginning of an I/O to its end: by engines that do one at a time.
 fn can_lock(job: &Job) -> bool {
     let one_at_a_time = job.ioengine.is_synchronous() && job.ioengine.traits().can_offload;
-    one_at_a_time && !job.rules.offload && !job.rules.files.unlink_each_loop
+    one_at_a_time && !job.queue.offload && !job.files.unlink_each_loop
 }

@@ -11,9 +11,9 @@ use super::{
 };
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::rules::{TraversalOrder, Zones};
+use crate::job::rules::{Placement, TraversalOrder, Zones};
 use crate::job::{
-    BufferContent, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target,
+    Access, BufferContent, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target,
 };
 use crate::rng::Rng;
 use crate::stream::{PassEnd, Region, StreamPlan};
@@ -152,10 +152,8 @@ impl Resolver {
                 Target::Sim(prices) => Some(prices.clone()),
                 _ => None,
             },
-            direct: job.files.direct,
             writes: job.access.destroys() || job.ioengine.traits().always_changes,
-            invalidate: job.files.invalidate,
-            pre_read: job.files.pre_read,
+            files: job.files.clone(),
             stream: stream(job, clone, seed, (regions, total, most)),
             max_block,
             alignment: logical.max(4096),
@@ -169,22 +167,16 @@ impl Resolver {
             durability: job.durability.clone(),
             buffers: job.buffers.clone(),
             rate: job.rate.clone(),
-            errors: job.errors,
-            ignore_errors: job.rules.ignore_errors.clone(),
-            replay: job.rules.replay.trace_of(clone).cloned(),
-            record: job.rules.replay.write.clone(),
+            errors: job.errors.clone(),
+            replay: job.replay.trace_of(clone).cloned(),
+            record: job.replay.write.clone(),
             verify: VerifyPlan::of(job, seed),
-            exit: job.rules.exit,
-            time_close: job.rules.files.time_close,
+            termination: job.termination.clone(),
             measure: measure(job),
-            cpus_allowed: match job.cpus_allowed.len() {
-                n if n > 0 && job.rules.split_cpus => {
-                    vec![job.cpus_allowed[self.workers as usize % n]]
-                }
-                _ => job.cpus_allowed.clone(),
-            },
+            placement: placement(&job.placement, self.workers),
+            commands: job.commands.clone(),
+            wait_for: job.timing.wait_for.clone(),
             seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
-            rules: job.rules.clone(),
         };
         self.match_writer(&mut plan, files);
         Ok(plan)
@@ -264,7 +256,7 @@ fn total(job: &Job, room: u64, blocks: u64) -> u64 {
         (Some(SizeSpec::Percent(p)), _) => percent_of(blocks, p),
         (None, _) if lies_apart(job) => blocks / alignment_of_offsets(job) * smallest_block(job),
         // These come to each whole block, and to nothing else.
-        (None, _) if job.rules.course != TraversalOrder::Forward => blocks,
+        (None, _) if job.access.order != TraversalOrder::Forward => blocks,
         // Where files have a size of their own, `size` says how much of them is transferred at most.
         (None, Some(SizeSpec::Bytes(size))) => size.0.min(room),
         (None, _) => room,
@@ -275,7 +267,7 @@ fn total(job: &Job, room: u64, blocks: u64) -> u64 {
 /// of their files.
 fn lies_apart(job: &Job) -> bool {
     let each_once = job.access.random && job.access.every_block_once && job.access.run_length == 1;
-    each_once && job.block_align.is_some() && job.rules.percentage_random.is_none()
+    each_once && job.block_align.is_some() && job.access.percentage_random.is_none()
 }
 
 /// Bytes of the largest I/O that needs a buffer. A trim needs none, but has had one of its size as long as that is small.
@@ -289,7 +281,7 @@ fn largest_buffer(job: &Job) -> u32 {
             job.block[op].max().0
         }
     };
-    let in_line = job.rules.sizes.in_line.iter().map(|block| block.max().0);
+    let in_line = job.block_rules.in_line.iter().map(|block| block.max().0);
     used.map(of).chain(in_line).max().unwrap_or(0) as u32
 }
 
@@ -357,7 +349,7 @@ pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError
 
 /// Whether what is done for a trim works on files. A zone is emptied where one is thought to be, too.
 fn trims_files(job: &Job) -> bool {
-    let zoned = matches!(job.rules.zones, Zones::Device { .. });
+    let zoned = matches!(job.access.zones, Zones::Device { .. });
     zoned || job.ioengine == IoEngine::Falloc || job.ioengine.works_on_names()
 }
 
@@ -373,8 +365,8 @@ pub(super) fn add_file(
     let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File)
         && facts.size.0 < size
         && job.ioengine.traits().needs_files
-        && !job.rules.files.create_on_open;
-    let lay_out = match (missing, job.rules.files.fill_device, reads) {
+        && !job.files.create_on_open;
+    let lay_out = match (missing, job.files.fill_device, reads) {
         (true, true, _) if !job.access.does(Op::Write) => LayOut::Fill,
         (false, ..) | (_, true, _) => LayOut::Ready,
         (true, _, true) => LayOut::Write(job.files.fallocate),
@@ -422,7 +414,7 @@ fn measure(job: &Job) -> Measure {
 /// Whether a job only reads and checks, and comes to each block once a pass.
 fn checks_once(job: &Job) -> bool {
     let reads_only = job.access.does(Op::Read) && !job.access.does(Op::Write);
-    job.rules.verify.is_some() && reads_only && (job.access.every_block_once || !job.access.random)
+    job.verify.is_some() && reads_only && (job.access.every_block_once || !job.access.random)
 }
 
 /// The requests of one clone: `total` bytes a pass, `most` of them in all.
@@ -435,7 +427,13 @@ fn stream(
     let endless = job.timing.time_based && job.timing.runtime.is_some();
     StreamPlan {
         regions,
-        access: job.access.clone(),
+        access: Access {
+            percentage_random: job
+                .access
+                .percentage_random
+                .filter(|percent| *percent != PerOp::all(100)),
+            ..job.access.clone()
+        },
         block: job.block.clone(),
         align: alignment_of_offsets(job),
         limit_bytes: (!endless)
@@ -452,13 +450,17 @@ fn stream(
             (false, None) => PassEnd::Stop,
         },
         seed: Rng::fork(seed, u64::from(clone)).next_u64(),
-        percent_random: job
-            .rules
-            .percentage_random
-            .filter(|percent| *percent != PerOp::all(100)),
-        turns: job.rules.turns.clone(),
-        zones: job.rules.zones.clone(),
-        course: job.rules.course,
-        sizes: job.rules.sizes.clone(),
+        turns: job.files.turns.clone(),
+        sizes: job.block_rules.clone(),
     }
+}
+
+/// Where one worker runs: on one of the job's processors where they are split.
+fn placement(asked: &Placement, worker: u32) -> Placement {
+    let mut placement = asked.clone();
+    let cpus = &asked.cpus_allowed;
+    if placement.split_cpus && !cpus.is_empty() {
+        placement.cpus_allowed = vec![cpus[worker as usize % cpus.len()]];
+    }
+    placement
 }

@@ -380,7 +380,7 @@ fn an_offset_in_hundredths_is_rounded_up_to_what_was_asked_for() {
 #[test]
 fn bytes_of_any_number_go_with_direct_io() {
     let mut odd = job(Op::Read);
-    odd.rules.sizes.unaligned = true;
+    odd.block_rules.unaligned = true;
     odd.files.direct = true;
     assert!(resolve(odd, &[facts("f", TargetKind::File, 1 << 20)]).is_ok());
 }
@@ -451,7 +451,7 @@ fn what_fits_is_planned_without_what_does_not() {
 fn a_reader_that_fills_its_file_system_has_its_file_laid_out_so() {
     let mut reader = job(Op::Read);
     reader.extent.size = None;
-    reader.rules.files.fill_device = true;
+    reader.files.fill_device = true;
     let plan = resolve(reader.clone(), &[facts("f", TargetKind::Absent, 0)]).unwrap();
     assert_eq!(plan.phases[0].files[0].lay_out, LayOut::Fill);
     assert!(
@@ -473,9 +473,9 @@ fn the_effective_depth_is_iodepth_where_there_is_a_queue() {
     let mut deep = job(Op::Read);
     (deep.ioengine, deep.queue.iodepth) = (IoEngine::Psync, 8);
     assert_eq!(deep.effective_depth(), 1);
-    deep.rules.offload = true;
+    deep.queue.offload = true;
     assert_eq!(deep.effective_depth(), 8, "threads submit for it");
-    (deep.ioengine, deep.rules.offload) = (IoEngine::IoUring, false);
+    (deep.ioengine, deep.queue.offload) = (IoEngine::IoUring, false);
     assert_eq!(deep.effective_depth(), 8);
 }
 

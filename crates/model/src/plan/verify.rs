@@ -19,7 +19,7 @@ pub struct VerifyPlan {
 
 impl VerifyPlan {
     pub(super) fn of(job: &Job, seed: u64) -> Option<Box<VerifyPlan>> {
-        let mut rules = job.rules.verify.clone()?;
+        let mut rules = job.verify.clone()?;
         if job.ioengine == IoEngine::Null {
             // Nothing is kept that could be compared.
             rules.method = VerifyMethod::Null;
@@ -88,7 +88,7 @@ pub(super) fn check(job: &Job, verify: &Verify) -> Result<(), PlanError> {
     let header = verify.method.header_bytes() as u64;
     // Blocks that differ in size end with whatever is left, down to what sizes are multiples of.
     let align = job.block_align.map_or(block, |align| align.0).max(1);
-    let tail = if job.rules.sizes.unaligned {
+    let tail = if job.block_rules.unaligned {
         1
     } else {
         job.blocks_used().fold(align, common_step)

@@ -83,7 +83,7 @@ impl StreamPlan {
     /// What follows the last pass: a job that goes through zones ends with them only where it was asked for all there is.
     fn end_of_passes(&self) -> PassEnd {
         let asked = self.pass_bytes.or(self.limit_bytes).unwrap_or(u64::MAX);
-        match (&self.zones, self.pass_end) {
+        match (&self.access.zones, self.pass_end) {
             (Zones::Strided { .. }, PassEnd::Stop) if asked < self.room() => PassEnd::Repeat,
             (_, end) => end,
         }
@@ -94,7 +94,7 @@ impl StreamPlan {
         let first = used.first().map(|&op| &self.block[op]);
         let one_size = matches!(first, Some(BlockSize::Fixed(_)))
             && used.iter().all(|&op| Some(&self.block[op]) == first);
-        !one_size && self.access.run_length == 1 && self.percent_random.is_none()
+        !one_size && self.access.run_length == 1 && self.access.percentage_random.is_none()
     }
 }
 
@@ -165,7 +165,7 @@ impl GeneralStream {
             align,
             wraps: used.len() > 1 && (plan.pass_end != PassEnd::Stop || plan.loops > 1),
             used,
-            percent_random: plan.percent_random.filter(|_| plan.access.random),
+            percent_random: plan.access.percentage_random.filter(|_| plan.access.random),
             rng: Rng::fork(plan.seed, 0),
             bytes_left: plan.limit_bytes.unwrap_or(u64::MAX),
             ios_left: plan.limit_ios.unwrap_or(u64::MAX),

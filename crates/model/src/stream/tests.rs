@@ -19,13 +19,10 @@ fn plan(access: Access, block: u64, len: u64, limit: Option<u64>) -> StreamPlan 
         limit_bytes: limit,
         limit_ios: None,
         seed: 42,
-        percent_random: None,
         pass_bytes: None,
         loops: 1,
         pass_end: PassEnd::Repeat,
         turns: FileTurns::default(),
-        zones: Zones::None,
-        course: TraversalOrder::Forward,
         sizes: BlockSizeRules::default(),
     }
 }
@@ -93,7 +90,7 @@ fn a_course_backwards_leaves_nothing_out() {
         3 * 1024,
         Some(4 * 1024),
     );
-    p.course = TraversalOrder::Backward;
+    p.access.order = TraversalOrder::Backward;
     let offsets: Vec<u64> = p.requests().map(|r| r.offset - 4096).collect();
     assert_eq!(offsets, [2048, 1024, 0, 2048]);
 }
@@ -107,7 +104,7 @@ fn an_interleaved_course_comes_to_each_block_once_a_pass() {
             blocks * 1024,
             Some(2 * blocks * 1024),
         );
-        p.course = TraversalOrder::Interleaved {
+        p.access.order = TraversalOrder::Interleaved {
             step: Bytes(step * 1024),
         };
         let order: Vec<u64> = p.requests().map(|r| r.offset / 1024 - 4).collect();
@@ -144,7 +141,7 @@ fn runs_follow_a_drawn_offset() {
 #[test]
 fn a_part_of_a_random_job_goes_on_where_it_was() {
     let mut p = plan(Access::only(Op::Read, true), 1024, 1 << 24, Some(1 << 21));
-    p.percent_random = Some(PerOp::all(25));
+    p.access.percentage_random = Some(PerOp::all(25));
     let offsets: Vec<u64> = p.requests().map(|r| r.offset).collect();
     let follows =
         offsets.windows(2).filter(|w| w[1] == w[0] + 1024).count() as f64 / offsets.len() as f64;
@@ -154,7 +151,7 @@ fn a_part_of_a_random_job_goes_on_where_it_was() {
 #[test]
 fn what_follows_has_a_size_of_its_own_where_that_is_asked_for() {
     let mut p = plan(Access::only(Op::Read, true), 1024, 1 << 24, Some(1 << 22));
-    p.percent_random = Some(PerOp::all(50));
+    p.access.percentage_random = Some(PerOp::all(50));
     p.sizes.in_line = Some(BlockSize::Fixed(Bytes(4096)));
     let requests: Vec<IoRequest> = p.requests().collect();
     let behind = |pair: &[IoRequest]| pair[1].offset == pair[0].offset + u64::from(pair[0].len);
@@ -298,7 +295,7 @@ fn zones_are_walked_one_after_another() {
         16 * 1024,
         Some(9 * 1024),
     );
-    p.zones = Zones::Strided {
+    p.access.zones = Zones::Strided {
         range: Bytes(4096),
         size: Bytes(2048),
         skip: Bytes(1024),
@@ -333,7 +330,7 @@ fn zones_are_walked_one_after_another() {
     );
     p.regions[0].len = 16 * 1024;
     p.access.random = true;
-    p.zones = Zones::Strided {
+    p.access.zones = Zones::Strided {
         range: Bytes(4096),
         size: Bytes(4096),
         skip: Bytes(4096),
@@ -476,14 +473,14 @@ proptest! {
         p.block.write = BlockSize::Range { min: Bytes(512), max: Bytes(16_384) };
         p.align = 512;
         p.seed = seed;
-        p.percent_random = Some(PerOp::all(percent)).filter(|_| random);
-        p.course = match course {
+        p.access.percentage_random = Some(PerOp::all(percent)).filter(|_| random);
+        p.access.order = match course {
             0..20 => TraversalOrder::Forward,
             20..30 => TraversalOrder::Backward,
             steps => TraversalOrder::Interleaved { step: Bytes(512 * (steps - 29)) },
         };
         if zoned {
-            p.zones = Zones::Strided { range: Bytes(20_000), size: Bytes(8192), skip: Bytes(512) };
+            p.access.zones = Zones::Strided { range: Bytes(20_000), size: Bytes(8192), skip: Bytes(512) };
         }
         for r in p.requests() {
             prop_assert!(r.offset >= 4096 && r.offset + u64::from(r.len) <= 4096 + len && r.len > 0, "{:?}", r);

@@ -169,7 +169,7 @@ impl WorkerLogs {
             .into_iter()
             .filter_map(|(prefix, kind)| Some((kind, path(prefix.as_ref()?, kind))))
             .collect();
-        let priority = &job.rules.priority;
+        let priority = &job.placement.priority;
         let (class, level) = (
             priority.io_class.unwrap_or(0),
             priority.io_level.unwrap_or(0),

@@ -177,11 +177,11 @@ fn limit(jobs: &[&Job]) -> RateLimit {
         jobs.iter().map(|job| used(job)).sum()
     };
     let bytes = (
-        sum(|job| &job.rules.minimum_rate.bytes_per_s),
+        sum(|job| &job.termination.minimum_rate.bytes_per_s),
         sum(|job| &job.rate.bytes_per_s),
     );
     let ios = (
-        sum(|job| &job.rules.minimum_rate.iops),
+        sum(|job| &job.termination.minimum_rate.iops),
         sum(|job| &job.rate.iops),
     );
     match (bytes, ios) {
@@ -194,7 +194,7 @@ fn limit(jobs: &[&Job]) -> RateLimit {
 /// Files that a worker holds open; what has no file counts as one.
 fn open_files(worker: &WorkerPlan) -> usize {
     let most = worker
-        .rules
+        .files
         .turns
         .open_files
         .map_or(usize::MAX, |most| most.max(1) as usize);
@@ -254,7 +254,7 @@ impl FioStatusReporter<'_> {
         let phase = self.invocation.scenario.phases.get(self.phase);
         phase
             .and_then(|phase| phase.jobs.get(job as usize))
-            .is_some_and(|job| which(&job.rules.commands))
+            .is_some_and(|job| which(&job.commands))
     }
 
     /// The longest that is left of this phase and the later ones, where times bound it.

@@ -52,7 +52,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .alias(&["blocksize_unaligned"])
     .works(put!(
-        |job, value| job.job.rules.sizes.unaligned = value.flag()
+        |job, value| job.job.block_rules.unaligned = value.flag()
     )),
     opt(
         "bs_is_seq_rand",

@@ -62,7 +62,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .default("0")
     .works(put!(
-        |job, value| job.job.rules.serialize_overlap = value.flag()
+        |job, value| job.job.queue.serialize_overlap = value.flag()
     )),
     opt(
         "io_submit_mode",
@@ -74,7 +74,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .default("inline")
     .works(put!(
-        |job, value| job.job.rules.offload = value.word() == "offload"
+        |job, value| job.job.queue.offload = value.word() == "offload"
     )),
     opt(
         "rate",
@@ -96,16 +96,18 @@ pub(super) const TABLE: &[FioOption] = &[
         "Ends the job when it moves less than so many bytes per second",
     )
     .alias(&["ratemin"])
-    .works(put!(
-        |job, value| job.job.rules.minimum_rate.bytes_per_s = value.ints().map(some)
-    )),
+    .works(put!(|job, value| job
+        .job
+        .termination
+        .minimum_rate
+        .bytes_per_s = value.ints().map(some))),
     opt(
         "rate_iops_min",
         AMOUNT,
         "Ends the job when it does less than so many I/Os per second",
     )
     .works(put!(
-        |job, value| job.job.rules.minimum_rate.iops = value.ints().map(some)
+        |job, value| job.job.termination.minimum_rate.iops = value.ints().map(some)
     )),
     opt(
         "rate_cycle",
@@ -117,7 +119,7 @@ pub(super) const TABLE: &[FioOption] = &[
     .with(
         "rate_min",
         put!(|job, value| {
-            job.job.rules.minimum_rate.cycle =
+            job.job.termination.minimum_rate.cycle =
                 hakaru_model::units::Nanos::from_millis(u64::from(value.u32()))
         }),
     ),
@@ -180,9 +182,8 @@ pub(super) const TABLE: &[FioOption] = &[
         OptionKind::PerOpTime(Micros),
         "Ends the job at the first I/O that takes longer",
     )
-    .works(put!(
-        |job, value| job.job.rules.max_latency = value.times().map(|time| time.filter(|t| t.0 > 0))
-    )),
+    .works(put!(|job, value| job.job.termination.max_latency =
+        value.times().map(|time| time.filter(|t| t.0 > 0)))),
     opt(
         "latency_target",
         OptionKind::Time(Micros),

@@ -48,13 +48,11 @@ pub(super) const TABLE: &[FioOption] = &[
     ),
     opt("lockfile", LOCKS, "Locks files around each I/O")
         .default("none")
-        .works(put!(
-            |job, value| job.job.rules.files.lock = match value.word() {
-                "exclusive" => FileLock::Exclusive,
-                "readwrite" => FileLock::ReadWrite,
-                _ => FileLock::None,
-            }
-        )),
+        .works(put!(|job, value| job.job.files.lock = match value.word() {
+            "exclusive" => FileLock::Exclusive,
+            "readwrite" => FileLock::ReadWrite,
+            _ => FileLock::None,
+        })),
     opt(
         "nrfiles",
         OptionKind::Int {
@@ -72,7 +70,7 @@ pub(super) const TABLE: &[FioOption] = &[
         "Files that are worked on at the same time; the next has its turn when one is done",
     )
     .works(put!(
-        |job, value| job.job.rules.turns.open_files = Some(value.u32()).filter(|n| *n > 0)
+        |job, value| job.job.files.turns.open_files = Some(value.u32()).filter(|n| *n > 0)
     )),
     opt("file_service_type", ORDERS, "Which file comes next")
         .default("roundrobin")
@@ -98,7 +96,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .default("0")
     .works(put!(
-        |job, value| job.job.rules.files.create_on_open = value.flag()
+        |job, value| job.job.files.create_on_open = value.flag()
     )),
     opt(
         "create_only",
@@ -143,7 +141,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .default("0")
     .works(put!(
-        |job, value| job.job.rules.files.unlink_each_loop = value.flag()
+        |job, value| job.job.files.unlink_each_loop = value.flag()
     )),
     opt(
         "fallocate",
@@ -166,7 +164,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .default("1")
     .works(put!(
-        |job, value| job.job.rules.files.advice = match value.word() {
+        |job, value| job.job.files.advice = match value.word() {
             "0" => AccessAdvice::None,
             "random" => AccessAdvice::Random,
             "sequential" => AccessAdvice::Sequential,
@@ -179,7 +177,7 @@ pub(super) const TABLE: &[FioOption] = &[
         "How long the kernel is told that the data will live",
     )
     .works(put!(|job, value| {
-        job.job.rules.files.lifetime = match value.word() {
+        job.job.files.lifetime = match value.word() {
             "short" => Lifetime::Short,
             "medium" => Lifetime::Medium,
             "long" => Lifetime::Long,
@@ -223,16 +221,14 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .alias(&["fill_fs"])
     .default("0")
-    .works(put!(
-        |job, value| job.job.rules.files.fill_device = value.flag()
-    )),
+    .works(put!(|job, value| job.job.files.fill_device = value.flag())),
     opt(
         "file_append",
         OptionKind::Bool,
         "Begins at the end of each file",
     )
     .default("0")
-    .works(put!(|job, value| job.job.rules.files.append = value.flag())),
+    .works(put!(|job, value| job.job.files.append = value.flag())),
     opt(
         "offset",
         OptionKind::SizeOrPercent,
@@ -508,7 +504,7 @@ fn turns(job: &mut JobSpec, value: &super::OptionValue) -> Result<(), String> {
             tag.unwrap_or_default()
         )),
     };
-    let turns = &mut job.job.rules.turns;
+    let turns = &mut job.job.files.turns;
     (turns.order, turns.run_length) = match (word, skew(word, tag)?) {
         (_, Some(Distribution::Zipf(theta))) => (FileOrder::Zipf(theta), 1),
         (_, Some(Distribution::Pareto(power))) => (FileOrder::Pareto(power), 1),

@@ -97,7 +97,7 @@ pub(super) const TABLE: &[FioOption] = &[
         "Waits until all clones of the job of this name have ended",
     )
     .works(put!(
-        |job, value| job.job.rules.wait_for = Some(value.text().trim().to_owned())
+        |job, value| job.job.timing.wait_for = Some(value.text().trim().to_owned())
     )),
     opt(
         "exitall",
@@ -128,7 +128,9 @@ pub(super) const TABLE: &[FioOption] = &[
         OptionKind::Flag,
         "Ends the other jobs when one ends with an error",
     )
-    .works(put!(|job, value| job.job.rules.exit.on_error = value.flag())),
+    .works(put!(
+        |job, value| job.job.termination.exit.on_error = value.flag()
+    )),
     opt(
         "thread",
         OptionKind::Flag,
@@ -162,7 +164,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .default("0")
     .works(put!(|job, value| {
-        job.job.rules.priority.nice = value.int() as i32
+        job.job.placement.priority.nice = value.int() as i32
     })),
     opt(
         "prio",
@@ -170,22 +172,23 @@ pub(super) const TABLE: &[FioOption] = &[
         "Level of the workers' I/O priority, 0 being the highest",
     )
     .works(put!(
-        |job, value| job.job.rules.priority.io_level = Some(value.u32())
+        |job, value| job.job.placement.priority.io_level = Some(value.u32())
     )),
     opt(
         "prioclass",
         OptionKind::Int { min: 0, max: 3 },
         "Class of the workers' I/O priority",
     )
-    .works(put!(
-        |job, value| job.job.rules.priority.io_class = Some(value.u32()).filter(|class| *class > 0)
-    )),
+    .works(put!(|job, value| job.job.placement.priority.io_class =
+        Some(value.u32()).filter(|class| *class > 0))),
     opt(
         "cpus_allowed",
         OptionKind::Indices,
         "Processors the workers may run on",
     )
-    .works(put!(|job, value| job.job.cpus_allowed = value.indices())),
+    .works(put!(
+        |job, value| job.job.placement.cpus_allowed = value.indices()
+    )),
     opt(
         "cpumask",
         OptionKind::Int {
@@ -196,7 +199,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .works(put!(|job, value| {
         let mask = value.u64();
-        job.job.cpus_allowed = (0..64).filter(|bit| mask >> bit & 1 == 1).collect();
+        job.job.placement.cpus_allowed = (0..64).filter(|bit| mask >> bit & 1 == 1).collect();
     })),
     opt(
         "cpus_allowed_policy",
@@ -205,7 +208,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .default("shared")
     .works(put!(
-        |job, value| job.job.rules.split_cpus = value.word() == "split"
+        |job, value| job.job.placement.split_cpus = value.word() == "split"
     )),
     opt(
         "numa_cpu_nodes",
@@ -213,7 +216,7 @@ pub(super) const TABLE: &[FioOption] = &[
         "NUMA nodes whose processors the workers may use",
     )
     .works(put!(
-        |job, value| job.job.rules.numa_cpu_nodes = value.indices()
+        |job, value| job.job.placement.numa_cpu_nodes = value.indices()
     )),
     opt("numa_mem_policy", MEMORY, "NUMA nodes memory is taken from").works(memory),
     opt(
@@ -242,7 +245,7 @@ pub(super) const TABLE: &[FioOption] = &[
         "Runs a command before the job; its output goes to JOB.prerun.txt",
     )
     .works(put!(
-        |job, value| job.job.rules.commands.before = Some(value.text().to_owned())
+        |job, value| job.job.commands.before = Some(value.text().to_owned())
     )),
     opt(
         "exec_postrun",
@@ -250,7 +253,7 @@ pub(super) const TABLE: &[FioOption] = &[
         "Runs a command after the job; its output goes to JOB.postrun.txt",
     )
     .works(put!(
-        |job, value| job.job.rules.commands.after = Some(value.text().to_owned())
+        |job, value| job.job.commands.after = Some(value.text().to_owned())
     )),
     opt("uid", int(0), "User the workers run as").refused(
         "workers are threads of one process, with one user",
@@ -378,6 +381,6 @@ fn memory(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     if mode == MemoryMode::Prefer && nodes.len() != 1 {
         return Err("prefer takes one node".to_owned());
     }
-    job.job.rules.memory = Some(MemoryPolicy { mode, nodes });
+    job.job.placement.memory = Some(MemoryPolicy { mode, nodes });
     Ok(())
 }

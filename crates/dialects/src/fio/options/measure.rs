@@ -324,7 +324,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .works(put!(|job, value| {
         let [read, write, verify] = value.errors();
-        job.job.rules.ignore_errors = IgnoredErrors {
+        job.job.errors.ignored = IgnoredErrors {
             read,
             write,
             verify,

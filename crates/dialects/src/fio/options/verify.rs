@@ -82,29 +82,29 @@ pub(super) const TABLE: &[FioOption] = &[
         .goes_with("trim_percentage"),
     opt("trim_backlog_batch", int(0), "Blocks that are trimmed at once").goes_with("trim_percentage"),
     opt("read_iolog", OptionKind::Paths, "Replays the requests of logs of version 2 or 3; clones take turns")
-        .works(put!(|job, value| job.job.rules.replay.read = value.paths())),
+        .works(put!(|job, value| job.job.replay.read = value.paths())),
     opt(
         "write_iolog",
         OptionKind::Text("requests.log"),
         "Writes the requests to a log; clones put their number behind its name",
     )
-    .works(put!(|job, value| job.job.rules.replay.write = Some(PathBuf::from(value.text())))),
+    .works(put!(|job, value| job.job.replay.write = Some(PathBuf::from(value.text())))),
     opt("read_iolog_chunked", OptionKind::Bool, "Reads that log piece by piece")
         .default("0")
         .accepted("logs are read whole before the run"),
     opt("replay_no_stall", OptionKind::Bool, "Ignores the times in the log")
         .default("0")
-        .with("read_iolog", put!(|job, value| job.job.rules.replay.no_stall = value.flag())),
+        .with("read_iolog", put!(|job, value| job.job.replay.no_stall = value.flag())),
     opt("replay_redirect", OptionKind::Text("/dev/sdb"), "Sends everything to this device")
-        .with("read_iolog", put!(|job, value| job.job.rules.replay.redirect = Some(PathBuf::from(value.text())))),
+        .with("read_iolog", put!(|job, value| job.job.replay.redirect = Some(PathBuf::from(value.text())))),
     opt("replay_time_scale", int(1), "Speed in hundredths of the log's")
         .default("100")
-        .with("read_iolog", put!(|job, value| job.job.rules.replay.time_scale_percent = value.u32())),
+        .with("read_iolog", put!(|job, value| job.job.replay.time_scale_percent = value.u32())),
     opt("replay_align", int(0), "What offsets of the log are rounded down to; a power of 2").with(
         "read_iolog",
         |job, value| match value.u64() {
             align if align == 0 || align.is_power_of_two() => {
-                job.job.rules.replay.align = align;
+                job.job.replay.align = align;
                 Ok(())
             }
             _ => Err("a power of 2 is needed, such as 4096".to_owned()),
@@ -112,7 +112,7 @@ pub(super) const TABLE: &[FioOption] = &[
     ),
     opt("replay_scale", int(0), "What offsets of the log are divided by")
         .default("1")
-        .with("read_iolog", put!(|job, value| job.job.rules.replay.scale = value.u64())),
+        .with("read_iolog", put!(|job, value| job.job.replay.scale = value.u64())),
     opt("replay_skip", OptionKind::Text("write,sync"), "Operations of the log that are left out")
         .with("read_iolog", skip),
     opt("merge_blktrace_file", OptionKind::Text("merged.bin"), "Merges several traces into this one")
@@ -131,7 +131,7 @@ fn skip(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
             _ => return Err(format!("`{word}` is none of read, write, trim, sync")),
         }
     }
-    job.job.rules.replay.skip = skip;
+    job.job.replay.skip = skip;
     Ok(())
 }
 

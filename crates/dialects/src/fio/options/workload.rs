@@ -36,7 +36,7 @@ pub(super) const TABLE: &[FioOption] = &[
         .works(put!(|job, value| job.job.files.direct = !value.flag())),
     opt("atomic", OptionKind::Bool, "Writes each block whole or not at all (RWF_ATOMIC; pvsync2 with direct)")
         .default("0")
-        .works(put!(|job, value| job.job.rules.files.atomic = value.flag())),
+        .works(put!(|job, value| job.job.files.atomic = value.flag())),
     opt("invalidate", OptionKind::Bool, "Drops files from the page cache before the job")
         .default("1")
         .works(put!(|job, value| job.job.files.invalidate = value.flag())),
@@ -102,7 +102,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt("percentage_random", OptionKind::PerOpInt { min: 0, max: 100 }, "Hundredths of a random job that are random")
         .default("100,100,100")
         .works(put!(|job, value| {
-            job.job.rules.percentage_random = Some(value.ints().map(|percent| percent.unwrap_or(100) as u32))
+            job.job.access.percentage_random = Some(value.ints().map(|percent| percent.unwrap_or(100) as u32))
         })),
     opt("random_sequence_stride", int(0), "Distance between the numbers a generator gives")
         .harmless(&["0"])

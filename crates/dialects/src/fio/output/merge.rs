@@ -239,10 +239,9 @@ impl<'a> ReportedJob<'a> {
             ioengine,
             ref queue,
             ref engine,
-            ref rules,
             ..
         } = *self.job;
-        if rules.offload {
+        if queue.offload {
             // Each thread that submits has one I/O at a time.
             let ios: u64 = self.depth.level.iter().sum();
             let DepthRecord {
@@ -330,9 +329,11 @@ impl<'a> ReportedJob<'a> {
         let ErrorPolicy {
             continue_on,
             continue_on_mismatch,
+            ignored,
         } = &self.job.errors;
-        let ignores = self.job.rules.ignore_errors != IgnoredErrors::default();
-        ignores || *continue_on_mismatch || continue_on.iter().any(|(_, &on)| on)
+        *ignored != IgnoredErrors::default()
+            || *continue_on_mismatch
+            || continue_on.iter().any(|(_, &on)| on)
     }
 
     /// The error that fio tells in the head of the report: the one that ended it, or the first that it went over.

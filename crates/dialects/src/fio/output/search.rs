@@ -15,7 +15,7 @@ pub(super) struct TargetNumbers {
 impl TargetNumbers {
     pub(super) fn of(report: &ReportedJob<'_>) -> TargetNumbers {
         let depth = report.latency_depth.unwrap_or(report.depth.iodepth);
-        match report.job.rules.latency_target {
+        match report.job.rate.latency_target {
             None => TargetNumbers {
                 depth,
                 target_ns: 0,
@@ -45,7 +45,7 @@ pub(super) struct Steadiness<'a> {
 
 impl<'a> Steadiness<'a> {
     pub(super) fn of(report: &ReportedJob<'a>) -> Option<Steadiness<'a>> {
-        let (rule, record) = (report.job.rules.steady.as_ref()?, report.steady?);
+        let (rule, record) = (report.job.termination.steady.as_ref()?, report.steady?);
         let (limit, percent) = match rule.limit {
             SteadyLimit::Percent(limit) => (limit, true),
             SteadyLimit::Absolute(limit) => (limit, false),

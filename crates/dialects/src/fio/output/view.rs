@@ -102,9 +102,8 @@ impl<'a> RunView<'a> {
         let mut shown = Vec::new();
         for ((phase, extras), record) in scenario.phases.iter().zip(extras).zip(phases) {
             // Of files that a trace names or that the job is to make, fio learns when it has chosen its disks already.
-            let late = |job: &Job| {
-                !job.rules.replay.read.is_empty() || job.ioengine == IoEngine::Filecreate
-            };
+            let late =
+                |job: &Job| !job.replay.read.is_empty() || job.ioengine == IoEngine::Filecreate;
             let watched = |(job, extras): (&Job, &JobExtras)| extras.disk_util && !late(job);
             if phase.jobs.iter().zip(extras).any(watched) {
                 shown.push(record);

@@ -13,7 +13,7 @@ fn plain(name: &str, path: &str, access: Access, block: u64, size: u64) -> Job {
     job.files.reserve_unflushed = true;
     job.files.direct = true;
     job.extent.size = Some(SizeSpec::Bytes(Bytes(size)));
-    job.rules.exit.phases_after_error = true;
+    job.termination.exit.phases_after_error = true;
     job
 }
 

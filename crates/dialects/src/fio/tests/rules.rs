@@ -1,14 +1,14 @@
-//! What the rules of a job mean.
+//! What optional behavior of a job fio options lead to.
 
 use super::*;
 use hakaru_model::job::rules::*;
-use hakaru_model::job::{DedupeRule, PerOp, SizeSpec};
+use hakaru_model::job::{DedupeRule, Job, PerOp, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
-/// The rules of a command that is obeyed.
-fn obeyed(options: &str) -> JobRules {
-    job(&format!("--name=a {options}")).rules
+/// The job of a command that is obeyed.
+fn obeyed(options: &str) -> Job {
+    job(&format!("--name=a {options}"))
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn verification() {
         VerifyMethod::PatternHeader(pattern)
     );
     let unchecked = job("--name=a --rw=write --verify=0 --verify_pattern=0xdead");
-    assert_eq!(unchecked.rules.verify, None);
+    assert_eq!(unchecked.verify, None);
     assert_eq!(
         unchecked.buffers.fill,
         hakaru_model::job::BufferContent::Pattern(vec![0xde, 0xad])
@@ -77,12 +77,7 @@ fn verification() {
         )
     };
     assert_eq!(
-        folder("--aux-path=x")[0]
-            .rules
-            .verify
-            .as_ref()
-            .unwrap()
-            .folder,
+        folder("--aux-path=x")[0].verify.as_ref().unwrap().folder,
         Some("x".into())
     );
     insta::assert_snapshot!(fails("--name=a --verify=pattern"), @"job `a`: verify=pattern needs verify_pattern");
@@ -99,22 +94,33 @@ fn verification() {
 
 #[test]
 fn ends_of_jobs() {
-    assert!(obeyed("").exit.phases_after_error, "as fio does");
-    assert_eq!(obeyed("--exitall").exit.ends, Some(ExitScope::Group));
+    assert!(
+        obeyed("").termination.exit.phases_after_error,
+        "as fio does"
+    );
     assert_eq!(
-        obeyed("--exitall --exit_what=all").exit.ends,
+        obeyed("--exitall").termination.exit.ends,
+        Some(ExitScope::Group)
+    );
+    assert_eq!(
+        obeyed("--exitall --exit_what=all").termination.exit.ends,
         Some(ExitScope::All)
     );
     assert_eq!(
-        obeyed("--exit_what=stonewall --exitall=1").exit.ends,
+        obeyed("--exit_what=stonewall --exitall=1")
+            .termination
+            .exit
+            .ends,
         Some(ExitScope::Phase)
     );
-    assert!(obeyed("--exitall_on_error").exit.on_error);
+    assert!(obeyed("--exitall_on_error").termination.exit.on_error);
     assert_eq!(
-        obeyed("--max_latency=20ms,,").max_latency.read,
+        obeyed("--max_latency=20ms,,").termination.max_latency.read,
         Some(Nanos::from_millis(20))
     );
-    let rate = obeyed("--rate_min=1m --rate_cycle=500").minimum_rate;
+    let rate = obeyed("--rate_min=1m --rate_cycle=500")
+        .termination
+        .minimum_rate;
     assert_eq!(
         (rate.bytes_per_s, rate.cycle),
         (PerOp::all(Some(1 << 20)), Nanos::from_millis(500))
@@ -133,7 +139,7 @@ fn ends_of_jobs() {
             .unwrap()
             .scenario,
     );
-    assert_eq!(jobs[1].rules.wait_for.as_deref(), Some("writers"));
+    assert_eq!(jobs[1].timing.wait_for.as_deref(), Some("writers"));
     assert!(
         fails("--name=a --wait_for=b --name=b")
             .contains("waitee job b unknown; define it before this job")
@@ -141,7 +147,7 @@ fn ends_of_jobs() {
     assert!(
         fails("--name=b --name=b --name=a --wait_for=b").contains("several jobs have that name")
     );
-    let ignored = obeyed("--ignore_error=EIO,ENOSPC:122").ignore_errors;
+    let ignored = obeyed("--ignore_error=EIO,ENOSPC:122").errors.ignored;
     assert_eq!(
         ignored,
         IgnoredErrors {
@@ -155,6 +161,7 @@ fn ends_of_jobs() {
 #[test]
 fn searching_for_a_state() {
     let steady = obeyed("--steadystate=iops_slope:0.3% --ss_dur=30 --ss_ramp=10")
+        .termination
         .steady
         .unwrap();
     let wanted = SteadyStateRule {
@@ -169,21 +176,27 @@ fn searching_for_a_state() {
     assert_eq!(steady, wanted);
     assert!(
         obeyed("--ss=iops:5 --ss_dur=9 --group_reporting")
+            .termination
             .steady
             .unwrap()
             .together
     );
     assert_eq!(
-        obeyed("--steadystate=bw:1m").steady,
+        obeyed("--steadystate=bw:1m").termination.steady,
         None,
         "no duration, no detection"
     );
     assert_eq!(
-        obeyed("--ss=bw:1m --ss_dur=5").steady.unwrap().limit,
+        obeyed("--ss=bw:1m --ss_dur=5")
+            .termination
+            .steady
+            .unwrap()
+            .limit,
         SteadyLimit::Absolute(1_048_576.0)
     );
     let target =
         obeyed("--latency_target=5ms --latency_window=10s --latency_percentile=99 --latency_run=1")
+            .rate
             .latency_target;
     let (target, keep) = (target.unwrap(), true);
     assert_eq!(
@@ -211,7 +224,7 @@ fn files_and_zones() {
         read.warnings,
         ["job `a`: fill_device has no effect on reads of a given size"]
     );
-    assert!(!flat(&read.scenario)[0].rules.files.fill_device);
+    assert!(!flat(&read.scenario)[0].files.fill_device);
     assert!(
         obeyed("--file_append=1").files.append
             && obeyed("--unlink_each_loop=1").files.unlink_each_loop
@@ -220,7 +233,9 @@ fn files_and_zones() {
         obeyed("--fadvise_hint=random").files.advice,
         AccessAdvice::Random
     );
-    let turns = obeyed("--file_service_type=random:8 --openfiles=4").turns;
+    let turns = obeyed("--file_service_type=random:8 --openfiles=4")
+        .files
+        .turns;
     assert_eq!(
         turns,
         FileTurns {
@@ -230,11 +245,11 @@ fn files_and_zones() {
         }
     );
     assert_eq!(
-        obeyed("--file_service_type=zipf:1.3").turns.order,
+        obeyed("--file_service_type=zipf:1.3").files.turns.order,
         FileOrder::Zipf(1.3)
     );
     assert_eq!(
-        obeyed("--file_service_type=gauss:20").turns.order,
+        obeyed("--file_service_type=gauss:20").files.turns.order,
         FileOrder::Normal(20.0)
     );
     // Formerly all of these were taken.
@@ -254,7 +269,9 @@ fn files_and_zones() {
             "{error}"
         );
     }
-    let strided = obeyed("--zonemode=strided --zonesize=1m --zonerange=4m --zoneskip=2m").zones;
+    let strided = obeyed("--zonemode=strided --zonesize=1m --zonerange=4m --zoneskip=2m")
+        .access
+        .zones;
     assert_eq!(
         strided,
         Zones::Strided {
@@ -263,7 +280,9 @@ fn files_and_zones() {
             skip: Bytes(2 << 20)
         }
     );
-    let device = obeyed("--zonemode=zbd --max_open_zones=8 --ignore_zone_limits=1").zones;
+    let device = obeyed("--zonemode=zbd --max_open_zones=8 --ignore_zone_limits=1")
+        .access
+        .zones;
     let ignores = matches!(
         device,
         Zones::Device {
@@ -275,8 +294,9 @@ fn files_and_zones() {
         }
     );
     assert!(ignores, "{device:?}");
-    let device =
-        obeyed("--zonemode=zbd --zone_reset_threshold=0.5 --zone_reset_frequency=0.1").zones;
+    let device = obeyed("--zonemode=zbd --zone_reset_threshold=0.5 --zone_reset_frequency=0.1")
+        .access
+        .zones;
     let wanted = ZoneResets {
         threshold_millionths: 500_000,
         every: 10,
@@ -316,8 +336,8 @@ fn zones_need_a_mode_and_sizes_may_be_counted_in_them() {
         "--name=a --zonemode=strided --zonesize=1m --size=4m --io_size=2m --offset=3m --offset_increment=1m --zoneskip=2m",
     );
     assert_eq!(
-        (counted.extent, counted.rules.zones),
-        (written.extent, written.rules.zones)
+        (counted.extent, counted.access.zones),
+        (written.extent, written.access.zones)
     );
     assert!(fails("--name=a --size=2z").contains("there are none: add zonemode"));
     assert!(fails("--name=a --size=2z --zonemode=zbd").contains("needs zonesize"));
@@ -373,7 +393,7 @@ fn distributions_have_a_middle_and_zones_a_size() {
 #[test]
 fn workload_priority_and_replay() {
     assert_eq!(
-        obeyed("--percentage_random=80,20").percentage_random,
+        obeyed("--percentage_random=80,20").access.percentage_random,
         Some(PerOp {
             read: 80,
             write: 20,
@@ -403,14 +423,14 @@ fn workload_priority_and_replay() {
             ..DedupeRule::default()
         }
     );
-    assert!(obeyed("--io_submit_mode=offload").offload);
+    assert!(obeyed("--io_submit_mode=offload").queue.offload);
     assert!(
         obeyed("--atomic=1 --ioengine=pvsync2 --direct=1")
             .files
             .atomic
     );
     assert!(fails("--name=a --atomic=1").contains("pvsync2"));
-    let priority = obeyed("--nice=5 --prio=3 --prioclass=2").priority;
+    let priority = obeyed("--nice=5 --prio=3 --prioclass=2").placement.priority;
     assert_eq!(
         priority,
         Priority {
@@ -419,7 +439,10 @@ fn workload_priority_and_replay() {
             io_level: Some(3)
         }
     );
-    assert_eq!(obeyed("--numa_cpu_nodes=0-1").numa_cpu_nodes, [0, 1]);
+    assert_eq!(
+        obeyed("--numa_cpu_nodes=0-1").placement.numa_cpu_nodes,
+        [0, 1]
+    );
     assert!(fails("--name=a --read_iolog=a.log").contains("read_iolog=a.log"));
     let log = "fio version 3 iolog\n1 x add\n2 x write 0 4096\n9 x read 8192 512\n";
     let replay = |options: &str| {
@@ -433,7 +456,7 @@ fn workload_priority_and_replay() {
         hakaru_model::job::Target::Paths(vec![PathBuf::from("/dev/sdb")])
     );
     assert_eq!(
-        (job.access.mix, job.rules.replay.traces[0].steps.len()),
+        (job.access.mix, job.replay.traces[0].steps.len()),
         (
             PerOp {
                 read: 50,
@@ -476,9 +499,9 @@ fn logs() {
         histogram: Some(Nanos::SECOND),
         coarseness: 2,
     };
-    assert_eq!(job.rules.logs, told);
+    assert_eq!(job.measure.logs, told);
     assert!(
-        !obeyed("--write_hist_log=h").logs.any(),
+        !obeyed("--write_hist_log=h").measure.logs.any(),
         "no histogram without log_hist_msec"
     );
 }
@@ -505,7 +528,7 @@ fn pauses_delays_and_flows() {
         (timing.startdelay, timing.startdelay_max),
         (Nanos::from_secs(2), Nanos::from_secs(5))
     );
-    let flow = obeyed("--flow=3 --flow_id=2 --flow_sleep=50").flow;
+    let flow = obeyed("--flow=3 --flow_id=2 --flow_sleep=50").rate.flow;
     assert_eq!(
         flow,
         Some(FlowShare {
@@ -514,33 +537,37 @@ fn pauses_delays_and_flows() {
             sleep: Nanos(50_000)
         })
     );
-    assert_eq!(obeyed("--flow=0").flow, None);
+    assert_eq!(obeyed("--flow=0").rate.flow, None);
     let commands = obeyed("--exec_prerun=sync --exec_postrun=date").commands;
     assert_eq!(
         (commands.before.as_deref(), commands.after.as_deref()),
         (Some("sync"), Some("date"))
     );
-    assert!(obeyed("--cpus_allowed=0-1 --cpus_allowed_policy=split").split_cpus);
-    assert!(obeyed("--serialize_overlap=1").serialize_overlap);
+    assert!(
+        obeyed("--cpus_allowed=0-1 --cpus_allowed_policy=split")
+            .placement
+            .split_cpus
+    );
+    assert!(obeyed("--serialize_overlap=1").queue.serialize_overlap);
 }
 
 #[test]
 fn sizes_memory_and_what_the_kernel_is_told() {
     use hakaru_model::job::BlockSize;
     let of = |options: &str| job(&format!("--name=a {options}"));
-    assert!(of("--bsrange=1k-8k --bs_unaligned").rules.sizes.unaligned);
+    assert!(of("--bsrange=1k-8k --bs_unaligned").block_rules.unaligned);
     let (small, large) = (
         BlockSize::Fixed(Bytes(4096)),
         BlockSize::Fixed(Bytes(16384)),
     );
     let random = of("--rw=randrw --bs=16k,4k --bs_is_seq_rand=1");
     assert_eq!(
-        (random.block, random.rules.sizes.in_line),
+        (random.block, random.block_rules.in_line),
         (PerOp::all(small), Some(large.clone()))
     );
     let in_line = of("--rw=rw --bs=16k,4k --bs_is_seq_rand=1");
     assert_eq!(
-        (in_line.block, in_line.rules.sizes.in_line),
+        (in_line.block, in_line.block_rules.in_line),
         (PerOp::all(large), None)
     );
     let extent = of("--filesize=1k-4k --offset=33% --offset_align=1m --size=1m").extent;
@@ -566,7 +593,7 @@ fn sizes_memory_and_what_the_kernel_is_told() {
     );
     assert!(fails("--name=a --sync_file_range=write").contains("write:8"));
     assert!(fails("--name=a --sync_file_range=rite:8").contains("`rite`"));
-    assert_eq!(of("--write_hint=long").rules.files.lifetime, Lifetime::Long);
+    assert_eq!(of("--write_hint=long").files.lifetime, Lifetime::Long);
     let engine =
         of("--ioengine=io_uring --sqthread_poll --sqthread_poll_cpu=1 --force_async=4").engine;
     assert_eq!((engine.sqthread_poll_cpu, engine.force_async), (Some(1), 4));
@@ -578,7 +605,7 @@ fn sizes_memory_and_what_the_kernel_is_told() {
     );
     let memory = |text: &str| {
         of(&format!("--numa_mem_policy={text}"))
-            .rules
+            .placement
             .memory
             .unwrap()
     };

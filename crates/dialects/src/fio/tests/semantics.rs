@@ -456,7 +456,7 @@ fn the_rest_of_what_works() {
         !job.files.invalidate,
         "what was read on purpose is not dropped"
     );
-    assert_eq!(job.cpus_allowed, [0, 2]);
+    assert_eq!(job.placement.cpus_allowed, [0, 2]);
     let continue_on = PerOp {
         read: true,
         write: false,
@@ -466,7 +466,7 @@ fn the_rest_of_what_works() {
         job.errors,
         ErrorPolicy {
             continue_on,
-            continue_on_mismatch: false
+            ..ErrorPolicy::default()
         }
     );
     assert_eq!((job.extent.loops, job.extent.number_ios), (3, Some(99)));
@@ -625,10 +625,7 @@ fn blanks_around_the_text_of_a_job_file_belong_to_no_name() {
         (extras.logs.bw.as_deref(), extras.description.as_deref()),
         (Some("out"), Some("two words"))
     );
-    assert_eq!(
-        job.rules.replay.write.as_deref(),
-        Some(std::path::Path::new("l"))
-    );
+    assert_eq!(job.replay.write.as_deref(), Some(std::path::Path::new("l")));
 }
 
 #[test]

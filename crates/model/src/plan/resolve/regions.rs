@@ -20,7 +20,7 @@ impl Resolver {
         seed: u64,
         files: &mut Vec<FilePlan>,
     ) -> Result<(Vec<Region>, u64), PlanError> {
-        if let Some(trace) = job.rules.replay.trace_of(clone) {
+        if let Some(trace) = job.replay.trace_of(clone) {
             let regions = self.replayed_regions(job, trace, files)?;
             let room = regions.iter().map(|region| region.len).sum();
             return Ok((regions, room));
@@ -124,11 +124,11 @@ fn full_size(
                     wanted,
                 });
             }
-            (true, ..) if job.rules.files.fill_device => fixed,
-            (false, ..) if job.rules.files.fill_device => everything(facts),
+            (true, ..) if job.files.fill_device => fixed,
+            (false, ..) if job.files.fill_device => everything(facts),
             (_, Some(filesize), _) => filesize.0,
             (true, None, _) => fixed,
-            (false, None, Some(SizeSpec::Bytes(size))) if job.rules.files.append => {
+            (false, None, Some(SizeSpec::Bytes(size))) if job.files.append => {
                 facts.size.0 + size.0 / count
             }
             (false, None, Some(SizeSpec::Bytes(size))) => facts.size.0.max(size.0 / count + offset),
@@ -151,7 +151,7 @@ fn part_of_file(
     (clone, count): (u32, u64),
 ) -> Result<(Region, u64), PlanError> {
     let device = matches!(facts.kind, TargetKind::BlockDevice | TargetKind::CharDevice);
-    let mut region = match job.rules.files.fill_device {
+    let mut region = match job.files.fill_device {
         true => Region {
             file: index,
             offset: 0,
@@ -166,7 +166,7 @@ fn part_of_file(
     } else {
         needed.max(facts.size.0)
     };
-    if job.rules.files.append && !device {
+    if job.files.append && !device {
         (region.offset, region.len) = (facts.size.0, full - facts.size.0);
     }
     check_alignment(job, facts, &region)?;
@@ -182,7 +182,7 @@ fn part_of_file(
             region.len
         };
     }
-    let (region, shared) = if job.rules.files.fill_device {
+    let (region, shared) = if job.files.fill_device {
         (region, exact)
     } else {
         share(job, region, count)

@@ -67,20 +67,18 @@ impl RegionOrder {
     ) -> RegionOrder {
         let StreamPlan {
             access,
-            zones,
             align,
-            course,
             sizes,
             block,
             ..
         } = plan;
         let align = (*align).max(1);
-        if let Zones::Strided { range, size, skip } = zones {
+        if let Zones::Strided { range, size, skip } = &access.zones {
             let zones = (range.0, size.0, skip.0);
             return RegionOrder::Strided(Box::new(Strided::new(zones, access, region, align, rng)));
         }
         match (access.random, access.every_block_once, &access.distribution) {
-            (false, ..) => match *course {
+            (false, ..) => match access.order {
                 TraversalOrder::Forward if access.stride < 0 => RegionOrder::Reverse {
                     behind: PerOp::all(region.offset),
                 },
