@@ -11,6 +11,7 @@ mod content;
 mod disks;
 mod error;
 mod files;
+mod flow;
 mod host;
 mod idle;
 mod iolog;

@@ -1,8 +1,8 @@
 //! What workers and the conductor of a run share: a stop flag, progress counters, and messages.
 
 use crate::disks::DiskWindow;
+use crate::flow::FlowCounters;
 use crate::iolog::LogChunk;
-use crate::worker::FlowCounters;
 use crate::zones::ZoneTables;
 use hakaru_model::job::rules::FileLock;
 use hakaru_model::plan::{FilePlan, WorkerPlan};

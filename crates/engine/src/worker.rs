@@ -4,9 +4,11 @@
 //! clock. Everything that is not needed at each I/O (ticks, the end of the time, a word from outside) waits behind one
 //! comparison with the next moment at which something is due. What a job may be told beyond its workload is in `ruled`.
 
+mod account;
 mod checked;
 mod closing;
 mod flush;
+mod issue;
 mod limits;
 mod next_io;
 mod queue;
@@ -14,37 +16,33 @@ mod ranges;
 mod recreate;
 mod replay;
 mod ruled;
+mod source;
 mod steps;
+mod timeline;
 mod writes;
 mod zoned;
 
-pub(crate) use self::next_io::FlowCounters;
-
-use self::limits::{WorkerLimits, command_failed};
-use self::next_io::FlowMember;
+use self::account::Account;
+use self::issue::Issue;
+use self::limits::command_failed;
 use self::queue::InFlight;
-use self::ranges::Ranges;
-use self::recreate::FileRecreation;
-use self::writes::MARKED;
+use self::source::Source;
+use self::timeline::Timeline;
+use self::writes::{MARKED, WORTH_A_STAMP};
 use crate::backend::Backend;
 use crate::clock::Clock;
-use crate::content::Content;
 use crate::files::FileRecreator;
-use crate::iolog::{IoLog, LogChunk};
-use crate::pace::{Due, Pacer};
+use crate::iolog::LogChunk;
 use crate::recorder::Recorder;
 use crate::shared::{Message, PhaseShared};
 use crate::verify::Checker;
-use crate::worker_stats::{CompletedIo, WorkerStats};
-use hakaru_model::job::{BufferContent, Op, PerOp};
+use crate::worker_stats::CompletedIo;
+use hakaru_model::job::Op;
 use hakaru_model::plan::WorkerPlan;
-use hakaru_model::record::{
-    DepthRecord, ErrorRecord, FailureKind, IoError, StopReason, WorkerRecord,
-};
-use hakaru_model::stream::{IoRequest, RequestStream, StreamPlan};
-use hakaru_model::units::{Bytes, Nanos};
+use hakaru_model::record::{FailureKind, IoError, StopReason, WorkerRecord};
+use hakaru_model::stream::{IoRequest, StreamPlan};
+use hakaru_model::units::Nanos;
 use hakaru_sys::Errno;
-use hakaru_sys::thread::Usage;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -65,9 +63,6 @@ struct InflightIo {
     created: u64,
     issued: u64,
 }
-
-/// Marking a write of more bytes than this takes longer than a look at the clock, which then keeps it out of the latency.
-const WORTH_A_STAMP: u32 = 16 << 10;
 
 /// What a worker needs from outside.
 #[derive(Debug)]
@@ -96,146 +91,40 @@ pub(crate) struct WorkerContext<'a> {
     pub(crate) own_files: bool,
 }
 
-/// A worker at work.
+/// A worker at work: where its I/Os come from, how they are issued, and what is kept account of.
 pub(crate) struct Worker<'a, B, C> {
-    around: WorkerContext<'a>,
+    context: WorkerContext<'a>,
     plan: &'a WorkerPlan,
-    backend: B,
     clock: C,
-    stream: RequestStream,
-    pacer: Option<Pacer>,
-    /// A paced request that is not due yet.
-    held: Option<(IoRequest, Due)>,
-    /// Whether what was written is flushed already, as far as the job asks for that at its end.
-    flushed: bool,
-    tally: WorkerStats,
-    depth: DepthRecord,
-    check: Option<Box<Checker>>,
-    errors: ErrorRecord,
-    /// Whether a mismatch ended the work of a job that goes on after others (`verify_fatal`).
-    gave_up: bool,
-    /// I/Os that were answered with an error, by operation.
-    refused: [u64; 3],
-    stamp: u64,
-    scramble: bool,
-    refill: bool,
-    /// Whether buffers are marked before each I/O, whatever it does.
-    marks_all: bool,
-    content: Content,
-    record: Option<Recorder>,
-    /// Something was written since the job began or last read back.
-    wrote: bool,
-    writes_since_fsync: u32,
-    writes_since_fdatasync: u32,
-    ranges: Option<Box<Ranges>>,
-    renewal: Option<Box<FileRecreation<'a>>>,
-    zones: Option<Box<crate::zones::ZoneCursor>>,
-    begun: u64,
-    measuring_since: u64,
-    in_ramp: bool,
-    usage_at_start: Usage,
-    /// Run-queue wait of its thread as measurement began.
-    waited_at_start: Option<u64>,
-    /// Bytes moved before that.
-    ramp_bytes: Option<PerOp<Bytes>>,
-    /// Nanoseconds between looks up from I/O.
-    glance: u64,
-    next_event: u64,
-    next_tick: u64,
-    end: u64,
-    log: Option<Box<IoLog>>,
-    limits: Option<Box<WorkerLimits>>,
-    flow: Option<FlowMember>,
-    /// Whether something is asked before each I/O.
-    careful: bool,
-    /// Whether each I/O is looked at when it is done.
-    ruled: bool,
-    /// When anything besides that is due.
-    next_look: u64,
-    /// I/Os of a queue that landed last.
-    landed: usize,
+    source: Source<'a>,
+    issue: Issue<B>,
+    account: Account,
+    time: Timeline,
 }
 
 impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// Fills the buffers and makes everything ready, so that nothing has to be made later.
-    pub(crate) fn new(mut around: WorkerContext<'a>, backend: B, clock: C) -> Worker<'a, B, C> {
-        let plan = around.plan;
-        let (used, syncs) = records(plan);
-        let expected = plan
-            .runtime
-            .map_or(1024, |time| time.0 / plan.measure.tick.0 + 2);
-        let mut check = around.check.take();
+    pub(crate) fn new(mut context: WorkerContext<'a>, backend: B, clock: C) -> Worker<'a, B, C> {
+        let plan = context.plan;
+        let mut check = context.check.take();
         check.iter_mut().for_each(|check| check.queued = B::QUEUED);
-        let (seat, zoned) = around.zones.take().unzip();
-        let fills = check.as_ref().is_some_and(|check| check.fills());
-        let mut worker = Worker {
-            check,
-            plan,
-            backend,
-            clock,
-            stream: zoned.as_ref().unwrap_or(&plan.stream).requests(),
-            zones: seat.map(Box::new),
-            pacer: Pacer::new(&plan.rate, &plan.stream.access, plan.seed)
-                .map(|p| p.open_loop(plan.queue.offload)),
-            held: None,
-            flushed: false,
-            tally: WorkerStats::new(&plan.measure, used, syncs, expected as usize),
-            depth: DepthRecord {
-                iodepth: plan.queue.iodepth,
-                ..DepthRecord::default()
-            },
-            errors: ErrorRecord::default(),
-            gave_up: false,
-            refused: [0; 3],
-            stamp: plan.seed,
-            scramble: !fills
-                && plan.buffers.scramble
-                && matches!(
-                    plan.buffers.fill,
-                    BufferContent::Random | BufferContent::Compressible(_)
-                ),
-            refill: fills || plan.buffers.refill,
-            marks_all: false,
-            content: Content::new(plan),
-            record: around.record.take(),
-            wrote: false,
-            writes_since_fsync: 0,
-            writes_since_fdatasync: 0,
-            ranges: Ranges::new(plan),
-            renewal: FileRecreation::new(plan, around.reopener.take()),
-            begun: 0,
-            measuring_since: 0,
-            in_ramp: plan.ramp_time.0 > 0,
-            usage_at_start: Usage::default(),
-            waited_at_start: None,
-            ramp_bytes: None,
-            glance: match plan.termination.exit.ends {
-                Some(_) => QUICK_GLANCE,
-                None if C::VIRTUAL => VIRTUAL_GLANCE,
-                None => GLANCE,
-            },
-            next_event: 0,
-            next_tick: 0,
-            end: u64::MAX,
-            flow: FlowMember::of(&around, plan),
-            log: IoLog::new(&plan.measure.logs, plan, B::QUEUED),
-            ruled: false,
-            careful: false,
-            limits: WorkerLimits::new(plan),
-            next_look: 0,
-            landed: 0,
-            around,
+        let checked = check.as_ref().is_some_and(|check| check.fills());
+        let (zones, reopener) = (context.zones.take(), context.reopener.take());
+        let recorder = context.record.take();
+        let glance = match plan.termination.exit.ends {
+            Some(_) => QUICK_GLANCE,
+            None if C::VIRTUAL => VIRTUAL_GLANCE,
+            None => GLANCE,
         };
-        worker.ruled = worker.looks_at_each();
-        let asks = worker.pacer.is_some()
-            || worker.flow.is_some()
-            || worker.renewal.is_some()
-            || worker.zones.is_some();
-        worker.careful = plan.replay.is_some() || plan.queue.serialize_overlap || asks;
-        if plan.writes {
-            worker.content.fill_all(worker.backend.buffers());
+        Worker {
+            source: Source::new(&context, zones, reopener),
+            issue: Issue::new(plan, backend, checked),
+            account: Account::new(plan, check, recorder, B::QUEUED),
+            time: Timeline::new(plan.ramp_time.0 > 0, glance),
+            context,
+            plan,
+            clock,
         }
-        worker
     }
 
     /// Runs to the end and returns what was measured.
@@ -273,20 +162,20 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     }
 
     fn begin(&mut self) {
-        if !self.in_ramp {
-            self.around.shared.disks.open();
+        if !self.time.in_ramp {
+            self.context.shared.disks.open();
         }
         let now = self.clock.now();
-        self.begun = now;
-        self.around.shared.progress[self.around.index]
+        self.time.begun = now;
+        self.context.shared.progress[self.context.index]
             .begun
             .store(true, Relaxed);
         self.start_measuring(now);
-        if self.in_ramp {
-            self.end = now + self.clock.ticks(self.plan.ramp_time.0);
-            self.next_tick = u64::MAX;
+        if self.time.in_ramp {
+            self.time.end = now + self.clock.ticks(self.plan.ramp_time.0);
+            self.time.next_tick = u64::MAX;
         }
-        if let Some(pacer) = &mut self.pacer {
+        if let Some(pacer) = &mut self.source.pacer {
             pacer.begin(now);
         }
         self.look_again(now);
@@ -294,41 +183,46 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
 
     fn start_measuring(&mut self, now: u64) {
         self.begin_log(now);
-        if let Some(limits) = &mut self.limits {
+        if let Some(limits) = &mut self.account.limits {
             limits.begin(now, |nanos| self.clock.ticks(nanos));
         }
-        self.measuring_since = now;
-        self.usage_at_start = hakaru_sys::thread::usage();
-        self.waited_at_start = if C::VIRTUAL {
+        self.time.measuring_since = now;
+        self.account.at_start.thread = hakaru_sys::thread::usage();
+        self.account.at_start.waited = if C::VIRTUAL {
             None
         } else {
             crate::host::waited()
         };
-        self.end = self
+        self.time.end = self
             .plan
             .runtime
             .map_or(u64::MAX, |time| now + self.clock.ticks(time.0));
-        self.next_tick = now + self.clock.ticks(self.plan.measure.tick.0);
+        self.time.next_tick = now + self.clock.ticks(self.plan.measure.tick.0);
     }
 
     /// Sets the moment of the next look. A queue whose I/Os are looked at one by one looks whenever any landed.
     fn look_again(&mut self, now: u64) {
-        self.next_look = self.due_next(now);
-        self.next_event = if B::QUEUED && self.ruled {
+        self.time.next_look = self.due_next(now);
+        self.time.next_event = if B::QUEUED && self.account.inspects_each {
             0
         } else {
-            self.next_look
+            self.time.next_look
         };
     }
 
     fn due_next(&self, now: u64) -> u64 {
-        let log = self.log.as_ref().map_or(u64::MAX, |log| log.due);
-        let limits = self.limits.as_ref().map_or(u64::MAX, |limits| limits.due);
-        self.end
-            .min(self.next_tick)
+        let log = self.account.log.as_ref().map_or(u64::MAX, |log| log.due);
+        let limits = self
+            .account
+            .limits
+            .as_ref()
+            .map_or(u64::MAX, |limits| limits.due);
+        self.time
+            .end
+            .min(self.time.next_tick)
             .min(log)
             .min(limits)
-            .min(now + self.clock.ticks(self.glance))
+            .min(now + self.clock.ticks(self.time.glance))
     }
 
     /// One I/O after another. The end of one is the creation of the next, and its submission too when nothing lies in
@@ -337,29 +231,36 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     ///
     /// Where the stream is `PLAIN`, and nothing follows an I/O, the loop is compiled for just that.
     fn drive_synchronous<const PLAIN: bool>(&mut self) -> StopReason {
-        let writes = self.plan.stream.access.does(Op::Write) && (self.scramble || self.refill);
+        let writes = self.plan.stream.access.does(Op::Write)
+            && (self.issue.scramble || self.issue.fills_anew);
         let idle_between = !writes;
         let follows = !PLAIN && self.follows();
-        if idle_between || !self.refill && self.plan.max_block <= WORTH_A_STAMP {
-            self.tally.count_lat_as_clat();
+        if idle_between || !self.issue.fills_anew && self.plan.max_block <= WORTH_A_STAMP {
+            self.account.stats.count_lat_as_clat();
         }
         // What a read will overwrite may be marked too: a mix has no pattern, and a branch not taken costs more than a mark.
-        self.marks_all = PLAIN && !idle_between && !self.refill && self.plan.max_block <= MARKED;
+        self.issue.marks_all =
+            PLAIN && !idle_between && !self.issue.fills_anew && self.plan.max_block <= MARKED;
         let mut last = self.clock.now();
         loop {
             let next = if PLAIN {
-                self.stream.as_plain().and_then(Iterator::next)
+                self.source.stream.as_plain().and_then(Iterator::next)
             } else {
-                self.stream.next()
+                self.source.stream.next()
             };
             let Some(request) = next else {
                 return StopReason::Done;
             };
-            let (mut created, mut issued) = (last, last);
+            let (created, mut issued) = (last, last);
             if !idle_between {
-                (created, issued) = self.make_ready(&request, last);
+                if self.issue.marks_all || request.op == Op::Write {
+                    self.issue.fill_write(&mut self.account.check, 0, &request);
+                }
+                if self.issue.fills_slowly(&request) {
+                    issued = self.clock.now();
+                }
             }
-            let result = self.backend.transfer(&request);
+            let result = self.issue.backend.transfer(&request);
             let done = self.clock.now();
             let flight = InflightIo {
                 request,
@@ -376,7 +277,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
                     Err(stop) => return stop,
                 }
             }
-            if last >= self.next_event {
+            if last >= self.time.next_event {
                 if let Some(stop) = self.event(last) {
                     return stop;
                 }
@@ -410,7 +311,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
                 } else {
                     self.clock.nanos(done.saturating_sub(created))
                 };
-                self.tally.count(CompletedIo {
+                self.account.stats.count(CompletedIo {
                     op: request.op,
                     wanted: request.len,
                     moved,
@@ -439,7 +340,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             op: Some(op),
             ..error
         };
-        self.refused[op as usize] += 1;
+        self.account.refused[op as usize] += 1;
         // A device that cannot do one I/O may do the next. Whatever else is wrong stays so.
         let tolerated =
             self.plan.errors.continue_on[op] && matches!(errno, Errno::IO | Errno::ILSEQ);
@@ -452,8 +353,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             (false, false) => Break(StopReason::Error),
         };
         match answer {
-            Break(StopReason::Error) => self.errors.push_last(error),
-            _ => self.errors.push(error),
+            Break(StopReason::Error) => self.account.errors.push_last(error),
+            _ => self.account.errors.push(error),
         }
         answer
     }
@@ -465,21 +366,18 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         if let Some(stop) = self.told_to_stop() {
             return Some(stop);
         }
-        if self.in_ramp && now >= self.end {
-            self.in_ramp = false;
-            self.end_ramp();
+        if self.time.in_ramp && now >= self.time.end {
+            self.time.in_ramp = false;
+            self.account.end_ramp();
+            self.context.shared.disks.open();
             // Reading the counters of the disks takes longer than an I/O may: measurement begins behind it.
             now = self.clock.now();
-            self.refused = [0; 3];
-            self.depth = DepthRecord {
-                iodepth: self.depth.iodepth,
-                ..DepthRecord::default()
-            };
+            self.account.forget_refusals();
             self.start_measuring(now);
-        } else if now >= self.end {
+        } else if now >= self.time.end {
             return Some(StopReason::Time);
         }
-        if now >= self.next_tick {
+        if now >= self.time.next_tick {
             self.tick(now);
         }
         self.answer_if_asked(now);
@@ -489,65 +387,36 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         stop
     }
 
-    /// Forgets what the ramp counted, but for its bytes, and reads the counters of the disks.
-    fn end_ramp(&mut self) {
-        let totals = self.tally.totals();
-        let bytes = |op: Op| Bytes(totals[op].1);
-        self.ramp_bytes = Some(PerOp {
-            read: bytes(Op::Read),
-            write: bytes(Op::Write),
-            trim: bytes(Op::Trim),
-        });
-        self.tally.restart();
-        self.around.shared.disks.open();
-    }
-
     /// Ends an interval. Ticks keep to a grid, so that the intervals of all workers can be laid on one another.
     fn tick(&mut self, now: u64) {
         let tick = self.clock.ticks(self.plan.measure.tick.0).max(1);
-        let at = Nanos(self.clock.nanos(now - self.measuring_since));
-        if let Some(interval) = self.tally.close_interval(at, true) {
+        let at = Nanos(self.clock.nanos(now - self.time.measuring_since));
+        if let Some(interval) = self.account.stats.close_interval(at, true) {
             let message = Message::Interval {
-                worker: self.around.index,
+                worker: self.context.index,
                 interval,
             };
             // Nobody listens any more only when the run is being torn down.
-            let _ = self.around.messages.send(message);
+            let _ = self.context.messages.send(message);
         }
-        let passed = (now - self.measuring_since) / tick;
-        self.next_tick = self.measuring_since + (passed + 1) * tick;
+        let passed = (now - self.time.measuring_since) / tick;
+        self.time.next_tick = self.time.measuring_since + (passed + 1) * tick;
     }
 
     fn publish(&self) {
-        let progress = &self.around.shared.progress[self.around.index];
-        let totals = self.tally.totals();
+        let progress = &self.context.shared.progress[self.context.index];
+        let totals = self.account.stats.totals();
         for (op, &(ios, bytes)) in totals.iter() {
             progress.ios[op as usize].store(ios, Relaxed);
             progress.bytes[op as usize].store(bytes, Relaxed);
         }
-        progress.measuring.store(!self.in_ramp, Relaxed);
+        progress.measuring.store(!self.time.in_ramp, Relaxed);
         if let Some(limit) = self.plan.stream.limit_bytes.filter(|&limit| limit > 0) {
-            let done = limit - self.stream.bytes_left().min(limit);
+            let done = limit - self.source.stream.bytes_left().min(limit);
             progress.permille.store(
                 (u128::from(done) * 1000 / u128::from(limit)) as u32,
                 Relaxed,
             );
         }
     }
-}
-
-/// The operations that a worker records, and whether it flushes between I/Os.
-fn records(plan: &WorkerPlan) -> (PerOp<bool>, bool) {
-    let access = &plan.stream.access;
-    let read = access.does(Op::Read) || plan.verify.is_some();
-    let used = PerOp {
-        read,
-        write: access.does(Op::Write),
-        trim: access.does(Op::Trim),
-    };
-    let d = &plan.durability;
-    (
-        used,
-        d.fsync_every > 0 || d.fdatasync_every > 0 || d.range_sync.is_some(),
-    )
 }

@@ -16,9 +16,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Whether something is due after I/Os that landed: a flush or a check.
     pub(super) fn follows(&self) -> bool {
         let durability = &self.plan.durability;
-        let syncs =
-            durability.fsync_every > 0 || durability.fdatasync_every > 0 || self.ranges.is_some();
-        syncs || self.check.is_some() || self.record.is_some() || self.zones.is_some()
+        let syncs = durability.fsync_every > 0
+            || durability.fdatasync_every > 0
+            || self.issue.flushes.ranges.is_some();
+        syncs || self.account.follows() || self.source.zones.is_some()
     }
 
     /// Does all there is to do.
@@ -27,7 +28,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if let Some(trace) = &plan.replay {
             return self.replay(trace);
         }
-        let Some(check) = &self.check else {
+        let Some(check) = &self.account.check else {
             return self.drive();
         };
         let stop = self.write_and_check(check.course());
@@ -40,8 +41,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     fn write_and_check(&mut self, course: VerifySchedule) -> StopReason {
         for round in 0..course.rounds {
-            if let Some(check) = &self.check {
-                self.stream = check.requests(self.plan, round);
+            if let Some(check) = &self.account.check {
+                self.source.stream = check.requests(self.plan, round);
             }
             let begun = self.clock.now();
             let stop = if course.rehearses {
@@ -52,15 +53,15 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             if !course.rehearses {
                 // A write is not over before it is flushed: that belongs to the time of the writes.
                 self.final_syncs(begun, stop);
-                self.flushed = stop != StopReason::Error;
+                self.issue.flushes.flushed = stop != StopReason::Error;
             }
             self.charge(begun, |worker, op| !course.rehearses && worker.works_on(op));
-            if stop != StopReason::Done || self.gave_up {
+            if stop != StopReason::Done || self.account.gave_up {
                 return stop;
             }
             if course.reads_back {
                 let stop = self.read_back();
-                if stop != StopReason::Done || self.gave_up {
+                if stop != StopReason::Done || self.account.gave_up {
                     return stop;
                 }
             }
@@ -69,9 +70,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 
     fn drive(&mut self) -> StopReason {
-        match (B::QUEUED, self.ruled || self.careful) {
+        match (B::QUEUED, self.account.inspects_each || self.source.gated) {
             (true, _) => self.drive_queue(),
-            (false, false) if self.stream.as_plain().is_some() && !self.follows() => {
+            (false, false) if self.source.stream.as_plain().is_some() && !self.follows() => {
                 self.drive_synchronous::<true>()
             }
             (false, false) => self.drive_synchronous::<false>(),
@@ -94,10 +95,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let now = self.clock.now();
         let spent = self
             .clock
-            .nanos(now.saturating_sub(begun.max(self.measuring_since)));
+            .nanos(now.saturating_sub(begun.max(self.time.measuring_since)));
         for op in Op::ALL {
             let charged = whom(self, op);
-            if let Some(check) = &mut self.check {
+            if let Some(check) = &mut self.account.check {
                 let so_far = check.spent[op].unwrap_or(0);
                 check.spent[op] = Some(so_far + if charged { spent } else { 0 });
             }
@@ -106,18 +107,19 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Counts the requests as if they had been done, because an earlier run did them.
     fn rehearse(&mut self) -> StopReason {
-        let Some(check) = &mut self.check else {
+        let Some(check) = &mut self.account.check else {
             return StopReason::Done;
         };
         for request in self
+            .source
             .stream
             .by_ref()
             .filter(|request| request.op != Op::Read)
         {
             check.rehearse(&request);
-            self.tally.count_rehearsed(request.op, request.len);
+            self.account.stats.count_rehearsed(request.op, request.len);
             if self
-                .around
+                .context
                 .shared
                 .stop
                 .load(std::sync::atomic::Ordering::Relaxed)
@@ -131,30 +133,30 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Reads back what was written, past the page cache where it can be dropped.
     fn read_back(&mut self) -> StopReason {
         for region in 0..self.plan.stream.regions.len() as u32 {
-            if let Err(errno) = self.backend.sync(region, SyncKind::Full) {
+            if let Err(errno) = self.issue.backend.sync(region, SyncKind::Full) {
                 let now = self.clock.now();
                 self.note_error("fsync", FailureKind::Sync, region, errno, now);
                 return StopReason::Error;
             }
         }
-        let Some(check) = &mut self.check else {
+        let Some(check) = &mut self.account.check else {
             return StopReason::Done;
         };
-        self.stream = RequestStream::listed(check.begin_reading());
-        self.wrote = false;
+        self.source.stream = RequestStream::listed(check.begin_reading());
+        self.issue.flushes.wrote = false;
         // Rates are those of the work. What was held back belonged to it.
-        let pacer = self.pacer.take();
-        self.held = None;
-        self.tally.rest(Op::Write, true);
+        let pacer = self.source.pacer.take();
+        self.source.held = None;
+        self.account.stats.rest(Op::Write, true);
         let begun = self.clock.now();
         let stop = self.drive();
         self.charge(begun, |_, op| op == Op::Read);
-        self.tally.rest(Op::Write, false);
-        let (now, totals) = (self.clock.now(), self.tally.totals());
-        if let Some(limits) = &mut self.limits {
+        self.account.stats.rest(Op::Write, false);
+        let (now, totals) = (self.clock.now(), self.account.stats.totals());
+        if let Some(limits) = &mut self.account.limits {
             limits.rest_is_over(now, totals);
         }
-        self.pacer = pacer;
+        self.source.pacer = pacer;
         if stop != StopReason::Done {
             return stop;
         }
@@ -163,7 +165,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Waits for those that check beside the worker.
     fn end_of_checks(&mut self) -> StopReason {
-        let Some(check) = &mut self.check else {
+        let Some(check) = &mut self.account.check else {
             return StopReason::Done;
         };
         let bad = check.end_reading();
@@ -185,13 +187,13 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         last: bool,
     ) -> Result<u64, StopReason> {
         let request = &flight.request;
-        self.zone_landed(request, result == Ok(request.len));
-        if !B::QUEUED && self.record.is_some() {
+        self.source.release_zone(request, result == Ok(request.len));
+        if !B::QUEUED && self.account.recorder.is_some() {
             self.note_issue(request, flight.issued);
         }
         let now = self.sync_if_due(request, done, last);
         let now = self.sync_range_if_due(request, now, last);
-        if self.check.is_none() {
+        if self.account.check.is_none() {
             Ok(now)
         } else {
             self.examine(slot, request, result, now)
@@ -201,8 +203,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Writes a request to the log, where one is kept.
     #[cold]
     pub(super) fn note_issue(&mut self, request: &IoRequest, issued: u64) {
-        let at_us = self.clock.nanos(issued.saturating_sub(self.begun)) / 1000;
-        if let Some(record) = &mut self.record {
+        let at_us = self.clock.nanos(issued.saturating_sub(self.time.begun)) / 1000;
+        if let Some(record) = &mut self.account.recorder {
             record.io(at_us, request);
         }
     }
@@ -213,20 +215,21 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             // The log has no word for it.
             return;
         }
-        let at_us = self.clock.nanos(now.saturating_sub(self.begun)) / 1000;
-        if let Some(record) = &mut self.record {
+        let at_us = self.clock.nanos(now.saturating_sub(self.time.begun)) / 1000;
+        if let Some(record) = &mut self.account.recorder {
             record.sync(at_us, region, kind == SyncKind::Data);
         }
     }
 
     /// Ends the log.
     pub(super) fn end_record(&mut self, now: u64) {
-        let at_us = self.clock.nanos(now.saturating_sub(self.begun)) / 1000;
-        let Some(Err((path, errno))) = self.record.take().map(|record| record.end(at_us)) else {
+        let at_us = self.clock.nanos(now.saturating_sub(self.time.begun)) / 1000;
+        let Some(Err((path, errno))) = self.account.recorder.take().map(|record| record.end(at_us))
+        else {
             return;
         };
         let error = self.error("write", FailureKind::Log, 0, 0, 0, errno, now);
-        self.errors.push(IoError {
+        self.account.errors.push(IoError {
             file: path.display().to_string(),
             ..error
         });
@@ -241,14 +244,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         result: Result<u32, Errno>,
         now: u64,
     ) -> Result<u64, StopReason> {
-        let Worker {
-            check: Some(check),
-            backend,
-            ..
-        } = self
-        else {
+        let Some(check) = &mut self.account.check else {
             return Ok(now);
         };
+        let backend = &mut self.issue.backend;
         let whole = result == Ok(request.len);
         let len = if request.op == Op::Read && whole {
             request.len as usize
@@ -257,7 +256,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         };
         let followed = check.landed(slot, request, backend.buffer(slot, len), whole);
         if !followed.reads.is_empty() {
-            self.stream.put_in_front(followed.reads);
+            self.source.stream.put_in_front(followed.reads);
         }
         if self.note_mismatches(followed.bad, now) {
             return Err(StopReason::Error);
@@ -285,8 +284,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 .is_some_and(|verify| verify.rules.fatal)
         {
             // The job is not to fail by it, and does nothing more.
-            self.stream = RequestStream::listed(Vec::new());
-            self.gave_up = true;
+            self.source.stream = RequestStream::listed(Vec::new());
+            self.account.gave_up = true;
         }
         for (request, mismatches) in bad {
             let IoRequest {
@@ -310,9 +309,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 ..error
             };
             if ends {
-                self.errors.push_last(error)
+                self.account.errors.push_last(error)
             } else {
-                self.errors.push(error)
+                self.account.errors.push(error)
             }
         }
         ends
@@ -331,13 +330,17 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Saves how far a job that checks has written.
     pub(super) fn save_state(&mut self, now: u64) {
-        let Some(Err((path, error))) = self.check.as_ref().map(|check| check.save_state(self.plan))
+        let Some(Err((path, error))) = self
+            .account
+            .check
+            .as_ref()
+            .map(|check| check.save_state(self.plan))
         else {
             return;
         };
         let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
         let file = path.display().to_string();
         let error = self.error("save", FailureKind::Log, 0, 0, 0, errno, now);
-        self.errors.push(IoError { file, ..error });
+        self.account.errors.push(IoError { file, ..error });
     }
 }

@@ -1,6 +1,7 @@
 //! The end of a worker: what is flushed and closed, and the record of it all.
 
 use super::Worker;
+use super::account::Account;
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
 use crate::worker_stats::WorkerStats;
@@ -15,14 +16,15 @@ use std::sync::atomic::Ordering::Relaxed;
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Flushes what has to be flushed at the end, and adds everything up.
     pub(super) fn close(&mut self, last: u64, stop: StopReason) -> WorkerRecord {
-        if self.in_ramp {
+        if self.time.in_ramp {
             // Stopped before measurement began: what came in the lead-in is no result.
-            self.end_ramp();
-            self.measuring_since = last;
+            self.account.end_ramp();
+            self.context.shared.disks.open();
+            self.time.measuring_since = last;
         }
         // A write is not over before it is flushed, so the last flush belongs to the measured time; writing down what was
         // done does not.
-        let synced = if self.flushed {
+        let synced = if self.issue.flushes.flushed {
             last
         } else {
             self.final_syncs(last, stop)
@@ -30,17 +32,17 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         self.save_state(synced);
         self.end_record(synced);
         let used = hakaru_sys::thread::usage();
-        self.around.shared.disks.close();
+        self.context.shared.disks.close();
         let (end, stop) = self.finish_files(synced, stop);
-        let measured = Nanos(self.clock.nanos(end - self.measuring_since));
+        let measured = Nanos(self.clock.nanos(end - self.time.measuring_since));
         // A piece of an interval is kept, but is no sample, even where it is all there is: fio counts none either.
-        self.tally.close_interval(measured, false);
+        self.account.stats.close_interval(measured, false);
         self.look_at_log(end, true);
         self.publish();
-        let whole = Nanos(self.clock.nanos(end - self.begun));
+        let whole = Nanos(self.clock.nanos(end - self.time.begun));
         // Moved out rather than copied: many workers may end at the same moment.
-        let tally = self.tally.take();
-        self.record(tally, measured, whole, stop, used)
+        let stats = self.account.stats.take();
+        self.make_record(stats, measured, whole, stop, used)
     }
 
     /// Closes the files, with all in them that has to be. Returns the end of the measured time, and why it ended.
@@ -56,7 +58,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         } else {
             0
         };
-        let answer = written.and(self.backend.close());
+        let answer = written.and(self.issue.backend.close());
         let end = if self.plan.files.time_close {
             last + (self.clock.now() - before)
         } else {
@@ -73,22 +75,24 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Does what is left of the stream, unmeasured and one I/O at a time.
     fn write_the_rest(&mut self) -> Result<(), Errno> {
-        while !self.around.shared.stop.load(Relaxed) {
-            let Some(request) = self.stream.next() else {
+        while !self.context.shared.stop.load(Relaxed) {
+            let Some(request) = self.source.stream.next() else {
                 break;
             };
-            self.fill_write(0, &request);
+            self.issue.fill_write(&mut self.account.check, 0, &request);
             if B::QUEUED {
-                self.backend.prepare(0, &request);
-                self.backend.submit(0)?;
+                self.issue.backend.prepare(0, &request);
+                self.issue.backend.submit(0)?;
                 let mut landed = Ok(0);
-                self.backend
-                    .reap(1, 1, None, &mut |_: u32, result: Result<u32, Errno>| {
-                        landed = result
-                    })?;
+                self.issue.backend.reap(
+                    1,
+                    1,
+                    None,
+                    &mut |_: u32, result: Result<u32, Errno>| landed = result,
+                )?;
                 landed?;
             } else {
-                self.backend.transfer(&request)?;
+                self.issue.backend.transfer(&request)?;
             }
         }
         Ok(())
@@ -97,15 +101,15 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// What was measured so far.
     pub(super) fn so_far(&self, now: u64) -> WorkerRecord {
         let nanos = |since: u64| Nanos(self.clock.nanos(now.saturating_sub(since)));
-        let measured = if self.in_ramp {
+        let measured = if self.time.in_ramp {
             Nanos(0)
         } else {
-            nanos(self.measuring_since)
+            nanos(self.time.measuring_since)
         };
-        self.record(
-            self.tally.clone(),
+        self.make_record(
+            self.account.stats.clone(),
             measured,
-            nanos(self.begun),
+            nanos(self.time.begun),
             StopReason::Done,
             hakaru_sys::thread::usage(),
         )
@@ -122,33 +126,33 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         regions.fold(last, |_, region| self.flush(region, SyncKind::Full))
     }
 
-    fn record(
+    fn make_record(
         &self,
-        tally: WorkerStats,
+        stats: WorkerStats,
         runtime: Nanos,
         job_runtime: Nanos,
         stop: StopReason,
         used: Usage,
     ) -> WorkerRecord {
-        let Worker {
-            plan,
+        let Account {
             depth,
             errors,
             refused,
-            usage_at_start,
-            around,
-            limits,
             check,
+            limits,
+            at_start: start,
+            ramp_bytes,
             ..
-        } = self;
+        } = &self.account;
+        let plan = self.plan;
         let (mut depth, errors) = (depth.clone(), errors.clone());
-        let (mut ops, sync, intervals) = tally.into_records(*refused);
+        let (mut ops, sync, intervals) = stats.into_records(*refused);
         if let Some(check) = check {
             Op::ALL
                 .into_iter()
                 .for_each(|op| ops[op].runtime = check.spent[op].map(Nanos));
         }
-        if let Some(zones) = &self.zones {
+        if let Some(zones) = &self.source.zones {
             Op::ALL
                 .into_iter()
                 .for_each(|op| ops[op].zone_resets = zones.emptied(op));
@@ -163,13 +167,15 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         depth.level[0] += sync.stat.count;
         let since = |now: u64, start: u64| now.saturating_sub(start);
         let cpu = CpuUsage {
-            user: Nanos(since(used.user_ns, usage_at_start.user_ns)),
-            system: Nanos(since(used.system_ns, usage_at_start.system_ns)),
-            ctx: since(used.switches, usage_at_start.switches),
-            majf: since(used.major_faults, usage_at_start.major_faults),
-            minf: since(used.minor_faults, usage_at_start.minor_faults),
+            user: Nanos(since(used.user_ns, start.thread.user_ns)),
+            system: Nanos(since(used.system_ns, start.thread.system_ns)),
+            ctx: since(used.switches, start.thread.switches),
+            majf: since(used.major_faults, start.thread.major_faults),
+            minf: since(used.minor_faults, start.thread.minor_faults),
             waited: self
-                .waited_at_start
+                .account
+                .at_start
+                .waited
                 .zip(crate::host::waited())
                 .map(|(from, to)| Nanos(to.saturating_sub(from))),
         };
@@ -179,7 +185,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             clone: plan.clone,
             // In virtual time nothing may depend on the host, or two runs would differ.
             pid: if C::VIRTUAL {
-                around.index as u32 + 1
+                self.context.index as u32 + 1
             } else {
                 hakaru_sys::thread::id()
             },
@@ -189,12 +195,12 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             sync,
             depth,
             cpu: if C::VIRTUAL { CpuUsage::default() } else { cpu },
-            ramp_bytes: self.ramp_bytes,
+            ramp_bytes: *ramp_bytes,
             engine: Some(EngineUse {
                 submits_and_waits: B::SUBMIT_WAITS && !plan.queue.separate_submit,
                 thread: true,
-                own_file_table: around.own_files,
-                ..self.backend.engine_use()
+                own_file_table: self.context.own_files,
+                ..self.issue.backend.engine_use()
             }),
             intervals,
             errors,

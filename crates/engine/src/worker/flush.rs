@@ -1,19 +1,81 @@
 //! Flushes between I/Os, and the record of what failed.
 
 use super::Worker;
+use super::ranges::Ranges;
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
-use hakaru_model::job::Op;
+use hakaru_model::job::{Durability, Op};
+use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{FailureKind, IoError};
 use hakaru_model::stream::IoRequest;
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
 
+/// What was written and not flushed.
+#[derive(Debug)]
+pub(super) struct FlushState {
+    /// Whether what was written is flushed already, as far as the job asks for that at its end.
+    pub(super) flushed: bool,
+    /// Something was written since the job began or last read back.
+    pub(super) wrote: bool,
+    writes_since_fsync: u32,
+    writes_since_fdatasync: u32,
+    pub(super) ranges: Option<Box<Ranges>>,
+}
+
+impl FlushState {
+    pub(super) fn new(plan: &WorkerPlan) -> FlushState {
+        FlushState {
+            flushed: false,
+            wrote: false,
+            writes_since_fsync: 0,
+            writes_since_fdatasync: 0,
+            ranges: Ranges::new(plan),
+        }
+    }
+
+    /// The flush between every N writes and the next. `own` tells that the request is of the job's own work, and not read
+    /// back for a check.
+    ///
+    /// Reads between a flush and the next write are each followed by a flush too: fio asks before each I/O whether the
+    /// number of writes is a multiple of N, and whether the I/O before was a flush.
+    fn due_after(
+        &mut self,
+        request: &IoRequest,
+        durability: &Durability,
+        own: bool,
+    ) -> Option<SyncKind> {
+        let d = durability;
+        let writes = request.op == Op::Write;
+        if writes {
+            self.wrote = true;
+            self.writes_since_fsync += 1;
+            self.writes_since_fdatasync += 1;
+        }
+        let again = self.wrote && !writes && own;
+        if again && d.fsync_every > 0 && self.writes_since_fsync == 0 {
+            Some(SyncKind::Full)
+        } else if again && d.fdatasync_every > 0 && self.writes_since_fdatasync == 0 {
+            Some(SyncKind::Data)
+        } else if !writes {
+            None
+        } else if d.fsync_every > 0 && self.writes_since_fsync >= d.fsync_every {
+            self.writes_since_fsync = 0;
+            Some(SyncKind::Full)
+        } else if d.fdatasync_every > 0 && self.writes_since_fdatasync >= d.fdatasync_every {
+            self.writes_since_fdatasync = 0;
+            Some(SyncKind::Data)
+        } else {
+            None
+        }
+    }
+}
+
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// ENODEV in place of what the kernel answers for a disk that was pulled: "no space left" for writes, EIO otherwise.
     pub(super) fn unless_pulled(&self, region: u32, errno: Errno) -> Errno {
         let may_be = matches!(errno, Errno::NOSPC | Errno::IO);
-        let file = self.around.files.get(region as usize).filter(|_| may_be);
+        let file = self.context.files.get(region as usize).filter(|_| may_be);
         let is_pulled =
             file.is_some_and(|file| hakaru_sys::block::is_pulled(std::path::Path::new(file)));
         if is_pulled { Errno::NODEV } else { errno }
@@ -29,7 +91,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         now: u64,
     ) {
         let error = self.error(action, kind, region, 0, 0, errno, now);
-        self.errors.push(error);
+        self.account.errors.push(error);
     }
 
     #[expect(
@@ -51,7 +113,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             op: None,
             kind,
             file: self
-                .around
+                .context
                 .files
                 .get(region as usize)
                 .cloned()
@@ -59,56 +121,37 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             offset: Bytes(offset),
             len: Bytes(u64::from(len)),
             errno: errno.raw_os_error(),
-            at: Nanos(self.clock.nanos(now.saturating_sub(self.measuring_since))),
+            at: Nanos(
+                self.clock
+                    .nanos(now.saturating_sub(self.time.measuring_since)),
+            ),
             mismatches: Vec::new(),
         }
     }
 
-    /// Flushes between every N writes and the next; a `last` one that has no next is not followed by a flush, as in fio.
+    /// Flushes when that is due after an I/O; a `last` one that has no next is not followed by a flush, as in fio.
     /// Returns the moment it is then.
-    ///
-    /// Reads between a flush and the next write are each followed by a flush too: fio asks before each I/O whether the
-    /// number of writes is a multiple of N, and whether the I/O before was a flush.
     #[inline]
     pub(super) fn sync_if_due(&mut self, request: &IoRequest, now: u64, last: bool) -> u64 {
-        let d = &self.plan.durability;
-        if d.fsync_every == 0 && d.fdatasync_every == 0 {
+        let durability = &self.plan.durability;
+        if durability.fsync_every == 0 && durability.fdatasync_every == 0 {
             return now;
         }
-        if request.op == Op::Write {
-            self.wrote = true;
-            self.writes_since_fsync += 1;
-            self.writes_since_fdatasync += 1;
-        }
-        let again =
-            self.wrote && request.op != Op::Write && self.plan.stream.access.does(request.op);
-        let kind = if again && d.fsync_every > 0 && self.writes_since_fsync == 0 {
-            SyncKind::Full
-        } else if again && d.fdatasync_every > 0 && self.writes_since_fdatasync == 0 {
-            SyncKind::Data
-        } else if request.op != Op::Write {
-            return now;
-        } else if d.fsync_every > 0 && self.writes_since_fsync >= d.fsync_every {
-            self.writes_since_fsync = 0;
-            SyncKind::Full
-        } else if d.fdatasync_every > 0 && self.writes_since_fdatasync >= d.fdatasync_every {
-            self.writes_since_fdatasync = 0;
-            SyncKind::Data
-        } else {
-            return now;
-        };
-        if last && self.stream.is_over() {
-            now
-        } else {
-            self.sync(request.region, kind)
+        let own = self.plan.stream.access.does(request.op);
+        match self.issue.flushes.due_after(request, durability, own) {
+            Some(kind) if !(last && self.source.stream.is_over()) => {
+                self.sync(request.region, kind)
+            }
+            _ => now,
         }
     }
 
     pub(super) fn sync(&mut self, region: u32, kind: SyncKind) -> u64 {
-        let (before, errors) = (self.clock.now(), self.errors.total);
+        let (before, errors) = (self.clock.now(), self.account.errors.total);
         let done = self.flush(region, kind);
-        if self.errors.total == errors {
-            self.tally
+        if self.account.errors.total == errors {
+            self.account
+                .stats
                 .sync
                 .record(Nanos(self.clock.nanos(done - before)));
         }
@@ -119,7 +162,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     pub(super) fn flush(&mut self, region: u32, kind: SyncKind) -> u64 {
         let before = self.clock.now();
         self.note_sync(region, kind, before);
-        let result = self.backend.sync(region, kind);
+        let result = self.issue.backend.sync(region, kind);
         let done = self.clock.now();
         if let Err(errno) = result {
             self.note_error("fsync", FailureKind::Sync, region, errno, done);

@@ -144,7 +144,8 @@ impl WorkerLimits {
         }
     }
 
-    fn looks_at_each(&self) -> bool {
+    /// Whether each I/O has to be looked at when it is done.
+    pub(super) fn inspects_each(&self) -> bool {
         self.search.is_some() || Op::ALL.iter().any(|&op| self.max_latency[op].is_some())
     }
 }
@@ -180,22 +181,12 @@ impl Search {
 }
 
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
-    /// Whether each I/O has to be looked at when it is done.
-    pub(super) fn looks_at_each(&self) -> bool {
-        let logs = &self.plan.measure.logs;
-        logs.samples && logs.window.is_none()
-            || self
-                .limits
-                .as_ref()
-                .is_some_and(|limits| limits.looks_at_each())
-    }
-
     /// What others have decided about this worker.
     pub(super) fn told_to_stop(&self) -> Option<StopReason> {
-        if self.around.shared.stop.load(Relaxed) {
+        if self.context.shared.stop.load(Relaxed) {
             return Some(StopReason::Stopped);
         }
-        self.around.shared.progress[self.around.index]
+        self.context.shared.progress[self.context.index]
             .ended
             .load(Relaxed)
             .then_some(StopReason::Ended)
@@ -211,22 +202,22 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         };
         match scope.filter(|_| stop != StopReason::Stopped) {
             None => {}
-            Some(ExitScope::Group) => self.around.shared.end(Some(self.plan.group)),
-            Some(ExitScope::Phase | ExitScope::All) => self.around.shared.end(None),
+            Some(ExitScope::Group) => self.context.shared.end(Some(self.plan.group)),
+            Some(ExitScope::Phase | ExitScope::All) => self.context.shared.end(None),
         }
     }
 
     /// Waits until the workers that have to be done before this one are.
     pub(super) fn wait_for_others(&self) {
-        if self.around.waits_for.is_empty() {
+        if self.context.waits_for.is_empty() {
             return;
         }
         self.clock.step_aside();
         let give_up = || self.told_to_stop().is_some();
-        self.around
+        self.context
             .shared
             .done
-            .wait_for(&self.around.waits_for, give_up);
+            .wait_for(&self.context.waits_for, give_up);
         self.clock.step_in();
     }
 
@@ -240,11 +231,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 let action =
                     format!("exec_{when} ({status}; what it printed is in {name}.{when}.txt)");
                 let failed = command_failed(when, Errno::CANCELED);
-                self.errors.push(IoError { action, ..failed });
+                self.account.errors.push(IoError { action, ..failed });
                 false
             }
             Err(errno) => {
-                self.errors.push(command_failed(when, errno));
+                self.account.errors.push(command_failed(when, errno));
                 false
             }
         }
@@ -252,13 +243,16 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Tells what was measured so far, where somebody asked.
     pub(super) fn answer_if_asked(&self, now: u64) {
-        if self.around.shared.progress[self.around.index]
+        if self.context.shared.progress[self.context.index]
             .asked
             .swap(false, Relaxed)
         {
-            let (worker, record) = (self.around.index, Box::new(self.so_far(now)));
+            let (worker, record) = (self.context.index, Box::new(self.so_far(now)));
             // Nobody listens any more only when the run is being torn down.
-            let _ = self.around.messages.send(Message::SoFar { worker, record });
+            let _ = self
+                .context
+                .messages
+                .send(Message::SoFar { worker, record });
         }
     }
 
@@ -276,10 +270,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         lat: Nanos,
         done: u64,
     ) -> Option<StopReason> {
-        let limits = self.limits.as_mut()?;
+        let limits = self.account.limits.as_mut()?;
         let request = flight.request;
         if let Some(search) = &mut limits.search
-            && !self.in_ramp
+            && !self.time.in_ramp
         {
             *(if lat <= search.target.target {
                 &mut search.within
@@ -298,7 +292,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             Errno::TIMEDOUT,
             done,
         );
-        self.errors.push_last(IoError {
+        self.account.errors.push_last(IoError {
             op: Some(request.op),
             ..error
         });
@@ -307,8 +301,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Judges what is due to be judged.
     pub(super) fn check_limits(&mut self, now: u64) -> Option<StopReason> {
-        let limits = self.limits.as_mut()?;
-        if self.in_ramp {
+        let limits = self.account.limits.as_mut()?;
+        if self.time.in_ramp {
             // It begins anew when the lead-in is over.
             limits.due = u64::MAX;
             return None;
@@ -320,11 +314,15 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let mut missed = None;
         if let Some(least) = &mut limits.least {
             let cycle = self.clock.ticks(least.rate.cycle.0).max(1);
-            let works = |op| !self.tally.rests(op);
-            missed = least.missed(self.tally.totals(), now, cycle, works, |ticks| {
+            let works = |op| !self.account.stats.rests(op);
+            missed = least.missed(self.account.stats.totals(), now, cycle, works, |ticks| {
                 self.clock.nanos(ticks)
             });
-            limits.due = now + self.clock.ticks(self.glance.min(least.rate.cycle.0)).max(1);
+            limits.due = now
+                + self
+                    .clock
+                    .ticks(self.time.glance.min(least.rate.cycle.0))
+                    .max(1);
         }
         let mut found = None;
         if let Some(search) = &mut limits.search {
@@ -341,7 +339,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             return found.map(|_| StopReason::Done);
         };
         let error = self.error(op.name(), kind, 0, 0, 0, Errno::IO, now);
-        self.errors.push_last(IoError {
+        self.account.errors.push_last(IoError {
             op: Some(op),
             ..error
         });
@@ -350,8 +348,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Ends a window of the search for a depth, and sets the depth of the queue.
     pub(super) fn adapt_depth(&mut self, q: &mut InFlight, now: u64) -> Option<StopReason> {
-        let search = self.limits.as_mut()?.search.as_mut()?;
-        if self.in_ramp || now < search.window_ends {
+        let search = self.account.limits.as_mut()?.search.as_mut()?;
+        if self.time.in_ramp || now < search.window_ends {
             return None;
         }
         let found = search.judge();

@@ -141,7 +141,7 @@ impl EqualCompletions {
     /// Counts them.
     // Out of the loop: most batches are alike throughout, and call once.
     #[inline(never)]
-    fn tell(&self, tally: &mut WorkerStats, clock: &impl Clock, now: u64) {
+    fn tell(&self, stats: &mut WorkerStats, clock: &impl Clock, now: u64) {
         if self.count > 0 {
             let InflightIo {
                 request: IoRequest {
@@ -156,7 +156,7 @@ impl EqualCompletions {
                 nanos(issued, now),
                 nanos(created, now),
             );
-            tally.count_alike(
+            stats.count_alike(
                 CompletedIo {
                     op,
                     wanted,
@@ -173,7 +173,7 @@ impl EqualCompletions {
 
 /// Takes what a backend fetched, and counts it.
 struct BatchSink<'a, C> {
-    tally: &'a mut WorkerStats,
+    stats: &'a mut WorkerStats,
     clock: &'a C,
     flights: &'a [InflightIo],
     free: &'a mut Vec<u32>,
@@ -203,7 +203,7 @@ impl<C: Clock> CompletionSink for BatchSink<'_, C> {
                 if self.alike.has(flight, moved) {
                     self.alike.count += 1;
                 } else {
-                    self.alike.tell(self.tally, self.clock, self.now);
+                    self.alike.tell(self.stats, self.clock, self.now);
                     self.alike = EqualCompletions {
                         flight: *flight,
                         moved,
@@ -231,7 +231,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let mut q = self.queue();
         let mut now = self.clock.now();
         loop {
-            self.refill(&mut q, now);
+            self.fill_queue(&mut q, now);
             if q.count() == 0 && (q.stop.is_some() || !q.more) {
                 return q.stop.unwrap_or(StopReason::Done);
             }
@@ -241,7 +241,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 Ok(now) => now,
                 Err(stop) => return stop,
             };
-            if now >= self.next_event {
+            if now >= self.time.next_event {
                 if let Some(reason) = self.event_of_queue(&mut q, now) {
                     q.stop.get_or_insert(reason);
                 }
@@ -253,7 +253,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Prepares the next batch, if there is room for one.
     #[inline(always)]
-    pub(super) fn refill(&mut self, q: &mut InFlight, now: u64) {
+    pub(super) fn fill_queue(&mut self, q: &mut InFlight, now: u64) {
         let (low, batch) = (
             self.plan.queue.low_mark as usize,
             self.plan.queue.batch_submit as usize,
@@ -270,12 +270,12 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let StreamPlan {
             pass_bytes, access, ..
         } = &self.plan.stream;
-        let simple = !self.careful && pass_bytes.is_none() && !access.does(Op::Write);
-        let whole = match self.stream.as_plain() {
+        let simple = !self.source.gated && pass_bytes.is_none() && !access.does(Op::Write);
+        let whole = match self.source.stream.as_plain() {
             Some(plain) if simple => {
-                (0..room).all(|_| q.prepare(&mut self.backend, plain.next(), now))
+                (0..room).all(|_| q.prepare(&mut self.issue.backend, plain.next(), now))
             }
-            _ => self.refill_with_care(q, now, room),
+            _ => self.fill_gated(q, now, room),
         };
         // Full: from here on it is emptied down to its low mark, if it has one.
         if whole {
@@ -284,17 +284,17 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 
     /// Prepares so many, each of which may have to wait, to be asked for or to be filled. Whether all could be.
-    fn refill_with_care(&mut self, q: &mut InFlight, now: u64, room: usize) -> bool {
+    fn fill_gated(&mut self, q: &mut InFlight, now: u64, room: usize) -> bool {
         let pass = self.plan.stream.pass_bytes.map(|pass| pass.max(1));
         for _ in 0..room {
             // The next pass begins with an empty queue.
-            if pass.is_some_and(|pass| self.stream.bytes_left().is_multiple_of(pass))
+            if pass.is_some_and(|pass| self.source.stream.bytes_left().is_multiple_of(pass))
                 && q.count() > 0
             {
                 q.filling = false;
                 return false;
             }
-            let (request, created) = if self.careful {
+            let (request, created) = if self.source.gated {
                 match self.careful_turn(q) {
                     NextIo::Go(request, at) => (Some(request), at),
                     NextIo::Later => return false,
@@ -305,12 +305,12 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                     }
                 }
             } else {
-                (self.stream.next(), now)
+                (self.source.stream.next(), now)
             };
             if let (Some(request), Some(&slot)) = (request, q.free.last()) {
                 self.ready_slot(slot, &request);
             }
-            if !q.prepare(&mut self.backend, request, created) {
+            if !q.prepare(&mut self.issue.backend, request, created) {
                 return false;
             }
         }
@@ -321,18 +321,19 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     #[inline(always)]
     pub(super) fn ready_slot(&mut self, slot: u32, request: &IoRequest) {
         if request.op == Op::Write {
-            self.fill_write(slot, request);
-        } else if let Some(check) = &mut self.check
+            self.issue
+                .fill_write(&mut self.account.check, slot, request);
+        } else if let Some(check) = &mut self.account.check
             && request.op == Op::Read
         {
-            check.issued(slot, request, self.stream.gave_listed());
+            check.issued(slot, request, self.source.stream.gave_listed());
         }
     }
 
     /// While the queue has room and requests are left, nobody waits: the next batch goes first.
     fn how_many_to_wait_for(&self, q: &InFlight) -> usize {
         let goes_on = q.more && q.stop.is_none();
-        if goes_on && (self.careful || q.filling && !q.free.is_empty()) {
+        if goes_on && (self.source.gated || q.filling && !q.free.is_empty()) {
             return 0;
         }
         (self.plan.queue.batch_complete_min.max(1) as usize).min(q.count())
@@ -342,7 +343,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     // One place for all loops: what is done for each I/O then becomes part of the backend's loop over them.
     #[inline(never)]
     pub(super) fn collect(&mut self, q: &mut InFlight, wait_for: usize) -> Result<u64, StopReason> {
-        let paced = self.careful;
+        let paced = self.source.gated;
         if wait_for == 0 && !paced {
             return Ok(self.clock.now());
         }
@@ -357,13 +358,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         };
         let d = &self.plan.durability;
         let syncs = d.fsync_every > 0 || d.fdatasync_every > 0;
-        let (follows, checks) = (self.follows(), self.check.is_some() || syncs);
-        let Worker {
-            backend,
-            tally,
-            clock,
-            ..
-        } = self;
+        let (follows, checks) = (self.follows(), self.account.check.is_some() || syncs);
+        let (backend, stats) = (&mut self.issue.backend, &mut self.account.stats);
         let InFlight {
             flights,
             free,
@@ -373,8 +369,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         } = q;
         let (now, count, alike) = (0, 0, EqualCompletions::NONE);
         let mut landed = BatchSink {
-            tally,
-            clock: &*clock,
+            stats,
+            clock: &self.clock,
             flights,
             free,
             refused,
@@ -387,7 +383,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         };
         let answer = backend.reap(min, max, patience, &mut landed);
         let (now, count) = (landed.now, landed.count);
-        landed.alike.tell(landed.tally, landed.clock, now);
+        landed.alike.tell(landed.stats, landed.clock, now);
         if let Err(errno) = answer
             && count == 0
             && !matches!(errno, Errno::INTR | Errno::AGAIN | Errno::BUSY)
@@ -399,16 +395,16 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if count == 0 {
             return Ok(self.clock.now());
         }
-        count_batch(&mut self.depth.complete, count);
-        self.depth.complete_calls += 1;
-        self.landed = count;
+        count_batch(&mut self.account.depth.complete, count);
+        self.account.depth.complete_calls += 1;
+        self.issue.last_batch = count;
         self.settle(q, now);
         Ok(now)
     }
 
     /// How long a paced queue may wait: a request that is due before goes out in time, as its latency counts from then.
     fn patience(&self) -> Duration {
-        let Some((_, due)) = self.held.as_ref().filter(|_| !C::VIRTUAL) else {
+        let Some((_, due)) = self.source.held.as_ref().filter(|_| !C::VIRTUAL) else {
             return PATIENCE;
         };
         let left = self.clock.nanos(due.at.saturating_sub(self.clock.now()));
@@ -424,13 +420,15 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn settle(&mut self, q: &mut InFlight, now: u64) {
         while let Some((slot, errno)) = q.refused.pop() {
             let request = q.flights[slot as usize].request;
-            self.zone_landed(&request, false);
+            self.source.release_zone(&request, false);
             // What failed is not looked at as something done.
             q.flights[slot as usize].request.len = 0;
             if let Break(stop) = self.refuse(&request, errno, now) {
                 q.stop.get_or_insert(stop);
             }
-            if self.check.is_some() && self.examine(slot, &request, Err(errno), now).is_err() {
+            if self.account.check.is_some()
+                && self.examine(slot, &request, Err(errno), now).is_err()
+            {
                 q.stop = Some(StopReason::Error);
             }
         }
@@ -438,7 +436,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             let flight = q.flights[slot as usize];
             let last = q.followed.is_empty() && q.count() == 0;
             match self.follow_up(slot, &flight, Ok(moved), now, last) {
-                Ok(_) => q.more |= self.check.is_some() && self.stream.bytes_left() > 0,
+                Ok(_) => {
+                    q.more |= self.account.check.is_some() && self.source.stream.bytes_left() > 0
+                }
                 Err(stop) => q.stop = Some(stop),
             }
         }
@@ -456,8 +456,12 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         self.submit_all(q, if combined { wait_for } else { 0 });
         let issued = if combined { before } else { self.clock.now() };
         // What is handed over together has the same depth: that of the queue with all of it.
-        count_depth(&mut self.depth.level, q.count(), q.fresh.len() as u64);
-        if self.record.is_some() {
+        count_depth(
+            &mut self.account.depth.level,
+            q.count(),
+            q.fresh.len() as u64,
+        );
+        if self.account.recorder.is_some() {
             q.fresh
                 .iter()
                 .for_each(|&slot| self.note_issue(&q.flights[slot as usize].request, issued));
@@ -472,11 +476,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn submit_all(&mut self, q: &mut InFlight, wait_for: usize) {
         q.unsent = false;
         loop {
-            match self.backend.submit(wait_for) {
+            match self.issue.backend.submit(wait_for) {
                 Ok(0) => return,
                 Ok(taken) => {
-                    count_batch(&mut self.depth.submit, taken);
-                    self.depth.submit_calls += 1;
+                    count_batch(&mut self.account.depth.submit, taken);
+                    self.account.depth.submit_calls += 1;
                     if B::SUBMIT_WAITS {
                         return;
                     }
@@ -488,7 +492,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                     return;
                 }
                 Err(Errno::AGAIN | Errno::BUSY) => std::thread::sleep(Duration::from_micros(100)),
-                Err(errno) => match self.backend.withdraw() {
+                Err(errno) => match self.issue.backend.withdraw() {
                     Some(slot) => {
                         q.free.push(slot);
                         q.refused.push((slot, errno));

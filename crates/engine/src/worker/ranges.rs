@@ -64,11 +64,19 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Hands over what was written when it is time; a `last` write that has no next is not followed by it, as in fio.
     /// Returns the moment it is then.
     pub(super) fn sync_range_if_due(&mut self, request: &IoRequest, now: u64, last: bool) -> u64 {
-        let Some(ranges) = self.ranges.as_mut().filter(|_| request.op == Op::Write) else {
+        let Some(ranges) = self
+            .issue
+            .flushes
+            .ranges
+            .as_mut()
+            .filter(|_| request.op == Op::Write)
+        else {
             return now;
         };
         match ranges.note(request) {
-            Some(kind) if !(last && self.stream.is_over()) => self.sync(request.region, kind),
+            Some(kind) if !(last && self.source.stream.is_over()) => {
+                self.sync(request.region, kind)
+            }
             _ => now,
         }
     }

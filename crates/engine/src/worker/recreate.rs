@@ -38,33 +38,25 @@ impl<'a> FileRecreation<'a> {
             next_at: whole.saturating_sub(pass),
         }))
     }
+
+    /// Whether the next loop begins with so many bytes `left`.
+    pub(super) fn begins_loop(&self, left: u64) -> bool {
+        self.next_at > 0 && left <= self.next_at
+    }
 }
 
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
-    /// Whether a loop is over and another follows: then nothing may be in flight.
-    pub(super) fn begins_loop(&self) -> bool {
-        let left = self.stream.bytes_left();
-        self.renewal
-            .as_ref()
-            .is_some_and(|renewal| renewal.next_at > 0 && left <= renewal.next_at)
-    }
-
     /// Removes the files, and opens them anew.
     #[cold]
     pub(super) fn renew_files(&mut self) -> Result<(), StopReason> {
-        let Worker {
-            renewal: Some(renewal),
-            backend,
-            plan,
-            ..
-        } = self
-        else {
+        let Some(recreation) = &mut self.source.recreation else {
             return Ok(());
         };
-        renewal.next_at = renewal.next_at.saturating_sub(renewal.pass);
+        let (backend, plan) = (&mut self.issue.backend, self.plan);
+        recreation.next_at = recreation.next_at.saturating_sub(recreation.pass);
         let mut failed: Option<(u32, Errno)> = None;
         for region in 0..plan.stream.regions.len() as u32 {
-            let answer = renewal
+            let answer = recreation
                 .reopener
                 .renew(region)
                 .and_then(|file| file.map_or(Ok(()), |f| backend.renew(region, f)));

@@ -22,7 +22,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 Err(stop) => return stop,
             };
             let stop = match done {
-                Ok(now) if now >= self.next_look => self.event(now),
+                Ok(now) if now >= self.time.next_look => self.event(now),
                 Ok(_) => None,
                 Err(stop) => Some(stop),
             };
@@ -41,9 +41,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             if now >= due {
                 return Ok(now);
             }
-            self.clock.sleep_until(due.min(self.next_look));
+            self.clock.sleep_until(due.min(self.time.next_look));
             let now = self.clock.now();
-            if now >= self.next_look
+            if now >= self.time.next_look
                 && let Some(stop) = self.event(now)
             {
                 return Err(stop);
@@ -59,19 +59,19 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             TraceAction::DataSync(file) => return Ok(self.sync(file, SyncKind::Data)),
         };
         if request.op == Op::Write {
-            self.fill_write(0, &request);
+            self.issue.fill_write(&mut self.account.check, 0, &request);
         }
         let flight = InflightIo {
             request,
             created,
             issued: self.clock.now(),
         };
-        let result = self.backend.transfer(&request);
+        let result = self.issue.backend.transfer(&request);
         let done = self.clock.now();
         if let ControlFlow::Break(stop) = self.finish(&flight, result, done) {
             return Err(stop);
         }
-        if self.ruled
+        if self.account.inspects_each
             && result.is_ok_and(|moved| moved > 0)
             && let Some(stop) = self.look_at(&flight, done)
         {
@@ -105,7 +105,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn wait_in_queue(&mut self, q: &mut InFlight, due: u64) -> Option<StopReason> {
         loop {
             let now = self.clock.now();
-            let event = if now >= self.next_event {
+            let event = if now >= self.time.next_event {
                 self.event_of_queue(q, now)
             } else {
                 None
@@ -118,7 +118,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             }
             self.hand_over(q, 0);
             if q.count() == 0 {
-                self.clock.sleep_until(due.min(self.next_look));
+                self.clock.sleep_until(due.min(self.time.next_look));
                 continue;
             }
             if let Err(stop) = self.collect(q, 1) {
@@ -131,7 +131,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let Some(slot) = q.free.pop() else { return };
         let now = self.clock.now();
         self.ready_slot(slot, request);
-        self.backend.prepare(slot, request);
+        self.issue.backend.prepare(slot, request);
         q.flights[slot as usize] = InflightIo {
             request: *request,
             created: now,
@@ -146,7 +146,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         while q.count() > 0 {
             self.hand_over(q, 0);
             match self.collect(q, 1) {
-                Ok(now) if self.ruled => q.stop = q.stop.or(self.event_of_queue(q, now)),
+                Ok(now) if self.account.inspects_each => {
+                    q.stop = q.stop.or(self.event_of_queue(q, now))
+                }
                 Ok(_) => {}
                 Err(stop) => return stop,
             }

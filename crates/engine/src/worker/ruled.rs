@@ -27,10 +27,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 Err(stop) => return stop,
             };
             if request.op == Op::Write {
-                self.fill_write(0, &request);
+                self.issue.fill_write(&mut self.account.check, 0, &request);
             }
             let issued = self.clock.now();
-            let result = self.backend.transfer(&request);
+            let result = self.issue.backend.transfer(&request);
             let done = self.clock.now();
             let flight = InflightIo {
                 request,
@@ -49,7 +49,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 return stop;
             }
             let last = self.clock.now();
-            if last >= self.next_event
+            if last >= self.time.next_event
                 && let Some(stop) = self.event(last)
             {
                 return stop;
@@ -61,8 +61,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     #[cold]
     pub(super) fn event_of_queue(&mut self, q: &mut InFlight, now: u64) -> Option<StopReason> {
         let mut stop = None;
-        if self.ruled {
-            let landed = std::mem::take(&mut self.landed).min(q.free.len());
+        if self.account.inspects_each {
+            let landed = std::mem::take(&mut self.issue.last_batch).min(q.free.len());
             for at in q.free.len() - landed..q.free.len() {
                 let flight = q.flights[q.free[at] as usize];
                 if flight.request.len > 0 {
@@ -72,7 +72,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             q.keep_depth();
             stop = stop.or_else(|| self.adapt_depth(q, now));
         }
-        if now >= self.next_look {
+        if now >= self.time.next_look {
             stop = stop.or(self.event(now));
         }
         stop
@@ -86,9 +86,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         } = *flight;
         let since = |moment: u64| self.clock.nanos(done.saturating_sub(moment));
         let (clat, lat) = (since(issued), since(created));
-        let at = Nanos(since(self.measuring_since));
+        let at = Nanos(since(self.time.measuring_since));
         let stop = self.judge_latency(flight, Nanos(lat), done);
-        let Some(log) = self.log.as_mut().filter(|_| !self.in_ramp) else {
+        let Some(log) = self.account.log.as_mut().filter(|_| !self.time.in_ramp) else {
             return stop;
         };
         let measure = &self.plan.measure;
@@ -121,8 +121,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Measurement begins: so does the log.
     pub(super) fn begin_log(&mut self, now: u64) {
         let periods = self.log_periods();
-        let (ramp, wall_clock) = (self.in_ramp, self.around.wall_clock);
-        let Some(log) = &mut self.log else { return };
+        let (ramp, wall_clock) = (self.time.in_ramp, self.context.wall_clock);
+        let Some(log) = &mut self.account.log else {
+            return;
+        };
         if !ramp {
             log.begin(now, wall_clock(), periods);
         }
@@ -131,15 +133,24 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Lets the log end the windows that are over; `last` ends whatever there is.
     pub(super) fn look_at_log(&mut self, now: u64, last: bool) {
         let periods = self.log_periods();
-        let at = Nanos(self.clock.nanos(now.saturating_sub(self.measuring_since)));
-        let Some(log) = &mut self.log else { return };
-        if !self.in_ramp && log.look(now, at, periods, last, &mut self.tally) {
+        let at = Nanos(
+            self.clock
+                .nanos(now.saturating_sub(self.time.measuring_since)),
+        );
+        let Some(log) = &mut self.account.log else {
+            return;
+        };
+        if !self.time.in_ramp && log.look(now, at, periods, last, &mut self.account.stats) {
             self.tell_log();
         }
     }
 
     fn log_periods(&self) -> Periods {
-        let (window, histogram) = self.log.as_ref().map_or((None, None), |log| log.lengths());
+        let (window, histogram) = self
+            .account
+            .log
+            .as_ref()
+            .map_or((None, None), |log| log.lengths());
         let ticks = |length: Option<Nanos>| length.map(|length| self.clock.ticks(length.0).max(1));
         Periods {
             window: ticks(window),
@@ -148,15 +159,17 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 
     fn tell_log(&mut self) {
-        let Some(log) = &mut self.log else { return };
-        let chunks = &self.around.chunks;
+        let Some(log) = &mut self.account.log else {
+            return;
+        };
+        let chunks = &self.context.chunks;
         let full = log.exchange(|wait| match wait {
             false => chunks.try_recv().ok(),
             true => chunks.recv_timeout(PATIENCE).ok(),
         });
         // Nobody listens any more only when the run is being torn down.
-        let _ = self.around.messages.send(Message::Log {
-            worker: self.around.index,
+        let _ = self.context.messages.send(Message::Log {
+            worker: self.context.index,
             chunk: full,
         });
     }

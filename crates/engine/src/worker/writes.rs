@@ -1,10 +1,13 @@
 //! The content of writes: what is changed in a buffer, or filled anew, before it goes out.
 
-use super::{WORTH_A_STAMP, Worker};
+use super::issue::Issue;
 use crate::backend::Backend;
-use crate::clock::Clock;
+use crate::verify::Checker;
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
+
+/// Marking a write of more bytes than this takes longer than a look at the clock.
+pub(super) const WORTH_A_STAMP: u32 = 16 << 10;
 
 /// Bytes of a write that are marked without a call.
 pub(super) const MARKED: u32 = 4096;
@@ -13,23 +16,19 @@ const SECTOR: usize = 512;
 /// What the mark of a sector is more than that of the one before.
 const NEXT_MARK: u64 = 0xd1b5_4a32_d192_ed03;
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
-    /// Fills the buffer of a write. Returns the moments of creation and submission.
-    #[inline(always)]
-    pub(super) fn make_ready(&mut self, request: &IoRequest, last: u64) -> (u64, u64) {
-        if self.marks_all || request.op == Op::Write {
-            self.fill_write(0, request);
-        }
-        let takes_time = self.refill || request.len > WORTH_A_STAMP && request.op == Op::Write;
-        (last, if takes_time { self.clock.now() } else { last })
-    }
-
-    /// Makes the content of a write unlike the one before, so that no device can take it for the same.
+impl<B: Backend> Issue<B> {
+    /// Makes the content of a write unlike the one before, so that no device can take it for the same. A checker that
+    /// fills what it checks does so instead.
     // Most writes are of one page: a call would cost more than the marks.
     #[inline(always)]
-    pub(super) fn fill_write(&mut self, slot: u32, request: &IoRequest) {
-        if self.refill {
-            self.fill_anew(slot, request);
+    pub(super) fn fill_write(
+        &mut self,
+        check: &mut Option<Box<Checker>>,
+        slot: u32,
+        request: &IoRequest,
+    ) {
+        if self.fills_anew {
+            self.fill_anew(check, slot, request);
         } else if self.scramble {
             self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let mark = self.stamp ^ request.offset;
@@ -44,12 +43,19 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Fills the whole buffer.
     #[inline(never)]
-    fn fill_anew(&mut self, slot: u32, request: &IoRequest) {
+    fn fill_anew(&mut self, check: &mut Option<Box<Checker>>, slot: u32, request: &IoRequest) {
         let buffer = self.backend.buffer(slot, request.len as usize);
-        match &mut self.check {
+        match check {
             Some(check) if check.fills() => check.fill(slot, request, buffer),
             _ => self.content.fill(buffer),
         }
+    }
+
+    /// Whether filling the buffer of this request takes longer than a look at the clock, which then keeps it out of the
+    /// latency.
+    #[inline(always)]
+    pub(super) fn fills_slowly(&self, request: &IoRequest) -> bool {
+        self.fills_anew || request.len > WORTH_A_STAMP && request.op == Op::Write
     }
 }
 

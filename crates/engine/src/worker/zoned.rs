@@ -30,7 +30,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         at: u64,
         waits: bool,
     ) -> Result<ZonedIo, StopReason> {
-        if self.zones.is_none() {
+        if self.source.zones.is_none() {
             Ok(ZonedIo::Go(*request))
         } else {
             self.find_zone(request, at, waits)
@@ -46,7 +46,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     ) -> Result<ZonedIo, StopReason> {
         let mut request = *request;
         loop {
-            let Some(zones) = &mut self.zones else {
+            let Some(zones) = &mut self.source.zones else {
                 return Ok(ZonedIo::Go(request));
             };
             let issued = self.clock.now();
@@ -62,7 +62,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 Placement::Wait if waits => {
                     zones.wait(&request);
                     let now = self.clock.now();
-                    if now >= self.next_look
+                    if now >= self.time.next_look
                         && let Some(stop) = self.event(now)
                     {
                         return Err(stop);
@@ -88,14 +88,6 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                     };
                 }
             }
-        }
-    }
-
-    /// A request has landed.
-    #[inline]
-    pub(super) fn zone_landed(&self, request: &IoRequest, done: bool) {
-        if let Some(zones) = &self.zones {
-            zones.landed(request, done);
         }
     }
 }

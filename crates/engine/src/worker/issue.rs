@@ -1,0 +1,48 @@
+//! How a worker's I/Os are issued: the backend, and the content of its buffers.
+
+use super::flush::FlushState;
+use crate::backend::Backend;
+use crate::content::Content;
+use hakaru_model::job::BufferContent;
+use hakaru_model::plan::WorkerPlan;
+
+/// The backend with its buffers, and what writes call for: content before, flushes after.
+pub(super) struct Issue<B> {
+    pub(super) backend: B,
+    pub(super) content: Content,
+    /// Marks each write gets; the next is derived from it.
+    pub(super) stamp: u64,
+    pub(super) scramble: bool,
+    /// Whether the whole buffer is filled before each write.
+    pub(super) fills_anew: bool,
+    /// Whether buffers are marked before each I/O, whatever it does.
+    pub(super) marks_all: bool,
+    pub(super) flushes: FlushState,
+    /// I/Os of a queue that landed last.
+    pub(super) last_batch: usize,
+}
+
+impl<B: Backend> Issue<B> {
+    /// Fills the buffers, so that nothing has to be made later. With `checked`, a checker fills each write.
+    pub(super) fn new(plan: &WorkerPlan, backend: B, checked: bool) -> Issue<B> {
+        let mut issue = Issue {
+            backend,
+            content: Content::new(plan),
+            stamp: plan.seed,
+            scramble: !checked
+                && plan.buffers.scramble
+                && matches!(
+                    plan.buffers.fill,
+                    BufferContent::Random | BufferContent::Compressible(_)
+                ),
+            fills_anew: checked || plan.buffers.refill,
+            marks_all: false,
+            flushes: FlushState::new(plan),
+            last_batch: 0,
+        };
+        if plan.writes {
+            issue.content.fill_all(issue.backend.buffers());
+        }
+        issue
+    }
+}

@@ -1,0 +1,107 @@
+//! The source of a worker's I/Os: which request comes next, and when it may go.
+
+use super::WorkerContext;
+use super::recreate::FileRecreation;
+use crate::clock::Clock;
+use crate::files::FileRecreator;
+use crate::flow::FlowMember;
+use crate::pace::{Due, Pacer, ThinkPause};
+use crate::zones::ZoneCursor;
+use hakaru_model::stream::{IoRequest, RequestStream, StreamPlan};
+
+/// The requests of a worker, and whatever may hold them back.
+#[derive(Debug)]
+pub(super) struct Source<'a> {
+    pub(super) stream: RequestStream,
+    pub(super) pacer: Option<Pacer>,
+    /// A paced request that is not due yet.
+    pub(super) held: Option<(IoRequest, Due)>,
+    pub(super) flow: Option<FlowMember>,
+    pub(super) zones: Option<Box<ZoneCursor>>,
+    pub(super) recreation: Option<Box<FileRecreation<'a>>>,
+    /// Whether something decides before each I/O if it may go.
+    pub(super) gated: bool,
+}
+
+impl<'a> Source<'a> {
+    /// The requests of a plan. With `zones`, their own variant of the stream, in whole zones.
+    pub(super) fn new(
+        context: &WorkerContext<'_>,
+        zones: Option<(ZoneCursor, StreamPlan)>,
+        recreator: Option<FileRecreator<'a>>,
+    ) -> Source<'a> {
+        let plan = context.plan;
+        let (zones, zoned) = zones.unzip();
+        let pacer = Pacer::new(&plan.rate, &plan.stream.access, plan.seed)
+            .map(|pacer| pacer.open_loop(plan.queue.offload));
+        let flow = FlowMember::new(&context.shared.flows, context.index, plan.rate.flow);
+        let recreation = FileRecreation::new(plan, recreator);
+        let gated = plan.replay.is_some()
+            || plan.queue.serialize_overlap
+            || pacer.is_some()
+            || flow.is_some()
+            || recreation.is_some()
+            || zones.is_some();
+        Source {
+            stream: zoned.as_ref().unwrap_or(&plan.stream).requests(),
+            pacer,
+            held: None,
+            flow,
+            zones: zones.map(Box::new),
+            recreation,
+            gated,
+        }
+    }
+
+    /// The next request: of several operations, one whose rate lets it go.
+    pub(super) fn draw(&mut self, clock: &impl Clock) -> Option<IoRequest> {
+        if let Some(flow) = &mut self.flow {
+            flow.count();
+        }
+        match &self.pacer {
+            None => self.stream.next(),
+            Some(pacer) => {
+                let now = clock.now();
+                self.stream.next_steered(|op| pacer.steer(op, now))
+            }
+        }
+    }
+
+    /// When a request is due: at once, unless a rate says otherwise.
+    pub(super) fn due(&mut self, request: &IoRequest, now: u64, clock: &impl Clock) -> Due {
+        let at_once = Due {
+            at: now,
+            open_loop: false,
+        };
+        self.pacer.as_mut().map_or(at_once, |pacer| {
+            pacer.due(request, |nanos| clock.ticks(nanos))
+        })
+    }
+
+    pub(super) fn pause_due(&self, clock: &impl Clock) -> Option<ThinkPause> {
+        self.pacer
+            .as_ref()?
+            .pause(clock.now(), |nanos| clock.ticks(nanos))
+    }
+
+    /// Whether another worker of the flow is behind its share.
+    pub(super) fn is_ahead(&self) -> bool {
+        self.flow.as_ref().is_some_and(FlowMember::is_ahead)
+    }
+
+    /// Whether a loop is over and another follows: then nothing may be in flight.
+    pub(super) fn begins_loop(&self) -> bool {
+        let left = self.stream.bytes_left();
+        self.recreation
+            .as_ref()
+            .is_some_and(|recreation| recreation.begins_loop(left))
+    }
+
+    /// Frees the zone of a request that landed.
+    #[inline]
+    pub(super) fn release_zone(&self, request: &IoRequest, done: bool) {
+        if let Some(zones) = &self.zones {
+            zones.landed(request, done);
+        }
+    }
+}
