@@ -12,7 +12,9 @@ use hakaru_model::units::Nanos;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
-use support::{Lat, Numbers, OpNumbers, Reported, Run, Stat, args, differences, masked};
+use support::{
+    Lat, Numbers, OpNumbers, Reported, Run, Stat, args, differences, masked, spread_part,
+};
 
 /// The version of the installed fio, such as `fio-3.33`.
 fn installed() -> Option<String> {
@@ -414,6 +416,23 @@ fn check(line: &str, terse_version: u8) {
         &ours,
         &terse_with_flat_shares(&printed.terse),
     );
+}
+
+/// A mean of 1777 KiB/s dealt to three members came back as 1776.99999, and the share of the group lost one KiB/s.
+#[test]
+fn a_mean_dealt_to_members_adds_up_again() {
+    for (mean, n) in (1770..1790).flat_map(|mean| (3..9).map(move |n| (mean, n))) {
+        let stat = Stat {
+            n,
+            mean: f64::from(mean),
+            ..Stat::default()
+        };
+        let parts = (0..3).map(|index| spread_part(&stat, 3, index, 1024));
+        let sum: f64 = parts
+            .map(|part| part.sum as f64 / 1024.0 / part.count as f64)
+            .sum();
+        assert_eq!(sum, f64::from(mean), "of {n} samples");
+    }
 }
 
 macro_rules! beside_fio {

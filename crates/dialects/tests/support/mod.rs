@@ -175,7 +175,10 @@ fn latency_part(lat: &Lat, parts: u64, index: u64) -> Latency {
 }
 
 /// One worker's part of a spread over time: workers that run side by side add up.
-fn spread_part(stat: &Stat, parts: u64, index: u64, unit: u64) -> Samples {
+///
+/// The mean is dealt out in whole steps of 1/`unit`, so that the means of the workers add up to it again: a share of the
+/// group is computed from the whole KiB/s of a mean, and a mean just below would lose one.
+pub fn spread_part(stat: &Stat, parts: u64, index: u64, unit: u64) -> Samples {
     let n = deal(stat.n, parts, index);
     // A worker with one sample cannot carry any of the scatter.
     let carriers = (0..parts)
@@ -183,11 +186,12 @@ fn spread_part(stat: &Stat, parts: u64, index: u64, unit: u64) -> Samples {
         .count()
         .max(1);
     let scatter = stat.dev.powi(2) * stat.n.saturating_sub(1) as f64 / carriers as f64;
+    let steps = (stat.mean * unit as f64).round() as u64;
     let part = Stat {
         n,
         min: deal(stat.min, parts, index),
         max: deal(stat.max, parts, index),
-        mean: stat.mean / parts as f64,
+        mean: deal(steps, parts, index) as f64 / unit as f64,
         dev: if n > 1 {
             (scatter / (n - 1) as f64).sqrt()
         } else {
