@@ -2,8 +2,10 @@
 
 use super::CampaignError;
 use rustix::fs::FlockOperation;
+use rustix::io::Errno;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The lock of a campaign: one process a campaign, for two would measure each other. Its file goes with it.
 pub(super) struct Lock {
@@ -34,14 +36,28 @@ pub(super) fn lock(state: &Path, id: &str) -> Result<Lock, CampaignError> {
             .write(true)
             .open(&path);
         let file = file.map_err(|source| failed(&path, "written", source))?;
-        if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Err(CampaignError::Busy { id: id.to_owned() });
+        match lock_patiently(&file) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Err(CampaignError::Busy { id: id.to_owned() }),
+            Err(error) => return Err(failed(&path, "locked", error.into())),
         }
         // Another process may have ended, and removed the file, between opening and locking it.
         if is_at(&file, &path) {
             return Ok(Lock { path, _file: file });
         }
     }
+}
+
+/// Waits up to a second for the lock. Others hold it for moments too: who looks for locks that were left behind, and a
+/// process that was just started, until it runs its own program.
+fn lock_patiently(file: &File) -> Result<(), Errno> {
+    for _ in 0..50 {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_millis(20)),
+            ended => return ended,
+        }
+    }
+    Err(Errno::WOULDBLOCK)
 }
 
 /// Whether an open file is the one at a path.
@@ -80,5 +96,52 @@ fn remove_left_locks(state: &Path, own: &Path) {
         if free && is_at(&file, &path) {
             let _ = std::fs::remove_file(&path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Opens the lock file of a campaign and locks it, as another process does.
+    fn held(state: &Path) -> File {
+        let file = File::create(state.join("campaign-x.lock")).unwrap();
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_lock_held_for_a_moment_is_waited_for() {
+        let state = tempfile::tempdir().unwrap();
+        let file = held(state.path());
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                std::thread::sleep(Duration::from_millis(30));
+                drop(file);
+            });
+            assert!(lock(state.path(), "x").is_ok());
+        });
+        assert!(!state.path().join("campaign-x.lock").exists());
+    }
+
+    #[test]
+    fn a_lock_held_for_long_is_busy() {
+        let state = tempfile::tempdir().unwrap();
+        let _held = held(state.path());
+        let locked = lock(state.path(), "x").map(|_| ());
+        assert!(matches!(locked, Err(CampaignError::Busy { id }) if id == "x"));
+    }
+
+    #[test]
+    fn locks_left_behind_are_removed_and_held_ones_stay() {
+        let state = tempfile::tempdir().unwrap();
+        let _held = held(state.path());
+        File::create(state.path().join("campaign-left.lock")).unwrap();
+        drop(lock(state.path(), "y").unwrap());
+        let names: Vec<_> = std::fs::read_dir(state.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(names, ["campaign-x.lock"]);
     }
 }
