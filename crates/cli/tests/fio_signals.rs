@@ -47,9 +47,9 @@ fn signaled(
 ) -> (Option<i32>, String) {
     let line = format!("{shell} exec \"$@\"");
     let out = home.work().join("out");
-    let mut command = Command::new("bash");
+    let mut command = heeding_hangups();
     command
-        .args(["-c", &line, "bash"])
+        .args(["bash", "-c", &line, "bash"])
         .arg(program.get_program())
         .args(program.get_args());
     for (name, value) in program.get_envs() {
@@ -93,6 +93,25 @@ fn signaled(
     }
     let status = running.0.wait().unwrap();
     (status.code(), std::fs::read_to_string(&out).unwrap())
+}
+
+/// Runs the program that its arguments name with SIGHUP left alone, also where the tests run with SIGHUP ignored, as
+/// `nohup` has it: what a program finds ignored stays so.
+fn heeding_hangups() -> Command {
+    let mut env = Command::new("env");
+    if ignores_hangups() {
+        env.arg("--default-signal=HUP");
+    }
+    env
+}
+
+/// Whether SIGHUP is ignored here, which everything started from here inherits.
+fn ignores_hangups() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status
+        .lines()
+        .find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Results in a text output.
