@@ -16,9 +16,9 @@ use crate::iolog::LogChunk;
 use crate::shared::{Message, PhaseShared};
 use crate::sim::backend::SimScheduler;
 use crate::sim::card::SimCard;
-use crate::start::{WorkerParts, run_worker};
+use crate::start::run_worker;
 use crate::steady::SteadyWatch;
-use crate::worker::WorkerContext;
+use crate::worker::{PhaseSetup, WorkerContext};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
 use hakaru_model::measured::{HostPauses, LaidOut, PauseKind};
@@ -464,10 +464,10 @@ impl PhaseRunner<'_> {
             .map(|w| region_names(phase, w))
             .collect();
         let _shown = shown::shown(phase);
-        let starter = WorkerParts {
+        let setup = PhaseSetup {
             files: &phase.files,
             clock: self.options.clock,
-            world,
+            sim: world,
             direct_fallback: self.options.direct_fallback,
             replace_engines: self.options.replace_engines,
         };
@@ -478,14 +478,15 @@ impl PhaseRunner<'_> {
             let (mut failure, mut returns, mut threads) = (None, Vec::new(), Vec::new());
             for (index, plan) in phase.workers.iter().enumerate() {
                 let messages = sender.clone();
-                let (starter, files, found) = (&starter, &names[index], &found);
+                let (setup, files, found) = (&setup, &names[index], &found);
                 let (give_back, chunks) = std::sync::mpsc::channel();
                 returns.push(give_back);
-                let seat = WorkerSpawn {
+                let spawn = WorkerSpawn {
                     phase,
                     index,
                     plan,
                     files,
+                    setup,
                     shared,
                     chunks,
                     wall_clock: self.options.wall_clock,
@@ -493,8 +494,7 @@ impl PhaseRunner<'_> {
                 let thread = std::thread::Builder::new()
                     .name(plan.name.clone())
                     .stack_size(512 << 10);
-                let spawned =
-                    thread.spawn_scoped(scope, move || seat.run(starter, &messages, found));
+                let spawned = thread.spawn_scoped(scope, move || spawn.run(&messages, found));
                 match spawned {
                     Ok(thread) => threads.push(thread),
                     Err(e) => {
@@ -542,6 +542,7 @@ struct WorkerSpawn<'a> {
     index: usize,
     plan: &'a WorkerPlan,
     files: &'a [String],
+    setup: &'a PhaseSetup<'a>,
     shared: &'a PhaseShared,
     chunks: Receiver<Box<LogChunk>>,
     wall_clock: fn() -> i64,
@@ -549,45 +550,36 @@ struct WorkerSpawn<'a> {
 
 impl WorkerSpawn<'_> {
     /// Works, and tells how it ended, also when that is by a panic.
-    fn run(
-        self,
-        starter: &WorkerParts<'_>,
-        messages: &SyncSender<Message>,
-        found: &Mutex<Vec<Caveat>>,
-    ) {
+    fn run(self, messages: &SyncSender<Message>, found: &Mutex<Vec<Caveat>>) {
         let WorkerSpawn {
             phase,
             index,
             plan,
             files,
+            setup,
             shared,
             chunks,
             wall_clock,
         } = self;
         let mut caveats = Vec::new();
         let waits_for = waits_for(phase, plan);
-        let (check, record, reopener, zones, own_files) = (None, None, None, None, false);
-        let around = WorkerContext {
+        let context = WorkerContext {
             index,
             plan,
             files,
+            setup,
             shared,
             messages,
             chunks,
             wall_clock,
             waits_for,
-            check,
-            record,
-            reopener,
-            zones,
-            own_files,
         };
         let guard = PanicGuard {
             job: &plan.name,
             messages,
         };
         let _leaver = ExitGuard { shared, index };
-        let answer = match run_worker(around, starter, &mut caveats) {
+        let answer = match run_worker(context, &mut caveats) {
             Ok(Some(record)) => Some(Message::Finished {
                 worker: index,
                 record: Box::new(record),

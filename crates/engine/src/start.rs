@@ -3,38 +3,31 @@
 mod locked;
 mod offload;
 
-use crate::backend::Backend;
-use crate::backend::falloc::{FallocateCall, SpaceBackend};
+use crate::backend::falloc::{Fallocate, Truncate};
 use crate::backend::fileops::{
     CreateFile, CreateFolder, NameBackend, NameCall, RemoveFile, RemoveFolder,
 };
 use crate::backend::files::{FileBackend, Positional, Seek, Vectored, Vectored2, VectoredSome};
-use crate::backend::ftruncate::Truncate;
 use crate::backend::libaio::AioBackend;
 use crate::backend::mmap::MmapBackend;
-use crate::backend::null::{NullBackend, NullQueue};
+use crate::backend::null::NullBackend;
 use crate::backend::posixaio::PosixaioBackend;
-use crate::backend::splice::SpliceBackend;
 use crate::backend::stdio::StdioBackend;
 use crate::backend::uring::RingBackend;
 use crate::backend::vsync::VsyncBackend;
+use crate::backend::{QueueBackend, SyncBackend};
 use crate::clock::{Clock, ClockChoice, CounterClock, KernelClock};
 use crate::error::RunError;
-use crate::files::{self, FileRecreator};
-use crate::recorder::Recorder;
+use crate::files;
 use crate::shared::Message;
-use crate::sim::backend::{SimBackend, SimScheduler};
-use crate::verify::Checker;
-use crate::worker::{Worker, WorkerContext};
-use crate::worker_setup;
-use crate::zones;
+use crate::sim::backend::SimBackend;
+use crate::worker::{Drive, OneAtATime, PhaseSetup, Queued, Worker, WorkerContext, WorkerParts};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
-use hakaru_model::job::rules::{FileLock, Zones};
-use hakaru_model::plan::{FilePlan, WorkerPlan};
+use hakaru_model::job::rules::FileLock;
+use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::WorkerRecord;
 use hakaru_model::rng::Rng;
-use hakaru_model::stream::StreamPlan;
 use hakaru_sys::Errno;
 use hakaru_sys::aio::AioQueue;
 use hakaru_sys::buffer::Slots;
@@ -43,88 +36,30 @@ use hakaru_sys::ring::{Ring, RingOptions};
 use hakaru_sys::vector::VectoredSlots;
 use rustix::fd::OwnedFd;
 use rustix::io::ReadWriteFlags;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-/// What starting a worker needs besides its surroundings.
-#[derive(Debug)]
-pub(crate) struct WorkerParts<'a> {
-    pub(crate) files: &'a [FilePlan],
-    pub(crate) clock: &'a ClockChoice,
-    pub(crate) world: Option<(Arc<SimScheduler>, u64)>,
-    pub(crate) direct_fallback: bool,
-    pub(crate) replace_engines: bool,
-}
-
 /// Runs one worker from opening its files to its record. `None` when the run was called off before it began.
-pub(crate) fn run_worker<'a>(
-    mut around: WorkerContext<'a>,
-    starter: &WorkerParts<'a>,
+pub(crate) fn run_worker(
+    context: WorkerContext<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
-    let plan = around.plan;
-    if keeps_own_files(plan) {
-        // Where the kernel cannot, they are shared with the others, which costs some 20 ns a call.
-        around.own_files = hakaru_sys::thread::keep_own_files().is_ok();
-    }
-    worker_setup::settle_in(plan)?;
-    around.check = Checker::new(plan, around.files)?;
-    let record = |path: &PathBuf| Recorder::new(path, plan.clone, around.files);
-    around.record = plan.record.as_ref().map(record).transpose()?;
-    if let (IoEngine::Sim, Some((world, start))) = (plan.ioengine, &starter.world) {
-        let (seat, clock) = SimBackend::new(Arc::clone(world), around.index, *start, slots(plan)?);
-        return Ok(go(around, seat, clock));
+    let (plan, setup, index) = (context.plan, context.setup, context.index);
+    let parts = WorkerParts::open(context)?;
+    if let (IoEngine::Sim, Some((scheduler, start))) = (plan.ioengine, &setup.sim) {
+        let (backend, clock) = SimBackend::new(Arc::clone(scheduler), index, *start, slots(plan)?);
+        return Ok(go::<Queued<_>, _>(parts, backend, clock));
     }
     if plan.ioengine.works_on_names() {
-        return run_engine(around, starter, caveats);
-    }
-    around.reopener = Some(FileRecreator {
-        plan,
-        files: starter.files,
-        direct_fallback: starter.direct_fallback,
-    });
-    if let Zones::Device { .. } = plan.stream.access.zones {
-        around.zones = Some(seat(&around, starter)?);
+        return run_engine(parts, caveats);
     }
     if plan.queue.offload {
-        return offload::run(around, starter, caveats);
+        return offload::run(parts, caveats);
     }
     if plan.files.lock != FileLock::None {
-        return locked::run(around, starter, caveats);
+        return locked::run(parts, caveats);
     }
-    run_engine(around, starter, caveats)
-}
-
-/// Whether all files that a worker uses are its own, so that no other thread need reach them. Those of zoned devices are
-/// shared, and a command is started with what the program itself was started with.
-fn keeps_own_files(plan: &WorkerPlan) -> bool {
-    let commands = &plan.commands;
-    let calls = commands.before.is_some() || commands.after.is_some();
-    !calls && !matches!(plan.stream.access.zones, Zones::Device { .. })
-}
-
-/// The place of a worker at the zones of its files.
-fn seat(
-    around: &WorkerContext<'_>,
-    starter: &WorkerParts<'_>,
-) -> Result<(zones::ZoneCursor, StreamPlan), RunError> {
-    let plan = around.plan;
-    let files = || {
-        plan.stream
-            .regions
-            .iter()
-            .filter_map(|r| Some((r, starter.files.get(r.file as usize)?)))
-    };
-    let board = |(region, file)| around.shared.boards.board(region, file, plan);
-    let boards = files().map(board).collect::<Result<Vec<_>, _>>()?;
-    zones::ZoneCursor::new(around.index, plan, boards).map_err(|region| RunError::Zones {
-        path: files()
-            .nth(region)
-            .map_or_else(PathBuf::new, |(_, file)| file.path.clone()),
-        because:
-            "what the job uses of it holds no whole zone; use a larger size, or another offset"
-                .to_owned(),
-    })
+    run_engine(parts, caveats)
 }
 
 /// One buffer for each I/O in flight.
@@ -152,13 +87,13 @@ fn no_memory(plan: &WorkerPlan, errno: Errno) -> RunError {
 }
 
 /// Makes the directories that an engine working on names expects.
-fn make_directories(plan: &WorkerPlan, starter: &WorkerParts<'_>) -> Result<(), RunError> {
+fn make_directories(plan: &WorkerPlan, setup: &PhaseSetup<'_>) -> Result<(), RunError> {
     let needs_itself = matches!(plan.ioengine, IoEngine::Dirstat | IoEngine::Dirdelete);
     let files = plan
         .stream
         .regions
         .iter()
-        .filter_map(|r| starter.files.get(r.file as usize));
+        .filter_map(|r| setup.files.get(r.file as usize));
     for path in files.map(|file| file.path.as_path()) {
         let directory = match needs_itself {
             true => Some(path),
@@ -182,18 +117,14 @@ fn make_directories(plan: &WorkerPlan, starter: &WorkerParts<'_>) -> Result<(), 
 }
 
 /// Runs a worker whose I/Os are calls on names: no file is opened.
-fn named(
-    around: WorkerContext<'_>,
-    starter: &WorkerParts<'_>,
-    call: impl NameCall,
-) -> Result<Option<WorkerRecord>, RunError> {
-    let plan = around.plan;
-    make_directories(plan, starter)?;
+fn named(parts: WorkerParts<'_>, call: impl NameCall) -> Result<Option<WorkerRecord>, RunError> {
+    let (plan, setup) = (parts.context.plan, parts.context.setup);
+    make_directories(plan, setup)?;
     let files = plan
         .stream
         .regions
         .iter()
-        .filter_map(|r| starter.files.get(r.file as usize));
+        .filter_map(|r| setup.files.get(r.file as usize));
     let paths = files.clone().map(|file| file.path.as_path());
     let backend = NameBackend::new(paths, slots(plan)?, call).map_err(|errno| {
         let path = files
@@ -206,19 +137,18 @@ fn named(
             errno,
         }
     })?;
-    Ok(timed(around, backend, starter.clock))
+    Ok(run_sync(parts, backend))
 }
 
 fn run_mmap(
-    around: WorkerContext<'_>,
-    starter: &WorkerParts<'_>,
+    parts: WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
-    let plan = around.plan;
-    let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
+    let (plan, setup) = (parts.context.plan, parts.context.setup);
+    let opened = files::open_all(plan, setup.files, setup.direct_fallback, caveats)?;
     let (regions, random) = (&plan.stream.regions, plan.stream.access.random);
     let path = |region: &hakaru_model::stream::Region| {
-        starter
+        setup
             .files
             .get(region.file as usize)
             .map(|f| f.path.clone())
@@ -246,16 +176,15 @@ fn run_mmap(
         purpose: "mapping it",
         errno,
     })?;
-    Ok(timed(around, backend, starter.clock))
+    Ok(run_sync(parts, backend))
 }
 
 fn run_libaio(
-    around: WorkerContext<'_>,
-    starter: &WorkerParts<'_>,
+    parts: WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
-    let plan = around.plan;
-    let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
+    let (plan, setup) = (parts.context.plan, parts.context.setup);
+    let opened = files::open_all(plan, setup.files, setup.direct_fallback, caveats)?;
     let depth = plan.queue.iodepth as usize;
     let batch = if plan.queue.batch_submit == 0 {
         depth
@@ -265,81 +194,63 @@ fn run_libaio(
     match AioQueue::new(slots(plan)?) {
         Ok(queue) => {
             let queue = queue.nowait(plan.engine.nowait);
-            Ok(timed(
-                around,
+            Ok(run_queue(
+                parts,
                 AioBackend::new(queue, opened, batch, depth),
-                starter.clock,
             ))
         }
         Err(errno) => {
             replaced(
-                starter,
+                setup,
                 IoEngine::Libaio,
                 IoEngine::Psync,
                 why_not(errno),
                 caveats,
             )?;
-            run_psync(around, starter, opened)
+            run_psync(parts, opened)
         }
     }
 }
 
 /// Runs a worker by its engine. The only match on the engine: one that is not placed here does not compile.
 fn run_engine(
-    around: WorkerContext<'_>,
-    starter: &WorkerParts<'_>,
+    parts: WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
-    let (plan, clock) = (around.plan, starter.clock);
+    let (plan, setup) = (parts.context.plan, parts.context.setup);
     let depth = plan.queue.iodepth as usize;
     let slots = || slots(plan);
-    let mut opened = || files::open_all(plan, starter.files, starter.direct_fallback, caveats);
+    let mut opened = || files::open_all(plan, setup.files, setup.direct_fallback, caveats);
     Ok(match plan.ioengine {
         IoEngine::IoUring => match ring(plan, slots()?, opened()?)? {
-            Ok(backend) => timed(around, backend, clock),
+            Ok(backend) => run_queue(parts, backend),
             Err(because) => {
-                replaced(
-                    starter,
-                    IoEngine::IoUring,
-                    IoEngine::Libaio,
-                    because,
-                    caveats,
-                )?;
-                return run_libaio(around, starter, caveats);
+                replaced(setup, IoEngine::IoUring, IoEngine::Libaio, because, caveats)?;
+                return run_libaio(parts, caveats);
             }
         },
-        IoEngine::Libaio => return run_libaio(around, starter, caveats),
-        IoEngine::Mmap => return run_mmap(around, starter, caveats),
-        IoEngine::Null if depth > 1 => timed(around, NullQueue::new(slots()?), clock),
-        IoEngine::Null => timed(around, NullBackend::new(slots()?), clock),
-        IoEngine::Sync => timed(around, FileBackend::new(opened()?, slots()?, Seek), clock),
-        IoEngine::Psync => return run_psync(around, starter, opened()?),
-        IoEngine::Pvsync => timed(
-            around,
-            FileBackend::new(opened()?, slots()?, Vectored),
-            clock,
-        ),
+        IoEngine::Libaio => return run_libaio(parts, caveats),
+        IoEngine::Mmap => return run_mmap(parts, caveats),
+        IoEngine::Null if depth > 1 => run_queue(parts, NullBackend::new(slots()?)),
+        IoEngine::Null => run_sync(parts, NullBackend::new(slots()?)),
+        IoEngine::Sync => run_sync(parts, FileBackend::new(opened()?, slots()?, Seek)),
+        IoEngine::Psync => return run_psync(parts, opened()?),
+        IoEngine::Pvsync => run_sync(parts, FileBackend::new(opened()?, slots()?, Vectored)),
         IoEngine::Pvsync2 => match polls_for_some(plan, 0) {
-            None => timed(
-                around,
+            None => run_sync(
+                parts,
                 FileBackend::new(opened()?, slots()?, call_flags(plan)),
-                clock,
             ),
-            Some(some) => timed(around, FileBackend::new(opened()?, slots()?, some), clock),
+            Some(some) => run_sync(parts, FileBackend::new(opened()?, slots()?, some)),
         },
-        IoEngine::Vsync => timed(
-            around,
+        IoEngine::Vsync => run_queue(
+            parts,
             VsyncBackend::new(opened()?, VectoredSlots::new(slots()?), depth),
-            clock,
         ),
-        IoEngine::Stdio => timed(
-            around,
-            StdioBackend::new(opened()?, slots()?, plan.writes),
-            clock,
-        ),
+        IoEngine::Stdio => run_sync(parts, StdioBackend::new(opened()?, slots()?, plan.writes)),
         IoEngine::Splice => {
             let pipe = SplicePipe::new().map_err(|errno| none(plan, errno))?;
-            timed(around, SpliceBackend::new(opened()?, slots()?, pipe), clock)
+            run_sync(parts, FileBackend::new(opened()?, slots()?, pipe))
         }
         IoEngine::Posixaio => {
             let mut rng = Rng::fork(plan.seed, 0xf2);
@@ -352,27 +263,15 @@ fn run_engine(
                 buffers.push(buffer);
             }
             let backend = PosixaioBackend::new(opened()?, buffers);
-            timed(
-                around,
-                backend.map_err(|errno| no_memory(plan, errno))?,
-                clock,
-            )
+            run_queue(parts, backend.map_err(|errno| no_memory(plan, errno))?)
         }
-        IoEngine::Falloc => timed(
-            around,
-            SpaceBackend::new(opened()?, slots()?, FallocateCall),
-            clock,
-        ),
-        IoEngine::Ftruncate => timed(
-            around,
-            SpaceBackend::new(opened()?, slots()?, Truncate),
-            clock,
-        ),
-        IoEngine::Filecreate => return named(around, starter, CreateFile),
-        IoEngine::Filestat | IoEngine::Dirstat => return named(around, starter, plan.engine.stat),
-        IoEngine::Filedelete => return named(around, starter, RemoveFile),
-        IoEngine::Dircreate => return named(around, starter, CreateFolder),
-        IoEngine::Dirdelete => return named(around, starter, RemoveFolder),
+        IoEngine::Falloc => run_sync(parts, FileBackend::new(opened()?, slots()?, Fallocate)),
+        IoEngine::Ftruncate => run_sync(parts, FileBackend::new(opened()?, slots()?, Truncate)),
+        IoEngine::Filecreate => return named(parts, CreateFile),
+        IoEngine::Filestat | IoEngine::Dirstat => return named(parts, plan.engine.stat),
+        IoEngine::Filedelete => return named(parts, RemoveFile),
+        IoEngine::Dircreate => return named(parts, CreateFolder),
+        IoEngine::Dirdelete => return named(parts, RemoveFolder),
         IoEngine::Sim => {
             let because = "no simulated card was handed in".to_owned();
             return Err(RunError::NoEngine {
@@ -385,16 +284,11 @@ fn run_engine(
 
 /// The engine that every other one falls back to.
 fn run_psync(
-    around: WorkerContext<'_>,
-    starter: &WorkerParts<'_>,
+    parts: WorkerParts<'_>,
     opened: Vec<OwnedFd>,
 ) -> Result<Option<WorkerRecord>, RunError> {
-    let slots = slots(around.plan)?;
-    Ok(timed(
-        around,
-        FileBackend::new(opened, slots, Positional),
-        starter.clock,
-    ))
+    let slots = slots(parts.context.plan)?;
+    Ok(run_sync(parts, FileBackend::new(opened, slots, Positional)))
 }
 
 /// A write is done whole or not at all; the kernel's number, which older headers do not name.
@@ -499,13 +393,13 @@ fn why_not(errno: Errno) -> String {
 }
 
 fn replaced(
-    starter: &WorkerParts<'_>,
+    setup: &PhaseSetup<'_>,
     asked: IoEngine,
     used: IoEngine,
     because: String,
     caveats: &mut Vec<Caveat>,
 ) -> Result<(), RunError> {
-    if !starter.replace_engines {
+    if !setup.replace_engines {
         return Err(RunError::NoEngine {
             ioengine: asked.name(),
             because,
@@ -528,26 +422,32 @@ fn note(caveats: &mut Vec<Caveat>, caveat: Caveat) {
     }
 }
 
-fn timed<B: Backend>(
-    around: WorkerContext<'_>,
-    backend: B,
-    clock: &ClockChoice,
-) -> Option<WorkerRecord> {
-    match clock {
-        ClockChoice::Counter(rate) => go(around, backend, CounterClock(*rate)),
-        ClockChoice::Kernel { .. } => go(around, backend, KernelClock),
+/// Runs a backend that does one I/O at a time.
+fn run_sync<B: SyncBackend>(parts: WorkerParts<'_>, backend: B) -> Option<WorkerRecord> {
+    timed::<OneAtATime<B>>(parts, backend)
+}
+
+/// Runs a backend with a queue.
+fn run_queue<Q: QueueBackend>(parts: WorkerParts<'_>, queue: Q) -> Option<WorkerRecord> {
+    timed::<Queued<Q>>(parts, queue)
+}
+
+fn timed<D: Drive>(parts: WorkerParts<'_>, backend: D::Backend) -> Option<WorkerRecord> {
+    match parts.context.setup.clock {
+        ClockChoice::Counter(rate) => go::<D, _>(parts, backend, CounterClock(*rate)),
+        ClockChoice::Kernel { .. } => go::<D, _>(parts, backend, KernelClock),
     }
 }
 
 /// Says that it is ready, waits for the others, and works.
-fn go<B: Backend, C: Clock>(
-    around: WorkerContext<'_>,
-    backend: B,
+fn go<D: Drive, C: Clock>(
+    parts: WorkerParts<'_>,
+    backend: D::Backend,
     clock: C,
 ) -> Option<WorkerRecord> {
-    let (shared, messages) = (around.shared, around.messages);
-    let worker = Worker::new(around, backend, clock);
-    // A conductor that does not listen has called the run off, and the gate says so.
+    let (shared, messages) = (parts.context.shared, parts.context.messages);
+    let worker = Worker::<D, C>::new(parts, backend, clock);
+    // A run that does not listen any more was called off, and the gate says so.
     let _ = messages.send(Message::Ready);
     shared.gate.wait().then(|| worker.run())
 }

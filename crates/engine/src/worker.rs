@@ -1,16 +1,20 @@
 //! The worker: issues one stream of requests and counts what comes back.
 //!
-//! There are two loops, one for backends that answer at once and one for queues. Each is compiled for every backend and
-//! clock. Everything that is not needed at each I/O (ticks, the end of the time, a word from outside) waits behind one
-//! comparison with the next moment at which something is due. What a job may be told beyond its workload is in `ruled`.
+//! A worker has three parts: `source` says which I/O comes next and when, `issue` holds the backend and what writes carry,
+//! `account` counts, judges and writes down. There is one loop for backends that do one I/O at a time (`sync`) and one for
+//! queues (`queue`); each is compiled for every backend and clock. Replays and checks go through the same loops: only what
+//! they issue differs. Everything that is not needed at each I/O (ticks, the end of the time, a word from outside) waits
+//! behind one comparison with the next moment at which something is due.
 
 mod account;
 mod checked;
 mod closing;
+mod drive;
 mod flush;
 mod issue;
 mod limits;
 mod next_io;
+mod parts;
 mod queue;
 mod ranges;
 mod recreate;
@@ -18,9 +22,13 @@ mod replay;
 mod ruled;
 mod source;
 mod steps;
+mod sync;
 mod timeline;
 mod writes;
 mod zoned;
+
+pub(crate) use self::drive::{Drive, OneAtATime, Queued};
+pub(crate) use self::parts::WorkerParts;
 
 use self::account::Account;
 use self::issue::Issue;
@@ -28,22 +36,18 @@ use self::limits::command_failed;
 use self::queue::InFlight;
 use self::source::Source;
 use self::timeline::Timeline;
-use self::writes::{MARKED, WORTH_A_STAMP};
-use crate::backend::Backend;
-use crate::clock::Clock;
-use crate::files::FileRecreator;
+use crate::clock::{Clock, ClockChoice};
 use crate::iolog::LogChunk;
-use crate::recorder::Recorder;
 use crate::shared::{Message, PhaseShared};
-use crate::verify::Checker;
+use crate::sim::backend::SimScheduler;
 use crate::worker_stats::CompletedIo;
-use hakaru_model::job::Op;
-use hakaru_model::plan::WorkerPlan;
+use hakaru_model::plan::{FilePlan, WorkerPlan};
 use hakaru_model::record::{FailureKind, IoError, StopReason, WorkerRecord};
-use hakaru_model::stream::{IoRequest, StreamPlan};
+use hakaru_model::stream::IoRequest;
 use hakaru_model::units::Nanos;
 use hakaru_sys::Errno;
 use std::ops::ControlFlow::{self, Break, Continue};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender};
 
@@ -64,66 +68,75 @@ struct InflightIo {
     issued: u64,
 }
 
-/// What a worker needs from outside.
+/// What a worker is given as its thread begins.
 #[derive(Debug)]
 pub(crate) struct WorkerContext<'a> {
     pub(crate) index: usize,
     pub(crate) plan: &'a WorkerPlan,
     /// Names of the files of its regions, for errors.
     pub(crate) files: &'a [String],
+    /// What it opens its files by.
+    pub(crate) setup: &'a PhaseSetup<'a>,
     pub(crate) shared: &'a PhaseShared,
     pub(crate) messages: &'a SyncSender<Message>,
-    /// What it checks by, if it does.
-    pub(crate) check: Option<Box<Checker>>,
     /// Chunks of its log that come back to be filled again.
     pub(crate) chunks: Receiver<Box<LogChunk>>,
     /// Milliseconds since 1970 UTC.
     pub(crate) wall_clock: fn() -> i64,
     /// Workers that have to be done before it begins.
     pub(crate) waits_for: Vec<usize>,
-    /// Where it writes its requests to.
-    pub(crate) record: Option<Recorder>,
-    /// How it opens its files anew.
-    pub(crate) reopener: Option<FileRecreator<'a>>,
-    /// Its place at the zones it keeps to, and its requests with whole zones.
-    pub(crate) zones: Option<(crate::zones::ZoneCursor, StreamPlan)>,
-    /// Whether its thread has a table of open files of its own.
-    pub(crate) own_files: bool,
+}
+
+/// What all workers of a phase are opened by.
+#[derive(Debug)]
+pub(crate) struct PhaseSetup<'a> {
+    pub(crate) files: &'a [FilePlan],
+    pub(crate) clock: &'a ClockChoice,
+    /// The simulated card, and the moment it begins.
+    pub(crate) sim: Option<(Arc<SimScheduler>, u64)>,
+    pub(crate) direct_fallback: bool,
+    pub(crate) replace_engines: bool,
 }
 
 /// A worker at work: where its I/Os come from, how they are issued, and what is kept account of.
-pub(crate) struct Worker<'a, B, C> {
+pub(crate) struct Worker<'a, D: Drive, C> {
     context: WorkerContext<'a>,
     plan: &'a WorkerPlan,
     clock: C,
     source: Source<'a>,
-    issue: Issue<B>,
+    issue: Issue<D::Backend>,
     account: Account,
     time: Timeline,
+    /// Whether its thread has a table of open files of its own.
+    own_files: bool,
 }
 
-impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
-    /// Fills the buffers and makes everything ready, so that nothing has to be made later.
-    pub(crate) fn new(mut context: WorkerContext<'a>, backend: B, clock: C) -> Worker<'a, B, C> {
+impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
+    /// Fills the buffers, so that nothing has to be made later.
+    pub(crate) fn new(parts: WorkerParts<'a>, backend: D::Backend, clock: C) -> Worker<'a, D, C> {
+        let WorkerParts {
+            context,
+            source,
+            check,
+            recorder,
+            own_files,
+        } = parts;
         let plan = context.plan;
-        let mut check = context.check.take();
-        check.iter_mut().for_each(|check| check.queued = B::QUEUED);
         let checked = check.as_ref().is_some_and(|check| check.fills());
-        let (zones, reopener) = (context.zones.take(), context.reopener.take());
-        let recorder = context.record.take();
         let glance = match plan.termination.exit.ends {
             Some(_) => QUICK_GLANCE,
             None if C::VIRTUAL => VIRTUAL_GLANCE,
             None => GLANCE,
         };
         Worker {
-            source: Source::new(&context, zones, reopener),
-            issue: Issue::new(plan, backend, checked),
-            account: Account::new(plan, check, recorder, B::QUEUED),
-            time: Timeline::new(plan.ramp_time.0 > 0, glance),
             context,
             plan,
             clock,
+            source,
+            issue: Issue::new(plan, backend, checked),
+            account: Account::new(plan, check, recorder, D::QUEUED),
+            time: Timeline::new(plan.ramp_time.0 > 0, glance),
+            own_files,
         }
     }
 
@@ -203,7 +216,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// Sets the moment of the next look. A queue whose I/Os are looked at one by one looks whenever any landed.
     fn look_again(&mut self, now: u64) {
         self.time.next_look = self.due_next(now);
-        self.time.next_event = if B::QUEUED && self.account.inspects_each {
+        self.time.next_event = if D::QUEUED && self.account.inspects_each {
             0
         } else {
             self.time.next_look
@@ -225,68 +238,6 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             .min(now + self.clock.ticks(self.time.glance))
     }
 
-    /// One I/O after another. The end of one is the creation of the next, and its submission too when nothing lies in
-    /// between: then one look at the clock does for both, and the few nanoseconds of our own counting are in the
-    /// latency rather than hidden from it.
-    ///
-    /// Where the stream is `PLAIN`, and nothing follows an I/O, the loop is compiled for just that.
-    fn drive_synchronous<const PLAIN: bool>(&mut self) -> StopReason {
-        let writes = self.plan.stream.access.does(Op::Write)
-            && (self.issue.scramble || self.issue.fills_anew);
-        let idle_between = !writes;
-        let follows = !PLAIN && self.follows();
-        if idle_between || !self.issue.fills_anew && self.plan.max_block <= WORTH_A_STAMP {
-            self.account.stats.count_lat_as_clat();
-        }
-        // What a read will overwrite may be marked too: a mix has no pattern, and a branch not taken costs more than a mark.
-        self.issue.marks_all =
-            PLAIN && !idle_between && !self.issue.fills_anew && self.plan.max_block <= MARKED;
-        let mut last = self.clock.now();
-        loop {
-            let next = if PLAIN {
-                self.source.stream.as_plain().and_then(Iterator::next)
-            } else {
-                self.source.stream.next()
-            };
-            let Some(request) = next else {
-                return StopReason::Done;
-            };
-            let (created, mut issued) = (last, last);
-            if !idle_between {
-                if self.issue.marks_all || request.op == Op::Write {
-                    self.issue.fill_write(&mut self.account.check, 0, &request);
-                }
-                if self.issue.fills_slowly(&request) {
-                    issued = self.clock.now();
-                }
-            }
-            let result = self.issue.backend.transfer(&request);
-            let done = self.clock.now();
-            let flight = InflightIo {
-                request,
-                created,
-                issued,
-            };
-            if let Break(stop) = self.finish(&flight, result, done) {
-                return stop;
-            }
-            last = done;
-            if follows {
-                match self.follow_up(0, &flight, result, done, true) {
-                    Ok(now) => last = now,
-                    Err(stop) => return stop,
-                }
-            }
-            if last >= self.time.next_event {
-                if let Some(stop) = self.event(last) {
-                    return stop;
-                }
-                // What was due took its time, which is none of the next I/O.
-                last = self.clock.now();
-            }
-        }
-    }
-
     /// Counts one I/O, or its error. Breaks when the job may not go on after it.
     // A call here would cost as much as the counting itself.
     #[inline(always)]
@@ -303,7 +254,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         } = *flight;
         match result {
             Ok(moved) if moved > 0 => {
-                let slat = B::QUEUED.then(|| self.clock.nanos(issued.saturating_sub(created)));
+                let slat = D::QUEUED.then(|| self.clock.nanos(issued.saturating_sub(created)));
                 let clat = self.clock.nanos(done.saturating_sub(issued));
                 // Where nothing lies between creation and submission, one is the other.
                 let lat = if created == issued {

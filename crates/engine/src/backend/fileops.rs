@@ -2,7 +2,7 @@
 //!
 //! No data is moved. The bytes counted are those of the request, so that a rate in bytes means the same as elsewhere.
 
-use super::{Backend, SyncKind};
+use super::{Files, SyncBackend};
 use hakaru_model::job::StatCall;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
@@ -75,7 +75,7 @@ impl NameCall for RemoveFolder {
     }
 }
 
-/// One name at a time.
+/// One name at a time. Nothing is open that could be flushed.
 #[derive(Debug)]
 pub(crate) struct NameBackend<K> {
     paths: Vec<CString>,
@@ -104,10 +104,7 @@ impl<K: NameCall> NameBackend<K> {
     }
 }
 
-impl<K: NameCall> Backend for NameBackend<K> {
-    const QUEUED: bool = false;
-    const SUBMIT_WAITS: bool = false;
-
+impl<K: NameCall> Files for NameBackend<K> {
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.get_mut(slot as usize, len)
@@ -117,15 +114,12 @@ impl<K: NameCall> Backend for NameBackend<K> {
     fn buffers(&mut self) -> &mut [u8] {
         &mut []
     }
+}
 
+impl<K: NameCall> SyncBackend for NameBackend<K> {
     #[inline]
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         self.call.call(&self.paths[request.region as usize])?;
         Ok(request.len)
-    }
-
-    /// There is nothing open that could be flushed.
-    fn sync(&mut self, _: u32, _: SyncKind) -> Result<(), Errno> {
-        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The synchronous engines on files: `sync`, `psync`, `pvsync`, `pvsync2`.
 
-use super::{Backend, CompletionSink, SyncKind};
+use super::{Files, OpenFiles, SyncBackend};
 use hakaru_model::job::Op;
 use hakaru_model::rng::Rng;
 use hakaru_model::stream::IoRequest;
@@ -8,17 +8,23 @@ use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::ReadWriteFlags;
-use std::cell::RefCell;
 use std::io::{IoSlice, IoSliceMut};
-use std::time::Duration;
 
 /// Which call moves the data. The backend is compiled once for each, so that none pays for the choice.
 pub(crate) trait Call: std::fmt::Debug {
     /// Whether the file's own offset decides where, so that somebody has to set it.
     const SEEKS: bool = false;
 
-    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno>;
-    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno>;
+    /// Whether the content of buffers is used: filling one of a gibibyte takes a while.
+    const MOVES_DATA: bool = true;
+
+    fn read(&mut self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno>;
+    fn write(&mut self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno>;
+
+    #[cold]
+    fn trim(&mut self, fd: BorrowedFd<'_>, offset: u64, len: u32) -> Result<(), Errno> {
+        hakaru_sys::file::discard(fd, offset, u64::from(len))
+    }
 }
 
 /// `read` and `write` at the file's own offset.
@@ -29,12 +35,12 @@ impl Call for Seek {
     const SEEKS: bool = true;
 
     #[inline(always)]
-    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], _: u64) -> Result<usize, Errno> {
+    fn read(&mut self, fd: BorrowedFd<'_>, buffer: &mut [u8], _: u64) -> Result<usize, Errno> {
         rustix::io::read(fd, buffer)
     }
 
     #[inline(always)]
-    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], _: u64) -> Result<usize, Errno> {
+    fn write(&mut self, fd: BorrowedFd<'_>, buffer: &[u8], _: u64) -> Result<usize, Errno> {
         rustix::io::write(fd, buffer)
     }
 }
@@ -45,12 +51,12 @@ pub(crate) struct Positional;
 
 impl Call for Positional {
     #[inline(always)]
-    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
+    fn read(&mut self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
         rustix::io::pread(fd, buffer, offset)
     }
 
     #[inline(always)]
-    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
+    fn write(&mut self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
         rustix::io::pwrite(fd, buffer, offset)
     }
 }
@@ -61,12 +67,12 @@ pub(crate) struct Vectored;
 
 impl Call for Vectored {
     #[inline(always)]
-    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
+    fn read(&mut self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
         rustix::io::preadv(fd, &mut [IoSliceMut::new(buffer)], offset)
     }
 
     #[inline(always)]
-    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
+    fn write(&mut self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
         rustix::io::pwritev(fd, &[IoSlice::new(buffer)], offset)
     }
 }
@@ -77,12 +83,12 @@ pub(crate) struct Vectored2(pub(crate) ReadWriteFlags, pub(crate) ReadWriteFlags
 
 impl Call for Vectored2 {
     #[inline(always)]
-    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
+    fn read(&mut self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
         rustix::io::preadv2(fd, &mut [IoSliceMut::new(buffer)], offset, self.0)
     }
 
     #[inline(always)]
-    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
+    fn write(&mut self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
         rustix::io::pwritev2(fd, &[IoSlice::new(buffer)], offset, self.1)
     }
 }
@@ -93,7 +99,7 @@ pub(crate) struct VectoredSome {
     plain: Vectored2,
     polled: Vectored2,
     percent: u64,
-    draws: RefCell<Rng>,
+    draws: Rng,
 }
 
 impl VectoredSome {
@@ -107,16 +113,20 @@ impl VectoredSome {
             plain,
             polled,
             percent: percent.into(),
-            draws: RefCell::new(Rng::fork(seed, 0x41)),
+            draws: Rng::fork(seed, 0x41),
         }
     }
 
     #[inline]
-    fn draw(&self) -> &Vectored2 {
-        let polls = self.draws.borrow_mut().below(100) < self.percent;
+    fn draw(&mut self) -> &mut Vectored2 {
+        let polls = self.draws.below(100) < self.percent;
         #[cfg(test)]
         DRAWN.with(|drawn| drawn.set((drawn.get().0 + 1, drawn.get().1 + u32::from(polls))));
-        if polls { &self.polled } else { &self.plain }
+        if polls {
+            &mut self.polled
+        } else {
+            &mut self.plain
+        }
     }
 }
 
@@ -128,12 +138,12 @@ thread_local! {
 
 impl Call for VectoredSome {
     #[inline(always)]
-    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
+    fn read(&mut self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
         self.draw().read(fd, buffer, offset)
     }
 
     #[inline(always)]
-    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
+    fn write(&mut self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
         self.draw().write(fd, buffer, offset)
     }
 }
@@ -141,7 +151,7 @@ impl Call for VectoredSome {
 /// One I/O at a time, by a system call that returns when it is done.
 #[derive(Debug)]
 pub(crate) struct FileBackend<K> {
-    files: Vec<OwnedFd>,
+    files: OpenFiles,
     slots: Slots,
     call: K,
     /// File offset of each file, for the engine that seeks.
@@ -153,7 +163,7 @@ impl<K: Call> FileBackend<K> {
     pub(crate) fn new(files: Vec<OwnedFd>, slots: Slots, call: K) -> FileBackend<K> {
         let at = vec![0; files.len()];
         FileBackend {
-            files,
+            files: OpenFiles::new(files),
             slots,
             call,
             at,
@@ -161,25 +171,7 @@ impl<K: Call> FileBackend<K> {
     }
 }
 
-#[cold]
-fn trim(fd: BorrowedFd<'_>, offset: u64, len: u32) -> Result<u32, Errno> {
-    hakaru_sys::file::discard(fd, offset, u64::from(len))?;
-    Ok(len)
-}
-
-/// Flushes one file.
-pub(crate) fn sync_file(file: impl AsFd, kind: SyncKind) -> Result<(), Errno> {
-    match kind {
-        SyncKind::Full => rustix::fs::fsync(file),
-        SyncKind::Data => rustix::fs::fdatasync(file),
-        SyncKind::Range(offset, len, call) => hakaru_sys::file::sync_range(file, offset, len, call),
-    }
-}
-
-impl<K: Call> Backend for FileBackend<K> {
-    const QUEUED: bool = false;
-    const SUBMIT_WAITS: bool = false;
-
+impl<K: Call> Files for FileBackend<K> {
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.get_mut(slot as usize, len)
@@ -191,9 +183,24 @@ impl<K: Call> Backend for FileBackend<K> {
     }
 
     fn buffers(&mut self) -> &mut [u8] {
-        self.slots.all_mut()
+        if K::MOVES_DATA {
+            self.slots.all_mut()
+        } else {
+            &mut []
+        }
     }
 
+    fn open_files(&mut self) -> Option<&mut OpenFiles> {
+        Some(&mut self.files)
+    }
+
+    fn replace_file(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
+        self.at[region as usize] = 0;
+        self.files.replace(region, file)
+    }
+}
+
+impl<K: Call> SyncBackend for FileBackend<K> {
     // Inlined whole: saving and restoring registers would be a tenth of what is done besides the system call.
     #[inline(always)]
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
@@ -203,9 +210,9 @@ impl<K: Call> Backend for FileBackend<K> {
             offset,
             len,
         } = *request;
-        let fd = self.files[region as usize].as_fd();
+        let fd = self.files[region].as_fd();
         if op == Op::Trim {
-            return trim(fd, offset, len);
+            return self.call.trim(fd, offset, len).map(|()| len);
         }
         if K::SEEKS && self.at[region as usize] != offset {
             rustix::fs::seek(fd, rustix::fs::SeekFrom::Start(offset))?;
@@ -220,50 +227,6 @@ impl<K: Call> Backend for FileBackend<K> {
         }
         Ok(moved as u32)
     }
-
-    fn prepare(&mut self, _: u32, _: &IoRequest) {}
-
-    fn submit(&mut self, _: usize) -> Result<usize, Errno> {
-        Ok(0)
-    }
-
-    fn withdraw(&mut self) -> Option<u32> {
-        None
-    }
-
-    fn reap(
-        &mut self,
-        _: usize,
-        _: usize,
-        _: Option<Duration>,
-        _: &mut impl CompletionSink,
-    ) -> Result<usize, Errno> {
-        Ok(0)
-    }
-
-    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
-        sync_file(&self.files[region as usize], kind)
-    }
-
-    fn renew(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
-        self.at[region as usize] = 0;
-        replace(&mut self.files, region, file)
-    }
-
-    fn close(&mut self) -> Result<(), Errno> {
-        close_all(&mut self.files)
-    }
-}
-
-/// Puts another file in the place of one, which is closed.
-pub(crate) fn replace(files: &mut [OwnedFd], region: u32, file: OwnedFd) -> Result<(), Errno> {
-    hakaru_sys::file::close(std::mem::replace(&mut files[region as usize], file))
-}
-
-/// Closes files, and tells the first error: some file systems only notice then that they could not write. The others
-/// are closed without being asked.
-pub(crate) fn close_all(files: &mut Vec<OwnedFd>) -> Result<(), Errno> {
-    files.drain(..).try_for_each(hakaru_sys::file::close)
 }
 
 #[cfg(test)]
@@ -274,7 +237,7 @@ mod tests {
     fn so_many_hundredths_are_polled_for() {
         let flags = ReadWriteFlags::HIPRI | ReadWriteFlags::NOWAIT;
         for percent in [0, 30, 100] {
-            let some = VectoredSome::new(Vectored2(flags, flags), percent, 5);
+            let mut some = VectoredSome::new(Vectored2(flags, flags), percent, 5);
             let polled = (0..10_000)
                 .filter(|_| some.draw().0.contains(ReadWriteFlags::HIPRI))
                 .count();

@@ -1,7 +1,6 @@
 //! The `libaio` engine: kernel asynchronous I/O.
 
-use super::files::{close_all, replace, sync_file};
-use super::{Backend, CompletionSink, SyncKind};
+use super::{CompletionSink, Files, OpenFiles, QueueBackend};
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
@@ -14,7 +13,7 @@ use std::time::Duration;
 pub(crate) struct AioBackend {
     // The queue comes first: dropping it waits for the I/Os that use the files.
     queue: AioQueue,
-    files: Vec<OwnedFd>,
+    files: OpenFiles,
     batch: usize,
     /// Trims and other requests that were done while being prepared.
     done: Vec<(u32, Result<u32, Errno>)>,
@@ -30,17 +29,14 @@ impl AioBackend {
     ) -> AioBackend {
         AioBackend {
             queue,
-            files,
+            files: OpenFiles::new(files),
             batch,
             done: Vec::with_capacity(depth),
         }
     }
 }
 
-impl Backend for AioBackend {
-    const QUEUED: bool = true;
-    const SUBMIT_WAITS: bool = false;
-
+impl Files for AioBackend {
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.queue.buffer(slot, len)
@@ -55,10 +51,12 @@ impl Backend for AioBackend {
         self.queue.buffers()
     }
 
-    fn transfer(&mut self, _: &IoRequest) -> Result<u32, Errno> {
-        Err(Errno::NOSYS)
+    fn open_files(&mut self) -> Option<&mut OpenFiles> {
+        Some(&mut self.files)
     }
+}
 
+impl QueueBackend for AioBackend {
     #[inline(always)]
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
         let IoRequest {
@@ -67,7 +65,7 @@ impl Backend for AioBackend {
             offset,
             len,
         } = *request;
-        let file = &self.files[region as usize];
+        let file = &self.files[region];
         match op {
             Op::Read | Op::Write => self.queue.prepare(slot, file, op == Op::Write, offset, len),
             // The kernel has no asynchronous discard: it is done at once, as a queue of one.
@@ -81,10 +79,6 @@ impl Backend for AioBackend {
     #[inline]
     fn submit(&mut self, _: usize) -> Result<usize, Errno> {
         self.queue.submit(self.batch)
-    }
-
-    fn withdraw(&mut self) -> Option<u32> {
-        self.queue.withdraw()
     }
 
     #[inline(always)]
@@ -110,15 +104,7 @@ impl Backend for AioBackend {
         Ok(early + reaped)
     }
 
-    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
-        sync_file(&self.files[region as usize], kind)
-    }
-
-    fn renew(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
-        replace(&mut self.files, region, file)
-    }
-
-    fn close(&mut self) -> Result<(), Errno> {
-        close_all(&mut self.files)
+    fn withdraw(&mut self) -> Option<u32> {
+        self.queue.withdraw()
     }
 }

@@ -2,9 +2,8 @@
 //!
 //! Waiting for the lock is part of the latency, as in fio. The call by a table is nothing beside the lock.
 
-use super::files::{close_all, sync_file};
 use super::offload::Submitter;
-use super::{Backend, SyncKind};
+use super::{Files, OpenFiles, SyncBackend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::job::rules::FileLock;
 use hakaru_model::stream::IoRequest;
@@ -14,9 +13,9 @@ use std::sync::{PoisonError, RwLock};
 
 /// An engine that does one I/O at a time, each under the lock of its file.
 pub(crate) struct LockedBackend<'a> {
-    engine: Box<dyn Submitter>,
+    engine: Submitter,
     /// For flushes, which are not locked.
-    files: Vec<OwnedFd>,
+    files: OpenFiles,
     /// By region.
     locks: Vec<&'a RwLock<()>>,
     how: FileLock,
@@ -25,61 +24,58 @@ pub(crate) struct LockedBackend<'a> {
 impl<'a> LockedBackend<'a> {
     /// Files and locks in the order of the worker's regions.
     pub(crate) fn new(
-        engine: Box<dyn Submitter>,
+        engine: Submitter,
         files: Vec<OwnedFd>,
         locks: Vec<&'a RwLock<()>>,
         how: FileLock,
     ) -> LockedBackend<'a> {
         LockedBackend {
             engine,
-            files,
+            files: OpenFiles::new(files),
             locks,
             how,
         }
     }
 }
 
-impl Backend for LockedBackend<'_> {
-    const QUEUED: bool = false;
-    const SUBMIT_WAITS: bool = false;
-
+impl Files for LockedBackend<'_> {
     fn buffer(&mut self, _: u32, len: usize) -> &mut [u8] {
-        self.engine.buffer(len)
+        self.engine.buffer(0, len)
     }
 
     fn next_buffer(&mut self, _: u32, len: usize) -> &mut [u8] {
-        self.engine.next_buffer(len)
+        self.engine.next_buffer(0, len)
     }
 
     fn buffers(&mut self) -> &mut [u8] {
-        self.engine.whole_buffer()
+        self.engine.buffers()
     }
 
+    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
+        self.files.sync(region, kind)
+    }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        // The engine's own files come first, because only those were written.
+        self.engine.close().and(self.files.close())
+    }
+}
+
+impl SyncBackend for LockedBackend<'_> {
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         let Some(lock) = self.locks.get(request.region as usize) else {
-            return self.engine.perform(request);
+            return self.engine.transfer(request);
         };
         match (self.how, request.op) {
             (FileLock::ReadWrite, Op::Read) => {
                 let _held = lock.read().unwrap_or_else(PoisonError::into_inner);
-                self.engine.perform(request)
+                self.engine.transfer(request)
             }
             _ => {
                 let _held = lock.write().unwrap_or_else(PoisonError::into_inner);
-                self.engine.perform(request)
+                self.engine.transfer(request)
             }
         }
-    }
-
-    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
-        self.files
-            .get(region as usize)
-            .map_or(Ok(()), |file| sync_file(file, kind))
-    }
-
-    fn close(&mut self) -> Result<(), Errno> {
-        // Those of the engine first: it is they that were written.
-        self.engine.close().and(close_all(&mut self.files))
     }
 }
 
@@ -96,25 +92,27 @@ mod tests {
         buffer: [u8; 8],
     }
 
-    impl Submitter for Counting {
-        fn buffer(&mut self, len: usize) -> &mut [u8] {
+    impl Files for Counting {
+        fn buffer(&mut self, _: u32, len: usize) -> &mut [u8] {
             &mut self.buffer[..len]
         }
 
-        fn whole_buffer(&mut self) -> &mut [u8] {
+        fn buffers(&mut self) -> &mut [u8] {
             &mut self.buffer
         }
 
-        fn perform(&mut self, request: &IoRequest) -> Result<u32, Errno> {
+        fn close(&mut self) -> Result<(), Errno> {
+            Err(Errno::IO)
+        }
+    }
+
+    impl SyncBackend for Counting {
+        fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
             let now = self.now.fetch_add(1, SeqCst) + 1;
             self.most.fetch_max(now, SeqCst);
             std::thread::sleep(std::time::Duration::from_millis(2));
             self.now.fetch_sub(1, SeqCst);
             Ok(request.len)
-        }
-
-        fn close(&mut self) -> Result<(), Errno> {
-            Err(Errno::IO)
         }
     }
 

@@ -3,7 +3,7 @@
 //! A flush is an `msync` of what is mapped. `direct=1` adds an `msync` after each I/O, as it does in fio: no mapping goes
 //! past the page cache.
 
-use super::{Backend, SyncKind};
+use super::{Files, SyncBackend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::{IoRequest, Region};
 use hakaru_sys::Errno;
@@ -93,10 +93,7 @@ impl MmapBackend {
     }
 }
 
-impl Backend for MmapBackend {
-    const QUEUED: bool = false;
-    const SUBMIT_WAITS: bool = false;
-
+impl Files for MmapBackend {
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.get_mut(slot as usize, len)
@@ -111,6 +108,24 @@ impl Backend for MmapBackend {
         self.slots.all_mut()
     }
 
+    fn sync(&mut self, region: u32, _: SyncKind) -> Result<(), Errno> {
+        let mapped = &self.files[region as usize];
+        mapped.mapping.flush()?;
+        if mapped.in_pieces {
+            rustix::fs::fsync(mapped.mapping.file())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        self.files
+            .drain(..)
+            .try_for_each(|mapped| mapped.mapping.close())
+    }
+}
+
+impl SyncBackend for MmapBackend {
     #[inline]
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         let IoRequest {
@@ -134,22 +149,6 @@ impl Backend for MmapBackend {
             mapped.mapping.flush_range(offset, len as usize)?;
         }
         Ok(len)
-    }
-
-    fn sync(&mut self, region: u32, _: SyncKind) -> Result<(), Errno> {
-        let mapped = &self.files[region as usize];
-        mapped.mapping.flush()?;
-        if mapped.in_pieces {
-            rustix::fs::fsync(mapped.mapping.file())
-        } else {
-            Ok(())
-        }
-    }
-
-    fn close(&mut self) -> Result<(), Errno> {
-        self.files
-            .drain(..)
-            .try_for_each(|mapped| mapped.mapping.close())
     }
 }
 

@@ -1,20 +1,24 @@
-//! How I/O reaches the storage: one trait, one file for each family of system calls.
+//! How I/O reaches the storage: one file for each family of system calls.
+//!
+//! A backend is a [`SyncBackend`] or a [`QueueBackend`], over its [`Files`]. The worker is compiled once for each.
 
 pub(crate) mod falloc;
 pub(crate) mod fileops;
 pub(crate) mod files;
-pub(crate) mod ftruncate;
 pub(crate) mod libaio;
 pub(crate) mod locked;
 pub(crate) mod mmap;
 pub(crate) mod null;
 pub(crate) mod offload;
+mod open_files;
 pub(crate) mod posixaio;
-pub(crate) mod splice;
+mod splice;
 pub(crate) mod stdio;
 mod thread_pool;
 pub(crate) mod uring;
 pub(crate) mod vsync;
+
+pub(crate) use self::open_files::OpenFiles;
 
 use hakaru_model::measured::EngineUse;
 use hakaru_model::stream::IoRequest;
@@ -50,25 +54,14 @@ impl<F: FnMut(u32, Result<u32, Errno>)> CompletionSink for F {
     }
 }
 
-/// A way to do I/O. The worker is compiled once for each.
-///
-/// What only queues are asked for need not be written by a backend that is none.
-pub(crate) trait Backend {
-    /// Whether several I/Os can be in flight. A synchronous backend is asked only for [`Backend::transfer`].
-    const QUEUED: bool;
-
-    /// Whether `submit` can also wait for completions in the same call.
-    const SUBMIT_WAITS: bool;
-
-    /// I/Os that can be in flight, however deep the queue was asked to be.
-    const MOST_IN_FLIGHT: usize = usize::MAX;
-
-    /// What it does beyond what the job asks for.
+/// The files and buffers of a backend.
+pub(crate) trait Files {
+    /// What the backend does beyond what the job asks for.
     fn engine_use(&self) -> EngineUse {
         EngineUse::default()
     }
 
-    /// The buffer of a slot that is free, for the content of a write.
+    /// The buffer of a slot that is free.
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8];
 
     /// The buffer of a slot that is free, for the content of a write: where the backend can, another part of its memory
@@ -78,51 +71,66 @@ pub(crate) trait Backend {
         self.buffer(slot, len)
     }
 
-    /// Every buffer, to fill before the first I/O.
+    /// Every buffer, to fill before the first I/O; empty where the content of buffers goes nowhere, or was filled before.
     fn buffers(&mut self) -> &mut [u8];
 
-    /// Does one I/O from slot 0 and returns the bytes moved.
-    fn transfer(&mut self, _request: &IoRequest) -> Result<u32, Errno> {
-        Err(Errno::NOSYS)
-    }
-
-    /// Makes an I/O ready in a free slot.
-    fn prepare(&mut self, _slot: u32, _request: &IoRequest) {}
-
-    /// Hands over what is ready; waits for `wait_for` completions where [`Backend::SUBMIT_WAITS`]. Returns how many
-    /// were taken, or the error of the first one that cannot be.
-    fn submit(&mut self, _wait_for: usize) -> Result<usize, Errno> {
-        Ok(0)
-    }
-
-    /// Takes back the I/O that `submit` refused. Returns its slot.
-    fn withdraw(&mut self) -> Option<u32> {
+    /// The files, for a backend that does nothing special to flush, replace or close them.
+    fn open_files(&mut self) -> Option<&mut OpenFiles> {
         None
     }
 
-    /// Waits for at least `min` completions, for at most `timeout`, and gives up to `max` to `done`.
-    fn reap(
-        &mut self,
-        _min: usize,
-        _max: usize,
-        _timeout: Option<Duration>,
-        _done: &mut impl CompletionSink,
-    ) -> Result<usize, Errno> {
-        Ok(0)
+    /// Flushes one file. Without files there is nothing to flush.
+    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
+        self.open_files()
+            .map_or(Ok(()), |files| files.sync(region, kind))
     }
 
-    /// Flushes one file.
-    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno>;
-
     /// Takes another file for a region, while nothing is in flight. The old one is closed.
-    fn renew(&mut self, _region: u32, _file: OwnedFd) -> Result<(), Errno> {
-        Err(Errno::NOSYS)
+    fn replace_file(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
+        self.open_files()
+            .map_or(Err(Errno::NOSYS), |files| files.replace(region, file))
     }
 
     /// Closes all files. Nothing is asked for afterwards.
     ///
-    /// A backend that does not say otherwise closes them as it is dropped.
+    /// A backend without [`Files::open_files`] that does not say otherwise closes them as it is dropped.
     fn close(&mut self) -> Result<(), Errno> {
-        Ok(())
+        self.open_files().map_or(Ok(()), OpenFiles::close)
+    }
+}
+
+/// A backend that does one I/O at a time.
+pub(crate) trait SyncBackend: Files {
+    /// Does one I/O from slot 0 and returns the bytes moved.
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno>;
+}
+
+/// A backend with a queue.
+pub(crate) trait QueueBackend: Files {
+    /// Whether `submit` can also wait for completions in the same call.
+    const SUBMIT_WAITS: bool = false;
+
+    /// I/Os that can be in flight, however deep the queue was asked to be.
+    const MOST_IN_FLIGHT: usize = usize::MAX;
+
+    /// Makes an I/O ready in a free slot.
+    fn prepare(&mut self, slot: u32, request: &IoRequest);
+
+    /// Hands over what is ready; waits for `wait_for` completions where [`QueueBackend::SUBMIT_WAITS`]. Returns how many
+    /// were taken, or the error of the first one that cannot be.
+    fn submit(&mut self, wait_for: usize) -> Result<usize, Errno>;
+
+    /// Waits for at least `min` completions, for at most `timeout`, and gives up to `max` to `done`.
+    fn reap(
+        &mut self,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        done: &mut impl CompletionSink,
+    ) -> Result<usize, Errno>;
+
+    /// Takes back the I/O that `submit` refused. Returns its slot.
+    fn withdraw(&mut self) -> Option<u32> {
+        None
     }
 }

@@ -1,91 +1,24 @@
 //! The `null` engine: does nothing, so that what remains is our own cost.
 
-use super::{Backend, CompletionSink, SyncKind};
+use super::{CompletionSink, Files, QueueBackend, SyncBackend};
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
 use rustix::fd::OwnedFd;
 use std::time::Duration;
 
-/// Answers at once that everything was moved.
-///
-/// Without a queue, for a depth of 1: there is nothing to count.
+/// Buffers without files.
 #[derive(Debug)]
 pub(crate) struct NullBackend {
-    slots: Slots,
-}
-
-impl NullBackend {
-    pub(crate) fn new(slots: Slots) -> NullBackend {
-        NullBackend { slots }
-    }
-}
-
-impl Backend for NullBackend {
-    const QUEUED: bool = false;
-    const SUBMIT_WAITS: bool = false;
-
-    #[inline]
-    fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
-        self.slots.get_mut(slot as usize, len)
-    }
-
-    #[inline]
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
-        self.slots.move_on(slot as usize, len)
-    }
-
-    fn buffers(&mut self) -> &mut [u8] {
-        self.slots.all_mut()
-    }
-
-    #[inline]
-    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
-        Ok(std::hint::black_box(request.len))
-    }
-
-    fn prepare(&mut self, _: u32, _: &IoRequest) {}
-
-    fn submit(&mut self, _: usize) -> Result<usize, Errno> {
-        Ok(0)
-    }
-
-    fn withdraw(&mut self) -> Option<u32> {
-        None
-    }
-
-    fn reap(
-        &mut self,
-        _: usize,
-        _: usize,
-        _: Option<Duration>,
-        _: &mut impl CompletionSink,
-    ) -> Result<usize, Errno> {
-        Ok(0)
-    }
-
-    fn sync(&mut self, _: u32, _: SyncKind) -> Result<(), Errno> {
-        Ok(())
-    }
-
-    fn renew(&mut self, _: u32, _: OwnedFd) -> Result<(), Errno> {
-        Ok(())
-    }
-}
-
-/// The same behind a queue, for those who ask for one: each I/O is handed over and fetched, and is done at once, so that
-/// no other is ever in flight beside it.
-#[derive(Debug)]
-pub(crate) struct NullQueue {
     slots: Slots,
     /// Prepared, then handed over, then fetched.
     prepared: Option<(u32, u32)>,
     done: Option<(u32, u32)>,
 }
 
-impl NullQueue {
-    pub(crate) fn new(slots: Slots) -> NullQueue {
-        NullQueue {
+impl NullBackend {
+    pub(crate) fn new(slots: Slots) -> NullBackend {
+        NullBackend {
             slots,
             prepared: None,
             done: None,
@@ -93,11 +26,7 @@ impl NullQueue {
     }
 }
 
-impl Backend for NullQueue {
-    const QUEUED: bool = true;
-    const SUBMIT_WAITS: bool = false;
-    const MOST_IN_FLIGHT: usize = 1;
-
+impl Files for NullBackend {
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.get_mut(slot as usize, len)
@@ -111,6 +40,24 @@ impl Backend for NullQueue {
     fn buffers(&mut self) -> &mut [u8] {
         self.slots.all_mut()
     }
+
+    fn replace_file(&mut self, _: u32, _: OwnedFd) -> Result<(), Errno> {
+        Ok(())
+    }
+}
+
+/// Answers at once that everything was moved: for a depth of 1, where there is nothing to count.
+impl SyncBackend for NullBackend {
+    #[inline]
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
+        Ok(std::hint::black_box(request.len))
+    }
+}
+
+/// The same behind a queue, for those who ask for one: each I/O is handed over and fetched, and is done at once, so that
+/// no other is ever in flight beside it.
+impl QueueBackend for NullBackend {
+    const MOST_IN_FLIGHT: usize = 1;
 
     #[inline]
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
@@ -137,13 +84,5 @@ impl Backend for NullQueue {
         };
         done.landed(slot, Ok(len));
         Ok(1)
-    }
-
-    fn sync(&mut self, _: u32, _: SyncKind) -> Result<(), Errno> {
-        Ok(())
-    }
-
-    fn renew(&mut self, _: u32, _: OwnedFd) -> Result<(), Errno> {
-        Ok(())
     }
 }

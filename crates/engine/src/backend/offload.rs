@@ -3,69 +3,76 @@
 //! The worker only says what is to be done, and so keeps to its schedule however slow the device is: what waits in the
 //! queue counts as latency. Waking a thread costs microseconds; beside that the call by a table is nothing.
 
-use super::files::{close_all, sync_file};
 use super::thread_pool::{PoolConfig, ThreadPool};
-use super::{Backend, CompletionSink, SyncKind};
+use super::{CompletionSink, Files, OpenFiles, QueueBackend, SyncBackend, SyncKind};
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use rustix::fd::OwnedFd;
 use std::time::Duration;
 
-/// An engine with one buffer, which does one I/O at a time.
-pub(crate) trait Submitter: Send {
-    /// The first bytes of its buffer.
-    fn buffer(&mut self, len: usize) -> &mut [u8];
-    /// The same after moving it on: see [`Backend::next_buffer`].
-    fn next_buffer(&mut self, len: usize) -> &mut [u8] {
-        self.buffer(len)
-    }
-    /// All of it.
-    fn whole_buffer(&mut self) -> &mut [u8];
-    /// Does an I/O, and waits for it.
-    fn perform(&mut self, request: &IoRequest) -> Result<u32, Errno>;
-    /// Closes its files.
-    fn close(&mut self) -> Result<(), Errno>;
-}
+/// An engine with one buffer, which does one I/O at a time and waits for it.
+pub(crate) type Submitter = Box<dyn SyncBackend + Send>;
 
-/// Any backend, used for one I/O at a time.
+/// A backend with a queue, used for one I/O at a time.
 #[derive(Debug)]
-pub(crate) struct BlockingIo<B> {
-    backend: B,
-    /// Why its queue is of no use any more.
+pub(crate) struct BlockingQueue<Q> {
+    queue: Q,
+    /// Why the queue is of no use any more.
     broken: Option<Errno>,
 }
 
-impl<B: Backend> BlockingIo<B> {
-    pub(crate) fn new(backend: B) -> BlockingIo<B> {
-        BlockingIo {
-            backend,
+impl<Q: QueueBackend> BlockingQueue<Q> {
+    pub(crate) fn new(queue: Q) -> BlockingQueue<Q> {
+        BlockingQueue {
+            queue,
             broken: None,
         }
     }
+}
 
-    /// Puts an I/O into a queue of one, and takes it out again.
-    fn through_queue(&mut self, request: &IoRequest) -> Result<u32, Errno> {
+impl<Q: QueueBackend> Files for BlockingQueue<Q> {
+    fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.queue.buffer(slot, len)
+    }
+
+    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.queue.next_buffer(slot, len)
+    }
+
+    fn buffers(&mut self) -> &mut [u8] {
+        self.queue.buffers()
+    }
+
+    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
+        self.queue.sync(region, kind)
+    }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        self.queue.close()
+    }
+}
+
+impl<Q: QueueBackend> SyncBackend for BlockingQueue<Q> {
+    /// Puts an I/O into the queue, and takes it out again.
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         if let Some(errno) = self.broken {
             return Err(errno);
         }
-        self.backend.prepare(0, request);
+        self.queue.prepare(0, request);
         loop {
-            match self.backend.submit(1) {
+            match self.queue.submit(1) {
                 Ok(_) => break,
                 Err(Errno::INTR | Errno::AGAIN | Errno::BUSY) => std::thread::yield_now(),
                 Err(errno) => {
-                    self.broken = self.backend.withdraw().is_none().then_some(errno);
+                    self.broken = self.queue.withdraw().is_none().then_some(errno);
                     return Err(errno);
                 }
             }
         }
         let mut landed = None;
         while landed.is_none() {
-            match self
-                .backend
-                .reap(1, 1, None, &mut |_: u32, result: Result<u32, Errno>| {
-                    landed = Some(result)
-                }) {
+            let mut note = |_: u32, result: Result<u32, Errno>| landed = Some(result);
+            match self.queue.reap(1, 1, None, &mut note) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => {
                     self.broken = Some(errno);
@@ -77,38 +84,11 @@ impl<B: Backend> BlockingIo<B> {
     }
 }
 
-impl<B: Backend + Send> Submitter for BlockingIo<B> {
-    fn buffer(&mut self, len: usize) -> &mut [u8] {
-        self.backend.buffer(0, len)
-    }
-
-    fn next_buffer(&mut self, len: usize) -> &mut [u8] {
-        self.backend.next_buffer(0, len)
-    }
-
-    fn whole_buffer(&mut self) -> &mut [u8] {
-        self.backend.buffers()
-    }
-
-    fn perform(&mut self, request: &IoRequest) -> Result<u32, Errno> {
-        if B::QUEUED {
-            self.through_queue(request)
-        } else {
-            self.backend.transfer(request)
-        }
-    }
-
-    fn close(&mut self) -> Result<(), Errno> {
-        self.backend.close()
-    }
-}
-
 /// A queue of threads, each with the engine of the I/O it is at.
-#[derive(Debug)]
 pub(crate) struct OffloadBackend {
-    crew: ThreadPool<Box<dyn Submitter>>,
+    pool: ThreadPool<Submitter>,
     /// For flushes, which the worker does itself.
-    files: Vec<OwnedFd>,
+    files: OpenFiles,
 }
 
 impl OffloadBackend {
@@ -118,32 +98,28 @@ impl OffloadBackend {
     /// EAGAIN when there are too many threads.
     pub(crate) fn new(
         files: Vec<OwnedFd>,
-        submitters: Vec<Box<dyn Submitter>>,
+        submitters: Vec<Submitter>,
     ) -> Result<OffloadBackend, Errno> {
         let terms = PoolConfig {
             name: "submitter",
             threads: submitters.len(),
             ordered_regions: 0,
         };
-        let perform =
-            |request: &IoRequest, submitter: &mut Box<dyn Submitter>| submitter.perform(request);
+        let perform = |request: &IoRequest, submitter: &mut Submitter| submitter.transfer(request);
         Ok(OffloadBackend {
-            crew: ThreadPool::new(terms, submitters, perform)?,
-            files,
+            pool: ThreadPool::new(terms, submitters, perform)?,
+            files: OpenFiles::new(files),
         })
     }
 }
 
-impl Backend for OffloadBackend {
-    const QUEUED: bool = true;
-    const SUBMIT_WAITS: bool = false;
-
+impl Files for OffloadBackend {
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
-        self.crew.tool(slot).buffer(len)
+        self.pool.tool(slot).buffer(0, len)
     }
 
     fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
-        self.crew.tool(slot).next_buffer(len)
+        self.pool.tool(slot).next_buffer(0, len)
     }
 
     /// None in one piece: they were filled one by one as they were made.
@@ -151,12 +127,27 @@ impl Backend for OffloadBackend {
         &mut []
     }
 
+    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
+        self.files.sync(region, kind)
+    }
+
+    /// Those of an engine that is still at work, after an error of its queue, are closed as it ends.
+    fn close(&mut self) -> Result<(), Errno> {
+        let answer = self
+            .pool
+            .tools()
+            .try_for_each(|submitter| submitter.close());
+        answer.and(self.files.close())
+    }
+}
+
+impl QueueBackend for OffloadBackend {
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
-        self.crew.prepare(slot, request);
+        self.pool.prepare(slot, request);
     }
 
     fn submit(&mut self, _: usize) -> Result<usize, Errno> {
-        Ok(self.crew.submit())
+        Ok(self.pool.submit())
     }
 
     fn reap(
@@ -166,21 +157,6 @@ impl Backend for OffloadBackend {
         timeout: Option<Duration>,
         done: &mut impl CompletionSink,
     ) -> Result<usize, Errno> {
-        Ok(self.crew.reap(min, max, timeout, done))
-    }
-
-    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
-        self.files
-            .get(region as usize)
-            .map_or(Ok(()), |file| sync_file(file, kind))
-    }
-
-    /// Those of an engine that is still at work, after an error of its queue, are closed as it ends.
-    fn close(&mut self) -> Result<(), Errno> {
-        let answer = self
-            .crew
-            .tools()
-            .try_for_each(|submitter| submitter.close());
-        answer.and(close_all(&mut self.files))
+        Ok(self.pool.reap(min, max, timeout, done))
     }
 }

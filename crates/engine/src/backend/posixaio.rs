@@ -3,9 +3,8 @@
 //! The C library does `aio_read` and `aio_write` the same way, and like there the I/Os of one file are done one after
 //! another, in their order: a deeper queue pays with several files only.
 
-use super::files::{close_all, sync_file};
 use super::thread_pool::{PoolConfig, ThreadPool};
-use super::{Backend, CompletionSink, SyncKind};
+use super::{CompletionSink, Files, OpenFiles, QueueBackend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
@@ -20,9 +19,9 @@ const THREADS: usize = 20;
 /// A queue that threads work on.
 #[derive(Debug)]
 pub(crate) struct PosixaioBackend {
-    crew: ThreadPool<Slots>,
+    pool: ThreadPool<Slots>,
     /// The threads have it too.
-    files: Arc<Vec<OwnedFd>>,
+    files: Arc<OpenFiles>,
 }
 
 impl PosixaioBackend {
@@ -37,10 +36,10 @@ impl PosixaioBackend {
             threads,
             ordered_regions: files.len(),
         };
-        let files = Arc::new(files);
+        let files = Arc::new(OpenFiles::new(files));
         let theirs = Arc::clone(&files);
         let perform = move |request: &IoRequest, buffer: &mut Slots| {
-            let file = theirs.get(request.region as usize).ok_or(Errno::BADF)?;
+            let file = theirs.get(request.region).ok_or(Errno::BADF)?;
             let memory = buffer.get_mut(0, request.len as usize);
             let moved = match request.op {
                 Op::Write => rustix::io::pwrite(file, memory, request.offset),
@@ -49,24 +48,21 @@ impl PosixaioBackend {
             moved.map(|moved| moved as u32)
         };
         Ok(PosixaioBackend {
-            crew: ThreadPool::new(terms, buffers, perform)?,
+            pool: ThreadPool::new(terms, buffers, perform)?,
             files,
         })
     }
 }
 
-impl Backend for PosixaioBackend {
-    const QUEUED: bool = true;
-    const SUBMIT_WAITS: bool = false;
-
+impl Files for PosixaioBackend {
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
-        self.crew.tool(slot).get_mut(0, len)
+        self.pool.tool(slot).get_mut(0, len)
     }
 
     #[inline]
     fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
-        self.crew.tool(slot).move_on(0, len)
+        self.pool.tool(slot).move_on(0, len)
     }
 
     /// None in one piece: they were filled one by one as they were made.
@@ -74,19 +70,31 @@ impl Backend for PosixaioBackend {
         &mut []
     }
 
+    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
+        self.files.sync(region, kind)
+    }
+
+    /// The threads end first, which is a part of the time it takes.
+    fn close(&mut self) -> Result<(), Errno> {
+        self.pool.dismiss();
+        Arc::get_mut(&mut self.files).map_or(Ok(()), OpenFiles::close)
+    }
+}
+
+impl QueueBackend for PosixaioBackend {
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
         if request.op == Op::Trim {
             // The C library has no asynchronous discard: it is done at once, as a queue of one.
-            let file = &self.files[request.region as usize];
+            let file = &self.files[request.region];
             let result = hakaru_sys::file::discard(file, request.offset, u64::from(request.len))
                 .map(|()| request.len);
-            return self.crew.answer(slot, result);
+            return self.pool.answer(slot, result);
         }
-        self.crew.prepare(slot, request);
+        self.pool.prepare(slot, request);
     }
 
     fn submit(&mut self, _: usize) -> Result<usize, Errno> {
-        Ok(self.crew.submit())
+        Ok(self.pool.submit())
     }
 
     fn reap(
@@ -96,17 +104,7 @@ impl Backend for PosixaioBackend {
         timeout: Option<Duration>,
         done: &mut impl CompletionSink,
     ) -> Result<usize, Errno> {
-        Ok(self.crew.reap(min, max, timeout, done))
-    }
-
-    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
-        sync_file(&self.files[region as usize], kind)
-    }
-
-    /// The threads end first, which is a part of the time it takes.
-    fn close(&mut self) -> Result<(), Errno> {
-        self.crew.dismiss();
-        Arc::get_mut(&mut self.files).map_or(Ok(()), close_all)
+        Ok(self.pool.reap(min, max, timeout, done))
     }
 }
 

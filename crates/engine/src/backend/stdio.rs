@@ -3,7 +3,8 @@
 //! Each file has one buffer in the process, as large as the blocks the file system likes (`st_blksize`), as a stream of
 //! the C library has. Smaller I/Os are gathered in it and reach the kernel a buffer at a time; larger ones go past it.
 
-use super::{Backend, SyncKind};
+use super::open_files::sync_file;
+use super::{Files, SyncBackend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
@@ -130,10 +131,7 @@ fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-impl Backend for StdioBackend {
-    const QUEUED: bool = false;
-    const SUBMIT_WAITS: bool = false;
-
+impl Files for StdioBackend {
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.get_mut(slot as usize, len)
@@ -148,22 +146,10 @@ impl Backend for StdioBackend {
         self.slots.all_mut()
     }
 
-    #[inline]
-    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
-        if request.op == Op::Trim {
-            let file = self.files[request.region as usize].file();
-            return hakaru_sys::file::discard(file, request.offset, request.len.into())
-                .map(|()| request.len);
-        }
-        self.go(request)
-            .map(|moved| moved as u32)
-            .map_err(|error| errno(&error))
-    }
-
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         let stream = &mut self.files[region as usize];
         stream.flush().map_err(|error| errno(&error))?;
-        super::files::sync_file(stream.file(), kind)
+        sync_file(stream.file(), kind)
     }
 
     fn close(&mut self) -> Result<(), Errno> {
@@ -178,6 +164,20 @@ impl Backend for StdioBackend {
         };
         // After an error the others are closed as they are dropped.
         self.files.drain(..).try_for_each(close)
+    }
+}
+
+impl SyncBackend for StdioBackend {
+    #[inline]
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
+        if request.op == Op::Trim {
+            let file = self.files[request.region as usize].file();
+            return hakaru_sys::file::discard(file, request.offset, request.len.into())
+                .map(|()| request.len);
+        }
+        self.go(request)
+            .map(|moved| moved as u32)
+            .map_err(|error| errno(&error))
     }
 }
 

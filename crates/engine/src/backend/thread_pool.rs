@@ -303,25 +303,25 @@ mod tests {
             *tool = request.offset;
             Ok(request.len)
         };
-        let mut crew = ThreadPool::new(terms, vec![0; 4], perform).unwrap();
+        let mut queue = ThreadPool::new(terms, vec![0; 4], perform).unwrap();
         assert_eq!(
-            crew.reap(1, 4, Some(Duration::from_millis(1)), &mut |_: u32,
-                                                                  _: Result<
+            queue.reap(1, 4, Some(Duration::from_millis(1)), &mut |_: u32,
+                                                                   _: Result<
                 u32,
                 Errno,
             >| ()),
             0
         );
         for round in 0..20u64 {
-            (0..4u32).for_each(|slot| crew.prepare(slot, &read(0, round * 4 + u64::from(slot))));
-            assert_eq!(crew.submit(), 4);
+            (0..4u32).for_each(|slot| queue.prepare(slot, &read(0, round * 4 + u64::from(slot))));
+            assert_eq!(queue.submit(), 4);
             let mut seen = 0;
             while seen < 4 {
-                seen += crew.reap(1, 2, None, &mut |_: u32, result: Result<u32, Errno>| {
+                seen += queue.reap(1, 2, None, &mut |_: u32, result: Result<u32, Errno>| {
                     assert_eq!(result, Ok(16))
                 });
             }
-            assert!((0..4u32).all(|slot| *crew.tool(slot) == round * 4 + u64::from(slot)));
+            assert!((0..4u32).all(|slot| *queue.tool(slot) == round * 4 + u64::from(slot)));
         }
     }
 
@@ -332,11 +332,11 @@ mod tests {
             threads: 2,
             ordered_regions: 1,
         };
-        let mut crew = ThreadPool::new(terms, vec![(); 4], |request, ()| Ok(request.len)).unwrap();
-        (0..4).for_each(|slot| crew.prepare(slot, &read(0, 0)));
-        crew.submit();
-        let pool = Arc::clone(&crew.pool);
-        drop(crew);
+        let mut queue = ThreadPool::new(terms, vec![(); 4], |request, ()| Ok(request.len)).unwrap();
+        (0..4).for_each(|slot| queue.prepare(slot, &read(0, 0)));
+        queue.submit();
+        let pool = Arc::clone(&queue.pool);
+        drop(queue);
         assert_eq!(Arc::strong_count(&pool), 1, "no thread is left");
     }
 }

@@ -1,7 +1,7 @@
 //! The `io_uring` engine.
 
-use super::files::sync_file;
-use super::{Backend, CompletionSink, SyncKind};
+use super::open_files::sync_file;
+use super::{CompletionSink, Files, QueueBackend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::measured::EngineUse;
 use hakaru_model::stream::IoRequest;
@@ -39,10 +39,7 @@ impl RingBackend {
     }
 }
 
-impl Backend for RingBackend {
-    const QUEUED: bool = true;
-    const SUBMIT_WAITS: bool = true;
-
+impl Files for RingBackend {
     fn engine_use(&self) -> EngineUse {
         let RingOptions {
             fixed_buffers,
@@ -70,9 +67,21 @@ impl Backend for RingBackend {
         self.ring.buffers()
     }
 
-    fn transfer(&mut self, _: &IoRequest) -> Result<u32, Errno> {
-        Err(Errno::NOSYS)
+    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
+        sync_file(&self.ring.files()[region as usize], kind)
     }
+
+    fn replace_file(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
+        self.ring.replace_file(region, file)
+    }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        self.ring.close_files()
+    }
+}
+
+impl QueueBackend for RingBackend {
+    const SUBMIT_WAITS: bool = true;
 
     #[inline(always)]
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
@@ -98,10 +107,6 @@ impl Backend for RingBackend {
     #[inline]
     fn submit(&mut self, wait_for: usize) -> Result<usize, Errno> {
         self.ring.submit(wait_for.saturating_sub(self.done.len()))
-    }
-
-    fn withdraw(&mut self) -> Option<u32> {
-        None
     }
 
     #[inline(always)]
@@ -130,17 +135,5 @@ impl Backend for RingBackend {
             self.wait(min - count, timeout)?;
             waited = true;
         }
-    }
-
-    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
-        sync_file(&self.ring.files()[region as usize], kind)
-    }
-
-    fn renew(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
-        self.ring.replace_file(region, file)
-    }
-
-    fn close(&mut self) -> Result<(), Errno> {
-        self.ring.close_files()
     }
 }

@@ -3,8 +3,7 @@
 //! A queue in name only: what is handed over at once goes in as few calls as there are gaps, and is done when they
 //! return.
 
-use super::files::{close_all, sync_file};
-use super::{Backend, CompletionSink, SyncKind};
+use super::{CompletionSink, Files, OpenFiles, QueueBackend};
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
@@ -16,7 +15,7 @@ use std::time::Duration;
 /// I/Os that are joined by the call that hands them over.
 #[derive(Debug)]
 pub(crate) struct VsyncBackend {
-    files: Vec<OwnedFd>,
+    files: OpenFiles,
     slots: VectoredSlots,
     /// File offset of each file.
     at: Vec<u64>,
@@ -36,7 +35,7 @@ impl VsyncBackend {
         let room = || Vec::with_capacity(depth);
         VsyncBackend {
             at: vec![0; files.len()],
-            files,
+            files: OpenFiles::new(files),
             slots,
             waiting: room(),
             done: Vec::with_capacity(depth),
@@ -59,7 +58,7 @@ impl VsyncBackend {
         let IoRequest {
             op, region, offset, ..
         } = *first;
-        let file = &self.files[region as usize];
+        let file = &self.files[region];
         let at = &mut self.at[region as usize];
         if *at != offset {
             rustix::fs::seek(file, SeekFrom::Start(offset))?;
@@ -77,10 +76,7 @@ impl VsyncBackend {
     }
 }
 
-impl Backend for VsyncBackend {
-    const QUEUED: bool = true;
-    const SUBMIT_WAITS: bool = false;
-
+impl Files for VsyncBackend {
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.buffer(slot, len)
@@ -95,9 +91,20 @@ impl Backend for VsyncBackend {
         self.slots.buffers()
     }
 
+    fn open_files(&mut self) -> Option<&mut OpenFiles> {
+        Some(&mut self.files)
+    }
+
+    fn replace_file(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
+        self.at[region as usize] = 0;
+        self.files.replace(region, file)
+    }
+}
+
+impl QueueBackend for VsyncBackend {
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
         if request.op == Op::Trim {
-            let file = &self.files[request.region as usize];
+            let file = &self.files[request.region];
             let result = hakaru_sys::file::discard(file, request.offset, u64::from(request.len))
                 .map(|()| request.len);
             self.done.push((slot, result));
@@ -132,14 +139,6 @@ impl Backend for VsyncBackend {
             done.landed(slot, result);
         }
         Ok(count)
-    }
-
-    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
-        sync_file(&self.files[region as usize], kind)
-    }
-
-    fn close(&mut self) -> Result<(), Errno> {
-        close_all(&mut self.files)
     }
 }
 

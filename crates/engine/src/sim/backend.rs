@@ -4,7 +4,7 @@
 
 use super::card::{Effect, SimCard};
 use super::media::Media;
-use crate::backend::{Backend, CompletionSink, SyncKind};
+use crate::backend::{CompletionSink, Files, QueueBackend, SyncKind};
 use crate::clock::Clock;
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
@@ -227,10 +227,7 @@ impl Clock for VirtualClock {
     }
 }
 
-impl Backend for SimBackend {
-    const QUEUED: bool = true;
-    const SUBMIT_WAITS: bool = false;
-
+impl Files for SimBackend {
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.get_mut(slot as usize, len)
     }
@@ -239,10 +236,17 @@ impl Backend for SimBackend {
         self.slots.all_mut()
     }
 
-    fn transfer(&mut self, _: &IoRequest) -> Result<u32, Errno> {
-        Err(Errno::NOSYS)
+    fn sync(&mut self, _: u32, _: SyncKind) -> Result<(), Errno> {
+        let mut state = self.world.advance(self.worker, self.now.get());
+        let done = state.card.flush(Nanos(self.now.get())).done_at.0;
+        drop(state);
+        drop(self.world.advance(self.worker, done));
+        self.now.set(done);
+        Ok(())
     }
+}
 
+impl QueueBackend for SimBackend {
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
         let IoRequest {
             op, offset, len, ..
@@ -274,10 +278,6 @@ impl Backend for SimBackend {
         Ok(std::mem::take(&mut self.prepared))
     }
 
-    fn withdraw(&mut self) -> Option<u32> {
-        None
-    }
-
     fn reap(
         &mut self,
         min: usize,
@@ -305,14 +305,5 @@ impl Backend for SimBackend {
             count += 1;
         }
         Ok(count)
-    }
-
-    fn sync(&mut self, _: u32, _: SyncKind) -> Result<(), Errno> {
-        let mut state = self.world.advance(self.worker, self.now.get());
-        let done = state.card.flush(Nanos(self.now.get())).done_at.0;
-        drop(state);
-        drop(self.world.advance(self.worker, done));
-        self.now.set(done);
-        Ok(())
     }
 }

@@ -1,23 +1,27 @@
 //! Workers whose files are locked for each I/O (`lockfile`).
 
-use super::{WorkerParts, offload, timed};
+use super::{offload, run_sync};
 use crate::backend::locked::LockedBackend;
 use crate::error::RunError;
 use crate::files;
-use crate::worker::WorkerContext;
+use crate::worker::{WorkerContext, WorkerParts};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::record::WorkerRecord;
 
 /// Runs such a worker.
 pub(super) fn run(
-    around: WorkerContext<'_>,
-    starter: &WorkerParts<'_>,
+    parts: WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
-    let (plan, shared) = (around.plan, around.shared);
-    let files = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
+    let WorkerContext {
+        plan,
+        shared,
+        setup,
+        ..
+    } = parts.context;
+    let files = files::open_all(plan, setup.files, setup.direct_fallback, caveats)?;
     // The first dropped the caches and read what was to be read.
-    let opened = files::open_only(plan, starter.files, starter.direct_fallback, caveats)?;
+    let opened = files::open_only(plan, setup.files, setup.direct_fallback, caveats)?;
     let engine = offload::submitter(plan, 0, opened)?;
     let locks = plan
         .stream
@@ -26,5 +30,5 @@ pub(super) fn run(
         .filter_map(|region| shared.locks.get(region.file as usize))
         .collect();
     let backend = LockedBackend::new(engine, files, locks, plan.files.lock);
-    Ok(timed(around, backend, starter.clock))
+    Ok(run_sync(parts, backend))
 }

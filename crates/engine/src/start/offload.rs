@@ -1,18 +1,16 @@
 //! The engines of `io_submit_mode=offload`: one for each I/O in flight, with files and a buffer of its own.
 
-use super::{WorkerParts, call_flags, none, one_slot, polls_for_some, ring_options, timed};
-use crate::backend::falloc::{FallocateCall, SpaceBackend};
+use super::{call_flags, none, one_slot, polls_for_some, ring_options, run_queue};
+use crate::backend::falloc::{Fallocate, Truncate};
 use crate::backend::files::{FileBackend, Positional, Seek, Vectored};
-use crate::backend::ftruncate::Truncate;
 use crate::backend::libaio::AioBackend;
 use crate::backend::mmap::MmapBackend;
 use crate::backend::null::NullBackend;
-use crate::backend::offload::{BlockingIo, OffloadBackend, Submitter};
-use crate::backend::splice::SpliceBackend;
+use crate::backend::offload::{BlockingQueue, OffloadBackend, Submitter};
 use crate::backend::uring::RingBackend;
 use crate::error::RunError;
 use crate::files;
-use crate::worker::WorkerContext;
+use crate::worker::WorkerParts;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
 use hakaru_model::plan::WorkerPlan;
@@ -25,20 +23,19 @@ use rustix::fd::OwnedFd;
 
 /// Runs a worker whose I/Os are submitted by threads beside it.
 pub(super) fn run(
-    around: WorkerContext<'_>,
-    starter: &WorkerParts<'_>,
+    parts: WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
-    let plan = around.plan;
-    let files = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
+    let (plan, setup) = (parts.context.plan, parts.context.setup);
+    let files = files::open_all(plan, setup.files, setup.direct_fallback, caveats)?;
     let mut rng = Rng::fork(plan.seed, 0xf2);
     let mut submitters = Vec::with_capacity(plan.queue.iodepth as usize);
     for number in 0..plan.queue.iodepth {
         // The first dropped the caches and read what was to be read.
-        let opened = files::open_only(plan, starter.files, starter.direct_fallback, caveats)?;
+        let opened = files::open_only(plan, setup.files, setup.direct_fallback, caveats)?;
         let mut submitter = submitter(plan, number, opened)?;
         if plan.writes {
-            crate::content::fill(submitter.whole_buffer(), &plan.buffers, &mut rng);
+            crate::content::fill(submitter.buffers(), &plan.buffers, &mut rng);
         }
         submitters.push(submitter);
     }
@@ -48,7 +45,7 @@ pub(super) fn run(
         job,
         reason: errno.to_string(),
     })?;
-    Ok(timed(around, backend, starter.clock))
+    Ok(run_queue(parts, backend))
 }
 
 /// One engine with one buffer, the `number`-th of its worker.
@@ -56,33 +53,23 @@ pub(super) fn submitter(
     plan: &WorkerPlan,
     number: u32,
     opened: Vec<OwnedFd>,
-) -> Result<Box<dyn Submitter>, RunError> {
+) -> Result<Submitter, RunError> {
     let slots = one_slot(plan)?;
     let none = |errno| none(plan, errno);
     Ok(match plan.ioengine {
-        IoEngine::Null => Box::new(BlockingIo::new(NullBackend::new(slots))),
-        IoEngine::Sync => Box::new(BlockingIo::new(FileBackend::new(opened, slots, Seek))),
-        IoEngine::Pvsync => Box::new(BlockingIo::new(FileBackend::new(opened, slots, Vectored))),
+        IoEngine::Null => Box::new(NullBackend::new(slots)),
+        IoEngine::Sync => Box::new(FileBackend::new(opened, slots, Seek)),
+        IoEngine::Pvsync => Box::new(FileBackend::new(opened, slots, Vectored)),
         IoEngine::Pvsync2 => match polls_for_some(plan, number.into()) {
-            None => Box::new(BlockingIo::new(FileBackend::new(
-                opened,
-                slots,
-                call_flags(plan),
-            ))),
-            Some(some) => Box::new(BlockingIo::new(FileBackend::new(opened, slots, some))),
+            None => Box::new(FileBackend::new(opened, slots, call_flags(plan))),
+            Some(some) => Box::new(FileBackend::new(opened, slots, some)),
         },
         IoEngine::Splice => {
             let pipe = SplicePipe::new().map_err(none)?;
-            Box::new(BlockingIo::new(SpliceBackend::new(opened, slots, pipe)))
+            Box::new(FileBackend::new(opened, slots, pipe))
         }
-        IoEngine::Falloc => Box::new(BlockingIo::new(SpaceBackend::new(
-            opened,
-            slots,
-            FallocateCall,
-        ))),
-        IoEngine::Ftruncate => {
-            Box::new(BlockingIo::new(SpaceBackend::new(opened, slots, Truncate)))
-        }
+        IoEngine::Falloc => Box::new(FileBackend::new(opened, slots, Fallocate)),
+        IoEngine::Ftruncate => Box::new(FileBackend::new(opened, slots, Truncate)),
         IoEngine::Mmap => {
             let (regions, random) = (&plan.stream.regions, plan.stream.access.random);
             let mapped = MmapBackend::new(
@@ -93,13 +80,13 @@ pub(super) fn submitter(
                 random,
                 plan.files.direct,
             );
-            Box::new(BlockingIo::new(mapped.map_err(none)?))
+            Box::new(mapped.map_err(none)?)
         }
         IoEngine::Libaio => {
             let queue = AioQueue::new(slots)
                 .map_err(none)?
                 .nowait(plan.engine.nowait);
-            Box::new(BlockingIo::new(AioBackend::new(queue, opened, 1, 1)))
+            Box::new(BlockingQueue::new(AioBackend::new(queue, opened, 1, 1)))
         }
         IoEngine::IoUring => {
             // Any of the threads may get it next.
@@ -108,9 +95,9 @@ pub(super) fn submitter(
                 ..ring_options(plan)
             };
             let ring = Ring::new(slots, opened, options).map_err(none)?;
-            Box::new(BlockingIo::new(RingBackend::new(ring, 1)))
+            Box::new(BlockingQueue::new(RingBackend::new(ring, 1)))
         }
-        IoEngine::Psync => Box::new(BlockingIo::new(FileBackend::new(opened, slots, Positional))),
+        IoEngine::Psync => Box::new(FileBackend::new(opened, slots, Positional)),
         IoEngine::Vsync
         | IoEngine::Posixaio
         | IoEngine::Stdio
@@ -133,7 +120,7 @@ pub(super) fn submitter(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Backend;
+    use crate::backend::SyncBackend;
     use crate::backend::files::DRAWN;
     use crate::backend::locked::LockedBackend;
     use hakaru_model::facts::{TargetFacts, TargetKind};
@@ -208,7 +195,7 @@ mod tests {
             let worker = &plan.phases[0].workers[0];
             for number in 0..4 {
                 let mut submitter = submitter(worker, number, opened()).unwrap();
-                let found = polled(|request| _ = submitter.perform(request));
+                let found = polled(|request| _ = submitter.transfer(request));
                 assert!(
                     found.abs_diff(percent) <= 6,
                     "submitter {number}, {percent} %: {found} %"

@@ -44,10 +44,13 @@ impl Account {
     /// Room for all that will be counted. `queued` tells whether several I/Os can be in flight.
     pub(super) fn new(
         plan: &WorkerPlan,
-        check: Option<Box<Checker>>,
+        mut check: Option<Box<Checker>>,
         recorder: Option<Recorder>,
         queued: bool,
     ) -> Account {
+        if let Some(check) = &mut check {
+            check.queued = queued;
+        }
         let (used, syncs) = counted(plan);
         let ticks = plan
             .runtime

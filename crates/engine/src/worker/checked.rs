@@ -2,8 +2,9 @@
 //!
 //! The loops of the worker are the same; only what they are asked to issue changes.
 
+use super::drive::Drive;
 use super::{InflightIo, Worker};
-use crate::backend::{Backend, SyncKind};
+use crate::backend::{Files, SyncKind};
 use crate::clock::Clock;
 use crate::verify::VerifySchedule;
 use hakaru_model::job::Op;
@@ -12,7 +13,7 @@ use hakaru_model::record::{FailureKind, IoError, StopReason};
 use hakaru_model::stream::{IoRequest, RequestStream};
 use hakaru_sys::Errno;
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
+impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// Whether something is due after I/Os that landed: a flush or a check.
     pub(super) fn follows(&self) -> bool {
         let durability = &self.plan.durability;
@@ -24,9 +25,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Does all there is to do.
     pub(super) fn work(&mut self) -> StopReason {
-        let plan = self.plan;
-        if let Some(trace) = &plan.replay {
-            return self.replay(trace);
+        if let Some(replay) = &mut self.source.replay {
+            replay.begin(self.clock.now());
+            return self.drive();
         }
         let Some(check) = &self.account.check else {
             return self.drive();
@@ -70,14 +71,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 
     fn drive(&mut self) -> StopReason {
-        match (B::QUEUED, self.account.inspects_each || self.source.gated) {
-            (true, _) => self.drive_queue(),
-            (false, false) if self.source.stream.as_plain().is_some() && !self.follows() => {
-                self.drive_synchronous::<true>()
-            }
-            (false, false) => self.drive_synchronous::<false>(),
-            (false, true) => self.drive_ruled(),
-        }
+        D::drive(self)
     }
 
     /// Whether an operation belongs to the work itself, rather than to reading back afterwards.
@@ -188,7 +182,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     ) -> Result<u64, StopReason> {
         let request = &flight.request;
         self.source.release_zone(request, result == Ok(request.len));
-        if !B::QUEUED && self.account.recorder.is_some() {
+        if !D::QUEUED && self.account.recorder.is_some() {
             self.note_issue(request, flight.issued);
         }
         let now = self.sync_if_due(request, done, last);

@@ -2,7 +2,8 @@
 
 use super::Worker;
 use super::account::Account;
-use crate::backend::{Backend, SyncKind};
+use super::drive::Drive;
+use crate::backend::{Files, SyncKind};
 use crate::clock::Clock;
 use crate::worker_stats::WorkerStats;
 use hakaru_model::job::Op;
@@ -13,7 +14,7 @@ use hakaru_sys::Errno;
 use hakaru_sys::thread::Usage;
 use std::sync::atomic::Ordering::Relaxed;
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
+impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// Flushes what has to be flushed at the end, and adds everything up.
     pub(super) fn close(&mut self, last: u64, stop: StopReason) -> WorkerRecord {
         if self.time.in_ramp {
@@ -80,20 +81,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 break;
             };
             self.issue.fill_write(&mut self.account.check, 0, &request);
-            if B::QUEUED {
-                self.issue.backend.prepare(0, &request);
-                self.issue.backend.submit(0)?;
-                let mut landed = Ok(0);
-                self.issue.backend.reap(
-                    1,
-                    1,
-                    None,
-                    &mut |_: u32, result: Result<u32, Errno>| landed = result,
-                )?;
-                landed?;
-            } else {
-                self.issue.backend.transfer(&request)?;
-            }
+            D::transfer_alone(&mut self.issue.backend, &request)?;
         }
         Ok(())
     }
@@ -157,7 +145,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 .into_iter()
                 .for_each(|op| ops[op].zone_resets = zones.emptied(op));
         }
-        if !B::QUEUED {
+        if !D::QUEUED {
             // One in flight, one a call, each time: there was nothing to count on the way.
             let ios = ops.iter().map(|(_, op)| op.issued).sum();
             depth.level[0] = ios;
@@ -197,9 +185,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             cpu: if C::VIRTUAL { CpuUsage::default() } else { cpu },
             ramp_bytes: *ramp_bytes,
             engine: Some(EngineUse {
-                submits_and_waits: B::SUBMIT_WAITS && !plan.queue.separate_submit,
+                submits_and_waits: D::SUBMIT_WAITS && !plan.queue.separate_submit,
                 thread: true,
-                own_file_table: self.context.own_files,
+                own_file_table: self.own_files,
                 ..self.issue.backend.engine_use()
             }),
             intervals,

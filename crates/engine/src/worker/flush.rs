@@ -1,8 +1,9 @@
 //! Flushes between I/Os, and the record of what failed.
 
 use super::Worker;
+use super::drive::Drive;
 use super::ranges::Ranges;
-use crate::backend::{Backend, SyncKind};
+use crate::backend::{Files, SyncKind};
 use crate::clock::Clock;
 use hakaru_model::job::{Durability, Op};
 use hakaru_model::plan::WorkerPlan;
@@ -71,7 +72,7 @@ impl FlushState {
     }
 }
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
+impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// ENODEV in place of what the kernel answers for a disk that was pulled: "no space left" for writes, EIO otherwise.
     pub(super) fn unless_pulled(&self, region: u32, errno: Errno) -> Errno {
         let may_be = matches!(errno, Errno::NOSPC | Errno::IO);

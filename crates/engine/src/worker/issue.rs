@@ -1,7 +1,7 @@
 //! How a worker's I/Os are issued: the backend, and the content of its buffers.
 
 use super::flush::FlushState;
-use crate::backend::Backend;
+use crate::backend::Files;
 use crate::content::Content;
 use hakaru_model::job::BufferContent;
 use hakaru_model::plan::WorkerPlan;
@@ -22,7 +22,7 @@ pub(super) struct Issue<B> {
     pub(super) last_batch: usize,
 }
 
-impl<B: Backend> Issue<B> {
+impl<B: Files> Issue<B> {
     /// Fills the buffers, so that nothing has to be made later. With `checked`, a checker fills each write.
     pub(super) fn new(plan: &WorkerPlan, backend: B, checked: bool) -> Issue<B> {
         let mut issue = Issue {

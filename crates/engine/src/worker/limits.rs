@@ -1,8 +1,8 @@
 //! Limits a job has to keep: a least rate, a longest latency; and the search for the deepest
 //! queue that keeps to a latency.
 
+use super::drive::Drive;
 use super::{InFlight, InflightIo, Worker};
-use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::shared::Message;
 use crate::worker_setup;
@@ -180,7 +180,7 @@ impl Search {
     }
 }
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
+impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// What others have decided about this worker.
     pub(super) fn told_to_stop(&self) -> Option<StopReason> {
         if self.context.shared.stop.load(Relaxed) {
@@ -327,7 +327,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let mut found = None;
         if let Some(search) = &mut limits.search {
             // The window of a queue is judged where the queue is at hand.
-            if !B::QUEUED && now >= search.window_ends {
+            if !D::QUEUED && now >= search.window_ends {
                 found = search
                     .judge()
                     .filter(|found| *found == SearchStep::Depth(1) && !search.target.keep_running);

@@ -2,9 +2,9 @@
 //!
 //! Only jobs that were asked for any of these come here.
 
+use super::drive::Drive;
 use super::zoned::ZonedIo;
 use super::{InFlight, InflightIo, Worker};
-use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::pace::ThinkPause;
 use hakaru_model::record::StopReason;
@@ -20,9 +20,12 @@ pub(super) enum NextIo {
     End(Option<StopReason>),
 }
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
+impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// The next request of an engine that answers at once, when it may go, with the moment its latency counts from.
     pub(super) fn wait_for_turn(&mut self) -> Result<Option<(IoRequest, u64)>, StopReason> {
+        if self.source.replay.is_some() {
+            return self.wait_for_traced();
+        }
         loop {
             let Some((request, at)) = self.wait_for_request()? else {
                 return Ok(None);
@@ -59,6 +62,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// The same for a queue, which goes on with what is in flight meanwhile.
     pub(super) fn careful_turn(&mut self, q: &InFlight) -> NextIo {
+        if self.source.replay.is_some() {
+            return self.traced_turn(q);
+        }
         let others_in_flight = q.count() > 0;
         if self.source.held.is_none() {
             match self.source.pause_due(&self.clock) {
@@ -170,7 +176,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 
     /// Does whatever is due now.
-    fn look_up(&mut self) -> Option<StopReason> {
+    pub(super) fn look_up(&mut self) -> Option<StopReason> {
         let now = self.clock.now();
         if now >= self.time.next_look {
             self.event(now)

@@ -1,9 +1,10 @@
 //! The loop of backends with a queue.
 
+use super::drive::Queued;
 use super::next_io::NextIo;
 use super::steps::{count_batch, count_depth};
 use super::{InflightIo, Worker};
-use crate::backend::{Backend, CompletionSink};
+use crate::backend::{CompletionSink, QueueBackend};
 use crate::clock::Clock;
 use crate::worker_stats::{CompletedIo, WorkerStats};
 use hakaru_model::job::Op;
@@ -75,7 +76,7 @@ impl InFlight {
     #[inline(always)]
     fn prepare(
         &mut self,
-        backend: &mut impl Backend,
+        backend: &mut impl QueueBackend,
         request: Option<IoRequest>,
         created: u64,
     ) -> bool {
@@ -220,10 +221,10 @@ impl<C: Clock> CompletionSink for BatchSink<'_, C> {
     }
 }
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
+impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
     /// An empty queue, as deep as the plan says and the backend allows.
     pub(super) fn queue(&self) -> InFlight {
-        InFlight::new((self.plan.queue.iodepth as usize).min(B::MOST_IN_FLIGHT))
+        InFlight::new((self.plan.queue.iodepth as usize).min(Q::MOST_IN_FLIGHT))
     }
 
     /// Keeps the queue as full as the plan says.
@@ -286,6 +287,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Prepares so many, each of which may have to wait, to be asked for or to be filled. Whether all could be.
     fn fill_gated(&mut self, q: &mut InFlight, now: u64, room: usize) -> bool {
         let pass = self.plan.stream.pass_bytes.map(|pass| pass.max(1));
+        let pass = pass.filter(|_| self.source.replay.is_none());
         for _ in 0..room {
             // The next pass begins with an empty queue.
             if pass.is_some_and(|pass| self.source.stream.bytes_left().is_multiple_of(pass))
@@ -404,10 +406,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// How long a paced queue may wait: a request that is due before goes out in time, as its latency counts from then.
     fn patience(&self) -> Duration {
-        let Some((_, due)) = self.source.held.as_ref().filter(|_| !C::VIRTUAL) else {
+        let Some(due) = self.source.next_due(&self.clock).filter(|_| !C::VIRTUAL) else {
             return PATIENCE;
         };
-        let left = self.clock.nanos(due.at.saturating_sub(self.clock.now()));
+        let left = self.clock.nanos(due.saturating_sub(self.clock.now()));
         // One that is due and cannot go waits for what is in flight.
         if left == 0 {
             PATIENCE
@@ -447,7 +449,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Gives what is prepared to the backend, and stamps it as issued.
     #[inline(always)]
     pub(super) fn hand_over(&mut self, q: &mut InFlight, wait_for: usize) {
-        let combined = B::SUBMIT_WAITS && wait_for > 0 && !self.plan.queue.separate_submit;
+        let combined = Q::SUBMIT_WAITS && wait_for > 0 && !self.plan.queue.separate_submit;
         if q.fresh.is_empty() && !combined && !q.unsent {
             return;
         }
@@ -481,7 +483,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 Ok(taken) => {
                     count_batch(&mut self.account.depth.submit, taken);
                     self.account.depth.submit_calls += 1;
-                    if B::SUBMIT_WAITS {
+                    if Q::SUBMIT_WAITS {
                         return;
                     }
                 }

@@ -1,7 +1,8 @@
 //! `sync_file_range`: hands what was written since the last time to the device, every so many writes.
 
 use super::Worker;
-use crate::backend::{Backend, SyncKind};
+use super::drive::Drive;
+use crate::backend::SyncKind;
 use crate::clock::Clock;
 use hakaru_model::job::Op;
 use hakaru_model::job::rules::RangeSync;
@@ -60,7 +61,7 @@ impl Ranges {
     }
 }
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
+impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// Hands over what was written when it is time; a `last` write that has no next is not followed by it, as in fio.
     /// Returns the moment it is then.
     pub(super) fn sync_range_if_due(&mut self, request: &IoRequest, now: u64, last: bool) -> u64 {

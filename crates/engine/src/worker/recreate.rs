@@ -3,7 +3,8 @@
 //! As in fio a job that only reads has nothing to make them from: its second loop ends with ENOENT.
 
 use super::Worker;
-use crate::backend::Backend;
+use super::drive::Drive;
+use crate::backend::Files;
 use crate::clock::Clock;
 use crate::files::FileRecreator;
 use hakaru_model::plan::WorkerPlan;
@@ -45,7 +46,7 @@ impl<'a> FileRecreation<'a> {
     }
 }
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
+impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// Removes the files, and opens them anew.
     #[cold]
     pub(super) fn renew_files(&mut self) -> Result<(), StopReason> {
@@ -59,7 +60,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             let answer = recreation
                 .reopener
                 .renew(region)
-                .and_then(|file| file.map_or(Ok(()), |f| backend.renew(region, f)));
+                .and_then(|file| file.map_or(Ok(()), |f| backend.replace_file(region, f)));
             if let Err(errno) = answer {
                 failed = Some((region, errno));
                 break;

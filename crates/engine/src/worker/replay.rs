@@ -1,158 +1,106 @@
 //! Replays a recorded stream of requests: each is due at its moment, whatever became of those before it.
 
-use super::{InFlight, InflightIo, Worker};
-use crate::backend::{Backend, SyncKind};
+use super::drive::Drive;
+use super::next_io::NextIo;
+use super::{InFlight, Worker};
+use crate::backend::SyncKind;
 use crate::clock::Clock;
-use hakaru_model::job::Op;
 use hakaru_model::record::StopReason;
 use hakaru_model::replay::{Trace, TraceAction, TraceStep};
 use hakaru_model::stream::IoRequest;
-use std::ops::ControlFlow;
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
-    /// Does what a trace says. Ends early when time is over, somebody stops it, or an error forbids to go on.
-    pub(super) fn replay(&mut self, trace: &Trace) -> StopReason {
-        let begun = self.clock.now();
-        if B::QUEUED {
-            return self.replay_in_queue(trace, begun);
+/// The steps of a trace that are left.
+#[derive(Debug)]
+pub(super) struct Replay<'a> {
+    steps: std::slice::Iter<'a, TraceStep>,
+    /// The moment that the trace counts from.
+    begun: u64,
+}
+
+impl<'a> Replay<'a> {
+    pub(super) fn new(trace: &'a Trace) -> Replay<'a> {
+        Replay {
+            steps: trace.steps.iter(),
+            begun: 0,
         }
-        for step in &trace.steps {
-            let done = match self.wait_for_step(step, begun) {
-                Ok(now) => self.replay_one(step, now),
-                Err(stop) => return stop,
-            };
-            let stop = match done {
-                Ok(now) if now >= self.time.next_look => self.event(now),
-                Ok(_) => None,
-                Err(stop) => Some(stop),
-            };
-            if let Some(stop) = stop {
-                return stop;
-            }
-        }
-        StopReason::Done
     }
 
-    /// Sleeps until a step is due. Returns the moment it may go.
-    fn wait_for_step(&mut self, step: &TraceStep, begun: u64) -> Result<u64, StopReason> {
-        let due = begun.saturating_add(self.clock.ticks(step.at.0));
-        loop {
+    /// The trace counts from this moment.
+    pub(super) fn begin(&mut self, now: u64) {
+        self.begun = now;
+    }
+
+    /// The next step, and when it is due.
+    pub(super) fn peek(&self, clock: &impl Clock) -> Option<(TraceAction, u64)> {
+        let step = self.steps.as_slice().first()?;
+        Some((
+            step.action,
+            self.begun.saturating_add(clock.ticks(step.at.0)),
+        ))
+    }
+
+    /// The next step is done.
+    fn advance(&mut self) {
+        self.steps.next();
+    }
+}
+
+impl<D: Drive, C: Clock> Worker<'_, D, C> {
+    /// Sleeps until the next request of a trace is due, and flushes what is to be flushed before it. Returns the request
+    /// with the moment it may go.
+    pub(super) fn wait_for_traced(&mut self) -> Result<Option<(IoRequest, u64)>, StopReason> {
+        while let Some((action, due)) = self.traced() {
             let now = self.clock.now();
-            if now >= due {
-                return Ok(now);
-            }
-            self.clock.sleep_until(due.min(self.time.next_look));
-            let now = self.clock.now();
-            if now >= self.time.next_look
-                && let Some(stop) = self.event(now)
-            {
+            if now < due {
+                self.clock.sleep_until(due.min(self.time.next_look));
+                if let Some(stop) = self.look_up() {
+                    return Err(stop);
+                }
+            } else if let Some(request) = self.take_traced(action) {
+                return Ok(Some((request, now)));
+            } else if let Some(stop) = self.look_up() {
                 return Err(stop);
             }
         }
+        Ok(None)
     }
 
-    /// One step of an engine that answers at once. Returns the moment it is done.
-    fn replay_one(&mut self, step: &TraceStep, created: u64) -> Result<u64, StopReason> {
-        let request = match step.action {
-            TraceAction::Io(request) => request,
-            TraceAction::Sync(file) => return Ok(self.sync(file, SyncKind::Full)),
-            TraceAction::DataSync(file) => return Ok(self.sync(file, SyncKind::Data)),
-        };
-        if request.op == Op::Write {
-            self.issue.fill_write(&mut self.account.check, 0, &request);
-        }
-        let flight = InflightIo {
-            request,
-            created,
-            issued: self.clock.now(),
-        };
-        let result = self.issue.backend.transfer(&request);
-        let done = self.clock.now();
-        if let ControlFlow::Break(stop) = self.finish(&flight, result, done) {
-            return Err(stop);
-        }
-        if self.account.inspects_each
-            && result.is_ok_and(|moved| moved > 0)
-            && let Some(stop) = self.look_at(&flight, done)
-        {
-            return Err(stop);
-        }
-        if self.follows() {
-            self.follow_up(0, &flight, result, done, true)
-        } else {
-            Ok(done)
-        }
-    }
-
-    /// The same for engines with a queue: a step waits for those before it only when the queue is full.
-    fn replay_in_queue(&mut self, trace: &Trace, begun: u64) -> StopReason {
-        let mut q = self.queue();
-        for step in &trace.steps {
-            let due = begun.saturating_add(self.clock.ticks(step.at.0));
-            if let Some(stop) = self.wait_in_queue(&mut q, due) {
-                return self.land_all(&mut q, stop);
-            }
-            match step.action {
-                TraceAction::Io(request) => self.send(&mut q, &request),
-                TraceAction::Sync(file) => _ = self.sync(file, SyncKind::Full),
-                TraceAction::DataSync(file) => _ = self.sync(file, SyncKind::Data),
-            }
-        }
-        self.land_all(&mut q, StopReason::Done)
-    }
-
-    /// Lets I/Os land until the next is due and has room. Returns why there will be no next.
-    fn wait_in_queue(&mut self, q: &mut InFlight, due: u64) -> Option<StopReason> {
-        loop {
+    /// The same for a queue, which goes on with what is in flight meanwhile.
+    pub(super) fn traced_turn(&mut self, q: &InFlight) -> NextIo {
+        while let Some((action, due)) = self.traced() {
             let now = self.clock.now();
-            let event = if now >= self.time.next_event {
-                self.event_of_queue(q, now)
-            } else {
-                None
-            };
-            if let Some(stop) = q.stop.or(event) {
-                return Some(stop);
-            }
-            if now >= due && !q.free.is_empty() {
-                return None;
-            }
-            self.hand_over(q, 0);
-            if q.count() == 0 {
-                self.clock.sleep_until(due.min(self.time.next_look));
-                continue;
-            }
-            if let Err(stop) = self.collect(q, 1) {
-                return Some(stop);
-            }
-        }
-    }
-
-    fn send(&mut self, q: &mut InFlight, request: &IoRequest) {
-        let Some(slot) = q.free.pop() else { return };
-        let now = self.clock.now();
-        self.ready_slot(slot, request);
-        self.issue.backend.prepare(slot, request);
-        q.flights[slot as usize] = InflightIo {
-            request: *request,
-            created: now,
-            issued: now,
-        };
-        q.fresh.push(slot);
-        self.hand_over(q, 0);
-    }
-
-    /// Waits for what is in flight.
-    fn land_all(&mut self, q: &mut InFlight, stop: StopReason) -> StopReason {
-        while q.count() > 0 {
-            self.hand_over(q, 0);
-            match self.collect(q, 1) {
-                Ok(now) if self.account.inspects_each => {
-                    q.stop = q.stop.or(self.event_of_queue(q, now))
+            if now >= due {
+                match self.take_traced(action) {
+                    Some(request) => return NextIo::Go(request, now),
+                    None => continue,
                 }
-                Ok(_) => {}
-                Err(stop) => return stop,
+            }
+            if q.count() > 0 {
+                return NextIo::Later;
+            }
+            self.clock.sleep_until(due.min(self.time.next_look));
+            if let Some(stop) = self.look_up() {
+                return NextIo::End(Some(stop));
             }
         }
-        q.stop.unwrap_or(stop)
+        NextIo::End(None)
+    }
+
+    fn traced(&self) -> Option<(TraceAction, u64)> {
+        self.source.replay.as_ref()?.peek(&self.clock)
+    }
+
+    /// Takes the next step: a request is returned, a flush is done here.
+    fn take_traced(&mut self, action: TraceAction) -> Option<IoRequest> {
+        if let Some(replay) = &mut self.source.replay {
+            replay.advance();
+        }
+        let (file, kind) = match action {
+            TraceAction::Io(request) => return Some(request),
+            TraceAction::Sync(file) => (file, SyncKind::Full),
+            TraceAction::DataSync(file) => (file, SyncKind::Data),
+        };
+        self.sync(file, kind);
+        None
     }
 }

@@ -2,61 +2,19 @@
 //!
 //! Jobs that are told nothing never come here: they run in the plain loops of the parent module.
 
+use super::drive::Drive;
 use super::{InFlight, InflightIo, Worker};
-use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::iolog::{LogSample, Periods};
 use crate::shared::Message;
-use hakaru_model::job::Op;
 use hakaru_model::record::StopReason;
 use hakaru_model::units::Nanos;
-use std::ops::ControlFlow::Break;
 use std::time::Duration;
 
 /// How long a worker waits for room in its log before it looks whether anybody still listens.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
-    /// One I/O after another, with a look at each.
-    pub(super) fn drive_ruled(&mut self) -> StopReason {
-        let follows = self.follows();
-        loop {
-            let (request, created) = match self.wait_for_turn() {
-                Ok(Some(turn)) => turn,
-                Ok(None) => return StopReason::Done,
-                Err(stop) => return stop,
-            };
-            if request.op == Op::Write {
-                self.issue.fill_write(&mut self.account.check, 0, &request);
-            }
-            let issued = self.clock.now();
-            let result = self.issue.backend.transfer(&request);
-            let done = self.clock.now();
-            let flight = InflightIo {
-                request,
-                created,
-                issued,
-            };
-            if let Break(stop) = self.finish(&flight, result, done) {
-                return stop;
-            }
-            if result.is_ok_and(|moved| moved > 0)
-                && let Some(stop) = self.look_at(&flight, done)
-            {
-                return stop;
-            }
-            if follows && let Err(stop) = self.follow_up(0, &flight, result, done, true) {
-                return stop;
-            }
-            let last = self.clock.now();
-            if last >= self.time.next_event
-                && let Some(stop) = self.event(last)
-            {
-                return stop;
-            }
-        }
-    }
-
+impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// Looks at what landed in a queue, and at whatever else is due.
     #[cold]
     pub(super) fn event_of_queue(&mut self, q: &mut InFlight, now: u64) -> Option<StopReason> {

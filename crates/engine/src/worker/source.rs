@@ -2,6 +2,7 @@
 
 use super::WorkerContext;
 use super::recreate::FileRecreation;
+use super::replay::Replay;
 use crate::clock::Clock;
 use crate::files::FileRecreator;
 use crate::flow::FlowMember;
@@ -13,6 +14,8 @@ use hakaru_model::stream::{IoRequest, RequestStream, StreamPlan};
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     pub(super) stream: RequestStream,
+    /// The trace that is replayed instead.
+    pub(super) replay: Option<Replay<'a>>,
     pub(super) pacer: Option<Pacer>,
     /// A paced request that is not due yet.
     pub(super) held: Option<(IoRequest, Due)>,
@@ -26,7 +29,7 @@ pub(super) struct Source<'a> {
 impl<'a> Source<'a> {
     /// The requests of a plan. With `zones`, their own variant of the stream, in whole zones.
     pub(super) fn new(
-        context: &WorkerContext<'_>,
+        context: &WorkerContext<'a>,
         zones: Option<(ZoneCursor, StreamPlan)>,
         recreator: Option<FileRecreator<'a>>,
     ) -> Source<'a> {
@@ -36,7 +39,8 @@ impl<'a> Source<'a> {
             .map(|pacer| pacer.open_loop(plan.queue.offload));
         let flow = FlowMember::new(&context.shared.flows, context.index, plan.rate.flow);
         let recreation = FileRecreation::new(plan, recreator);
-        let gated = plan.replay.is_some()
+        let replay = plan.replay.as_deref().map(Replay::new);
+        let gated = replay.is_some()
             || plan.queue.serialize_overlap
             || pacer.is_some()
             || flow.is_some()
@@ -44,6 +48,7 @@ impl<'a> Source<'a> {
             || zones.is_some();
         Source {
             stream: zoned.as_ref().unwrap_or(&plan.stream).requests(),
+            replay,
             pacer,
             held: None,
             flow,
@@ -82,6 +87,12 @@ impl<'a> Source<'a> {
         self.pacer
             .as_ref()?
             .pause(clock.now(), |nanos| clock.ticks(nanos))
+    }
+
+    /// When the request that could not go yet is due.
+    pub(super) fn next_due(&self, clock: &impl Clock) -> Option<u64> {
+        let traced = || self.replay.as_ref()?.peek(clock).map(|(_, due)| due);
+        self.held.as_ref().map(|(_, due)| due.at).or_else(traced)
     }
 
     /// Whether another worker of the flow is behind its share.

@@ -1,7 +1,7 @@
 //! The content of writes: what is changed in a buffer, or filled anew, before it goes out.
 
 use super::issue::Issue;
-use crate::backend::Backend;
+use crate::backend::Files;
 use crate::verify::Checker;
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
@@ -16,7 +16,7 @@ const SECTOR: usize = 512;
 /// What the mark of a sector is more than that of the one before.
 const NEXT_MARK: u64 = 0xd1b5_4a32_d192_ed03;
 
-impl<B: Backend> Issue<B> {
+impl<B: Files> Issue<B> {
     /// Makes the content of a write unlike the one before, so that no device can take it for the same. A checker that
     /// fills what it checks does so instead.
     // Most writes are of one page: a call would cost more than the marks.

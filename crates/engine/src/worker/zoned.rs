@@ -1,7 +1,7 @@
 //! A worker that keeps to zones (`zonemode=zbd`): each request is given its place when its turn has come.
 
+use super::drive::Drive;
 use super::{InflightIo, Worker};
-use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::zones::Placement;
 use hakaru_model::job::Op;
@@ -21,7 +21,7 @@ pub(super) enum ZonedIo {
     Nowhere,
 }
 
-impl<B: Backend, C: Clock> Worker<'_, B, C> {
+impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// The place of a request, which is where it says unless zones are kept to. With `waits` it is waited for.
     #[inline]
     pub(super) fn find_place(

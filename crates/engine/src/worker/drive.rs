@@ -1,0 +1,71 @@
+//! The two ways to drive a backend: one I/O after another, or a queue.
+
+use super::Worker;
+use crate::backend::{Files, QueueBackend, SyncBackend};
+use crate::clock::Clock;
+use hakaru_model::record::StopReason;
+use hakaru_model::stream::IoRequest;
+use hakaru_sys::Errno;
+use std::marker::PhantomData;
+
+/// How a worker drives its backend. The worker is compiled once for each.
+pub(crate) trait Drive: Sized {
+    type Backend: Files;
+
+    /// Whether several I/Os can be in flight.
+    const QUEUED: bool;
+
+    /// Whether one call can hand over I/Os and wait for others.
+    const SUBMIT_WAITS: bool;
+
+    /// Issues what the worker's source has, to its end.
+    fn drive<C: Clock>(worker: &mut Worker<'_, Self, C>) -> StopReason;
+
+    /// Does one I/O while no other is in flight, and waits for it.
+    fn transfer_alone(backend: &mut Self::Backend, request: &IoRequest) -> Result<u32, Errno>;
+}
+
+/// One I/O after another.
+pub(crate) struct OneAtATime<B>(PhantomData<B>);
+
+impl<B: SyncBackend> Drive for OneAtATime<B> {
+    type Backend = B;
+    const QUEUED: bool = false;
+    const SUBMIT_WAITS: bool = false;
+
+    fn drive<C: Clock>(worker: &mut Worker<'_, Self, C>) -> StopReason {
+        let gated = worker.account.inspects_each || worker.source.gated;
+        let plain = worker.source.stream.as_plain().is_some() && !worker.follows();
+        match (gated, plain) {
+            (true, _) => worker.drive_one_at_a_time::<false, true>(),
+            (false, true) => worker.drive_one_at_a_time::<true, false>(),
+            (false, false) => worker.drive_one_at_a_time::<false, false>(),
+        }
+    }
+
+    fn transfer_alone(backend: &mut B, request: &IoRequest) -> Result<u32, Errno> {
+        backend.transfer(request)
+    }
+}
+
+/// A queue of I/Os.
+pub(crate) struct Queued<Q>(PhantomData<Q>);
+
+impl<Q: QueueBackend> Drive for Queued<Q> {
+    type Backend = Q;
+    const QUEUED: bool = true;
+    const SUBMIT_WAITS: bool = Q::SUBMIT_WAITS;
+
+    fn drive<C: Clock>(worker: &mut Worker<'_, Self, C>) -> StopReason {
+        worker.drive_queue()
+    }
+
+    fn transfer_alone(queue: &mut Q, request: &IoRequest) -> Result<u32, Errno> {
+        queue.prepare(0, request);
+        queue.submit(0)?;
+        let mut landed = Ok(0);
+        let mut note = |_: u32, result: Result<u32, Errno>| landed = result;
+        queue.reap(1, 1, None, &mut note)?;
+        landed
+    }
+}

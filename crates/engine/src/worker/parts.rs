@@ -1,0 +1,88 @@
+//! A worker that is opened, and lacks its backend only.
+
+use super::WorkerContext;
+use super::source::Source;
+use crate::error::RunError;
+use crate::files::FileRecreator;
+use crate::recorder::Recorder;
+use crate::verify::Checker;
+use crate::worker_setup;
+use crate::zones::ZoneCursor;
+use hakaru_model::job::IoEngine;
+use hakaru_model::job::rules::Zones;
+use hakaru_model::plan::WorkerPlan;
+use hakaru_model::stream::StreamPlan;
+use std::path::PathBuf;
+
+/// Whatever a worker has before its backend.
+pub(crate) struct WorkerParts<'a> {
+    pub(crate) context: WorkerContext<'a>,
+    pub(super) source: Source<'a>,
+    /// What checks the data, if anything does.
+    pub(super) check: Option<Box<Checker>>,
+    /// Where the requests are written to.
+    pub(super) recorder: Option<Recorder>,
+    /// Whether its thread has a table of open files of its own.
+    pub(super) own_files: bool,
+}
+
+impl<'a> WorkerParts<'a> {
+    /// Prepares the calling thread, and opens what the worker checks, records and keeps to.
+    ///
+    /// # Errors
+    /// What of the plan cannot be had here.
+    pub(crate) fn open(context: WorkerContext<'a>) -> Result<WorkerParts<'a>, RunError> {
+        let (plan, setup) = (context.plan, context.setup);
+        // Where the kernel cannot, they are shared with the others, which costs some 20 ns a call.
+        let own_files = keeps_own_files(plan) && hakaru_sys::thread::keep_own_files().is_ok();
+        worker_setup::settle_in(plan)?;
+        let check = Checker::new(plan, context.files)?;
+        let recorder = |path: &PathBuf| Recorder::new(path, plan.clone, context.files);
+        let recorder = plan.record.as_ref().map(recorder).transpose()?;
+        let simulated = plan.ioengine == IoEngine::Sim;
+        let has_files = !simulated && !plan.ioengine.works_on_names();
+        let recreator = has_files.then_some(FileRecreator {
+            plan,
+            files: setup.files,
+            direct_fallback: setup.direct_fallback,
+        });
+        let zoned = has_files && matches!(plan.stream.access.zones, Zones::Device { .. });
+        let zones = zoned.then(|| zone_cursor(&context)).transpose()?;
+        Ok(WorkerParts {
+            source: Source::new(&context, zones, recreator),
+            check,
+            recorder,
+            context,
+            own_files,
+        })
+    }
+}
+
+/// Whether all files that a worker uses are its own, so that no other thread need reach them. Those of zoned devices are
+/// shared, and a command is started with what the program itself was started with.
+fn keeps_own_files(plan: &WorkerPlan) -> bool {
+    let commands = &plan.commands;
+    let calls = commands.before.is_some() || commands.after.is_some();
+    !calls && !matches!(plan.stream.access.zones, Zones::Device { .. })
+}
+
+/// The place of a worker at the zones of its files.
+fn zone_cursor(context: &WorkerContext<'_>) -> Result<(ZoneCursor, StreamPlan), RunError> {
+    let plan = context.plan;
+    let files = || {
+        plan.stream
+            .regions
+            .iter()
+            .filter_map(|r| Some((r, context.setup.files.get(r.file as usize)?)))
+    };
+    let table = |(region, file)| context.shared.boards.board(region, file, plan);
+    let tables = files().map(table).collect::<Result<Vec<_>, _>>()?;
+    ZoneCursor::new(context.index, plan, tables).map_err(|region| RunError::Zones {
+        path: files()
+            .nth(region)
+            .map_or_else(PathBuf::new, |(_, file)| file.path.clone()),
+        because:
+            "what the job uses of it holds no whole zone; use a larger size, or another offset"
+                .to_owned(),
+    })
+}
