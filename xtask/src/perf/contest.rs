@@ -2,7 +2,7 @@
 
 use super::PerfOptions;
 use crate::workspace::{self, output};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs::File;
 use std::io::Read;
@@ -369,15 +369,15 @@ fn run_fio(command: &mut Command, seconds: f64) -> Result<Value> {
     Ok(serde_json::from_str(&text[start..])?)
 }
 
-/// I/Os over the runtime, and processor time from the shares that fio prints.
+/// I/Os of all operations over the runtime, and processor time from the shares that fio prints.
 fn fio_score(json: &Value) -> Result<Score> {
     let job = &json["jobs"][0];
-    let op = [&job["read"], &job["write"]]
-        .into_iter()
-        .find(|op| op["total_ios"].as_u64().unwrap_or(0) > 0);
-    let op = op.context("no I/O was done")?;
-    let ios = op["total_ios"].as_f64().unwrap_or(f64::NAN);
-    let runtime_ns = op["runtime"].as_f64().unwrap_or(f64::NAN) * 1e6;
+    let number = |op: &str, key: &str| job[op][key].as_f64().unwrap_or(0.0);
+    let ios = number("read", "total_ios") + number("write", "total_ios");
+    let runtime_ns = number("read", "runtime").max(number("write", "runtime")) * 1e6;
+    if ios == 0.0 || runtime_ns == 0.0 {
+        bail!("no I/O was done");
+    }
     let share = |key: &str| job[key].as_f64().unwrap_or(f64::NAN) / 100.0 * runtime_ns / ios;
     Ok(Score {
         iops: ios * 1e9 / runtime_ns,
