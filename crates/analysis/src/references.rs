@@ -63,7 +63,7 @@ const WORKLOADS: [Row; 10] = [
     ("sustained-write-1M", Op::Write, MIB, false, 0, 1, 0),
 ];
 
-/// The shelf that ships: the tables of four published experiments, each figure as it was printed.
+/// The reference results that ship with hakaru: the tables of four published experiments, each figure as it was printed.
 pub fn published_shelf() -> ReferenceSet {
     let source = |(id, title, note): &(&str, &str, &str)| ReferenceSource {
         id: (*id).to_owned(),
@@ -148,7 +148,7 @@ pub fn layer_of(summary: &Summary) -> Option<String> {
     }
 }
 
-/// A measured summary as entries of a shelf, for its later ones to stand beside. Phases of unknown shape are left out.
+/// A measured summary as reference entries for later runs. Phases of unknown shape are left out.
 pub fn entries(summary: &Summary, source: &str, card: &str) -> Vec<ReferenceEntry> {
     let Some(layer) = layer_of(summary) else {
         return Vec::new();
@@ -206,17 +206,17 @@ fn level(estimate: &Estimate) -> Level {
 }
 
 /// Where each phase stands among the entries of each source that are like it, in the order of the phases.
-pub fn standings(summary: &Summary, shelf: &ReferenceSet) -> Vec<ReferenceStanding> {
+pub fn standings(summary: &Summary, references: &ReferenceSet) -> Vec<ReferenceStanding> {
     let Some(layer) = layer_of(summary) else {
         return Vec::new();
     };
     let mut all = Vec::new();
     for (phase, shape) in shapes(summary) {
-        for source in &shelf.sources {
+        for source in &references.sources {
             let like = |e: &&ReferenceEntry| {
                 e.source == source.id && e.layer == layer && e.op == phase.op && e.shape == shape
             };
-            let others: Vec<&ReferenceEntry> = shelf.entries.iter().filter(like).collect();
+            let others: Vec<&ReferenceEntry> = references.entries.iter().filter(like).collect();
             all.extend(standing(phase, &layer, source, &others));
         }
     }
@@ -284,20 +284,20 @@ mod tests {
 
     #[test]
     fn every_printed_figure_is_on_the_shelf() {
-        let shelf = published_shelf();
-        assert_eq!(shelf.entries.len(), PUBLISHED.lines().count() - 1);
+        let references = published_shelf();
+        assert_eq!(references.entries.len(), PUBLISHED.lines().count() - 1);
         assert!(
-            shelf
+            references
                 .entries
                 .iter()
-                .all(|e| shelf.sources.iter().any(|s| s.id == e.source))
+                .all(|e| references.sources.iter().any(|s| s.id == e.source))
         );
         let slip = |e: &&ReferenceEntry| {
             let implied = e.iops.mean * e.shape.block.0 as f64;
             e.iops.mean >= 100.0 && (e.bandwidth.mean / implied - 1.0).abs() > 0.05
         };
         assert_eq!(
-            shelf.entries.iter().filter(slip).count(),
+            references.entries.iter().filter(slip).count(),
             0,
             "a unit was read wrongly"
         );
@@ -355,11 +355,11 @@ mod tests {
             title: "my cards".into(),
             note: String::new(),
         };
-        let shelf = ReferenceSet {
+        let references = ReferenceSet {
             sources: vec![own],
             entries: entries(&summary, "mine", "old"),
         };
-        let found = standings(&summary, &shelf);
+        let found = standings(&summary, &references);
         assert!(
             !found.is_empty()
                 && found

@@ -6,17 +6,14 @@ use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Measures cards, disks and file systems: repeats, compares, and says what each is good for.
+/// Benchmarks SD cards, SSDs and file systems: repeats, compares, and reports what each is good for.
 #[derive(Debug, Parser)]
 #[command(name = "hakaru", version, max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 it failed, or something that matters was found (lint), 2 wrong usage, or \
-                        what was named is not there, 3 refused because data would be lost, 4 defects found (verify), 130 \
-                        interrupted (what was measured is kept). `hakaru fio` and `hakaru iozone` end as fio and iozone \
-                        do."
+    after_help = "Exit codes: 0 success; 1 failure, or `lint` found a problem; 2 usage error, or a named file, device, run or database does not exist; 3 refused because data would be lost; 4 `verify` found defects; 130 interrupted (partial results are kept). `hakaru fio` and `hakaru iozone` exit with the codes of fio and iozone."
 )]
 pub(crate) struct Cli {
-    /// The database of results [default: $XDG_DATA_HOME/hakaru/hakaru.db]
+    /// Database of results [default: $XDG_DATA_HOME/hakaru/hakaru.db]
     #[arg(long, global = true, value_name = "FILE", env = "HAKARU_DB")]
     pub(crate) db: Option<PathBuf>,
     #[command(subcommand)]
@@ -25,45 +22,46 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Measure a directory or device with the standard suite
+    /// Benchmark a directory or device with the standard suite
     Bench(cmd::bench::BenchArgs),
-    /// Measure many cards through many layers, as a file says; resumes where it was
+    /// Benchmark many cards through many layers, as described by a file; resumes where it stopped
     Campaign(cmd::campaign::CampaignArgs),
     /// List stored runs, newest first
     List(cmd::list::ListArgs),
-    /// Show one stored run or series
+    /// Show a stored run or series
     Show(cmd::show::ShowArgs),
-    /// Write a report of stored runs
+    /// Write a report on stored runs
     Report(cmd::report::ReportArgs),
-    /// Compare two things: stored ones, or results in files
+    /// Compare two sets of results: stored runs or result files
     Compare(cmd::compare::CompareArgs),
-    /// Read results of fio, iozone, hdparm, dd and tables into the store
+    /// Import results of fio, iozone, hdparm, dd and CSV tables into the database
     Import(cmd::import::ImportArgs),
-    /// Write stored records as lines of JSON
+    /// Export stored records as JSON lines
     Export(cmd::export::ExportArgs),
-    /// Published figures and your own, which results are put beside
-    Shelf(cmd::shelf::ReferencesArgs),
-    /// Tell what is wrong with an experiment of fio before it runs, or with a result
+    /// Manage reference results, published or your own, that `bench` compares against
+    #[command(alias = "shelf")]
+    Reference(cmd::reference::ReferencesArgs),
+    /// Check a fio job or a result for benchmarking mistakes
     Lint(cmd::lint::LintArgs),
-    /// Tell what is known of a device or path, and of this host
+    /// Show everything known about a device or path, and about this host
     Info(cmd::info::InfoArgs),
-    /// Check that a card or disk holds what it claims, and how fast it is where
+    /// Check real capacity and data integrity, and map speed across the device
     Verify(cmd::verify::VerifyArgs),
     /// Bring a device into a known state: discard, fill, partition, mkfs, mount
     Prepare(cmd::prepare::PrepareArgs),
-    /// Keep what runs that were cut short had measured, and take back what a preparation left behind
+    /// Recover interrupted runs and undo leftover preparation steps
     Recover(cmd::recover::RecoverArgs),
-    /// Run a fio command line or job file on our own engine
+    /// Run a fio command line or job file on hakaru's own engine
     #[command(disable_help_flag = true)]
     Fio {
-        /// Anything fio takes; `hakaru fio --help` tells what
+        /// Any fio option; see `hakaru fio --help`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
-    /// Run a command line of iozone on our own engine
+    /// Run an iozone command line on hakaru's own engine
     #[command(disable_help_flag = true)]
     Iozone {
-        /// Anything iozone takes; `hakaru iozone -h` tells what
+        /// Any iozone option; see `hakaru iozone -h`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
@@ -93,7 +91,7 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         Verb::Compare(args) => cmd::compare::main(&args, db),
         Verb::Import(args) => cmd::import::main(&args, db),
         Verb::Export(args) => cmd::export::main(&args, db),
-        Verb::Shelf(args) => cmd::shelf::main(&args, db),
+        Verb::Reference(args) => cmd::reference::main(&args, db),
         Verb::Lint(args) => cmd::lint::main(&args),
         Verb::Info(args) => cmd::info::main(&args),
         Verb::Verify(args) => cmd::verify::main(&args, db),

@@ -309,23 +309,23 @@ fn results_stand_beside_published_ones_and_ones_own() {
     let home = Home::new();
     said(&home, &["import", &log("pi5-2-randread-microsd")]);
     said(&home, &["import", &log("pi5-2-randread-ssd")]);
-    let listed = said(&home, &["shelf"]);
+    let listed = said(&home, &["reference"]);
     assert!(
         listed.contains("suneast") && listed.contains("27.6 ± 3.36"),
         "{listed}"
     );
     let run = &records(&home)[0].id;
-    assert!(said(&home, &["shelf", "add", "spare", run]).contains("1 figure of spare"));
+    assert!(said(&home, &["reference", "add", "spare", run]).contains("added 1 figure of spare"));
     let twice = hakaru(&home)
-        .args(["shelf", "add", "spare"])
+        .args(["reference", "add", "spare"])
         .output()
         .unwrap();
-    assert!(!twice.status.success() && text(&twice.stderr).contains("on the shelf already"));
-    assert!(said(&home, &["shelf", "list"]).contains("your shelf"));
+    assert!(!twice.status.success() && text(&twice.stderr).contains("exists already"));
+    assert!(said(&home, &["reference", "list"]).contains("your reference results"));
     // Those who add at once each read what the others wrote.
     let add = |n: u32| {
         hakaru(&home)
-            .args(["shelf", "add", &format!("copy-{n}"), run])
+            .args(["reference", "add", &format!("copy-{n}"), run])
             .stdout(Stdio::null())
             .spawn()
             .unwrap()
@@ -335,15 +335,15 @@ fn results_stand_beside_published_ones_and_ones_own() {
         all.into_iter()
             .all(|mut child| child.wait().unwrap().success())
     );
-    let listed = said(&home, &["shelf"]);
+    let listed = said(&home, &["reference"]);
     assert!(
         (0..6).all(|n| listed.contains(&format!("copy-{n}"))),
         "{listed}"
     );
-    assert!(said(&home, &["shelf", "remove", "spare"]).contains("taken off"));
-    assert!(!said(&home, &["shelf"]).contains("spare"));
+    assert!(said(&home, &["reference", "remove", "spare"]).contains("removed"));
+    assert!(!said(&home, &["reference"]).contains("spare"));
     let gone = hakaru(&home)
-        .args(["shelf", "remove", "suneast"])
+        .args(["reference", "remove", "suneast"])
         .output()
         .unwrap();
     assert!(

@@ -43,7 +43,7 @@ fn reading_makes_no_database() {
         &["compare", "a", "b"],
         &["report", "latest"],
         &["export"],
-        &["shelf", "add", "x"],
+        &["reference", "add", "x"],
     ];
     for words in verbs {
         let out = run(&home, words);
@@ -56,7 +56,7 @@ fn reading_makes_no_database() {
     }
     assert_eq!(code(&home, &["campaign", "check", "quick"]), Some(0));
     assert_eq!(code(&home, &["campaign", "report", "quick"]), Some(1));
-    assert_eq!(code(&home, &["shelf"]), Some(0));
+    assert_eq!(code(&home, &["reference"]), Some(0));
     // Where nobody named a database, the user's own is empty as long as there is none.
     let of_nobody = |words: &[&str]| {
         hakaru(&home)
@@ -110,7 +110,7 @@ fn a_database_that_may_only_be_read_is_read() {
         (&["report", "latest", "--format=markdown"], "dd"),
         (&["export"], "\"format\":1"),
         (&["compare", "latest", "latest"], "ratio"),
-        (&["shelf"], "suneast"),
+        (&["reference"], "suneast"),
     ] {
         let mut command = Command::new(&program);
         command
@@ -143,7 +143,7 @@ fn what_was_named_and_is_not_there_is_wrong_usage() {
     let home = with_a_run();
     let absent: [&[&str]; 17] = [
         &["compare", "card=none", "latest"],
-        &["shelf", "remove", "none"],
+        &["reference", "remove", "none"],
         &["list", "--db=/no/such.db"],
         &["show", "ffff"],
         &["report", "ffff"],
@@ -202,7 +202,7 @@ fn what_cannot_be_written_leaves_what_was_there() {
 #[test]
 fn nothing_is_called_nothing() {
     let home = with_a_run();
-    let out = run(&home, &["shelf", "add", " "]);
+    let out = run(&home, &["reference", "add", " "]);
     assert!(
         out.status.code() == Some(2) && text(&out.stderr).contains("a name is needed"),
         "{}",

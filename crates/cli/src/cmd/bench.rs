@@ -19,50 +19,50 @@ use std::path::{Path, PathBuf};
 
 const AFTER: &str = "The suite: seq-write and seq-read (1 MiB), rand-write and rand-read (4 KiB, one in flight), \
 mixed (1 MiB, half reads), durable (4 KiB writes, an fsync each), sustained (1 MiB writes for long).\n\
-In a directory a temporary file is used that has no name, so nothing is left behind. A device is only read.";
+In a directory, an unnamed temporary file is used, so nothing is left behind. A device is only read, unless --erase is given.";
 
 /// What to measure.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct BenchArgs {
-    /// A directory on the file system to measure, or a block device
+    /// Directory on the file system to measure, or block device
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// Under a minute: three short rounds (the default on the disk of the system)
+    /// Run three short rounds in under a minute (the default on the system disk)
     #[arg(long, conflicts_with = "standard")]
     quick: bool,
-    /// As published comparisons do it: a minute a workload
+    /// Run each workload for a minute, as published comparisons do
     #[arg(long)]
     standard: bool,
-    /// Rounds; each is stored as a run [default: 3 quick, 1 standard]
+    /// Repeat the suite N times; each repeat is stored as a run [default: 3 quick, 1 standard]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
-    /// Bytes to work on, such as 512MiB [default: 256 MiB quick, 1 GiB standard, 16 GiB of a device]
+    /// Size of the test file or of the region of a device, such as 512MiB [default: 256 MiB quick, 1 GiB standard, 16 GiB of a device]
     #[arg(long, value_parser = size)]
     size: Option<Bytes>,
-    /// Only these workloads, separated by commas
+    /// Run only these workloads (comma-separated)
     #[arg(long, value_delimiter = ',', value_name = "WORKLOAD",
           value_parser = PossibleValuesParser::new(SuiteWorkload::ALL.map(SuiteWorkload::name)))]
     only: Vec<String>,
-    /// Where all offsets come from: the same seed repeats them
+    /// Seed of all random offsets: the same seed repeats them
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How I/O is issued
     #[arg(long, default_value = "psync", value_parser = ["psync", "sync", "pvsync2", "libaio", "io_uring"])]
     ioengine: String,
-    /// Allow the content of the device to be destroyed: its serial number, CID or by-id name; asks when left out
+    /// Permit erasing the device identified by this serial number, CID or by-id name; prompts if ID is omitted
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", require_equals = true)]
     erase: Option<String>,
-    /// Measure a simulated card with this price list (JSON) instead, in virtual time
+    /// Benchmark a simulated card described by this device model (JSON), in virtual time
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "erase"])]
     simulate: Option<PathBuf>,
-    /// Only say what would be measured, and what would be lost
+    /// Show what would be measured and what would be lost, and exit
     #[arg(long)]
     dry_run: bool,
-    /// Tell nothing while it runs
+    /// Suppress progress output
     #[arg(long, short)]
     quiet: bool,
-    /// Where to write the HTML report; `-` for standard output, in place of the summary [default: beside the database]
+    /// Write the HTML report to FILE; `-` for standard output instead of the summary [default: beside the database]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -162,7 +162,7 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
 
 fn show(args: &BenchArgs, store: &Store, records: &[RunRecord]) -> Result<()> {
     let summary = hakaru_analysis::summarize(records);
-    let findings = super::findings(&summary, &super::shelf::load(store));
+    let findings = super::findings(&summary, &super::reference::load(store));
     let page = hakaru_report::html_with(
         std::slice::from_ref(&summary),
         std::slice::from_ref(&findings),

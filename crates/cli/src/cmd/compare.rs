@@ -21,13 +21,11 @@ use std::path::{Path, PathBuf};
 /// What to compare.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompareArgs {
-    /// The first: ids of runs, names of things, `latest` (the newest series), files and folders, several by commas;
-    /// or what the runs have in common: series=, card=, layer=, host=, date=, campaign=, workload=
+    /// First set of results: run ids, names, `latest` (the newest series), files or directories (comma-separated), or a selection: series=, card=, layer=, host=, date=, campaign=, workload=
     a: String,
-    /// The second, likewise: ratios are of this one to the first
+    /// Second set of results, in the same form: ratios are B divided by A
     b: String,
-    /// Write it to a file as well: HTML, or by its ending Markdown (.md), CSV (.csv) or text (.txt); `-` for HTML on
-    /// standard output, in place of the text
+    /// Also write the comparison to FILE: HTML, or by its suffix Markdown (.md), CSV (.csv) or text (.txt); `-` for HTML on standard output instead of the text
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

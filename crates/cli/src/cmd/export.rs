@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 /// Which records, and where to.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// Ids of runs and verifications (or enough of their beginnings); `latest` for the newest run [default: all]
+    /// Ids of runs and verifications, or unique prefixes; `latest` for the newest run [default: all]
     runs: Vec<String>,
-    /// All repeats of the series of each run
+    /// Include all repeats of the series of each run
     #[arg(long)]
     series: bool,
-    /// Where to; `-` for standard output, which is the default
+    /// Write to FILE; `-` for standard output (the default)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -16,25 +16,23 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ImportArgs {
-    /// Files, folders, or `-` for standard input: outputs of fio, iozone, hdparm and dd, tables, and exported records
+    /// Files, directories, or `-` for standard input: output of fio, iozone, hdparm and dd, CSV tables, and exported records
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Name the thing under test; X=NAME names what stands under the heading X, in the file X, or on the disk X (may be
-    /// repeated) [default: the name of each file without the number of the run]
+    /// Name of the device under test; X=NAME applies to the heading X, the file X or the disk X (repeatable) [default: the name of each file without the number of the run]
     #[arg(long, value_name = "[X=]NAME")]
     label: Vec<String>,
-    /// For tables (CSV): a TOML file that says which column holds what (see below)
+    /// TOML file that maps the columns of a CSV table (see below)
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
-    /// Only tell what is found
+    /// Show what would be imported, and exit
     #[arg(long)]
     dry_run: bool,
 }
 
 const AFTER: &str = "\
-Tables (CSV) whose first row has these names are read as they are: target, host, workload, rw, bs, iodepth, bandwidth, \
-bandwidth_deviation, bandwidth_unit, iops, iops_deviation, runs, source; rw, and bandwidth or iops, are needed. Of any other, a mapping (--map=FILE) says which \
-column holds what, in TOML:
+CSV tables with these column names need no mapping: target, host, workload, rw, bs, iodepth, bandwidth, \
+bandwidth_deviation, bandwidth_unit, iops, iops_deviation, runs, source; rw and either bandwidth or iops are required. For other tables, --map=FILE maps the columns, in TOML:
 
   bandwidth_unit = \"KB/s\"
   [columns]
@@ -45,10 +43,9 @@ column holds what, in TOML:
   rw = \"randread\"
   bs = \"4KiB\"
 
-One measurement in several forms (text and JSON of one run of fio) is stored once. A file may have 1 GiB, and what comes \
-through a pipe 256 MiB.
+A measurement given in several formats (text and JSON of one fio run) is stored once. Limits: 1 GiB per file, 256 MiB through a pipe.
 
-Exit codes: 0 done, 1 no results were found, or they could not be stored, 2 wrong usage, or a file that is not there.";
+Exit codes: 0 success; 1 no results found, or they could not be stored; 2 usage error, or a file does not exist.";
 
 /// Reads, tells, and stores.
 pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {

@@ -15,34 +15,33 @@ use std::path::{Path, PathBuf};
 /// Number of the form of the JSON, described in docs/FORMAT.md.
 const FORMAT: u32 = 1;
 
-const AFTER: &str = "A USB reader hides the registers of its card. Read them in another host, from \
-/sys/block/mmcblk0/device/{cid,csd,scr,ssr}, and give them here; blanks and colons between the digits do not matter.";
+const AFTER: &str = "USB readers hide the registers of a card. Read them on a host with an SD slot, from /sys/block/mmcblk0/device/{cid,csd,scr,ssr}, and pass them here; spaces and colons between digits are ignored.";
 
 /// Of what.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct InfoArgs {
-    /// A device, file or directory; all disks when left out
+    /// Device, file or directory [default: all disks]
     path: Option<PathBuf>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Card identification register, 32 hex digits
+    /// Decode this card identification register (32 hex digits)
     #[arg(long, value_name = "HEX", value_parser = register::<32>)]
     cid: Option<String>,
-    /// Card specific data register, 32 hex digits
+    /// Decode this card-specific data register (32 hex digits)
     #[arg(long, value_name = "HEX", value_parser = register::<32>)]
     csd: Option<String>,
-    /// SD configuration register, 16 hex digits
+    /// Decode this SD configuration register (16 hex digits)
     #[arg(long, value_name = "HEX", value_parser = register::<16>)]
     scr: Option<String>,
-    /// SD status, 128 hex digits
+    /// Decode this SD status register (128 hex digits)
     #[arg(long, value_name = "HEX", value_parser = register::<128>)]
     ssr: Option<String>,
-    /// Extended CSD register of an eMMC, 1024 hex digits
+    /// Decode this extended CSD register of an eMMC (1024 hex digits)
     #[arg(long, value_name = "HEX", value_parser = register::<1024>)]
     ext_csd: Option<String>,
-    /// The registers given by hand are those of an MMC or eMMC
+    /// Treat the given registers as those of an MMC or eMMC
     #[arg(long)]
     mmc: bool,
 }

@@ -32,16 +32,16 @@ Examples:
   hakaru lint jobs.fio
   hakaru lint --json result.txt
 
-Exit codes: 0 nothing that matters was found, 1 something was, 2 it could not be read or was not understood.";
+Exit codes: 0 no problem found; 1 problems found; 2 unreadable or not understood.";
 
 /// What to look at.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct LintArgs {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// A command line that begins with `fio`; or job files of fio, and results of any program that import knows
+    /// Command line that begins with `fio`, fio job files, or results in any format that `import` reads
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     what: Vec<OsString>,
 }

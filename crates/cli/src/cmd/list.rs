@@ -13,13 +13,13 @@ use std::path::Path;
 /// Which runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// Only targets with this in their name
+    /// Show only targets whose name contains TEXT
     #[arg(long, value_name = "TEXT")]
     target: Option<String>,
-    /// At most so many
+    /// Show at most N runs
     #[arg(long, short = 'n', default_value_t = 30)]
     limit: u32,
-    /// As JSON, one object a line
+    /// Print JSON, one object per line
     #[arg(long)]
     json: bool,
 }

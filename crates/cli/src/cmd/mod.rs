@@ -13,8 +13,8 @@ pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod prepare;
 pub(crate) mod recover;
+pub(crate) mod reference;
 pub(crate) mod report;
-pub(crate) mod shelf;
 pub(crate) mod show;
 pub(crate) mod unreadable;
 pub(crate) mod verify;
@@ -62,17 +62,17 @@ pub(crate) fn terminal_width() -> Option<usize> {
 }
 
 /// What follows from a summary, by the rules that ship, and where it stands among published figures and the user's own.
-pub(crate) fn findings(summary: &Summary, shelf: &ReferenceSet) -> RunFindings {
-    findings_by(summary, shelf, &hakaru_analysis::default_rules())
+pub(crate) fn findings(summary: &Summary, references: &ReferenceSet) -> RunFindings {
+    findings_by(summary, references, &hakaru_analysis::default_rules())
 }
 
 /// The same by other rules.
 pub(crate) fn findings_by(
     summary: &Summary,
-    shelf: &ReferenceSet,
+    references: &ReferenceSet,
     rules: &[UseRule],
 ) -> RunFindings {
     let mut found = hakaru_analysis::findings(summary, rules);
-    found.standings = hakaru_analysis::standings(summary, shelf);
+    found.standings = hakaru_analysis::standings(summary, references);
     found
 }

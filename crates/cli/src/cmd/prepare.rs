@@ -14,36 +14,34 @@ use hakaru_device::prepare::{
 use hakaru_device::{Roots, SpeedMap};
 use std::path::{Path, PathBuf};
 
-const AFTER: &str = "Steps are taken in the order in which they are listed here, whatever the order of the options. \
-A step that fails is undone with those before it, as far as they can be. What stays after success (a mount, files that use \
-up space) stands in a journal, and `hakaru recover` takes it back.
+const AFTER: &str = "Steps run in the order listed here, whatever the order of the options. If a step fails, it and the steps before it are undone as far as possible. What remains after success (a mount, filler files) is recorded in a journal, and `hakaru recover` undoes it.
 
   hakaru prepare /dev/sdX --erase=ID --fill=ones --partition --mkfs=f2fs --mount=/mnt/card
 
-Exit codes: 0 done, 1 a step failed, 2 wrong usage or no such device, 3 refused because data would be lost, 130 interrupted.";
+Exit codes: 0 success; 1 a step failed; 2 usage error or no such device; 3 refused because data would be lost; 130 interrupted.";
 
 /// What to do to which device.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct PrepareArgs {
-    /// The disk, card or partition; all that is on it is lost
+    /// Disk, card or partition; its content is lost
     device: PathBuf,
-    /// Leave to erase it: its serial number, CID or by-id name; asks when left out
+    /// Permit erasing the device identified by this serial number, CID or by-id name; prompts if ID is omitted
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", require_equals = true)]
     erase: Option<String>,
-    /// Tell the device to forget all of its content; `secure` insists that no copy stays
+    /// Discard all blocks; `secure` requires that all copies are erased
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "plain", require_equals = true)]
     discard: Option<DiscardArg>,
-    /// Overwrite all of it
+    /// Overwrite the whole device
     #[arg(long, value_name = "PATTERN")]
     fill: Option<FillArg>,
-    /// One partition over all of it, beginning at 4 MiB; the steps below then concern that partition
+    /// Create one partition that starts at 4 MiB and fills the device; the later steps use this partition
     #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "mbr", require_equals = true)]
     partition: Option<PartitionTableArg>,
-    /// Make a file system with the tool of its makers and that tool's own defaults
+    /// Create a file system with its own mkfs tool and that tool's defaults
     #[arg(long, value_name = "TYPE")]
     mkfs: Option<FsTypeArg>,
-    /// Options for that tool, as it takes them: `--mkfs-options="-b 4096"`
+    /// Options passed to mkfs: `--mkfs-options="-b 4096"`
     #[arg(
         long,
         value_name = "OPTIONS",
@@ -54,28 +52,28 @@ pub(crate) struct PrepareArgs {
     /// Label of the file system
     #[arg(long, requires = "mkfs")]
     label: Option<String>,
-    /// Mount it there; the folder is made where there is none
+    /// Mount the file system at DIR, creating the directory if needed
     #[arg(long, value_name = "DIR", requires = "mkfs")]
     mount: Option<PathBuf>,
-    /// Options of the mount, such as noatime,discard
+    /// Mount options, such as noatime,discard
     #[arg(long, value_name = "OPTIONS", requires = "mount", default_value = "")]
     mount_options: String,
-    /// Use up space with random bytes until so many hundredths of the file system are taken
+    /// Fill the file system with random data to PERCENT used
     #[arg(long, value_name = "PERCENT", requires = "mount", value_parser = clap::value_parser!(u32).range(1..=99))]
     level: Option<u32>,
-    /// Write back and empty the caches of the host
+    /// Sync and drop the page cache of the host
     #[arg(long)]
     drop_caches: bool,
-    /// Where random bytes come from
+    /// Seed of random data
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only say what would be done, and what would be lost
+    /// Show what would be done and what would be lost, and exit
     #[arg(long)]
     dry_run: bool,
-    /// What was done as JSON
+    /// Print the steps taken as JSON
     #[arg(long)]
     json: bool,
-    /// Tell nothing while it runs
+    /// Suppress progress output
     #[arg(long, short)]
     quiet: bool,
 }
@@ -83,9 +81,9 @@ pub(crate) struct PrepareArgs {
 /// How thoroughly to discard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DiscardArg {
-    /// The device may forget
+    /// Ordinary discard (TRIM)
     Plain,
-    /// It must, all copies included; few devices offer it
+    /// Secure discard, which erases all copies; few devices support it
     Secure,
 }
 
@@ -94,18 +92,18 @@ enum DiscardArg {
 enum FillArg {
     /// 0x00
     Zero,
-    /// 0xff, what erased flash reads as
+    /// 0xff, as erased flash reads
     Ones,
-    /// Random bytes that do not compress
+    /// Incompressible random data
     Random,
 }
 
 /// Which partition table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PartitionTableArg {
-    /// The old one of PCs, which cameras and the Raspberry Pi know
+    /// MBR, which cameras and the Raspberry Pi understand
     Mbr,
-    /// The one of UEFI
+    /// GPT
     Gpt,
 }
 

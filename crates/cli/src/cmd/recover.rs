@@ -16,13 +16,10 @@ use std::path::{Path, PathBuf};
 /// What to do.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "A run keeps what it has measured so far beside the database, in DATABASE.spool; one that was cut \
-                  short by a loss of power, a crash or a kill is stored from there. Journals of preparations lie in \
-                  $XDG_STATE_HOME/hakaru (~/.local/state/hakaru); each is removed once all of it is undone. Those of \
-                  programs that still run are left alone."
+    after_help = "A run saves partial results beside the database, in DATABASE.spool; if it is interrupted by a power loss, crash or kill, they are stored from there. Preparation journals are in $XDG_STATE_HOME/hakaru (~/.local/state/hakaru); each is removed once its steps are undone. Journals of running programs are left alone."
 )]
 pub(crate) struct RecoverArgs {
-    /// Only say what was left behind, and change nothing
+    /// List what was left behind, and change nothing
     #[arg(long)]
     list: bool,
 }

@@ -18,19 +18,19 @@ use std::path::{Path, PathBuf};
 /// What to report, and how.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArgs {
-    /// Ids of runs (or enough of their beginnings), each with all repeats of its series; `latest` for the newest
+    /// Run ids or unique prefixes, each with all repeats of its series; `latest` for the newest run
     #[arg(required = true)]
     runs: Vec<String>,
-    /// Form of the report [default: by the ending of the output, else html]
+    /// Format of the report [default: by the ending of the output, else html]
     #[arg(long, value_parser = Form::of_runs())]
     format: Option<Form>,
-    /// A TOML file with rules by use, which take the place of ours with the same id
+    /// TOML file with rules for uses; a rule replaces the built-in one with the same id
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// Save every chart as an SVG file in this folder
+    /// Save each chart as an SVG file in this directory
     #[arg(long, value_name = "FOLDER")]
     charts: Option<PathBuf>,
-    /// Where to; `-` for standard output [default: HTML beside the database, others to standard output]
+    /// Write to FILE; `-` for standard output [default: HTML beside the database, others to standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -42,11 +42,11 @@ pub(crate) enum Form {
     Terminal,
     /// One self-contained page
     Html,
-    /// What one would paste into an article or a wiki
+    /// For an article or a wiki
     Markdown,
     /// For spreadsheets and scripts
     Csv,
-    /// The same table for programs that analyse many
+    /// The same table, for data analysis tools
     Parquet,
 }
 
@@ -153,13 +153,13 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let mut unreadable = Unreadable::default();
     let summaries = summaries(&store, &args.runs, &mut unreadable)?;
-    let (shelf, rules) = (
-        super::shelf::load(&store),
+    let (references, rules) = (
+        super::reference::load(&store),
         crate::rules::load(args.rules.as_deref())?,
     );
     let findings: Vec<RunFindings> = summaries
         .iter()
-        .map(|summary| super::findings_by(summary, &shelf, &rules))
+        .map(|summary| super::findings_by(summary, &references, &rules))
         .collect();
     if let Some(folder) = &args.charts {
         write_charts(&hakaru_report::charts(&summaries), folder)?;

@@ -13,15 +13,15 @@ use std::path::Path;
 /// Which one.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
-    /// Id of a run, or enough of its beginning; `latest` for the newest
+    /// Run id or a unique prefix; `latest` for the newest run
     run: String,
-    /// The raw record as JSON
+    /// Print the raw record as JSON
     #[arg(long)]
     json: bool,
-    /// As the output of another program: an imported result of fio comes back figure by figure
+    /// Print the run as the output of another program; imported fio results keep every figure
     #[arg(long, value_parser = ["fio"], conflicts_with = "json")]
     format: Option<String>,
-    /// All repeats of its series together
+    /// Show all repeats of the series together
     #[arg(long)]
     series: bool,
 }
@@ -56,7 +56,7 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
         return Ok(unreadable.exit());
     }
     let summary = hakaru_analysis::summarize(&records);
-    let findings = super::findings(&summary, &super::shelf::load(&store));
+    let findings = super::findings(&summary, &super::reference::load(&store));
     print(&hakaru_report::terminal_with(
         &summary,
         &findings,

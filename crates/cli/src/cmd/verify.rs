@@ -18,13 +18,9 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-const AFTER: &str = "On a device, all of it is written and read back, and what was on it is lost: the device must be \
-unused, and confirmed by its id (--erase=ID) or by typing its name. --quick takes some minutes instead of hours and finds \
-every false capacity, but no bad places; --keep puts back what was there. In a directory, the free space is filled with \
-files that have no name, so that nothing is left behind whatever happens.
+const AFTER: &str = "A device is written and read back in full, and its content is lost: the device must not be in use, and must be confirmed by its id (--erase=ID) or by typing its name. --quick takes minutes instead of hours and finds every false capacity, but no bad blocks; --keep restores the content. In a directory, the free space is filled with unnamed files, so nothing is left behind whatever happens.
 
-Exit codes: 0 good, 1 it could not be verified, 2 wrong usage or no such path, 3 refused because data would be lost, 4 defects found, \
-130 interrupted (what was found is kept).";
+Exit codes: 0 good; 1 could not be verified; 2 usage error or no such path; 3 refused because data would be lost; 4 defects found; 130 interrupted (partial results are kept).";
 
 /// The clock that walks over devices look at.
 const CLOCK: &str = "CLOCK_MONOTONIC";
@@ -33,33 +29,33 @@ const CLOCK: &str = "CLOCK_MONOTONIC";
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct VerifyArgs {
-    /// A block device, or a directory whose free space is verified
+    /// Block device, or directory whose free space is verified
     path: PathBuf,
-    /// Only samples: some minutes, finds every false capacity
+    /// Test samples only: takes minutes and finds every false capacity, but no bad blocks
     #[arg(long)]
     quick: bool,
-    /// With --quick: read what is there first, and put it back afterwards (a kill or power cut meanwhile loses it)
+    /// With --quick: save the existing content and restore it afterwards (a kill or power cut in between loses it)
     #[arg(long, requires = "quick")]
     keep: bool,
-    /// Leave to overwrite the device: its serial number, CID or by-id name; asks when left out
+    /// Permit overwriting the device identified by this serial number, CID or by-id name; prompts if ID is omitted
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", require_equals = true)]
     erase: Option<String>,
-    /// At most so much of the free space of a directory, such as 4GiB
+    /// Use at most this much of the free space of a directory, such as 4GiB
     #[arg(long, value_parser = size)]
     size: Option<Bytes>,
-    /// Where the written bytes come from [default: another one each time]
+    /// Seed of the written data [default: random]
     #[arg(long)]
     seed: Option<u64>,
-    /// Only say what would be done, and what would be lost
+    /// Show what would be done and what would be lost, and exit
     #[arg(long)]
     dry_run: bool,
-    /// The result as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Tell nothing while it runs
+    /// Suppress progress output
     #[arg(long, short)]
     quiet: bool,
-    /// Where to write the HTML report; `-` for standard output, in place of the summary [default: beside the database]
+    /// Write the HTML report to FILE; `-` for standard output instead of the summary [default: beside the database]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -14,16 +14,16 @@ use std::sync::atomic::AtomicBool;
 /// What to write, and where to.
 #[derive(Debug, clap::Args)]
 pub(super) struct CampaignInitArgs {
-    /// A ready-made one (`--list` names them); asks when left out
+    /// Template (see `--list`); prompts if omitted
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Name the ready-made ones
+    /// List the templates
     #[arg(long)]
     list: bool,
-    /// Where to; `-` for standard output [default: NAME.toml in this folder]
+    /// Write to FILE; `-` for standard output [default: NAME.toml in this directory]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
 }
@@ -157,7 +157,7 @@ impl Asking<'_> {
     fn campaign(&mut self) -> Option<(String, String)> {
         anstream::eprintln!("A few questions; Enter takes what stands in brackets.\n");
         let mut answers = Answers {
-            name: self.text("What to call it", "my cards", |name| {
+            name: self.text("Name of the campaign", "my cards", |name| {
                 if slug(name).is_empty() {
                     Err("it needs a letter or a digit".to_owned())
                 } else {

@@ -20,9 +20,7 @@ use std::path::{Path, PathBuf};
 /// What to do with a campaign.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "A campaign is a file (docs/CAMPAIGNS.md explains each key): cards, layers, workloads, repeats. \
-                        Nothing but the database remembers how far it has come, so it can be stopped at any time, and \
-                        goes on where it was."
+    after_help = "A campaign is a file that lists cards, layers, workloads and repeats (docs/CAMPAIGNS.md explains each key). Progress is kept in the database: a campaign can be stopped at any time and resumes where it stopped."
 )]
 pub(crate) struct CampaignArgs {
     #[command(subcommand)]
@@ -31,28 +29,28 @@ pub(crate) struct CampaignArgs {
 
 #[derive(Debug, Subcommand)]
 enum CampaignAction {
-    /// Write a campaign file: a ready-made one, or by asking
+    /// Write a campaign file from a template or interactively
     Init(init::CampaignInitArgs),
-    /// Tell what a campaign will do, how long it takes, what it erases, and what it cannot prove
+    /// Show what a campaign will do, how long it takes, what it erases, and what it cannot prove
     Check(CampaignArg),
-    /// Carry a campaign out, or on from where it was
+    /// Run or resume a campaign
     Run(run::CampaignRunArgs),
-    /// Tell how far a campaign has come; all of them when none is named
+    /// Show the progress of a campaign, or of all campaigns
     Status(OptionalCampaign),
-    /// Tell what a campaign has found
+    /// Report the results of a campaign
     Report(report::CampaignReportArgs),
 }
 
 /// Which campaign.
 #[derive(Debug, clap::Args)]
 struct CampaignArg {
-    /// Its file, the id of one that was carried out before, or the name of a ready-made one
+    /// Campaign file, id of a campaign in the database, or name of a template
     #[arg(value_name = "FILE|NAME")]
     campaign: PathBuf,
-    /// Only the cards, layers and workloads of these names, separated by commas
+    /// Run only these cards, layers and workloads (comma-separated names)
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     only: Vec<String>,
-    /// So many repeats of each point, whatever the file says
+    /// Repeat each point N times, overriding the file
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: Option<u32>,
 }
@@ -60,7 +58,7 @@ struct CampaignArg {
 /// Which campaign, if any.
 #[derive(Debug, clap::Args)]
 struct OptionalCampaign {
-    /// Its file, the id of one that was carried out before, or the name of a ready-made one
+    /// Campaign file, id of a campaign in the database, or name of a template
     #[arg(value_name = "FILE|NAME")]
     campaign: Option<PathBuf>,
 }

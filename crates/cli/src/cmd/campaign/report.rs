@@ -20,28 +20,28 @@ use std::path::{Path, PathBuf};
 /// What to report, and how.
 #[derive(Debug, clap::Args)]
 pub(super) struct CampaignReportArgs {
-    /// Its file, the id of one that was carried out before, or the name of a ready-made one
+    /// Campaign file, id of a campaign in the database, or name of a template
     #[arg(value_name = "FILE|NAME")]
     campaign: PathBuf,
-    /// Form of the report [default: by the ending of the output, or a summary here and a page beside the database]
+    /// Format of the report [default: by the ending of the output, or a summary here and a page beside the database]
     #[arg(long)]
     format: Option<Form>,
-    /// Where to; `-` for standard output
+    /// Write to FILE; `-` for standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Save each chart of the page as an SVG file in this folder
+    /// Save each chart as an SVG file in this directory
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
-    /// Hold the other cards against this one [default: the first]
+    /// Compare the other cards with this one [default: the first]
     #[arg(long, value_name = "CARD")]
     reference: Option<String>,
-    /// Hold the other layers against this one [default: raw, else the first]
+    /// Compare the other layers with this one [default: raw, else the first]
     #[arg(long, value_name = "LAYER")]
     against: Option<String>,
-    /// A TOML file with rules by use, which take the place of ours with the same id
+    /// TOML file with rules for uses; a rule replaces the built-in one with the same id
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// A table of published means and deviations (CSV) of cards and workloads of this campaign, to stand beside it
+    /// CSV table of published means and deviations to compare this campaign with
     #[arg(long, value_name = "FILE")]
     published: Option<PathBuf>,
 }

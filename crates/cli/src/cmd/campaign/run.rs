@@ -11,10 +11,8 @@ use hakaru_device::Roots;
 use std::path::Path;
 use std::time::Duration;
 
-const AFTER: &str = "On a terminal it asks for the next card, recognises those it knows by their identity, and asks once a \
-card for leave to erase it. Without a terminal, --erase gives that leave, and cards that are not there are left out.\n\
-Ctrl-C ends the run that is being measured and gives the storage back; twice ends at once, and the next run (or `hakaru \
-recover`) gives it back. What is stored is not repeated.";
+const AFTER: &str = "On a terminal, hakaru asks for the next card, recognizes known cards by their identity, and asks once per card for permission to erase it. Without a terminal, --erase gives the permission, and absent cards are skipped.\n\
+Ctrl-C ends the current run and restores the storage; pressed twice, it ends at once, and the next run (or `hakaru recover`) restores the storage. Stored runs are not repeated.";
 
 /// How to carry it out.
 #[derive(Debug, clap::Args)]
@@ -22,13 +20,13 @@ recover`) gives it back. What is stored is not repeated.";
 pub(super) struct CampaignRunArgs {
     #[command(flatten)]
     named: CampaignArg,
-    /// Cards that may be erased without asking: serial numbers, CIDs or by-id names, separated by commas
+    /// Permit erasing these cards without a prompt: serial numbers, CIDs or by-id names (comma-separated)
     #[arg(long, value_delimiter = ',', value_name = "ID")]
     erase: Vec<String>,
-    /// Only tell what would be done
+    /// Show what would be done, and exit
     #[arg(long)]
     dry_run: bool,
-    /// Tell only what goes wrong
+    /// Print only warnings and errors
     #[arg(long, short)]
     quiet: bool,
 }

@@ -1,4 +1,4 @@
-//! `hakaru shelf`: published figures, and one's own, that results are put beside.
+//! `hakaru reference`: published results and the user's own, that new results are compared with.
 
 use super::{figures, print};
 use crate::exit::{Exit, complain, not_there};
@@ -20,18 +20,18 @@ pub(crate) struct ReferencesArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum ReferencesAction {
-    /// Show what is on it (the default)
+    /// List the reference results (the default)
     List,
-    /// Put the runs of a thing on it, for later ones to stand beside
+    /// Add a series of runs as a reference result
     Add {
-        /// What to call it
+        /// Name of the reference result
         #[arg(value_parser = some_name)]
         name: String,
-        /// The id of a run (or enough of its beginning), with all repeats of its series
+        /// Run id or a unique prefix; all repeats of its series are included
         #[arg(default_value = "latest")]
         run: String,
     },
-    /// Take something of one's own off it
+    /// Remove a reference result of your own
     Remove {
         /// What it was called
         name: String,
@@ -62,7 +62,7 @@ pub(crate) fn main(args: &ReferencesArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// What results are put beside. A shelf of the user's that cannot be read is told, and costs no result.
+/// The reference results, published and the user's own. A file of the user's that cannot be read causes a warning only.
 pub(crate) fn load(store: &Store) -> ReferenceSet {
     let own = own(store).unwrap_or_else(|error| {
         complain(&error);
@@ -91,19 +91,20 @@ fn own(store: &Store) -> Result<ReferenceSet> {
             return Ok(ReferenceSet::default());
         }
         Err(error) => {
-            return Err(error)
-                .with_context(|| format!("cannot read your shelf {}", path.display()));
+            return Err(error).with_context(|| {
+                format!("cannot read your reference results in {}", path.display())
+            });
         }
     };
     serde_json::from_str(&text).with_context(|| {
         format!(
-            "{} is not a shelf; mend it, or move it away to begin a new one",
+            "{} holds no reference results; help: repair it, or move it away to start a new file",
             path.display()
         )
     })
 }
 
-/// Keeps others from changing the shelf until it is dropped: who changes it reads it first, and one change would be lost.
+/// A lock on the user's file: two processes that read, change and write it would lose one change.
 fn lock(store: &Store) -> Result<File> {
     let path = path(store).with_extension("json.lock");
     let locked = File::options()
@@ -115,14 +116,15 @@ fn lock(store: &Store) -> Result<File> {
             rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
             Ok(file)
         });
-    locked.with_context(|| format!("cannot lock your shelf with {}", path.display()))
+    locked.with_context(|| format!("cannot lock your reference results with {}", path.display()))
 }
 
 /// A new file takes the place of the old one in one step, so that a crash or a loss of power leaves one or the other.
-fn save(store: &Store, shelf: &ReferenceSet) -> Result<()> {
+fn save(store: &Store, references: &ReferenceSet) -> Result<()> {
     let path = path(store);
-    let text = serde_json::to_string_pretty(shelf)? + "\n";
-    replace(&path, &text).with_context(|| format!("cannot write your shelf {}", path.display()))
+    let text = serde_json::to_string_pretty(references)? + "\n";
+    replace(&path, &text)
+        .with_context(|| format!("cannot write your reference results to {}", path.display()))
 }
 
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
@@ -142,10 +144,10 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
     let records = super::report::find(store, run, true)?;
     let summary = hakaru_analysis::summarize(&records);
     let _locked = lock(store)?;
-    let mut shelf = own(store)?;
-    if shelf.entries.iter().any(|entry| entry.card == name) {
+    let mut references = own(store)?;
+    if references.entries.iter().any(|entry| entry.card == name) {
         bail!(
-            "`{name}` is on the shelf already; take it off with `hakaru shelf remove`, or choose another name"
+            "reference result `{name}` exists already; help: remove it with `hakaru reference remove`, or choose another name"
         );
     }
     let entries = hakaru_analysis::references::entries(&summary, OWN, name);
@@ -155,43 +157,40 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
              and whether a file system was in between"
         );
     }
-    if shelf.sources.is_empty() {
-        shelf.sources.push(ReferenceSource {
+    if references.sources.is_empty() {
+        references.sources.push(ReferenceSource {
             id: OWN.into(),
-            title: "your shelf".into(),
+            title: "your reference results".into(),
             note: String::new(),
         });
     }
-    let told = format!("{} of {name} put on the shelf\n", figures(entries.len()));
-    shelf.entries.extend(entries);
-    save(store, &shelf)?;
+    let told = format!("added {} of {name}\n", figures(entries.len()));
+    references.entries.extend(entries);
+    save(store, &references)?;
     print(&told)
 }
 
 fn remove(store: &Store, name: &str) -> Result<()> {
     let _locked = lock(store)?;
-    let mut shelf = own(store)?;
-    let before = shelf.entries.len();
-    shelf.entries.retain(|entry| entry.card != name);
-    let gone = before - shelf.entries.len();
+    let mut references = own(store)?;
+    let before = references.entries.len();
+    references.entries.retain(|entry| entry.card != name);
+    let gone = before - references.entries.len();
     if gone == 0 {
         let told = format!(
-            "nothing of yours on the shelf is called `{name}`; `hakaru shelf` lists what is there"
+            "no reference result of yours is named `{name}`; help: `hakaru reference` lists them"
         );
         return Err(not_there(told));
     }
-    save(store, &shelf)?;
-    print(&format!(
-        "{} of {name} taken off the shelf\n",
-        figures(gone)
-    ))
+    save(store, &references)?;
+    print(&format!("removed {} of {name}\n", figures(gone)))
 }
 
 /// Source by source, a line a figure.
-fn listed(shelf: &ReferenceSet) -> String {
+fn listed(references: &ReferenceSet) -> String {
     let mut text = String::new();
-    for source in &shelf.sources {
-        let entries: Vec<&ReferenceEntry> = shelf
+    for source in &references.sources {
+        let entries: Vec<&ReferenceEntry> = references
             .entries
             .iter()
             .filter(|entry| entry.source == source.id)
