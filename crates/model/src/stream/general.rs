@@ -4,14 +4,14 @@ mod sizes;
 mod walk;
 
 pub(super) use sizes::range_size;
+pub(super) use walk::{next_behind, next_in_reverse};
 
 use super::turns::Turns;
 use super::{IoRequest, PassEnd, Region, StreamPlan, next_in_line};
-use crate::job::rules::Zones;
 use crate::job::{Access, BlockSize, Op, PerOp};
 use crate::rng::Rng;
 use sizes::DrawnSizes;
-use walk::{RegionOrder, next_behind, next_in_reverse};
+use walk::RegionOrder;
 
 /// One region with its state.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub(super) struct GeneralStream {
     bytes_left: u64,
     ios_left: u64,
     passes: Passes,
+    /// Bytes moved since the last zone began, where the job keeps to zones.
+    zone_bytes: u64,
     /// Whether nothing is left, though fewer bytes were moved than the job asks for.
     through: bool,
     run: RunAfterSeek,
@@ -64,7 +66,25 @@ struct Passes {
     drew: bool,
     /// Bytes moved in this one.
     moved: u64,
+    /// Whether this one went on where the one before ended.
+    continued: bool,
+    /// Passes one after another in which nothing was drawn.
+    empty: u32,
 }
+
+impl Passes {
+    /// Begins the next pass of a job that keeps to zones once enough was moved in this one: it goes on where it is.
+    fn count_by_bytes(&mut self) {
+        if self.bytes > 0 && self.moved >= self.bytes && self.more > 0 {
+            self.more -= 1;
+            self.moved = 0;
+            (self.drew, self.continued) = (false, true);
+        }
+    }
+}
+
+/// Passes without any I/O until a job ends whose offsets may lie behind the end of its file.
+const EMPTY_PASSES: u32 = 64;
 
 /// I/Os still to come from an offset that was drawn (`rw=randread:8`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,20 +95,6 @@ struct RunAfterSeek {
 }
 
 impl StreamPlan {
-    /// Bytes of all regions.
-    pub(super) fn room(&self) -> u64 {
-        self.regions.iter().map(|region| region.len).sum()
-    }
-
-    /// What follows the last pass: a job that goes through zones ends with them only where it was asked for all there is.
-    fn end_of_passes(&self) -> PassEnd {
-        let asked = self.pass_bytes.or(self.limit_bytes).unwrap_or(u64::MAX);
-        match (&self.access.zones, self.pass_end) {
-            (Zones::Strided { .. }, PassEnd::Stop) if asked < self.room() => PassEnd::Repeat,
-            (_, end) => end,
-        }
-    }
-
     /// Whether each block comes once a pass though I/Os differ in size.
     pub(super) fn comes_in_pieces(&self, used: &[Op]) -> bool {
         let first = used.first().map(|&op| &self.block[op]);
@@ -133,8 +139,14 @@ impl GeneralStream {
                 slots,
                 Rng::fork(plan.seed, 1 + i as u64),
             );
+            // As in fio, zones go on to the end of the file, however little of it a job transfers.
+            let whole = region.file_len.saturating_sub(region.offset);
+            let len = match walk {
+                RegionOrder::Strided(_) => region.len.max(whole),
+                _ => region.len,
+            };
             RegionCursor {
-                region,
+                region: Region { len, ..region },
                 slots,
                 walk,
                 behind: PerOp::all(region.offset),
@@ -159,7 +171,6 @@ impl GeneralStream {
                 block: plan.block.clone(),
                 rules: plan.sizes.clone(),
                 least,
-                smallest,
                 unaligned: plan.sizes.unaligned,
             },
             align,
@@ -171,13 +182,16 @@ impl GeneralStream {
             ios_left: plan.limit_ios.unwrap_or(u64::MAX),
             passes: Passes {
                 more: plan.loops.max(1) - 1,
-                end: plan.end_of_passes(),
+                end: plan.pass_end,
                 bytes: plan.pass_bytes.unwrap_or(0),
                 limit: plan.limit_bytes.unwrap_or(u64::MAX),
                 largest,
                 drew: false,
                 moved: 0,
+                continued: false,
+                empty: 0,
             },
+            zone_bytes: 0,
             through: false,
             run: RunAfterSeek::default(),
             pending: None,
@@ -237,6 +251,7 @@ impl GeneralStream {
             align,
             wraps,
             rng,
+            zone_bytes,
             ..
         } = self;
         let RegionCursor {
@@ -246,6 +261,11 @@ impl GeneralStream {
             behind,
         } = &mut places[place];
         let end = region.offset + region.len;
+        if let RegionOrder::Strided(zones) = walk {
+            zones.enter(zone_bytes);
+            let at = zones.next(*op, in_line, sizes.least[*op])?;
+            return Some((at, sizes.draw(*op, in_line, end - at, rng)));
+        }
         if in_line {
             let len = sizes.draw(*op, true, region.len, rng);
             return Some((next_in_line(&mut behind[*op], *region, len, 0), len));
@@ -292,7 +312,7 @@ impl GeneralStream {
                     *region,
                     access.stride.unsigned_abs(),
                     sizes.least[*op],
-                );
+                )?;
                 let len = sizes.draw(*op, false, end - at, rng);
                 behind[*op] = at + len;
                 Some((at, len))
@@ -311,10 +331,8 @@ impl GeneralStream {
                 let len = sizes.draw(*op, false, region.len, rng);
                 Some((lanes.next(*region, len), len))
             }
-            RegionOrder::Strided(zones) => {
-                let len = sizes.draw(*op, false, region.len, rng);
-                Some((zones.next(*region, *op, len), len))
-            }
+            // These were asked before.
+            RegionOrder::Strided(_) => None,
         }
     }
 
@@ -333,9 +351,7 @@ impl GeneralStream {
                 self.ends_with_blocks() && permutation.left() == 0
             }
             RegionOrder::Pieces(pieces) => pieces.is_through(),
-            RegionOrder::Strided(zones) => {
-                self.places.len() == 1 && zones.is_through(*region, self.sizes.smallest)
-            }
+            RegionOrder::Strided(_) => false,
             // Steps back never come to an end: a pass of them ends with its bytes.
             RegionOrder::Reverse { .. } => {
                 self.passes.bytes > 0 && self.passes.moved >= self.passes.bytes
@@ -353,7 +369,7 @@ impl GeneralStream {
 
     /// The next I/O of a job that draws one offset for `run_length` I/Os. As in fio, the others follow the last I/O of
     /// their own operation in the file whose turn it is, or are all at the place of the first (`rw_sequencer=identical`).
-    fn next_of_run(&mut self, op: Op, in_line: bool) -> (usize, u64, u64) {
+    fn next_of_run(&mut self, op: Op, in_line: bool) -> (usize, Option<(u64, u64)>) {
         let fresh = self.run.left == 0;
         self.run.left = if fresh {
             self.access.run_length
@@ -367,19 +383,16 @@ impl GeneralStream {
                 len: room,
                 ..
             } = self.places[place].region;
-            return (
-                place,
-                offset,
-                self.sizes
-                    .draw(op, in_line, start + room - offset, &mut self.rng),
-            );
+            let room = start + room - offset;
+            let len = self.sizes.draw(op, in_line, room, &mut self.rng);
+            return (place, Some((offset, len)));
         }
         let place = self.draw_place();
         let drawn = self.next_in(place, &mut { op }, in_line || !fresh);
-        let (offset, len) =
-            drawn.unwrap_or((self.places[place].region.offset, self.sizes.least[op]));
-        (self.run.place, self.run.offset) = (place, offset);
-        (place, offset, len)
+        if let Some((offset, _)) = drawn {
+            (self.run.place, self.run.offset) = (place, offset);
+        }
+        (place, drawn)
     }
 
     #[inline]
@@ -392,6 +405,7 @@ impl GeneralStream {
             return None;
         }
         if let Some(write) = self.pending.take() {
+            self.zone_bytes += u64::from(write.len);
             self.ios_left -= 1;
             self.spend(u64::from(write.len));
             self.look_for_end(write.region as usize);
@@ -399,25 +413,36 @@ impl GeneralStream {
         }
         let mut op = steer(self.draw_op());
         let in_line = self.draw_in_line(op);
-        let (place, offset, len) = if self.access.random && self.access.run_length > 1 {
-            self.next_of_run(op, in_line)
-        } else {
-            loop {
+        let runs = self.access.random && self.access.run_length > 1;
+        let (place, offset, len) = loop {
+            let (place, drawn) = if runs {
+                self.next_of_run(op, in_line)
+            } else {
                 let place = self.draw_place();
-                match self.next_in(place, &mut op, in_line) {
-                    Some((offset, len)) => break (place, offset, len),
-                    None => self.close(place),
-                }
-                if self.through {
-                    return None;
-                }
+                (place, self.next_in(place, &mut op, in_line))
+            };
+            match drawn {
+                Some((offset, len)) => break (place, offset, len),
+                None => self.close(place),
+            }
+            if self.through {
+                return None;
             }
         };
         self.passes.drew = true;
-        let RegionCursor { region, behind, .. } = &mut self.places[place];
+        let RegionCursor {
+            region,
+            behind,
+            walk,
+            ..
+        } = &mut self.places[place];
         // A large block drawn near the end is cut to what is left there.
         let len = len.min(region.offset + region.len - offset);
         behind[op] = offset + len;
+        if let RegionOrder::Strided(zones) = walk {
+            zones.note(op, offset + len);
+            self.zone_bytes += len;
+        }
         let request = IoRequest {
             op,
             region: place as u32,
@@ -445,7 +470,9 @@ impl GeneralStream {
     /// Closes a region that has nothing left.
     #[inline]
     fn look_for_end(&mut self, place: usize) {
-        if self.is_through(place) {
+        if matches!(self.places[place].walk, RegionOrder::Strided(_)) {
+            self.passes.count_by_bytes();
+        } else if self.is_through(place) {
             self.close(place);
         }
     }
@@ -469,6 +496,8 @@ impl GeneralStream {
             largest,
             drew,
             moved,
+            continued,
+            empty,
         } = &mut self.passes;
         let in_all = limit.saturating_sub(self.bytes_left);
         // As in fio, trims count as well where it is about another pass.
@@ -483,8 +512,17 @@ impl GeneralStream {
             PassEnd::Repeat => true,
             PassEnd::MoveBytes(bytes) => counted.saturating_add(*largest) <= *bytes,
         };
-        // A pass without any I/O would be followed by another like it.
-        if !begins || !std::mem::take(drew) {
+        // A pass without any I/O would be followed by another like it, but where chance decides. One that went on where the
+        // one before ended begins again at the end of the file.
+        let goes_on = std::mem::take(continued);
+        *empty = if std::mem::take(drew) { 0 } else { *empty + 1 };
+        let may_draw = match self.places[0].walk {
+            RegionOrder::Strided(_) if self.access.random => *empty < EMPTY_PASSES,
+            _ => *empty == 0,
+        };
+        if goes_on {
+            *more += 1;
+        } else if !begins || !may_draw {
             self.through = true;
             return;
         }
@@ -494,6 +532,7 @@ impl GeneralStream {
         }
         *more = more.saturating_sub(1);
         *moved = 0;
+        self.zone_bytes = 0;
         self.places
             .iter_mut()
             .for_each(|place| place.walk.begin_pass(place.region));

@@ -18,6 +18,8 @@ pub(super) struct Turns {
     unopened: usize,
     /// Place in `open` of the file whose turn it is.
     turn: usize,
+    /// The file of the last I/O.
+    last: usize,
     files: usize,
 }
 
@@ -58,18 +60,24 @@ impl Turns {
             most_open,
             unopened: 0,
             turn: 0,
+            last: 0,
             files,
         };
         turns.begin_pass();
+        turns.turn = 0;
         turns
     }
 
-    /// Opens the first files, once all are closed.
+    /// Opens the first files, once all are closed. As in fio, where all are open at once the turn goes on from file to file.
     pub(super) fn begin_pass(&mut self) {
+        let next = match (&self.draws, self.most_open == self.files) {
+            (None, true) => (self.last + 1) % self.files,
+            _ => 0,
+        };
         self.unopened = self.most_open.min(self.files);
         self.open.clear();
         self.open.extend(0..self.unopened);
-        (self.turn, self.left_of_run) = (0, self.run_length);
+        (self.turn, self.left_of_run) = (next, self.run_length);
     }
 
     /// The file of the next I/O.
@@ -82,7 +90,8 @@ impl Turns {
             };
         }
         self.left_of_run -= 1;
-        self.open[self.turn.min(self.open.len() - 1)]
+        self.last = self.open[self.turn.min(self.open.len() - 1)];
+        self.last
     }
 
     /// Closes a file that has nothing left in this pass, and opens the next in its place. Whether all are closed then.

@@ -226,7 +226,7 @@ pub(super) fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) 
         region.len = region.len.min(rounded);
     }
     // Where a job with holes ends follows from the end of its part to the byte.
-    let holes = !job.access.random && job.access.stride > 0;
+    let holes = !job.access.random && job.access.stride != 0;
     if region.len > block && !holes {
         region.len -= region.len % block;
     }

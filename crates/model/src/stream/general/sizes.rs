@@ -16,9 +16,8 @@ pub(super) struct DrawnSizes {
     pub(super) single_len: Option<u32>,
     pub(super) block: PerOp<BlockSize>,
     pub(super) rules: BlockSizeRules,
-    /// The smallest of each operation, and of all.
+    /// The smallest of each operation.
     pub(super) least: PerOp<u64>,
-    pub(super) smallest: u64,
     /// Whether sizes of a range may be any number of bytes.
     pub(super) unaligned: bool,
 }

@@ -132,7 +132,7 @@ impl RegionOrder {
             RegionOrder::Sequential { next } => *next = PerOp::all(region.offset),
             RegionOrder::EachOnce(permutation) => permutation.begin_pass(),
             RegionOrder::Pieces(pieces) => pieces.begin_pass(),
-            RegionOrder::Strided(zones) => zones.begin_pass(region),
+            RegionOrder::Strided(zones) => zones.begin_pass(),
             RegionOrder::Reverse { behind } => *behind = PerOp::all(region.offset),
             // These have no end.
             RegionOrder::Backward { .. }
@@ -142,11 +142,17 @@ impl RegionOrder {
     }
 }
 
-/// Where the next I/O goes of a job in line that steps `back` bytes back behind each I/O, which ended at `behind`.
+/// Where the next I/O goes of a job in line that steps `back` bytes back behind each I/O, which ended at `behind`. `None`
+/// where it would be outside of the file or where not even one of `least` bytes fits.
 ///
 /// As fio does, the first I/O of a whole file is at its start, and a step back past the start goes on from the end.
 #[inline]
-pub(super) fn next_in_reverse(behind: u64, region: Region, back: u64, least: u64) -> u64 {
+pub(in crate::stream) fn next_in_reverse(
+    behind: u64,
+    region: Region,
+    back: u64,
+    least: u64,
+) -> Option<u64> {
     let Region {
         offset: start, len, ..
     } = region;
@@ -155,9 +161,9 @@ pub(super) fn next_in_reverse(behind: u64, region: Region, back: u64, least: u64
         _ if behind >= start + back => behind - back,
         // Nothing was done yet: fio then counts from the start of the file, not from the offset of the job.
         _ if behind == start => len.saturating_sub(back).max(start),
-        _ => (start + len).saturating_sub(back).max(start),
+        _ => (start + len).checked_sub(back).filter(|&at| at >= start)?,
     };
-    if at + least > start + len { start } else { at }
+    (at + least <= start + len).then_some(at)
 }
 
 /// Where the next I/O goes of a job in line that left `stride` bytes out behind the last one. `None` where not even one
@@ -166,7 +172,12 @@ pub(super) fn next_in_reverse(behind: u64, region: Region, back: u64, least: u64
 /// As fio does, one that jumps past the end of the whole file begins again, and only one that comes to the end of its
 /// part is through.
 #[inline]
-pub(super) fn next_behind(next: u64, region: Region, stride: i64, least: u64) -> Option<u64> {
+pub(in crate::stream) fn next_behind(
+    next: u64,
+    region: Region,
+    stride: i64,
+    least: u64,
+) -> Option<u64> {
     let Region {
         offset: start,
         len,
