@@ -415,28 +415,5 @@ impl Iterator for RequestStream {
     }
 }
 
-/// The next offset of a sequential job, which begins again where its region ends.
-#[inline]
-fn next_in_line(next: &mut u64, region: Region, len: u64, stride: i64) -> u64 {
-    let end = region.offset + region.len;
-    if stride < 0 {
-        let step = len + stride.unsigned_abs();
-        let at = if *next < region.offset + len {
-            end.saturating_sub(len).max(region.offset)
-        } else {
-            *next - len
-        };
-        *next = at.saturating_sub(step - len).max(region.offset);
-        return at;
-    }
-    let at = if *next + len > end {
-        region.offset
-    } else {
-        *next
-    };
-    *next = at + len + stride as u64;
-    at
-}
-
 #[cfg(test)]
 mod tests;

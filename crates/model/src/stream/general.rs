@@ -7,8 +7,8 @@ pub(super) use sizes::range_size;
 pub(super) use walk::{next_behind, next_in_reverse};
 
 use super::turns::Turns;
-use super::{IoRequest, PassEnd, Region, StreamPlan, next_in_line};
-use crate::job::{Access, BlockSize, Op, PerOp};
+use super::{IoRequest, PassEnd, Region, StreamPlan};
+use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use sizes::DrawnSizes;
 use walk::RegionOrder;
@@ -95,6 +95,13 @@ struct RunAfterSeek {
 }
 
 impl StreamPlan {
+    /// What a skewed job draws from: as in fio one number for each part of the smallest size that the job gives, though
+    /// one may lie behind the end of the region where offsets are further apart.
+    fn ranks(&self, region: Region) -> u64 {
+        let smallest = Op::ALL.map(|op| self.block[op].min().0).into_iter().min();
+        region.len.div_ceil(smallest.unwrap_or(1).max(1)).max(1)
+    }
+
     /// Whether each block comes once a pass though I/Os differ in size.
     pub(super) fn comes_in_pieces(&self, used: &[Op]) -> bool {
         let first = used.first().map(|&op| &self.block[op]);
@@ -132,6 +139,12 @@ impl GeneralStream {
                 .len
                 .checked_sub(smallest)
                 .map_or(1, |room| room / align + 1);
+            let slots = match plan.access.distribution {
+                Distribution::Zipf(_) | Distribution::Pareto(_) | Distribution::Normal(_) => {
+                    plan.ranks(region)
+                }
+                _ => slots,
+            };
             let walk = RegionOrder::new(
                 plan,
                 &used,
@@ -266,9 +279,11 @@ impl GeneralStream {
             let at = zones.next(*op, in_line, sizes.least[*op])?;
             return Some((at, sizes.draw(*op, in_line, end - at, rng)));
         }
-        if in_line {
-            let len = sizes.draw(*op, true, region.len, rng);
-            return Some((next_in_line(&mut behind[*op], *region, len, 0), len));
+        if in_line && behind[*op] != end {
+            // As in fio, what would go past the end of the file ends it, and so does what went past the end of the part.
+            let (at, room) = (behind[*op], end.max(region.file_len));
+            let fits = at < end && at + sizes.least[*op] <= room;
+            return fits.then(|| (at, sizes.draw(*op, true, room - at, rng)));
         }
         match walk {
             RegionOrder::Sequential { next } => {
@@ -295,6 +310,9 @@ impl GeneralStream {
             }
             RegionOrder::Independent(skew) => {
                 let at = region.offset + skew.draw(*slots, rng) * *align;
+                if at >= end || skew.ends_at_a_part() && at + sizes.least[*op] > end {
+                    return None;
+                }
                 // An operation of larger blocks than the others begins early enough for one.
                 let over = (at + sizes.least[*op])
                     .saturating_sub(end)
@@ -437,7 +455,13 @@ impl GeneralStream {
             ..
         } = &mut self.places[place];
         // A large block drawn near the end is cut to what is left there.
-        let len = len.min(region.offset + region.len - offset);
+        let end = region.offset + region.len;
+        let end = if in_line {
+            end.max(region.file_len)
+        } else {
+            end
+        };
+        let len = len.min(end - offset);
         behind[op] = offset + len;
         if let RegionOrder::Strided(zones) = walk {
             zones.note(op, offset + len);

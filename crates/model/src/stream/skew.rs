@@ -36,6 +36,16 @@ pub(super) struct Zipf {
 /// How many terms of the zeta sum are added one by one; the rest is its integral.
 const ZETA_TERMS: u64 = 100_000;
 
+impl Skew {
+    /// Whether a block of which only a part is left at the end of a file is drawn like the others, and ends the job.
+    pub(super) fn ends_at_a_part(&self) -> bool {
+        matches!(
+            self,
+            Skew::Zipf(..) | Skew::Pareto { .. } | Skew::Normal { .. }
+        )
+    }
+}
+
 impl Zipf {
     fn new(n: u64, theta: f64) -> Zipf {
         // The sum has a pole at 1 that the approximation cannot cross.

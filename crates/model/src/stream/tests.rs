@@ -5,6 +5,8 @@ use crate::units::Bytes;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
+mod ends;
+
 fn plan(access: Access, block: u64, len: u64, limit: Option<u64>) -> StreamPlan {
     StreamPlan {
         regions: vec![Region {
@@ -322,13 +324,14 @@ fn zones_are_walked_one_after_another() {
         [0, 1, 5, 6, 10, 11, 15, 0, 1, 5, 6, 10, 11, 15],
         "two loops"
     );
+    p.regions[0].file_len = 4096 + 15 * 1024;
     (p.regions[0].len, p.limit_bytes, p.pass_bytes, p.loops) = (15 * 1024, Some(9 * 1024), None, 1);
     assert_eq!(
         offsets(&p),
         [0, 1, 5, 6, 10, 11, 0, 1, 5],
         "no zone begins where the file ends"
     );
-    p.regions[0].len = 16 * 1024;
+    (p.regions[0].len, p.regions[0].file_len) = (16 * 1024, 4096 + 16 * 1024);
     p.access.random = true;
     p.access.zones = Zones::Strided {
         range: Bytes(4096),

@@ -159,7 +159,7 @@ mod tests {
         use FileOrder::{RoundRobin, Sequential};
         assert_eq!(
             order(rules(RoundRobin, 1, None), &[2, 3, 1], 12),
-            "012011012011"
+            "012011201011"
         );
         assert_eq!(
             order(rules(RoundRobin, 2, None), &[4, 3, 2], 9),

@@ -60,8 +60,19 @@ pub(super) const KNOWN: &[Known] = &[
         |set, misfit| set.has("offset_increment") && misfit.is_of_accesses(),
     ),
     known(
-        "fio counts the bytes done in a zone over all files of a job, ours for each file",
-        |set, misfit| has_files(set) && set.has("zonesize") && misfit.is_of_accesses(),
+        "fio with mmap ends zones where `size` ends, other engines where the file or device ends",
+        |set, misfit| {
+            set.value("ioengine") == "mmap" && set.has("zonesize") && misfit.is_of_accesses()
+        },
+    ),
+    known(
+        "fio takes an offset in percent anew in each pass, of the file that the first pass made",
+        |set, misfit| {
+            let percent = set.value("offset").ends_with('%');
+            let passes = set.has("loops") || set.has("io_size");
+            let made = set.existing().is_none() && set.value("filename").is_empty();
+            percent && passes && made && misfit.is_of_accesses()
+        },
     ),
     known(
         "fio spreads a job of ioengine=null over its files by name; ours gives it one without a name",

@@ -2,7 +2,7 @@
 
 use super::{Resolver, add_file, alignment_of_offsets, measurable, smallest_block};
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::{Extent, Job, SizeSpec, Target};
+use crate::job::{Distribution, Extent, Job, SizeSpec, Target};
 use crate::plan::sizes::FileSizes;
 use crate::plan::stretches::within;
 use crate::plan::{FilePlan, LayOut, PlanError, clone_paths};
@@ -31,9 +31,16 @@ impl Resolver {
                     .or(job.extent.filesize.map(|b| b.0))
                     .unwrap_or(1 << 40);
                 let nowhere = Path::new("null");
+                // As in fio, there is room for all of `size` behind the offset.
+                let full = match job.extent.filesize {
+                    None if given(job.extent.size).is_some() => {
+                        len.saturating_add(resolve_offset(job, clone, len))
+                    }
+                    _ => len,
+                };
                 return Ok(only(share(
                     job,
-                    cut(job, 0, nowhere, (len, len), 0, (clone, 1))?,
+                    cut(job, 0, nowhere, (full, len), 0, (clone, 1))?,
                     1,
                 )));
             }
@@ -225,13 +232,19 @@ pub(super) fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) 
         };
         region.len = region.len.min(rounded);
     }
-    // Where a job with holes ends follows from the end of its part to the byte.
-    let holes = !job.access.random && job.access.stride != 0;
-    if region.len > block && !holes {
+    let in_percent = matches!(job.extent.size, Some(SizeSpec::Percent(_)));
+    // Where a job with holes ends follows from the end of its part to the byte, and so does where a random job ends that
+    // goes on in line or prefers some blocks.
+    let holes =
+        !job.access.random && (job.access.stride > 0 || job.access.stride < 0 && !in_percent);
+    let even = job.access.distribution == Distribution::Uniform;
+    let follows = job.access.run_length > 1 || job.access.percentage_random.is_some();
+    let to_the_byte = holes || job.access.random && (follows || !even);
+    if region.len > block && !to_the_byte {
         region.len -= region.len % block;
     }
     // A share in percent is one of whole blocks, as in fio.
-    if let Some(SizeSpec::Percent(_)) = job.extent.size {
+    if in_percent {
         exact -= if exact > block { exact % block } else { 0 };
     }
     (region, exact)

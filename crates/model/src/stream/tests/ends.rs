@@ -1,0 +1,115 @@
+//! Where steps back, zones, runs and skewed jobs end, as recorded of fio 3.33 with `write_iolog`.
+
+use super::*;
+
+#[test]
+fn steps_back_end_at_the_end_of_the_file_as_in_fio() {
+    // What `fio --rw=read:-8k` reads: `--size=100001 --bs=64k`, and `--size=64k --bs=12k --io_size=200k`.
+    let offsets = |block: u64, len: u64, end: PassEnd| {
+        let mut access = Access::only(Op::Read, false);
+        access.stride = -8192;
+        let mut p = plan(access, block, len, Some(200 << 10));
+        (p.regions[0].offset, p.pass_end) = (0, end);
+        p.requests().map(|r| r.offset).collect::<Vec<_>>()
+    };
+    assert_eq!(offsets(65_536, 100_001, PassEnd::Stop), [0]);
+    let again = offsets(12_288, 65_536, PassEnd::MoveBytes(200 << 10));
+    assert_eq!(again[12..], [49_152, 53_248, 0, 4096, 8192]);
+    // A hole larger than the file: `--rw=read:-100k --size=64k --bs=4k` reads one block.
+    let mut access = Access::only(Op::Read, false);
+    access.stride = -102_400;
+    let mut p = plan(access, 4096, 65_536, Some(65_536));
+    (p.regions[0].offset, p.pass_end) = (0, PassEnd::Stop);
+    assert_eq!(p.requests().count(), 1);
+}
+
+/// Requests of a job with `zonemode=strided` on one file after another, as file and block of 4 KiB.
+fn in_zones(access: Access, files: u32, len: u64, zones: [u64; 3]) -> Vec<(u32, u64)> {
+    let mut p = plan(access, 4096, len, Some(len * u64::from(files)));
+    let region = |file| Region {
+        file,
+        offset: 0,
+        len,
+        file_len: len,
+    };
+    p.regions = (0..files).map(region).collect();
+    p.pass_end = PassEnd::Stop;
+    let [range, size, skip] = zones.map(Bytes);
+    p.access.zones = Zones::Strided { range, size, skip };
+    p.requests().map(|r| (r.region, r.offset / 4096)).collect()
+}
+
+#[test]
+fn zones_count_the_bytes_of_all_files_as_in_fio() {
+    // `--rw=read --nrfiles=2 --zonemode=strided --zonesize=16k --zonerange=64k`: the first file turns, the second stays.
+    let read = Access::only(Op::Read, false);
+    let drawn = in_zones(read, 2, 128 << 10, [64 << 10, 16 << 10, 0]);
+    let wanted = [
+        (0, 0),
+        (1, 0),
+        (0, 1),
+        (1, 1),
+        (0, 16),
+        (1, 2),
+        (0, 17),
+        (1, 3),
+        (0, 0),
+    ];
+    assert_eq!(drawn[..9], wanted);
+}
+
+#[test]
+fn zones_smaller_than_their_bytes_begin_anew_as_in_fio() {
+    // `--rw=read:8k --bs=4k --zonesize=32k --zonerange=64k --zoneskip=64k`
+    let mut read = Access::only(Op::Read, false);
+    read.stride = 8192;
+    let drawn = in_zones(read, 1, 256 << 10, [64 << 10, 32 << 10, 64 << 10]);
+    let blocks: Vec<u64> = drawn.iter().map(|(_, block)| *block).collect();
+    assert_eq!(blocks[..9], [0, 3, 6, 9, 12, 15, 0, 3, 32]);
+    // `--rw=randread --zonesize=64k --zonerange=16k`: each block of a zone once, four times over.
+    let random = Access::only(Op::Read, true);
+    let drawn = in_zones(random.clone(), 1, 128 << 10, [16 << 10, 64 << 10, 0]);
+    for (round, four) in drawn.chunks(4).enumerate() {
+        let seen: HashSet<u64> = four.iter().map(|(_, block)| *block).collect();
+        let zone = round as u64 / 4 * 4;
+        assert_eq!(seen, (zone..zone + 4).collect(), "round {round}");
+    }
+    // `--rw=randread --size=32k --zonerange=64k`: ends at the first offset behind the end of the file.
+    assert!(in_zones(random, 1, 32 << 10, [64 << 10, 16 << 10, 0]).len() < 8);
+}
+
+#[test]
+fn steps_back_in_zones_go_on_from_the_end_as_in_fio() {
+    // `--rw=read:-8k --bs=4k --size=256k --zonesize=32k --zonerange=64k --zoneskip=64k`
+    let mut read = Access::only(Op::Read, false);
+    read.stride = -8192;
+    let drawn = in_zones(read, 1, 256 << 10, [64 << 10, 32 << 10, 64 << 10]);
+    let blocks: Vec<u64> = drawn.iter().map(|(_, block)| *block).collect();
+    assert_eq!(blocks[..10], [0, 62, 0, 62, 0, 62, 0, 62, 62, 62]);
+}
+
+#[test]
+fn runs_and_favourites_end_where_no_block_fits_as_in_fio() {
+    // `--rw=randread:4 --size=130k --bs=12k`: a run that comes to the rest of 10 KiB ends the job.
+    let ends = |access: Access, len: u64| {
+        let mut p = plan(access, 12_288, len, Some(len));
+        (p.regions[0].offset, p.regions[0].file_len) = (0, len);
+        p.pass_end = PassEnd::Stop;
+        let ios = (0..40).map(|seed| {
+            p.seed = seed;
+            p.requests().count() as u64
+        });
+        let ios: Vec<u64> = ios.collect();
+        (ios.iter().copied().min(), ios.iter().copied().max())
+    };
+    let mut runs = Access::only(Op::Read, true);
+    runs.run_length = 4;
+    let (least, most) = ends(runs.clone(), 130 << 10);
+    assert!(least < Some(10) && most == Some(11), "{least:?} {most:?}");
+    assert_eq!(ends(runs, 120 << 10), (Some(10), Some(10)));
+    let mut skewed = Access::only(Op::Read, true);
+    skewed.distribution = Distribution::Zipf(1.2);
+    let (least, most) = ends(skewed.clone(), 130 << 10);
+    assert!(least < Some(10) && most == Some(11), "{least:?} {most:?}");
+    assert_eq!(ends(skewed, 120 << 10), (Some(10), Some(10)));
+}
