@@ -1,8 +1,8 @@
 //! What comparisons prove, in words and tables.
 
+use crate::escape;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
-use crate::text;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use hakaru_model::finding::{Comparison, Estimate, Verdict};
 
@@ -121,7 +121,7 @@ fn tests(comparisons: &[Comparison]) -> DataTable {
         let delta = c
             .delta
             .map_or_else(String::new, |delta| format!("{delta:+.2}"));
-        let quantity = text::plain(&c.quantity);
+        let quantity = escape::plain(&c.quantity);
         vec![
             quantity,
             p(c.p_value),
@@ -194,11 +194,11 @@ fn readable(c: &Comparison) -> (&str, f64) {
 
 fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
     let head = ["Figure", a, b, "Ratio [95 %]", "Verdict"]
-        .map(text::plain)
+        .map(escape::plain)
         .to_vec();
     let row = |c: &Comparison| {
         let (unit, scale) = readable(c);
-        let figure = format!("{}, {}", text::plain(&c.quantity), text::plain(unit));
+        let figure = format!("{}, {}", escape::plain(&c.quantity), escape::plain(unit));
         vec![
             figure,
             side(&c.a, scale),
@@ -280,7 +280,7 @@ pub fn comparison_terminal(
 pub fn comparison_markdown(comparisons: &[Comparison], names: (&str, &str)) -> String {
     let DataTable { head, rows } = table(names, comparisons);
     let line = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|cell| text::markdown(cell)).collect();
+        let cells: Vec<String> = cells.iter().map(|cell| escape::markdown(cell)).collect();
         format!("| {} |\n", cells.join(" | "))
     };
     let rows: String = rows.iter().map(|row| line(row)).collect();
@@ -295,7 +295,7 @@ pub(crate) fn tests_markdown(comparisons: &[Comparison]) -> String {
     }
     format!(
         "\n{}\n\n{}",
-        text::markdown(TESTS),
+        escape::markdown(TESTS),
         crate::markdown::lines(&table, true)
     )
 }
@@ -310,7 +310,7 @@ pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String
         let deviation = e.deviation.map_or_else(String::new, exact);
         format!(
             "{},{},{},{deviation}",
-            text::csv(name),
+            escape::csv(name),
             e.values.len(),
             exact(e.mean)
         )
@@ -329,7 +329,7 @@ pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String
         .map(optional)
         .join(",");
         let (a, b) = (side(names.0, &c.a), side(names.1, &c.b));
-        let (figure, unit) = (text::csv(&c.quantity), text::csv(&c.unit));
+        let (figure, unit) = (escape::csv(&c.quantity), escape::csv(&c.unit));
         let (low, high) = (c.effect_ci95.map(|ci| ci.0), c.effect_ci95.map(|ci| ci.1));
         let more = [low, high, c.p_equivalence].map(optional).join(",");
         let caveats = crate::csv::caveat_words(&c.interval_caveats);
@@ -362,7 +362,7 @@ pub(crate) fn html(comparisons: &[Comparison], names: (&str, &str)) -> String {
     format!(
         "<h2>What the comparison proves</h2>\n<p class=\"quiet\">The ratio is the second to the first, and the verdict is \
          about the second. {}</p>\n{}{}",
-        text::markup(number::INTERVALS),
+        escape::markup(number::INTERVALS),
         table(names, comparisons).scrolling("numbers cards wide", "Comparison"),
         tests_html(comparisons)
     )
@@ -373,7 +373,7 @@ fn tests_html(comparisons: &[Comparison]) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    let how = text::markup(TESTS);
+    let how = escape::markup(TESTS);
     let table = table.scrolling("numbers cards wide", "Tests");
     format!(
         "<details><summary>The tests behind the verdicts</summary>\n<p class=\"quiet\">{how}</p>\n{table}</details>\n"

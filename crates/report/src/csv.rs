@@ -2,7 +2,7 @@
 //!
 //! Columns and units are a promise: new ones are added at the end.
 
-use crate::text::csv as quoted;
+use crate::escape::csv as quoted;
 use crate::{findings, naming, number, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{Estimate, IntervalCaveat, LatencySummary, PhaseSummary, Summary};

@@ -1,9 +1,9 @@
 //! What is known of a device and of its host, for a terminal: in groups, with units, and with the reason of all that is
 //! not known. What is odd comes as findings.
 
+use crate::escape::{columns_of, plain};
 use crate::number;
 use crate::terminal::{NARROWEST, TerminalStyle, hanging};
-use crate::text::{columns_of, plain};
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Health, Identity,
 };

@@ -1,10 +1,10 @@
 //! A report in parts that do not know how they will look: written once, rendered as HTML and as Markdown.
 
 use crate::chart::{Chart, Plot};
+use crate::escape::{markdown as escaped, markup};
 use crate::html::{charts as html_charts, frame};
 use crate::markdown::lines;
 use crate::table::DataTable;
-use crate::text::{markdown as escaped, markup};
 
 /// A whole report.
 #[derive(Clone, Debug, Default)]

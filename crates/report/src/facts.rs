@@ -1,6 +1,6 @@
 //! The circumstances of a series as pairs of words: what was measured, on what, and how.
 
-use crate::text::plain;
+use crate::escape::plain;
 use crate::{naming, number, time};
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity,

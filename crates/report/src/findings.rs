@@ -2,9 +2,9 @@
 //!
 //! Only words and their order are made here; every page puts them in its own form.
 
+use crate::escape::plain;
 use crate::number;
 use crate::table::DataTable;
-use crate::text::plain;
 use hakaru_model::advice::{Advice, Decision, Fitness, RunFindings};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimCheck, ClaimPart, ClaimVerdict, Figure};
 use hakaru_model::references::{NamedFigure, ReferenceStanding};

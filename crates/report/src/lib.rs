@@ -12,6 +12,7 @@ mod compare;
 mod csv;
 mod device;
 mod document;
+mod escape;
 mod facts;
 mod findings;
 mod html;
@@ -24,7 +25,7 @@ mod standings;
 pub mod svg;
 mod table;
 mod terminal;
-mod text;
+
 pub mod time;
 mod verified;
 
@@ -38,13 +39,13 @@ pub use compare::{
 };
 pub use csv::{csv, csv_with};
 pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
+pub use escape::plain;
 pub use html::{html, html_comparison, html_with};
 pub use markdown::{comparison_page_markdown, markdown, markdown_with};
 pub use references::shelf_terminal;
 pub use standings::campaign_terminal;
 pub use table::DataTable;
 pub use terminal::{hanging as wrapped, terminal, terminal_with};
-pub use text::plain;
 pub use verified::{
     verification_csv, verification_html, verification_markdown, verification_terminal,
 };

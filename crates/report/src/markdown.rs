@@ -1,8 +1,8 @@
 //! Markdown (GitHub's tables): what one would paste into an article, an issue or a wiki.
 
 use crate::compare::{comparison_markdown, tests_markdown};
+use crate::escape::markdown as escaped;
 use crate::table::DataTable;
-use crate::text::markdown as escaped;
 use crate::{facts, findings, naming, results, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{Comparison, PhaseSummary, Summary};

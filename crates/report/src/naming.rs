@@ -1,6 +1,6 @@
 //! What to call series, phases and layers on the page, so that no two things have one name.
 
-use crate::text::plain;
+use crate::escape::plain;
 use crate::time;
 use hakaru_model::facts::TargetKind;
 use hakaru_model::finding::{PhaseSummary, Summary};

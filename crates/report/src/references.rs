@@ -1,7 +1,7 @@
 //! Published figures as a table for a terminal.
 
+use crate::escape::{columns_of, plain};
 use crate::number;
-use crate::text::{columns_of, plain};
 use hakaru_model::references::{Level, ReferenceEntry};
 
 const HEAD: [&str; 7] = ["Thing", "Layer", "Workload", "MB/s", "IOPS", "n", "Host"];

@@ -77,7 +77,7 @@ fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<ResultRow> {
     let (percentiles, max) = latency(phase.latency.as_ref());
     let mut rows = vec![ResultRow {
         name,
-        workload: crate::text::plain(&phase.workload),
+        workload: crate::escape::plain(&phase.workload),
         bandwidth: Some(MeanText::megabytes(&phase.bandwidth)),
         // A program that counts no I/Os tells none.
         iops: (phase.iops.mean > 0.0).then(|| MeanText::of(&phase.iops, 1.0)),

@@ -2,9 +2,9 @@
 //!
 //! The short of it; the pages have the charts, the percentiles and the circumstances.
 
+use crate::escape::{columns_of, plain};
 use crate::number::{self, MeanText};
 use crate::terminal::{NARROWEST, TerminalStyle, hanging};
-use crate::text::{columns_of, plain};
 use crate::{facts, findings};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::campaign::{CampaignSummary, CardSummary, Ranking};

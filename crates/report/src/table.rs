@@ -1,6 +1,6 @@
 //! Small tables of text: the data of a chart for those who would rather read it, and the cells of a page.
 
-use crate::text;
+use crate::escape;
 
 /// A table; the first column names the rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl DataTable {
         let head: Vec<String> = self
             .head
             .iter()
-            .map(|name| format!("<th scope=\"col\">{}</th>", text::markup(name)))
+            .map(|name| format!("<th scope=\"col\">{}</th>", escape::markup(name)))
             .collect();
         let mut out = format!(
             "<table class=\"{class}\">\n<thead><tr>{}</tr></thead>\n<tbody>\n",
@@ -54,7 +54,7 @@ impl DataTable {
 
     /// As HTML that scrolls by itself where it is wider than the page; a keyboard can reach it under its name.
     pub(crate) fn scrolling(&self, class: &str, name: &str) -> String {
-        let name = text::markup(name);
+        let name = escape::markup(name);
         let table = self.html(class);
         format!(
             "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{name}\">\n{table}</div>\n"
@@ -62,7 +62,7 @@ impl DataTable {
     }
 
     fn cell(&self, column: usize, cell: &str) -> String {
-        let lines: Vec<String> = cell.split('\n').map(text::markup).collect();
+        let lines: Vec<String> = cell.split('\n').map(escape::markup).collect();
         let shown = match lines.split_first() {
             Some((first, more)) if !more.is_empty() => {
                 format!("<span>{first}<small>{}</small></span>", more.join(" "))
@@ -74,7 +74,7 @@ impl DataTable {
             0 => format!("<th scope=\"row\">{shown}</th>"),
             _ => {
                 let name = self.head.get(column).map_or("", String::as_str);
-                format!("<td data-name=\"{}\">{shown}</td>", text::markup(name))
+                format!("<td data-name=\"{}\">{shown}</td>", escape::markup(name))
             }
         }
     }

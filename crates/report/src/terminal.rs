@@ -1,7 +1,7 @@
 //! Plain text for a terminal of a given width: results first, then what limits their worth, then the circumstances.
 
+use crate::escape::columns_of;
 use crate::number::MeanText;
-use crate::text::columns_of;
 use crate::{facts, findings, naming, results, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::Summary;
@@ -27,7 +27,7 @@ pub fn terminal_with(
     out.push_str(&ink.bold(&hanging("", &facts::headline(summary), width)));
     let under = [
         facts::runs(summary),
-        crate::text::plain(&summary.origin),
+        crate::escape::plain(&summary.origin),
         time::utc(summary.started_unix_ms),
     ];
     out.push_str(&format!(

@@ -5,7 +5,7 @@ use super::view::View;
 use crate::document::{DocumentBlock, TableStyle};
 use crate::html::with_interval;
 use crate::table::DataTable;
-use crate::{compare, facts, findings, results, text};
+use crate::{compare, escape, facts, findings, results};
 use hakaru_model::advice::{Advice, RunFindings};
 use hakaru_model::campaign::{CardSummary, LayerSummary, PreparedStep};
 
@@ -104,8 +104,8 @@ fn costs(card: &CardSummary) -> DataTable {
         vec![
             format!(
                 "{}, {}",
-                text::plain(&cost.layer),
-                text::plain(&cost.comparison.quantity)
+                escape::plain(&cost.layer),
+                escape::plain(&cost.comparison.quantity)
             ),
             compare::ratio(&cost.comparison),
             compare::verdict(&cost.comparison),

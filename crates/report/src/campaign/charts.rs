@@ -139,7 +139,7 @@ fn bars(
     };
     let series = layers
         .iter()
-        .map(|layer| crate::text::plain(layer))
+        .map(|layer| crate::escape::plain(layer))
         .collect();
     let plot = Plot::Bars(Bars {
         unit: unit.to_owned(),
@@ -163,7 +163,7 @@ fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
         let layers: Vec<String> = view
             .layers
             .iter()
-            .map(|layer| crate::text::plain(layer))
+            .map(|layer| crate::escape::plain(layer))
             .collect();
         let cells: Vec<_> = view
             .layers

@@ -6,7 +6,7 @@
 use super::csv_rows::{CampaignCsvRow, lines};
 use super::view::View;
 use crate::csv::cells;
-use crate::text::csv as quoted;
+use crate::escape::csv as quoted;
 
 const HEAD: &str = "campaign,host,card,layer,phase,op,figure,unit,run,n,value,mean,stdev,min,max,median,ci95_low,\
                     ci95_high,against,p_adjusted,verdict,interval_caveats,letters";

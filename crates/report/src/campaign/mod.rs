@@ -389,7 +389,7 @@ fn pace(view: &View<'_>) -> Vec<DocumentBlock> {
             .map(|(_, l)| l.clone())
             .collect();
         let lead = if view.layers.len() > 1 {
-            format!("{}, ", crate::text::plain(layer))
+            format!("{}, ", crate::escape::plain(layer))
         } else {
             String::new()
         };

@@ -4,7 +4,7 @@
 
 use super::csv_rows::{CampaignCsvRow, lines};
 use super::view::View;
-use crate::text::plain;
+use crate::escape::plain;
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;

@@ -5,7 +5,7 @@ use super::words::percent;
 use crate::compare::{ratio, verdict};
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
-use crate::{findings, text};
+use crate::{escape, findings};
 use hakaru_model::campaign::Ranking;
 use hakaru_model::finding::{Claim, ClaimCheck, Comparison, PhaseSummary};
 use hakaru_model::job::Op;
@@ -335,7 +335,7 @@ pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<DataTable> {
         })
     };
     let rows = uses.iter().map(|(id, title)| {
-        std::iter::once(text::plain(title))
+        std::iter::once(escape::plain(title))
             .chain(cards.iter().map(|&card| cell(card, id)))
             .collect()
     });

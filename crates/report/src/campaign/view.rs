@@ -41,7 +41,7 @@ impl<'a> View<'a> {
         let names = naming::numbered(
             of.cards
                 .iter()
-                .map(|card| crate::text::plain(&card.name))
+                .map(|card| crate::escape::plain(&card.name))
                 .collect(),
         );
         let mut layers: Vec<String> = of.layers.clone();
@@ -159,7 +159,7 @@ impl<'a> View<'a> {
             let several = self.layers.len() > 1;
             let layers = self.of.cards[card].layers.iter();
             let named = layers.map(|layer| {
-                let through = crate::text::plain(&layer.layer);
+                let through = crate::escape::plain(&layer.layer);
                 (
                     if several {
                         format!("{name}, {through}")
@@ -203,7 +203,7 @@ fn works(of: &CampaignSummary) -> Vec<Work> {
                 phase: phase.phase.clone(),
                 op: phase.op,
                 label: naming::phase(summary, phase),
-                workload: crate::text::plain(&phase.workload),
+                workload: crate::escape::plain(&phase.workload),
                 small: crate::chart::small_blocks(phase),
             });
         }

@@ -14,7 +14,7 @@ pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
     let first = main_layer(view);
     let several = view.layers.len() > 1;
     for work in &view.works {
-        let through = crate::text::plain(first);
+        let through = crate::escape::plain(first);
         let lead = if several {
             format!("{}, {through}", work.label)
         } else {
@@ -22,11 +22,11 @@ pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
         };
         all.extend(order(view, first, work).map(|text| (lead, text)));
     }
-    let reference = crate::text::plain(&view.of.reference_layer);
+    let reference = crate::escape::plain(&view.of.reference_layer);
     for layer in view.held_layers() {
         all.extend(cost(view, layer, &reference).map(|text| {
             (
-                format!("{} against {reference}", crate::text::plain(layer)),
+                format!("{} against {reference}", crate::escape::plain(layer)),
                 text,
             )
         }));

@@ -1,8 +1,8 @@
 //! What follows from the figures, as a part of the page: of one series with all reasons, of several side by side.
 
+use crate::escape::markup;
 use crate::findings::{self, ConclusionRow};
 use crate::table::DataTable;
-use crate::text::markup;
 use hakaru_model::advice::RunFindings;
 
 /// Titles, what each table is about, and how its lines come from the findings.

@@ -8,8 +8,8 @@ mod parts;
 mod style;
 
 use crate::chart::{self, Chart, Section};
+use crate::escape::markup;
 use crate::svg;
-use crate::text::markup;
 use crate::{compare, facts, naming, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{Comparison, Summary};

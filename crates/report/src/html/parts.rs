@@ -1,8 +1,8 @@
 //! The parts of the page around the charts.
 
+use crate::escape::{markup, plain};
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
-use crate::text::{markup, plain};
 use crate::{chart, facts, naming, results};
 use hakaru_model::finding::{PhaseSummary, Summary};
 use hakaru_model::units::BytesPerSec;

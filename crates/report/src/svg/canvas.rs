@@ -1,7 +1,7 @@
 //! The pen: SVG elements with escaped text and short numbers.
 
 use super::{Frame, MARGIN, TITLE, style};
-use crate::text::markup;
+use crate::escape::markup;
 use std::fmt::Write;
 
 /// A document in the making.

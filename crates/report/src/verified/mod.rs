@@ -11,7 +11,7 @@ pub use pasted::verification_markdown;
 pub use rows::verification_csv;
 pub use terminal::verification_terminal;
 
-use crate::text::plain;
+use crate::escape::plain;
 use hakaru_model::integrity::{BlockState, Capacity, Scope, Verification};
 use hakaru_model::units::{Bytes, Nanos};
 

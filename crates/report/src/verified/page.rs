@@ -2,10 +2,10 @@
 
 use super::{Grade, VerdictText, begins_at, duration, headline, place, state, told};
 use crate::chart::{Chart, Plot, Section};
+use crate::escape::{markup, plain};
 use crate::html::{charts, shell};
 use crate::svg::{Band, Timeline, TimelineLine};
 use crate::table::DataTable;
-use crate::text::{markup, plain};
 use crate::{facts, number, time};
 use hakaru_model::integrity::{SpeedMap, Verification};
 use hakaru_model::units::Bytes;

@@ -1,9 +1,9 @@
 //! What verifying found as Markdown: what one would paste into an article, an issue or a wiki.
 
 use super::{Grade, VerdictText, duration, headline, place, state, told};
+use crate::escape::markdown as escaped;
 use crate::markdown::lines;
 use crate::table::DataTable;
-use crate::text::markdown as escaped;
 use crate::{facts, number, time};
 use hakaru_model::integrity::{SpeedMap, Verification};
 

@@ -1,8 +1,8 @@
 //! The verdict, the speed and a small map, for a terminal.
 
 use super::{Grade, VerdictText, begins_at, duration, headline, place, state, told};
+use crate::escape::plain;
 use crate::terminal::{NARROWEST, TerminalStyle, hanging};
-use crate::text::plain;
 use crate::{facts, number, time};
 use hakaru_model::integrity::{SpeedMap, Verification};
 use hakaru_model::units::BytesPerSec;

@@ -1,7 +1,7 @@
 //! Verdicts as people read them.
 
 use super::*;
-use crate::text::columns_of;
+use crate::escape::columns_of;
 use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};
 use hakaru_model::integrity::{FORMAT, IntegrityVerdict, Span, SpeedMap, SpeedPoint};
 
