@@ -4,7 +4,7 @@ use crate::compare::{RateKind, compare_family, has_rate, rate, rate_pair};
 use crate::stats;
 use hakaru_model::advice::UseRule;
 use hakaru_model::campaign::{
-    CampaignSummary, CardPair, LayerSummary, RankedCard, Ranking, Weakness,
+    CampaignSummary, CardPair, Circumstance, LayerSummary, RankedCard, Ranking, Weakness,
 };
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{Environment, Identity};
@@ -233,13 +233,13 @@ pub fn runs_of(phase: &PhaseSummary) -> u32 {
 }
 
 /// A circumstance that has to be the same for all points, and how it is read.
-type Circumstance = (&'static str, fn(&Environment) -> Option<String>);
+type HostCircumstance = (Circumstance, fn(&Environment) -> Option<String>);
 
-const CIRCUMSTANCES: &[Circumstance] = &[
-    ("the host", |e| Some(e.hostname.clone())),
-    ("the board", |e| e.board.known().cloned()),
-    ("the kernel", |e| Some(e.kernel.clone())),
-    ("the CPU governor", |e| e.governor.known().cloned()),
+const CIRCUMSTANCES: &[HostCircumstance] = &[
+    (Circumstance::Host, |e| Some(e.hostname.clone())),
+    (Circumstance::Board, |e| e.board.known().cloned()),
+    (Circumstance::Kernel, |e| Some(e.kernel.clone())),
+    (Circumstance::Governor, |e| e.governor.known().cloned()),
 ];
 
 /// What has to be the same for all runs of a campaign, and what it was: a host may be updated between any two of them,
@@ -276,11 +276,11 @@ impl Circumstances {
         let hosts = CIRCUMSTANCES
             .iter()
             .zip(self.values)
-            .map(|((what, _), values)| ((*what).to_owned(), values));
+            .map(|((what, _), values)| (what.clone(), values));
         let devices = self
             .devices
             .into_iter()
-            .map(|(card, devices)| (format!("the device measured as {card}"), devices));
+            .map(|(card, devices)| (Circumstance::Device { card }, devices));
         let changed = hosts.chain(devices).filter(|(_, values)| values.len() > 1);
         changed
             .map(|(what, values)| Weakness::Changed { what, values })
@@ -432,18 +432,20 @@ mod tests {
         };
         device.serial = Fact::Known("0x78".into());
         seen.note("photos", &target, &environment);
-        let told: Vec<String> = seen.changes().iter().map(ToString::to_string).collect();
+        let changed = |what, values: [&str; 2]| Weakness::Changed {
+            what,
+            values: values.map(str::to_owned).to_vec(),
+        };
+        let card = "photos".to_owned();
         assert_eq!(
-            told[0],
-            "the kernel was not the same for all points: Linux 6.12; Linux 6.13"
-        );
-        assert!(
-            told[1].ends_with("Kingston SD32G (0x77); Kingston SD32G (0x78)"),
-            "{told:?}"
-        );
-        assert!(
-            told[1].starts_with("the device measured as photos was not the same for all points: "),
-            "{told:?}"
+            seen.changes(),
+            [
+                changed(Circumstance::Kernel, ["Linux 6.12", "Linux 6.13"]),
+                changed(
+                    Circumstance::Device { card },
+                    ["Kingston SD32G (0x77)", "Kingston SD32G (0x78)"]
+                ),
+            ]
         );
     }
 

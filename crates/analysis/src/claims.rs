@@ -472,7 +472,7 @@ mod tests {
             Claim::ReadSpeed(90.0),
         ] {
             let found = &check_claims(&suite(1), &[claim], ERASED)[0];
-            assert_eq!(found.verdict, ClaimVerdict::NotShown, "{claim}");
+            assert_eq!(found.verdict, ClaimVerdict::NotShown, "{claim:?}");
             assert!(
                 found.unmet.contains(&Condition::Repeats { runs: 1 }),
                 "{found:?}"

@@ -15,7 +15,7 @@ use hakaru_campaign::campaign::spec::{Campaign, Card};
 use hakaru_device::guard::{Candidate, Confirmation};
 use hakaru_engine::{Flow, LayoutProgress, Observer};
 use hakaru_model::campaign::{CampaignSummary, Weakness};
-use hakaru_model::caveat::Caveat;
+use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::Verdict;
 use hakaru_model::record::RunRecord;
@@ -367,7 +367,7 @@ fn caches_that_could_not_be_emptied_are_not_said_to_be() {
     record.id += "-kept";
     record.campaign.as_mut().unwrap().repeat = 2;
     record.caveats.push(Caveat::NotInvalidated {
-        path: "the whole host".into(),
+        path: CacheOf::Host,
         because: "no root".into(),
     });
     bench.store.append(&record).unwrap();

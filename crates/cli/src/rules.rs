@@ -54,7 +54,7 @@ fn parse(text: &str) -> Result<Vec<UseRule>> {
                 } else {
                     "at most as large as"
                 };
-                let name = criterion.figure.name();
+                let name = hakaru_report::text::figure(criterion.figure);
                 bail!(
                     "{}: fits = {fits} has to be {asked} care = {care} for {name}, both 0 or more",
                     rule.id

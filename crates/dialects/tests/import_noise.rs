@@ -40,7 +40,7 @@ fn read(text: &str) -> ImportResult {
         // What was read can be printed and stored.
         let _ = fio::print(&one.run.reported, &one.run.program);
         for caveat in &one.run.caveats {
-            let _ = caveat.to_string();
+            let _ = format!("{caveat:?}");
         }
         let text = serde_json::to_string(&one.run.reported).unwrap();
         assert_eq!(

@@ -65,7 +65,7 @@ fn told(found: &ImportResult) -> String {
             .for_each(|u| _ = writeln!(text, "  - line {}: {} ({})", u.line, u.why, u.text));
         caveats
             .iter()
-            .for_each(|caveat| _ = writeln!(text, "  ! {caveat}"));
+            .for_each(|caveat| _ = writeln!(text, "  ! {caveat:?}"));
     }
     for (_, unread) in &found.unread {
         let _ = writeln!(

@@ -1,7 +1,7 @@
 //! Files before and after a phase: opening, laying out with progress, dropping caches, removing.
 
 use crate::error::RunError;
-use hakaru_model::caveat::Caveat;
+use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::facts::TargetKind;
 use hakaru_model::job::Fallocate;
 use hakaru_model::job::rules::{AccessAdvice, Lifetime};
@@ -332,7 +332,7 @@ fn drop_cache(fd: &OwnedFd, file: &FilePlan, caveats: &mut Vec<Caveat>) {
     if let Err(errno) = answer {
         let because = errno.to_string();
         let caveat = Caveat::NotInvalidated {
-            path: file.path.display().to_string(),
+            path: CacheOf::File(file.path.display().to_string()),
             because,
         };
         if !caveats.contains(&caveat) {

@@ -168,6 +168,26 @@ fn ends_run(phase: &PhasePlan) -> impl Fn(&WorkerRecord) -> bool {
     }
 }
 
+/// A failure for the outcome of a record. Reports describe it by its kind, and not by this.
+fn described(error: &IoError) -> String {
+    let IoError {
+        action,
+        kind,
+        file,
+        offset,
+        len,
+        errno,
+        ..
+    } = error;
+    match kind.option() {
+        Some(option) => format!("{option}: {action}"),
+        None => {
+            let errno = rustix::io::Errno::from_raw_os_error(*errno);
+            format!("{action} of {len} at byte {} of {file}: {errno}", offset.0)
+        }
+    }
+}
+
 fn outcome(
     plan: &Plan,
     phases: &[PhaseRecord],
@@ -180,14 +200,9 @@ fn outcome(
         .find(ended(StopReason::Error))
         .and_then(|w| w.errors.first.last())
     {
-        let error = first.kind.broken_rule(first.op).unwrap_or_else(|| {
-            let errno = rustix::io::Errno::from_raw_os_error(first.errno);
-            format!(
-                "{} of {} at byte {} of {}: {errno}",
-                first.action, first.len, first.offset.0, first.file
-            )
-        });
-        return Outcome::Failed { error };
+        return Outcome::Failed {
+            error: described(first),
+        };
     }
     match error {
         Some(RunError::StoppedEarly) => Outcome::Interrupted,
@@ -291,7 +306,7 @@ impl PhaseRunner<'_> {
             });
         }
         let all = || record.workers.iter().flat_map(|w| &w.errors.first);
-        let is_rule = |error: &&IoError| error.kind.broken_rule(error.op).is_some();
+        let is_rule = |error: &&IoError| error.kind.option().is_some();
         if let Some(&IoError { op, kind, .. }) = all().find(is_rule) {
             self.note(Caveat::RuleBroken {
                 phase: name(),
@@ -302,12 +317,10 @@ impl PhaseRunner<'_> {
         let count: u64 = record.workers.iter().map(|w| w.errors.total).sum();
         let count = count.saturating_sub(all().filter(is_rule).count() as u64);
         if let Some(first) = all().find(|error| !is_rule(error)) {
-            let errno = rustix::io::Errno::from_raw_os_error(first.errno);
-            let first = format!("{} at byte {}: {errno}", first.action, first.offset.0);
             self.note(Caveat::DeviceErrors {
                 phase: name(),
                 count,
-                first,
+                first: first.into(),
             });
         }
         self.judge_host(record);

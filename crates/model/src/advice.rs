@@ -60,6 +60,19 @@ pub struct Advice {
 }
 
 impl Advice {
+    /// The criteria that decided: all that were judged as badly as the worst.
+    pub fn deciding(&self) -> impl Iterator<Item = &Decision> {
+        let worst = self.decided_by.first().map(|decision| decision.fitness);
+        self.decided_by
+            .iter()
+            .filter(move |decision| Some(decision.fitness) == worst)
+    }
+
+    /// Whether the interval of a figure that decided crosses a limit, so that the verdict is open.
+    pub fn is_crossed(&self) -> bool {
+        self.deciding().any(Decision::is_crossed)
+    }
+
     /// Whether the intervals of the figures leave no other verdict: without it, a verdict is a probable one.
     ///
     /// A "does not" needs one figure that surely falls short; any other verdict needs that none does, and all figures to
@@ -89,6 +102,13 @@ pub struct Decision {
     pub firm: bool,
     /// The value from which this figure alone would be judged one better; `None` when it fits.
     pub better_from: Option<f64>,
+}
+
+impl Decision {
+    /// Whether the confidence interval crosses a limit. False without an interval.
+    pub fn is_crossed(&self) -> bool {
+        !self.firm && self.measured.ci95.is_some()
+    }
 }
 
 /// What was concluded from one summary, to be shown beside it.

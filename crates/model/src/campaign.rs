@@ -1,10 +1,17 @@
 //! Campaigns: cards × layers × workloads × repeats. Which point of one a run is, and what follows from all of them.
 
 use crate::advice::Advice;
+use crate::caveat::Caveat;
 use crate::finding::{BusLimit, Claim, ClaimCheck, Comparison, LayerCost, Summary};
 use crate::job::Op;
+use crate::lint::LintWarning;
 use crate::units::{Bytes, BytesPerSec, Nanos};
 use serde::{Deserialize, Serialize};
+
+mod steps;
+
+use steps::StoredStep;
+pub use steps::{FillContent, StepKind};
 
 /// Which point of which campaign a run is: part of its record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,10 +37,12 @@ pub struct CampaignPoint {
 }
 
 /// One thing that was done to the storage before it was measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredStep")]
 pub struct PreparedStep {
-    /// What, in words: `filled with 0xff`, `mkfs.vfat -F 32 -s 32`.
-    pub what: String,
+    /// What it was.
+    #[serde(flatten)]
+    pub step: StepKind,
     /// How long it took.
     pub elapsed: Nanos,
     /// How fast each part of the device was, where all of it was written.
@@ -131,13 +140,10 @@ pub struct CampaignSummary {
 }
 
 /// What the design of a campaign cannot prove, however exactly its points were measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "weakness")]
 pub enum Weakness {
     /// Points are missing.
-    #[error(
-        "{runs} of {planned} planned runs are there: what is missing may change the order of the cards"
-    )]
     Unfinished {
         /// Runs that count.
         runs: u64,
@@ -145,9 +151,6 @@ pub enum Weakness {
         planned: u64,
     },
     /// Some points have too few runs to tell their spread.
-    #[error(
-        "{points} of {of} points have fewer than {wanted} runs: how much their runs differ is hardly known"
-    )]
     FewRepeats {
         /// Such points.
         points: u64,
@@ -157,28 +160,12 @@ pub enum Weakness {
         wanted: u32,
     },
     /// One specimen of each model.
-    #[error(
-        "one specimen of each card was measured: how much specimens of one model differ is not known"
-    )]
     OneSpecimen,
     /// Repeats came one right after another.
-    #[error(
-        "all repeats of a workload came one right after another: a drift of the card or the host is in the differences \
-         between workloads and layers"
-    )]
     Blocked,
     /// Cards were measured one after another.
-    #[error(
-        "cards ran one after another: drift of the host is confounded with differences between cards; use card-order = \
-         \"interleaved\", \"abba\" or \"shuffled\" where all cards can be present together, else recheck = true"
-    )]
     CardsInSequence,
     /// The first card was not the same when it was measured again at the end.
-    #[error(
-        "{card} through {layer} differed between its measurement and its recheck after the other cards ({}): drift of \
-         the host or of the card is confounded with differences between cards",
-        .phases.join(", ")
-    )]
     Drifted {
         /// Card.
         card: String,
@@ -188,10 +175,6 @@ pub enum Weakness {
         phases: Vec<String>,
     },
     /// The recheck of the first card shows neither drift nor its absence.
-    #[error(
-        "the recheck of {card} through {layer} shows neither a drift nor that there was none in {undecided} of {of} \
-         figures: more repeats would decide it"
-    )]
     DriftUndecided {
         /// Card.
         card: String,
@@ -203,27 +186,64 @@ pub enum Weakness {
         of: u64,
     },
     /// Nothing brought the cards to one state.
-    #[error(
-        "nothing brought the cards to one state before: what was written to them earlier is in the figures"
-    )]
     Unprepared,
     /// The circumstances were not the same for all points.
-    #[error("{what} was not the same for all points: {}", .values.join("; "))]
     Changed {
         /// Which circumstance.
-        what: String,
+        what: Circumstance,
         /// What it was, each once.
         values: Vec<String>,
     },
     /// Published figures.
-    #[error(
-        "of {points} of {of} points only mean and deviation are known: no percentiles, no single runs"
-    )]
     MeansOnly {
         /// Such points.
         points: u64,
         /// All points.
         of: u64,
+    },
+}
+
+/// What a campaign cannot do or prove as it is planned.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlanNote {
+    /// It prepares storage and does not run as root.
+    NeedsRoot,
+    /// A file system cannot be made or mounted on this host.
+    Unavailable {
+        /// The layer.
+        layer: String,
+        /// Why.
+        because: String,
+    },
+    /// A weakness of the design.
+    Weakness(Weakness),
+    /// What every run of it will carry.
+    Caveat(Caveat),
+    /// What is wrong with a workload.
+    Lint {
+        /// The workload.
+        workload: String,
+        /// The warning.
+        warning: LintWarning,
+    },
+}
+
+/// What has to be the same for all points of a campaign.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "circumstance")]
+pub enum Circumstance {
+    /// The host.
+    Host,
+    /// Its board.
+    Board,
+    /// Its kernel.
+    Kernel,
+    /// Its CPU frequency governor.
+    Governor,
+    /// The device measured under the name of a card.
+    Device {
+        /// The card.
+        card: String,
     },
 }
 

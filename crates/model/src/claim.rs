@@ -23,20 +23,6 @@ pub enum Claim {
     WriteSpeed(f64),
 }
 
-/// `C10`, `U3`, `V30`, `A1`, `read up to 100 MB/s`.
-impl std::fmt::Display for Claim {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Claim::SpeedClass(n) => write!(f, "C{n}"),
-            Claim::UhsGrade(n) => write!(f, "U{n}"),
-            Claim::VideoClass(n) => write!(f, "V{n}"),
-            Claim::AppClass(n) => write!(f, "A{n}"),
-            Claim::ReadSpeed(mb) => write!(f, "read up to {mb} MB/s"),
-            Claim::WriteSpeed(mb) => write!(f, "write up to {mb} MB/s"),
-        }
-    }
-}
-
 /// A claim beside what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClaimCheck {
@@ -91,22 +77,17 @@ pub enum ClaimVerdict {
 }
 
 /// A condition that a judgement of a claim needs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "condition")]
 pub enum Condition {
     /// A class is a promise of the card, not of a file system on it.
-    #[error("the raw card is judged, and these runs went through {filesystem}")]
     Raw {
         /// The file system.
         filesystem: String,
     },
     /// A class holds for erased allocation units.
-    #[error(
-        "the allocation units have to be erased before they are written, and nothing says that they were"
-    )]
     Erased,
     /// The bus has to be fast enough.
-    #[error("the bus has to carry {needed}, and this one carries at most {ceiling}")]
     Bus {
         /// What the claim asks for.
         needed: BytesPerSec,
@@ -114,10 +95,8 @@ pub enum Condition {
         ceiling: BytesPerSec,
     },
     /// The bus mode is not known.
-    #[error("the bus has to be fast enough, and its speed is not known")]
     BusUnknown,
     /// Enough time.
-    #[error("{wanted} have to be measured, and it was {measured}")]
     Time {
         /// Time that would do.
         wanted: Nanos,
@@ -125,10 +104,8 @@ pub enum Condition {
         measured: Nanos,
     },
     /// No cache of the host in between.
-    #[error("direct I/O is needed, and the page cache of the host was in between")]
     Direct,
     /// Too small a file stays in the card's cache.
-    #[error("at least {wanted} have to be written, and it was {written}")]
     Extent {
         /// Bytes that would do.
         wanted: Bytes,
@@ -136,10 +113,8 @@ pub enum Condition {
         written: Bytes,
     },
     /// The video class protocol.
-    #[error("the host has to announce the recording to the card (CMD20), and Linux does not")]
     SpeedClassControl,
     /// Application classes are tested on a fixed span.
-    #[error("random I/O is tested within {wanted}, and these runs spread it over {used}")]
     Span {
         /// Span of the test procedure.
         wanted: Bytes,
@@ -147,7 +122,6 @@ pub enum Condition {
         used: Bytes,
     },
     /// Application classes are tested at a fixed queue depth.
-    #[error("the class is tested at queue depth {wanted}, and these runs used {used}")]
     Depth {
         /// Depth of the test procedure.
         wanted: u32,
@@ -155,34 +129,19 @@ pub enum Condition {
         used: u32,
     },
     /// A single run has no interval.
-    #[error("{}", few_for_claim(*.runs))]
     Repeats {
         /// Runs of the figure with the fewest.
         runs: u32,
     },
     /// A2 counts on the command queue and the cache of the card.
-    #[error(
-        "A2 is tested with the command queue and the cache of the card switched on, and queue depth was {iodepth}"
-    )]
     CommandQueue {
         /// Depth of these runs.
         iodepth: u32,
     },
     /// Evenness has to be seen.
-    #[error(
-        "the slowest stretch counts, and bandwidth over time was not recorded long enough: the mean stands in"
-    )]
     Timeline,
     /// Nobody else may use the card.
-    #[error("nothing else may use the card, and the system runs from it")]
     Alone,
-}
-
-fn few_for_claim(runs: u32) -> String {
-    match runs {
-        0 | 1 => "one run has no interval: repeat it (--repeat=5)".to_owned(),
-        n => format!("{n} runs without an interval: their spread is not known"),
-    }
 }
 
 /// Whether the host or the card sets the pace.

@@ -40,19 +40,4 @@ impl Figure {
     pub fn more_is_better(self) -> bool {
         self.unit() != "ms"
     }
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Figure::SequentialRead => "sequential read",
-            Figure::SequentialWrite => "sequential write",
-            Figure::RandomRead => "random read",
-            Figure::RandomWrite => "random write",
-            Figure::RandomReadP99 => "random read latency, 99th percentile",
-            Figure::SyncP99 => "fsync latency, 99th percentile",
-            Figure::SyncP999 => "fsync latency, 99.9th percentile",
-            Figure::SustainedWrite => "sustained write",
-            Figure::SlowestWrite => "slowest second of a sustained write",
-        }
-    }
 }

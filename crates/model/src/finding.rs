@@ -1,5 +1,9 @@
 //! What follows from records: derived, never stored as truth, always computable again.
 
+mod caveats;
+
+pub use caveats::{Finding, FindingKind, FindingScope, MinMax};
+
 use crate::caveat::Caveat;
 pub use crate::claim::{
     Bottleneck, BusLimit, Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, MeasuredFigure,

@@ -91,13 +91,10 @@ pub struct EngineUse {
 }
 
 /// Why no I/O amplification is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "reason")]
 pub enum NoAmplification {
     /// The system runs from the disk, and others moved more than a tenth of what the job did.
-    #[error(
-        "the system runs from this disk, and others moved {others} beside the {own} of the job"
-    )]
     OtherUsers {
         /// Bytes that the disk moved and this program did not ask for.
         others: Bytes,
@@ -105,9 +102,7 @@ pub enum NoAmplification {
         own: Bytes,
     },
     /// The system runs from the disk, and what this program did was not counted apart.
-    #[error("the system runs from this disk, and its own traffic was not counted apart")]
     SystemDisk,
     /// There was a ramp, and the counters include what it moved, which nobody counted.
-    #[error("the counters of the disk include the ramp, whose bytes were not recorded")]
     RampNotCounted,
 }

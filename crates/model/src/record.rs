@@ -53,6 +53,16 @@ pub struct RunRecord {
     pub campaign: Option<CampaignPoint>,
 }
 
+impl RunRecord {
+    /// The I/O or rule of a job that ended the run, where one did.
+    pub fn ended_by(&self) -> Option<&IoError> {
+        let workers = self.phases.iter().flat_map(|phase| &phase.workers);
+        workers
+            .filter(|worker| worker.stop == StopReason::Error)
+            .find_map(|worker| worker.errors.first.last())
+    }
+}
+
 /// Where a record comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "origin")]
@@ -84,7 +94,7 @@ pub enum Outcome {
     Interrupted,
     /// It could not go on; what was measured until then is kept.
     Failed {
-        /// Why, in words.
+        /// Why, for programs and logs; [`RunRecord::ended_by`] has the failure itself where it is an I/O.
         error: String,
     },
 }

@@ -154,14 +154,31 @@ fn three_digits(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-fn scaled(value: f64, base: f64, names: &[&str]) -> String {
+fn scaled(value: f64, base: f64, names: &[&'static str]) -> String {
+    let (figure, unit) = scaled_parts(value, base, names);
+    format!("{figure} {unit}")
+}
+
+fn scaled_parts(value: f64, base: f64, names: &[&'static str]) -> (String, &'static str) {
     let mut value = value;
     let mut step = 0;
     while value >= base * 0.9995 && step + 1 < names.len() {
         value /= base;
         step += 1;
     }
-    format!("{} {}", three_digits(value), names[step])
+    (three_digits(value), names[step])
+}
+
+impl Bytes {
+    /// In powers of ten, as on the label of a card: `31.9 GB`.
+    pub fn decimal(self) -> String {
+        scaled(self.0 as f64, 1000.0, &SI)
+    }
+
+    /// The figure and the unit that [`Display`](fmt::Display) prints: `256` and `MiB`.
+    pub fn figure_and_unit(self) -> (String, &'static str) {
+        scaled_parts(self.0 as f64, 1024.0, &IEC)
+    }
 }
 
 /// `256 MiB`, `4 KiB`: sizes people choose are powers of two.

@@ -1,6 +1,7 @@
 //! What comparisons prove, in words and tables.
 
 use crate::escape;
+use crate::ids;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
@@ -333,7 +334,7 @@ pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String
         let (low, high) = (c.effect_ci95.map(|ci| ci.0), c.effect_ci95.map(|ci| ci.1));
         let more = [low, high, c.p_equivalence].map(optional).join(",");
         let caveats = crate::csv::caveat_words(&c.interval_caveats);
-        let (ratio, verdict) = (exact(c.ratio), verdict_word(c));
+        let (ratio, verdict) = (exact(c.ratio), ids::comparison(c));
         let family = format!("{},{}", c.primary, c.family);
         format!("{figure},{unit},{a},{b},{ratio},{rest},{verdict},{more},{family},{caveats}\r\n")
     };
@@ -341,17 +342,6 @@ pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String
         "{head}\r\n{}",
         comparisons.iter().map(line).collect::<String>()
     )
-}
-
-/// The verdict as one word that stays the same.
-pub(crate) fn verdict_word(comparison: &Comparison) -> &'static str {
-    match comparison.verdict {
-        Verdict::Different if comparison.ratio > 1.0 => "higher",
-        Verdict::Different if comparison.ratio < 1.0 => "lower",
-        Verdict::Different => "different",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Undecided { .. } => "undecided",
-    }
 }
 
 /// Comparisons as a part of a page.

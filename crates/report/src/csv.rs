@@ -3,7 +3,7 @@
 //! Columns and units are a promise: new ones are added at the end.
 
 use crate::escape::csv as quoted;
-use crate::{findings, naming, number, time};
+use crate::{ids, naming, number, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{Estimate, IntervalCaveat, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::Quantile;
@@ -72,32 +72,26 @@ pub fn csv_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
     out
 }
 
-/// A verdict or a claim as one word: `not_shown`, `read_up_to_100_MB/s`.
-pub(crate) fn snake(words: &str) -> String {
-    words.replace(' ', "_").replace("'s", "")
-}
-
 /// Names of conclusions with their verdicts, in words that stay the same.
 fn verdicts(findings: &RunFindings) -> Vec<(String, String)> {
     let advice = findings.advice.iter();
     let advice = advice.map(|advice| {
         (
             format!("advice_{}", advice.id),
-            findings::word(advice.fitness).to_owned(),
+            ids::fitness(advice.fitness).to_owned(),
         )
     });
     let claims = findings.claims.iter().map(|check| {
-        let name = snake(&check.claim.to_string());
         (
-            format!("claim_{name}"),
-            snake(findings::claim_verdict(check.verdict).1),
+            format!("claim_{}", ids::claim(check.claim)),
+            ids::claim_verdict(check.verdict).to_owned(),
         )
     });
     let limits = findings.limits.iter();
     let limits = limits.map(|limit| {
         (
             format!("limit_{}", limit.op.name()),
-            findings::limit_word(limit.limit).to_owned(),
+            ids::bottleneck(limit.limit).to_owned(),
         )
     });
     advice.chain(claims).chain(limits).collect()
@@ -123,9 +117,8 @@ pub(crate) fn cells(row: &CsvStats) -> String {
 
 /// Why an interval may be too narrow, as words that stay the same.
 pub(crate) fn caveat_words(caveats: &[IntervalCaveat]) -> String {
-    number::interval_caveats(caveats)
-        .replace(", ", ";")
-        .replace(' ', "_")
+    let ids: Vec<&str> = caveats.iter().copied().map(ids::interval_caveat).collect();
+    ids.join(";")
 }
 
 /// All figures of a phase: name, unit, statistics.

@@ -25,6 +25,8 @@ pub struct TargetInfo<'a> {
     pub content: Option<&'a [String]>,
     /// Whether it may be erased, or why not.
     pub state: Option<&'a str>,
+    /// Whether `state` says that the system runs from it.
+    pub runs_system: bool,
 }
 
 /// One disk of a list.
@@ -111,9 +113,10 @@ pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> Str
         by_hand,
         content,
         state,
+        runs_system,
     } = *known;
     let mut out = format!("{}\n", ink.bold(&plain(&identity.display_name())));
-    let mut groups = vec![path(identity, state)];
+    let mut groups = vec![path(identity, state, runs_system)];
     match &identity.device {
         Fact::Known(device) => {
             groups.push(hardware(device));
@@ -295,11 +298,10 @@ pub(crate) fn size(size: Bytes) -> String {
 
 /// `31.9 GB`, the unit in which cards are sold.
 pub(crate) fn decimal(size: Bytes) -> String {
-    let text = BytesPerSec(size.0 as f64).to_string();
-    text.strip_suffix("/s").map_or(text.clone(), str::to_owned)
+    size.decimal()
 }
 
-fn path(identity: &Identity, state: Option<&str>) -> FactGroup {
+fn path(identity: &Identity, state: Option<&str>, runs_system: bool) -> FactGroup {
     let mut group = FactGroup::new("Target");
     group.say("Path", identity.path.display());
     if let Some(Filesystem {
@@ -328,7 +330,7 @@ fn path(identity: &Identity, state: Option<&str>) -> FactGroup {
         group.say("Options", options);
     }
     // A loop device over a file on the disk of the system is not the system's, but shares its disk.
-    if identity.system_disk && !state.is_some_and(|state| state.contains("system")) {
+    if identity.system_disk && !runs_system {
         group.say("System", "runs from the same disk");
     }
     group.say("State", state.unwrap_or_default());

@@ -1,25 +1,76 @@
 //! The circumstances of a series as pairs of words: what was measured, on what, and how.
 
 use crate::escape::plain;
-use crate::{naming, number, time};
+use crate::{naming, number, text, time};
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity,
 };
-use hakaru_model::finding::{Cliff, PhaseSummary, Summary, Sustained, Swing};
+use hakaru_model::finding::{Cliff, Finding, PhaseSummary, Summary, Sustained, Swing};
 use hakaru_model::job::Op;
 use hakaru_model::units::{BytesPerSec, Nanos, Quantile};
-use std::collections::BTreeSet;
 use std::fmt::Display;
+
+/// What a line of the circumstances is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FactKey {
+    Target,
+    FileSystem,
+    MountOptions,
+    Device,
+    Origin,
+    ToolOverhead,
+    Started,
+    Series,
+    SerialNumber,
+    Chain,
+    BlockSize,
+    Scheduler,
+    WriteCache,
+    BusWidth,
+    BusClock,
+    BusTiming,
+    BusCeiling,
+    Bus,
+    Manufacturer,
+    CardName,
+    Manufactured,
+    SpeedClass,
+    UhsGrade,
+    VideoClass,
+    ApplicationClass,
+    AllocationUnit,
+    Cid,
+    Oddity,
+    Host,
+    Board,
+    Processor,
+    Governor,
+    Memory,
+    Kernel,
+    Distribution,
+    Load,
+    Temperature,
+    Clock,
+}
 
 /// One line of the circumstances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FactLine {
     /// What it is about.
-    pub(crate) name: &'static str,
+    pub(crate) key: FactKey,
     /// What is known, or why it is not.
     pub(crate) value: String,
     /// Whether it is known.
     pub(crate) known: bool,
+    /// Whether it belongs into the short form: a class that a card does not claim is known and not worth a word.
+    brief: bool,
+}
+
+impl FactLine {
+    /// The label of the line.
+    pub(crate) fn name(&self) -> &'static str {
+        text::fact_name(self.key)
+    }
 }
 
 /// Collects lines; foreign text is made plain here, once.
@@ -27,49 +78,62 @@ pub(crate) struct FactLine {
 struct Lines(Vec<FactLine>);
 
 impl Lines {
-    fn say(&mut self, name: &'static str, value: impl Display) {
+    fn say(&mut self, key: FactKey, value: impl Display) {
         let value = plain(&value.to_string());
         if !value.is_empty() {
             self.0.push(FactLine {
-                name,
+                key,
                 value,
                 known: true,
+                brief: true,
             });
         }
     }
 
-    fn fact<T: Display>(&mut self, name: &'static str, fact: &Fact<T>) {
+    fn fact<T: Display>(&mut self, key: FactKey, fact: &Fact<T>) {
         self.0.push(FactLine {
-            name,
+            key,
             value: plain(&fact.to_string()),
             known: fact.known().is_some(),
+            brief: fact.known().is_some(),
         });
     }
 
     /// A fact in other words than its own.
-    fn fact_as<T>(&mut self, name: &'static str, fact: &Fact<T>, words: impl FnOnce(&T) -> String) {
+    fn fact_as<T>(&mut self, key: FactKey, fact: &Fact<T>, words: impl FnOnce(&T) -> String) {
         match fact {
-            Fact::Known(value) => self.say(name, words(value)),
-            Fact::Unknown(because) => self.unknown(name, because),
+            Fact::Known(value) => self.say(key, words(value)),
+            Fact::Unknown(because) => self.unknown(key, because),
         }
     }
 
-    fn unknown(&mut self, name: &'static str, because: &str) {
-        self.fact(name, &Fact::<String>::Unknown(because.to_owned()));
+    /// A class by its letter and number. A card that claims none has 0 in its registers.
+    fn class(&mut self, key: FactKey, letter: char, number: &Fact<u32>) {
+        self.fact_as(key, number, |number| match number {
+            0 => text::none_claimed().to_owned(),
+            number => format!("{letter}{number}"),
+        });
+        if let (Some(0), Some(line)) = (number.known(), self.0.last_mut()) {
+            line.brief = false;
+        }
+    }
+
+    fn unknown(&mut self, key: FactKey, because: &str) {
+        self.fact(key, &Fact::<String>::Unknown(because.to_owned()));
     }
 }
 
 /// What was measured on which host, most important first.
 pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<FactLine> {
     let mut lines = Lines::default();
-    lines.say("Target", target.path.display());
+    lines.say(FactKey::Target, target.path.display());
     if let Some(filesystem) = &target.filesystem {
-        lines.say("File system", filesystem_words(filesystem));
-        lines.say("Mount options", &filesystem.options);
+        lines.say(FactKey::FileSystem, filesystem_words(filesystem));
+        lines.say(FactKey::MountOptions, &filesystem.options);
     }
     match &target.device {
         Fact::Known(found) => device(&mut lines, found),
-        Fact::Unknown(because) => lines.unknown("Device", because),
+        Fact::Unknown(because) => lines.unknown(FactKey::Device, because),
     }
     host(&mut lines, environment);
     lines.0
@@ -78,12 +142,12 @@ pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<
 /// All circumstances of a series, most important first.
 pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
     let mut lines = Lines(surroundings(&summary.target, &summary.environment));
-    lines.say("Measured by", &summary.origin);
+    lines.say(FactKey::Origin, &summary.origin);
     if let Some(ns) = summary.overhead_ns {
         lines.say(
-            "Our own cost",
+            FactKey::ToolOverhead,
             format!(
-                "{} an I/O{}",
+                "{} per I/O{}",
                 number::nanos(ns),
                 share_of_quickest(summary, ns)
             ),
@@ -91,9 +155,9 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
     }
     // Published figures do not say when.
     if summary.started_unix_ms != 0 {
-        lines.say("Begun", time::utc(summary.started_unix_ms));
+        lines.say(FactKey::Started, time::utc(summary.started_unix_ms));
     }
-    lines.say("Series", &summary.series);
+    lines.say(FactKey::Series, &summary.series);
     lines.0
 }
 
@@ -111,7 +175,7 @@ fn share_of_quickest(summary: &Summary, cost_ns: f64) -> String {
         return String::new();
     };
     let percent = number::significant(cost_ns / quickest as f64 * 100.0);
-    format!(", {percent} % of the shortest median latency")
+    format!(", {percent}% of the shortest median latency")
 }
 
 fn filesystem_words(filesystem: &Filesystem) -> String {
@@ -139,23 +203,23 @@ fn device(lines: &mut Lines, device: &DeviceIdentity) {
         .known()
         .map_or_else(String::new, |model| format!("{model}, "));
     lines.say(
-        "Device",
+        FactKey::Device,
         format!("{name}{}, {}", device.node.display(), device.size),
     );
-    lines.fact("Serial number", &device.serial);
+    lines.fact(FactKey::SerialNumber, &device.serial);
     if device.chain.len() > 1 {
-        lines.say("Stands on", device.chain.join(" → "));
+        lines.say(FactKey::Chain, device.chain.join(" → "));
     }
     lines.say(
-        "Block size",
+        FactKey::BlockSize,
         format!(
             "{} B logical, {} B physical",
             device.logical_block, device.physical_block
         ),
     );
     bus(lines, &device.bus);
-    lines.fact("Scheduler", &device.scheduler);
-    lines.fact("Write cache", &device.write_cache);
+    lines.fact(FactKey::Scheduler, &device.scheduler);
+    lines.fact(FactKey::WriteCache, &device.write_cache);
     if let Some(card) = &device.card {
         registers(lines, card);
     }
@@ -169,72 +233,64 @@ fn bus(lines: &mut Lines, bus: &Bus) {
             timing,
             ceiling,
         } => {
-            lines.fact_as("Bus width", width_bits, |bits| format!("{bits} bit"));
-            lines.fact_as("Bus clock", clock_hz, |hz| {
+            lines.fact_as(FactKey::BusWidth, width_bits, |bits| format!("{bits} bit"));
+            lines.fact_as(FactKey::BusClock, clock_hz, |hz| {
                 format!("{} MHz", number::significant(*hz as f64 / 1e6))
             });
-            lines.fact("Bus timing", timing);
-            lines.fact_as("Bus ceiling", ceiling, |bytes| {
+            lines.fact(FactKey::BusTiming, timing);
+            lines.fact_as(FactKey::BusCeiling, ceiling, |bytes| {
                 BytesPerSec(*bytes as f64).to_string()
             });
         }
-        Bus::Usb { speed_mbps } => {
-            lines.fact_as("Bus", speed_mbps, |mbps| format!("USB, {mbps} Mbit/s"))
-        }
-        Bus::Nvme { link } => lines.fact_as("Bus", link, |link| format!("NVMe, {link}")),
-        Bus::Scsi { link } => lines.fact_as("Bus", link, |link| format!("SCSI, {link}")),
-        Bus::Virtio => lines.say("Bus", "virtio (a virtual disk)"),
-        Bus::Software => lines.say("Bus", "none (no hardware below)"),
-        Bus::Other { name } => lines.say("Bus", name),
+        Bus::Usb { speed_mbps } => lines.fact_as(FactKey::Bus, speed_mbps, |mbps| {
+            format!("USB, {mbps} Mbit/s")
+        }),
+        Bus::Nvme { link } => lines.fact_as(FactKey::Bus, link, |link| format!("NVMe, {link}")),
+        Bus::Scsi { link } => lines.fact_as(FactKey::Bus, link, |link| format!("SCSI, {link}")),
+        Bus::Virtio => lines.say(FactKey::Bus, "virtio (a virtual disk)"),
+        Bus::Software => lines.say(FactKey::Bus, "none (no hardware below)"),
+        Bus::Other { name } => lines.say(FactKey::Bus, name),
     }
 }
 
 fn registers(lines: &mut Lines, card: &CardRegisters) {
-    lines.fact("Maker", &card.maker);
-    lines.fact("Card name", &card.name);
-    lines.fact("Made", &card.date);
-    lines.fact_as("Speed Class", &card.speed_class, |n| class('C', *n));
-    lines.fact_as("UHS grade", &card.uhs_grade, |n| class('U', *n));
-    lines.fact_as("Video class", &card.video_class, |n| class('V', *n));
-    lines.fact_as("Application class", &card.app_class, |n| class('A', *n));
-    lines.fact("Allocation unit", &card.allocation_unit);
-    lines.fact("CID", &card.cid);
+    lines.fact(FactKey::Manufacturer, &card.maker);
+    lines.fact(FactKey::CardName, &card.name);
+    lines.fact(FactKey::Manufactured, &card.date);
+    lines.class(FactKey::SpeedClass, 'C', &card.speed_class);
+    lines.class(FactKey::UhsGrade, 'U', &card.uhs_grade);
+    lines.class(FactKey::VideoClass, 'V', &card.video_class);
+    lines.class(FactKey::ApplicationClass, 'A', &card.app_class);
+    lines.fact(FactKey::AllocationUnit, &card.allocation_unit);
+    lines.fact(FactKey::Cid, &card.cid);
     for oddity in &card.oddities {
-        lines.say("Odd", oddity);
-    }
-}
-
-const NONE_CLAIMED: &str = "none claimed";
-
-/// Class 0 is how a card says that it claims none.
-fn class(letter: char, number: u32) -> String {
-    if number == 0 {
-        NONE_CLAIMED.to_owned()
-    } else {
-        format!("{letter}{number}")
+        lines.say(FactKey::Oddity, oddity);
     }
 }
 
 fn host(lines: &mut Lines, host: &Environment) {
-    lines.say("Host", &host.hostname);
-    lines.fact("Board", &host.board);
-    lines.fact_as("Processor", &host.cpu, |cpu| match host.cpu_count {
+    lines.say(FactKey::Host, &host.hostname);
+    lines.fact(FactKey::Board, &host.board);
+    lines.fact_as(FactKey::Processor, &host.cpu, |cpu| match host.cpu_count {
         0 => cpu.clone(),
         n => format!("{cpu}, {n} online"),
     });
-    lines.fact("CPU governor", &host.governor);
+    lines.fact(FactKey::Governor, &host.governor);
     if host.memory.0 > 0 {
-        lines.say("Memory", host.memory);
+        lines.say(FactKey::Memory, host.memory);
     }
-    lines.say("Kernel", format!("{} {}", host.kernel, host.arch).trim());
-    lines.fact("Distribution", &host.distribution);
-    lines.fact_as("Load", &host.load_percent, |load| {
+    lines.say(
+        FactKey::Kernel,
+        format!("{} {}", host.kernel, host.arch).trim(),
+    );
+    lines.fact(FactKey::Distribution, &host.distribution);
+    lines.fact_as(FactKey::Load, &host.load_percent, |load| {
         number::exact(f64::from(*load) / 100.0, 2)
     });
-    lines.fact_as("Temperature", &host.temperature_mc, |mc| {
+    lines.fact_as(FactKey::Temperature, &host.temperature_mc, |mc| {
         format!("{} °C", number::exact(*mc as f64 / 1000.0, 1))
     });
-    lines.say("Clock", &host.clock);
+    lines.say(FactKey::Clock, &host.clock);
 }
 
 /// How even a long write was, in a sentence; `None` where it was not long enough to tell.
@@ -344,36 +400,27 @@ pub(crate) fn laid_out(phase: &PhaseSummary) -> Option<String> {
     ))
 }
 
-/// The caveats as text, each once: what concerns several phases names them in front.
-pub(crate) fn caveats(summary: &Summary) -> Vec<String> {
-    let phases: BTreeSet<&str> = summary
-        .phases
-        .iter()
-        .map(|phase| phase.phase.as_str())
-        .collect();
-    let mut merged: Vec<(Vec<String>, String)> = Vec::new();
-    for text in summary.caveats.iter().map(ToString::to_string) {
-        let (of, words) = match text
-            .split_once(": ")
-            .filter(|(lead, _)| phases.contains(lead))
-        {
-            Some((phase, words)) => (Some(phase.to_owned()), words),
-            None => (None, text.as_str()),
-        };
-        match merged.iter_mut().find(|(_, known)| known == words) {
-            Some((all, _)) => all.extend(of.filter(|phase| !all.contains(phase))),
-            None => merged.push((of.into_iter().collect(), words.to_owned())),
+/// What the runs of a summary found, merged over its phases.
+pub(crate) fn findings(summary: &Summary) -> Vec<Finding> {
+    Finding::merge_all(summary.caveats.iter().map(Finding::from))
+}
+
+/// Names of the phases, each once, in order.
+pub(crate) fn phases(summary: &Summary) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for PhaseSummary { phase, .. } in &summary.phases {
+        if !names.contains(&phase.as_str()) {
+            names.push(phase);
         }
     }
-    let lead = |of: Vec<String>| match of.len() {
-        0 => String::new(),
-        n if n > 2 && n == phases.len() => "all phases: ".to_owned(),
-        _ => format!("{}: ", of.join(", ")),
-    };
-    merged
-        .into_iter()
-        .map(|(of, words)| plain(&format!("{}{words}", lead(of))))
-        .collect()
+    names
+}
+
+/// The findings as sentences, each with the phases it concerns in front.
+pub(crate) fn caveats(summary: &Summary) -> Vec<String> {
+    let all = phases(summary);
+    let said = |finding: &Finding| plain(&text::finding(finding, &all));
+    findings(summary).iter().map(said).collect()
 }
 
 /// Long stretches in minutes and hours.
@@ -386,56 +433,74 @@ pub(crate) fn long(time: Nanos) -> String {
     }
 }
 
-/// What the few lines of a terminal gather, with the words that say what a bare value is.
-const BRIEF: &[(&str, &[(&str, &str)])] = &[
-    ("Target", &[("Target", "")]),
-    ("File system", &[("File system", ""), ("Mount options", "")]),
+/// One line of the short form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FactGroup {
+    Target,
+    FileSystem,
+    Device,
+    Card,
+    Bus,
+    Suspicious,
+    Host,
+    Kernel,
+    ToolOverhead,
+    Series,
+}
+
+/// What each line of the short form gathers.
+const BRIEF: &[(FactGroup, &[FactKey])] = &[
+    (FactGroup::Target, &[FactKey::Target]),
     (
-        "Device",
+        FactGroup::FileSystem,
+        &[FactKey::FileSystem, FactKey::MountOptions],
+    ),
+    (
+        FactGroup::Device,
         &[
-            ("Device", ""),
-            ("Serial number", "serial "),
-            ("Scheduler", "scheduler "),
-            ("Write cache", "cache "),
+            FactKey::Device,
+            FactKey::SerialNumber,
+            FactKey::Scheduler,
+            FactKey::WriteCache,
         ],
     ),
     (
-        "Card",
+        FactGroup::Card,
         &[
-            ("Maker", ""),
-            ("Card name", ""),
-            ("Made", "made "),
-            ("Speed Class", ""),
-            ("UHS grade", ""),
-            ("Video class", ""),
-            ("Application class", ""),
-            ("Allocation unit", "AU "),
+            FactKey::Manufacturer,
+            FactKey::CardName,
+            FactKey::Manufactured,
+            FactKey::SpeedClass,
+            FactKey::UhsGrade,
+            FactKey::VideoClass,
+            FactKey::ApplicationClass,
+            FactKey::AllocationUnit,
         ],
     ),
     (
-        "Bus",
+        FactGroup::Bus,
         &[
-            ("Bus", ""),
-            ("Bus width", ""),
-            ("Bus clock", ""),
-            ("Bus timing", ""),
-            ("Bus ceiling", "at most "),
+            FactKey::Bus,
+            FactKey::BusWidth,
+            FactKey::BusClock,
+            FactKey::BusTiming,
+            FactKey::BusCeiling,
         ],
     ),
-    ("Odd", &[("Odd", "")]),
+    (FactGroup::Suspicious, &[FactKey::Oddity]),
     (
-        "Host",
+        FactGroup::Host,
         &[
-            ("Host", ""),
-            ("Board", ""),
-            ("Processor", ""),
-            ("CPU governor", "governor "),
-            ("Memory", ""),
+            FactKey::Host,
+            FactKey::Board,
+            FactKey::Processor,
+            FactKey::Governor,
+            FactKey::Memory,
         ],
     ),
-    ("Kernel", &[("Kernel", ""), ("Distribution", "")]),
-    ("Our own cost", &[("Our own cost", "")]),
-    ("Series", &[("Series", "")]),
+    (FactGroup::Kernel, &[FactKey::Kernel, FactKey::Distribution]),
+    (FactGroup::ToolOverhead, &[FactKey::ToolOverhead]),
+    (FactGroup::Series, &[FactKey::Series]),
 ];
 
 /// The known circumstances in a few lines of a name and its values.
@@ -445,14 +510,15 @@ pub(crate) fn brief(summary: &Summary) -> Vec<(&'static str, String)> {
 
 /// The same of lines that are there already.
 pub(crate) fn brief_of(all: &[FactLine]) -> Vec<(&'static str, String)> {
-    let gathered = BRIEF.iter().map(|&(name, parts)| {
-        let values = parts.iter().flat_map(|&(of, lead)| {
-            let known = all
-                .iter()
-                .filter(move |line| line.known && line.name == of && line.value != NONE_CLAIMED);
-            known.map(move |line| format!("{lead}{}", line.value))
+    let gathered = BRIEF.iter().map(|&(group, keys)| {
+        let values = keys.iter().flat_map(|&key| {
+            let known = all.iter().filter(move |line| line.brief && line.key == key);
+            known.map(move |line| text::fact_in_brief(key, &line.value))
         });
-        (name, values.collect::<Vec<_>>().join(", "))
+        (
+            text::fact_group(group),
+            values.collect::<Vec<_>>().join(", "),
+        )
     });
     gathered.filter(|(_, values)| !values.is_empty()).collect()
 }

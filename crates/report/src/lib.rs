@@ -16,6 +16,7 @@ mod escape;
 mod facts;
 mod findings;
 mod html;
+mod ids;
 mod markdown;
 mod naming;
 mod number;
@@ -26,6 +27,7 @@ pub mod svg;
 mod table;
 mod terminal;
 
+pub mod text;
 pub mod time;
 mod verified;
 

@@ -80,7 +80,7 @@ fn section(summary: &Summary, name: &str, findings: &RunFindings) -> String {
         .iter()
         .filter(|line| line.known)
     {
-        out.push_str(&format!("| {} | {} |\n", line.name, escaped(&line.value)));
+        out.push_str(&format!("| {} | {} |\n", line.name(), escaped(&line.value)));
     }
     out
 }

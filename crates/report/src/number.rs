@@ -164,6 +164,37 @@ pub(crate) fn percentile(q: Quantile) -> String {
     }
 }
 
+/// A share as percent with two digits: `4.2`, `86`.
+pub(crate) fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    exact(value, if value.abs() < 10.0 { 1 } else { 0 })
+}
+
+/// `12,345,678`: groups for counts in sentences.
+pub(crate) fn grouped(n: u64) -> String {
+    in_groups(&n.to_string())
+}
+
+/// A number with three significant digits, for sentences: `7.21`, `8,436`.
+pub(crate) fn quantity(value: f64) -> String {
+    in_groups(&significant(value))
+}
+
+fn in_groups(number: &str) -> String {
+    let whole = number
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(number.len());
+    let (digits, rest) = number.split_at(whole);
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out + rest
+}
+
 /// `12 345 678`: thin groups, for counts in tables.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();

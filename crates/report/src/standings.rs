@@ -2,14 +2,15 @@
 //!
 //! The short of it; the pages have the charts, the percentiles and the circumstances.
 
+use crate::campaign::merged_findings;
 use crate::escape::{columns_of, plain};
+use crate::findings::{self, ConclusionKind};
 use crate::number::{self, MeanText};
 use crate::terminal::{NARROWEST, TerminalStyle, hanging};
-use crate::{facts, findings};
+use crate::text;
 use hakaru_model::advice::RunFindings;
 use hakaru_model::campaign::{CampaignSummary, CardSummary, Ranking};
-use hakaru_model::finding::{ClaimCheck, ClaimPart, Comparison, Verdict};
-use std::collections::BTreeSet;
+use hakaru_model::finding::{ClaimCheck, ClaimPart, Comparison, Summary, Verdict};
 
 /// Gap between columns.
 const GAP: usize = 2;
@@ -290,10 +291,14 @@ fn conclusions(summary: &CampaignSummary, width: usize, ink: TerminalStyle) -> S
             )
         })
         .collect();
-    out += &section("Promises", &promises, width, ink);
+    out += &section(
+        text::conclusion_title(ConclusionKind::Claims),
+        &promises,
+        width,
+        ink,
+    );
     if !promises.is_empty() {
-        let legend = "✓ kept, ✗ missed, ~ about at the mark or flattered, ? not shown: conditions of a fair judgement were \
-                      not met, or nothing measured it; the report says which.";
+        let legend = text::claim_legend();
         out += &format!("{}\n", ink.dim(&hanging("", legend, width)));
     }
     let names: Vec<String> = summary.cards.iter().map(|card| plain(&card.name)).collect();
@@ -306,12 +311,17 @@ fn conclusions(summary: &CampaignSummary, width: usize, ink: TerminalStyle) -> S
             )
         })
     });
-    out + &section("Who sets the pace", &paces.collect::<Vec<_>>(), width, ink)
+    out + &section(
+        text::conclusion_title(ConclusionKind::Limits),
+        &paces.collect::<Vec<_>>(),
+        width,
+        ink,
+    )
 }
 
 /// `✓ A1 (1667 IOPS)`: of a promise with one figure, what was measured.
 fn promise(check: &ClaimCheck) -> String {
-    let (sign, _) = findings::claim_verdict(check.verdict);
+    let sign = findings::claim_sign(check.verdict);
     let figure = match &check.parts[..] {
         [
             ClaimPart {
@@ -328,7 +338,7 @@ fn promise(check: &ClaimCheck) -> String {
         }
         _ => String::new(),
     };
-    format!("{sign} {}{figure}", check.claim)
+    format!("{sign} {}{figure}", text::claim(check.claim))
 }
 
 /// Names and what is said of each, under a title; nothing where there is nothing.
@@ -403,12 +413,10 @@ fn uses(summary: &CampaignSummary, width: usize, ink: TerminalStyle) -> String {
                 .collect(),
         );
     }
-    let legend = "✓ fits, ~ with care, ✗ does not fit; in brackets: probably, the interval crosses a limit or there is none; \
-                  ? not measured";
-    let legend = ink.dim(&hanging("", legend, width));
+    let legend = ink.dim(&hanging("", text::fitness_legend(), width));
     format!(
         "\n{}\n{}{legend}\n",
-        ink.bold("Good for"),
+        ink.bold(text::conclusion_title(ConclusionKind::Uses)),
         grid(&rows, width, ink)
     )
 }
@@ -425,7 +433,7 @@ fn limits_of_worth(summary: &CampaignSummary, width: usize, ink: TerminalStyle) 
     } = summary;
     let mut lines: Vec<String> = weaknesses
         .iter()
-        .map(|weakness| plain(&weakness.to_string()))
+        .map(|weakness| plain(&text::weakness(weakness)))
         .collect();
     lines.extend(notes.iter().map(|note| plain(note)));
     if !failed.is_empty() {
@@ -441,22 +449,21 @@ fn limits_of_worth(summary: &CampaignSummary, width: usize, ink: TerminalStyle) 
             "{other_definition} stored runs were measured in another way, and do not count"
         ));
     }
-    let mut seen = BTreeSet::new();
-    let mut caveats: Vec<String> = Vec::new();
-    for (card, layer) in cards
+    let subjects: Vec<(String, &Summary)> = cards
         .iter()
         .flat_map(|card| card.layers.iter().map(move |layer| (card, layer)))
-    {
-        for text in facts::caveats(&layer.summary) {
-            if seen.insert(text.clone()) {
-                caveats.push(format!(
-                    "{}, {}: {text}",
-                    plain(&card.name),
-                    plain(&layer.layer)
-                ));
-            }
-        }
-    }
+        .map(|(card, layer)| {
+            let name = format!("{}, {}", plain(&card.name), plain(&layer.layer));
+            (name, &layer.summary)
+        })
+        .collect();
+    let mut caveats: Vec<String> = merged_findings(&subjects)
+        .into_iter()
+        .map(|(lead, said)| match lead.is_empty() {
+            true => said,
+            false => format!("{lead}: {said}"),
+        })
+        .collect();
     let more = caveats.len().saturating_sub(CAVEATS);
     caveats.truncate(CAVEATS);
     lines.extend(caveats);

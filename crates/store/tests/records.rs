@@ -2,7 +2,7 @@
 
 mod support;
 
-use hakaru_model::campaign::{CampaignPoint, DeviceSegment, PreparedStep};
+use hakaru_model::campaign::{CampaignPoint, DeviceSegment, FillContent, PreparedStep, StepKind};
 use hakaru_model::mismatch::{BlockDifference, Mismatch, Saved};
 use hakaru_model::record::{FORMAT, Origin, Outcome, RunRecord};
 use hakaru_model::units::{Bytes, Nanos};
@@ -165,9 +165,12 @@ fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
         };
         let speed = (0..stretches).map(stretch).collect();
         let step = |speed| PreparedStep {
-            what: "filled with 0xff".into(),
+            step: StepKind::Filled {
+                with: FillContent::Ones,
+            },
+            elapsed: Nanos(0),
             speed,
-            ..PreparedStep::default()
+            written: Bytes(0),
         };
         let prepared = vec![step(Vec::new()), step(speed)];
         let point = CampaignPoint {
@@ -456,8 +459,12 @@ fn point_of(n: u64, repeat: u32, campaign: &str) -> RunRecord {
         repeat,
         definition: "0123456789abcdef".into(),
         prepared: vec![PreparedStep {
-            what: "mkfs.vfat".into(),
-            ..PreparedStep::default()
+            step: StepKind::Formatted {
+                command: vec!["mkfs.vfat".into()],
+            },
+            elapsed: Nanos(0),
+            speed: Vec::new(),
+            written: Bytes(0),
         }],
         laid_out: Bytes(0),
     });

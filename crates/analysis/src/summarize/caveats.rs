@@ -2,7 +2,7 @@
 
 use super::latency::enough_samples;
 use crate::stats;
-use hakaru_model::caveat::Caveat;
+use hakaru_model::caveat::{Caveat, FirstFailure};
 use hakaru_model::facts::Filesystem;
 use hakaru_model::finding::{IntervalCaveat, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::job::Op;
@@ -340,22 +340,21 @@ fn read_elsewhere(phase: &PhaseSummary, list: &mut CaveatSet) {
 
 /// Of I/Os the 99th percentile is expected, of `fsync` the 99.9th: it decides about databases.
 fn few_samples(phase: &PhaseSummary, list: &mut CaveatSet) {
-    let mut check = |latency: &Option<LatencySummary>, share: f64, text: &str| {
-        let (Some(latency), Ok(q)) = (latency, Quantile::new(share)) else {
+    let mut check = |latency: &Option<LatencySummary>, q: Quantile| {
+        let Some(latency) = latency else {
             return;
         };
         // Without a curve there is no histogram, and no percentile to be missed.
         if !latency.curve.is_empty() && !enough_samples(q, latency.count) {
-            let (phase, percentile) = (phase.phase.clone(), text.to_owned());
             list.add(Caveat::FewSamples {
-                phase,
+                phase: phase.phase.clone(),
                 samples: latency.count,
-                percentile,
+                percentile: q,
             });
         }
     };
-    check(&phase.latency, 0.99, "99th");
-    check(&phase.sync, 0.999, "99.9th");
+    check(&phase.latency, Quantile::P99);
+    check(&phase.sync, Quantile::P999);
 }
 
 fn sizes(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
@@ -469,8 +468,8 @@ fn errors(run: &RunRecord, list: &mut CaveatSet) {
         if count > 0 {
             let first = phase.workers.iter().find_map(|w| w.errors.first.first());
             let first = first.map_or_else(
-                || "no details".to_owned(),
-                |e| format!("{}, error {}", e.action, e.errno),
+                || FirstFailure::Described("no details".to_owned()),
+                FirstFailure::from,
             );
             list.add(Caveat::DeviceErrors {
                 phase: phase.name.clone(),

@@ -2,9 +2,7 @@
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Job, Op, PerOp};
-use hakaru_model::record::{
-    Interval, IoError, Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord,
-};
+use hakaru_model::record::{Interval, Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{JobProperty, OpReport, StatedRate, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -93,18 +91,6 @@ fn leave_out_disturbed(phase: &mut PhaseRuns<'_>) {
             .left_out
             .extend(phase.runs.extract_if(.., |run| run.is_disturbed()));
     }
-}
-
-/// The operation an error belongs to, where it belongs to one.
-///
-/// Records from before the operation was recorded have the plain name of an I/O as their action; whatever else stands
-/// there stays without an operation.
-fn op_of(error: &IoError) -> Option<Op> {
-    if !error.kind.is_unknown() || error.op.is_some() {
-        return error.op;
-    }
-    let named = Op::ALL.into_iter().find(|op| op.name() == error.action);
-    named.or_else(|| (error.action == "verify").then_some(Op::Read))
 }
 
 impl<'a> PhaseRun<'a> {
@@ -261,7 +247,7 @@ impl<'a> PhaseRun<'a> {
                 .errors
                 .first
                 .iter()
-                .filter(|e| op_of(e) == Some(op))
+                .filter(|e| e.operation() == Some(op))
                 .count() as u128;
             (u128::from(w.errors.total) * ours)
                 .checked_div(kept)

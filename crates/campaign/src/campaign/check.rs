@@ -8,9 +8,12 @@ use super::prepared_target;
 use super::spec::{Campaign, Card, CardLocation, LayerKind};
 use hakaru_device::Roots;
 use hakaru_device::guard;
+use hakaru_model::campaign::{PlanNote, Weakness};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Job;
 use hakaru_model::lint::{LintWarning, Severity};
 use hakaru_model::units::Bytes;
+use hakaru_report::text;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -170,7 +173,7 @@ pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> S
         words(Duration::try_from_secs_f64(total).unwrap_or_default())
     );
     for trouble in weaknesses(campaign) {
-        let _ = writeln!(out, "! {trouble}");
+        let _ = writeln!(out, "! {}", text::plan_note(&trouble));
     }
     out
 }
@@ -288,24 +291,23 @@ fn job_words(job: &Job) -> String {
     parts.join(", ")
 }
 
-/// What is missing, and what the design cannot prove, one sentence each.
-pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
+/// What is missing, and what the design cannot prove.
+pub fn weaknesses(campaign: &Campaign) -> Vec<PlanNote> {
     let mut all = Vec::new();
     let erases = campaign.wanted_cards().any(|card| campaign.erases(card));
     if (erases || campaign.preparation.drop_caches) && !rustix::process::geteuid().is_root() {
-        all.push("preparing storage needs root: carry it out with sudo -E".to_owned());
+        all.push(PlanNote::NeedsRoot);
     }
     for layer in campaign
         .wanted_layers()
         .map(|layer| &campaign.layers[layer])
     {
         if let LayerKind::Fs(spec) = &layer.through {
-            let troubles = prepared_target::lacking(spec, &Roots::live());
-            all.extend(
-                troubles
-                    .iter()
-                    .map(|trouble| format!("{}: {trouble}", layer.name)),
-            );
+            let lacking = prepared_target::lacking(spec, &Roots::live());
+            all.extend(lacking.into_iter().map(|because| PlanNote::Unavailable {
+                layer: layer.name.clone(),
+                because,
+            }));
         }
     }
     let real = campaign
@@ -313,34 +315,24 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
         .filter(|&card| !matches!(campaign.cards[card].seat, CardLocation::Sim(_)))
         .count();
     if real > 1 && !campaign.card_order.takes_turns() && !campaign.recheck {
-        all.push(
-            "cards are measured one after another, so drift of the host is confounded with differences between cards: \
-             use card-order = \"abba\" where all cards can be present together, else recheck = true"
-                .to_owned(),
-        );
+        all.push(PlanNote::Weakness(Weakness::CardsInSequence));
     }
-    if let RepeatRule::Times(n @ 1..=4) = campaign.repeats {
-        let (repeats, say) = (
-            counted(n as usize, "repeat"),
-            if n == 1 { "says" } else { "say" },
-        );
-        all.push(format!(
-            "{repeats} {say} little of how much runs differ: 5 or more would"
-        ));
+    if let RepeatRule::Times(runs @ 1..=4) = campaign.repeats {
+        all.push(PlanNote::Caveat(Caveat::FewRuns { runs }));
     }
     for workload in campaign
         .wanted_workloads()
         .map(|workload| &campaign.workloads[workload])
     {
         let remarks = hakaru_analysis::lint(&workload.scenario, None);
-        let mut slips: Vec<LintWarning> = remarks.into_iter().map(|remark| remark.slip).collect();
-        slips.retain(|slip| slip.weight() >= Severity::Weak);
-        slips.dedup();
-        all.extend(
-            slips
-                .iter()
-                .map(|slip| format!("{}: {slip}", workload.name)),
-        );
+        let mut warnings: Vec<LintWarning> =
+            remarks.into_iter().map(|remark| remark.slip).collect();
+        warnings.retain(|warning| warning.weight() >= Severity::Weak);
+        warnings.dedup();
+        all.extend(warnings.into_iter().map(|warning| PlanNote::Lint {
+            workload: workload.name.clone(),
+            warning,
+        }));
     }
     all
 }

@@ -4,16 +4,16 @@ use super::estimate::repeats_in_words;
 use super::file::{CardOrder, PointOrder, PreparationSpec, PrepareScope, RepeatRule};
 use super::journal::{RunStatus, counts};
 use super::matrix::RECHECK;
-use super::runner::WHOLE_HOST;
 use super::spec::{Campaign, Card, Layer, LayerKind};
 use hakaru_analysis::campaign::Circumstances;
 use hakaru_analysis::claims::{ClaimContext, check_claims, claims_of};
 use hakaru_model::campaign::{
-    CampaignSummary, CardSummary, FailedRun, LayerSummary, PreparedStep, Recheck, Weakness,
+    CampaignSummary, CardSummary, FailedRun, LayerSummary, PreparedStep, Recheck, StepKind,
+    Weakness,
 };
-use hakaru_model::caveat::Caveat;
+use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::finding::{BusLimit, Claim, Comparison, Summary, Verdict};
-use hakaru_model::record::{Outcome, RunRecord};
+use hakaru_model::record::RunRecord;
 use hakaru_store::{FindError, OutcomeKind, PointRow, Readable, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -451,7 +451,7 @@ fn note_preparation(prepared: &mut Vec<PreparedStep>, records: &[RunRecord]) {
         for step in point.prepared.iter().filter(|step| !step.speed.is_empty()) {
             if let Some(known) = prepared
                 .iter_mut()
-                .find(|known| known.what == step.what && known.speed.is_empty())
+                .find(|known| known.step == step.step && known.speed.is_empty())
             {
                 known.clone_from(step);
             }
@@ -483,10 +483,8 @@ fn fail(summary: &mut CampaignSummary, row: &PointRow, store: &Store) -> Result<
     let (run, point) = (row.run.clone(), point_words(row));
     let because = match row.outcome {
         OutcomeKind::Failed if summary.failed.len() < NAMED_FAILURES => match store.run(&row.run) {
-            Ok(record) => match record.outcome {
-                Outcome::Failed { error } => error,
-                other => format!("{other:?}"),
-            },
+            Ok(record) => hakaru_report::text::failed_run(&record)
+                .unwrap_or_else(|| format!("{:?}", record.outcome)),
             Err(error) if error.is_unreadable() => {
                 summary.unreadable.push(FailedRun {
                     run,
@@ -539,9 +537,15 @@ fn kept_caches(summary: &CampaignSummary) -> bool {
         .iter()
         .flat_map(|card| &card.layers)
         .flat_map(|layer| &layer.summary.caveats);
-    caveats
-        .into_iter()
-        .any(|caveat| matches!(caveat, Caveat::NotInvalidated { path, .. } if path == WHOLE_HOST))
+    caveats.into_iter().any(|caveat| {
+        matches!(
+            caveat,
+            Caveat::NotInvalidated {
+                path: CacheOf::Host,
+                ..
+            }
+        )
+    })
 }
 
 /// How it was done, in words; `emptied` says whether the caches of the host were, before each run that was to have it so.
@@ -717,7 +721,7 @@ fn each_run_was_erased(campaign: &Campaign, prepared: &[PreparedStep]) -> bool {
     // Where it was discarded only if the card takes it, what was done says whether it did.
     let discarded = prepared
         .iter()
-        .any(|step| step.what.starts_with("discarded"));
+        .any(|step| matches!(step.step, StepKind::Discarded { .. }));
     *each == PrepareScope::Run && fill.is_none() && fill_level.is_none() && discarded
 }
 

@@ -362,7 +362,7 @@ fn simulated(card: &Card, prices: &DeviceModel) -> PreparedTarget {
     }
 }
 
-/// What was done, in words; the speed along the device goes with the step that wrote all of it.
+/// What was done; the speed along the device goes with the step that wrote all of it.
 fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<PreparedStep> {
     let step = |done: &StepDone| {
         // Caches are emptied before each run, and the folder is one of ours.
@@ -372,7 +372,6 @@ fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<PreparedStep> {
         ) {
             return None;
         }
-        let what = done.step.to_string();
         let map = speed
             .filter(|_| matches!(done.step, PrepareStep::Fill { .. }))
             .map(stretches)
@@ -383,7 +382,7 @@ fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<PreparedStep> {
             Bytes(0)
         };
         Some(PreparedStep {
-            what,
+            step: (&done.step).into(),
             elapsed: done.elapsed,
             speed: map,
             written,
@@ -405,7 +404,7 @@ fn stretches(map: &SpeedMap) -> Vec<DeviceSegment> {
 
 /// Whether a step was done to the whole card.
 pub(super) fn of_whole_card(prepared: &PreparedStep) -> bool {
-    prepared.what.starts_with("filled") || prepared.what.starts_with("discarded")
+    prepared.step.is_of_whole_device()
 }
 
 /// Whether the whole card is prepared again for each stretch of runs.

@@ -15,7 +15,7 @@ use hakaru_device::guard::Confirmation;
 use hakaru_device::prepare;
 use hakaru_engine::{ClockChoice, RunError, RunOptions};
 use hakaru_model::campaign::{CampaignPoint, PreparedStep};
-use hakaru_model::caveat::Caveat;
+use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::job::Scenario;
 use hakaru_model::record::{Outcome, Overhead};
 use hakaru_model::units::Bytes;
@@ -33,9 +33,6 @@ mod turns;
 
 use limits::NextStep;
 use lock::lock;
-
-/// In the caveat of a run before which the caches of the host could not be emptied, this stands for all of its files.
-pub(super) const WHOLE_HOST: &str = "the whole host";
 
 /// A card is given up after so many failed runs on end, unless the campaign says otherwise.
 pub const FAILURES: u32 = 3;

@@ -1,6 +1,7 @@
 //! Rechecks of the first card, and what a plan announces of turns.
 
 use super::*;
+use hakaru_model::campaign::PlanNote;
 
 #[test]
 fn a_recheck_measures_the_first_card_again_and_judges_the_drift() {
@@ -149,7 +150,7 @@ fn a_plan_announces_turns_and_the_recheck() {
     let warned = |text: &str| {
         check::weaknesses(&parse(text))
             .iter()
-            .any(|line| line.contains("drift of the host"))
+            .any(|note| *note == PlanNote::Weakness(Weakness::CardsInSequence))
     };
     assert!(warned(folders) && !warned(&folders.replace("repeats", "recheck = true\nrepeats")));
     assert!(!warned(

@@ -264,13 +264,7 @@ fn verdict(records: &[RunRecord]) -> Exit {
     if outcomes().any(|o| *o == Outcome::Interrupted) {
         return Exit::Interrupted;
     }
-    match outcomes().find_map(|o| {
-        if let Outcome::Failed { error } = o {
-            Some(error.clone())
-        } else {
-            None
-        }
-    }) {
+    match records.iter().find_map(hakaru_report::text::failed_run) {
         Some(error) => {
             complain(&anyhow::anyhow!(
                 "{error}; what was measured until then is kept"

@@ -522,7 +522,7 @@ fn caveats(summary: &Summary, name: &str) -> String {
     let lines: String = summary
         .caveats
         .iter()
-        .map(|caveat| line(caveat.to_string()))
+        .map(|caveat| line(hakaru_report::text::caveat(caveat)))
         .collect();
     format!("\nCaveats of {}\n{lines}", plain(name))
 }

@@ -137,9 +137,12 @@ fn tell(texts: &[ImportText], found: &ImportResult, told: &mut String) {
             };
             line(&format!("  line {}: {}{text}", unread.line, unread.why));
         }
-        caveats
-            .iter()
-            .for_each(|caveat| line(&format!("  caveat: {caveat}")));
+        caveats.iter().for_each(|caveat| {
+            line(&format!(
+                "  caveat: {}",
+                hakaru_report::text::caveat(caveat)
+            ))
+        });
     }
     for (source, unread) in &found.unread {
         line(&format!(

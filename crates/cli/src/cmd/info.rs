@@ -132,6 +132,10 @@ fn state(path: &Path, roots: &Roots) -> String {
     }
 }
 
+fn runs_system(path: &Path, roots: &Roots) -> bool {
+    matches!(guard::passive(path, roots), Err(Refusal::SystemDisk { .. }))
+}
+
 fn one(args: &InfoArgs, path: &Path, environment: &Environment, roots: &Roots) -> Result<Exit> {
     let named = args.path.is_some();
     if named
@@ -201,6 +205,7 @@ fn one(args: &InfoArgs, path: &Path, environment: &Environment, roots: &Roots) -
         by_hand: &by_hand,
         content: content.as_deref(),
         state: state.as_deref(),
+        runs_system: is_device && runs_system(path, roots),
     };
     print(&hakaru_report::device_terminal(&known, width(), true))?;
     Ok(Exit::Ok)

@@ -16,6 +16,7 @@ use hakaru_model::lint::{Diagnostic, LintWarning, Severity};
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::reported::JobProperty;
 use hakaru_model::units::{Bytes, SizeSuffixes, parse_size};
+use hakaru_report::text;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -313,7 +314,7 @@ fn of_results(records: &[RunRecord]) -> Vec<Diagnostic> {
             add(Diagnostic {
                 job: String::new(),
                 slip: LintWarning::Found {
-                    caveat: caveat.to_string(),
+                    caveat: caveat.clone(),
                 },
             });
         }
@@ -486,7 +487,8 @@ fn as_text(subjects: &[Subject]) -> String {
                 format!("{}: ", named(jobs))
             };
             let level = level.with_name(slip.weight().name());
-            let mut group = Group::with_title(level.primary_title(format!("{of}{slip}")));
+            let mut group =
+                Group::with_title(level.primary_title(format!("{of}{}", text::lint(slip))));
             if let Some(span) = span
                 .clone()
                 .filter(|span| source.get(span.clone()).is_some())
@@ -498,7 +500,7 @@ fn as_text(subjects: &[Subject]) -> String {
                         .annotation(annotation),
                 );
             }
-            let cure = slip.cure();
+            let cure = text::lint_help(slip);
             if !cure.is_empty() {
                 group = group.element(Level::HELP.message(cure));
             }
@@ -520,8 +522,8 @@ fn as_json(subjects: &[Subject]) -> Result<String> {
             "slip": slip,
             "option": slip.option(),
             "weight": slip.weight(),
-            "why": slip.to_string(),
-            "cure": slip.cure(),
+            "why": text::lint(slip),
+            "cure": text::lint_help(slip),
             "span": span.as_ref().map(|span| [span.start, span.end]),
         })
     };

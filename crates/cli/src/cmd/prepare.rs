@@ -218,10 +218,10 @@ impl PreparePlan {
             DiscardKind::Plain => "discard all of it".to_owned(),
             DiscardKind::Secure => "discard all of it securely".to_owned(),
         }));
-        words.extend(
-            self.fill
-                .map(|pattern| format!("fill all of it with {pattern}")),
-        );
+        words.extend(self.fill.map(|pattern| {
+            let with = hakaru_report::text::content(pattern.into());
+            format!("fill all of it with {with}")
+        }));
         words.extend(self.partition.as_ref().map(|(_, script)| {
             let lines: Vec<&str> = script.lines().filter(|line| !line.is_empty()).collect();
             format!("write a partition table with sfdisk: {}", lines.join("; "))
@@ -539,16 +539,17 @@ fn ready(args: &PrepareArgs, done: PrepareResult, preparation: Preparation) -> R
 
 /// One step that was done, in words.
 fn told(done: &StepDone, speed: Option<&SpeedMap>) -> String {
+    let what = hakaru_report::text::step(&(&done.step).into());
     let what = match &done.step {
         PrepareStep::Fill { .. } => {
             let rate = speed.and_then(|map| Some((map.whole().rate()?, map.extremes()?)));
             let rate = rate.map_or(String::new(), |(mean, (slowest, fastest))| {
                 format!(" at {mean} ({slowest} to {fastest} along it)")
             });
-            format!("{}{rate}", done.step)
+            format!("{what}{rate}")
         }
-        PrepareStep::Mount { at, .. } => format!("{} at {}", done.step, at.display()),
-        step => step.to_string(),
+        PrepareStep::Mount { at, .. } => format!("{what} at {}", at.display()),
+        _ => what,
     };
     format!("{what}, {}", done.elapsed)
 }

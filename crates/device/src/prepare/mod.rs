@@ -7,6 +7,7 @@
 
 mod fill;
 mod journal;
+mod kind;
 mod level;
 mod mkfs;
 mod mounting;
@@ -14,7 +15,6 @@ mod partition;
 mod recover;
 mod tool;
 mod undo;
-mod words;
 
 pub use fill::{DiscardError, DiscardKind, FillError, FillPattern, discard, fill};
 pub(crate) use fill::{buffer as fill_buffer, random_bytes};

@@ -601,7 +601,7 @@ mod tests {
             &format!("{HEAD}kingston,vfat,rand-read-4k,10,7.7,0,KB/s,1973\n"),
             &mapping(),
         );
-        let text = wrong[0].caveats[0].to_string();
+        let text = format!("{:?}", wrong[0].caveats[0]);
         assert!(
             text.contains("7.70 kB/s")
                 && text.contains("8.08 MB/s")
@@ -613,7 +613,7 @@ mod tests {
             &mapping(),
         );
         assert!(
-            rows[0].caveats[0].to_string().contains("MiB/s for MB/s"),
+            format!("{:?}", rows[0].caveats[0]).contains("MiB/s for MB/s"),
             "{:?}",
             rows[0].caveats
         );

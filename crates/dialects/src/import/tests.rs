@@ -425,7 +425,7 @@ fn terse_lines_of_a_loop_are_no_clones() {
         only("x", text)
             .caveats
             .iter()
-            .any(|c| c.to_string().contains("clones that ran together"))
+            .any(|c| format!("{c:?}").contains("clones that ran together"))
     };
     assert!(unclear(&lines) && !unclear(&[terse("a", 400, 1000), terse("b", 300, 1000)].concat()));
 }
@@ -674,11 +674,11 @@ fn what_no_line_tells_stays_unknown() {
     assert_eq!(properties(&one), [Order, Engine, Direct]);
     let none = only("x", &report_2x(figures, ""));
     assert_eq!(properties(&none), [Order, QueueDepth, Engine, Direct]);
-    assert!(none.caveats.iter().any(|caveat| {
-        caveat
-            .to_string()
-            .contains("the queue depth, the I/O engine")
-    }));
+    assert!(
+        none.caveats
+            .iter()
+            .any(|caveat| { format!("{caveat:?}").contains("the queue depth, the I/O engine") })
+    );
     // The line of the job tells all but `direct`, and a command line tells all.
     let (head, _) = LOGS[12].1.split_once("\nfile1: (groupid").unwrap();
     let without_command = LOGS[12].1.lines().skip(1).collect::<Vec<_>>().join("\n");
@@ -783,7 +783,7 @@ fn one_wrong_figure_is_one_contradiction() {
         .caveats
         .iter()
         .filter(|c| matches!(c, Caveat::Contradiction { .. }))
-        .map(ToString::to_string)
+        .map(|caveat| format!("{caveat:?}"))
         .collect();
     assert_eq!(all.len(), 1, "{all:?}");
     assert!(

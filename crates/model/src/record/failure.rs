@@ -59,6 +59,21 @@ pub struct IoError {
     pub mismatches: Vec<Mismatch>,
 }
 
+impl IoError {
+    /// The operation that failed. An older record names it in [`IoError::action`] alone.
+    pub fn operation(&self) -> Option<Op> {
+        if !self.kind.is_unknown() || self.op.is_some() {
+            return self.op;
+        }
+        match self.action.as_str() {
+            "read" | "verify" => Some(Op::Read),
+            "write" => Some(Op::Write),
+            "trim" => Some(Op::Trim),
+            _ => None,
+        }
+    }
+}
+
 /// What kind of failure an [`IoError`] is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -111,44 +126,21 @@ impl FailureKind {
         *self == FailureKind::Unknown
     }
 
-    /// The rule of the job that `op` broke, as a sentence. `None` for failures of the device or the host.
-    pub fn broken_rule(self, op: Option<Op>) -> Option<String> {
-        let op = op.map_or("I/O", Op::name);
+    /// Name of the fio option whose limit ended the job. `None` for failures of the device or the host.
+    pub fn option(self) -> Option<&'static str> {
         match self {
-            FailureKind::TooSlow { latency, max } => Some(format!(
-                "{op} took {}, more than max_latency={}",
-                exact_time(latency, max),
-                option_time(max)
-            )),
-            FailureKind::RateMissed { wanted, got } => Some(format!(
-                "{op} reached {got} B/s, less than rate_min={wanted}"
-            )),
-            FailureKind::IopsMissed { wanted, got } => Some(format!(
-                "{op} reached {got} IOPS, less than rate_iops_min={wanted}"
-            )),
-            _ => None,
+            FailureKind::TooSlow { .. } => Some("max_latency"),
+            FailureKind::RateMissed { .. } => Some("rate_min"),
+            FailureKind::IopsMissed { .. } => Some("rate_iops_min"),
+            FailureKind::Unknown
+            | FailureKind::Io
+            | FailureKind::Sync
+            | FailureKind::Verify
+            | FailureKind::Command
+            | FailureKind::File
+            | FailureKind::Wait
+            | FailureKind::Log
+            | FailureKind::NotStarted => None,
         }
-    }
-}
-
-/// A time as an option has it: exact, in the largest unit that divides it.
-fn option_time(time: Nanos) -> String {
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let unit = units
-        .into_iter()
-        .find(|(unit, _)| time.0 >= *unit && time.0.is_multiple_of(*unit));
-    unit.map_or_else(
-        || format!("{}ns", time.0),
-        |(unit, name)| format!("{}{name}", time.0 / unit),
-    )
-}
-
-/// A latency beside its limit: rounded, or exact where rounding could make them look equal.
-fn exact_time(latency: Nanos, max: Nanos) -> String {
-    let close = latency.0.abs_diff(max.0) <= max.0 / 100;
-    if close {
-        format!("{} ns", latency.0)
-    } else {
-        latency.to_string()
     }
 }

@@ -4,39 +4,23 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn a_broken_rule_is_named_with_its_figures() {
-    let slow = |latency, max| {
-        let kind = FailureKind::TooSlow {
-            latency: Nanos(latency),
-            max: Nanos(max),
-        };
-        kind.broken_rule(Some(Op::Read)).unwrap()
-    };
-    assert_eq!(
-        slow(12_300_000, 10_000_000),
-        "read took 12.3 ms, more than max_latency=10ms"
-    );
-    assert_eq!(
-        slow(10_000_001, 10_000_000),
-        "read took 10000001 ns, more than max_latency=10ms"
-    );
-    assert_eq!(
-        slow(2_000_000, 1_500_000),
-        "read took 2 ms, more than max_latency=1500us"
-    );
-    let missed = FailureKind::RateMissed { wanted: 10, got: 9 }.broken_rule(Some(Op::Write));
-    assert_eq!(
-        missed.unwrap(),
-        "write reached 9 B/s, less than rate_min=10"
-    );
-    assert_eq!(FailureKind::Io.broken_rule(Some(Op::Read)), None);
-}
-
-#[test]
 fn errors_of_old_records_open_without_a_kind() {
     let old = r#"{"action":"read","file":"f","offset":0,"len":4096,"errno":5,"at":7}"#;
     let error: IoError = serde_json::from_str(old).unwrap();
     assert_eq!((error.op, error.kind), (None, FailureKind::Unknown));
+    assert_eq!(error.operation(), Some(Op::Read));
+    let of = |action: &str| {
+        IoError {
+            action: action.to_owned(),
+            ..error.clone()
+        }
+        .operation()
+    };
+    assert_eq!(
+        [of("write"), of("trim"), of("verify")],
+        [Some(Op::Write), Some(Op::Trim), Some(Op::Read)]
+    );
+    assert_eq!((of("fsync"), of("exec_prerun")), (None, None));
     assert_eq!(serde_json::to_string(&error).unwrap(), old);
     let error = IoError {
         op: Some(Op::Read),

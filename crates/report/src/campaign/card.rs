@@ -5,7 +5,7 @@ use super::view::View;
 use crate::document::{DocumentBlock, TableStyle};
 use crate::html::with_interval;
 use crate::table::DataTable;
-use crate::{compare, escape, facts, findings, results};
+use crate::{compare, escape, facts, findings, results, text};
 use hakaru_model::advice::{Advice, RunFindings};
 use hakaru_model::campaign::{CardSummary, LayerSummary, PreparedStep};
 
@@ -31,7 +31,9 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
         blocks.push(DocumentBlock::Facts(said.collect()));
     }
     if !card.claims.is_empty() {
-        blocks.push(DocumentBlock::Title("Promised and measured".to_owned()));
+        blocks.push(DocumentBlock::Title(
+            text::conclusion_title(findings::ConclusionKind::Claims).to_owned(),
+        ));
         blocks.push(DocumentBlock::Table(
             TableStyle::Words,
             findings::table("Promise", &findings::claims(&card.claims)),
@@ -79,7 +81,7 @@ fn facts_of(card: &CardSummary) -> DocumentBlock {
         rows.push(("Measured on".to_owned(), card.host.clone()));
     }
     if !card.printed.is_empty() {
-        let printed: Vec<String> = card.printed.iter().map(ToString::to_string).collect();
+        let printed: Vec<String> = card.printed.iter().copied().map(text::claim).collect();
         rows.push(("Printed on it".to_owned(), printed.join(", ")));
     }
     rows.extend(
@@ -164,7 +166,7 @@ fn circumstances(layer: &LayerSummary) -> Vec<DocumentBlock> {
     let lines = facts::circumstances(&layer.summary);
     let mut rows: Vec<(String, String)> = lines
         .into_iter()
-        .map(|line| (line.name.to_owned(), line.value))
+        .map(|line| (line.name().to_owned(), line.value))
         .collect();
     rows.extend(
         layer
@@ -177,9 +179,10 @@ fn circumstances(layer: &LayerSummary) -> Vec<DocumentBlock> {
 
 /// `filled with 0xff, in 12 min 30 s`.
 fn prepared(step: &PreparedStep) -> String {
+    let done = text::step(&step.step);
     if step.elapsed.0 == 0 {
-        step.what.clone()
+        done
     } else {
-        format!("{}, in {}", step.what, facts::long(step.elapsed))
+        format!("{done}, in {}", facts::long(step.elapsed))
     }
 }

@@ -3,9 +3,8 @@
 
 use super::spread;
 use super::view::View;
-use crate::compare::verdict_word;
-use crate::csv::{CsvStats, figures, snake};
-use crate::{findings, number};
+use crate::csv::{CsvStats, figures};
+use crate::{ids, number};
 use hakaru_model::finding::Comparison;
 
 /// One row. Texts are foreign and as they are; empty ones, and statistics of which there are none, stand for nothing.
@@ -40,10 +39,7 @@ pub(super) fn lines(view: &View<'_>) -> Vec<CampaignCsvRow> {
     pairs(view, &mut all);
     for (layer, limit) in &view.of.limits {
         let figure = |card: u32| {
-            let (figure, verdict) = (
-                "limit".to_owned(),
-                findings::limit_word(limit.limit).to_owned(),
-            );
+            let (figure, verdict) = ("limit".to_owned(), ids::bottleneck(limit.limit).to_owned());
             CampaignCsvRow {
                 op: limit.op.name(),
                 figure,
@@ -126,8 +122,8 @@ fn verdicts(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
         return;
     };
     all.extend(of.claims.iter().map(|check| {
-        let figure = format!("claim_{}", snake(&check.claim.to_string()));
-        let verdict = snake(findings::claim_verdict(check.verdict).1);
+        let figure = format!("claim_{}", ids::claim(check.claim));
+        let verdict = ids::claim_verdict(check.verdict).to_owned();
         CampaignCsvRow {
             figure,
             verdict,
@@ -138,7 +134,7 @@ fn verdicts(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
         all.extend(layer.advice.iter().map(|advice| {
             let (figure, verdict) = (
                 format!("advice_{}", advice.id),
-                findings::word(advice.fitness).to_owned(),
+                ids::fitness(advice.fitness).to_owned(),
             );
             CampaignCsvRow {
                 figure,
@@ -222,7 +218,7 @@ fn compared(
         p_adjusted: of
             .p_adjusted
             .map_or_else(String::new, |p| number::exact(p, 9)),
-        verdict: verdict_word(of).to_owned(),
+        verdict: ids::comparison(of).to_owned(),
         ..line
     }
 }

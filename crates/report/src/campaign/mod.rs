@@ -2,10 +2,10 @@
 //! section a card, and the circumstances. One document, rendered as HTML and as Markdown; CSV has its own form.
 
 mod card;
-mod caveat_groups;
 mod charts;
 mod csv;
 mod csv_rows;
+mod merged;
 mod parquet;
 mod spread;
 mod tables;
@@ -14,11 +14,12 @@ mod words;
 
 use crate::chart::{Chart, Section};
 use crate::document::{Document, DocumentBlock, TableStyle};
+use crate::findings::ConclusionKind;
 use crate::table::DataTable;
-use crate::{facts, findings, number, time};
-use caveat_groups::Alike;
+use crate::{findings, number, text, time};
 use hakaru_model::campaign::CampaignSummary;
-use hakaru_model::finding::Comparison;
+use hakaru_model::finding::{Comparison, Summary};
+pub(crate) use merged::findings as merged_findings;
 use std::collections::BTreeSet;
 use view::View;
 
@@ -169,51 +170,24 @@ fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
     blocks
 }
 
-/// More names than these are counted.
-const NAMES: usize = 4;
-
-/// What the design cannot prove, and every caveat of every point, once each.
+/// What the design cannot prove, and every finding of every point, once each.
 fn caveats(view: &View<'_>) -> Vec<DocumentBlock> {
-    let everything = view.everything();
-    let mut all: Vec<(Alike, Vec<&str>)> = Vec::new();
-    for (name, layer) in &everything {
-        for caveat in facts::caveats(&layer.summary) {
-            match all
-                .iter_mut()
-                .find_map(|(known, of)| known.takes(&caveat).then_some(of))
-            {
-                Some(of) if of.last() == Some(&name.as_str()) => {}
-                Some(of) => of.push(name),
-                None => all.push((Alike::of(&caveat), vec![name])),
-            }
-        }
-    }
-    let lead = |of: &[&str]| match of.len() {
-        n if n == everything.len() => String::new(),
-        n if n > NAMES => format!("{n} of {} cards and layers", everything.len()),
-        _ => of.join("; "),
-    };
-    let mut items: Vec<(String, String)> = view
-        .of
-        .weaknesses
-        .iter()
-        .map(|weakness| (String::new(), weakness.to_string()))
+    let subjects: Vec<(String, &Summary)> = view
+        .everything()
+        .into_iter()
+        .map(|(name, layer)| (name, &layer.summary))
         .collect();
-    items.extend(
-        view.of
-            .notes
-            .iter()
-            .map(|note| (String::new(), note.clone())),
-    );
-    items.extend(
-        all.iter()
-            .map(|(caveat, of)| (lead(of), caveat.to_string())),
-    );
+    let weaknesses = view.of.weaknesses.iter().map(text::weakness);
+    let mut items: Vec<(String, String)> = weaknesses
+        .chain(view.of.notes.iter().cloned())
+        .map(|text| (String::new(), text))
+        .collect();
+    items.extend(merged::findings(&subjects));
     if items.is_empty() {
         return Vec::new();
     }
     vec![
-        DocumentBlock::Part("What limits these figures".to_owned()),
+        DocumentBlock::Part("Caveats".to_owned()),
         DocumentBlock::Caveats(items),
     ]
 }
@@ -369,7 +343,7 @@ fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
                nothing held them back; else it is open, and the section of the card says why.";
     [
         vec![
-            DocumentBlock::Part("Promised and measured".to_owned()),
+            DocumentBlock::Part(text::conclusion_title(ConclusionKind::Claims).to_owned()),
             DocumentBlock::Quiet(how.to_owned()),
         ],
         tables,
@@ -407,7 +381,10 @@ fn pace(view: &View<'_>) -> Vec<DocumentBlock> {
         TableStyle::Words,
         findings::table("Direction", &conclusions),
     );
-    vec![DocumentBlock::Part("Who sets the pace".to_owned()), table]
+    vec![
+        DocumentBlock::Part(text::conclusion_title(ConclusionKind::Limits).to_owned()),
+        table,
+    ]
 }
 
 fn charts_in_parts(view: &View<'_>) -> Vec<DocumentBlock> {

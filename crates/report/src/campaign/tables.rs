@@ -5,9 +5,9 @@ use super::words::percent;
 use crate::compare::{ratio, verdict};
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
-use crate::{escape, findings};
+use crate::{escape, findings, text};
 use hakaru_model::campaign::Ranking;
-use hakaru_model::finding::{Claim, ClaimCheck, Comparison, PhaseSummary};
+use hakaru_model::finding::{Claim, ClaimCheck, ClaimVerdict, Comparison, PhaseSummary};
 use hakaru_model::job::Op;
 
 const NONE: &str = "–";
@@ -227,16 +227,15 @@ pub(super) fn printed(view: &View<'_>) -> Option<DataTable> {
             .filter(|c| matches!(c.claim, Claim::ReadSpeed(_) | Claim::WriteSpeed(_)));
         for check in speeds {
             rows.extend(check.parts.iter().map(|part| {
-                let (sign, word) = findings::claim_verdict(check.verdict);
                 let measured = part.measured.as_ref();
                 vec![
                     name.clone(),
-                    check.claim.to_string(),
+                    text::claim(check.claim),
                     measured.map_or(NONE.to_owned(), |m| measured_words(m.value, m.ci95)),
                     measured.map_or(NONE.to_owned(), |m| {
-                        format!("{} %", percent(m.value / part.required))
+                        format!("{}%", percent(m.value / part.required))
                     }),
-                    format!("{sign} {word}"),
+                    claim_verdict(check.verdict),
                 ]
             }));
         }
@@ -295,8 +294,8 @@ pub(super) fn classes(view: &View<'_>) -> Option<DataTable> {
         let found = checks
             .iter()
             .find(|check| check.claim == *claim)
-            .map(|c| findings::claim_verdict(c.verdict));
-        found.map_or(NONE.to_owned(), |(sign, word)| format!("{sign} {word}"))
+            .map(|c| claim_verdict(c.verdict));
+        found.unwrap_or_else(|| NONE.to_owned())
     };
     let rows = view.of.cards.iter().zip(&view.names).map(|(card, name)| {
         std::iter::once(name.clone())
@@ -304,12 +303,21 @@ pub(super) fn classes(view: &View<'_>) -> Option<DataTable> {
             .collect()
     });
     let head = std::iter::once("Card".to_owned())
-        .chain(claims.iter().map(Claim::to_string))
+        .chain(claims.iter().copied().map(text::claim))
         .collect();
     (!claims.is_empty()).then(|| DataTable {
         head,
         rows: rows.collect(),
     })
+}
+
+/// `✓ met`.
+fn claim_verdict(verdict: ClaimVerdict) -> String {
+    format!(
+        "{} {}",
+        findings::claim_sign(verdict),
+        text::claim_verdict(verdict)
+    )
 }
 
 /// What every card is good for through a layer. `None` where that can be said of none.
@@ -330,8 +338,7 @@ pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<DataTable> {
     let cell = |card: usize, id: &str| {
         let found = advice(card).iter().find(|advice| advice.id == id);
         found.map_or(NONE.to_owned(), |advice| {
-            let (sign, word) = findings::fitness(advice);
-            format!("{sign} {word}")
+            format!("{} {}", findings::sign(advice), text::fitness(advice))
         })
     };
     let rows = uses.iter().map(|(id, title)| {

@@ -1,8 +1,11 @@
 //! What a hurried reader of a campaign wants to know, in sentences.
 
 use super::view::{View, Work};
+use crate::escape::plain;
+use crate::findings::ConclusionKind;
 use crate::number::{self, MeanText};
-use hakaru_model::campaign::{RankedCard, Ranking};
+use crate::text;
+use hakaru_model::campaign::RankedCard;
 use hakaru_model::finding::{
     Bottleneck, BusLimit, Claim, ClaimVerdict, Figure, LayerCost, PhaseSummary, Verdict,
 };
@@ -14,7 +17,7 @@ pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
     let first = main_layer(view);
     let several = view.layers.len() > 1;
     for work in &view.works {
-        let through = crate::escape::plain(first);
+        let through = plain(first);
         let lead = if several {
             format!("{}, {through}", work.label)
         } else {
@@ -22,16 +25,19 @@ pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
         };
         all.extend(order(view, first, work).map(|text| (lead, text)));
     }
-    let reference = crate::escape::plain(&view.of.reference_layer);
+    let reference = plain(&view.of.reference_layer);
     for layer in view.held_layers() {
-        all.extend(cost(view, layer, &reference).map(|text| {
-            (
-                format!("{} against {reference}", crate::escape::plain(layer)),
-                text,
-            )
-        }));
+        all.extend(
+            cost(view, layer, &reference)
+                .map(|text| (format!("{} against {reference}", plain(layer)), text)),
+        );
     }
-    all.extend(promises(view).map(|text| ("Promised and measured".to_owned(), text)));
+    all.extend(promises(view).map(|said| {
+        (
+            text::conclusion_title(ConclusionKind::Claims).to_owned(),
+            said,
+        )
+    }));
     all
 }
 
@@ -62,43 +68,36 @@ fn order(view: &View<'_>, layer: &str, work: &Work) -> Option<String> {
             place.mean / 1e6
         })
     };
-    let between = || format!("{} and {} {}", value(last), value(first), work.unit());
+    let (low, high) = (value(last), value(first));
     if ranking.places.len() < 2 {
-        return Some(format!("{} reaches {}", name(first), figure(first)));
+        return Some(text::only_card(name(first), &figure(first)));
     }
     if held_by_host(view, layer, work).is_some() {
         let cards = ranking.places.len();
-        let between = between();
-        return Some(format!(
-            "all {cards} cards lie between {between}: the bus of the host sets the pace, and this says nothing of the cards"
-        ));
+        return Some(text::host_bound(cards, &low, &high, work.unit()));
     }
-    if !ranking.pairs.is_empty()
-        && ranking
-            .pairs
-            .iter()
-            .all(|p| p.comparison.verdict != Verdict::Different)
-    {
-        return Some(format!(
-            "between {}; no card could be told from another",
-            between()
-        ));
+    let same: Vec<(&str, &str)> = ranking
+        .pairs
+        .iter()
+        .filter(|pair| pair.comparison.verdict != Verdict::Different)
+        .map(|pair| (view.name(pair.a as usize), view.name(pair.b as usize)))
+        .collect();
+    let of = ranking.pairs.len();
+    if of > 0 && same.len() == of {
+        return Some(text::no_difference(&low, &high, work.unit()));
     }
-    let times = if last.mean > 0.0 {
-        format!(
-            "{} times what {} reaches at the end",
-            number::significant(first.mean / last.mean),
-            name(last)
-        )
-    } else {
-        format!("and {} is at the end", name(last))
+    let times = (last.mean > 0.0).then(|| number::significant(first.mean / last.mean));
+    let ranked = |place| text::Ranked {
+        card: name(place),
+        value: figure(place),
     };
-    Some(format!(
-        "{} is first with {}, {times} ({}); {}",
-        name(first),
-        figure(first),
-        figure(last),
-        told(view, ranking)
+    let named = (same.len() <= NAMED_PAIRS).then_some(&same[..]);
+    let sure = text::pairs(of, of - same.len(), named);
+    Some(text::fastest(
+        &ranked(first),
+        &ranked(last),
+        times.as_deref(),
+        &sure,
     ))
 }
 
@@ -137,42 +136,9 @@ fn held_by_host<'v>(view: &'v View<'_>, layer: &str, work: &Work) -> Option<&'v 
 /// More pairs than these are only counted.
 const NAMED_PAIRS: usize = 4;
 
-/// Which pairs of cards could be told apart.
-fn told(view: &View<'_>, ranking: &Ranking) -> String {
-    let of = ranking.pairs.len();
-    let alike: Vec<String> = ranking
-        .pairs
-        .iter()
-        .filter(|pair| pair.comparison.verdict != Verdict::Different)
-        .map(|pair| {
-            format!(
-                "{} and {}",
-                view.name(pair.a as usize),
-                view.name(pair.b as usize)
-            )
-        })
-        .collect();
-    match (of, alike.len()) {
-        (1, 0) => "the two differ".to_owned(),
-        (1, _) => "the two could not be told apart".to_owned(),
-        (_, 0) => format!("all {of} pairs of cards differ"),
-        (_, n) if n <= NAMED_PAIRS => {
-            format!(
-                "{} of {of} pairs of cards differ, not told apart are {}",
-                of - n,
-                alike.join("; ")
-            )
-        }
-        (_, n) => format!(
-            "{} of {of} pairs of cards differ, {n} could not be told apart",
-            of - n
-        ),
-    }
-}
-
 /// What is left through a layer, workload by workload.
 fn cost(view: &View<'_>, layer: &str, reference: &str) -> Option<String> {
-    let parts: Vec<String> = view
+    let parts: Vec<(String, &str, text::LayerEffect)> = view
         .works
         .iter()
         .filter_map(|work| {
@@ -180,58 +146,35 @@ fn cost(view: &View<'_>, layer: &str, reference: &str) -> Option<String> {
                 .filter_map(|card| view.cost(card, layer, work))
                 .collect();
             let shares = range(costs.iter().map(|cost| cost.comparison.ratio))?;
-            Some(format!("{shares} of {} ({})", work.label, verdicts(&costs)))
+            Some((shares, work.label.as_str(), effect(&costs)))
         })
         .collect();
-    (!parts.is_empty()).then(|| format!("of {reference}, it leaves {}", parts.join("; ")))
+    (!parts.is_empty()).then(|| text::layer_cost(&plain(layer), reference, &parts))
 }
 
-/// `lower on 6 cards`, `lower on 4 cards, higher on 2`.
-fn verdicts(costs: &[&LayerCost]) -> String {
-    let count = |wanted: fn(&LayerCost) -> bool| costs.iter().filter(|cost| wanted(cost)).count();
-    let different = |cost: &LayerCost| cost.comparison.verdict == Verdict::Different;
-    let lower = costs
-        .iter()
-        .filter(|cost| different(cost) && cost.comparison.ratio < 1.0)
-        .count();
-    let higher = costs
-        .iter()
-        .filter(|cost| different(cost) && cost.comparison.ratio > 1.0)
-        .count();
-    let same = count(|cost| cost.comparison.verdict == Verdict::Equivalent);
-    let open = count(|cost| matches!(cost.comparison.verdict, Verdict::Undecided { .. }));
-    let all = [
-        ("lower", lower),
-        ("higher", higher),
-        ("same within 5%", same),
-        ("undecided", open),
-    ];
-    let said: Vec<(&str, usize)> = all.into_iter().filter(|(_, n)| *n > 0).collect();
-    match &said[..] {
-        [(word, _)] if costs.len() == 1 => (*word).to_owned(),
-        [(word, n)] => format!("{word} on all {n} cards"),
-        many => many
-            .iter()
-            .map(|(word, n)| format!("{word} on {n}"))
-            .collect::<Vec<_>>()
-            .join(", "),
+/// How many cards a layer made slower or faster.
+fn effect(costs: &[&LayerCost]) -> text::LayerEffect {
+    let count = |wanted: &dyn Fn(&Verdict, f64) -> bool| {
+        let wanted = |cost: &&&LayerCost| wanted(&cost.comparison.verdict, cost.comparison.ratio);
+        costs.iter().filter(wanted).count()
+    };
+    text::LayerEffect {
+        lower: count(&|verdict, ratio| *verdict == Verdict::Different && ratio < 1.0),
+        higher: count(&|verdict, ratio| *verdict == Verdict::Different && ratio > 1.0),
+        same: count(&|verdict, _| *verdict == Verdict::Equivalent),
+        undecided: count(&|verdict, _| matches!(verdict, Verdict::Undecided { .. })),
     }
 }
 
-/// `70 to 86 %`.
+/// `70 to 86%`.
 fn range(shares: impl Iterator<Item = f64>) -> Option<String> {
     let shares: Vec<f64> = shares.filter(|share| share.is_finite()).collect();
     let low = shares.iter().copied().reduce(f64::min)?;
     let high = shares.iter().copied().reduce(f64::max)?;
-    let (low, high) = (percent(low), percent(high));
-    Some(if low == high {
-        format!("{low} %")
-    } else {
-        format!("{low} to {high} %")
-    })
+    Some(text::percent_range(&percent(low), &percent(high)))
 }
 
-/// Hundredths as readers want them.
+/// Percent with two digits.
 pub(super) fn percent(share: f64) -> String {
     let value = share * 100.0;
     number::exact(value, if value.abs() < 9.95 { 1 } else { 0 })
@@ -244,42 +187,35 @@ fn promises(view: &View<'_>) -> Option<String> {
     if of == 0 {
         return None;
     }
-    let count = |verdict: ClaimVerdict| checks().filter(|check| check.verdict == verdict).count();
-    let verdicts = [
-        ("kept", count(ClaimVerdict::Kept)),
-        ("missed", count(ClaimVerdict::Missed)),
+    let counts = [
+        ClaimVerdict::Kept,
+        ClaimVerdict::Missed,
+        ClaimVerdict::NotShown,
+        ClaimVerdict::Unclear,
+        ClaimVerdict::NotMeasured,
+    ]
+    .map(|verdict| {
         (
-            "not shown under these conditions",
-            count(ClaimVerdict::NotShown),
-        ),
-        ("unclear", count(ClaimVerdict::Unclear)),
-        ("not measured", count(ClaimVerdict::NotMeasured)),
-    ];
-    let said: Vec<String> = verdicts
-        .iter()
-        .filter(|(_, n)| *n > 0)
-        .map(|(word, n)| format!("{n} {word}"))
-        .collect();
-    let promises = if of == 1 {
-        "one promise".to_owned()
-    } else {
-        format!("{of} promises")
-    };
-    let mut parts = vec![format!("{promises}: {}", said.join(", "))];
-    for (op, figure) in [
-        (Op::Read, Figure::SequentialRead),
-        (Op::Write, Figure::SequentialWrite),
-    ] {
+            verdict,
+            checks().filter(|check| check.verdict == verdict).count(),
+        )
+    });
+    let share = |(op, figure)| {
         let shares = checks()
             .filter(|check| printed(check.claim, op))
             .flat_map(|check| &check.parts);
         let shares = shares.filter(|part| part.figure == figure && part.required > 0.0);
         let shares = shares.filter_map(|part| Some(part.measured.as_ref()?.value / part.required));
-        parts.extend(
-            range(shares).map(|share| format!("{} reach {share} of the printed speed", plural(op))),
-        );
-    }
-    Some(parts.join("; "))
+        Some((op, range(shares)?))
+    };
+    let shares: Vec<(Op, String)> = [
+        (Op::Read, Figure::SequentialRead),
+        (Op::Write, Figure::SequentialWrite),
+    ]
+    .into_iter()
+    .filter_map(share)
+    .collect();
+    Some(text::claims_in_short(of, &counts, &shares))
 }
 
 fn printed(claim: Claim, op: Op) -> bool {
@@ -287,12 +223,4 @@ fn printed(claim: Claim, op: Op) -> bool {
         (claim, op),
         (Claim::ReadSpeed(_), Op::Read) | (Claim::WriteSpeed(_), Op::Write)
     )
-}
-
-fn plural(op: Op) -> &'static str {
-    match op {
-        Op::Read => "sequential reads",
-        Op::Write => "sequential writes",
-        Op::Trim => "trims",
-    }
 }

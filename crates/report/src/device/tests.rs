@@ -136,6 +136,7 @@ fn shown(identity: &Identity, ceiling: Option<BytesPerSec>, by_hand: &[String]) 
         by_hand,
         content: Some(&content),
         state: Some("free"),
+        runs_system: false,
     };
     let text = device_terminal(&known, 80, false);
     assert!(text.lines().all(|line| columns_of(line) <= 80), "{text}");

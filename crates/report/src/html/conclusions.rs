@@ -1,40 +1,25 @@
 //! What follows from the figures, as a part of the page: of one series with all reasons, of several side by side.
 
 use crate::escape::markup;
-use crate::findings::{self, ConclusionRow};
+use crate::findings::{self, ConclusionKind, ConclusionRow};
 use crate::table::DataTable;
+use crate::text;
 use hakaru_model::advice::RunFindings;
-
-/// Titles, what each table is about, and how its lines come from the findings.
-type Part = (
-    &'static str,
-    &'static str,
-    fn(&RunFindings) -> Vec<ConclusionRow>,
-);
-
-const PARTS: [Part; 4] = [
-    ("What it is good for", "Use", findings::uses),
-    ("Promised and measured", "Promise", |found| {
-        findings::claims(&found.claims)
-    }),
-    ("Who sets the pace", "Direction", |found| {
-        findings::limits(&found.limits)
-    }),
-    ("Among published ones", "Workload", |found| {
-        findings::standings(&found.standings)
-    }),
-];
 
 /// All sections that have something to say.
 pub(super) fn html(all: &[RunFindings], names: &[String]) -> String {
-    PARTS.iter().map(|part| section(part, all, names)).collect()
+    ConclusionKind::ALL
+        .into_iter()
+        .map(|kind| section(kind, all, names))
+        .collect()
 }
 
-fn section((title, about, of): &Part, all: &[RunFindings], names: &[String]) -> String {
+fn section(kind: ConclusionKind, all: &[RunFindings], names: &[String]) -> String {
+    let (title, about) = (text::conclusion_title(kind), text::conclusion_about(kind));
     let found: Vec<(&str, Vec<ConclusionRow>)> = all
         .iter()
         .zip(names)
-        .map(|(findings, name)| (name.as_str(), of(findings)))
+        .map(|(findings, name)| (name.as_str(), kind.of(findings)))
         .collect();
     if found.iter().all(|(_, conclusions)| conclusions.is_empty()) {
         return String::new();

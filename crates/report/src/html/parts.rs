@@ -249,7 +249,7 @@ pub(super) fn circumstances(summary: &Summary, name: &str, open: bool) -> String
         let class = if line.known { "" } else { " class=\"quiet\"" };
         rows.push_str(&format!(
             "<tr><th scope=\"row\">{}</th><td{class}>{}</td></tr>\n",
-            line.name,
+            line.name(),
             markup(&line.value)
         ));
     }

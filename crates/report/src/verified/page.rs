@@ -66,8 +66,7 @@ fn tiles(verification: &Verification) -> String {
         )
     };
     let amount = |name: &str, bytes: Bytes, small: String| {
-        let text = bytes.to_string();
-        let (figure, unit) = text.split_once(' ').unwrap_or((&text, ""));
+        let (figure, unit) = bytes.figure_and_unit();
         format!("<li>{name}<b>{figure} <span>{unit}</span></b><small>{small}</small></li>\n")
     };
     let bad = amount(
@@ -243,7 +242,7 @@ fn circumstances(verification: &Verification) -> String {
         let value = markup(&line.value);
         rows += &format!(
             "<tr><th scope=\"row\">{}</th><td{class}>{value}</td></tr>\n",
-            line.name
+            line.name()
         );
     }
     rows += &format!(

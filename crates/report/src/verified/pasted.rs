@@ -48,7 +48,7 @@ pub fn verification_markdown(verification: &Verification) -> String {
     out += &format!("\n### Limits\n\n{limits}\n### Circumstances\n\n| | |\n| --- | --- |\n");
     let surroundings = facts::surroundings(&verification.target, &verification.environment);
     for line in surroundings.iter().filter(|line| line.known) {
-        out += &format!("| {} | {} |\n", line.name, escaped(&line.value));
+        out += &format!("| {} | {} |\n", line.name(), escaped(&line.value));
     }
     out
 }

@@ -12,15 +12,20 @@ fn layer(name: &str, summary: Summary) -> LayerSummary {
         elapsed: Nanos::from_secs(30 + i % 3),
     });
     let fill = PreparedStep {
-        what: "filled with 0xff".into(),
+        step: StepKind::Filled {
+            with: FillContent::Ones,
+        },
         elapsed: Nanos::from_secs(250),
         speed: along.collect(),
-        ..PreparedStep::default()
+        written: Bytes(0),
     };
     let mkfs = PreparedStep {
-        what: format!("mkfs.{name}"),
+        step: StepKind::Formatted {
+            command: vec![format!("mkfs.{name}")],
+        },
         elapsed: Nanos::from_secs(3),
-        ..PreparedStep::default()
+        speed: Vec::new(),
+        written: Bytes(0),
     };
     LayerSummary {
         layer: name.into(),
@@ -143,7 +148,7 @@ pub(crate) fn campaign() -> CampaignSummary {
                 planned: 64,
             },
             Weakness::Changed {
-                what: "the kernel".into(),
+                what: Circumstance::Kernel,
                 values: vec!["Linux 6.12".into(), "Linux 6.13".into()],
             },
         ],
@@ -196,7 +201,7 @@ pub(crate) fn hostile_campaign(text: &str) -> CampaignSummary {
     }];
     *weaknesses = vec![
         Weakness::Changed {
-            what: text.into(),
+            what: Circumstance::Device { card: text.into() },
             values: vec![text.into()],
         },
         Weakness::Drifted {
@@ -231,7 +236,7 @@ fn hostile_card(card: &mut CardSummary, text: &str, other: &str) {
         through.clone_into(&mut layer.layer);
         layer.summary = repeated(super::hostile(text));
         for step in &mut layer.prepared {
-            text.clone_into(&mut step.what);
+            step.step = StepKind::Described { what: text.into() };
         }
         for advice in &mut layer.advice {
             text.clone_into(&mut advice.title);

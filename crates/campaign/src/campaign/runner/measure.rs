@@ -51,7 +51,7 @@ impl Runner<'_> {
             self.hands.note(&format!("{error}; the figures say so"));
         }
         Ok(vec![Caveat::NotInvalidated {
-            path: WHOLE_HOST.to_owned(),
+            path: CacheOf::Host,
             because: error.to_string(),
         }])
     }
@@ -129,7 +129,9 @@ impl Runner<'_> {
         match (&ran.record.outcome, &ran.error) {
             (Outcome::Interrupted, _) => Err(RunFailure::Stopped),
             (_, Some(error)) => Err(RunFailure::Failed(error.to_string())),
-            (Outcome::Failed { error }, None) => Err(RunFailure::Failed(error.clone())),
+            (Outcome::Failed { error }, None) => Err(RunFailure::Failed(
+                hakaru_report::text::failed_run(&ran.record).unwrap_or_else(|| error.clone()),
+            )),
             (Outcome::Completed, None) => {
                 self.journal
                     .note(cell, &self.campaign.cards[point.card].label, &ran.record);

@@ -58,7 +58,7 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
         anstream::eprintln!("{}: {done} of {all} runs are stored{time}", campaign.name);
         check::weaknesses(&campaign)
             .iter()
-            .for_each(|weakness| anstream::eprintln!("! {weakness}"));
+            .for_each(|note| anstream::eprintln!("! {}", hakaru_report::text::plan_note(note)));
     }
     let ended = runner::run(CampaignRun {
         campaign: &campaign,

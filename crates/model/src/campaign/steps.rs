@@ -1,0 +1,170 @@
+//! Preparation steps by kind, and the form in which older records have them.
+
+use super::{DeviceSegment, PreparedStep};
+use crate::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// What was done to storage before it was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "step")]
+pub enum StepKind {
+    /// The whole device was written.
+    Filled {
+        /// With what.
+        with: FillContent,
+    },
+    /// The whole device was discarded.
+    Discarded {
+        /// Whether by a secure discard.
+        secure: bool,
+    },
+    /// The device was written and read back.
+    Verified,
+    /// A partition table was written.
+    Partitioned,
+    /// A file system was made.
+    Formatted {
+        /// The tool with all its arguments.
+        command: Vec<String>,
+    },
+    /// A file system was mounted.
+    Mounted {
+        /// Its type.
+        fs_type: String,
+        /// Mount options; empty for the defaults.
+        options: String,
+    },
+    /// A directory was created.
+    DirectoryCreated {
+        /// Its path.
+        path: String,
+    },
+    /// Space of a file system was used up by files of random bytes.
+    SpaceFilled {
+        /// Bytes they take.
+        size: Bytes,
+    },
+    /// The page cache of the host was dropped.
+    CachesDropped,
+    /// A step of an older record, as that describes it.
+    Described {
+        /// The description.
+        what: String,
+    },
+}
+
+impl StepKind {
+    /// Whether it was done to the whole device, so that one preparation serves several layers.
+    pub fn is_of_whole_device(&self) -> bool {
+        matches!(self, StepKind::Filled { .. } | StepKind::Discarded { .. })
+    }
+}
+
+/// What a device is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FillContent {
+    /// Every byte 0xff.
+    Ones,
+    /// Every byte 0.
+    Zeroes,
+    /// Random bytes.
+    Random,
+}
+
+/// A [`PreparedStep`] as a record has it: with its kind, or in an older record with a description in English.
+#[derive(Deserialize)]
+pub(super) struct StoredStep {
+    #[serde(flatten)]
+    step: Option<StepKind>,
+    #[serde(default)]
+    what: String,
+    elapsed: Nanos,
+    #[serde(default)]
+    speed: Vec<DeviceSegment>,
+    #[serde(default)]
+    written: Bytes,
+}
+
+impl From<StoredStep> for PreparedStep {
+    fn from(stored: StoredStep) -> PreparedStep {
+        let StoredStep {
+            step,
+            what,
+            elapsed,
+            speed,
+            written,
+        } = stored;
+        PreparedStep {
+            step: step.unwrap_or_else(|| described(what)),
+            elapsed,
+            speed,
+            written,
+        }
+    }
+}
+
+/// The descriptions that older versions wrote and campaigns depend on.
+const DESCRIBED: [(&str, StepKind); 5] = [
+    (
+        "filled with 0xff",
+        StepKind::Filled {
+            with: FillContent::Ones,
+        },
+    ),
+    (
+        "filled with 0x00",
+        StepKind::Filled {
+            with: FillContent::Zeroes,
+        },
+    ),
+    (
+        "filled with random bytes",
+        StepKind::Filled {
+            with: FillContent::Random,
+        },
+    ),
+    ("discarded", StepKind::Discarded { secure: false }),
+    ("discarded securely", StepKind::Discarded { secure: true }),
+];
+
+fn described(what: String) -> StepKind {
+    let known = DESCRIBED.iter().find(|(words, _)| *words == what);
+    known.map_or(StepKind::Described { what }, |(_, step)| step.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_older_records_keep_their_kind() {
+        for (words, kind) in DESCRIBED {
+            let stored = format!(r#"{{"what":"{words}","elapsed":7}}"#);
+            let step: PreparedStep = serde_json::from_str(&stored).unwrap();
+            assert_eq!((step.step, step.elapsed), (kind, Nanos(7)));
+        }
+        let mkfs = r#"{"what":"mkfs.vfat -F 32 /dev/sdb","elapsed":7,"written":5}"#;
+        let step: PreparedStep = serde_json::from_str(mkfs).unwrap();
+        let what = "mkfs.vfat -F 32 /dev/sdb".to_owned();
+        assert_eq!(
+            (step.step, step.written),
+            (StepKind::Described { what }, Bytes(5))
+        );
+    }
+
+    #[test]
+    fn a_step_is_stored_by_its_kind() {
+        let step = PreparedStep {
+            step: StepKind::Filled {
+                with: FillContent::Ones,
+            },
+            elapsed: Nanos(7),
+            speed: Vec::new(),
+            written: Bytes(0),
+        };
+        let text = serde_json::to_string(&step).unwrap();
+        assert_eq!(text, r#"{"step":"filled","with":"ones","elapsed":7}"#);
+        assert_eq!(serde_json::from_str::<PreparedStep>(&text).unwrap(), step);
+    }
+}

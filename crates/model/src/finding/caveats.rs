@@ -1,0 +1,281 @@
+//! Caveats of several runs, phases and cards put together by type, before any of them becomes a sentence.
+
+use crate::caveat::{CacheOf, Caveat, FirstFailure};
+use crate::job::Op;
+use crate::lint::Severity;
+use crate::measured::{NoAmplification, PauseKind};
+use crate::record::FailureKind;
+use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
+use std::collections::BTreeSet;
+
+/// Smallest and largest value of a figure over everything a [`Finding`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MinMax<T> {
+    /// Smallest.
+    pub min: T,
+    /// Largest.
+    pub max: T,
+}
+
+impl<T: Copy + PartialOrd> MinMax<T> {
+    /// The range of one value.
+    pub fn of(value: T) -> MinMax<T> {
+        MinMax {
+            min: value,
+            max: value,
+        }
+    }
+
+    fn join(self, other: MinMax<T>) -> MinMax<T> {
+        MinMax {
+            min: if other.min < self.min {
+                other.min
+            } else {
+                self.min
+            },
+            max: if other.max > self.max {
+                other.max
+            } else {
+                self.max
+            },
+        }
+    }
+}
+
+/// What a [`Finding`] is about: each subject with each phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FindingScope {
+    /// Cards with their layers, where several are reported together; else empty.
+    pub subjects: BTreeSet<String>,
+    /// Phases; empty where the finding is about whole runs.
+    pub phases: BTreeSet<String>,
+}
+
+impl FindingScope {
+    /// The scope that covers exactly both. `None` where it would also cover a subject with a phase that neither covers.
+    pub fn merge(&self, other: &FindingScope) -> Option<FindingScope> {
+        let FindingScope { subjects, phases } = self;
+        if *subjects == other.subjects {
+            return Some(FindingScope {
+                subjects: subjects.clone(),
+                phases: union(phases, &other.phases)?,
+            });
+        }
+        (*phases == other.phases).then_some(())?;
+        Some(FindingScope {
+            subjects: union(subjects, &other.subjects)?,
+            phases: phases.clone(),
+        })
+    }
+}
+
+/// Empty stands for the whole, which is no member beside others.
+fn union(a: &BTreeSet<String>, b: &BTreeSet<String>) -> Option<BTreeSet<String>> {
+    (a.is_empty() == b.is_empty()).then(|| a | b)
+}
+
+/// One weakness of the results in its scope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What it is about.
+    pub scope: FindingScope,
+    /// What was found, with the range of its figures over the scope.
+    pub kind: FindingKind,
+    /// How much it matters.
+    pub severity: Severity,
+}
+
+impl Finding {
+    /// Both as one finding. `None` where they say different things, or one scope cannot name exactly what both cover.
+    pub fn merge(&self, other: &Finding) -> Option<Finding> {
+        Some(Finding {
+            scope: self.scope.merge(&other.scope)?,
+            kind: self.kind.merge(&other.kind)?,
+            severity: self.severity.max(other.severity),
+        })
+    }
+
+    /// All findings, each merged into the first that takes it.
+    pub fn merge_all(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
+        let mut all: Vec<Finding> = Vec::new();
+        for finding in findings {
+            let mut taken = all.iter().enumerate();
+            let taken = taken.find_map(|(at, known)| Some((at, known.merge(&finding)?)));
+            match taken {
+                Some((at, merged)) => all[at] = merged,
+                None => all.push(finding),
+            }
+        }
+        all
+    }
+
+    /// The same finding, about one subject.
+    pub fn about(mut self, subject: &str) -> Finding {
+        self.scope.subjects = BTreeSet::from([subject.to_owned()]);
+        self
+    }
+}
+
+/// Defines [`FindingKind`], its conversion from [`Caveat`] and its merge from one table.
+///
+/// A row is `Kind [keys] [figures]`, with `(phase)` where the caveat belongs to a phase. Keys are equal in everything a
+/// finding covers; figures become ranges. A caveat without a row does not compile.
+macro_rules! finding_kinds {
+    ($( $kind:ident $(($phase:ident))? [$($key:ident: $key_type:ty),*] [$($figure:ident: $figure_type:ty),*]; )*) => {
+        /// What was found: a [`Caveat`] without its phase, its figures as ranges. The fields are those of the caveat.
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs)]
+        pub enum FindingKind {
+            $( $kind { $($key: $key_type,)* $($figure: MinMax<$figure_type>,)* }, )*
+        }
+
+        impl FindingKind {
+            /// The names of all kinds, in order.
+            pub const NAMES: &[&str] = &[$(stringify!($kind)),*];
+
+            /// The name of the kind.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $( FindingKind::$kind { .. } => stringify!($kind), )*
+                }
+            }
+
+            /// Both as one, where they differ in their figures at most.
+            fn merge(&self, other: &FindingKind) -> Option<FindingKind> {
+                Some(match self {
+                    $( FindingKind::$kind { $($key,)* $($figure,)* } => {
+                        let FindingKind::$kind { .. } = other else {
+                            return None;
+                        };
+                        FindingKind::$kind {
+                            $( $key: same($key, match other {
+                                FindingKind::$kind { $key, .. } => $key,
+                                _ => return None,
+                            })?, )*
+                            $( $figure: $figure.join(match other {
+                                FindingKind::$kind { $figure, .. } => *$figure,
+                                _ => return None,
+                            }), )*
+                        }
+                    } )*
+                })
+            }
+        }
+
+        impl From<&Caveat> for Finding {
+            fn from(caveat: &Caveat) -> Finding {
+                let (phases, kind) = match caveat {
+                    $( Caveat::$kind { $($phase,)? $($key,)* $($figure,)* } => (
+                        BTreeSet::from([$($phase.clone(),)?]),
+                        FindingKind::$kind {
+                            $($key: $key.clone(),)*
+                            $($figure: MinMax::of(*$figure),)*
+                        },
+                    ), )*
+                };
+                Finding {
+                    scope: FindingScope { subjects: BTreeSet::new(), phases },
+                    severity: kind.severity(),
+                    kind,
+                }
+            }
+        }
+    };
+}
+
+fn same<T: Clone + PartialEq>(a: &T, b: &T) -> Option<T> {
+    (a == b).then(|| a.clone())
+}
+
+finding_kinds! {
+    DepthCapped [ioengine: String, asked: u32] [];
+    EngineReplaced [asked: String, used: String, because: String] [];
+    NotDirect [path: String] [];
+    Buffered [] [];
+    FitsInMemory [] [size: Bytes, memory: Bytes];
+    Short (phase) [wanted: Nanos] [measured: Nanos];
+    FewRuns [] [runs: u32];
+    FewSamples (phase) [percentile: Quantile] [samples: u64];
+    SmallFile [] [size: Bytes];
+    SystemDisk [] [];
+    DeviceErrors (phase) [first: FirstFailure] [count: u64];
+    RuleBroken (phase) [op: Option<Op>, kind: FailureKind] [];
+    Interrupted (phase) [] [measured: Nanos];
+    CutShort [of: u32] [whole: u32];
+    ClockFallback [used: String, because: String] [];
+    ClockDrift [clock: String] [ppm: i64];
+    Overhead (phase) [] [per_io: Nanos, share_permille: u32];
+    HostBusy [] [load_percent: u32];
+    HostThrottled [flags: u32] [];
+    PowerSaving [governor: String] [];
+    WriteCache [] [];
+    Cliff (phase) [at: Bytes, before: BytesPerSec, after: BytesPerSec] [];
+    ReadElsewhere (phase) [] [share_permille: u32];
+    NoDiskStats [because: String] [];
+    NotInvalidated [path: CacheOf, because: String] [];
+    Outliers (phase) [runs: u32] [count: u32];
+    Drift (phase) [change_permille: i32] [];
+    Dependent (phase) [] [lag1_permille: i32];
+    Skewed (phase) [] [runs: u32];
+    TwoModes (phase) [] [runs: u32];
+    Contradiction (phase) [stated: String, follows: String, hint: String] [];
+    Unstated [what: String] [];
+    CutOff [missing: String] [];
+    Unread [first: String] [count: u32];
+    Pooled [what: String] [count: u32];
+    Paused (phase) [kind: PauseKind] [times: u32, total: Nanos, longest: Nanos];
+    Descheduled (phase) [] [waited: Nanos, measured: Nanos];
+    StolenTime (phase) [] [stolen: Nanos, measured: Nanos];
+    NoAmplification (phase) [because: NoAmplification] [];
+    Simulated [] [];
+}
+
+impl FindingKind {
+    /// How much it matters: whether the figures still measure what they are called.
+    pub fn severity(&self) -> Severity {
+        use FindingKind::*;
+        match self {
+            FitsInMemory { .. } | ReadElsewhere { .. } | Contradiction { .. } => Severity::Wrong,
+            DepthCapped { .. }
+            | EngineReplaced { .. }
+            | NotDirect { .. }
+            | Buffered { .. }
+            | Short { .. }
+            | FewRuns { .. }
+            | FewSamples { .. }
+            | SmallFile { .. }
+            | SystemDisk { .. }
+            | DeviceErrors { .. }
+            | RuleBroken { .. }
+            | Interrupted { .. }
+            | CutShort { .. }
+            | ClockDrift { .. }
+            | Overhead { .. }
+            | HostBusy { .. }
+            | HostThrottled { .. }
+            | PowerSaving { .. }
+            | WriteCache { .. }
+            | Cliff { .. }
+            | NotInvalidated { .. }
+            | Outliers { .. }
+            | Drift { .. }
+            | Dependent { .. }
+            | Skewed { .. }
+            | TwoModes { .. }
+            | Unstated { .. }
+            | CutOff { .. }
+            | Unread { .. }
+            | Pooled { .. }
+            | Paused { .. }
+            | Descheduled { .. }
+            | StolenTime { .. } => Severity::Weak,
+            ClockFallback { .. }
+            | NoDiskStats { .. }
+            | NoAmplification { .. }
+            | Simulated { .. } => Severity::Note,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

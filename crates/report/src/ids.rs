@@ -1,0 +1,171 @@
+//! Identifiers that programs read in CSV and Parquet: verdicts, claims, bottlenecks.
+//!
+//! They are frozen, listed in docs/FORMAT.md, and never derived from words that people read.
+
+use hakaru_model::advice::Fitness;
+use hakaru_model::finding::{Bottleneck, Claim, ClaimVerdict, Comparison, IntervalCaveat, Verdict};
+
+/// Whether something fits a use; `None` when not all that it asks for was measured.
+pub(crate) fn fitness(fitness: Option<Fitness>) -> &'static str {
+    match fitness {
+        Some(Fitness::Fits) => "fits",
+        Some(Fitness::WithCare) => "with_care",
+        Some(Fitness::DoesNot) => "does_not",
+        None => "not_measured",
+    }
+}
+
+/// A claim: `C10`, `U3`, `V30`, `A1`, `read_up_to_100_MB/s`.
+pub(crate) fn claim(claim: Claim) -> String {
+    match claim {
+        Claim::SpeedClass(n) => format!("C{n}"),
+        Claim::UhsGrade(n) => format!("U{n}"),
+        Claim::VideoClass(n) => format!("V{n}"),
+        Claim::AppClass(n) => format!("A{n}"),
+        Claim::ReadSpeed(mb) => format!("read_up_to_{mb}_MB/s"),
+        Claim::WriteSpeed(mb) => format!("write_up_to_{mb}_MB/s"),
+    }
+}
+
+/// Whether a claim was met.
+pub(crate) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
+    match verdict {
+        ClaimVerdict::Kept => "kept",
+        ClaimVerdict::Missed => "missed",
+        ClaimVerdict::NotShown => "not_shown",
+        ClaimVerdict::Unclear => "unclear",
+        ClaimVerdict::NotMeasured => "not_measured",
+    }
+}
+
+/// What limits the throughput.
+pub(crate) fn bottleneck(limit: Bottleneck) -> &'static str {
+    match limit {
+        Bottleneck::Host => "host",
+        Bottleneck::Card => "card",
+        Bottleneck::Unclear => "unclear",
+        Bottleneck::Contradiction => "contradiction",
+    }
+}
+
+/// Why an interval may be narrower than its level promises.
+pub(crate) fn interval_caveat(caveat: IntervalCaveat) -> &'static str {
+    match caveat {
+        IntervalCaveat::FewRuns => "few_runs",
+        IntervalCaveat::Dependent => "dependent",
+        IntervalCaveat::Skewed => "skewed",
+        IntervalCaveat::TwoModes => "two_modes",
+    }
+}
+
+/// What a comparison proves of the second side.
+pub(crate) fn comparison(comparison: &Comparison) -> &'static str {
+    compared(comparison.verdict, comparison.ratio)
+}
+
+fn compared(verdict: Verdict, ratio: f64) -> &'static str {
+    match verdict {
+        Verdict::Different if ratio > 1.0 => "higher",
+        Verdict::Different if ratio < 1.0 => "lower",
+        Verdict::Different => "different",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Undecided { .. } => "undecided",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The identifiers of a row of docs/FORMAT.md, in order.
+    fn documented(figure: &str) -> Vec<String> {
+        let format = include_str!("../../../docs/FORMAT.md");
+        let row = format
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{figure}`")))
+            .unwrap_or_else(|| panic!("docs/FORMAT.md has no row for {figure}"));
+        let cell = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        cell.split(", ")
+            .map(|id| id.trim_matches('`').to_owned())
+            .collect()
+    }
+
+    /// Scripts read these words: changing one breaks them. A test that fails here asks for a new identifier, not for
+    /// another expectation.
+    #[test]
+    fn identifiers_are_frozen_and_documented() {
+        let all = [
+            Some(Fitness::Fits),
+            Some(Fitness::WithCare),
+            Some(Fitness::DoesNot),
+            None,
+        ];
+        let advice = all.map(fitness);
+        assert_eq!(advice, ["fits", "with_care", "does_not", "not_measured"]);
+        assert_eq!(documented("advice_"), advice);
+        let claims = [
+            ClaimVerdict::Kept,
+            ClaimVerdict::Missed,
+            ClaimVerdict::NotShown,
+            ClaimVerdict::Unclear,
+            ClaimVerdict::NotMeasured,
+        ]
+        .map(claim_verdict);
+        assert_eq!(
+            claims,
+            ["kept", "missed", "not_shown", "unclear", "not_measured"]
+        );
+        assert_eq!(documented("claim_"), claims);
+        let limits = [
+            Bottleneck::Host,
+            Bottleneck::Card,
+            Bottleneck::Unclear,
+            Bottleneck::Contradiction,
+        ]
+        .map(bottleneck);
+        assert_eq!(limits, ["host", "card", "unclear", "contradiction"]);
+        assert_eq!(documented("limit_read"), limits);
+        let intervals = [
+            IntervalCaveat::FewRuns,
+            IntervalCaveat::Dependent,
+            IntervalCaveat::Skewed,
+            IntervalCaveat::TwoModes,
+        ]
+        .map(interval_caveat);
+        assert_eq!(intervals, ["few_runs", "dependent", "skewed", "two_modes"]);
+        assert_eq!(documented("interval_caveats"), intervals);
+        let comparisons = [
+            compared(Verdict::Different, 2.0),
+            compared(Verdict::Different, 0.5),
+            compared(Verdict::Different, f64::NAN),
+            compared(Verdict::Equivalent, 1.0),
+            compared(Verdict::Undecided { needed: None }, 1.0),
+        ];
+        assert_eq!(
+            comparisons,
+            ["higher", "lower", "different", "equivalent", "undecided"]
+        );
+        assert_eq!(documented("ratio_to_card"), comparisons);
+    }
+
+    #[test]
+    fn claims_have_their_identifiers() {
+        let all = [
+            Claim::SpeedClass(10),
+            Claim::UhsGrade(3),
+            Claim::VideoClass(30),
+            Claim::AppClass(1),
+            Claim::ReadSpeed(100.0),
+            Claim::WriteSpeed(12.5),
+        ];
+        let wanted = [
+            "C10",
+            "U3",
+            "V30",
+            "A1",
+            "read_up_to_100_MB/s",
+            "write_up_to_12.5_MB/s",
+        ];
+        assert_eq!(all.map(claim), wanted);
+    }
+}

@@ -1,0 +1,78 @@
+//! What the design of a campaign cannot prove.
+
+use crate::text::caveat;
+use hakaru_model::campaign::{Circumstance, PlanNote, Weakness};
+
+/// A weakness as a sentence.
+pub fn weakness(weakness: &Weakness) -> String {
+    match weakness {
+        Weakness::Unfinished { runs, planned } => {
+            format!("{runs} of {planned} planned runs done: the ranking may still change")
+        }
+        Weakness::FewRepeats { points, of, wanted } => format!(
+            "{points} of {of} test points have fewer than {wanted} runs: their variation is poorly known"
+        ),
+        Weakness::OneSpecimen => {
+            "One card of each model: variation between cards of a model is unknown".to_owned()
+        }
+        Weakness::Blocked => {
+            "Repeats ran back to back: drift is confounded with differences between workloads and layers; use order = \
+             \"shuffled\""
+                .to_owned()
+        }
+        Weakness::CardsInSequence => {
+            "Cards ran one after another: drift of the host is confounded with differences between cards; use card-order = \
+             \"interleaved\", \"abba\" or \"shuffled\" where all cards can be present together, else recheck = true"
+                .to_owned()
+        }
+        Weakness::Drifted { card, layer, phases } => format!(
+            "Drift of the host or card is confounded with differences between cards: {card} through {layer} changed \
+             between its measurement and its recheck ({})",
+            phases.join(", ")
+        ),
+        Weakness::DriftUndecided { card, layer, undecided, of } => format!(
+            "Drift is not ruled out: the recheck of {card} through {layer} is inconclusive in {undecided} of {of} \
+             figures; use more repeats"
+        ),
+        Weakness::Unprepared => {
+            "No preparation: results depend on what was written to each card before".to_owned()
+        }
+        Weakness::Changed { what, values } => {
+            format!("{} differed between test points: {}", circumstance(what), values.join("; "))
+        }
+        Weakness::MeansOnly { points, of } => format!(
+            "{points} of {of} test points are published means: no percentiles, no single runs"
+        ),
+    }
+}
+
+fn circumstance(what: &Circumstance) -> String {
+    match what {
+        Circumstance::Host => "The host".to_owned(),
+        Circumstance::Board => "The board".to_owned(),
+        Circumstance::Kernel => "The kernel".to_owned(),
+        Circumstance::Governor => "The CPU governor".to_owned(),
+        Circumstance::Device { card } => format!("The device measured as {card}"),
+    }
+}
+
+/// Stands in place of the names of many cards and layers.
+pub fn some_of(n: usize, of: usize) -> String {
+    format!("{n} of {of} cards and layers")
+}
+
+/// What a campaign cannot do or prove as it is planned.
+pub fn plan_note(note: &PlanNote) -> String {
+    match note {
+        PlanNote::NeedsRoot => "Preparing storage needs root: run the campaign with sudo -E".to_owned(),
+        PlanNote::Unavailable { layer, because } => format!("{layer}: {because}"),
+        PlanNote::Weakness(Weakness::CardsInSequence) => {
+            "Cards run one after another: drift of the host is confounded with differences between cards; use \
+             card-order = \"abba\" where all cards can be present together, else recheck = true"
+                .to_owned()
+        }
+        PlanNote::Weakness(found) => weakness(found),
+        PlanNote::Caveat(found) => caveat(found),
+        PlanNote::Lint { workload, warning } => format!("{workload}: {}", super::lint(warning)),
+    }
+}

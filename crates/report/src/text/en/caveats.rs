@@ -1,0 +1,270 @@
+//! Findings: what makes figures less worthy of trust.
+
+use super::{counted, op_did, rule_of, times};
+use crate::number;
+use hakaru_model::caveat::{CacheOf, FirstFailure};
+use hakaru_model::finding::{FindingKind, MinMax};
+use hakaru_model::measured::{NoAmplification, PauseKind};
+use std::fmt::Display;
+
+/// A finding as a sentence, without its scope.
+pub fn kind(kind: &FindingKind) -> String {
+    use FindingKind::*;
+    match kind {
+        DepthCapped { ioengine, asked } => format!(
+            "iodepth={asked} had no effect: {ioengine} keeps one I/O in flight; use ioengine=io_uring"
+        ),
+        EngineReplaced { asked, used, because } => {
+            format!("ioengine={asked} is unavailable ({because}); used {used} instead")
+        }
+        NotDirect { path } => {
+            format!("Results include the host page cache: {path} does not support O_DIRECT")
+        }
+        Buffered {} => "Results may be memory speed: direct=0 goes through the page cache".to_owned(),
+        FitsInMemory { size, memory } => format!(
+            "Reads may never have reached the device: the {} file fits in memory ({}) and direct=0",
+            range(*size),
+            range(*memory)
+        ),
+        Short { wanted, measured } => format!(
+            "Measured for only {}: flash results below {wanted} vary widely",
+            range(*measured)
+        ),
+        FewRuns { runs: MinMax { max: ..=1, .. } } => {
+            "Only 1 run: variation between runs is unknown; use --repeat=5".to_owned()
+        }
+        FewRuns { runs } => format!(
+            "Only {} runs: variation between runs is poorly known; use at least 5",
+            range(*runs)
+        ),
+        FewSamples { percentile, samples } => format!(
+            "No {}: {} I/Os are too few",
+            number::percentile(*percentile),
+            count(*samples)
+        ),
+        SmallFile { size } => format!(
+            "The flash may be slower: the {} file may fit in a device cache",
+            range(*size)
+        ),
+        SystemDisk {} => {
+            "Results include the I/O of the operating system, which runs from this disk".to_owned()
+        }
+        DeviceErrors { first, count } => failed_ios(first, *count),
+        RuleBroken { op, kind } => match rule_of(*kind, *op) {
+            Some((rule, broken)) => format!("Ended early by {rule}: {broken}"),
+            None => format!("Ended early: {} failed", op_did(*op)),
+        },
+        Interrupted { measured } => format!(
+            "Interrupted after {}: results cover that time only",
+            range(*measured)
+        ),
+        CutShort { of, whole } => format!(
+            "Incomplete: interrupted after {} of {} (power loss, crash or kill); the partial phase has no percentiles",
+            range(*whole),
+            counted(u64::from(*of), "phase")
+        ),
+        ClockFallback { used, because } => format!("Timed with the slower {used}: {because}"),
+        ClockDrift { clock, ppm } => format!(
+            "Times are off by {} ppm: {clock} drifted from the kernel clock",
+            range(*ppm)
+        ),
+        Overhead { per_io, share_permille } => format!(
+            "Tool overhead is {} of the median latency ({} per I/O)",
+            percent(widened(*share_permille)),
+            range(*per_io)
+        ),
+        HostBusy { load_percent: MinMax { min, max } } => {
+            let load = |percent: u32| number::exact(f64::from(percent) / 100.0, 2);
+            format!("Host was busy at start: load average {}", joined(load(*min), load(*max)))
+        }
+        HostThrottled { flags } => format!(
+            "Host was throttled during the run: {} (flags {flags:#x})",
+            throttled(*flags)
+        ),
+        PowerSaving { governor } => {
+            format!("Short I/Os may wait for the CPU to speed up: CPU governor is {governor}")
+        }
+        WriteCache {} => {
+            "Writes without fsync may be faster than the flash: the device has a volatile write cache".to_owned()
+        }
+        Cliff { at, before, after } => format!(
+            "Speed dropped from {before} to {after} after {at} written: quote both, not the mean"
+        ),
+        ReadElsewhere { share_permille } => format!(
+            "Read speed is overstated: only {} came from the device, the rest from a cache or unwritten space",
+            percent(widened(*share_permille))
+        ),
+        NoDiskStats { because } => format!("No disk statistics: {because}"),
+        NotInvalidated { path, because } => match path {
+            CacheOf::File(path) => format!(
+                "Reads may come from memory: the page cache of {path} could not be dropped ({because})"
+            ),
+            CacheOf::Host => {
+                format!("Reads may come from memory: the page cache could not be dropped ({because})")
+            }
+        },
+        Outliers { runs, count } => format!(
+            "{} of {} (Tukey's fences); all figures include them",
+            outlying(*count),
+            counted(u64::from(*runs), "run")
+        ),
+        Drift { change_permille } => format!(
+            "Speed drifted by {} from the first run to the last: the runs do not repeat one state",
+            percent(MinMax::of(i64::from(*change_permille)))
+        ),
+        Dependent { lag1_permille: MinMax { min, max } } => {
+            let r = |permille: i32| signed(&format!("{:.2}", f64::from(permille) / 1e3));
+            format!(
+                "Runs are correlated ({}): fewer independent runs than the count suggests; intervals are widened",
+                joined(r(*min), r(*max))
+            )
+        }
+        Skewed { runs } => format!(
+            "The median says more than the mean: the {} runs are skewed; intervals of the mean may be too narrow",
+            range(*runs)
+        ),
+        TwoModes { runs } => format!(
+            "The mean may describe no run: the {} runs fall into two groups; compare single runs",
+            range(*runs)
+        ),
+        Contradiction { stated, follows, hint } => format!("{stated} contradicts {follows}: {hint}"),
+        Unstated { what } => format!("The imported result does not state {what}"),
+        CutOff { missing } => format!("The imported result is truncated: {missing} is missing"),
+        Unread { first, count } => match (count.min, count.max) {
+            (1, 1) => format!("1 figure of the imported result is not a number: {first}"),
+            _ => format!(
+                "{} figures of the imported result are not numbers; first: {first}",
+                range(*count)
+            ),
+        },
+        Pooled { what, count } => format!(
+            "The spread includes differences between {} {what}: their runs are pooled",
+            range(*count)
+        ),
+        Paused { kind, times: MinMax { min, max }, total, longest } => format!(
+            "Intervals during a pause are left out of bandwidth, IOPS and verdicts: {} {} for {} in total (longest {})",
+            paused(*kind),
+            joined(times(*min), times(*max)),
+            range(*total),
+            range(*longest)
+        ),
+        Descheduled { waited, measured } => format!(
+            "Results partly measure the host, which was busy: a worker waited {} of {} for a CPU",
+            range(*waited),
+            range(*measured)
+        ),
+        StolenTime { stolen, measured } => format!(
+            "Results partly measure the hypervisor: it took {} of CPU time (steal) in {}",
+            range(*stolen),
+            range(*measured)
+        ),
+        NoAmplification { because } => format!("No I/O amplification: {}", no_amplification(*because)),
+        Simulated {} => "Simulated card: virtual time, not a measurement of this host".to_owned(),
+    }
+}
+
+/// Why there is no I/O amplification.
+fn no_amplification(because: NoAmplification) -> String {
+    match because {
+        NoAmplification::OtherUsers { others, own } => format!(
+            "the operating system runs from this disk, and others moved {others} beside the {own} of the job"
+        ),
+        NoAmplification::SystemDisk => {
+            "the operating system runs from this disk, and the traffic of this program was not counted".to_owned()
+        }
+        NoAmplification::RampNotCounted => {
+            "the disk statistics include the ramp time, whose bytes were not recorded".to_owned()
+        }
+    }
+}
+
+fn failed_ios(first: &FirstFailure, count: MinMax<u64>) -> String {
+    let first = match first {
+        FirstFailure::Io {
+            action,
+            offset,
+            errno,
+        } => {
+            format!("{action} at byte {}: {}", offset.0, super::errno(*errno))
+        }
+        FirstFailure::Described(words) => words.clone(),
+    };
+    match (count.min, count.max) {
+        (1, 1) => format!("1 I/O failed: {first}"),
+        _ => format!("{} I/Os failed; first: {first}", self::count(count)),
+    }
+}
+
+fn paused(kind: PauseKind) -> &'static str {
+    match kind {
+        PauseKind::Stopped => "the process was stopped",
+        PauseKind::Suspended => "the host was suspended",
+    }
+}
+
+/// What the flags of a Raspberry Pi say of the present.
+fn throttled(flags: u32) -> String {
+    let all = [
+        (1, "under-voltage"),
+        (2, "CPU frequency capped"),
+        (4, "throttled"),
+        (8, "temperature limit reached"),
+    ];
+    let set: Vec<&str> = all
+        .iter()
+        .filter(|(bit, _)| flags & bit != 0)
+        .map(|(_, words)| *words)
+        .collect();
+    match set[..] {
+        [] => "reason unknown".to_owned(),
+        _ => set.join(", "),
+    }
+}
+
+/// `1 outlier`, `1 to 3 outliers`.
+fn outlying(count: MinMax<u32>) -> String {
+    match (count.min, count.max) {
+        (1, 1) => "1 outlier".to_owned(),
+        _ => format!("{} outliers", range(count)),
+    }
+}
+
+/// A figure, or the range of it: `1.2 s`, `1.2 s to 3.4 s`.
+fn range<T: Display>(of: MinMax<T>) -> String {
+    joined(of.min.to_string(), of.max.to_string())
+}
+
+/// A count, or the range of it, with thousands in groups.
+fn count(of: MinMax<u64>) -> String {
+    joined(number::grouped(of.min), number::grouped(of.max))
+}
+
+fn joined(min: String, max: String) -> String {
+    if min == max {
+        min
+    } else {
+        format!("{min} to {max}")
+    }
+}
+
+fn widened(of: MinMax<u32>) -> MinMax<i64> {
+    MinMax {
+        min: i64::from(of.min),
+        max: i64::from(of.max),
+    }
+}
+
+/// Thousandths as percent: `1.2%`, `67%`, `70 to 86%`.
+fn percent(permille: MinMax<i64>) -> String {
+    let one = |permille: i64| {
+        let value = permille as f64 / 10.0;
+        let places = usize::from(permille % 10 != 0);
+        signed(&format!("{value:.places$}"))
+    };
+    format!("{}%", joined(one(permille.min), one(permille.max)))
+}
+
+/// With the sign of mathematics.
+fn signed(number: &str) -> String {
+    number.replace('-', "\u{2212}")
+}

@@ -1,0 +1,113 @@
+//! Labels of the circumstances.
+
+use crate::facts::{FactGroup, FactKey};
+
+/// The label of a line.
+pub(crate) fn fact_name(key: FactKey) -> &'static str {
+    match key {
+        FactKey::Target => "Target",
+        FactKey::FileSystem => "File system",
+        FactKey::MountOptions => "Mount options",
+        FactKey::Device => "Device",
+        FactKey::Origin => "Measured by",
+        FactKey::ToolOverhead => "Tool overhead",
+        FactKey::Started => "Started",
+        FactKey::Series => "Series",
+        FactKey::SerialNumber => "Serial number",
+        FactKey::Chain => "Stands on",
+        FactKey::BlockSize => "Block size",
+        FactKey::Scheduler => "I/O scheduler",
+        FactKey::WriteCache => "Write cache",
+        FactKey::BusWidth => "Bus width",
+        FactKey::BusClock => "Bus clock",
+        FactKey::BusTiming => "Bus timing",
+        FactKey::BusCeiling => "Bus limit",
+        FactKey::Bus => "Bus",
+        FactKey::Manufacturer => "Manufacturer",
+        FactKey::CardName => "Product name",
+        FactKey::Manufactured => "Manufactured",
+        FactKey::SpeedClass => "Speed Class",
+        FactKey::UhsGrade => "UHS Speed Class",
+        FactKey::VideoClass => "Video Speed Class",
+        FactKey::ApplicationClass => "Application Performance Class",
+        FactKey::AllocationUnit => "Allocation unit",
+        FactKey::Cid => "CID",
+        FactKey::Oddity => "Suspicious",
+        FactKey::Host => "Host",
+        FactKey::Board => "Board",
+        FactKey::Processor => "Processor",
+        FactKey::Governor => "CPU governor",
+        FactKey::Memory => "Memory",
+        FactKey::Kernel => "Kernel",
+        FactKey::Distribution => "Distribution",
+        FactKey::Load => "Load",
+        FactKey::Temperature => "Temperature",
+        FactKey::Clock => "Clock",
+    }
+}
+
+/// The label of a line of the short form.
+pub(crate) fn fact_group(group: FactGroup) -> &'static str {
+    match group {
+        FactGroup::Target => "Target",
+        FactGroup::FileSystem => "File system",
+        FactGroup::Device => "Device",
+        FactGroup::Card => "Card",
+        FactGroup::Bus => "Bus",
+        FactGroup::Suspicious => "Suspicious",
+        FactGroup::Host => "Host",
+        FactGroup::Kernel => "Kernel",
+        FactGroup::ToolOverhead => "Tool overhead",
+        FactGroup::Series => "Series",
+    }
+}
+
+/// A value in the short form, with a word in front where the value alone would not say what it is.
+pub(crate) fn fact_in_brief(key: FactKey, value: &str) -> String {
+    let lead = match key {
+        FactKey::SerialNumber => "serial ",
+        FactKey::Scheduler => "scheduler ",
+        FactKey::WriteCache => "cache ",
+        FactKey::Manufactured => "made ",
+        FactKey::AllocationUnit => "AU ",
+        FactKey::BusCeiling => "at most ",
+        FactKey::Governor => "governor ",
+        FactKey::Target
+        | FactKey::FileSystem
+        | FactKey::MountOptions
+        | FactKey::Device
+        | FactKey::Origin
+        | FactKey::ToolOverhead
+        | FactKey::Started
+        | FactKey::Series
+        | FactKey::Chain
+        | FactKey::BlockSize
+        | FactKey::BusWidth
+        | FactKey::BusClock
+        | FactKey::BusTiming
+        | FactKey::Bus
+        | FactKey::Manufacturer
+        | FactKey::CardName
+        | FactKey::SpeedClass
+        | FactKey::UhsGrade
+        | FactKey::VideoClass
+        | FactKey::ApplicationClass
+        | FactKey::Cid
+        | FactKey::Oddity
+        | FactKey::Host
+        | FactKey::Board
+        | FactKey::Processor
+        | FactKey::Memory
+        | FactKey::Kernel
+        | FactKey::Distribution
+        | FactKey::Load
+        | FactKey::Temperature
+        | FactKey::Clock => "",
+    };
+    format!("{lead}{value}")
+}
+
+/// Stands for a class that a card does not claim.
+pub(crate) fn none_claimed() -> &'static str {
+    "none claimed"
+}

@@ -1,0 +1,95 @@
+//! Failures of a run: what was being done, and what came of it.
+
+use hakaru_model::job::Op;
+use hakaru_model::record::{FailureKind, IoError, Outcome, RunRecord};
+use hakaru_model::units::Nanos;
+
+/// A failure as a sentence: `max_latency=10ms: read took 12.0 ms`, `read of 4 KiB at byte 0 of f: Input/output error …`.
+pub fn failure(error: &IoError) -> String {
+    match rule_of(error.kind, error.op) {
+        Some((rule, broken)) => format!("{rule}: {broken}"),
+        None => {
+            let IoError {
+                action,
+                file,
+                offset,
+                len,
+                errno,
+                ..
+            } = error;
+            format!(
+                "{action} of {len} at byte {} of {file}: {}",
+                offset.0,
+                self::errno(*errno)
+            )
+        }
+    }
+}
+
+/// Why a run failed. `None` for a run that did not.
+pub fn failed_run(record: &RunRecord) -> Option<String> {
+    match &record.outcome {
+        Outcome::Failed { error } => Some(record.ended_by().map_or_else(|| error.clone(), failure)),
+        Outcome::Completed | Outcome::Interrupted => None,
+    }
+}
+
+/// The option of a job that was not met, and how. `None` for failures of the device or the host.
+pub(super) fn rule_of(kind: FailureKind, op: Option<Op>) -> Option<(String, String)> {
+    let op = op_did(op);
+    match kind {
+        FailureKind::TooSlow { latency, max } => Some((
+            format!("max_latency={}", option_time(max)),
+            format!("{op} took {}", exact_time(latency, max)),
+        )),
+        FailureKind::RateMissed { wanted, got } => Some((
+            format!("rate_min={wanted}"),
+            format!("{op} reached only {got} B/s"),
+        )),
+        FailureKind::IopsMissed { wanted, got } => Some((
+            format!("rate_iops_min={wanted}"),
+            format!("{op} reached only {got} IOPS"),
+        )),
+        FailureKind::Unknown
+        | FailureKind::Io
+        | FailureKind::Sync
+        | FailureKind::Verify
+        | FailureKind::Command
+        | FailureKind::File
+        | FailureKind::Wait
+        | FailureKind::Log
+        | FailureKind::NotStarted => None,
+    }
+}
+
+/// The operation that failed.
+pub(super) fn op_did(op: Option<Op>) -> &'static str {
+    op.map_or("I/O", Op::name)
+}
+
+/// What the kernel says of an error number.
+pub(super) fn errno(errno: i32) -> String {
+    std::io::Error::from_raw_os_error(errno).to_string()
+}
+
+/// A time as an option has it: exact, in the largest unit that divides it.
+fn option_time(time: Nanos) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let unit = units
+        .into_iter()
+        .find(|(unit, _)| time.0 >= *unit && time.0.is_multiple_of(*unit));
+    unit.map_or_else(
+        || format!("{}ns", time.0),
+        |(unit, name)| format!("{}{name}", time.0 / unit),
+    )
+}
+
+/// A latency beside its limit: rounded, or exact where rounding could make them look equal.
+fn exact_time(latency: Nanos, max: Nanos) -> String {
+    let close = latency.0.abs_diff(max.0) <= max.0 / 100;
+    if close {
+        format!("{} ns", latency.0)
+    } else {
+        latency.to_string()
+    }
+}

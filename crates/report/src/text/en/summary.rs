@@ -1,0 +1,164 @@
+//! The summary of a campaign: what a hurried reader wants to know.
+
+use super::{claim_verdict, counted};
+use hakaru_model::finding::ClaimVerdict;
+use hakaru_model::job::Op;
+
+/// A single card with its figure.
+pub(crate) fn only_card(card: &str, value: &str) -> String {
+    format!("{card}: {value}")
+}
+
+/// Cards that all reach the limit of the host bus.
+pub(crate) fn host_bound(cards: usize, low: &str, high: &str, unit: &str) -> String {
+    let range = range(low, high);
+    format!(
+        "all {cards} cards reach {range} {unit}: the host bus is the bottleneck, so this does not rank the cards"
+    )
+}
+
+/// Cards between which no difference is shown.
+pub(crate) fn no_difference(low: &str, high: &str, unit: &str) -> String {
+    format!(
+        "{} {unit}; no significant difference between cards",
+        range(low, high)
+    )
+}
+
+/// A card with its figure, of several.
+pub(crate) struct Ranked<'a> {
+    /// Its name.
+    pub(crate) card: &'a str,
+    /// Its figure with the unit.
+    pub(crate) value: String,
+}
+
+/// The fastest and the slowest card, and how sure that is.
+pub(crate) fn fastest(
+    first: &Ranked<'_>,
+    last: &Ranked<'_>,
+    times: Option<&str>,
+    sure: &str,
+) -> String {
+    let (card, value, slowest) = (
+        first.card,
+        &first.value,
+        format!("{}, {}", last.card, last.value),
+    );
+    match times {
+        Some(times) => {
+            format!("fastest: {card}, {value}, {times}× the slowest ({slowest}); {sure}")
+        }
+        None => format!("fastest: {card}, {value}; slowest: {slowest}; {sure}"),
+    }
+}
+
+/// How many pairs of cards differ. `same` has the names of the others, unless they are too many.
+pub(crate) fn pairs(of: usize, different: usize, same: Option<&[(&str, &str)]>) -> String {
+    match (of, of - different, same) {
+        (1, 0, _) => "they differ significantly".to_owned(),
+        (1, _, _) => "no significant difference between them".to_owned(),
+        (_, 0, _) => format!("all {of} pairs differ significantly"),
+        (_, _, None) => format!("{different} of {of} pairs differ significantly"),
+        (_, _, Some(same)) => {
+            let names: Vec<String> = same.iter().map(|(a, b)| format!("{a} and {b}")).collect();
+            format!(
+                "{different} of {of} pairs differ significantly; no significant difference: {}",
+                names.join("; ")
+            )
+        }
+    }
+}
+
+/// How many cards a layer made slower or faster.
+pub(crate) struct LayerEffect {
+    /// Significantly lower.
+    pub(crate) lower: usize,
+    /// Significantly higher.
+    pub(crate) higher: usize,
+    /// Equivalent within 5%.
+    pub(crate) same: usize,
+    /// Inconclusive.
+    pub(crate) undecided: usize,
+}
+
+/// What a layer leaves of the reference, workload by workload: share, workload, and how many cards it concerns.
+pub(crate) fn layer_cost(
+    layer: &str,
+    reference: &str,
+    parts: &[(String, &str, LayerEffect)],
+) -> String {
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|(share, workload, effect)| {
+            format!("{share} for {workload} ({})", layer_effect(effect))
+        })
+        .collect();
+    format!("{layer} reaches, of {reference}: {}", parts.join("; "))
+}
+
+fn layer_effect(effect: &LayerEffect) -> String {
+    let LayerEffect {
+        lower,
+        higher,
+        same,
+        undecided,
+    } = effect;
+    let all = [
+        (*lower, "lower"),
+        (*higher, "higher"),
+        (*same, "same within 5%"),
+        (*undecided, "inconclusive"),
+    ];
+    let cards: usize = all.iter().map(|(n, _)| n).sum();
+    let said: Vec<(usize, &str)> = all.into_iter().filter(|(n, _)| *n > 0).collect();
+    match said[..] {
+        [(_, word)] if cards == 1 => word.to_owned(),
+        [(n, word)] => format!("{word} on all {n} cards"),
+        _ => said
+            .iter()
+            .map(|(n, word)| format!("{word} on {n}"))
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
+}
+
+/// How many claims were met, and the share of the rated speeds that was reached.
+pub(crate) fn claims_in_short(
+    of: usize,
+    counts: &[(ClaimVerdict, usize)],
+    shares: &[(Op, String)],
+) -> String {
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(_, n)| *n > 0)
+        .map(|(verdict, n)| format!("{n} {}", claim_verdict(*verdict)))
+        .collect();
+    let mut parts = vec![format!(
+        "{}: {}",
+        counted(of as u64, "claim"),
+        counts.join(", ")
+    )];
+    parts.extend(shares.iter().map(|(op, share)| {
+        let reads = match op {
+            Op::Read => "sequential reads",
+            Op::Write => "sequential writes",
+            Op::Trim => "trims",
+        };
+        format!("{reads} reach {share} of the rated speed")
+    }));
+    parts.join("; ")
+}
+
+/// Shares as percent: `70 to 86%`.
+pub(crate) fn percent_range(low: &str, high: &str) -> String {
+    format!("{}%", range(low, high))
+}
+
+fn range(low: &str, high: &str) -> String {
+    if low == high {
+        low.to_owned()
+    } else {
+        format!("{low} to {high}")
+    }
+}
