@@ -391,7 +391,7 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
     let shown = hakaru(&home).args(["show", "latest"]).output().unwrap();
     let shown = support::text(&shown.stdout);
     assert!(
-        shown.contains("rand-read") && shown.contains("cut short by a loss of power"),
+        shown.contains("rand-read") && shown.contains("Incomplete: interrupted after"),
         "{shown}"
     );
     assert!(recover().contains("Nothing was left behind"));

@@ -242,7 +242,7 @@ fn few_runs_of_each_workload_are_few_however_many_there_are_together() {
     };
     let told = said(&home, &["compare", &table("a", 20.0), &table("b", 30.0)]);
     assert_eq!(
-        told.matches("2 runs say little of how much runs differ")
+        told.matches("Only 2 runs: variation between runs is poorly known")
             .count(),
         2,
         "{told}"

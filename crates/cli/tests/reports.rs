@@ -242,7 +242,7 @@ fn sides_are_chosen_by_what_their_runs_have_in_common() {
         "{words}"
     );
     assert!(
-        !words.contains("rand-read") && !words.contains("put together"),
+        !words.contains("rand-read") && !words.contains("pooled"),
         "{words}"
     );
     // Every kind of selector, and several of one kind.
@@ -257,7 +257,7 @@ fn sides_are_chosen_by_what_their_runs_have_in_common() {
     ] {
         let words = ok(&compare("card=even", &same));
         assert!(
-            words.contains("runs of 2 cards are put together here"),
+            words.contains("differences between 2 cards: their runs are pooled"),
             "{same}: {words}"
         );
     }

@@ -1,5 +1,9 @@
 //! The circumstances of a series as pairs of words: what was measured, on what, and how.
 
+mod brief;
+
+pub(crate) use brief::{FactGroup, FactKey, brief, brief_of};
+
 use crate::escape::plain;
 use crate::{naming, number, text, time};
 use hakaru_model::facts::{
@@ -9,49 +13,6 @@ use hakaru_model::finding::{Cliff, Finding, PhaseSummary, Summary, Sustained, Sw
 use hakaru_model::job::Op;
 use hakaru_model::units::{BytesPerSec, Nanos, Quantile};
 use std::fmt::Display;
-
-/// What a line of the circumstances is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FactKey {
-    Target,
-    FileSystem,
-    MountOptions,
-    Device,
-    Origin,
-    ToolOverhead,
-    Started,
-    Series,
-    SerialNumber,
-    Chain,
-    BlockSize,
-    Scheduler,
-    WriteCache,
-    BusWidth,
-    BusClock,
-    BusTiming,
-    BusCeiling,
-    Bus,
-    Manufacturer,
-    CardName,
-    Manufactured,
-    SpeedClass,
-    UhsGrade,
-    VideoClass,
-    ApplicationClass,
-    AllocationUnit,
-    Cid,
-    Oddity,
-    Host,
-    Board,
-    Processor,
-    Governor,
-    Memory,
-    Kernel,
-    Distribution,
-    Load,
-    Temperature,
-    Clock,
-}
 
 /// One line of the circumstances.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -431,96 +392,6 @@ pub(crate) fn long(time: Nanos) -> String {
         120..7200 => format!("{}\u{a0}min {}\u{a0}s", seconds / 60, seconds % 60),
         _ => format!("{}\u{a0}h {}\u{a0}min", seconds / 3600, seconds / 60 % 60),
     }
-}
-
-/// One line of the short form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FactGroup {
-    Target,
-    FileSystem,
-    Device,
-    Card,
-    Bus,
-    Suspicious,
-    Host,
-    Kernel,
-    ToolOverhead,
-    Series,
-}
-
-/// What each line of the short form gathers.
-const BRIEF: &[(FactGroup, &[FactKey])] = &[
-    (FactGroup::Target, &[FactKey::Target]),
-    (
-        FactGroup::FileSystem,
-        &[FactKey::FileSystem, FactKey::MountOptions],
-    ),
-    (
-        FactGroup::Device,
-        &[
-            FactKey::Device,
-            FactKey::SerialNumber,
-            FactKey::Scheduler,
-            FactKey::WriteCache,
-        ],
-    ),
-    (
-        FactGroup::Card,
-        &[
-            FactKey::Manufacturer,
-            FactKey::CardName,
-            FactKey::Manufactured,
-            FactKey::SpeedClass,
-            FactKey::UhsGrade,
-            FactKey::VideoClass,
-            FactKey::ApplicationClass,
-            FactKey::AllocationUnit,
-        ],
-    ),
-    (
-        FactGroup::Bus,
-        &[
-            FactKey::Bus,
-            FactKey::BusWidth,
-            FactKey::BusClock,
-            FactKey::BusTiming,
-            FactKey::BusCeiling,
-        ],
-    ),
-    (FactGroup::Suspicious, &[FactKey::Oddity]),
-    (
-        FactGroup::Host,
-        &[
-            FactKey::Host,
-            FactKey::Board,
-            FactKey::Processor,
-            FactKey::Governor,
-            FactKey::Memory,
-        ],
-    ),
-    (FactGroup::Kernel, &[FactKey::Kernel, FactKey::Distribution]),
-    (FactGroup::ToolOverhead, &[FactKey::ToolOverhead]),
-    (FactGroup::Series, &[FactKey::Series]),
-];
-
-/// The known circumstances in a few lines of a name and its values.
-pub(crate) fn brief(summary: &Summary) -> Vec<(&'static str, String)> {
-    brief_of(&circumstances(summary))
-}
-
-/// The same of lines that are there already.
-pub(crate) fn brief_of(all: &[FactLine]) -> Vec<(&'static str, String)> {
-    let gathered = BRIEF.iter().map(|&(group, keys)| {
-        let values = keys.iter().flat_map(|&key| {
-            let known = all.iter().filter(move |line| line.brief && line.key == key);
-            known.map(move |line| text::fact_in_brief(key, &line.value))
-        });
-        (
-            text::fact_group(group),
-            values.collect::<Vec<_>>().join(", "),
-        )
-    });
-    gathered.filter(|(_, values)| !values.is_empty()).collect()
 }
 
 /// `10 runs` or `1 run`.

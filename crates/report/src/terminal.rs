@@ -80,7 +80,7 @@ pub fn terminal_with(
     for (name, values) in facts::brief(summary) {
         out.push_str(&format!(
             "{}\n",
-            ink.dim(&hanging(&format!("{name:<13}"), &values, width))
+            ink.dim(&hanging(&format!("{name:<15}"), &values, width))
         ));
     }
     out

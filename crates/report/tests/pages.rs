@@ -85,26 +85,29 @@ fn conclusions_on_a_terminal() {
         "{text}"
     );
     let conclusions = text
-        .split("Good for")
+        .split("Suitability")
         .nth(1)
         .unwrap()
         .split("Target ")
         .next()
         .unwrap();
-    insta::assert_snapshot!(format!("Good for{}", conclusions.trim_end()));
+    insta::assert_snapshot!(format!("Suitability{}", conclusions.trim_end()));
 }
 
 #[test]
 fn conclusions_in_markdown_and_csv() {
     let page = markdown_with(&[support::small()], &[support::findings()]);
     let conclusions = page
-        .split("### Good for")
+        .split("### Suitability")
         .nth(1)
         .unwrap()
         .split("### Circumstances")
         .next()
         .unwrap();
-    insta::assert_snapshot!("conclusions_markdown", format!("### Good for{conclusions}"));
+    insta::assert_snapshot!(
+        "conclusions_markdown",
+        format!("### Suitability{conclusions}")
+    );
     let lines = csv_with(&[support::small()], &[support::findings()]);
     assert!(lines.lines().all(|line| line.matches(',').count() == 18));
     let conclusions: Vec<&str> = lines
@@ -119,9 +122,9 @@ fn conclusions_on_a_page() {
     let one = html_with(&[support::small()], &[support::findings()]);
     well_formed(&one).unwrap();
     assert!(
-        one.contains("What it is good for")
-            && one.contains("✗ does not fit")
-            && one.contains("Promised and")
+        one.contains("Suitability")
+            && one.contains("✗ not suitable")
+            && one.contains("Rated vs. measured")
     );
     let two = html_with(
         &[support::sandisk(), support::sandisk_vfat()],

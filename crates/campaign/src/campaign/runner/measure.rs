@@ -1,6 +1,7 @@
 //! One run of a point: announced, waited for, measured and stored, or counted as failed.
 
 use super::*;
+use hakaru_report::text;
 
 impl Runner<'_> {
     pub(super) fn announce(&mut self, point: &Point) {
@@ -68,6 +69,26 @@ impl Runner<'_> {
         )
     }
 
+    /// Which point a run is, for its record.
+    fn point_of_record(
+        &self,
+        point: &Point,
+        cell: &PointKey,
+        prepared: Vec<PreparedStep>,
+    ) -> CampaignPoint {
+        let definition = self.campaign.definition(point.layer, point.workload);
+        CampaignPoint {
+            campaign: self.campaign.id.clone(),
+            card: cell.card.clone(),
+            layer: cell.layer.clone(),
+            workload: cell.workload.clone(),
+            repeat: point.repeat,
+            definition: definition.digest(),
+            prepared,
+            laid_out: Bytes(0),
+        }
+    }
+
     /// One run, stored. Only what came to its end counts.
     pub(super) fn measure(
         &mut self,
@@ -104,19 +125,7 @@ impl Runner<'_> {
             overhead,
             caveats,
         };
-        let of = CampaignPoint {
-            campaign: self.campaign.id.clone(),
-            card: cell.card.clone(),
-            layer: cell.layer.clone(),
-            workload: cell.workload.clone(),
-            repeat: point.repeat,
-            definition: self
-                .campaign
-                .definition(point.layer, point.workload)
-                .digest(),
-            prepared,
-            laid_out: Bytes(0),
-        };
+        let of = self.point_of_record(point, cell, prepared);
         let observer: &mut dyn Operator = self.hands;
         let ran = match run_point(once, Some(of), Some(self.store), observer) {
             Ok(ran) => ran,
@@ -129,9 +138,10 @@ impl Runner<'_> {
         match (&ran.record.outcome, &ran.error) {
             (Outcome::Interrupted, _) => Err(RunFailure::Stopped),
             (_, Some(error)) => Err(RunFailure::Failed(error.to_string())),
-            (Outcome::Failed { error }, None) => Err(RunFailure::Failed(
-                hakaru_report::text::failed_run(&ran.record).unwrap_or_else(|| error.clone()),
-            )),
+            (Outcome::Failed { .. }, None) => {
+                let because = text::failed_run(&ran.record);
+                Err(RunFailure::Failed(because.unwrap_or_default()))
+            }
             (Outcome::Completed, None) => {
                 self.journal
                     .note(cell, &self.campaign.cards[point.card].label, &ran.record);

@@ -74,7 +74,7 @@ pub fn kind(kind: &FindingKind) -> String {
             range(*per_io)
         ),
         HostBusy { load_percent: MinMax { min, max } } => {
-            let load = |percent: u32| number::exact(f64::from(percent) / 100.0, 2);
+            let load = |percent: u32| format!("{:.2}", f64::from(percent) / 100.0);
             format!("Host was busy at start: load average {}", joined(load(*min), load(*max)))
         }
         HostThrottled { flags } => format!(

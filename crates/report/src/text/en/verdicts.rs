@@ -87,7 +87,7 @@ pub fn claim_part(part: &ClaimPart, verdict: ClaimVerdict) -> String {
         measured,
     } = part;
     let name = figure(*of);
-    let rated = quantity(*of, *required);
+    let rated = format!("{} {}", number::exact(*required, 3), of.unit());
     let Some(measured) = measured else {
         return format!("needs {name} of at least {rated}");
     };

@@ -1,0 +1,406 @@
+//! Sentences of findings.
+
+use super::*;
+use hakaru_model::caveat::{CacheOf, FirstFailure};
+use hakaru_model::finding::{Finding, FindingKind};
+use hakaru_model::measured::{NoAmplification, PauseKind};
+use hakaru_model::units::Quantile;
+
+/// Every kind of caveat, with the sentence for it.
+fn caveats() -> Vec<(Caveat, &'static str)> {
+    [
+        of_the_job(),
+        of_the_run(),
+        of_the_host(),
+        of_the_figures(),
+        of_the_runs(),
+        of_imports(),
+    ]
+    .concat()
+}
+
+fn of_the_job() -> Vec<(Caveat, &'static str)> {
+    use Caveat::*;
+    let phase = || "seq-write".to_owned();
+    let s = str::to_owned;
+    vec![
+        (
+            DepthCapped {
+                ioengine: s("psync"),
+                asked: 32,
+            },
+            "iodepth=32 had no effect: psync keeps one I/O in flight; use ioengine=io_uring",
+        ),
+        (
+            EngineReplaced {
+                asked: s("io_uring"),
+                used: s("psync"),
+                because: s("the kernel lacks it"),
+            },
+            "ioengine=io_uring is unavailable (the kernel lacks it); used psync instead",
+        ),
+        (
+            NotDirect { path: s("/mnt/f") },
+            "Results include the host page cache: /mnt/f does not support O_DIRECT",
+        ),
+        (
+            Buffered,
+            "Results may be memory speed: direct=0 goes through the page cache",
+        ),
+        (
+            FitsInMemory {
+                size: GIB,
+                memory: Bytes(4 << 30),
+            },
+            "Reads may never have reached the device: the 1 GiB file fits in memory (4 GiB) and direct=0",
+        ),
+        (
+            Short {
+                phase: phase(),
+                measured: Nanos(SEC),
+                wanted: Nanos(10 * SEC),
+            },
+            "seq-write: Measured for only 1 s: flash results below 10 s vary widely",
+        ),
+        (
+            FewRuns { runs: 1 },
+            "Only 1 run: variation between runs is unknown; use --repeat=5",
+        ),
+        (
+            FewRuns { runs: 3 },
+            "Only 3 runs: variation between runs is poorly known; use at least 5",
+        ),
+        (
+            FewSamples {
+                phase: phase(),
+                samples: 1130,
+                percentile: Quantile::P999,
+            },
+            "seq-write: No P99.9: 1,130 I/Os are too few",
+        ),
+    ]
+}
+
+fn of_the_run() -> Vec<(Caveat, &'static str)> {
+    use Caveat::*;
+    let phase = || "seq-write".to_owned();
+    let s = str::to_owned;
+    vec![
+        (
+            SmallFile { size: GIB },
+            "The flash may be slower: the 1 GiB file may fit in a device cache",
+        ),
+        (
+            SystemDisk,
+            "Results include the I/O of the operating system, which runs from this disk",
+        ),
+        (
+            DeviceErrors {
+                phase: phase(),
+                count: 2,
+                first: FirstFailure::Io {
+                    action: s("write"),
+                    offset: Bytes(4096),
+                    errno: 5,
+                },
+            },
+            "seq-write: 2 I/Os failed; first: write at byte 4096: Input/output error (os error 5)",
+        ),
+        (
+            DeviceErrors {
+                phase: phase(),
+                count: 1,
+                first: FirstFailure::Described(s("read, error 5")),
+            },
+            "seq-write: 1 I/O failed: read, error 5",
+        ),
+        (
+            RuleBroken {
+                phase: phase(),
+                op: Some(Op::Write),
+                kind: FailureKind::TooSlow {
+                    latency: Nanos(12_300_000),
+                    max: Nanos(10_000_000),
+                },
+            },
+            "seq-write: Ended early by max_latency=10ms: write took 12.3 ms",
+        ),
+        (
+            Interrupted {
+                phase: phase(),
+                measured: Nanos(5 * SEC),
+            },
+            "seq-write: Interrupted after 5 s: results cover that time only",
+        ),
+        (
+            CutShort { whole: 2, of: 7 },
+            "Incomplete: interrupted after 2 of 7 phases (power loss, crash or kill); the partial phase has no percentiles",
+        ),
+    ]
+}
+
+fn of_the_host() -> Vec<(Caveat, &'static str)> {
+    use Caveat::*;
+    let phase = || "seq-write".to_owned();
+    let s = str::to_owned;
+    vec![
+        (
+            ClockFallback {
+                used: s("CLOCK_MONOTONIC"),
+                because: s("the TSC stops in sleep"),
+            },
+            "Timed with the slower CLOCK_MONOTONIC: the TSC stops in sleep",
+        ),
+        (
+            ClockDrift {
+                clock: s("TSC"),
+                ppm: 120,
+            },
+            "Times are off by 120 ppm: TSC drifted from the kernel clock",
+        ),
+        (
+            Overhead {
+                phase: phase(),
+                per_io: Nanos(33),
+                share_permille: 12,
+            },
+            "seq-write: Tool overhead is 1.2% of the median latency (33 ns per I/O)",
+        ),
+        (
+            HostBusy { load_percent: 434 },
+            "Host was busy at start: load average 4.34",
+        ),
+        (
+            HostThrottled { flags: 0x5_0005 },
+            "Host was throttled during the run: under-voltage, throttled (flags 0x50005)",
+        ),
+        (
+            PowerSaving {
+                governor: s("ondemand"),
+            },
+            "Short I/Os may wait for the CPU to speed up: CPU governor is ondemand",
+        ),
+        (
+            WriteCache,
+            "Writes without fsync may be faster than the flash: the device has a volatile write cache",
+        ),
+        (
+            Cliff {
+                phase: phase(),
+                at: GIB,
+                before: BytesPerSec(34.1e6),
+                after: BytesPerSec(11.9e6),
+            },
+            "seq-write: Speed dropped from 34.1 MB/s to 11.9 MB/s after 1 GiB written: quote both, not the mean",
+        ),
+        (
+            ReadElsewhere {
+                phase: phase(),
+                share_permille: 600,
+            },
+            "seq-write: Read speed is overstated: only 60% came from the device, the rest from a cache or unwritten space",
+        ),
+    ]
+}
+
+fn of_the_figures() -> Vec<(Caveat, &'static str)> {
+    use Caveat::*;
+    let phase = || "seq-write".to_owned();
+    let s = str::to_owned;
+    vec![
+        (
+            NoDiskStats {
+                because: s("a network disk"),
+            },
+            "No disk statistics: a network disk",
+        ),
+        (
+            NotInvalidated {
+                path: CacheOf::File(s("/mnt/f")),
+                because: s("busy"),
+            },
+            "Reads may come from memory: the page cache of /mnt/f could not be dropped (busy)",
+        ),
+        (
+            NotInvalidated {
+                path: CacheOf::Host,
+                because: s("not root"),
+            },
+            "Reads may come from memory: the page cache could not be dropped (not root)",
+        ),
+        (
+            Outliers {
+                phase: phase(),
+                count: 2,
+                runs: 10,
+            },
+            "seq-write: 2 outliers of 10 runs (Tukey's fences); all figures include them",
+        ),
+        (
+            Drift {
+                phase: phase(),
+                change_permille: -52,
+            },
+            "seq-write: Speed drifted by \u{2212}5.2% from the first run to the last: the runs do not repeat one state",
+        ),
+        (
+            Dependent {
+                phase: phase(),
+                lag1_permille: 610,
+            },
+            "seq-write: Runs are correlated (0.61): fewer independent runs than the count suggests; intervals are widened",
+        ),
+        (
+            Skewed {
+                phase: phase(),
+                runs: 10,
+            },
+            "seq-write: The median says more than the mean: the 10 runs are skewed; intervals of the mean may be too narrow",
+        ),
+        (
+            TwoModes {
+                phase: phase(),
+                runs: 10,
+            },
+            "seq-write: The mean may describe no run: the 10 runs fall into two groups; compare single runs",
+        ),
+    ]
+}
+
+fn of_the_runs() -> Vec<(Caveat, &'static str)> {
+    use Caveat::*;
+    let phase = || "seq-write".to_owned();
+    let s = str::to_owned;
+    vec![
+        (
+            Contradiction {
+                phase: phase(),
+                stated: s("7.7 kB/s"),
+                follows: s("8.08 MB/s from IOPS"),
+                hint: s("a unit slip"),
+            },
+            "seq-write: 7.7 kB/s contradicts 8.08 MB/s from IOPS: a unit slip",
+        ),
+        (
+            Unstated {
+                what: s("the queue depth"),
+            },
+            "The imported result does not state the queue depth",
+        ),
+        (
+            CutOff {
+                missing: s("the end"),
+            },
+            "The imported result is truncated: the end is missing",
+        ),
+        (
+            Unread {
+                count: 1,
+                first: s("`x`"),
+            },
+            "1 figure of the imported result is not a number: `x`",
+        ),
+        (
+            Unread {
+                count: 3,
+                first: s("`x`"),
+            },
+            "3 figures of the imported result are not numbers; first: `x`",
+        ),
+        (
+            Pooled {
+                count: 3,
+                what: s("cards"),
+            },
+            "The spread includes differences between 3 cards: their runs are pooled",
+        ),
+        (
+            Paused {
+                phase: phase(),
+                kind: PauseKind::Stopped,
+                times: 2,
+                total: Nanos(3 * SEC),
+                longest: Nanos(2 * SEC),
+            },
+            "seq-write: Intervals during a pause are left out of bandwidth, IOPS and verdicts: the process was stopped twice \
+             for 3 s in total (longest 2 s)",
+        ),
+    ]
+}
+
+fn of_imports() -> Vec<(Caveat, &'static str)> {
+    use Caveat::*;
+    let phase = || "seq-write".to_owned();
+    vec![
+        (
+            Descheduled {
+                phase: phase(),
+                waited: Nanos(SEC),
+                measured: Nanos(9 * SEC),
+            },
+            "seq-write: Results partly measure the host, which was busy: a worker waited 1 s of 9 s for a CPU",
+        ),
+        (
+            StolenTime {
+                phase: phase(),
+                stolen: Nanos(SEC),
+                measured: Nanos(9 * SEC),
+            },
+            "seq-write: Results partly measure the hypervisor: it took 1 s of CPU time (steal) in 9 s",
+        ),
+        (
+            NoAmplification {
+                phase: phase(),
+                because: self::NoAmplification::RampNotCounted,
+            },
+            "seq-write: No I/O amplification: the disk statistics include the ramp time, whose bytes were not recorded",
+        ),
+        (
+            Simulated,
+            "Simulated card: virtual time, not a measurement of this host",
+        ),
+    ]
+}
+
+#[test]
+fn every_kind_of_finding_has_its_sentence() {
+    let mut seen = BTreeSet::new();
+    for (caveat, wanted) in caveats() {
+        let said = text::caveat(&caveat);
+        assert_eq!(said, wanted);
+        check(&said);
+        begins_with_a_capital(said.strip_prefix("seq-write: ").unwrap_or(&said));
+        seen.insert(Finding::from(&caveat).kind.name());
+    }
+    let all: BTreeSet<&str> = FindingKind::NAMES.iter().copied().collect();
+    assert_eq!(seen, all, "a kind without a sample here");
+}
+
+#[test]
+fn ranges_and_phases_of_merged_findings_are_named_in_order() {
+    let phases = ["seq-read", "seq-write", "rand-read"];
+    let short = |phase: &str, secs| {
+        Finding::from(&Caveat::Short {
+            phase: phase.to_owned(),
+            measured: Nanos(secs * SEC),
+            wanted: Nanos(10 * SEC),
+        })
+    };
+    let two = Finding::merge_all([short("seq-write", 2), short("seq-read", 1)]);
+    assert_eq!(
+        text::finding(&two[0], &phases),
+        "seq-read, seq-write: Measured for only 1 s to 2 s: flash results below 10 s vary widely"
+    );
+    let three = Finding::merge_all([two[0].clone(), short("rand-read", 1)]);
+    assert!(text::finding(&three[0], &phases).starts_with("all phases: Measured"));
+    let busy = |load_percent| Finding::from(&Caveat::HostBusy { load_percent });
+    let both = busy(98).merge(&busy(200)).unwrap();
+    assert_eq!(
+        text::finding(&both, &[]),
+        "Host was busy at start: load average 0.98 to 2.00"
+    );
+    for (caveat, _) in caveats() {
+        let one = Finding::from(&caveat);
+        check(&text::finding(&one.merge(&one).unwrap(), &phases));
+    }
+}
