@@ -11,6 +11,7 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -203,21 +204,13 @@ impl PrepareJournal {
     /// A [`JournalError`] when it cannot be made.
     pub fn create(folder: &Path, boot: &str) -> Result<PrepareJournal, JournalError> {
         let pid = std::process::id();
-        let at = hakaru_sys::clock::monotonic();
-        let path = folder.join(format!("{PREFIX}{pid}-{at}.jsonl"));
-        let made = |source| JournalError::Io {
-            path: path.clone(),
-            doing: "made",
-            source,
+        let (file, path) = loop {
+            let at = hakaru_sys::clock::monotonic();
+            let path = folder.join(format!("{PREFIX}{pid}-{at}.jsonl"));
+            if let Some(file) = PrepareJournal::lock_new(folder, &path)? {
+                break (file, path);
+            }
         };
-        std::fs::create_dir_all(folder).map_err(made)?;
-        let file = OpenOptions::new()
-            .create_new(true)
-            .append(true)
-            .open(&path)
-            .map_err(made)?;
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|error| made(error.into()))?;
         let mut journal = PrepareJournal {
             file,
             path: path.clone(),
@@ -233,8 +226,22 @@ impl PrepareJournal {
         // The name itself has to survive a power cut as well.
         File::open(folder)
             .and_then(|folder| folder.sync_all())
-            .map_err(made)?;
+            .map_err(|source| not_made(&path, source))?;
         Ok(journal)
+    }
+
+    /// Makes an empty file and locks it. `None` when a recovery in another process saw it before it was locked, as left
+    /// behind by a program that had begun nothing, and removed it.
+    fn lock_new(folder: &Path, path: &Path) -> Result<Option<File>, JournalError> {
+        let failed = |source| not_made(path, source);
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        let file = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .open(path)
+            .map_err(failed)?;
+        lock_patiently(&file, path)?;
+        Ok(is_linked(&file).map_err(failed)?.then_some(file))
     }
 
     /// Where it lies.
@@ -274,6 +281,19 @@ impl PrepareJournal {
         };
         std::fs::remove_file(&self.path).map_err(failed)
     }
+}
+
+fn not_made(path: &Path, source: io::Error) -> JournalError {
+    JournalError::Io {
+        path: path.to_owned(),
+        doing: "made",
+        source,
+    }
+}
+
+/// Whether an open file still has a name.
+fn is_linked(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.nlink() > 0)
 }
 
 /// Appends to a file all or nothing: half a line, as a full disk leaves it, would hide those that are written after it.
@@ -353,134 +373,4 @@ pub(super) fn number_text(number: DevNum) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_written_is_read_back_and_a_torn_line_is_dropped() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut journal = PrepareJournal::create(folder.path(), "boot-1").unwrap();
-        let path = journal.path().to_owned();
-        let seq = journal
-            .begin(PrepareStep::DropCaches, Undo::Nothing)
-            .unwrap();
-        journal.write(&JournalLine::Done { seq }).unwrap();
-        assert!(matches!(read(&path), Err(JournalError::Locked { .. })));
-        drop(journal);
-        let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, format!("{text}{{\"undone\":{{\"se")).unwrap();
-        let (_file, lines) = read(&path).unwrap();
-        assert_eq!(
-            lines[1..],
-            [
-                JournalLine::Begin {
-                    seq,
-                    what: PrepareStep::DropCaches,
-                    undo: Undo::Nothing
-                },
-                JournalLine::Done { seq }
-            ]
-        );
-        assert_eq!(pending(folder.path()), [path]);
-    }
-
-    #[test]
-    fn an_empty_journal_began_nothing_and_a_foreign_one_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("prepare-1-1.jsonl");
-        std::fs::write(&path, "").unwrap();
-        assert_eq!(read(&path).unwrap().1, []);
-        std::fs::write(
-            &path,
-            "{\"opened\":{\"format\":99,\"program\":\"hakaru 9\",\"pid\":1,\"boot\":\"b\"}}\n",
-        )
-        .unwrap();
-        assert!(matches!(read(&path), Err(JournalError::Foreign { .. })));
-        std::fs::write(&path, "dear diary\n").unwrap();
-        assert!(matches!(read(&path), Err(JournalError::Foreign { .. })));
-    }
-
-    #[test]
-    fn lines_have_a_stable_form() {
-        let device = DeviceTag {
-            node: "/dev/mmcblk0".into(),
-            id: Some("0x4a5b6c7d".into()),
-            name: "SanDisk SE32G".into(),
-        };
-        let lines = [
-            JournalLine::Begin {
-                seq: 0,
-                what: PrepareStep::Fill {
-                    device: device.clone(),
-                    pattern: FillPattern::Random { seed: 7 },
-                },
-                undo: Undo::Nothing,
-            },
-            JournalLine::Begin {
-                seq: 1,
-                what: PrepareStep::Mount {
-                    device,
-                    at: "/mnt/x".into(),
-                    fs_type: "ext4".into(),
-                    options: "noatime".into(),
-                },
-                undo: Undo::Unmount {
-                    at: "/mnt/x".into(),
-                    device: "179:0".into(),
-                },
-            },
-            JournalLine::Undone { seq: 1 },
-            JournalLine::Left,
-        ];
-        let text: Vec<_> = lines
-            .iter()
-            .map(|line| serde_json::to_string(line).unwrap())
-            .collect();
-        insta::assert_snapshot!(text.join("\n"), @r#"
-        {"begin":{"seq":0,"what":{"step":"fill","device":{"node":"/dev/mmcblk0","id":"0x4a5b6c7d","name":"SanDisk SE32G"},"pattern":"random","seed":7},"undo":{"undo":"nothing"}}}
-        {"begin":{"seq":1,"what":{"step":"mount","device":{"node":"/dev/mmcblk0","id":"0x4a5b6c7d","name":"SanDisk SE32G"},"at":"/mnt/x","fs_type":"ext4","options":"noatime"},"undo":{"undo":"unmount","at":"/mnt/x","device":"179:0"}}}
-        {"undone":{"seq":1}}
-        "left"
-        "#);
-        assert_eq!(parse(&text.join("\n")), lines);
-    }
-
-    /// As on a disk that was full for a moment.
-    #[test]
-    fn half_a_line_does_not_hide_those_after_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut journal = PrepareJournal::create(folder.path(), "boot-1").unwrap();
-        let path = journal.path().to_owned();
-        let half = |mut file: &File| {
-            file.write_all(b"{\"undone\":{\"se")
-                .and(Err(io::ErrorKind::StorageFull.into()))
-        };
-        assert_eq!(
-            append(&journal.file, half).unwrap_err().kind(),
-            io::ErrorKind::StorageFull
-        );
-        journal.write(&JournalLine::Undone { seq: 8 }).unwrap();
-        drop(journal);
-        assert_eq!(
-            read(&path).unwrap().1[1..],
-            [JournalLine::Undone { seq: 8 }]
-        );
-    }
-
-    #[test]
-    fn what_is_left_on_purpose_says_so() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut journal = PrepareJournal::create(folder.path(), "boot-1").unwrap();
-        let path = journal.path().to_owned();
-        assert!(!is_left(&path) && !is_left(&folder.path().join("none")));
-        journal.write(&JournalLine::Left).unwrap();
-        assert!(is_left(&path));
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn any_text_is_a_journal_or_an_error(text in "[ -~\\n]{0,200}") {
-            let _ = parse(&text);
-        }
-    }
-}
+mod tests;
