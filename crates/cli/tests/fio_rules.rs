@@ -183,7 +183,13 @@ fn a_steady_state_is_told_with_the_keys_of_fio() {
 #[test]
 fn results_in_between_and_idle_processors() {
     let words = "--name=a --size=1m --rw=randread --rate_iops=100 --runtime=2 --time_based --status-interval=1 --idle-prof=percpu";
-    let (_home, ours, _) = both(words);
+    let home = Home::new();
+    let ours = hakaru(&home)
+        .arg("fio")
+        .args(words.split_whitespace())
+        .current_dir(home.work())
+        .output()
+        .unwrap();
     let printed = text(&ours.stdout);
     assert!(printed.matches("\na: (groupid=0").count() >= 2, "{printed}");
     assert_eq!(
@@ -195,7 +201,6 @@ fn results_in_between_and_idle_processors() {
         printed.contains("  percpu: ") && printed.contains("  unit work: mean="),
         "{printed}"
     );
-    let home = Home::new();
     let calibrated = hakaru(&home)
         .args(["fio", "--idle-prof=calibrate"])
         .output()
