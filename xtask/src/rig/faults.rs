@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use hakaru_model::device_model::{Fault, FaultKind};
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
+use hakaru_rig::card::SimulatedCard;
 use hakaru_rig::guest::Guest;
 use serde_json::Value;
 use std::path::Path;
@@ -212,12 +213,9 @@ pub(super) fn pulled(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
         checks.check(name, || {
             guest.begin(&script)?;
-            std::thread::sleep(Duration::from_secs(6));
-            let written = card.ledger().of(Op::Write).bytes;
-            ensure!(
-                written.0 > 1 << 20,
-                "only {written} were written when the card was to be pulled"
-            );
+            await_writes(&card, Bytes(1 << 20))?;
+            // Then it is under way, and on for some seconds.
+            std::thread::sleep(Duration::from_secs(4));
             let begun = Instant::now();
             guest.pull(0)?;
             let output = guest.finish(Duration::from_secs(30))?;
@@ -251,6 +249,23 @@ pub(super) fn pulled(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// Waits until so much was written to a card.
+fn await_writes(card: &SimulatedCard, wanted: Bytes) -> Result<()> {
+    let begun = Instant::now();
+    loop {
+        let written = card.ledger().of(Op::Write).bytes;
+        if written >= wanted {
+            return Ok(());
+        }
+        ensure!(
+            begun.elapsed() < LIMIT,
+            "after {} s only {written} of {wanted} were written",
+            LIMIT.as_secs()
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 /// Power cut in the middle of a run whose database is on another disk: what was measured until then is kept.

@@ -10,7 +10,8 @@ use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
 use hakaru_rig::card::SimulatedCard;
 use hakaru_rig::guest::{Guest, Output};
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -225,10 +226,14 @@ impl GuardTrial<'_> {
             .replace("rand-write", "rand-read")
             .replace("--quick", "--standard");
         let second = self.bench(DISK, cid).replace("rig.db", "other.db");
-        // The first only reads, though it may write.
+        // The first only reads, though it may write. More reads than those of looking at the card show that it is at work.
         self.quiet()?;
         let script = format!(
-            "{first} >/tmp/first 2>&1 &\nsleep 2\n{second}\ncode=$?\nkill $!\nwait\nexit $code"
+            "reads() {{ set -- $(cat /sys/block/mmcblk0/stat); echo $1; }}\n\
+             enough=$(($(reads) + 300))\n\
+             {first} >/tmp/first 2>&1 &\n\
+             until [ $(reads) -gt $enough ] || ! kill -0 $! ; do sleep 0.2; done\n\
+             {second}\ncode=$?\nkill $!\nwait\nexit $code"
         );
         let output = self.guest.run(&script, LIMIT)?;
         self.refused(&output, "keeps it for itself")
@@ -238,14 +243,38 @@ impl GuardTrial<'_> {
     fn replugged(&mut self) -> Result<String> {
         self.quiet()?;
         let bench = self.bench(DISK, "--erase");
+        // Whoever sits there types once the other card is in.
+        let disk = "/sys/block/mmcblk0/diskseq";
         self.guest.begin(&format!(
-            "(sleep 12; echo mmcblk0) | script -qec '{bench}' /dev/null"
+            "(until [ ! -e {disk} ]; do sleep 0.1; done; echo >/out/gone\n\
+              until [ -e {disk} ] && [ -b {DISK} ]; do sleep 0.1; done; sleep 1; echo mmcblk0) \
+              | script -qefc '{bench}' /out/asked"
         ))?;
-        std::thread::sleep(Duration::from_secs(4));
+        let asked = |out: &Path| {
+            let shown = std::fs::read(out.join("asked")).unwrap_or_default();
+            String::from_utf8_lossy(&shown).contains("Type its name")
+        };
+        await_there("the question", || asked(self.guest.out()))?;
         self.guest.pull(0)?;
-        std::thread::sleep(Duration::from_secs(2));
+        await_there("the end of the card", || {
+            self.guest.out().join("gone").exists()
+        })?;
         self.guest.push(0)?;
         let output = self.guest.finish(LIMIT)?;
         self.refused(&output, "another device than a moment ago")
     }
+}
+
+/// Waits until something has happened in the machine.
+fn await_there(what: &str, mut is_there: impl FnMut() -> bool) -> Result<()> {
+    let begun = Instant::now();
+    while !is_there() {
+        ensure!(
+            begun.elapsed() < LIMIT,
+            "{what} did not come within {} s",
+            LIMIT.as_secs()
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
 }
