@@ -217,6 +217,7 @@ fn options(args: &[String]) -> Result<Options> {
         only: None,
         write: false,
         shrink: true,
+        extras: generated::Extras::Few,
     };
     let mut generate = false;
     let mut args = args.iter();
@@ -241,6 +242,7 @@ fn options(args: &[String]) -> Result<Options> {
             "--seed" => (generate, asked.seed) = (true, value()?.parse()?),
             "--set" => (generate, asked.only) = (true, Some(value()?.parse()?)),
             "--no-shrink" => asked.shrink = false,
+            "--wild" => asked.extras = generated::Extras::All,
             "--write" => asked.write = true,
             "--ours" => options.ours = Some(std::path::absolute(value()?)?),
             _ => bail!(

@@ -17,6 +17,7 @@ use anyhow::{Context, Result, bail};
 use judge::Misfit;
 use known::Known;
 use observed::{Ended, Observed, observe};
+pub(super) use option_set::Extras;
 use option_set::{ObserveBy, OptionSet};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write as _};
@@ -48,6 +49,8 @@ pub(super) struct Request {
     pub(super) write: bool,
     /// Look for the smallest set that still differs.
     pub(super) shrink: bool,
+    /// Whether rare options come together in any number (`--wild`).
+    pub(super) extras: Extras,
 }
 
 /// How the comparison of one set ended.
@@ -102,7 +105,7 @@ pub(super) fn compare(
         println!("not available here, and left out: {value}");
     }
     let usable = |value: &str| !missing.iter().any(|missing| value.contains(missing));
-    let generate = |number| OptionSet::generate(request.seed, number, &usable);
+    let generate = |number| OptionSet::generate(request.seed, number, request.extras, &usable);
     let numbers: Vec<u64> = request
         .only
         .map_or((0..request.sets).collect(), |only| vec![only]);
@@ -146,8 +149,13 @@ pub(super) fn compare(
         0 => Ok(()),
         count => {
             bail!(
-                "{count} generated option sets differ; repeat them with --seed={} and --set=NUMBER",
-                request.seed
+                "{count} generated option sets differ; repeat them with --seed={}{} and --set=NUMBER",
+                request.seed,
+                if request.extras == Extras::All {
+                    " --wild"
+                } else {
+                    ""
+                }
             )
         }
     }

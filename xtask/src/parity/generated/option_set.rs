@@ -1,6 +1,6 @@
 //! A generated option set, and the command lines it stands for.
 
-use super::dimensions::DIMENSIONS;
+use super::dimensions::{DIMENSIONS, Dimension};
 use hakaru_model::rng::Rng;
 use std::fmt;
 
@@ -58,9 +58,44 @@ const CONTENT: &[&str] = &[
     "offset_increment",
 ];
 
+/// How many dimensions a set has beside those of [`USUAL`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::parity) enum Extras {
+    /// From none to [`MOST_EXTRAS`], each number as often as the others.
+    Few,
+    /// All that were drawn: to look for causes.
+    All,
+}
+
+/// Dimensions that nearly every published job has.
+const USUAL: [&str; 6] = ["rw", "size", "bs", "ioengine", "iodepth", "direct"];
+/// The most of the others that [`Extras::Few`] leaves in a set.
+const MOST_EXTRAS: u64 = 3;
+
+impl Extras {
+    fn limit(self, drawn: &mut Vec<(&Dimension, &str)>, rng: &mut Rng) {
+        let is_extra = |(dimension, _): &(&Dimension, &str)| !USUAL.contains(&dimension.name);
+        let kept = rng.below(MOST_EXTRAS + 1) as usize;
+        while self == Extras::Few && drawn.iter().filter(|one| is_extra(one)).count() > kept {
+            let at = rng.below(drawn.len() as u64) as usize;
+            if is_extra(&drawn[at]) {
+                drawn.remove(at);
+            }
+        }
+    }
+}
+
 impl OptionSet {
     /// Set `number` of a seed; always the same.
-    pub(super) fn generate(seed: u64, number: u64, usable: &impl Fn(&str) -> bool) -> OptionSet {
+    ///
+    /// `extras` limits the dimensions beside those that nearly every job has: combinations of more than a few rare
+    /// options are found in no published job.
+    pub(super) fn generate(
+        seed: u64,
+        number: u64,
+        extras: Extras,
+        usable: &impl Fn(&str) -> bool,
+    ) -> OptionSet {
         let mut rng = Rng::fork(seed, number);
         let watch = if rng.below(100) < 60 {
             ObserveBy::IoLog
@@ -73,15 +108,21 @@ impl OptionSet {
             watch,
             dimensions: Vec::new(),
         };
+        // Everything is drawn always, so that a value that cannot be used here changes no other draw.
+        let mut drawn: Vec<(&Dimension, &str)> = Vec::new();
         for dimension in DIMENSIONS {
-            // Both are drawn always, so that a value that cannot be used here changes no other draw.
-            let (drawn, value) = (
+            let (has, value) = (
                 rng.below(100) < dimension.percent,
                 rng.below(dimension.values.len() as u64),
             );
-            let value = dimension.values[value as usize];
+            if has {
+                drawn.push((dimension, dimension.values[value as usize]));
+            }
+        }
+        extras.limit(&mut drawn, &mut rng);
+        for (dimension, value) in drawn {
             let needs_verify = ["verify options", "verify later"].contains(&dimension.name);
-            if drawn && usable(value) && (!needs_verify || set.has("verify")) && set.add(value) {
+            if usable(value) && (!needs_verify || set.has("verify")) && set.add(value) {
                 set.dimensions.push(dimension.name);
             }
         }

@@ -1,7 +1,7 @@
 //! The section of `docs/PARITY.md` about generated option sets.
 
 use super::dimensions::DIMENSIONS;
-use super::{Compared, Request, SetOutcome, cut};
+use super::{Compared, Extras, Request, SetOutcome, cut};
 use crate::workspace;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -75,13 +75,20 @@ pub(super) fn write(
 
 fn section(sets: &[Compared], summary: &PageSummary, request: &Request, version: &str) -> String {
     let (count, seed) = (request.sets, request.seed);
+    let (wild, about) = match request.extras {
+        Extras::Few => (
+            "",
+            "besides direction, size, block size, engine and depth, a set has at most three of them, as published jobs do",
+        ),
+        Extras::All => (" --wild", "a set has any number of them"),
+    };
     let mut text = format!(
         "{HEADING}\n\n\
-         Written by `cargo xtask fio-parity --generated={count} --seed={seed} --write` with {version}. A generator draws \
-         option sets from the dimensions below. Both programs run each set on fresh files, several times with different \
+         Written by `cargo xtask fio-parity --generated={count} --seed={seed}{wild} --write` with {version}. A generator draws \
+         option sets from the dimensions below: {about}. Both programs run each set on fresh files, several times with different \
          seeds. What all runs of fio agree on (exit code, error, I/Os and bytes by direction, syncs, file sizes, written \
          parts of the files, coverage, order of accesses) ours must match; figures that differ between fio's own runs \
-         have bounds. One set is repeated with `--seed={seed} --set=NUMBER`.\n\n\
+         have bounds. One set is repeated with `--seed={seed}{wild} --set=NUMBER`.\n\n\
          {}.\n\n| Dimension | Sets | Same | Explained | Different |\n| --- | --- | --- | --- | --- |\n",
         capitalized(&summary.to_string()),
     );
