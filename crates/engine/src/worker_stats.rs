@@ -4,7 +4,7 @@
 
 use hakaru_model::histogram::Histogram;
 use hakaru_model::job::{Measure, Op, PerOp};
-use hakaru_model::record::{Interval, IntervalOp, Latency, OpRecord, Samples};
+use hakaru_model::record::{Interval, IntervalOp, Latency, OpRecord, OtherSyncs, Samples};
 use hakaru_model::units::Nanos;
 
 /// Intervals kept at most; when there are more, neighbours are joined, so that memory stays bounded.
@@ -125,6 +125,7 @@ pub(crate) struct WorkerStats {
     /// Operations that have no samples over time at the moment.
     resting: PerOp<bool>,
     pub(crate) sync: Latency,
+    pub(crate) other_syncs: OtherSyncs,
     pub(crate) intervals: Vec<Interval>,
     measure: Measure,
     /// Totals when the current interval began.
@@ -170,6 +171,7 @@ impl WorkerStats {
             } else {
                 Latency::default()
             },
+            other_syncs: OtherSyncs::default(),
             intervals: Vec::with_capacity(expected.clamp(64, MAX_INTERVALS)),
             measure: measure.clone(),
             base: PerOp::default(),

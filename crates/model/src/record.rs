@@ -151,6 +151,9 @@ pub struct WorkerRecord {
     pub ops: PerOp<OpRecord>,
     /// Time of `fsync` and the like.
     pub sync: Latency,
+    /// How many of these were no `fsync`; `None` in records of other programs and of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_syncs: Option<OtherSyncs>,
     /// I/Os in flight, submitted and completed at once.
     pub depth: DepthRecord,
     /// Processor time and switches.
@@ -173,6 +176,15 @@ pub struct WorkerRecord {
     /// The queue depth that a search for a latency came to, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_depth: Option<u32>,
+}
+
+/// Syncs of a worker that were no `fsync`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherSyncs {
+    /// Calls of `fdatasync`.
+    pub data: u64,
+    /// Calls of `sync_file_range`.
+    pub range: u64,
 }
 
 /// Whether speed became steady, and the samples that say so.

@@ -134,6 +134,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         } = &self.account;
         let plan = self.plan;
         let (mut depth, errors) = (depth.clone(), errors.clone());
+        let other_syncs = Some(stats.other_syncs);
         let (mut ops, sync, intervals) = stats.into_records(*refused);
         if let Some(check) = check {
             Op::ALL
@@ -181,6 +182,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             job_runtime,
             ops,
             sync,
+            other_syncs,
             depth,
             cpu: if C::VIRTUAL { CpuUsage::default() } else { cpu },
             ramp_bytes: *ramp_bytes,

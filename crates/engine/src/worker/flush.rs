@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use hakaru_model::job::{Durability, Op};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{FailureKind, IoError};
-use hakaru_model::stream::IoRequest;
+use hakaru_model::stream::{IoRequest, PassEnd, StreamPlan};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
 
@@ -21,7 +21,31 @@ pub(super) struct FlushState {
     pub(super) wrote: bool,
     writes_since_fsync: u32,
     writes_since_fdatasync: u32,
+    /// Something was written since the job began.
+    ever_wrote: bool,
+    /// Another pass follows a check, so that the last write of this one is flushed like the others.
+    pub(super) pass_follows: bool,
+    /// Bytes of a pass through the files, and what is left of it; `None` where there is one, or passes are not counted.
+    pass: Option<(u64, u64)>,
     pub(super) ranges: Option<Box<Ranges>>,
+}
+
+/// Bytes of one of the several passes of a job that comes to each block once a pass.
+fn bytes_of_pass(plan: &WorkerPlan) -> Option<u64> {
+    let StreamPlan {
+        regions,
+        access,
+        pass_bytes,
+        pass_end,
+        ..
+    } = &plan.stream;
+    let in_passes = access.stride == 0 && (!access.random || access.every_block_once);
+    let whole: u64 = regions.iter().map(|region| region.len).sum();
+    let bytes = match pass_end {
+        PassEnd::MoveBytes(_) => Some(whole),
+        _ => *pass_bytes,
+    };
+    bytes.filter(|bytes| in_passes && *bytes > 0 && plan.verify.is_none())
 }
 
 impl FlushState {
@@ -31,6 +55,9 @@ impl FlushState {
             wrote: false,
             writes_since_fsync: 0,
             writes_since_fdatasync: 0,
+            ever_wrote: false,
+            pass_follows: false,
+            pass: bytes_of_pass(plan).map(|bytes| (bytes, bytes)),
             ranges: Ranges::new(plan),
         }
     }
@@ -50,6 +77,7 @@ impl FlushState {
         let writes = request.op == Op::Write;
         if writes {
             self.wrote = true;
+            self.ever_wrote = true;
             self.writes_since_fsync += 1;
             self.writes_since_fdatasync += 1;
         }
@@ -62,9 +90,44 @@ impl FlushState {
             None
         } else if d.fsync_every > 0 && self.writes_since_fsync >= d.fsync_every {
             self.writes_since_fsync = 0;
+            // A flush of both kinds at once is the one of data and metadata.
+            if d.fdatasync_every > 0 && self.writes_since_fdatasync >= d.fdatasync_every {
+                self.writes_since_fdatasync = 0;
+            }
             Some(SyncKind::Full)
         } else if d.fdatasync_every > 0 && self.writes_since_fdatasync >= d.fdatasync_every {
             self.writes_since_fdatasync = 0;
+            Some(SyncKind::Data)
+        } else {
+            None
+        }
+    }
+
+    /// Counts an I/O of the job's own work. Returns whether a pass ends with it.
+    fn ends_pass(&mut self, len: u32) -> bool {
+        let Some((whole, left)) = &mut self.pass else {
+            return false;
+        };
+        *left = left.saturating_sub(len.into());
+        let ends = *left == 0;
+        if ends {
+            *left = *whole;
+        }
+        ends
+    }
+
+    /// The flush at the beginning of another pass: fio asks anew whether the number of writes is a multiple of N.
+    fn due_before_pass(&self, durability: &Durability) -> Option<SyncKind> {
+        let Durability {
+            fsync_every,
+            fdatasync_every,
+            ..
+        } = *durability;
+        if !self.ever_wrote {
+            None
+        } else if fsync_every > 0 && self.writes_since_fsync == 0 {
+            Some(SyncKind::Full)
+        } else if fdatasync_every > 0 && self.writes_since_fdatasync == 0 {
             Some(SyncKind::Data)
         } else {
             None
@@ -139,11 +202,29 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             return now;
         }
         let own = self.plan.stream.access.does(request.op);
-        match self.issue.flushes.due_after(request, durability, own) {
-            Some(kind) if !(last && self.source.stream.is_over()) => {
-                self.sync(request.region, kind)
-            }
+        let over = last && self.source.stream.is_over();
+        let flushes = &mut self.issue.flushes;
+        let (due, follows) = (
+            flushes.due_after(request, durability, own),
+            flushes.pass_follows,
+        );
+        let again = own && flushes.ends_pass(request.len) && !over;
+        let now = match due {
+            Some(kind) if !over || follows => self.sync(request.region, kind),
             _ => now,
+        };
+        if again {
+            self.sync_before_pass(request.region, now)
+        } else {
+            now
+        }
+    }
+
+    /// Flushes at the beginning of another pass where that is due. Returns the moment it is then.
+    pub(super) fn sync_before_pass(&mut self, region: u32, now: u64) -> u64 {
+        match self.issue.flushes.due_before_pass(&self.plan.durability) {
+            Some(kind) => self.sync(region, kind),
+            None => now,
         }
     }
 
@@ -151,10 +232,13 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         let (before, errors) = (self.clock.now(), self.account.errors.total);
         let done = self.flush(region, kind);
         if self.account.errors.total == errors {
-            self.account
-                .stats
-                .sync
-                .record(Nanos(self.clock.nanos(done - before)));
+            let stats = &mut self.account.stats;
+            stats.sync.record(Nanos(self.clock.nanos(done - before)));
+            match kind {
+                SyncKind::Full => {}
+                SyncKind::Data => stats.other_syncs.data += 1,
+                SyncKind::Range(..) => stats.other_syncs.range += 1,
+            }
         }
         done
     }
