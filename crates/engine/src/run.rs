@@ -108,6 +108,10 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
             break;
         }
         if phase.workers.is_empty() {
+            if let Err(e) = conductor.lay_out(phase, observer) {
+                error = Some(e);
+                break;
+            }
             continue;
         }
         observer.phase_begins(index, phase);

@@ -186,6 +186,21 @@ pub enum PlanError {
     /// The file is missing and must not be made.
     #[error("job `{job}`: {path} does not exist, and the job may not create it")]
     Missing { job: String, path: PathBuf },
+    /// The file is missing or too short, and must not be made or extended.
+    #[error(
+        "job `{job}`: {path} is missing or too short, and the job may not create or extend it: write it first, or leave \
+         allow_file_create=0 out"
+    )]
+    MayNotCreate { job: String, path: PathBuf },
+    /// The job has no file.
+    #[error("job `{job}`: nrfiles=0 leaves it no file, and it does nothing")]
+    NoFiles { job: String },
+    /// A block that is no multiple of what the engine needs.
+    #[error(
+        "job `{job}`: a block of {block} bytes cannot be used: mmap with direct, fsync or fdatasync needs multiples of \
+         the page size, {unit} bytes"
+    )]
+    OddBlock { job: String, block: u64, unit: u64 },
     /// It cannot be written.
     #[error("job `{job}`: {path} is read-only, and the job writes")]
     ReadOnly { job: String, path: PathBuf },
@@ -280,17 +295,28 @@ impl PlanError {
     /// Whether other jobs can run all the same: what is wrong is the target of this one.
     pub fn is_of_one_job(&self) -> bool {
         use PlanError::{
-            Misaligned, Missing, NoSize, NotMeasurable, OffsetPastEnd, ReadOnly, TrimOnFile,
+            MayNotCreate, Misaligned, Missing, NoFiles, NoSize, NotMeasurable, OddBlock,
+            OffsetPastEnd, ReadOnly, TrimOnFile,
         };
         let of_target = matches!(
             self,
-            NoSize { .. } | NotMeasurable { .. } | Missing { .. } | ReadOnly { .. }
+            NoSize { .. }
+                | NotMeasurable { .. }
+                | Missing { .. }
+                | MayNotCreate { .. }
+                | NoFiles { .. }
+                | ReadOnly { .. }
         );
         of_target
             || matches!(
                 self,
-                Misaligned { .. } | OffsetPastEnd { .. } | TrimOnFile { .. }
+                Misaligned { .. } | OffsetPastEnd { .. } | TrimOnFile { .. } | OddBlock { .. }
             )
+    }
+
+    /// Whether fio finds it once the files of the job are laid out.
+    pub(crate) fn comes_after_layout(&self) -> bool {
+        matches!(self, PlanError::OddBlock { .. })
     }
 }
 
@@ -301,6 +327,8 @@ pub struct SkippedJob {
     pub phase: usize,
     /// Its index within the phase.
     pub job: u32,
+    /// Which of its clones, from 0.
+    pub clone: u32,
     /// Why.
     pub error: PlanError,
 }

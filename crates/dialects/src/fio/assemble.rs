@@ -11,7 +11,7 @@ use super::options::{self, FioOption};
 use super::spec::JobSpec;
 use super::values::ValueContext;
 use super::{help, showcmd};
-use hakaru_model::job::{Job, Phase, Scenario};
+use hakaru_model::job::{Durability, IoEngine, Job, Phase, Scenario};
 use std::path::{Path, PathBuf};
 
 /// Workers that fio allows when nobody says how many.
@@ -318,7 +318,16 @@ impl<'a> Assembler<'a> {
             if let Some(verify) = &mut job.verify {
                 verify.folder.clone_from(&self.settings.aux_path);
             }
-            self.guard_read_only(&mut job)?;
+            self.guard_read_only(&mut job, extra.rw)?;
+            let Durability {
+                fsync_every,
+                fdatasync_every,
+                ..
+            } = job.durability;
+            let flushed = job.files.direct || (fsync_every, fdatasync_every) != (0, 0);
+            if job.ioengine == IoEngine::Mmap && flushed {
+                job.engine.block_unit = self.ctx.page_size;
+            }
             check_waitee(&job, &specs[..index])?;
             if phases.is_empty() || spec.stonewall {
                 phases.push(Phase {
@@ -335,9 +344,11 @@ impl<'a> Assembler<'a> {
         Ok((phases, extras))
     }
 
-    fn guard_read_only(&self, job: &mut Job) -> Result<(), FioErrorKind> {
+    fn guard_read_only(&self, job: &mut Job, rw: Option<&str>) -> Result<(), FioErrorKind> {
         job.files.read_only |= self.settings.read_only;
-        if job.files.read_only && job.access.destroys() {
+        // A mix counts as one that writes, even with rwmixread=100.
+        let reads = rw.is_some_and(|rw| matches!(rw, "read" | "randread"));
+        if job.files.read_only && (job.access.destroys() || !reads) {
             return Err(FioErrorKind::ReadOnly {
                 job: job.name.clone(),
             });

@@ -208,6 +208,12 @@ pub fn words_for_plan(error: &PlanError) -> Option<String> {
         PlanError::OffsetPastEnd { job, .. } => {
             Some(format!("{job}: you need to specify valid offset="))
         }
+        PlanError::MayNotCreate { .. } => {
+            Some("fio: file creation disallowed by allow_file_create=0".to_owned())
+        }
+        PlanError::OddBlock { unit, .. } => Some(format!(
+            "fio: mmap options dictate a minimum block size of {unit} bytes\nfio: io engine mmap init failed."
+        )),
         PlanError::ZonesTooLarge { .. } => Some("fio: zoned_abs sizes exceed file size".to_owned()),
         PlanError::TooSmall { room, block, .. } => {
             let (room, block) = (room.0, block.0);

@@ -41,7 +41,7 @@ impl IozoneError {
 /// A plan that cannot be, in the words of iozone's options.
 pub fn cure(error: &PlanError) -> String {
     match error {
-        PlanError::Missing { path, .. } => {
+        PlanError::Missing { path, .. } | PlanError::MayNotCreate { path, .. } => {
             format!(
                 "{} does not exist, and none of the tests before makes it: add -i 0, or -f FILE",
                 path.display()

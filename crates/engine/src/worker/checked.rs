@@ -41,11 +41,17 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
     }
 
     fn write_and_check(&mut self, course: VerifySchedule) -> StopReason {
+        let verify = self.plan.verify.as_ref();
+        let flushes_last = verify.is_some_and(|verify| verify.flushes_last_write);
         for round in 0..course.rounds {
             if let Some(check) = &self.account.check {
                 self.source.stream = check.requests(self.plan, round);
             }
             let begun = self.clock.now();
+            self.issue.flushes.pass_follows = flushes_last || round + 1 < course.rounds;
+            if round > 0 && !course.rehearses {
+                self.sync_before_pass(0, begun);
+            }
             let stop = if course.rehearses {
                 self.rehearse()
             } else {

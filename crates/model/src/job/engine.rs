@@ -201,6 +201,10 @@ pub struct EngineOptions {
     /// Hundredths of the I/Os that are polled for (`hipri_percentage`); `None` for all.
     #[serde(default)]
     pub hipri_percentage: Option<u32>,
+    /// Bytes that each block has to be a multiple of: the page size for the mapped files of fio that are flushed or
+    /// opened with O_DIRECT. 0 for any.
+    #[serde(default)]
+    pub block_unit: u64,
 }
 
 /// How the attributes of a file are asked for.

@@ -112,6 +112,23 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
     Ok(())
 }
 
+/// Each block is a multiple of what the engine needs, whether or not the job does that operation.
+pub(super) fn whole_units(job: &Job) -> Result<(), PlanError> {
+    let unit = job.engine.block_unit.max(1);
+    let odd = Op::ALL
+        .into_iter()
+        .map(|op| job.block[op].min().0)
+        .find(|block| block % unit != 0);
+    match odd {
+        Some(block) => Err(PlanError::OddBlock {
+            job: job.name.clone(),
+            block,
+            unit,
+        }),
+        None => Ok(()),
+    }
+}
+
 /// Whether a lock can be held from the beginning of an I/O to its end: by engines that do one at a time.
 fn can_lock(job: &Job) -> bool {
     let one_at_a_time = job.ioengine.is_synchronous() && job.ioengine.traits().can_offload;

@@ -46,27 +46,10 @@ impl Resolver {
         for (index, job) in phase.jobs.iter().enumerate() {
             check(job)?;
             let seed = self.seeds.next_u64();
-            let before = if self.leaves_out {
-                files.clone()
-            } else {
-                Vec::new()
-            };
-            let first = self.workers;
-            match self.clones(job, index as u32, seed, &mut files) {
-                Ok(clones) => {
-                    self.note_weaknesses(job);
-                    workers.extend(clones);
-                }
-                Err(error) if self.leaves_out && error.is_of_one_job() => {
-                    files = before;
-                    self.workers = first + job.numjobs;
-                    self.left_out.push(SkippedJob {
-                        phase: phase_index,
-                        job: index as u32,
-                        error,
-                    });
-                }
-                Err(error) => return Err(error),
+            let clones = self.clones(job, (phase_index, index as u32), seed, &mut files)?;
+            if !clones.is_empty() {
+                self.note_weaknesses(job);
+                workers.extend(clones);
             }
         }
         let sharers = workers
@@ -85,21 +68,36 @@ impl Resolver {
         })
     }
 
-    /// The workers of one job.
+    /// The workers of one job, without those that cannot run beside others that can.
     fn clones(
         &mut self,
         job: &Job,
-        index: u32,
+        (phase, index): (usize, u32),
         seed: u64,
         files: &mut Vec<FilePlan>,
     ) -> Result<Vec<WorkerPlan>, PlanError> {
-        let one = |clone| {
-            let seed = job.seed.map_or(seed, |own| Rng::fork(own, 7).next_u64());
-            let worker = self.worker(job, index, clone, seed, files)?;
+        let seed = job.seed.map_or(seed, |own| Rng::fork(own, 7).next_u64());
+        let mut workers = Vec::new();
+        for clone in 0..job.numjobs {
+            let before = files.len();
+            match self.worker(job, index, clone, seed, files) {
+                Ok(worker) => workers.push(worker),
+                Err(error) if self.leaves_out && error.is_of_one_job() => {
+                    if !error.comes_after_layout() {
+                        files.truncate(before);
+                    }
+                    self.left_out.push(SkippedJob {
+                        phase,
+                        job: index,
+                        clone,
+                        error,
+                    });
+                }
+                Err(error) => return Err(error),
+            }
             self.workers += 1;
-            Ok(worker)
-        };
-        (0..job.numjobs).map(one).collect()
+        }
+        Ok(workers)
     }
 
     fn note_weaknesses(&mut self, job: &Job) {
@@ -134,7 +132,14 @@ impl Resolver {
         files: &mut Vec<FilePlan>,
     ) -> Result<WorkerPlan, PlanError> {
         let (regions, room) = self.regions(job, clone, seed, files)?;
+        if regions.is_empty() {
+            let job = job.name.clone();
+            return Err(PlanError::NoFiles { job });
+        }
+        super::checks::whole_units(job)?;
         let bytes = regions.iter().map(|r| r.len).sum();
+        let in_passes = super::verify::in_passes(job, |job| total(job, room, bytes));
+        let job = in_passes.as_ref().unwrap_or(job);
         let total = total(job, room, bytes);
         // What is checked by reading is checked once.
         let most = if checks_once(job) { bytes } else { u64::MAX };
@@ -178,6 +183,9 @@ impl Resolver {
             wait_for: job.timing.wait_for.clone(),
             seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
         };
+        if let Some(verify) = &mut plan.verify {
+            verify.flushes_last_write = in_passes.is_some();
+        }
         self.match_writer(&mut plan, files);
         Ok(plan)
     }
@@ -335,6 +343,9 @@ pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError
             what: "socket, pipe or the like",
         }),
         TargetKind::Absent if !job.files.allow_create => {
+            Err(PlanError::MayNotCreate { job: name, path })
+        }
+        TargetKind::Absent if job.files.read_only && job.ioengine.traits().needs_files => {
             Err(PlanError::Missing { job: name, path })
         }
         _ if job.access.destroys() && !facts.writable => {
@@ -365,6 +376,7 @@ pub(super) fn add_file(
     let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File)
         && facts.size.0 < size
         && job.ioengine.traits().needs_files
+        && !job.files.read_only
         && !job.files.create_on_open;
     let lay_out = match (missing, job.files.fill_device, reads) {
         (true, true, _) if !job.access.does(Op::Write) => LayOut::Fill,
@@ -425,6 +437,9 @@ fn stream(
     (regions, total, most): (Vec<Region>, u64, u64),
 ) -> StreamPlan {
     let endless = job.timing.time_based && job.timing.runtime.is_some();
+    // What is checked by reading is read in one pass, however many are asked for.
+    let once = checks_once(job);
+    let loops = if once { 1 } else { job.extent.loops };
     StreamPlan {
         regions,
         access: Access {
@@ -436,15 +451,14 @@ fn stream(
         },
         block: job.block.clone(),
         align: alignment_of_offsets(job),
-        limit_bytes: (!endless)
-            .then(|| total.saturating_mul(u64::from(job.extent.loops)).min(most)),
+        limit_bytes: (!endless).then(|| total.saturating_mul(u64::from(loops)).min(most)),
         limit_ios: job
             .extent
             .number_ios
             .map(|ios| ios.saturating_mul(u64::from(job.extent.loops))),
-        pass_bytes: (!endless && job.extent.loops > 1).then_some(total),
-        loops: job.extent.loops,
-        pass_end: match (endless, job.extent.io_size) {
+        pass_bytes: (!endless && loops > 1).then_some(total),
+        loops,
+        pass_end: match (endless, job.extent.io_size.filter(|_| !once)) {
             (true, _) => PassEnd::Repeat,
             (false, Some(_)) => PassEnd::MoveBytes(total),
             (false, None) => PassEnd::Stop,

@@ -2,7 +2,7 @@
 
 use super::PlanError;
 use crate::job::rules::{Verify, VerifyMethod};
-use crate::job::{BlockSize, IoEngine, Job, Op};
+use crate::job::{BlockSize, IoEngine, Job, Op, SizeSpec};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +15,14 @@ pub struct VerifyPlan {
     pub seed: u64,
     /// How often all is written, and checked each time.
     pub loops: u32,
+    /// `io_size` asks for more than a pass: then fio flushes behind the last write of each, the last pass included.
+    #[serde(default)]
+    pub flushes_last_write: bool,
 }
 
 impl VerifyPlan {
     pub(super) fn of(job: &Job, seed: u64) -> Option<Box<VerifyPlan>> {
-        let mut rules = job.verify.clone()?;
+        let mut rules = job.verify.clone().filter(|_| moves_data(job))?;
         if job.ioengine == IoEngine::Null {
             // Nothing is kept that could be compared.
             rules.method = VerifyMethod::Null;
@@ -39,6 +42,7 @@ impl VerifyPlan {
             rules,
             seed,
             loops: job.extent.loops,
+            flushes_last_write: false,
         }))
     }
 
@@ -48,6 +52,62 @@ impl VerifyPlan {
             .interval
             .map_or(block, |interval| interval.0.clamp(1, block.max(1)))
     }
+}
+
+/// Whether a job reads or writes. A job that only trims has nothing to check; fio does its trims.
+fn moves_data(job: &Job) -> bool {
+    job.access.does(Op::Read) || job.access.does(Op::Write)
+}
+
+/// A job whose `io_size` is reached by whole passes that are each checked, with as many loops and no `io_size`. `total`
+/// tells the bytes of a pass.
+pub(super) fn in_passes(job: &Job, total: impl Fn(&Job) -> u64) -> Option<Job> {
+    if job.verify.is_none() || job.extent.io_size.is_none() {
+        return None;
+    }
+    let mut looped = job.clone();
+    looped.extent.io_size = None;
+    looped.extent.loops = passes(job, total(&looped))?;
+    Some(looped)
+}
+
+/// How often a job writes its files and reads them back to reach an `io_size` of a pass or more; `None` where `io_size`
+/// alone ends it.
+///
+/// Found by observation of fio: each pass ends where the files do and is checked, and what is read back counts. Passes go
+/// on while another block fits into `io_size`, or while loops are left. Where nothing is read back, a job without loops
+/// ends after one pass.
+fn passes(job: &Job, pass: u64) -> Option<u32> {
+    let verify = job.verify.as_ref()?;
+    let Some(SizeSpec::Bytes(io_size)) = job.extent.io_size else {
+        return None;
+    };
+    let writes = job.access.does(Op::Write) && !job.access.does(Op::Trim);
+    let endless = job.timing.time_based && job.timing.runtime.is_some();
+    let in_passes = !job.access.random || job.access.every_block_once;
+    if !writes || endless || !in_passes || pass == 0 || io_size.0 < pass {
+        return None;
+    }
+    if !verify.read_back && job.extent.loops == 1 {
+        return Some(1);
+    }
+    let share = if job.access.does(Op::Read) {
+        u64::from(job.access.mix.write)
+    } else {
+        100
+    };
+    let read_back = if verify.read_back {
+        pass / 100 * share + pass % 100 * share / 100
+    } else {
+        0
+    };
+    let largest = job.blocks_used().map(|block| block.max().0).max()?;
+    let passes = io_size.0.saturating_sub(largest) / (pass + read_back) + 1;
+    Some(
+        u32::try_from(passes)
+            .unwrap_or(u32::MAX)
+            .max(job.extent.loops),
+    )
 }
 
 /// What the sizes of a block and this step are all multiples of.
@@ -69,6 +129,9 @@ fn common_step(step: u64, block: &BlockSize) -> u64 {
 
 /// A header has to fit into each piece it stands in.
 pub(super) fn check(job: &Job, verify: &Verify) -> Result<(), PlanError> {
+    if !moves_data(job) {
+        return Ok(());
+    }
     let bad = |option, value: String, why| {
         Err(PlanError::BadValue {
             job: job.name.clone(),
@@ -131,4 +194,46 @@ pub(super) fn check(job: &Job, verify: &Verify) -> Result<(), PlanError> {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Access, PerOp, Target};
+    use crate::units::Bytes;
+
+    fn job(rw: Access, io_size: u64) -> Job {
+        let mut job = Job::new("g", Target::Nothing, rw);
+        job.block = PerOp::all(BlockSize::Fixed(Bytes(4096)));
+        job.extent.io_size = Some(SizeSpec::Bytes(Bytes(io_size)));
+        job.verify = Some(Verify::by(VerifyMethod::Crc32c));
+        job
+    }
+
+    /// fio 3.33 with `size=64k bs=4k verify=md5`: 16 writes and 16 reads a pass.
+    #[test]
+    fn passes_go_on_until_writes_and_reads_make_io_size() {
+        let write = Access::only(Op::Write, false);
+        for (io_size, expected) in [(100 << 10, 1), (256 << 10, 2), (300 << 10, 3), (700_001, 6)] {
+            let mut job = job(write.clone(), io_size);
+            assert_eq!(passes(&job, 64 << 10), Some(expected), "{io_size}");
+            job.extent.loops = 4;
+            assert_eq!(passes(&job, 64 << 10), Some(expected.max(4)), "{io_size}");
+        }
+        let mut unread = job(write.clone(), 256 << 10);
+        unread.verify.as_mut().unwrap().read_back = false;
+        assert_eq!(passes(&unread, 64 << 10), Some(1));
+        unread.extent.loops = 2;
+        assert_eq!(passes(&unread, 64 << 10), Some(4));
+        assert_eq!(passes(&job(write, 32 << 10), 64 << 10), None);
+        let mix = job(Access::mixed(50, true), 256 << 10);
+        assert_eq!(passes(&mix, 64 << 10), Some(3));
+    }
+
+    #[test]
+    fn a_job_that_only_trims_has_nothing_to_check() {
+        let trim = job(Access::only(Op::Trim, false), 1 << 20);
+        assert_eq!(VerifyPlan::of(&trim, 1), None);
+        assert!(check(&trim, trim.verify.as_ref().unwrap()).is_ok());
+    }
 }

@@ -2,7 +2,8 @@
 
 use hakaru_dialects::fio::{Invocation, words_for_plan};
 use hakaru_engine::RunError;
-use hakaru_model::plan::{Plan, PlanError, SkippedJob, WorkerPlan};
+use hakaru_model::job::Job;
+use hakaru_model::plan::{Plan, PlanError, SkippedJob, WorkerPlan, clone_paths};
 use hakaru_model::record::{
     ErrorRecord, FailureKind, IoError, PhaseRecord, StopReason, WorkerRecord,
 };
@@ -13,9 +14,14 @@ use std::path::Path;
 /// Says why, first in the words of fio where they are known.
 pub(super) fn tell(left_out: &[SkippedJob], plan: &Plan) {
     let others = plan.phases.iter().any(|phase| !phase.workers.is_empty());
+    let mut printed = None;
     for SkippedJob { error, .. } in left_out {
         if let Some(words) = words_for_plan(error) {
             anstream::eprintln!("{words}");
+        }
+        // Clones that share their files fail for one reason.
+        if printed.replace(error) == Some(error) {
+            continue;
         }
         anstream::eprintln!(
             "fio: {error}{}",
@@ -77,6 +83,7 @@ pub(super) fn add_workers(
     for SkippedJob {
         phase,
         job: index,
+        clone,
         error,
     } in left_out
     {
@@ -91,20 +98,27 @@ pub(super) fn add_workers(
         let at = record
             .workers
             .iter()
-            .position(|worker| worker.job > *index)
+            .position(|worker| (worker.job, worker.clone) > (*index, *clone))
             .unwrap_or(record.workers.len());
-        let failed = |clone| WorkerRecord {
+        // fio calls a job without files done.
+        let fails = !matches!(error, PlanError::NoFiles { .. });
+        let failed = WorkerRecord {
             name: job.name.clone(),
             job: *index,
-            clone,
+            clone: *clone,
             errors: ErrorRecord {
-                total: 1,
-                first: vec![io_error(error)],
+                total: u64::from(fails),
+                first: fails.then(|| io_error(error)).into_iter().collect(),
             },
-            stop: StopReason::Error,
+            stop: if fails {
+                StopReason::Error
+            } else {
+                StopReason::Done
+            },
             ..WorkerRecord::default()
         };
-        record.workers.splice(at..at, (0..job.numjobs).map(failed));
+        record.workers.insert(at, failed);
+        begin_request_log(job, error);
     }
 }
 
@@ -163,6 +177,27 @@ pub(super) fn add_unstarted(plan: &Plan, error: Option<&RunError>, phases: &mut 
     });
 }
 
+/// Begins the log of requests of a job that fails once its files are set up, as fio does; the log stays empty.
+fn begin_request_log(job: &Job, error: &PlanError) {
+    use std::io::Write as _;
+    let head = "fio version 3 iolog\n";
+    let text = match (error, clone_paths(job, 0).first()) {
+        (PlanError::NoFiles { .. }, _) => head.to_owned(),
+        (PlanError::Missing { .. } | PlanError::OddBlock { .. }, Some(file)) => {
+            format!("{head}0 {} add\n", file.display())
+        }
+        _ => return,
+    };
+    let Some(path) = job.replay.write.as_ref().filter(|_| job.numjobs == 1) else {
+        return;
+    };
+    let mut options = std::fs::File::options();
+    let log = options.append(true).create(true).open(path);
+    if let Err(error) = log.and_then(|mut log| log.write_all(text.as_bytes())) {
+        anstream::eprintln!("fio: {}: {error}", path.display());
+    }
+}
+
 fn io_error(error: &PlanError) -> IoError {
     let (errno, path) = match error {
         PlanError::NotMeasurable { path, .. } => (Errno::ISDIR, Some(path)),
@@ -172,6 +207,8 @@ fn io_error(error: &PlanError) -> IoError {
         PlanError::ReadOnly { path, .. } => (Errno::ROFS, Some(path)),
         PlanError::NoSize { path, .. } => (Errno::INVAL, Some(path)),
         PlanError::OffsetPastEnd { path, .. } => (Errno::INVAL, Some(path)),
+        PlanError::MayNotCreate { path, .. } => (Errno::NOENT, Some(path)),
+        PlanError::OddBlock { .. } => (Errno::PERM, None),
         _ => (Errno::INVAL, None),
     };
     let failed = not_started(
@@ -180,7 +217,9 @@ fn io_error(error: &PlanError) -> IoError {
     );
     match error {
         // fio counts the job as failed, and has no number for the error.
-        PlanError::OffsetPastEnd { .. } => IoError { errno: 0, ..failed },
+        PlanError::OffsetPastEnd { .. } | PlanError::MayNotCreate { .. } => {
+            IoError { errno: 0, ..failed }
+        }
         _ => failed,
     }
 }

@@ -63,7 +63,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .alias(&["nr_files"])
     .default("1")
-    .works(put!(|job, value| job.nrfiles = value.u32().max(1))),
+    .works(put!(|job, value| job.nrfiles = value.u32())),
     opt(
         "openfiles",
         int(0),
@@ -192,7 +192,10 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .works(put!(|job, value| {
         job.counts.size = value.zones();
-        job.job.extent.size = some_size(value.size_spec());
+        job.job.extent.size = some_size(match value.size_spec() {
+            SizeSpec::Percent(percent) => SizeSpec::Percent(percent.min(100)),
+            size => size,
+        });
     })),
     opt(
         "filesize",
@@ -211,6 +214,9 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .alias(&["io_limit"])
     .works(put!(|job, value| {
+        if matches!(value.size_spec(), SizeSpec::Percent(101..)) {
+            return Err("io_size values greater than 100% aren't supported".to_owned());
+        }
         job.counts.io_size = value.zones();
         job.job.extent.io_size = some_size(value.size_spec());
     })),

@@ -370,13 +370,19 @@ fn percentless(text: &str) -> &str {
     text.trim().strip_suffix('%').unwrap_or(text)
 }
 
+/// A size, or hundredths of one; of a range fio takes the end.
 fn size_or_percent(text: &str, reading: &ValueContext<'_>) -> Result<SizeSpec, String> {
-    let text = text.trim();
+    let text = match text.trim().trim_end_matches('-') {
+        sum if sum.starts_with('(') => sum,
+        range => range.rsplit_once('-').map_or(range, |(_, end)| end),
+    };
     match text.strip_suffix('%') {
         None => Ok(SizeSpec::Bytes(Bytes(reading.size(text)?))),
-        Some(percent) => Ok(SizeSpec::Percent(
-            within(reading.size(percent)?, 0, 100)? as u32
-        )),
+        Some(percent) => {
+            Ok(SizeSpec::Percent(
+                within(reading.size(percent)?, 0, u64::from(u32::MAX))? as u32,
+            ))
+        }
     }
 }
 

@@ -66,8 +66,7 @@ pub(super) const TABLE: &[FioOption] = &[
         .with("verify", put!(|job, value| job.verify.rules.write_sequence = value.flag())),
     opt("experimental_verify", OptionKind::Bool, "Checks without remembering what was written")
         .default("0")
-        .harmless(&["0"])
-        .refused("there is one way of checking", "leave it out"),
+        .accepted("what was written is remembered all the same"),
     opt("verifysort", OptionKind::Bool, "Sorted what is checked, in older versions")
         .accepted("fio has given it up too"),
     opt("verifysort_nr", int(0), "Sorted what is checked, in older versions").accepted("fio has given it up too"),

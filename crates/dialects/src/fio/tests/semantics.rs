@@ -646,7 +646,7 @@ fn messages_name_the_value_the_cause_and_the_cure() {
         "--name=a --rw=read:x",
         "--name=a --ioengine=io_uring_cmd",
         "--name=a --ioengine=libiao",
-        "--name=a --experimental_verify=1",
+        "--name=a --trim_percentage=5",
         "--name=a --size=",
         "--name=a --uid=1000",
         "--name=a --cpuload=50",

@@ -101,6 +101,10 @@ impl Resolver {
                 }
                 _ => full,
             };
+            if !job.files.allow_create && facts.kind == TargetKind::File && facts.size.0 < needed {
+                let job = job.name.clone();
+                return Err(PlanError::MayNotCreate { job, path });
+            }
             let index = add_file(job, facts, needed, files);
             let part = (full, needed, base, fixed);
             let (region, exact) = part_of_file(job, (index, &path, facts), part, (clone, count))?;

@@ -1,0 +1,183 @@
+//! Numbers of I/Os and syncs, errors and exit codes of the fio front end, for option sets that a generator found to differ.
+//! What is expected is what fio 3.33 printed of the same words.
+
+mod support;
+
+use serde_json::Value;
+use support::{Home, hakaru, text};
+
+/// Exit code, and of each job: error, I/Os read, written and trimmed, syncs.
+type Printed = (i32, Vec<[u64; 5]>);
+
+/// Runs a job `g`, with a file `g.0.0` of so many bytes where that is more than 0.
+fn printed(words: &str, there: usize) -> Printed {
+    let home = Home::new();
+    if there > 0 {
+        std::fs::write(home.work().join("g.0.0"), vec![7; there]).unwrap();
+    }
+    let out = hakaru(&home)
+        .args(["fio", "--output-format=json", "--name=g"])
+        .args(words.split(' '))
+        .current_dir(home.work())
+        .output()
+        .unwrap();
+    let json: Value = serde_json::from_slice(&out.stdout)
+        .unwrap_or_else(|e| panic!("{words}: {e}: {}", text(&out.stderr)));
+    let ios = |job: &Value, op: &str| job[op]["total_ios"].as_u64().unwrap();
+    let jobs = json["jobs"].as_array().unwrap().iter().map(|job| {
+        let error = job["error"].as_u64().unwrap();
+        let [read, write, trim, sync] = ["read", "write", "trim", "sync"].map(|op| ios(job, op));
+        [error, read, write, trim, sync]
+    });
+    (out.status.code().unwrap(), jobs.collect())
+}
+
+#[track_caller]
+fn check(words: &str, there: usize, expected: (i32, &[[u64; 5]])) {
+    assert_eq!(
+        printed(words, there),
+        (expected.0, expected.1.to_vec()),
+        "{words}"
+    );
+}
+
+#[test]
+fn io_size_with_verify_is_reached_by_checked_passes() {
+    let base = "--rw=write --size=64k --bs=4k --verify=md5";
+    let with = |more: &str| format!("{base} {more}");
+    check(&with("--io_size=256k"), 0, (0, &[[0, 32, 32, 0, 0]]));
+    check(
+        &with("--io_size=256k --fsync=1"),
+        0,
+        (0, &[[0, 32, 32, 0, 33]]),
+    );
+    check(
+        &with("--io_size=300k --nrfiles=4"),
+        0,
+        (0, &[[0, 48, 48, 0, 0]]),
+    );
+    check(
+        &with("--io_size=256k --do_verify=0"),
+        0,
+        (0, &[[0, 0, 16, 0, 0]]),
+    );
+    check(
+        &with("--io_size=32k --loops=4"),
+        0,
+        (0, &[[0, 32, 32, 0, 0]]),
+    );
+    check(
+        &with("--experimental_verify=1"),
+        0,
+        (0, &[[0, 16, 16, 0, 0]]),
+    );
+}
+
+#[test]
+fn another_pass_begins_with_the_flush_that_is_due() {
+    check(
+        "--rw=write --size=64k --bs=4k --io_size=256k --fsync=1",
+        0,
+        (0, &[[0, 0, 64, 0, 66]]),
+    );
+    check(
+        "--rw=write --size=16k --bs=4k --loops=3 --fsync=1",
+        0,
+        (0, &[[0, 0, 12, 0, 13]]),
+    );
+    check(
+        "--rw=write --size=16k --bs=4k --io_size=64k --fsync=3",
+        0,
+        (0, &[[0, 0, 16, 0, 6]]),
+    );
+    let checked = "--rw=write --size=16k --bs=4k --loops=2 --fsync=1 --verify=md5";
+    check(checked, 0, (0, &[[0, 8, 8, 0, 8]]));
+}
+
+/// fio times each `fdatasync` and `sync_file_range`, and counts them as short reads and writes.
+#[test]
+fn only_fsync_counts_as_a_sync() {
+    let job = "--rw=write --size=32k --bs=4k";
+    for (rule, syncs) in [
+        ("--fdatasync=2", 0),
+        ("--fdatasync=3 --fsync=2", 3),
+        ("--fsync=1", 7),
+        ("--sync_file_range=write:4", 0),
+    ] {
+        check(&format!("{job} {rule}"), 0, (0, &[[0, 0, 8, 0, syncs]]));
+    }
+}
+
+#[test]
+fn of_a_range_of_sizes_the_end_counts() {
+    check(
+        "--rw=read --bs=4k --size=200k-300k",
+        0,
+        (0, &[[0, 75, 0, 0, 0]]),
+    );
+    check("--rw=read --bs=4k --size=-64k", 0, (0, &[[0, 16, 0, 0, 0]]));
+    check("--rw=read --bs=4k --size=64k-", 0, (0, &[[0, 16, 0, 0, 0]]));
+    check(
+        "--rw=read --bs=4k --filesize=128k --size=110%",
+        0,
+        (0, &[[0, 32, 0, 0, 0]]),
+    );
+    check(
+        "--rw=read --bs=4k --nrfiles=0 --size=64k",
+        0,
+        (0, &[[0; 5]]),
+    );
+}
+
+#[test]
+fn files_that_may_not_be_made_are_errors_of_their_jobs() {
+    check(
+        "--readonly --rw=read --bs=4k --size=64k",
+        0,
+        (1, &[[2, 0, 0, 0, 0]]),
+    );
+    check(
+        "--readonly --rw=read --bs=4k --size=64k",
+        10_000,
+        (1, &[[5, 4, 0, 0, 0]]),
+    );
+    let none = [0; 5];
+    check(
+        "--allow_file_create=0 --rw=read --size=64k --numjobs=2",
+        0,
+        (2, &[none, none]),
+    );
+    check(
+        "--allow_file_create=0 --rw=write --size=64k",
+        10_000,
+        (1, &[none]),
+    );
+}
+
+#[test]
+fn clones_that_begin_behind_the_end_fail_alone() {
+    let words =
+        "--rw=read --bs=4k --numjobs=2 --filename=g.0.0 --filesize=64k --offset_increment=64k";
+    check(words, 64 << 10, (1, &[[0, 16, 0, 0, 0], [0; 5]]));
+}
+
+#[test]
+fn mapped_files_that_are_flushed_need_whole_pages() {
+    let failed = [1, 0, 0, 0, 0];
+    let words = "--ioengine=mmap --rw=write --size=64k";
+    check(
+        &format!("{words} --bs=1k --fsync=1 --numjobs=2"),
+        0,
+        (2, &[failed, failed]),
+    );
+    check(
+        &format!("{words} --bs=64k,1k --fdatasync=4"),
+        0,
+        (1, &[failed]),
+    );
+    check(
+        &format!("{words} --bs=1k --end_fsync=1"),
+        0,
+        (0, &[[0, 0, 64, 0, 0]]),
+    );
+}
