@@ -23,10 +23,57 @@ fn has_files(set: &OptionSet) -> bool {
 /// Every known difference.
 pub(super) const KNOWN: &[Known] = &[
     known(
-        "fio counts sync_file_range and fdatasync calls as short I/Os",
+        "fio with a queue repeats or skips syncs between I/Os according to how many are in flight",
         |set, misfit| {
-            let syncs = set.has("sync_file_range") || set.has("fdatasync");
-            syncs && (misfit.is("short_ios") || misfit.is("sync.total_ios"))
+            let syncs = ["fsync", "fdatasync", "sync_file_range"];
+            let queued =
+                ["libaio", "io_uring", "posixaio", "vsync"].contains(&set.value("ioengine"));
+            let counts = ["short_ios", "sync.total_ios", "syncs in the log"];
+            let of_syncs = counts.iter().any(|count| misfit.is(count));
+            queued && set.has("iodepth") && syncs.iter().any(|sync| set.has(sync)) && of_syncs
+        },
+    ),
+    known(
+        "fio with vsync hands a trim to writev without a buffer and fails with EFAULT; ours trims",
+        |set, _| set.value("ioengine") == "vsync" && set.value("rw").contains("trim"),
+    ),
+    known(
+        "fio with verify and norandommap checks blocks of a random mix against numbers of other writes and fails; the data is \
+         right, and ours finds no error",
+        |set, _| {
+            let mix = ["randrw", "randrw:3"].contains(&set.value("rw"));
+            mix && set.has("verify") && set.has("norandommap")
+        },
+    ),
+    known(
+        "fio with mmap and verify reads zeros where it trimmed a device before it wrote through the mapping",
+        |set, _| {
+            let trims = set.value("rw").contains("trimwrite");
+            trims && set.value("ioengine") == "mmap" && set.has("verify")
+        },
+    ),
+    known(
+        "fio cannot read a file before the job that is opened with direct=1, and fails with EIO; ours can",
+        |set, _| set.has("pre_read") && set.value("direct") == "1",
+    ),
+    known(
+        "fio with trim_percentage trims in jobs that do not trim and fails an assertion of its own; ours refuses the option",
+        |set, _| set.has("trim_percentage"),
+    ),
+    known(
+        "checks beside the job end it when their threads come to it: how many blocks are read by then is chance",
+        |set, misfit| {
+            let counts = [
+                "io_bytes",
+                "total_ios",
+                "accesses",
+                "mean offset",
+                "coverage",
+                "touched",
+            ];
+            let more = ["blocks", "order", "end of the last", "offsets in use"];
+            let counted = counts.iter().chain(&more).any(|count| misfit.is(count));
+            set.has("verify_async") && set.value("rw").contains("read") && counted
         },
     ),
     known(
