@@ -652,6 +652,10 @@ fn region_names(phase: &PhasePlan, worker: &WorkerPlan) -> Vec<String> {
     let name = |file: u32| match (&worker.sim, phase.files.get(file as usize)) {
         // It has no file, and another job of the phase may have the first one.
         (Some(prices), _) => prices.name.clone(),
+        // As fio calls the file that this engine never opens.
+        (None, _) if worker.ioengine == IoEngine::Null => {
+            format!("{}.{}.0", worker.name, worker.clone)
+        }
         (None, Some(file)) => files::name_of(&file.path),
         (None, None) => worker.ioengine.name().to_owned(),
     };

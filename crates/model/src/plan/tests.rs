@@ -240,7 +240,8 @@ fn clones_share_a_named_file_and_own_a_formatted_one() {
 }
 
 #[test]
-fn offsets_increase_from_clone_to_clone() {
+fn offsets_of_clones_are_dealt_from_the_last_as_in_fio() {
+    // `fio --numjobs=4 --offset_increment=64k`: 0, 192k, 128k, 64k.
     let mut job = job(Op::Read);
     job.numjobs = 4;
     job.extent.size = Some(SizeSpec::Percent(25));
@@ -251,7 +252,20 @@ fn offsets_increase_from_clone_to_clone() {
         .iter()
         .map(|w| w.stream.regions[0].offset)
         .collect();
-    assert_eq!(starts, [0, 1 << 18, 1 << 19, 3 << 18]);
+    assert_eq!(starts, [0, 3 << 18, 1 << 19, 1 << 18]);
+}
+
+#[test]
+fn a_job_of_null_has_its_whole_size_behind_its_offset() {
+    // `fio --ioengine=null --size=513k --offset=10%` reads 53248-577536.
+    let mut job = job(Op::Read);
+    job.target = Target::Nothing;
+    job.extent.size = Some(SizeSpec::Bytes(Bytes(513 << 10)));
+    job.extent.offset = SizeSpec::Percent(10);
+    job.access.random = true;
+    let plan = resolve(job, &[]).unwrap();
+    let region = plan.phases[0].workers[0].stream.regions[0];
+    assert_eq!((region.offset, region.len), (53_248, 524_288));
 }
 
 #[test]

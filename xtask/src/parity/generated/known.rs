@@ -103,8 +103,8 @@ pub(super) const KNOWN: &[Known] = &[
         |set, _| set.has("lockmem") || set.has("opendir"),
     ),
     known(
-        "fio gives its clones their offset_increment in another order, and takes percents of half-made files",
-        |set, misfit| set.has("offset_increment") && misfit.is_of_accesses(),
+        "fio ends single clones whose offset_increment goes past the end of a device; ours leaves out the whole job",
+        |set, _| set.has("offset_increment") && set.value("filename") == "{loop}",
     ),
     known(
         "fio with mmap ends zones where `size` ends, other engines where the file or device ends",

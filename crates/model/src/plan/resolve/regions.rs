@@ -269,8 +269,12 @@ pub(super) fn resolve_offset(job: &Job, clone: u32, base: u64) -> u64 {
         offset_increment,
         ..
     } = &job.extent;
-    let exact = resolve(*offset)
-        .saturating_add(resolve(*offset_increment).saturating_mul(u64::from(clone)));
+    // As in fio, the second clone is the one that begins last.
+    let steps = match clone {
+        0 => 0,
+        _ => u64::from(job.numjobs.saturating_sub(clone)),
+    };
+    let exact = resolve(*offset).saturating_add(resolve(*offset_increment).saturating_mul(steps));
     let relative = [offset, offset_increment]
         .into_iter()
         .any(|spec| matches!(spec, SizeSpec::Percent(_)));
