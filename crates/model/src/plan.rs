@@ -119,8 +119,6 @@ pub struct WorkerPlan {
     pub stream: StreamPlan,
     /// The largest I/O, in bytes.
     pub max_block: u32,
-    /// What buffers have to be aligned to, in bytes.
-    pub alignment: u32,
     /// How deep.
     pub queue: Queue,
     /// When it begins, after the phase does.

@@ -33,20 +33,58 @@ impl<'a> WorkerParts<'a> {
     /// What of the plan cannot be had here.
     pub(crate) fn open(context: WorkerContext<'a>) -> Result<WorkerParts<'a>, RunError> {
         let (plan, setup) = (context.plan, context.setup);
+        // What is in the plan is what the engine does: a new field does not compile before it has its place here.
+        let WorkerPlan {
+            // Whose record it is, and which workers it waits for and ends: `closing`, `limits` and the run.
+            name: _,
+            job: _,
+            clone,
+            number: _,
+            group: _,
+            wait_for: _,
+            // The backend and its files: `start` and `files`.
+            ioengine,
+            engine: _,
+            sim: _,
+            files: _,
+            // What comes next and when: `Source`.
+            stream,
+            rate: _,
+            replay: _,
+            // How I/Os are issued: `Issue` and the loops.
+            queue: _,
+            writes: _,
+            max_block: _,
+            buffers: _,
+            durability: _,
+            seed: _,
+            // What is counted, judged and written down: `Account`.
+            measure: _,
+            errors: _,
+            verify: _,
+            record,
+            // When it begins and ends: `Timeline`, `limits`, and `steady` in the run.
+            startdelay: _,
+            ramp_time: _,
+            runtime: _,
+            termination: _,
+            // What is done for its thread, and beside it: `worker_setup`.
+            placement: _,
+            commands: _,
+        } = plan;
         // Where the kernel cannot, they are shared with the others, which costs some 20 ns a call.
         let own_files = keeps_own_files(plan) && hakaru_sys::thread::keep_own_files().is_ok();
         worker_setup::settle_in(plan)?;
         let check = Checker::new(plan, context.files)?;
-        let recorder = |path: &PathBuf| Recorder::new(path, plan.clone, context.files);
-        let recorder = plan.record.as_ref().map(recorder).transpose()?;
-        let simulated = plan.ioengine == IoEngine::Sim;
-        let has_files = !simulated && !plan.ioengine.works_on_names();
+        let recorder = |path: &PathBuf| Recorder::new(path, *clone, context.files);
+        let recorder = record.as_ref().map(recorder).transpose()?;
+        let has_files = *ioengine != IoEngine::Sim && !ioengine.works_on_names();
         let recreator = has_files.then_some(FileRecreator {
             plan,
             files: setup.files,
             direct_fallback: setup.direct_fallback,
         });
-        let zoned = has_files && matches!(plan.stream.access.zones, Zones::Device { .. });
+        let zoned = has_files && matches!(stream.access.zones, Zones::Device { .. });
         let zones = zoned.then(|| zone_cursor(&context)).transpose()?;
         Ok(WorkerParts {
             source: Source::new(&context, zones, recreator),

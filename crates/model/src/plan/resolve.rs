@@ -143,7 +143,6 @@ impl Resolver {
         let total = total(job, room, bytes);
         // What is checked by reading is checked once.
         let most = if checks_once(job) { bytes } else { u64::MAX };
-        let logical = self.logical_block(job, &regions, files);
         let max_block = largest_buffer(job);
         let mut plan = WorkerPlan {
             name: job.name.clone(),
@@ -161,7 +160,6 @@ impl Resolver {
             files: job.files.clone(),
             stream: stream(job, clone, seed, (regions, total, most)),
             max_block,
-            alignment: logical.max(4096),
             queue: Queue {
                 iodepth: job.effective_depth(),
                 ..job.queue.clone()
@@ -188,17 +186,6 @@ impl Resolver {
         }
         self.match_writer(&mut plan, files);
         Ok(plan)
-    }
-
-    fn logical_block(&self, job: &Job, regions: &[Region], files: &[FilePlan]) -> u32 {
-        if let Target::Sim(prices) = &job.target {
-            return prices.block_size;
-        }
-        let known = regions
-            .iter()
-            .filter_map(|r| files.get(r.file as usize))
-            .filter_map(|f| self.facts.get(&f.path));
-        known.map(|facts| facts.logical_block).max().unwrap_or(512)
     }
 
     /// Lets later phases know what the jobs of this one remove.
