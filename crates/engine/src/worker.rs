@@ -7,6 +7,7 @@
 //! behind one comparison with the next moment at which something is due.
 
 mod account;
+mod batch;
 mod checked;
 mod closing;
 mod drive;

@@ -7,6 +7,7 @@ use crate::backend::SyncBackend;
 use crate::clock::Clock;
 use hakaru_model::job::Op;
 use hakaru_model::record::StopReason;
+use hakaru_model::stream::IoRequest;
 use std::ops::ControlFlow::Break;
 
 impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
@@ -30,21 +31,10 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
         self.issue.marks_all = PLAIN && writes && !refills && self.plan.max_block <= MARKED;
         let mut last = self.clock.now();
         loop {
-            let next = if GATED {
-                match self.wait_for_turn() {
-                    Ok(turn) => turn,
-                    Err(stop) => return stop,
-                }
-            } else {
-                let request = if PLAIN {
-                    self.source.stream.as_plain().and_then(Iterator::next)
-                } else {
-                    self.source.stream.next()
-                };
-                request.map(|request| (request, last))
-            };
-            let Some((request, created)) = next else {
-                return StopReason::Done;
+            let (request, created) = match self.next_request::<PLAIN, GATED>(last) {
+                Ok(Some(next)) => next,
+                Ok(None) => return StopReason::Done,
+                Err(stop) => return stop,
             };
             let mut issued = created;
             if writes {
@@ -89,5 +79,21 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
                 last = self.clock.now();
             }
         }
+    }
+    /// The next request, with the moment its latency counts from: `last`, unless it had to wait.
+    #[inline(always)]
+    fn next_request<const PLAIN: bool, const GATED: bool>(
+        &mut self,
+        last: u64,
+    ) -> Result<Option<(IoRequest, u64)>, StopReason> {
+        if GATED {
+            return self.wait_for_turn();
+        }
+        let request = if PLAIN {
+            self.source.stream.as_plain().and_then(Iterator::next)
+        } else {
+            self.source.stream.next()
+        };
+        Ok(request.map(|request| (request, last)))
     }
 }
