@@ -664,7 +664,6 @@ fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<CardM
             );
             check_claims(summary, &all, given)
         });
-        let claims = claims.unwrap_or_default();
         let layers = layers.into_iter().map(|(layer, mut summary, prepared)| {
             for phase in &mut summary.phases {
                 phase.detail.repeated = hakaru_analysis::repeated(phase);
@@ -677,16 +676,15 @@ fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<CardM
                 advice,
             }
         });
-        let (layers, costs) = (layers.collect(), Vec::new());
         summary.cards.push(CardSummary {
             name,
             key,
             host,
             printed,
             facts,
-            layers,
-            claims,
-            costs,
+            layers: layers.collect(),
+            claims: claims.unwrap_or_default(),
+            costs: Vec::new(),
         });
     }
     if let Some(layer) = reference_layer(summary) {
