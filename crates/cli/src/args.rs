@@ -17,11 +17,11 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "FILE", env = "HAKARU_DB")]
     pub(crate) db: Option<PathBuf>,
     #[command(subcommand)]
-    command: Verb,
+    command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum Command {
     /// Benchmark a directory or device with the standard suite
     Bench(cmd::bench::BenchArgs),
     /// Benchmark many cards through many layers, as described by a file; resumes where it stopped
@@ -83,22 +83,22 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
     };
     let db = cli.db.as_deref();
     let result = match cli.command {
-        Verb::Bench(args) => cmd::bench::main(&args, db),
-        Verb::Campaign(args) => cmd::campaign::main(&args, db),
-        Verb::List(args) => cmd::list::main(&args, db),
-        Verb::Show(args) => cmd::show::main(&args, db),
-        Verb::Report(args) => cmd::report::main(&args, db),
-        Verb::Compare(args) => cmd::compare::main(&args, db),
-        Verb::Import(args) => cmd::import::main(&args, db),
-        Verb::Export(args) => cmd::export::main(&args, db),
-        Verb::Reference(args) => cmd::reference::main(&args, db),
-        Verb::Lint(args) => cmd::lint::main(&args),
-        Verb::Info(args) => cmd::info::main(&args),
-        Verb::Verify(args) => cmd::verify::main(&args, db),
-        Verb::Prepare(args) => cmd::prepare::main(&args),
-        Verb::Recover(args) => cmd::recover::main(&args, db),
-        Verb::Fio { args } => Ok(cmd::fio::main(&args)),
-        Verb::Iozone { args } => Ok(cmd::iozone::main(&args)),
+        Command::Bench(args) => cmd::bench::main(&args, db),
+        Command::Campaign(args) => cmd::campaign::main(&args, db),
+        Command::List(args) => cmd::list::main(&args, db),
+        Command::Show(args) => cmd::show::main(&args, db),
+        Command::Report(args) => cmd::report::main(&args, db),
+        Command::Compare(args) => cmd::compare::main(&args, db),
+        Command::Import(args) => cmd::import::main(&args, db),
+        Command::Export(args) => cmd::export::main(&args, db),
+        Command::Reference(args) => cmd::reference::main(&args, db),
+        Command::Lint(args) => cmd::lint::main(&args),
+        Command::Info(args) => cmd::info::main(&args),
+        Command::Verify(args) => cmd::verify::main(&args, db),
+        Command::Prepare(args) => cmd::prepare::main(&args),
+        Command::Recover(args) => cmd::recover::main(&args, db),
+        Command::Fio { args } => Ok(cmd::fio::main(&args)),
+        Command::Iozone { args } => Ok(cmd::iozone::main(&args)),
     };
     result.unwrap_or_else(|error| {
         if is_closed_pipe(&error) {
@@ -107,4 +107,26 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         complain(&error);
         Exit::of(&error)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn readme_lists_every_command() {
+        let readme = include_str!("../../../README.md");
+        for command in Cli::command().get_subcommands() {
+            let name = command.get_name();
+            let listed = format!("`hakaru {name}");
+            let second = format!(", `{name}`");
+            assert!(
+                readme.lines().any(|line| {
+                    line.starts_with('|') && (line.contains(&listed) || line.contains(&second))
+                }),
+                "README.md: the table of commands has no row for `{name}`"
+            );
+        }
+    }
 }

@@ -10,21 +10,42 @@ use crate::{facts, naming};
 use hakaru_model::finding::{Estimate, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::{BytesPerSec, Quantile};
 
-/// Which part of a report a chart belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Section {
-    /// Bandwidth and IOPS.
-    Speed,
-    /// Bytes of the device per byte of the application.
-    Amplification,
-    /// Latency by percentile.
-    Latency,
-    /// Bandwidth over time of writes long enough to tell how even they were.
-    Sustained,
-    /// Bandwidth over time of everything else.
-    OverTime,
-    /// Speed along the device.
-    Map,
+/// Makes the sections of a report, their titles and their order out of one table.
+macro_rules! sections {
+    ($($(#[$doc:meta])* $section:ident $title:literal,)*) => {
+        /// Which part of a report a chart belongs to.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Section {
+            $($(#[$doc])* $section,)*
+        }
+
+        impl Section {
+            /// Every section, in the order of reading. Reports go through all of them and leave out those without charts.
+            pub const ALL: &'static [Section] = &[$(Section::$section),*];
+
+            /// Its heading.
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Section::$section => $title,)*
+                }
+            }
+        }
+    };
+}
+
+sections! {
+    #[doc = "Bandwidth and IOPS."]
+    Speed "Speed",
+    #[doc = "Bytes of the device per byte of the application."]
+    Amplification "I/O amplification",
+    #[doc = "Latency by percentile."]
+    Latency "Latency",
+    #[doc = "Bandwidth over time of writes that are long enough to judge how steady they were."]
+    Sustained "Sustained speed",
+    #[doc = "Bandwidth over time of everything else."]
+    OverTime "Speed over time",
+    #[doc = "Speed along the device."]
+    Map "Speed along the device",
 }
 
 /// One chart of a report.

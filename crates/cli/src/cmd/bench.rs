@@ -45,10 +45,10 @@ pub(crate) struct BenchArgs {
           value_parser = PossibleValuesParser::new(SuiteWorkload::ALL.map(SuiteWorkload::name)))]
     only: Vec<String>,
     /// Seed of all random offsets: the same seed repeats them
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     /// How I/O is issued
-    #[arg(long, default_value = "psync", value_parser = ["psync", "sync", "pvsync2", "libaio", "io_uring"])]
+    #[arg(long, value_name = "ENGINE", default_value = "psync", value_parser = ["psync", "sync", "pvsync2", "libaio", "io_uring"])]
     ioengine: String,
     /// Permit erasing the device identified by this serial number, CID or by-id name; prompts if ID is omitted
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", require_equals = true)]

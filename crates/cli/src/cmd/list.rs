@@ -17,7 +17,7 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "TEXT")]
     target: Option<String>,
     /// Show at most N runs
-    #[arg(long, short = 'n', default_value_t = 30)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 30)]
     limit: u32,
     /// Print JSON, one object per line
     #[arg(long)]

@@ -65,7 +65,7 @@ pub(crate) struct PrepareArgs {
     #[arg(long)]
     drop_caches: bool,
     /// Seed of random data
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     /// Show what would be done and what would be lost, and exit
     #[arg(long)]

@@ -390,14 +390,7 @@ fn pace(view: &View<'_>) -> Vec<DocumentBlock> {
 fn charts_in_parts(view: &View<'_>) -> Vec<DocumentBlock> {
     let all = charts::charts(view);
     let mut blocks = Vec::new();
-    for (section, title) in [
-        (Section::Speed, "Speed"),
-        (Section::Amplification, "Write amplification"),
-        (Section::Latency, "Latency"),
-        (Section::Sustained, "Sustained speed"),
-        (Section::OverTime, "Speed over time"),
-        (Section::Map, "Speed along the device"),
-    ] {
+    for &section in Section::ALL {
         let charts: Vec<Chart> = all
             .iter()
             .filter(|chart| chart.section == section)
@@ -406,7 +399,7 @@ fn charts_in_parts(view: &View<'_>) -> Vec<DocumentBlock> {
         if charts.is_empty() {
             continue;
         }
-        blocks.push(DocumentBlock::Part(title.to_owned()));
+        blocks.push(DocumentBlock::Part(section.title().to_owned()));
         blocks.push(match section {
             // What stays level is worth a look, and not the way to everything below it.
             Section::OverTime => {

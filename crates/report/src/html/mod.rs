@@ -104,12 +104,8 @@ fn body(summaries: &[Summary], findings: &[RunFindings], verdicts: &str) -> Stri
     out.push_str(&conclusions::html(findings, &names));
     out.push_str(&parts::caveats(summaries, &names));
     let all = chart::charts(summaries);
-    for (section, title) in [
-        (Section::Speed, "Speed"),
-        (Section::Latency, "Latency"),
-        (Section::Sustained, "Sustained speed"),
-        (Section::OverTime, "Speed over time"),
-    ] {
+    for &section in Section::ALL {
+        let title = section.title();
         let figures: Vec<&Chart> = all
             .iter()
             .filter(|chart| chart.section == section)
