@@ -78,7 +78,7 @@ fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
     let wanted = BarChartSpec {
         name: format!("amplification-{}", slug(&work.label)),
         section: Section::Amplification,
-        title: format!("Write amplification, {}", work.label),
+        title: format!("I/O amplification, {}", work.label),
         unit: "bytes written per byte",
         note: "Bytes the device wrote per byte of the application, from its counters.",
     };

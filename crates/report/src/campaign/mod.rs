@@ -217,7 +217,7 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
         ));
     }
     if let Some(table) = tables::amplification(view) {
-        blocks.push(DocumentBlock::Title("Write amplification".to_owned()));
+        blocks.push(DocumentBlock::Title("I/O amplification".to_owned()));
         blocks.push(DocumentBlock::Quiet(
             "Bytes the device wrote per byte of the application, from its counters.".to_owned(),
         ));
