@@ -557,9 +557,11 @@ impl GeneralStream {
         *more = more.saturating_sub(1);
         *moved = 0;
         self.zone_bytes = 0;
-        self.places
-            .iter_mut()
-            .for_each(|place| place.walk.begin_pass(place.region));
+        self.run.left = 0;
+        self.places.iter_mut().for_each(|place| {
+            place.behind = PerOp::all(place.region.offset);
+            place.walk.begin_pass(place.region);
+        });
         if let Some(turns) = &mut self.turns {
             turns.begin_pass();
         }

@@ -113,3 +113,21 @@ fn runs_and_favourites_end_where_no_block_fits_as_in_fio() {
     assert!(least < Some(10) && most == Some(11), "{least:?} {most:?}");
     assert_eq!(ends(skewed, 120 << 10), (Some(10), Some(10)));
 }
+
+#[test]
+fn a_run_that_ends_a_pass_does_not_end_the_job() {
+    // `--rw=randread:4 --size=130k --bs=12k --io_size=600k`, and the same with `percentage_random=30`.
+    let mut runs = Access::only(Op::Read, true);
+    runs.run_length = 4;
+    let mut follows = Access::only(Op::Read, true);
+    follows.percentage_random = Some(PerOp::all(30));
+    for access in [runs, follows] {
+        let mut p = plan(access, 12_288, 130 << 10, Some(600 << 10));
+        (p.regions[0].offset, p.regions[0].file_len) = (0, 130 << 10);
+        p.pass_end = PassEnd::MoveBytes(600 << 10);
+        for seed in 0..40 {
+            p.seed = seed;
+            assert_eq!(p.requests().count(), 50, "seed {seed}");
+        }
+    }
+}
