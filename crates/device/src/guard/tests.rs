@@ -680,12 +680,13 @@ fn a_write_protected_loop_device_is_refused() {
 /// A card is pulled and another one is plugged in between looking and taking: the name is the same, the number too.
 #[test]
 fn a_name_that_went_to_another_device_is_stale() {
+    // It outlives the device: one whose file is gone is not taken apart.
+    let other = tempfile::NamedTempFile::new().unwrap();
+    other.as_file().set_len(8 << 20).unwrap();
     let Some(mut device) = LoopDevice::new("a_name_that_went_to_another_device", 8, &[]) else {
         return;
     };
     let candidate = passive(&device.node, &Roots::live()).unwrap();
-    let other = tempfile::NamedTempFile::new().unwrap();
-    other.as_file().set_len(8 << 20).unwrap();
     let again = |arguments: &[&std::ffi::OsStr]| {
         Command::new("losetup")
             .args(arguments)
