@@ -148,9 +148,7 @@ fn a_plan_announces_turns_and_the_recheck() {
     let folders = "name = \"x\"\nrepeats = 5\n[[card]]\nlabel = \"a\"\nfolder = \"/\"\n[[card]]\nlabel = \"b\"\n\
                    folder = \"/tmp\"\n[[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
     let warned = |text: &str| {
-        check::weaknesses(&parse(text))
-            .iter()
-            .any(|note| *note == PlanNote::Weakness(Weakness::CardsInSequence))
+        check::weaknesses(&parse(text)).contains(&PlanNote::Weakness(Weakness::CardsInSequence))
     };
     assert!(warned(folders) && !warned(&folders.replace("repeats", "recheck = true\nrepeats")));
     assert!(!warned(
