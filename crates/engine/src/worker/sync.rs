@@ -7,7 +7,6 @@ use crate::backend::SyncBackend;
 use crate::clock::Clock;
 use hakaru_model::job::Op;
 use hakaru_model::record::StopReason;
-use hakaru_model::stream::IoRequest;
 use std::ops::ControlFlow::Break;
 
 impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
@@ -20,21 +19,27 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
     pub(super) fn drive_one_at_a_time<const PLAIN: bool, const GATED: bool>(
         &mut self,
     ) -> StopReason {
-        let refills = self.issue.fills_anew;
-        let writes =
-            GATED || self.plan.stream.access.does(Op::Write) && (self.issue.scramble || refills);
+        let writes = self.prepare_marks::<PLAIN, GATED>();
         let follows = !PLAIN && self.follows();
-        if !GATED && (!writes || !refills && self.plan.max_block <= WORTH_A_STAMP) {
-            self.account.stats.count_lat_as_clat();
-        }
-        // What a read will overwrite may be marked too: a mix has no pattern, and a branch not taken costs more than a mark.
-        self.issue.marks_all = PLAIN && writes && !refills && self.plan.max_block <= MARKED;
         let mut last = self.clock.now();
         loop {
-            let (request, created) = match self.next_request::<PLAIN, GATED>(last) {
-                Ok(Some(next)) => next,
-                Ok(None) => return StopReason::Done,
-                Err(stop) => return stop,
+            let mut created = last;
+            // A request that came in a tuple would be copied at each I/O.
+            let next = if GATED {
+                match self.wait_for_turn() {
+                    Ok(turn) => turn.map(|(request, at)| {
+                        created = at;
+                        request
+                    }),
+                    Err(stop) => return stop,
+                }
+            } else if PLAIN {
+                self.source.stream.as_plain().and_then(Iterator::next)
+            } else {
+                self.source.stream.next()
+            };
+            let Some(request) = next else {
+                return StopReason::Done;
             };
             let mut issued = created;
             if writes {
@@ -80,20 +85,16 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
             }
         }
     }
-    /// The next request, with the moment its latency counts from: `last`, unless it had to wait.
-    #[inline(always)]
-    fn next_request<const PLAIN: bool, const GATED: bool>(
-        &mut self,
-        last: u64,
-    ) -> Result<Option<(IoRequest, u64)>, StopReason> {
-        if GATED {
-            return self.wait_for_turn();
+    /// Settles how writes are marked and which latencies differ. Returns whether buffers have to be filled at all.
+    fn prepare_marks<const PLAIN: bool, const GATED: bool>(&mut self) -> bool {
+        let refills = self.issue.fills_anew;
+        let writes =
+            GATED || self.plan.stream.access.does(Op::Write) && (self.issue.scramble || refills);
+        if !GATED && (!writes || !refills && self.plan.max_block <= WORTH_A_STAMP) {
+            self.account.stats.count_lat_as_clat();
         }
-        let request = if PLAIN {
-            self.source.stream.as_plain().and_then(Iterator::next)
-        } else {
-            self.source.stream.next()
-        };
-        Ok(request.map(|request| (request, last)))
+        // What a read will overwrite may be marked too: a mix has no pattern, and a branch not taken costs more than a mark.
+        self.issue.marks_all = PLAIN && writes && !refills && self.plan.max_block <= MARKED;
+        writes
     }
 }
