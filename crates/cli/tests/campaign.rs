@@ -606,7 +606,7 @@ fn questions_make_a_file() {
     let Some(mut terminal) = Terminal::run(&campaign(&home, &["init"])) else {
         return;
     };
-    terminal.expect("What to call it [my cards]: ");
+    terminal.expect("Name of the campaign [my cards]: ");
     terminal.type_line("six cards");
     terminal.expect("A folder to measure");
     terminal.type_line("");

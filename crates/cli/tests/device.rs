@@ -484,11 +484,11 @@ fn a_device_is_prepared_and_taken_back() {
     assert!(out.status.success(), "{said}{errors}");
     for word in [
         "discarded",
-        "random bytes at",
+        "filled with random data at",
         "mkfs.ext4",
         "mounted as ext4",
-        "used up",
-        "caches",
+        "of the file system filled with random data",
+        "page cache dropped",
         "hakaru recover",
     ] {
         assert!(said.contains(word), "`{word}` should be said: {said}");

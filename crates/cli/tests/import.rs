@@ -347,7 +347,7 @@ fn results_stand_beside_published_ones_and_ones_own() {
         .output()
         .unwrap();
     assert!(
-        text(&gone.stderr).contains("nothing of yours"),
+        text(&gone.stderr).contains("no reference result of yours"),
         "{}",
         text(&gone.stderr)
     );
@@ -600,7 +600,10 @@ fn unlike_runs_of_one_series_are_a_caveat() {
     );
     assert_eq!(things(&home), of(&[("x", 2)]));
     let told = said(&home, &["report", "latest", "--format=terminal"]);
-    assert!(told.contains("2 disks are put together"), "{told}");
+    assert!(
+        told.contains("differences between 2 disks: their runs are pooled"),
+        "{told}"
+    );
 }
 
 /// An id named its whole series: two runs of one series were compared with themselves.

@@ -221,7 +221,7 @@ fn a_quoted_command_line_is_a_command_line() {
             text(&out.stderr)
         );
         assert!(
-            text(&out.stdout).contains("size=1GB means 1073741824 bytes"),
+            text(&out.stdout).contains("size=1GB is 1073741824 bytes"),
             "{}",
             text(&out.stdout)
         );

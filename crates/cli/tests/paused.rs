@@ -67,7 +67,7 @@ fn a_stopped_run_says_so_and_leaves_the_stop_out() {
         "{total} of {stopped:?}"
     );
     assert!(
-        text(&stdout).contains("the process was stopped for"),
+        text(&stdout).contains("Intervals during a pause are left out"),
         "{}",
         text(&stdout)
     );

@@ -252,11 +252,17 @@ fn damage(home: &Home, id: &str) {
     let path = home.path().join("hakaru.db");
     let mut bytes = std::fs::read(&path).unwrap();
     let begins = format!("\"id\":\"{id}\",\"series\":");
-    let at = bytes
+    // A page that is no longer in use may hold an older copy.
+    let copies: Vec<usize> = bytes
         .windows(begins.len())
-        .position(|part| part == begins.as_bytes());
-    let at = at.expect("the record stands in the file as text") + begins.len() - 9;
-    bytes[at..at + 9].copy_from_slice(b"\"serious\"");
+        .enumerate()
+        .filter(|(_, part)| *part == begins.as_bytes())
+        .map(|(at, _)| at + begins.len() - 9)
+        .collect();
+    assert!(!copies.is_empty(), "the record stands in the file as text");
+    for at in copies {
+        bytes[at..at + 9].copy_from_slice(b"\"serious\"");
+    }
     std::fs::write(&path, bytes).unwrap();
 }
 

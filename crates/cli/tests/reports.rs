@@ -153,7 +153,7 @@ fn a_campaign_is_held_against_what_the_reader_wants() {
         .lines()
         .find(|line| line.starts_with("| tape"))
         .unwrap();
-    assert_eq!(line, "| tape | ✓ fits | \\~ with care |");
+    assert_eq!(line, "| tape | ✓ good | \\~ with care |");
     // Tables of runs and of campaigns have one word for it.
     std::fs::write(
         home.path().join("rules.toml"),
