@@ -438,7 +438,8 @@ fn stream(
         },
         block: job.block.clone(),
         align: alignment_of_offsets(job),
-        limit_bytes: (!endless).then(|| total.saturating_mul(u64::from(loops)).min(most)),
+        limit_bytes: (!endless)
+            .then(|| total.saturating_mul(u64::from(job.extent.loops)).min(most)),
         limit_ios: job
             .extent
             .number_ios
