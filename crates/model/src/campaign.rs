@@ -48,7 +48,7 @@ pub struct PreparedStep {
     /// How fast each part of the device was, where all of it was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub speed: Vec<DeviceSegment>,
-    /// Bytes it wrote, where [`Prepared::speed`] does not tell; like that kept once, with the first run after it.
+    /// Bytes it wrote, where [`PreparedStep::speed`] does not tell; like that kept once, with the first run after it.
     #[serde(default, skip_serializing_if = "nothing")]
     pub written: Bytes,
 }

@@ -31,7 +31,7 @@ pub struct ReferenceSource {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceEntry {
-    /// [`Source::id`].
+    /// [`ReferenceSource::id`].
     pub source: String,
     /// The host it was measured on.
     pub host: String,
@@ -70,7 +70,7 @@ pub struct ReferenceStanding {
     pub phase: String,
     /// Its operation.
     pub op: Op,
-    /// [`Source::title`] of those it is put beside.
+    /// [`ReferenceSource::title`] of those it is put beside.
     pub among: String,
     /// `raw`, or the file system, on both sides.
     pub layer: String,

@@ -44,7 +44,7 @@ impl Drop for MappedRange {
 }
 
 impl FileMapping {
-    /// Maps nothing yet: [`Mapping::move_to`] does. `writes` needs a file that is open for both. `random` tells the
+    /// Maps nothing yet: [`Self::move_to`] does. `writes` needs a file that is open for both. `random` tells the
     /// kernel not to read ahead.
     pub fn of(file: OwnedFd, writes: bool, random: bool) -> FileMapping {
         FileMapping {

@@ -132,7 +132,7 @@ impl ReportRows {
         Ok(format!("the report says {said:?}"))
     }
 
-    /// As [`Figures::verdict`], for what must not be said.
+    /// As `verdict`, for what must not be said.
     pub(super) fn is_not(
         &self,
         figure: &str,

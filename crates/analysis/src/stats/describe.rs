@@ -22,7 +22,7 @@ pub struct SampleMoments {
 impl SampleMoments {
     /// Of a sample. `None` for fewer than two values, or when one is not finite.
     ///
-    /// Values are taken in their order: where neighbors are alike, [`Moments::effective`] is less than their number
+    /// Values are taken in their order: where neighbors are alike, `effective` is less than their number
     /// ([`super::order::effective_runs`]).
     pub fn of(values: &[f64]) -> Option<SampleMoments> {
         let moments = SampleMoments::independent(values)?;

@@ -121,7 +121,7 @@ pub fn verify(
 
 /// Verifies a part of a device, in bytes; nothing outside of it is touched.
 ///
-/// When it is stopped, the verdict is about the part that was read back: [`Verdict::checked`] tells how much that is, and
+/// When it is stopped, the verdict is about the part that was read back: `checked` tells how much that is, and
 /// is next to nothing when it was stopped while writing. Free space that others use up meanwhile is verified as far as
 /// there was room.
 ///

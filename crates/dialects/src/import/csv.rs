@@ -116,7 +116,7 @@ pub struct CsvRow {
     unstated: Vec<JobProperty>,
 }
 
-/// The mapping that fits the table's own header: its columns have the names that [`Columns`] has for them.
+/// The mapping that fits the table's own header: its columns have the names that `columns` has for them.
 pub fn mapping_of_header(header: &str) -> Option<ColumnMapping> {
     let cells = cells(header, ',');
     let has = |name: &str| {

@@ -140,7 +140,7 @@ impl IozoneTest {
         self.test().words[0]
     }
 
-    /// What it does; of [`Kind::Mixed`] some children do the other.
+    /// What it does; of `Mixed` some children do the other.
     pub fn op(self) -> Op {
         self.test().op
     }

@@ -1,4 +1,4 @@
-//! The card itself: what each command costs by its [`PriceList`], and what becomes of the data.
+//! The card itself: what each command costs by its device model, and what becomes of the data.
 //!
 //! It holds no data and knows no clock: whoever asks brings the moment. The engine asks in virtual time; a card served
 //! to a guest asks in real time and keeps the bytes itself.

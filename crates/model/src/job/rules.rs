@@ -183,7 +183,7 @@ pub struct SteadyStateRule {
     pub together: bool,
 }
 
-/// Limit of a [`SteadyState`].
+/// Limit of a [`SteadyStateRule`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SteadyLimit {

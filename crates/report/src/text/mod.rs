@@ -2,8 +2,8 @@
 //! verdicts.
 //!
 //! Nouns carry values, this module has the words. Each family is one exhaustive `match` without a `_` arm, so that a new
-//! variant does not compile before it has its sentence. Another language is another module beside [`en`] with the same
-//! functions. Identifiers for programs are in [`ids`](crate::ids) and are never made of these words.
+//! variant does not compile before it has its sentence. Another language is another module beside `en` with the same
+//! functions. Identifiers for programs are in `ids` and are never made of these words.
 
 mod en;
 

@@ -100,7 +100,7 @@ impl GuestDisk {
     }
 }
 
-/// Bytes of a [`Disk`]; its file has holes where nothing was written.
+/// Bytes of a `Disk`; its file has holes where nothing was written.
 pub const DISK_SIZE: u64 = 64 << 20;
 
 /// A PC in the making.

@@ -1,7 +1,7 @@
 //! The option table of the fio dialect: one row an option, with all there is to say of it side by side.
 //!
 //! Parsing, `--cmdhelp`, the man page and the page "which options we know" all come out of these rows. A row says in
-//! its [`State`] whether the option works; a known option is never ignored in silence. What the options mean together
+//! its [`OptionState`] whether the option works; a known option is never ignored in silence. What the options mean together
 //! is the business of `lower`.
 
 mod block;
