@@ -108,8 +108,8 @@ pub(crate) fn write(
         );
     };
     let mut page = format!(
-        "{BEGIN}\n\n{} rounds of {} s, each contestant once a round in turn, pinned to processor {}; ratios are taken round by \
-         round, those of processor times, which the kernel samples by its tick, over all rounds together. Host: {}.\n\n",
+        "{BEGIN}\n\n{} rounds of {} s. In each round every contestant runs once, pinned to CPU {}. Ratios are taken per round; \
+         ratios of CPU times, which the kernel samples at its timer tick, are taken over all rounds together. Host: {}.\n\n",
         wishes.rounds,
         wishes.seconds,
         bench.cpu,
