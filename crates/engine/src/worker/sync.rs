@@ -20,6 +20,7 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
         &mut self,
     ) -> StopReason {
         let writes = self.prepare_marks::<PLAIN, GATED>();
+        let marks_all = PLAIN && self.issue.marks_all;
         let follows = !PLAIN && self.follows();
         let mut last = self.clock.now();
         loop {
@@ -42,8 +43,10 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
                 return StopReason::Done;
             };
             let mut issued = created;
-            if writes {
-                if self.issue.marks_all || request.op == Op::Write {
+            if writes && marks_all {
+                self.issue.mark_write(0, &request);
+            } else if writes {
+                if request.op == Op::Write {
                     self.issue.fill_write(&mut self.account.check, 0, &request);
                 }
                 if GATED || self.issue.fills_slowly(&request) {

@@ -9,10 +9,12 @@ use hakaru_model::stream::IoRequest;
 /// Marking a write of more bytes than this takes longer than a look at the clock.
 pub(super) const WORTH_A_STAMP: u32 = 16 << 10;
 
-/// Bytes of a write that are marked without a call.
+/// Bytes of a write whose marking is compiled into the loop.
 pub(super) const MARKED: u32 = 4096;
 /// Bytes that get a mark of their own: the smallest unit that a device can tell from another.
 const SECTOR: usize = 512;
+/// Bytes of a cache line, on all processors we know of.
+const LINE: usize = 64;
 /// What the mark of a sector is more than that of the one before.
 const NEXT_MARK: u64 = 0xd1b5_4a32_d192_ed03;
 
@@ -30,14 +32,23 @@ impl<B: Files> Issue<B> {
         if self.fills_anew {
             self.fill_anew(check, slot, request);
         } else if self.scramble {
-            self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mark = self.stamp ^ request.offset;
-            let buffer = self.backend.next_buffer(slot, request.len as usize);
-            if request.len <= MARKED {
-                mark_sectors(buffer, mark)
-            } else {
-                mark_large(buffer, mark)
+            self.mark_write(slot, request);
+        }
+    }
+
+    /// Marks each sector of the next buffer of a slot.
+    #[inline(always)]
+    pub(super) fn mark_write(&mut self, slot: u32, request: &IoRequest) {
+        self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mark = self.stamp ^ request.offset;
+        // The usual size as an array: then the distances between the marks are constants.
+        if request.len == MARKED {
+            let buffer = self.backend.next_buffer(slot, MARKED as usize);
+            if let Ok(page) = <&mut [u8; MARKED as usize]>::try_from(buffer) {
+                mark_page(page, mark);
             }
+        } else {
+            mark_sectors(self.backend.next_buffer(slot, request.len as usize), mark);
         }
     }
 
@@ -59,25 +70,28 @@ impl<B: Files> Issue<B> {
     }
 }
 
-/// Marks each sector of a buffer; one that is shorter than a mark gets the beginning of it.
+/// Marks each sector of a page.
 #[inline(always)]
-fn mark_sectors(buffer: &mut [u8], mark: u64) {
-    // The usual size as an array: then the places are constants.
-    if let Ok(page) = <&mut [u8; MARKED as usize]>::try_from(&mut *buffer) {
-        for number in 0..MARKED as usize / SECTOR {
-            let (at, word) = (
-                number * (SECTOR + 64),
-                mark.wrapping_add(NEXT_MARK.wrapping_mul(number as u64)),
-            );
-            page[at..at + 8].copy_from_slice(&word.to_le_bytes());
-        }
-        return;
+fn mark_page(page: &mut [u8; MARKED as usize], mark: u64) {
+    // Pages next to each other are marked in different cache lines. Marks at one place of every page would share 8 of the
+    // 64 sets of a first-level cache, and evict each other.
+    let line = (page.as_ptr().addr() / MARKED as usize % 8) * LINE;
+    let mut word = mark;
+    for number in 0..MARKED as usize / SECTOR {
+        let at = number * SECTOR + line;
+        page[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        word = word.wrapping_add(NEXT_MARK);
     }
+}
+
+/// Marks each sector of a buffer; one that is shorter than a mark gets the beginning of it.
+#[inline(never)]
+fn mark_sectors(buffer: &mut [u8], mark: u64) {
     let (sectors, rest) = buffer.as_chunks_mut::<SECTOR>();
     let mut word = mark;
     for (number, sector) in sectors.iter_mut().enumerate() {
         // Another place in each sector: the same one in all of them would fall into few lines of the cache.
-        let at = number % 8 * 64;
+        let at = number % 8 * LINE;
         sector[at..at + 8].copy_from_slice(&word.to_le_bytes());
         word = word.wrapping_add(NEXT_MARK);
     }
@@ -87,16 +101,18 @@ fn mark_sectors(buffer: &mut [u8], mark: u64) {
     }
 }
 
-/// The same, where a call costs little beside the marks.
-#[inline(never)]
-fn mark_large(buffer: &mut [u8], mark: u64) {
-    mark_sectors(buffer, mark);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::HashSet;
+
+    /// As writes of this size are marked.
+    fn mark_any(buffer: &mut [u8], mark: u64) {
+        match <&mut [u8; MARKED as usize]>::try_from(&mut *buffer) {
+            Ok(page) => mark_page(page, mark),
+            Err(_) => mark_sectors(buffer, mark),
+        }
+    }
 
     #[test]
     fn each_sector_of_each_write_is_marked_for_itself() {
@@ -104,7 +120,7 @@ mod tests {
             let mut seen = HashSet::new();
             for write in 0..3u64 {
                 let mut buffer = vec![0; len];
-                mark_sectors(
+                mark_any(
                     &mut buffer,
                     write.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1),
                 );
@@ -112,6 +128,21 @@ mod tests {
             }
             assert_eq!(seen.len(), 3 * len.div_ceil(SECTOR), "{len} bytes");
         }
+    }
+
+    /// A first-level cache chooses the set of a line by its place in a page.
+    #[test]
+    fn marks_of_eight_pages_fall_into_all_cache_sets() {
+        let mut slots = hakaru_sys::buffer::Slots::with_spare(1, 4096, 32 << 10).unwrap();
+        let mut sets = HashSet::new();
+        for _ in 0..8 {
+            let page = slots.move_on(0, 4096);
+            page.fill(0);
+            mark_any(page, u64::MAX / 3);
+            let marked = |line: &[u8]| line.iter().any(|&byte| byte != 0);
+            sets.extend((0..64).filter(|&set| marked(&page[set * LINE..][..LINE])));
+        }
+        assert_eq!(sets.len(), 64);
     }
 
     /// A thousand writes of one block: what the device sees at that place, one after another.
@@ -123,7 +154,7 @@ mod tests {
         for _ in 0..1000 {
             stamp = stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let buffer = slots.move_on(0, 4096);
-            mark_sectors(buffer, stamp ^ 8192);
+            mark_any(buffer, stamp ^ 8192);
             all.extend_from_slice(buffer);
         }
         assert_eq!(all.chunks(SECTOR).collect::<HashSet<_>>().len(), 8000);
