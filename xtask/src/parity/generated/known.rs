@@ -34,33 +34,6 @@ pub(super) const KNOWN: &[Known] = &[
         },
     ),
     known(
-        "fio with vsync hands a trim to writev without a buffer and fails with EFAULT; ours trims",
-        |set, _| set.value("ioengine") == "vsync" && set.value("rw").contains("trim"),
-    ),
-    known(
-        "fio with verify and norandommap checks blocks of a random mix against numbers of other writes and fails; the data is \
-         right, and ours finds no error",
-        |set, _| {
-            let mix = ["randrw", "randrw:3"].contains(&set.value("rw"));
-            mix && set.has("verify") && set.has("norandommap")
-        },
-    ),
-    known(
-        "fio with mmap and verify reads zeros where it trimmed a device before it wrote through the mapping",
-        |set, _| {
-            let trims = set.value("rw").contains("trimwrite");
-            trims && set.value("ioengine") == "mmap" && set.has("verify")
-        },
-    ),
-    known(
-        "fio cannot read a file before the job that is opened with direct=1, and fails with EIO; ours can",
-        |set, _| set.has("pre_read") && set.value("direct") == "1",
-    ),
-    known(
-        "fio with trim_percentage trims in jobs that do not trim and fails an assertion of its own; ours refuses the option",
-        |set, _| set.has("trim_percentage"),
-    ),
-    known(
         "checks beside the job end it when their threads come to it: how many blocks are read by then is chance",
         |set, misfit| {
             let counts = [
@@ -77,30 +50,11 @@ pub(super) const KNOWN: &[Known] = &[
         },
     ),
     known(
-        "fio with vsync does not count what is left in its queue at the end",
-        |set, misfit| {
-            set.value("ioengine") == "vsync"
-                && (misfit.is("io_bytes") || misfit.is("total_ios") || misfit.is("accesses"))
-        },
-    ),
-    known(
-        "fio with verify=pattern and no pattern fails an assertion of its own and ends with 0",
-        |set, _| set.value("verify") == "pattern" && !set.has("verify_pattern"),
-    ),
-    known(
-        "fio 3.33 has no verify=pattern_hdr, later versions have",
-        |set, _| set.value("verify") == "pattern_hdr",
-    ),
-    known(
         "fio ends a random job with bs_is_seq_rand at the first offset at which its block does not fit",
         |set, _| {
             set.has("bs_is_seq_rand")
                 && (set.value("rw").contains("rand") || set.has("percentage_random"))
         },
-    ),
-    known(
-        "the options are documented as refused: no memory is locked, and directories are not searched",
-        |set, _| set.has("lockmem") || set.has("opendir"),
     ),
     known(
         "fio ends single clones whose offset_increment goes past the end of a device; ours leaves out the whole job",

@@ -5,6 +5,7 @@
 //! sizes, which parts of the files were written, and each single access. See [`judge`] for what counts as the same.
 
 mod dimensions;
+mod excluded;
 mod judge;
 mod known;
 mod observed;
@@ -58,7 +59,7 @@ enum SetOutcome {
     /// Ours fits.
     Same,
     /// Ours does not fit, for a reason that is known.
-    Explained(&'static Known),
+    Explained(&'static Known, Misfit),
     /// Ours does not fit.
     Differs(Vec<Misfit>),
     /// The original hung or was killed by a signal.
@@ -165,8 +166,12 @@ fn print_set(compared: &Compared) {
     let number = compared.set.number;
     let (word, misfits) = match &compared.outcome {
         SetOutcome::Same => return,
-        SetOutcome::Explained(known) => {
-            return println!("set {number}: explained: {}", known.reason);
+        SetOutcome::Explained(known, misfit) => {
+            let first = cut(&misfit.to_string(), 200);
+            return println!(
+                "set {number}: explained: {}: {first}: {}",
+                known.reason, compared.set
+            );
         }
         SetOutcome::OriginalFails(how) => {
             return println!("set {number}: fio itself {how}: {}", compared.set);
@@ -263,9 +268,10 @@ impl SetRunner<'_> {
                 return Ok(SetOutcome::Same);
             }
         }
-        Ok(match known::explanation(set, &misfits) {
-            Some(known) => SetOutcome::Explained(known),
-            None => SetOutcome::Differs(misfits),
+        let known = known::explanation(set, &misfits);
+        Ok(match (known, misfits.first()) {
+            (Some(known), Some(first)) => SetOutcome::Explained(known, first.clone()),
+            _ => SetOutcome::Differs(misfits),
         })
     }
 

@@ -1,6 +1,7 @@
 //! A generated option set, and the command lines it stands for.
 
 use super::dimensions::{DIMENSIONS, Dimension};
+use super::excluded::excluded;
 use hakaru_model::rng::Rng;
 use std::fmt;
 
@@ -88,15 +89,32 @@ impl Extras {
 impl OptionSet {
     /// Set `number` of a seed; always the same.
     ///
-    /// `extras` limits the dimensions beside those that nearly every job has: combinations of more than a few rare
-    /// options are found in no published job.
+    /// A set in which fio itself is at fault is drawn again, by a seed of its own, so that all others stay as they are.
     pub(super) fn generate(
         seed: u64,
         number: u64,
         extras: Extras,
         usable: &impl Fn(&str) -> bool,
     ) -> OptionSet {
-        let mut rng = Rng::fork(seed, number);
+        let mut again = 0;
+        loop {
+            let rng = Rng::fork(seed, again << 32 | number);
+            let set = OptionSet::draw(rng, number, extras, usable);
+            if excluded(&set).is_none() {
+                return set;
+            }
+            again += 1;
+        }
+    }
+
+    /// `extras` limits the dimensions beside those that nearly every job has: combinations of more than a few rare
+    /// options are found in no published job.
+    fn draw(
+        mut rng: Rng,
+        number: u64,
+        extras: Extras,
+        usable: &impl Fn(&str) -> bool,
+    ) -> OptionSet {
         let watch = if rng.below(100) < 60 {
             ObserveBy::IoLog
         } else {
@@ -212,6 +230,25 @@ impl OptionSet {
             ("", "") => "g.0.0".to_owned(),
             ("", _) => "f.0.0".to_owned(),
             (name, _) => name.split(':').next().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// The set of a command line that was observed by hand.
+    #[cfg(test)]
+    pub(super) fn of_command(command: &str) -> OptionSet {
+        let logged = command.contains("--write_lat_log");
+        let words = command.split(' ').filter(|word| word.starts_with("--"));
+        OptionSet {
+            number: 0,
+            parts: words
+                .map(|word| OptionPart::First(word.to_owned()))
+                .collect(),
+            watch: if logged {
+                ObserveBy::LatencyLog
+            } else {
+                ObserveBy::IoLog
+            },
+            dimensions: Vec::new(),
         }
     }
 

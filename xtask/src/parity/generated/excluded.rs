@@ -1,0 +1,198 @@
+//! Combinations in which fio 3.33 itself is at fault, and which are therefore not drawn.
+//!
+//! Each has a command that shows the fault in an empty directory, where `{loop}` is a loop device of 2 MiB.
+
+use super::option_set::{ObserveBy, OptionSet};
+
+/// A combination that is not drawn.
+pub(super) struct Excluded {
+    /// Which options together.
+    pub(super) combination: &'static str,
+    /// What fio 3.33 does with them.
+    pub(super) fault: &'static str,
+    /// A command that shows it.
+    pub(super) evidence: &'static str,
+    applies: fn(&OptionSet) -> bool,
+}
+
+/// The combination that keeps a set from being drawn, if one does.
+pub(super) fn excluded(set: &OptionSet) -> Option<&'static Excluded> {
+    EXCLUDED.iter().find(|excluded| (excluded.applies)(set))
+}
+
+fn writes(set: &OptionSet) -> bool {
+    set.value("rw").contains("write") || mixes(set)
+}
+
+/// Whether a job reads and writes in turns.
+fn mixes(set: &OptionSet) -> bool {
+    let direction = set.value("rw").split(':').next();
+    matches!(direction, Some("rw" | "randrw" | "readwrite"))
+}
+
+fn random(set: &OptionSet) -> bool {
+    set.value("rw").starts_with("rand")
+}
+
+/// Whether blocks carry headers with the number of their write, and are read back.
+fn checks_numbers(set: &OptionSet) -> bool {
+    let method = set.value("verify");
+    let numbered = !["", "null", "pattern"].contains(&method);
+    let reads_back = set.value("do_verify") != "0" || set.has("verify_backlog") || mixes(set);
+    numbered && reads_back && set.value("ioengine") != "null"
+}
+
+/// Whether a random job goes to blocks again that it has been to, although it keeps a map of them.
+fn random_writes_come_again(set: &OptionSet) -> bool {
+    let percent = set.value("percentage_random");
+    let partly = !["", "100"].contains(&percent);
+    let runs = set.value("rw").contains(':');
+    random(set) && (runs || partly || set.has("zonesize") || skews_files(set))
+}
+
+/// Whether a mix goes to blocks again that it has been to.
+fn mix_comes_again(set: &OptionSet) -> bool {
+    let distribution = set.value("random_distribution");
+    let without_map = set.has("norandommap")
+        || set.value("random_generator") == "lfsr"
+        || !["", "random"].contains(&distribution)
+        || set.has("blockalign");
+    let passes = set.has("loops") || set.has("io_size") || set.has("time_based");
+    let holes = set.value("rw").contains(':');
+    mixes(set) && (random(set) && without_map || passes || holes || set.has("zonesize"))
+}
+
+fn skews_files(set: &OptionSet) -> bool {
+    let service = set.value("file_service_type");
+    ["zipf", "pareto", "normal"]
+        .iter()
+        .any(|skew| service.starts_with(skew))
+}
+
+/// Every combination that is not drawn.
+#[rustfmt::skip]
+pub(super) const EXCLUDED: &[Excluded] = &[
+    Excluded {
+        combination: "verify with headers, random writes, and runs (`randwrite:8`), percentage_random, zones or a skewed file_service_type",
+        fault: "false corruption: error 84, bad header numberio, for blocks that the job wrote twice; the newest data is in them",
+        evidence: "fio --name=g --rw=randwrite:4 --size=256k --bs=4k --verify=md5",
+        applies: |set| checks_numbers(set) && writes(set) && random_writes_come_again(set),
+    },
+    Excluded {
+        combination: "verify with headers, reads mixed with writes, and blocks that are written twice (norandommap, lfsr, a skewed distribution, blockalign, loops, io_size, holes, zones)",
+        fault: "false corruption: error 84, bad header numberio",
+        evidence: "fio --name=g --rw=randrw --size=256k --bs=4k --verify=md5 --norandommap",
+        applies: |set| checks_numbers(set) && mix_comes_again(set),
+    },
+    Excluded {
+        combination: "verify_only, verify_backlog",
+        fault: "blocks of which the backlog would have been read are not checked: files of zeros pass",
+        evidence: "fio --name=g --rw=rw --size=64k --bs=4k --verify=md5 --verify_only=1 --verify_backlog=1",
+        applies: |set| set.has("verify_only") && set.has("verify_backlog"),
+    },
+    Excluded {
+        combination: "verify_only, write_lat_log",
+        fault: "logs the writes that it leaves out, with latencies of nothing measured",
+        evidence: "fio --name=g --rw=write --size=64k --bs=4k --verify=md5 --verify_only=1 --write_lat_log=acc --log_offset=1",
+        applies: |set| set.has("verify_only") && set.watch == ObserveBy::LatencyLog,
+    },
+    Excluded {
+        combination: "ioengine=vsync, trims",
+        fault: "hands the trim to writev without a buffer, and fails with EFAULT",
+        evidence: "fio --name=g --rw=trim --filename={loop} --size=128k --bs=4k --ioengine=vsync",
+        applies: |set| set.value("ioengine") == "vsync" && set.value("rw").contains("trim"),
+    },
+    Excluded {
+        combination: "ioengine=vsync, iodepth above 1",
+        fault: "leaves out of its counts what is queued at the end, or does not end",
+        evidence: "fio --name=g --rw=write:4k --size=128k --bs=8k --ioengine=vsync --iodepth=8 --iodepth_low=2",
+        applies: |set| set.value("ioengine") == "vsync" && set.has("iodepth") && set.value("iodepth") != "1",
+    },
+    Excluded {
+        combination: "ioengine=mmap, trims before writes, verify",
+        fault: "reads zeros where the device was trimmed before it was written through the mapping: error 84",
+        evidence: "fio --name=g --rw=trimwrite --filename={loop} --size=128k --bs=4k --ioengine=mmap --verify=md5",
+        applies: |set| set.value("ioengine") == "mmap" && set.value("rw").contains("trimwrite") && set.has("verify"),
+    },
+    Excluded {
+        combination: "ioengine=mmap, create_on_open",
+        fault: "is killed by a signal: it maps a file that has no bytes",
+        evidence: "fio --name=g --rw=read --size=512k --bs=4k --ioengine=mmap --create_on_open=1",
+        applies: |set| set.value("ioengine") == "mmap" && set.has("create_on_open"),
+    },
+    Excluded {
+        combination: "create_on_open, continue_on_error",
+        fault: "fails an assertion of its own after the first error",
+        evidence: "fio --name=g --rw=randread --size=512k --bs=4k --create_on_open=1 --continue_on_error=1",
+        applies: |set| set.has("create_on_open") && set.has("continue_on_error"),
+    },
+    Excluded {
+        combination: "pre_read, direct=1, reads",
+        fault: "reads the file before the job into memory that is not aligned, and fails with EIO",
+        evidence: "fio --name=g --rw=read --size=64k --bs=4k --direct=1 --pre_read=1",
+        applies: |set| set.has("pre_read") && (set.value("direct") == "1" || set.value("buffered") == "0") && !set.value("rw").contains("trim"),
+    },
+    Excluded {
+        combination: "trim_percentage",
+        fault: "trims in jobs that do not trim, and fails an assertion of its own",
+        evidence: "fio --name=g --rw=write --size=64k --bs=4k --verify=md5 --trim_percentage=20 --trim_backlog=8 --trim_verify_zero=1",
+        applies: |set| set.has("trim_percentage"),
+    },
+    Excluded {
+        combination: "filename, and a file_service_type that is skewed over nrfiles",
+        fault: "is killed by a signal: it draws a file that there is not",
+        evidence: "fio --name=g --rw=read --filename=one --size=1m --bs=4k --nrfiles=4 --file_service_type=pareto:0.2",
+        applies: |set| set.has("filename") && skews_files(set),
+    },
+    Excluded {
+        combination: "openfiles below nrfiles, verify_backlog",
+        fault: "does not end",
+        evidence: "fio --name=g --rw=write --size=513k --bs=64k --nrfiles=5 --openfiles=1 --file_service_type=sequential --verify=md5 --verify_backlog=4",
+        applies: |set| set.has("openfiles") && set.has("verify_backlog"),
+    },
+    Excluded {
+        combination: "latency_target in a job without runtime",
+        fault: "does not end where the job ends before its size is reached: holes, ragged sizes, io_size, verify_only",
+        evidence: "fio --name=g --rw=randwrite --size=130k --bs=4k --latency_target=10s --latency_window=1s --latency_percentile=99",
+        applies: |set| set.has("latency_target"),
+    },
+    Excluded {
+        combination: "io_submit_mode=offload",
+        fault: "does not end, or is killed by a signal, by chance: with queues, flushes, verify, trims and sizes that are drawn",
+        evidence: "fio --name=g --rw=write --size=64k --bs=4k --io_submit_mode=offload --fsync=2",
+        applies: |set| set.value("io_submit_mode") == "offload",
+    },
+    Excluded {
+        combination: "verify=pattern_hdr",
+        fault: "3.33 does not have it; later versions do",
+        evidence: "fio --name=g --rw=write --size=64k --bs=4k --verify=pattern_hdr --verify_pattern=0x1234",
+        applies: |set| set.value("verify") == "pattern_hdr",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_combination_excludes_its_own_evidence() {
+        for one in EXCLUDED {
+            let set = OptionSet::of_command(one.evidence);
+            assert!((one.applies)(&set), "{}: {}", one.combination, one.evidence);
+        }
+    }
+
+    #[test]
+    fn usual_sets_are_drawn() {
+        let commands = [
+            "fio --name=g --rw=randwrite --size=256k --bs=4k --verify=md5 --verify_backlog=8",
+            "fio --name=g --rw=randrw --size=256k --bs=4k --verify=md5",
+            "fio --name=g --rw=rw --size=256k --bs=4k --verify=pattern --verify_pattern=0x55 --loops=2",
+            "fio --name=g --rw=read --filename=one:two --nrfiles=2 --direct=1 --ioengine=vsync",
+        ];
+        for command in commands {
+            let found = excluded(&OptionSet::of_command(command));
+            assert!(found.is_none(), "{command}: {}", found.unwrap().combination);
+        }
+    }
+}
