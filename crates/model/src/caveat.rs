@@ -1,7 +1,7 @@
 //! Whatever makes a number less worthy of trust: typed, stored in the record, printed beside the number.
 
 use crate::job::Op;
-use crate::measured::{NoAmplification, PauseKind};
+use crate::measured::{LeftOutRun, NoAmplification, PauseKind};
 use crate::record::{FailureKind, IoError};
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
@@ -274,6 +274,15 @@ pub enum Caveat {
         stolen: Nanos,
         /// Measured time.
         measured: Nanos,
+    },
+    /// Runs do not count in the figures of a phase.
+    LeftOut {
+        /// Phase.
+        phase: String,
+        /// Which runs, and why.
+        runs: Vec<LeftOutRun>,
+        /// Runs that did the phase.
+        of: u32,
     },
     /// I/O amplification is not shown.
     NoAmplification {

@@ -11,7 +11,7 @@ pub use crate::claim::{
 use crate::facts::{Environment, Identity};
 pub use crate::figure::Figure;
 use crate::job::Op;
-use crate::measured::NoAmplification;
+use crate::measured::{LeftOutRun, NoAmplification};
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
 
@@ -300,6 +300,12 @@ pub struct PhaseDetail {
     /// operation of the phase.
     #[serde(default, skip_serializing_if = "is_none_counted")]
     pub other_errors: u64,
+    /// Workers that a limit of their job ended (`max_latency`, `rate_min`, `rate_iops_min`); their I/Os did not fail.
+    #[serde(default, skip_serializing_if = "is_none_counted")]
+    pub limits_missed: u64,
+    /// Runs that do not count here because others of the series do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOutRun>,
     /// How well the runs know their mean, and whether they had settled; where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Repeated>,

@@ -49,6 +49,39 @@ pub enum PauseKind {
     Suspended,
 }
 
+/// A run that does not count in the figures of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOutRun {
+    /// Its number in the series, from 1.
+    pub run: u32,
+    /// Why it does not count.
+    pub because: LeftOutReason,
+}
+
+/// Why a run does not count where another run of the series does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "reason")]
+pub enum LeftOutReason {
+    /// It was interrupted, or an error or a limit of the job ended it.
+    Unfinished,
+    /// A worker was ready to run and had no processor.
+    Descheduled {
+        /// Run-queue wait of the worker that waited longest.
+        waited: Nanos,
+        /// Measured time.
+        measured: Nanos,
+    },
+    /// The hypervisor gave processor time to others.
+    StolenTime {
+        /// Steal time of all processors.
+        stolen: Nanos,
+        /// Measured time.
+        measured: Nanos,
+    },
+    /// A pause of the process or the host lies in every interval.
+    Paused,
+}
+
 /// What took processor time away from a phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostPauses {

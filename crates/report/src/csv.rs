@@ -186,6 +186,17 @@ pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
             },
         ));
     }
+    if phase.detail.limits_missed > 0 {
+        let value = phase.detail.limits_missed.to_string();
+        rows.push((
+            "limits_missed".to_owned(),
+            "1",
+            CsvStats {
+                value,
+                ..CsvStats::default()
+            },
+        ));
+    }
     rows
 }
 

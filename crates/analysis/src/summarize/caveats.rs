@@ -48,10 +48,11 @@ const THROTTLED_NOW: u32 = 0xf;
 /// All caveats of a series in order of appearance, each once.
 pub(super) fn collect(series: &[RunRecord], summary: &Summary) -> Vec<Caveat> {
     let mut list = CaveatSet::default();
-    series
-        .iter()
-        .flat_map(|run| &run.caveats)
-        .for_each(|caveat| list.add(caveat.clone()));
+    for (number, run) in (1..).zip(series) {
+        for caveat in run.caveats.iter().filter(|c| counts(c, number, summary)) {
+            list.add(caveat.clone());
+        }
+    }
     if let Some(first) = series.first() {
         circumstances(first, series, summary, &mut list);
     }
@@ -69,6 +70,20 @@ pub(super) fn collect(series: &[RunRecord], summary: &Summary) -> Vec<Caveat> {
         list.add(Caveat::FewRuns { runs });
     }
     list.0
+}
+
+/// Whether a caveat of a run is one of the results: the figures of a phase have no part of a run that is left out there.
+fn counts(caveat: &Caveat, number: u32, summary: &Summary) -> bool {
+    let (Caveat::Interrupted { phase, .. }
+    | Caveat::Paused { phase, .. }
+    | Caveat::Descheduled { phase, .. }
+    | Caveat::StolenTime { phase, .. }) = caveat
+    else {
+        return true;
+    };
+    let phases = summary.phases.iter().filter(|of| of.phase == *phase);
+    let mut left_out = phases.flat_map(|phase| &phase.detail.left_out);
+    left_out.all(|run| run.run != number)
 }
 
 /// The disks whose counters an imported result has, joined by `+`; empty where it has none.
@@ -294,6 +309,14 @@ fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
             phase: name(),
             measured,
             wanted: SHORT,
+        });
+    }
+    if !phase.detail.left_out.is_empty() {
+        let runs = phase.detail.left_out.clone();
+        list.add(Caveat::LeftOut {
+            phase: name(),
+            of: (phase.bandwidth.values.len() + runs.len()) as u32,
+            runs,
         });
     }
     few_samples(phase, list);

@@ -16,7 +16,7 @@ use hakaru_model::finding::{
     Estimate, PhaseDetail, PhaseSummary, Stability, Summary, Sustained, TimelinePoint,
 };
 use hakaru_model::job::Op;
-use hakaru_model::measured::{MeasuredTraffic, NoAmplification};
+use hakaru_model::measured::{LeftOutRun, MeasuredTraffic, NoAmplification};
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 use phases::{PhaseRun, PhaseRuns};
@@ -113,7 +113,12 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     let syncs = op == Op::Write
         || !runs.iter().any(|run| run.did(Op::Write))
             && runs.iter().all(|run| run.first_op() == op);
-    let all_runs = || phase.runs.iter().chain(&phase.left_out);
+    let all_runs = || {
+        phase
+            .runs
+            .iter()
+            .chain(phase.left_out.iter().map(|(run, _)| run))
+    };
     let is_first = Op::ALL
         .into_iter()
         .find(|&op| phase.runs.iter().any(|run| run.did(op)))
@@ -163,12 +168,30 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
             } else {
                 0
             },
+            limits_missed: all_runs()
+                .map(|run| run.limits_missed(op))
+                .fold(0, u64::saturating_add),
+            left_out: left_out(phase),
             repeated: None,
             stated_runs: None,
         },
         bandwidth,
         iops,
     })
+}
+
+/// The runs that do not count, in the order of the series.
+fn left_out(phase: &PhaseRuns<'_>) -> Vec<LeftOutRun> {
+    let mut runs: Vec<LeftOutRun> = phase
+        .left_out
+        .iter()
+        .map(|&(run, because)| LeftOutRun {
+            run: run.number,
+            because,
+        })
+        .collect();
+    runs.sort_by_key(|left_out| left_out.run);
+    runs
 }
 
 /// In-flight bytes at the end of a ramp, as a share of those measured, above which the whole phase is counted instead.

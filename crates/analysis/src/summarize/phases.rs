@@ -2,6 +2,7 @@
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Job, Op, PerOp};
+use hakaru_model::measured::LeftOutReason;
 use hakaru_model::record::{Interval, Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{JobProperty, OpReport, StatedRate, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
@@ -15,8 +16,8 @@ pub(super) struct PhaseRuns<'a> {
     pub(super) name: String,
     /// Those that count.
     pub(super) runs: Vec<PhaseRun<'a>>,
-    /// Those that did not finish it where others did.
-    pub(super) left_out: Vec<PhaseRun<'a>>,
+    /// Those that do not count where others do, and why.
+    pub(super) left_out: Vec<(PhaseRun<'a>, LeftOutReason)>,
 }
 
 /// One phase of one run.
@@ -24,6 +25,8 @@ pub(super) struct PhaseRuns<'a> {
 pub(super) struct PhaseRun<'a> {
     pub(super) record: &'a RunRecord,
     pub(super) phase: &'a PhaseRecord,
+    /// Number of the run in its series, from 1.
+    pub(super) number: u32,
     /// Its place in the record.
     position: usize,
     /// Its jobs, as far as the scenario knows them.
@@ -41,7 +44,7 @@ pub(super) struct Rates {
 pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
     let mut phases: Vec<PhaseRuns<'_>> = Vec::new();
     let mut index: BTreeMap<(&str, usize), usize> = BTreeMap::new();
-    for record in series {
+    for (number, record) in (1..).zip(series) {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for (position, phase) in record.phases.iter().enumerate() {
             let occurrence = seen.entry(&phase.name).and_modify(|n| *n += 1).or_insert(0);
@@ -56,13 +59,18 @@ pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
             phases[place].runs.push(PhaseRun {
                 record,
                 phase,
+                number,
                 position,
                 jobs: jobs_of(record, phase, position),
             });
         }
     }
-    phases.iter_mut().for_each(leave_out_unfinished);
-    phases.iter_mut().for_each(leave_out_disturbed);
+    for phase in &mut phases {
+        // A run that was stopped, or that an error ended, is no repeat of a finished one.
+        leave_out(phase, PhaseRun::unfinished);
+        // A run whose processor was taken away measured the host.
+        leave_out(phase, PhaseRun::disturbed);
+    }
     phases
 }
 
@@ -74,43 +82,53 @@ fn jobs_of<'a>(record: &'a RunRecord, phase: &PhaseRecord, position: usize) -> &
         .map_or(&[], |p| &p.jobs)
 }
 
-/// A run that was stopped, or that an error ended, is no repeat of a finished one.
-fn leave_out_unfinished(phase: &mut PhaseRuns<'_>) {
-    if phase.runs.iter().any(PhaseRun::is_finished) {
-        phase.left_out = phase
-            .runs
-            .extract_if(.., |run| !run.is_finished())
-            .collect();
+/// Leaves out the runs that have a reason for it, where others have none.
+fn leave_out<'a>(phase: &mut PhaseRuns<'a>, reason: fn(&PhaseRun<'a>) -> Option<LeftOutReason>) {
+    if phase.runs.iter().all(|run| reason(run).is_some()) {
+        return;
     }
+    let found = phase.runs.extract_if(.., |run| reason(run).is_some());
+    let found = found.filter_map(|run| Some((run, reason(&run)?)));
+    phase.left_out.extend(found);
 }
 
-/// A run whose processor was taken away measured the host; it does not count where others were left alone.
-fn leave_out_disturbed(phase: &mut PhaseRuns<'_>) {
-    if phase.runs.iter().any(|run| !run.is_disturbed()) {
-        phase
-            .left_out
-            .extend(phase.runs.extract_if(.., |run| run.is_disturbed()));
-    }
+/// All errors of a worker but the limits of its job that were missed.
+fn failed(worker: &WorkerRecord) -> u64 {
+    let limits = worker
+        .errors
+        .first
+        .iter()
+        .filter(|e| e.kind.option().is_some());
+    worker.errors.total.saturating_sub(limits.count() as u64)
 }
 
 impl<'a> PhaseRun<'a> {
-    fn is_finished(&self) -> bool {
-        self.phase
-            .workers
-            .iter()
-            .all(|w| !matches!(w.stop, StopReason::Stopped | StopReason::Error))
+    fn unfinished(&self) -> Option<LeftOutReason> {
+        let ended = |w: &WorkerRecord| matches!(w.stop, StopReason::Stopped | StopReason::Error);
+        let ended = self.phase.workers.iter().any(ended);
+        ended.then_some(LeftOutReason::Unfinished)
     }
 
-    /// Whether most of it is about the host: it had no processor, or a pause left no interval untouched.
-    fn is_disturbed(&self) -> bool {
-        let lost = |caveat: &Caveat| match caveat {
-            Caveat::Descheduled { phase, .. } | Caveat::StolenTime { phase, .. } => {
-                *phase == self.phase.name
-            }
-            _ => false,
+    /// Why most of it is about the host: it had no processor, or a pause left no interval untouched.
+    fn disturbed(&self) -> Option<LeftOutReason> {
+        let here = |phase: &String| *phase == self.phase.name;
+        let lost = |caveat: &Caveat| match caveat.clone() {
+            Caveat::Descheduled {
+                phase,
+                waited,
+                measured,
+            } if here(&phase) => Some(LeftOutReason::Descheduled { waited, measured }),
+            Caveat::StolenTime {
+                phase,
+                stolen,
+                measured,
+            } if here(&phase) => Some(LeftOutReason::StolenTime { stolen, measured }),
+            _ => None,
         };
         let whole = |w: &WorkerRecord| self.untouched(w).is_some_and(|(time, ..)| time == 0);
-        self.record.caveats.iter().any(lost) || self.phase.workers.iter().any(whole)
+        let paused = || self.phase.workers.iter().any(whole);
+        let lost = self.record.caveats.iter().find_map(lost);
+        lost.or_else(|| paused().then_some(LeftOutReason::Paused))
     }
 
     /// Whether a pause of the host lies in an interval of a worker.
@@ -239,18 +257,14 @@ impl<'a> PhaseRun<'a> {
             .fold(0, |sum, w| sum.saturating_add(w.ops[op].bytes))
     }
 
-    /// Errors of an operation. Only the first errors are kept in full: the rest are shared out as those are.
+    /// Errors of an operation. Only the first errors are kept in full: the rest are shared out as those are. A limit
+    /// of the job that was missed is none.
     pub(super) fn errors(&self, op: Op) -> u64 {
         let of = |w: &WorkerRecord| {
-            let kept = w.errors.first.len() as u128;
-            let ours = w
-                .errors
-                .first
-                .iter()
-                .filter(|e| e.operation() == Some(op))
-                .count() as u128;
-            (u128::from(w.errors.total) * ours)
-                .checked_div(kept)
+            let kept = || w.errors.first.iter().filter(|e| e.kind.option().is_none());
+            let ours = kept().filter(|e| e.operation() == Some(op)).count() as u128;
+            (u128::from(failed(w)) * ours)
+                .checked_div(kept().count() as u128)
                 .unwrap_or(0) as u64
         };
         self.phase
@@ -266,11 +280,19 @@ impl<'a> PhaseRun<'a> {
             .phase
             .workers
             .iter()
-            .map(|w| w.errors.total)
+            .map(failed)
             .fold(0, u64::saturating_add);
         Op::ALL
             .into_iter()
             .fold(all, |rest, op| rest.saturating_sub(self.errors(op)))
+    }
+
+    /// Limits of the job that an operation missed.
+    pub(super) fn limits_missed(&self, op: Op) -> u64 {
+        let errors = self.phase.workers.iter().flat_map(|w| &w.errors.first);
+        errors
+            .filter(|e| e.kind.option().is_some() && e.operation() == Some(op))
+            .count() as u64
     }
 
     /// Longest measured time of its workers.

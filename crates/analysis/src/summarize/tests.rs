@@ -415,6 +415,8 @@ fn errors_are_counted_by_their_recorded_operation() {
         let summary = summarize(&[run]);
         let of = |op| summary.phases.iter().find(|phase| phase.op == op).unwrap();
         let (read, write) = (of(Op::Read), of(Op::Write));
+        let limits = errors.iter().filter(|(_, kind, _)| kind.option().is_some());
+        assert_eq!(read.detail.limits_missed, limits.count() as u64);
         (
             read.errors,
             write.errors,
@@ -427,12 +429,25 @@ fn errors_are_counted_by_their_recorded_operation() {
         max: Nanos(10),
     };
     let below = FailureKind::RateMissed { wanted: 10, got: 9 };
-    for kind in [slow, below, FailureKind::Io, FailureKind::Verify] {
+    for kind in [FailureKind::Io, FailureKind::Verify] {
         assert_eq!(
             count(&[(Some(Op::Read), kind, "read")]),
             (1, 0, 0, 0),
             "{kind:?}"
         );
+    }
+    // A page said "1 I/Os failed" of a limit that was missed.
+    for kind in [slow, below] {
+        assert_eq!(
+            count(&[(Some(Op::Read), kind, "read")]),
+            (0, 0, 0, 0),
+            "{kind:?}"
+        );
+        let both = [
+            (Some(Op::Read), FailureKind::Io, "read"),
+            (Some(Op::Read), kind, "read"),
+        ];
+        assert_eq!(count(&both), (1, 0, 0, 0), "{kind:?}");
     }
     assert_eq!(
         count(&[

@@ -3,7 +3,7 @@
 use crate::caveat::{CacheOf, Caveat, FirstFailure};
 use crate::job::Op;
 use crate::lint::Severity;
-use crate::measured::{NoAmplification, PauseKind};
+use crate::measured::{LeftOutRun, NoAmplification, PauseKind};
 use crate::record::FailureKind;
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use std::collections::BTreeSet;
@@ -226,6 +226,7 @@ finding_kinds! {
     Paused (phase) [kind: PauseKind] [times: u32, total: Nanos, longest: Nanos];
     Descheduled (phase) [] [waited: Nanos, measured: Nanos];
     StolenTime (phase) [] [stolen: Nanos, measured: Nanos];
+    LeftOut (phase) [runs: Vec<LeftOutRun>, of: u32] [];
     NoAmplification (phase) [because: NoAmplification] [];
     Simulated [] [];
 }
@@ -268,7 +269,8 @@ impl FindingKind {
             | Pooled { .. }
             | Paused { .. }
             | Descheduled { .. }
-            | StolenTime { .. } => Severity::Weak,
+            | StolenTime { .. }
+            | LeftOut { .. } => Severity::Weak,
             ClockFallback { .. }
             | NoDiskStats { .. }
             | NoAmplification { .. }

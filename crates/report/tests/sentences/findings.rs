@@ -3,7 +3,7 @@
 use super::*;
 use hakaru_model::caveat::{CacheOf, FirstFailure};
 use hakaru_model::finding::{Finding, FindingKind};
-use hakaru_model::measured::{NoAmplification, PauseKind};
+use hakaru_model::measured::{LeftOutReason, LeftOutRun, NoAmplification, PauseKind};
 use hakaru_model::units::Quantile;
 
 /// Every kind of caveat, with the sentence for it.
@@ -328,6 +328,10 @@ fn of_the_runs() -> Vec<(Caveat, &'static str)> {
     ]
 }
 
+fn left_out(run: u32, because: LeftOutReason) -> LeftOutRun {
+    LeftOutRun { run, because }
+}
+
 fn of_imports() -> Vec<(Caveat, &'static str)> {
     use Caveat::*;
     let phase = || "seq-write".to_owned();
@@ -347,6 +351,49 @@ fn of_imports() -> Vec<(Caveat, &'static str)> {
                 measured: Nanos(9 * SEC),
             },
             "seq-write: Results partly measure the hypervisor: it took 1 s of CPU time (steal) in 9 s",
+        ),
+        (
+            LeftOut {
+                phase: phase(),
+                runs: vec![
+                    left_out(
+                        1,
+                        LeftOutReason::Descheduled {
+                            waited: Nanos(SEC),
+                            measured: Nanos(9 * SEC),
+                        },
+                    ),
+                    left_out(3, LeftOutReason::Unfinished),
+                ],
+                of: 3,
+            },
+            "seq-write: No standard deviation: only 1 of 3 runs counts; left out: run 1 (a worker waited 1 s of 9 s for a CPU) \
+             and run 3 (ended early)",
+        ),
+        (
+            LeftOut {
+                phase: phase(),
+                runs: vec![left_out(
+                    2,
+                    LeftOutReason::StolenTime {
+                        stolen: Nanos(SEC),
+                        measured: Nanos(9 * SEC),
+                    },
+                )],
+                of: 3,
+            },
+            "seq-write: Only 2 of 3 runs count; left out: run 2 (the hypervisor took 1 s of CPU time in 9 s)",
+        ),
+        (
+            LeftOut {
+                phase: phase(),
+                runs: (1..=6)
+                    .map(|run| left_out(run, LeftOutReason::Paused))
+                    .collect(),
+                of: 10,
+            },
+            "seq-write: Only 4 of 10 runs count; left out: run 1 (paused in every interval), run 2 (paused in every interval), \
+             run 3 (paused in every interval), run 4 (paused in every interval) and 2 more",
         ),
         (
             NoAmplification {

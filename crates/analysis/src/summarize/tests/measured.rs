@@ -105,7 +105,7 @@ fn an_open_loop_shows_latency_from_the_intended_start() {
 /// Five seconds of SIGSTOP counted as slowness of the device.
 #[test]
 fn intervals_that_a_pause_touches_do_not_count() {
-    use hakaru_model::measured::{HostPauses, Pause, PauseKind};
+    use hakaru_model::measured::{HostPauses, LeftOutReason, LeftOutRun, Pause, PauseKind};
     let mut run = write_run(0, 30e6, 20);
     let even = summarize(&[run.clone()]).phases.remove(0);
     // The tenth interval is five seconds longer, with nothing done in them.
@@ -144,18 +144,23 @@ fn intervals_that_a_pause_touches_do_not_count() {
         waited,
         measured,
     });
-    let both = summarize(&[run.clone(), write_run(1, 30e6, 20)]);
+    let both = summarize(&[write_run(1, 30e6, 20), run.clone()]);
     assert_eq!(both.phases[0].bandwidth.values.len(), 1);
-    assert!(
-        both.caveats
-            .iter()
-            .any(|c| matches!(c, Caveat::Descheduled { .. }))
-    );
-    assert_eq!(
-        summarize(&[run]).phases[0].bandwidth.values.len(),
-        1,
-        "where there is no other, it counts"
-    );
+    // The deviation was missing without a word, and the figures were said to measure the host.
+    let because = LeftOutReason::Descheduled { waited, measured };
+    let left_out = Caveat::LeftOut {
+        phase: "write".to_owned(),
+        runs: vec![LeftOutRun { run: 2, because }],
+        of: 2,
+    };
+    let about_the_host =
+        |c: &Caveat| matches!(c, Caveat::Descheduled { .. } | Caveat::Paused { .. });
+    assert!(both.caveats.contains(&left_out), "{:?}", both.caveats);
+    assert!(!both.caveats.iter().any(about_the_host));
+    let alone = summarize(&[run]);
+    assert_eq!(alone.phases[0].bandwidth.values.len(), 1);
+    assert!(alone.caveats.iter().any(about_the_host), "it counts");
+    assert!(alone.phases[0].detail.left_out.is_empty());
 }
 
 /// vfat writes zeroes into what is reserved: 4 MiB were called nothing.

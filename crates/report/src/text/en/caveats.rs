@@ -1,10 +1,10 @@
 //! Findings: what makes figures less worthy of trust.
 
-use super::{counted, op_did, rule_of, times};
+use super::{counted, listed, op_did, rule_of, times};
 use crate::number;
 use hakaru_model::caveat::{CacheOf, FirstFailure};
 use hakaru_model::finding::{FindingKind, MinMax};
-use hakaru_model::measured::{NoAmplification, PauseKind};
+use hakaru_model::measured::{LeftOutReason, LeftOutRun, NoAmplification, PauseKind};
 use std::fmt::Display;
 
 /// A finding as a sentence, without its scope.
@@ -158,8 +158,41 @@ pub fn kind(kind: &FindingKind) -> String {
             range(*stolen),
             range(*measured)
         ),
+        LeftOut { runs, of } => left_out(runs, *of),
         NoAmplification { because } => format!("No I/O amplification: {}", no_amplification(*because)),
         Simulated {} => "Simulated card: virtual time, not a measurement of this host".to_owned(),
+    }
+}
+
+/// More runs than this are counted.
+const NAMED_RUNS: usize = 4;
+
+fn left_out(runs: &[LeftOutRun], of: u32) -> String {
+    let named = runs
+        .iter()
+        .take(NAMED_RUNS)
+        .map(|LeftOutRun { run, because }| format!("run {run} ({})", left_out_reason(*because)));
+    let mut named: Vec<String> = named.collect();
+    if let more @ 1.. = runs.len().saturating_sub(NAMED_RUNS) {
+        named.push(format!("{more} more"));
+    }
+    let named = listed(&named);
+    match of.saturating_sub(runs.len() as u32) {
+        1 => format!("No standard deviation: only 1 of {of} runs counts; left out: {named}"),
+        kept => format!("Only {kept} of {of} runs count; left out: {named}"),
+    }
+}
+
+fn left_out_reason(because: LeftOutReason) -> String {
+    match because {
+        LeftOutReason::Unfinished => "ended early".to_owned(),
+        LeftOutReason::Descheduled { waited, measured } => {
+            format!("a worker waited {waited} of {measured} for a CPU")
+        }
+        LeftOutReason::StolenTime { stolen, measured } => {
+            format!("the hypervisor took {stolen} of CPU time in {measured}")
+        }
+        LeftOutReason::Paused => "paused in every interval".to_owned(),
     }
 }
 
