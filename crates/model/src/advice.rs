@@ -87,6 +87,30 @@ impl Advice {
             Some(_) => self.decided_by.iter().all(|d| d.firm),
         }
     }
+
+    /// The verdict with its certainty.
+    pub fn verdict(&self) -> AdviceVerdict {
+        match self.fitness {
+            Some(fitness) if self.is_firm() => AdviceVerdict::Firm(fitness),
+            Some(_) if self.is_crossed() => AdviceVerdict::Inconclusive,
+            Some(fitness) => AdviceVerdict::Probable(fitness),
+            None if self.decided_by.is_empty() => AdviceVerdict::NotMeasured,
+            None => AdviceVerdict::Inconclusive,
+        }
+    }
+}
+
+/// The verdict on a use, as every report prints it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AdviceVerdict {
+    /// The intervals of all figures leave no other verdict.
+    Firm(Fitness),
+    /// Single runs have no interval.
+    Probable(Fitness),
+    /// The interval of a figure that decides crosses a limit, or a figure is missing that could change the verdict.
+    Inconclusive,
+    /// No figure was measured.
+    NotMeasured,
 }
 
 /// One criterion, judged.

@@ -78,7 +78,7 @@ fn verdicts(findings: &RunFindings) -> Vec<(String, String)> {
     let advice = advice.map(|advice| {
         (
             format!("advice_{}", advice.id),
-            ids::fitness(advice.fitness).to_owned(),
+            ids::advice(advice.verdict()).to_owned(),
         )
     });
     let claims = findings.claims.iter().map(|check| {

@@ -5,7 +5,7 @@
 use crate::escape::plain;
 use crate::table::DataTable;
 use crate::text;
-use hakaru_model::advice::{Advice, Fitness, RunFindings};
+use hakaru_model::advice::{Advice, AdviceVerdict, Fitness, RunFindings};
 use hakaru_model::finding::{
     Bottleneck, BusLimit, ClaimCheck, ClaimPart, ClaimVerdict, Condition, Figure,
 };
@@ -32,23 +32,23 @@ pub(crate) fn uses(findings: &RunFindings) -> Vec<ConclusionRow> {
 fn use_of(advice: &Advice) -> ConclusionRow {
     ConclusionRow {
         about: plain(&advice.title),
-        sign: sign(advice),
-        verdict: text::fitness(advice).to_owned(),
+        sign: sign(advice.verdict()),
+        verdict: text::advice(advice.verdict()).to_owned(),
         because: reasons(advice),
     }
 }
 
 /// The sign of a verdict: without brackets only where the intervals of the figures allow no other.
-pub(crate) fn sign(advice: &Advice) -> &'static str {
-    match (advice.fitness, advice.is_firm()) {
-        (Some(_), false) if advice.is_crossed() => "?",
-        (Some(Fitness::Fits), true) => "✓",
-        (Some(Fitness::Fits), false) => "(✓)",
-        (Some(Fitness::WithCare), true) => "~",
-        (Some(Fitness::WithCare), false) => "(~)",
-        (Some(Fitness::DoesNot), true) => "✗",
-        (Some(Fitness::DoesNot), false) => "(✗)",
-        (None, _) => "?",
+pub(crate) fn sign(verdict: AdviceVerdict) -> &'static str {
+    use AdviceVerdict::*;
+    match verdict {
+        Firm(Fitness::Fits) => "✓",
+        Firm(Fitness::WithCare) => "~",
+        Firm(Fitness::DoesNot) => "✗",
+        Probable(Fitness::Fits) => "(✓)",
+        Probable(Fitness::WithCare) => "(~)",
+        Probable(Fitness::DoesNot) => "(✗)",
+        Inconclusive | NotMeasured => "?",
     }
 }
 
@@ -58,7 +58,7 @@ const REASONS: usize = 2;
 /// The figures that decided: of what fits, the one nearest to its limit; of the rest, all that fall short. Where an
 /// interval crosses a limit, the figures with such an interval.
 fn reasons(advice: &Advice) -> String {
-    let crossed = advice.fitness.is_some() && advice.is_crossed();
+    let crossed = advice.fitness.is_some() && advice.verdict() == AdviceVerdict::Inconclusive;
     let worst = advice.decided_by.first().map(|decision| decision.fitness);
     let most = if worst == Some(Fitness::Fits) {
         1

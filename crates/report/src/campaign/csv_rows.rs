@@ -134,7 +134,7 @@ fn verdicts(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
         all.extend(layer.advice.iter().map(|advice| {
             let (figure, verdict) = (
                 format!("advice_{}", advice.id),
-                ids::fitness(advice.fitness).to_owned(),
+                ids::advice(advice.verdict()).to_owned(),
             );
             CampaignCsvRow {
                 figure,

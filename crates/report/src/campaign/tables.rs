@@ -338,7 +338,8 @@ pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<DataTable> {
     let cell = |card: usize, id: &str| {
         let found = advice(card).iter().find(|advice| advice.id == id);
         found.map_or(NONE.to_owned(), |advice| {
-            format!("{} {}", findings::sign(advice), text::fitness(advice))
+            let verdict = advice.verdict();
+            format!("{} {}", findings::sign(verdict), text::advice(verdict))
         })
     };
     let rows = uses.iter().map(|(id, title)| {

@@ -3,23 +3,23 @@
 use super::{claims::figure, counted, listed};
 use crate::findings::ConclusionKind;
 use crate::number;
-use hakaru_model::advice::{Advice, Criterion, Decision, Fitness};
+use hakaru_model::advice::{AdviceVerdict, Criterion, Decision, Fitness};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figure};
 use hakaru_model::job::Op;
 use hakaru_model::references::ReferenceStanding;
 
 /// A verdict on a use: "probably" where single runs have no interval, "inconclusive" where an interval crosses a limit.
-pub fn fitness(advice: &Advice) -> &'static str {
-    match (advice.fitness, advice.is_firm()) {
-        (Some(Fitness::Fits), true) => "good",
-        (Some(Fitness::WithCare), true) => "with care",
-        (Some(Fitness::DoesNot), true) => "not suitable",
-        (Some(_), false) if advice.is_crossed() => "inconclusive",
-        (Some(Fitness::Fits), false) => "probably good",
-        (Some(Fitness::WithCare), false) => "probably with care",
-        (Some(Fitness::DoesNot), false) => "probably not suitable",
-        (None, _) if advice.decided_by.is_empty() => "not measured",
-        (None, _) => "inconclusive",
+pub fn advice(verdict: AdviceVerdict) -> &'static str {
+    use AdviceVerdict::*;
+    match verdict {
+        Firm(Fitness::Fits) => "good",
+        Firm(Fitness::WithCare) => "with care",
+        Firm(Fitness::DoesNot) => "not suitable",
+        Probable(Fitness::Fits) => "probably good",
+        Probable(Fitness::WithCare) => "probably with care",
+        Probable(Fitness::DoesNot) => "probably not suitable",
+        Inconclusive => "inconclusive",
+        NotMeasured => "not measured",
     }
 }
 
@@ -277,7 +277,7 @@ pub(crate) fn conclusion_about(kind: ConclusionKind) -> &'static str {
     }
 }
 
-/// The signs of [`fitness`].
+/// The signs of [`advice`].
 pub(crate) fn fitness_legend() -> &'static str {
     "✓ good, ~ with care, ✗ not suitable; in brackets: probably, single runs have no interval; ? not measured, or the \
      interval crosses a limit"
