@@ -86,6 +86,15 @@ fn a_campaign_is_reported_in_every_form_and_in_the_same_bytes() {
     assert!(
         read(&home, "c.csv").contains("ratio_to_card") && !read(&home, "c.TXT").contains("<html")
     );
+    // A file got the styles of a terminal.
+    for (words, name) in [
+        (&["campaign", "report", "two.toml"][..], "c.TXT"),
+        (&["compare", "card=even", "card=slow"], "x.txt"),
+        (&["report", "latest"], "r.txt"),
+    ] {
+        ok(&run(&home, &[words, &["-o", name]].concat()));
+        assert!(!read(&home, name).contains('\x1b'), "{name}");
+    }
     ok(&run(
         &home,
         &["campaign", "report", "two.toml", "-o", "c.Parquet"],
@@ -323,7 +332,11 @@ fn a_series_is_reported_in_the_form_of_its_file_with_its_charts() {
         &home,
         &["report", "latest", "-o", "s.md", "--charts", "svg"],
     ));
-    assert!(read(&home, "s.md").starts_with("## "));
+    let page = read(&home, "s.md");
+    assert!(
+        page.starts_with("# ") && page.contains("](<svg/bandwidth.svg>)"),
+        "{page}"
+    );
     assert!(read(&home, "svg/bandwidth.svg").starts_with("<svg"));
     ok(&run(
         &home,

@@ -84,14 +84,14 @@ fn a_good_device_is_verified_stored_and_reported() {
         .args(["report", "latest", "--output=-"])
         .output()
         .unwrap();
-    assert!(text(&page.stdout).contains("Speed map"));
+    assert!(text(&page.stdout).contains("Speed along the device"));
     let pasted = hakaru(&home)
         .args(["report", &found.id, "--format=markdown"])
         .output()
         .unwrap();
     let pasted = text(&pasted.stdout);
     assert!(
-        pasted.contains("**✓ Good: all 24 MiB") && pasted.contains("| writing | "),
+        pasted.contains("**✓ Good: all 24 MiB") && pasted.contains("**Written at**: "),
         "{pasted}"
     );
     // As JSON it is the record itself, and the page is written where that is asked for.
@@ -115,7 +115,7 @@ fn a_good_device_is_verified_stored_and_reported() {
     assert!(
         std::fs::read_to_string(&page)
             .unwrap()
-            .contains("Speed map")
+            .contains("Speed along the device")
     );
     assert_ne!(json.seed, stored(&home)[1].seed);
     // Another store takes them over, each once.

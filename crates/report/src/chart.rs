@@ -1,6 +1,7 @@
 //! Which charts a set of series deserves, with the data behind each.
 
 use crate::number::{self, MeanText};
+use crate::strips::AddressStrips;
 use crate::svg::{
     self, Bar, BarGroup, Bars, Frame, LatencyChart, LatencyLine, Timeline, TimelineLine,
     TimelineMark,
@@ -74,6 +75,8 @@ pub enum Plot {
     Latency(LatencyChart),
     /// See [`svg::timeline`].
     Timeline(Timeline),
+    /// A timeline along the addresses of a device, and the same as strips of characters.
+    Along(Timeline, AddressStrips),
 }
 
 impl Chart {
@@ -98,7 +101,7 @@ impl Chart {
         match &self.plot {
             Plot::Bars(bars) => svg::bars(bars, &frame),
             Plot::Latency(latencies) => svg::latency(latencies, &frame),
-            Plot::Timeline(timeline) => svg::timeline(timeline, &frame),
+            Plot::Timeline(timeline) | Plot::Along(timeline, _) => svg::timeline(timeline, &frame),
         }
     }
 

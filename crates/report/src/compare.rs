@@ -1,11 +1,13 @@
 //! What comparisons prove, in words and tables.
 
+use crate::document::{Document, DocumentBlock, TableStyle, folded, part};
 use crate::escape;
 use crate::ids;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
-use hakaru_model::finding::{Comparison, Estimate, Verdict};
+use crate::{merged, naming, run};
+use hakaru_model::finding::{Comparison, Estimate, LatencySummary, PhaseSummary, Summary, Verdict};
+use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
 
 /// The verdict in words, with the figures it rests on.
 pub fn verdict(comparison: &Comparison) -> String {
@@ -116,7 +118,9 @@ pub(crate) fn effect(c: &Comparison) -> String {
 }
 
 /// The tests behind the verdicts: two that suppose different things, and the size of each effect.
-fn tests(comparisons: &[Comparison]) -> DataTable {
+///
+/// `None` where there were too few runs for any.
+fn tests(comparisons: &[Comparison]) -> Option<DataTable> {
     let p = |p: Option<f64>| p.map_or_else(String::new, probability);
     let row = |c: &Comparison| {
         let delta = c
@@ -143,41 +147,17 @@ fn tests(comparisons: &[Comparison]) -> DataTable {
         "Cliff’s delta",
     ];
     let tested = comparisons.iter().filter(|c| c.p_value.is_some());
-    DataTable {
+    let rows: Vec<Vec<String>> = tested.map(row).collect();
+    (!rows.is_empty()).then(|| DataTable {
         head: head.map(str::to_owned).to_vec(),
-        rows: tested.map(row).collect(),
-    }
+        rows,
+    })
 }
 
 /// How to read [`tests`].
 const TESTS: &str = "Welch’s t; the same corrected for the number of comparisons (Bonferroni), as the intervals are; equivalence \
                      within 5% (two one-sided tests), corrected likewise; Mann-Whitney by ranks; the difference in units of the spread (Hedges’ g), and how much oftener the second exceeds the first than the other way \
                      round (Cliff’s delta).";
-
-/// The tests behind comparisons, for a terminal; nothing where there were too few runs for any.
-pub fn comparison_tests_terminal(comparisons: &[Comparison], width: usize) -> String {
-    let DataTable { head, rows } = tests(comparisons);
-    if rows.is_empty() {
-        return String::new();
-    }
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic);
-    table
-        .set_width(u16::try_from(width.max(60)).unwrap_or(u16::MAX))
-        .set_header(head)
-        .add_rows(rows);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_cell_alignment(if index > 0 {
-            CellAlignment::Right
-        } else {
-            CellAlignment::Left
-        });
-        column.set_padding((0, if index == 6 { 0 } else { GAP as u16 }));
-    }
-    format!("{}\n", table.trim_fmt())
-}
 
 fn side(estimate: &Estimate, scale: f64) -> String {
     MeanText::of(estimate, scale).to_string()
@@ -212,93 +192,6 @@ fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
         head,
         rows: comparisons.iter().map(row).collect(),
     }
-}
-
-/// Gap between columns.
-const GAP: usize = 2;
-/// The least width of a verdict that reads well.
-const VERDICT: usize = 18;
-
-/// Comparisons for a terminal of `width` columns; `names` are those of the two sides.
-///
-/// The ratio is that of the second side to the first, and the verdict is about the second.
-pub fn comparison_terminal(
-    comparisons: &[Comparison],
-    names: (&str, &str),
-    width: usize,
-) -> String {
-    let DataTable { head, rows } = table(names, comparisons);
-    let width = width.max(60);
-    // The numbers never wrap, and the figure only where the verdict would be left without room.
-    let widest = |column: usize| {
-        rows.iter()
-            .chain([&head])
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let left_for_verdict = width.saturating_sub((0..4).map(|column| widest(column) + GAP).sum());
-    let whole = if left_for_verdict >= VERDICT {
-        0..4
-    } else {
-        1..4
-    };
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic);
-    table
-        .set_width(u16::try_from(width).unwrap_or(u16::MAX))
-        .set_header(head)
-        .add_rows(rows);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        let number = (1..4).contains(&index);
-        column.set_cell_alignment(if number {
-            CellAlignment::Right
-        } else {
-            CellAlignment::Left
-        });
-        column.set_padding((0, if index == 4 { 0 } else { GAP as u16 }));
-        if whole.contains(&index) {
-            column.set_constraint(ColumnConstraint::ContentWidth);
-        }
-    }
-    let caveats = comparisons
-        .iter()
-        .any(|c| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty());
-    let how = if caveats {
-        crate::terminal::hanging("", number::INTERVALS, width) + "\n"
-    } else {
-        String::new()
-    };
-    format!(
-        "{}\nRatio: second to first. The verdict is about the second.\n{how}",
-        table.trim_fmt()
-    )
-}
-
-/// Comparisons as a table of Markdown.
-pub fn comparison_markdown(comparisons: &[Comparison], names: (&str, &str)) -> String {
-    let DataTable { head, rows } = table(names, comparisons);
-    let line = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|cell| escape::markdown(cell)).collect();
-        format!("| {} |\n", cells.join(" | "))
-    };
-    let rows: String = rows.iter().map(|row| line(row)).collect();
-    format!("{}| --- | ---: | ---: | ---: | --- |\n{rows}", line(&head))
-}
-
-/// The tests behind comparisons, as a table of Markdown; nothing where there were too few runs for any.
-pub(crate) fn tests_markdown(comparisons: &[Comparison]) -> String {
-    let table = tests(comparisons);
-    if table.rows.is_empty() {
-        return String::new();
-    }
-    format!(
-        "\n{}\n\n{}",
-        escape::markdown(TESTS),
-        crate::markdown::lines(&table, true)
-    )
 }
 
 /// Comparisons as CSV (RFC 4180), a line each; the ratio is that of `b` to `a`.
@@ -344,28 +237,196 @@ pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String
     )
 }
 
-/// Comparisons as a part of a page.
-pub(crate) fn html(comparisons: &[Comparison], names: (&str, &str)) -> String {
-    if comparisons.is_empty() {
-        return String::new();
-    }
-    format!(
-        "<h2>What the comparison proves</h2>\n<p class=\"quiet\">The ratio is the second to the first, and the verdict is \
-         about the second. {}</p>\n{}{}",
-        escape::markup(number::INTERVALS),
-        table(names, comparisons).scrolling("numbers cards wide", "Comparison"),
-        tests_html(comparisons)
-    )
+/// Renders two series and what their comparison proves as one HTML page.
+pub fn comparison_html(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
+    document(a, b, comparisons).html()
 }
 
-fn tests_html(comparisons: &[Comparison]) -> String {
-    let table = tests(comparisons);
-    if table.rows.is_empty() {
-        return String::new();
+/// The same as Markdown.
+pub fn comparison_markdown(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
+    document(a, b, comparisons).markdown(None)
+}
+
+fn document(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Document {
+    let both = [a.clone(), b.clone()];
+    let names = naming::series(&both);
+    let title = run::of_common(&both, &format!("{} against {}", names[1], names[0]));
+    let intervals = format!("{DIRECTION} {}", number::INTERVALS);
+    let mut proven = Vec::new();
+    if !comparisons.is_empty() {
+        let table = table((&names[0], &names[1]), comparisons);
+        proven = vec![
+            DocumentBlock::Quiet(intervals),
+            DocumentBlock::Table(TableStyle::Numbers, table),
+        ];
     }
-    let how = escape::markup(TESTS);
-    let table = table.scrolling("numbers cards wide", "Tests");
-    format!(
-        "<details><summary>The tests behind the verdicts</summary>\n<p class=\"quiet\">{how}</p>\n{table}</details>\n"
-    )
+    if let Some(tests) = tests(comparisons) {
+        let blocks = vec![
+            DocumentBlock::Quiet(TESTS.to_owned()),
+            DocumentBlock::Table(TableStyle::Numbers, tests),
+        ];
+        proven.push(folded("The tests behind the verdicts", blocks));
+    }
+    let proven = part("What the comparison proves", proven);
+    run::page(title, &both, &[], proven)
+}
+
+/// How to read a comparison.
+const DIRECTION: &str =
+    "The ratio is the second to the first, and the verdict is about the second.";
+
+/// Renders a comparison for a terminal of `width` columns: every figure of the phases that both sides did, what that
+/// proves, and caveats. `names` are those of the two sides.
+pub fn comparison_terminal(
+    sides: (&Summary, &Summary),
+    names: (&str, &str),
+    phases: &[(&PhaseSummary, &PhaseSummary)],
+    comparisons: &[Comparison],
+    width: usize,
+    color: bool,
+) -> String {
+    let mut blocks = Vec::new();
+    for (a, b) in phases {
+        // A phase may be called as what it does.
+        let op = match a.phase == a.op.name() {
+            true => String::new(),
+            false => format!(" {}", a.op.name()),
+        };
+        let title = format!("{}{op}: {}", a.phase, a.workload);
+        let figures = figures(a, b, names);
+        blocks.extend([
+            DocumentBlock::Title(title),
+            DocumentBlock::Table(TableStyle::Numbers, figures),
+        ]);
+    }
+    let mut how = DIRECTION.to_owned();
+    let with_caveats = |c: &Comparison| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty();
+    if comparisons.iter().any(with_caveats) {
+        how = format!("{how} {}", number::INTERVALS);
+    }
+    let proven = vec![
+        DocumentBlock::Table(TableStyle::Numbers, table(names, comparisons)),
+        DocumentBlock::Quiet(how),
+    ];
+    blocks.extend(part("What this proves", proven));
+    let tests = tests(comparisons).map(|tests| DocumentBlock::Table(TableStyle::Numbers, tests));
+    blocks.extend(part("The tests behind it", tests.into_iter().collect()));
+    for (side, name) in [(sides.0, names.0), (sides.1, names.1)] {
+        let caveats = merged::findings(&[(String::new(), side)]);
+        let caveats = DocumentBlock::Caveats(caveats);
+        blocks.extend(part(format!("Caveats of {name}"), vec![caveats]));
+    }
+    let title = format!("{} against {}", names.1, names.0);
+    Document {
+        title,
+        under: Vec::new(),
+        blocks,
+    }
+    .terminal(width, color)
+}
+
+/// One figure of one side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Shown {
+    One(f64),
+    /// The lowest and the highest of figures that cannot be put together, such as percentiles of several runs.
+    Range(f64, f64),
+}
+
+impl Shown {
+    fn text(self, show: fn(f64) -> String) -> String {
+        match self {
+            Shown::One(value) => show(value),
+            Shown::Range(low, high) => format!("{} to {}", show(low), show(high)),
+        }
+    }
+}
+
+/// The figures of one workload, each with its ratio.
+fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable {
+    type Figure = (String, fn(f64) -> String, [Option<Shown>; 2]);
+    let ns = |v: f64| Nanos(v.round() as u64).to_string();
+    let rate = |v: f64| BytesPerSec(v).to_string();
+    let both = |name: &str, show: fn(f64) -> String, of: fn(&PhaseSummary) -> Option<f64>| {
+        (name.to_owned(), show, [a, b].map(|p| of(p).map(Shown::One)))
+    };
+    let mut all: Vec<Figure> = vec![
+        both("bandwidth", rate, |p| Some(p.bandwidth.mean)),
+        both("IOPS", |v| Iops(v).to_string(), |p| Some(p.iops.mean)),
+    ];
+    type Latencies = fn(&PhaseSummary) -> (&Option<LatencySummary>, &[(Quantile, Estimate)]);
+    let kinds: [(&str, Latencies); 2] = [
+        ("latency", |p| (&p.latency, &p.detail.latency_by_run)),
+        ("fsync", |p| (&p.sync, &p.detail.sync_by_run)),
+    ];
+    for (kind, of) in kinds {
+        let mean = |p| of(p).0.as_ref().map(|l| Shown::One(l.mean_ns));
+        all.push((format!("{kind}, mean"), ns, [mean(a), mean(b)]));
+        for q in [Quantile::P95, Quantile::P99, Quantile::P999] {
+            let name = format!("{kind}, {}", number::percentile(q));
+            all.push((name, ns, [a, b].map(|p| percentile(of(p), q))));
+        }
+    }
+    all.extend([
+        both(
+            "moved in all",
+            |v| Bytes(v as u64).to_string(),
+            |p| Some(p.detail.moved_in_all.0 as f64).filter(|&n| n > 0.0),
+        ),
+        both("bandwidth over time, least", rate, |p| {
+            Some(p.sustained.as_ref()?.min.0)
+        }),
+        both("bandwidth over time, most", rate, |p| {
+            Some(p.sustained.as_ref()?.max.0)
+        }),
+        both("bandwidth over time, deviation", rate, |p| {
+            Some(p.sustained.as_ref()?.deviation.0)
+        }),
+    ]);
+    let runs = |phase: &PhaseSummary| phase.bandwidth.values.len().to_string();
+    let mut rows = vec![vec!["runs".to_owned(), runs(a), runs(b), String::new()]];
+    for (name, show, sides) in all.into_iter().filter(|(_, _, sides)| *sides != [None; 2]) {
+        let [a, b] = sides.map(|side| side.map_or("–".to_owned(), |side| side.text(show)));
+        let ratio = match sides {
+            [Some(Shown::One(a)), Some(Shown::One(b))] if a > 0.0 => times(b / a),
+            _ => "–".to_owned(),
+        };
+        rows.push(vec![name, a, b, ratio]);
+    }
+    DataTable {
+        head: ["", names.0, names.1, "ratio"].map(str::to_owned).to_vec(),
+        rows,
+    }
+}
+
+/// The merged percentile. Percentiles that other programs printed cannot be merged: of several runs, from the lowest to
+/// the highest.
+fn percentile(
+    (merged, by_run): (&Option<LatencySummary>, &[(Quantile, Estimate)]),
+    q: Quantile,
+) -> Option<Shown> {
+    let merged = merged.as_ref().and_then(|latency| {
+        let mut known = latency.quantiles.iter();
+        known.find(|(other, _)| *other == q)
+    });
+    if let Some((_, value)) = merged {
+        return Some(Shown::One(value.0 as f64));
+    }
+    let (_, estimate) = by_run.iter().find(|(other, _)| *other == q)?;
+    let low = estimate.values.iter().copied().reduce(f64::min)?;
+    let high = estimate.values.iter().copied().reduce(f64::max)?;
+    Some(match low < high {
+        true => Shown::Range(low, high),
+        false => Shown::One(low),
+    })
+}
+
+/// `6.31x`, `0.43x`, `120x`.
+fn times(value: f64) -> String {
+    match value {
+        1e15.. => format!("{value:.2e}x"),
+        100.0.. => format!("{value:.0}x"),
+        10.0.. => format!("{value:.1}x"),
+        _ => format!("{value:.2}x"),
+    }
 }

@@ -1,9 +1,10 @@
 //! What is known of a device and of its host, for a terminal: in groups, with units, and with the reason of all that is
 //! not known. What is odd comes as findings.
 
-use crate::escape::{columns_of, plain};
+use crate::document::{Document, DocumentBlock, Pair, TableStyle, part};
+use crate::escape::plain;
 use crate::number;
-use crate::terminal::{NARROWEST, TerminalStyle, hanging};
+use crate::table::DataTable;
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Health, Identity,
 };
@@ -80,32 +81,33 @@ impl FactGroup {
         }
     }
 
-    fn render(&self, width: usize, ink: TerminalStyle) -> String {
-        if self.lines.is_empty() && self.unknown.is_empty() {
-            return String::new();
-        }
-        let mut out = format!("\n{}\n", ink.bold(&self.title));
-        for (name, value) in &self.lines {
-            out += &(hanging(&format!("  {name:<NAMES$}"), value, width) + "\n");
-        }
-        for (because, names) in &self.unknown {
-            let (lead, of) = match &names[..] {
+    /// The group as a part of a report; nothing where it is empty.
+    fn blocks(self) -> Vec<DocumentBlock> {
+        let known = self
+            .lines
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value));
+        let mut pairs: Vec<Pair> = known.map(Pair::from).collect();
+        pairs.extend(self.unknown.into_iter().map(|(because, names)| {
+            let (name, of) = match &names[..] {
                 [only] => (*only, String::new()),
                 many => ("", format!("{}: ", many.join(", "))),
             };
-            let text = format!("{of}unknown, because {because}");
-            out += &(ink.dim(&hanging(&format!("  {lead:<NAMES$}"), &text, width)) + "\n");
+            Pair {
+                name: name.to_owned(),
+                value: format!("{of}unknown, because {because}"),
+                known: false,
+            }
+        }));
+        match pairs.is_empty() {
+            true => Vec::new(),
+            false => part(self.title, vec![DocumentBlock::Pairs(pairs)]),
         }
-        out
     }
 }
 
-/// Room for the names of facts.
-const NAMES: usize = 18;
-
 /// Renders one target for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> String {
-    let (width, ink) = (width.max(NARROWEST), TerminalStyle { color });
     let TargetInfo {
         identity,
         environment,
@@ -115,7 +117,6 @@ pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> Str
         state,
         runs_system,
     } = *known;
-    let mut out = format!("{}\n", ink.bold(&plain(&identity.display_name())));
     let mut groups = vec![path(identity, state, runs_system)];
     match &identity.device {
         Fact::Known(device) => {
@@ -132,22 +133,20 @@ pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> Str
     }
     groups.extend(content.map(contents));
     groups.push(host(environment));
-    let found: Vec<String> = findings(identity, environment, ceiling)
-        .iter()
-        .map(|text| plain(text))
-        .collect();
-    out += &groups
-        .iter()
-        .map(|group| group.render(width, ink))
-        .collect::<String>();
-    if !found.is_empty() {
-        out += &format!("\n{}\n", ink.bold(SECOND_LOOK));
-        out += &found
-            .iter()
-            .map(|text| ink.yellow(&hanging("! ", text, width)) + "\n")
-            .collect::<String>();
+    let mut blocks: Vec<DocumentBlock> = groups.into_iter().flat_map(FactGroup::blocks).collect();
+    blocks.extend(second_look(findings(identity, environment, ceiling)));
+    let title = identity.display_name();
+    terminal(title, blocks, width, color)
+}
+
+fn terminal(title: String, blocks: Vec<DocumentBlock>, width: usize, color: bool) -> String {
+    let under = Vec::new();
+    Document {
+        title,
+        under,
+        blocks,
     }
-    out
+    .terminal(width, color)
 }
 
 /// Renders the registers of a card that is in no device here.
@@ -157,22 +156,14 @@ pub fn card_terminal(
     width: usize,
     color: bool,
 ) -> String {
-    let (width, ink) = (width.max(NARROWEST), TerminalStyle { color });
-    let odd = card
-        .oddities
-        .iter()
-        .map(|text| ink.yellow(&hanging("! ", &plain(text), width)) + "\n");
-    let odd: String = odd.collect();
-    let second_look = if odd.is_empty() {
-        odd
-    } else {
-        format!("\n{}\n{odd}", ink.bold(SECOND_LOOK))
-    };
-    registers(card, by_hand)
-        .render(width, ink)
-        .trim_start()
-        .to_owned()
-        + &second_look
+    let mut blocks = registers(card, by_hand).blocks();
+    blocks.extend(second_look(card.oddities.clone()));
+    terminal(String::new(), blocks, width, color)
+}
+
+fn second_look(found: Vec<String>) -> Vec<DocumentBlock> {
+    let found = found.into_iter().map(|text| (String::new(), text));
+    part(SECOND_LOOK, vec![DocumentBlock::Caveats(found.collect())])
 }
 
 /// Title of the findings.
@@ -185,36 +176,18 @@ pub fn disks_terminal(
     width: usize,
     color: bool,
 ) -> String {
-    let (width, ink) = (width.max(NARROWEST), TerminalStyle { color });
-    let mut rows = vec![["DEVICE", "SIZE", "BUS", "WHAT", "STATE"].map(str::to_owned)];
-    rows.extend(disks.iter().map(|disk| row(disk)));
-    let column = |at: usize| {
-        rows.iter()
-            .map(|row| columns_of(&row[at]))
-            .max()
-            .unwrap_or(0)
+    let table = DataTable {
+        head: ["DEVICE", "SIZE", "BUS", "WHAT", "STATE"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: disks.iter().map(|disk| row(disk).to_vec()).collect(),
     };
-    let widths = [column(0), column(1), column(2)];
-    let rest = width.saturating_sub(widths.iter().map(|width| width + 2).sum());
-    // What it is and what it is used for share what is left: whichever is short leaves its room to the other.
-    let state = column(4).min((rest / 2).max(rest.saturating_sub(column(3) + 2)));
-    let what = rest.saturating_sub(state + 2);
-    let mut out = String::new();
-    for (index, row) in rows.iter().enumerate() {
-        let cells = [
-            padded(&row[0], widths[0]),
-            format!("{}{}", " ".repeat(widths[1] - columns_of(&row[1])), row[1]),
-            padded(&row[2], widths[2]),
-            padded(&cut(&row[3], what), what.min(column(3))),
-            cut(&row[4], state),
-        ];
-        let line = cells.join("  ").trim_end().to_owned();
-        out += &(if index == 0 { ink.bold(&line) } else { line } + "\n");
-    }
-    if disks.is_empty() {
-        out = "No disk can be seen here.\n".to_owned();
-    }
-    out + &host(environment).render(width, ink)
+    let mut blocks = vec![match disks.is_empty() {
+        true => DocumentBlock::Text("No disk can be seen here.".to_owned()),
+        false => DocumentBlock::Table(TableStyle::Numbers, table),
+    }];
+    blocks.extend(host(environment).blocks());
+    terminal(String::new(), blocks, width, color)
 }
 
 fn row(disk: &Listed<'_>) -> [String; 5] {
@@ -267,28 +240,6 @@ fn bus_in_short(device: &DeviceIdentity) -> String {
         Bus::Software => "none".to_owned(),
         Bus::Other { name } => plain(name),
     }
-}
-
-fn padded(text: &str, width: usize) -> String {
-    format!(
-        "{text}{}",
-        " ".repeat(width.saturating_sub(columns_of(text)))
-    )
-}
-
-/// As much of a text as fits, with an ellipsis where something was left out.
-fn cut(text: &str, width: usize) -> String {
-    if columns_of(text) <= width {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for c in text.chars() {
-        if columns_of(&kept) + columns_of(c.encode_utf8(&mut [0; 4])) + 1 > width {
-            break;
-        }
-        kept.push(c);
-    }
-    kept + "…"
 }
 
 /// `29.7 GiB (31.9 GB, 31914983424 bytes)`: as counted, as on the label, and exactly.

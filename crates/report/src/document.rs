@@ -1,21 +1,21 @@
-//! A report in parts that do not know how they will look: written once, rendered as HTML and as Markdown.
+//! A report in parts that do not know how they will look: built once from findings, rendered as HTML, as Markdown or
+//! for a terminal.
 
-use crate::chart::{Chart, Plot};
-use crate::escape::{markdown as escaped, markup};
-use crate::html::{charts as html_charts, frame};
-use crate::markdown::lines;
+use crate::chart::{Chart, Section};
+use crate::facts::FactLine;
+use crate::findings::ConclusionRow;
 use crate::table::DataTable;
 
-/// A whole report.
+/// A whole report. All text is foreign until it is rendered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Document {
     pub(crate) title: String,
-    /// What stands below the title, a line each.
-    pub(crate) under: Vec<String>,
+    /// Lines below the title, each with what it is about in front, or nothing.
+    pub(crate) under: Vec<(String, String)>,
     pub(crate) blocks: Vec<DocumentBlock>,
 }
 
-/// A part of a report. All text is foreign until it is rendered.
+/// A part of a report.
 #[derive(Clone, Debug)]
 pub(crate) enum DocumentBlock {
     /// Begins a part that the menu lists.
@@ -25,18 +25,104 @@ pub(crate) enum DocumentBlock {
     /// Begins something smaller.
     Title(String),
     Text(String),
-    /// A remark on how to read what follows.
+    /// A remark on how to read a table or chart.
     Quiet(String),
+    Verdict(VerdictBlock),
+    /// Figures at a glance.
+    Tiles(Vec<Tile>),
     /// Sentences, each with what it is about in front, or nothing.
     Facts(Vec<(String, String)>),
     /// The same of what limits the worth of figures.
     Caveats(Vec<(String, String)>),
+    /// Verdicts with their reasons; the text names what they are about.
+    Conclusions(&'static str, Vec<ConclusionRow>),
+    /// Names and values.
+    Pairs(Vec<Pair>),
     Table(TableStyle, DataTable),
     Charts(Vec<Chart>),
     /// What not everybody wants to see.
-    Fold(String, Vec<DocumentBlock>),
+    Fold(Fold),
     /// Where the menu stands.
     Menu,
+    /// How to read the figures of the whole report.
+    Footer(String),
+}
+
+/// The one verdict that a report is about.
+#[derive(Clone, Debug)]
+pub(crate) struct VerdictBlock {
+    /// One character that tells it without color.
+    pub(crate) sign: &'static str,
+    /// Whether all is well.
+    pub(crate) good: bool,
+    pub(crate) text: String,
+    /// What to do now; empty when there is nothing to say.
+    pub(crate) advice: String,
+}
+
+/// A figure at a glance.
+#[derive(Clone, Debug)]
+pub(crate) struct Tile {
+    pub(crate) name: String,
+    pub(crate) figure: String,
+    pub(crate) unit: String,
+    /// The next figure, or what the first one is of; may be empty.
+    pub(crate) note: String,
+}
+
+impl Tile {
+    /// The tile as a name and a sentence.
+    pub(crate) fn pair(&self) -> (String, String) {
+        let Tile {
+            name,
+            figure,
+            unit,
+            note,
+        } = self;
+        let note = match note.is_empty() {
+            true => String::new(),
+            false => format!(" ({note})"),
+        };
+        (name.clone(), format!("{figure} {unit}{note}"))
+    }
+}
+
+/// A name with its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    /// Whether the value is known; else it is the reason why not.
+    pub(crate) known: bool,
+}
+
+impl From<(String, String)> for Pair {
+    fn from((name, value): (String, String)) -> Pair {
+        Pair {
+            name,
+            value,
+            known: true,
+        }
+    }
+}
+
+impl From<FactLine> for Pair {
+    fn from(line: FactLine) -> Pair {
+        Pair {
+            name: line.name().to_owned(),
+            value: line.value,
+            known: line.known,
+        }
+    }
+}
+
+/// Blocks under a line that opens them.
+#[derive(Clone, Debug)]
+pub(crate) struct Fold {
+    pub(crate) about: String,
+    /// Whether it is open at first.
+    pub(crate) open: bool,
+    pub(crate) blocks: Vec<DocumentBlock>,
 }
 
 /// What a table is for.
@@ -44,191 +130,44 @@ pub(crate) enum DocumentBlock {
 pub(crate) enum TableStyle {
     /// Figures, flush right.
     Numbers,
+    /// Figures; where the page is narrow, these columns are left out, the first of them first.
+    Fitted(&'static [usize]),
     /// Words.
     Words,
-    /// Names and values, without a head.
-    Pairs,
 }
 
-impl Document {
-    /// As one self-contained page.
-    pub(crate) fn html(&self) -> String {
-        let parts = TableOfContents::of(&self.blocks);
-        let mut next = 0;
-        let body: String = self
-            .blocks
+/// Blocks that are folded at first.
+pub(crate) fn folded(about: impl Into<String>, blocks: Vec<DocumentBlock>) -> DocumentBlock {
+    DocumentBlock::Fold(Fold {
+        about: about.into(),
+        open: false,
+        blocks,
+    })
+}
+
+/// A part with its blocks; nothing where there are none.
+pub(crate) fn part(title: impl Into<String>, blocks: Vec<DocumentBlock>) -> Vec<DocumentBlock> {
+    match blocks.is_empty() {
+        true => blocks,
+        false => [vec![DocumentBlock::Part(title.into())], blocks].concat(),
+    }
+}
+
+/// Every chart in the part of its section; `level` says what the charts of [`Section::OverTime`] are.
+pub(crate) fn chart_parts(all: &[Chart], level: &str) -> Vec<DocumentBlock> {
+    let of_section = |section: Section| {
+        let charts: Vec<Chart> = all
             .iter()
-            .map(|block| html(block, &parts, &mut next))
+            .filter(|chart| chart.section == section)
+            .cloned()
             .collect();
-        let under: String = self
-            .under
-            .iter()
-            .map(|line| format!("<p class=\"quiet\">{}</p>\n", markup(line)))
-            .collect();
-        frame(&self.title, &under, &body)
-    }
-
-    /// As Markdown. Charts are linked from that folder, where one is given; without it their figures are in the tables.
-    pub(crate) fn markdown(&self, charts: Option<&str>) -> String {
-        let under: Vec<String> = self.under.iter().map(|line| escaped(line)).collect();
-        let body: String = self
-            .blocks
-            .iter()
-            .map(|block| markdown(block, charts))
-            .collect();
-        format!(
-            "# {}\n\n{}\n{body}",
-            escaped(&self.title),
-            under.join("\\\n")
-        )
-    }
-}
-
-/// Titles of the parts with their ids, in order.
-struct TableOfContents<'a>(Vec<(&'a str, String)>);
-
-impl<'a> TableOfContents<'a> {
-    fn of(blocks: &'a [DocumentBlock]) -> TableOfContents<'a> {
-        let titles = blocks.iter().filter_map(|block| match block {
-            DocumentBlock::Part(title) | DocumentBlock::Page(title) => Some(title.as_str()),
-            _ => None,
-        });
-        TableOfContents(
-            titles
-                .enumerate()
-                .map(|(i, title)| (title, format!("part-{}", i + 1)))
-                .collect(),
-        )
-    }
-
-    /// Links to all parts but the first, which the reader has just seen.
-    fn menu(&self) -> String {
-        let link =
-            |(title, id): &(&str, String)| format!("<a href=\"#{id}\">{}</a>\n", markup(title));
-        let links: String = self.0.iter().skip(1).map(link).collect();
-        if links.is_empty() {
-            links
-        } else {
-            format!("<nav aria-label=\"Contents\">\n{links}</nav>\n")
-        }
-    }
-}
-
-fn html(block: &DocumentBlock, parts: &TableOfContents<'_>, next: &mut usize) -> String {
-    match block {
-        DocumentBlock::Part(title) | DocumentBlock::Page(title) => {
-            let id = parts.0.get(*next).map_or("", |(_, id)| id.as_str());
-            *next += 1;
-            let class = if matches!(block, DocumentBlock::Page(_)) {
-                " class=\"page\""
-            } else {
-                ""
-            };
-            format!("<h2 id=\"{id}\"{class}>{}</h2>\n", markup(title))
-        }
-        DocumentBlock::Title(title) => format!("<h3>{}</h3>\n", markup(title)),
-        DocumentBlock::Text(text) => format!("<p>{}</p>\n", markup(text)),
-        DocumentBlock::Quiet(text) => format!("<p class=\"quiet\">{}</p>\n", markup(text)),
-        DocumentBlock::Facts(items) => list("facts", items),
-        DocumentBlock::Caveats(items) => list("caveats", items),
-        DocumentBlock::Table(look, table) => html_table(*look, table),
-        DocumentBlock::Charts(charts) => html_charts(charts),
-        DocumentBlock::Fold(about, blocks) => {
-            let inner: String = blocks
-                .iter()
-                .map(|block| html(block, parts, next))
-                .collect();
-            format!(
-                "<details><summary>{}</summary>\n{inner}</details>\n",
-                markup(about)
-            )
-        }
-        DocumentBlock::Menu => parts.menu(),
-    }
-}
-
-fn list(class: &str, items: &[(String, String)]) -> String {
-    let item = |(lead, text): &(String, String)| match lead.is_empty() {
-        true => format!("<li>{}</li>\n", markup(text)),
-        false => format!("<li><b>{}</b>: {}</li>\n", markup(lead), markup(text)),
-    };
-    let items: String = items.iter().map(item).collect();
-    if items.is_empty() {
-        items
-    } else {
-        format!("<ul class=\"{class}\">\n{items}</ul>\n")
-    }
-}
-
-fn html_table(look: TableStyle, table: &DataTable) -> String {
-    let name = table.head.first().map_or("", String::as_str);
-    match look {
-        TableStyle::Numbers => table.scrolling("numbers cards wide", name),
-        TableStyle::Words => table.scrolling("verdicts cards wide", name),
-        TableStyle::Pairs => {
-            let row = |row: &Vec<String>| {
-                let cells: Vec<String> = row.iter().map(|cell| markup(cell)).collect();
-                let (name, values) = cells
-                    .split_first()
-                    .map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
-                format!(
-                    "<tr><th scope=\"row\">{name}</th><td>{}</td></tr>\n",
-                    values.join(" ")
-                )
-            };
-            let rows: String = table.rows.iter().map(row).collect();
-            format!("<table class=\"pairs wide\"><tbody>\n{rows}</tbody></table>\n")
-        }
-    }
-}
-
-fn markdown(block: &DocumentBlock, charts: Option<&str>) -> String {
-    let items = |items: &[(String, String)]| {
-        let item = |(lead, text): &(String, String)| match lead.is_empty() {
-            true => format!("- {}\n", escaped(text)),
-            false => format!("- **{}**: {}\n", escaped(lead), escaped(text)),
+        let blocks = match (charts.is_empty(), section) {
+            (true, _) => Vec::new(),
+            // What stays level is worth a look, and not the way to everything below it.
+            (false, Section::OverTime) => vec![folded(level, vec![DocumentBlock::Charts(charts)])],
+            (false, _) => vec![DocumentBlock::Charts(charts)],
         };
-        format!("\n{}", items.iter().map(item).collect::<String>())
+        part(section.title(), blocks)
     };
-    match block {
-        DocumentBlock::Part(title) | DocumentBlock::Page(title) => {
-            format!("\n## {}\n", escaped(title))
-        }
-        DocumentBlock::Title(title) => format!("\n### {}\n", escaped(title)),
-        DocumentBlock::Text(text) | DocumentBlock::Quiet(text) => format!("\n{}\n", escaped(text)),
-        DocumentBlock::Facts(list) | DocumentBlock::Caveats(list) => items(list),
-        DocumentBlock::Table(look, table) => {
-            format!("\n{}", lines(table, *look == TableStyle::Numbers))
-        }
-        DocumentBlock::Charts(all) => all
-            .iter()
-            .map(|chart| markdown_chart(chart, charts))
-            .collect(),
-        DocumentBlock::Fold(about, blocks) => {
-            let inner: String = blocks.iter().map(|block| markdown(block, charts)).collect();
-            if inner.is_empty() {
-                inner
-            } else {
-                format!("\n### {}\n{inner}", escaped(about))
-            }
-        }
-        DocumentBlock::Menu => String::new(),
-    }
-}
-
-/// A link to the chart, and of percentiles their figures, which no other table has side by side.
-fn markdown_chart(chart: &Chart, folder: Option<&str>) -> String {
-    let title = escaped(&chart.title);
-    let image = folder.map(|folder| {
-        let folder = folder.trim_end_matches('/');
-        // An address in angle brackets may hold spaces, and none of these.
-        let address: String = folder
-            .chars()
-            .filter(|c| !matches!(c, '<' | '>' | '\n' | '\\'))
-            .collect();
-        format!("\n![{title}](<{address}/{}.svg>)\n", chart.name)
-    });
-    let table = matches!(chart.plot, Plot::Latency(_))
-        .then(|| format!("\n{title}:\n\n{}", lines(&chart.table, true)));
-    format!("{}{}", image.unwrap_or_default(), table.unwrap_or_default())
+    Section::ALL.iter().copied().flat_map(of_section).collect()
 }

@@ -377,13 +377,6 @@ pub(crate) fn phases(summary: &Summary) -> Vec<&str> {
     names
 }
 
-/// The findings as sentences, each with the phases it concerns in front.
-pub(crate) fn caveats(summary: &Summary) -> Vec<String> {
-    let all = phases(summary);
-    let said = |finding: &Finding| plain(&text::finding(finding, &all));
-    findings(summary).iter().map(said).collect()
-}
-
 /// Long stretches in minutes and hours.
 pub(crate) fn long(time: Nanos) -> String {
     let seconds = time.0 / 1_000_000_000;

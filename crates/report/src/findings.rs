@@ -212,24 +212,14 @@ impl ConclusionKind {
     }
 }
 
-/// Sections with their titles; those without content are left out.
-pub(crate) fn sections(findings: &RunFindings) -> Vec<(&'static str, Vec<ConclusionRow>)> {
-    ConclusionKind::ALL
-        .into_iter()
-        .map(|kind| (text::conclusion_title(kind), kind.of(findings)))
-        .filter(|(_, conclusions)| !conclusions.is_empty())
-        .collect()
+/// `✓ good`.
+pub(crate) fn verdict(row: &ConclusionRow) -> String {
+    format!("{} {}", row.sign, row.verdict)
 }
 
 /// Conclusions as a table with the given name for what they are about.
 pub(crate) fn table(about: &str, conclusions: &[ConclusionRow]) -> DataTable {
-    let row = |c: &ConclusionRow| {
-        vec![
-            c.about.clone(),
-            format!("{} {}", c.sign, c.verdict),
-            c.because.clone(),
-        ]
-    };
+    let row = |c: &ConclusionRow| vec![c.about.clone(), verdict(c), c.because.clone()];
     DataTable {
         head: [about, "Verdict", "Because"].map(str::to_owned).to_vec(),
         rows: conclusions.iter().map(row).collect(),

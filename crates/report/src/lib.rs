@@ -18,36 +18,35 @@ mod findings;
 mod html;
 mod ids;
 mod markdown;
+mod merged;
 mod naming;
 mod number;
 mod references;
 mod results;
-mod standings;
+mod run;
+mod strips;
 pub mod svg;
 mod table;
 mod terminal;
-
 pub mod text;
 pub mod time;
 mod verified;
 
 pub use campaign::{
     campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown,
-    campaign_parquet,
+    campaign_parquet, campaign_terminal,
 };
 pub use chart::{Chart, Plot, Section, charts};
 pub use compare::{
-    comparison_csv, comparison_markdown, comparison_terminal, comparison_tests_terminal, verdict,
+    comparison_csv, comparison_html, comparison_markdown, comparison_terminal, verdict,
 };
 pub use csv::{csv, csv_with};
 pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
 pub use escape::plain;
-pub use html::{html, html_comparison, html_with};
-pub use markdown::{comparison_page_markdown, markdown, markdown_with};
 pub use references::shelf_terminal;
-pub use standings::campaign_terminal;
+pub use run::{html, html_with, markdown, markdown_with, terminal, terminal_with};
 pub use table::DataTable;
-pub use terminal::{hanging as wrapped, terminal, terminal_with};
+pub use terminal::hanging as wrapped;
 pub use verified::{
     verification_csv, verification_html, verification_markdown, verification_terminal,
 };

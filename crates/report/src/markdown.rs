@@ -1,96 +1,124 @@
-//! Markdown (GitHub's tables): what one would paste into an article, an issue or a wiki.
+//! Renders a document as Markdown (GitHub's tables): what one would paste into an article, an issue or a wiki.
 
-use crate::compare::{comparison_markdown, tests_markdown};
+use crate::chart::{Chart, Plot};
+use crate::document::{Document, DocumentBlock, TableStyle};
 use crate::escape::markdown as escaped;
+use crate::findings;
 use crate::table::DataTable;
-use crate::{facts, findings, naming, results, time};
-use hakaru_model::advice::RunFindings;
-use hakaru_model::finding::{Comparison, PhaseSummary, Summary};
 
-/// Renders series as Markdown, one section each.
-pub fn markdown(summaries: &[Summary]) -> String {
-    markdown_with(summaries, &[])
+impl Document {
+    /// The document as Markdown. Charts are linked from that folder, where one is given; without it their figures are in
+    /// the tables.
+    pub(crate) fn markdown(&self, charts: Option<&str>) -> String {
+        let under: Vec<String> = self
+            .under
+            .iter()
+            .map(|(lead, text)| led(lead, " · ", text))
+            .collect();
+        let mut out = format!("# {}\n", escaped(&self.title));
+        if !under.is_empty() {
+            out += &format!("\n{}\n", under.join("\\\n"));
+        }
+        blocks(&self.blocks, charts, &mut Vec::new(), &mut out);
+        out
+    }
 }
 
-/// The same with what was concluded from each; series past the end of `findings` go without.
-pub fn markdown_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
-    let names = naming::series(summaries);
-    let none = RunFindings::default();
-    let findings = findings.iter().chain(std::iter::repeat(&none));
-    let all = summaries.iter().zip(&names).zip(findings);
-    let sections: Vec<String> = all
-        .map(|((summary, name), findings)| section(summary, name, findings))
-        .collect();
-    sections.join("\n")
+/// Writes blocks; `headings` are those that wait for something to stand over.
+fn blocks(
+    all: &[DocumentBlock],
+    charts: Option<&str>,
+    headings: &mut Vec<(usize, String)>,
+    out: &mut String,
+) {
+    let begin = |headings: &mut Vec<(usize, String)>, level: usize, title: &str| {
+        headings.retain(|(above, _)| *above < level);
+        headings.push((level, escaped(title)));
+    };
+    for block in all {
+        let text = match block {
+            DocumentBlock::Part(title) | DocumentBlock::Page(title) => {
+                begin(headings, 2, title);
+                continue;
+            }
+            DocumentBlock::Title(title) => {
+                begin(headings, 3, title);
+                continue;
+            }
+            DocumentBlock::Fold(fold) => {
+                begin(headings, 3, &fold.about);
+                blocks(&fold.blocks, charts, headings, out);
+                headings.retain(|(level, _)| *level < 3);
+                continue;
+            }
+            _ => self::block(block, charts),
+        };
+        if !text.is_empty() {
+            for (level, title) in headings.drain(..) {
+                *out += &format!("\n{} {title}\n", "#".repeat(level));
+            }
+            *out += &format!("\n{text}");
+        }
+    }
 }
 
-/// Renders two series and what their comparison proves as Markdown; `names` are those of the two.
-pub fn comparison_page_markdown(
-    a: &Summary,
-    b: &Summary,
-    comparisons: &[Comparison],
-    names: (&str, &str),
-) -> String {
-    format!(
-        "# {} against {}\n\nThe ratio is the second to the first, and the verdict is about the second.\n\n{}{}\n{}",
-        escaped(names.1),
-        escaped(names.0),
-        comparison_markdown(comparisons, names),
-        tests_markdown(comparisons),
-        markdown(&[a.clone(), b.clone()])
-    )
+fn block(block: &DocumentBlock, charts: Option<&str>) -> String {
+    match block {
+        DocumentBlock::Text(text) | DocumentBlock::Quiet(text) | DocumentBlock::Footer(text) => {
+            format!("{}\n", escaped(text))
+        }
+        DocumentBlock::Verdict(verdict) => {
+            let advice = match verdict.advice.is_empty() {
+                true => String::new(),
+                false => format!("\n{}\n", escaped(&verdict.advice)),
+            };
+            format!("**{} {}**\n{advice}", verdict.sign, escaped(&verdict.text))
+        }
+        DocumentBlock::Tiles(tiles) => items(tiles.iter().map(|tile| tile.pair())),
+        DocumentBlock::Facts(list) | DocumentBlock::Caveats(list) => items(list.iter().cloned()),
+        DocumentBlock::Conclusions(about, rows) => lines(&findings::table(about, rows), false),
+        DocumentBlock::Pairs(pairs) => {
+            let known = pairs.iter().filter(|pair| pair.known);
+            let rows = known.map(|pair| vec![pair.name.clone(), pair.value.clone()]);
+            let rows: Vec<Vec<String>> = rows.collect();
+            match rows.is_empty() {
+                true => String::new(),
+                false => lines(
+                    &DataTable {
+                        head: vec![String::new(); 2],
+                        rows,
+                    },
+                    false,
+                ),
+            }
+        }
+        DocumentBlock::Table(style, table) => lines(table, *style != TableStyle::Words),
+        DocumentBlock::Charts(all) => {
+            let all: Vec<String> = all.iter().filter_map(|c| chart(c, charts)).collect();
+            all.join("\n")
+        }
+        DocumentBlock::Part(_)
+        | DocumentBlock::Page(_)
+        | DocumentBlock::Title(_)
+        | DocumentBlock::Fold(_)
+        | DocumentBlock::Menu => String::new(),
+    }
 }
 
-fn section(summary: &Summary, name: &str, findings: &RunFindings) -> String {
-    let mut out = format!("## {}: {}\n\n", escaped(&summary.scenario), escaped(name));
-    out.push_str(&format!(
-        "{}, {}, {}. Values are means ± standard deviation over the runs; latencies are of all runs together.\n\n",
-        facts::runs(summary),
-        escaped(&summary.origin),
-        time::utc(summary.started_unix_ms)
-    ));
-    out.push_str(&table(summary));
-    out.push_str(&facts_of(summary, "Sustained speed", facts::sustained));
-    if summary
-        .phases
-        .iter()
-        .any(|phase| phase.amplification.is_some())
-    {
-        out.push_str("\nAmplification: bytes the device moved per byte of the application, from its counters.\n");
+fn led(lead: &str, between: &str, text: &str) -> String {
+    match lead.is_empty() {
+        true => escaped(text),
+        false => format!("**{}**{between}{}", escaped(lead), escaped(text)),
     }
-    if summary.phases.iter().any(|phase| phase.detail.open_loop) {
-        out.push_str("\nLatency of an open loop counts from the intended start of each I/O.\n");
-    }
-    out.push_str(&facts_of(summary, "Laying out", facts::laid_out));
-    let caveats: String = facts::caveats(summary)
-        .iter()
-        .map(|text| format!("- {}\n", escaped(text)))
-        .collect();
-    if !caveats.is_empty() {
-        out.push_str(&format!("\n### Caveats\n\n{caveats}"));
-    }
-    for (title, conclusions) in findings::sections(findings) {
-        out.push_str(&format!(
-            "\n### {title}\n\n{}",
-            lines(&findings::table("", &conclusions), false)
-        ));
-    }
-    out.push_str("\n### Circumstances\n\n| | |\n| --- | --- |\n");
-    for line in facts::circumstances(summary)
-        .iter()
-        .filter(|line| line.known)
-    {
-        out.push_str(&format!("| {} | {} |\n", line.name(), escaped(&line.value)));
-    }
-    out
 }
 
-fn table(summary: &Summary) -> String {
-    lines(&results::table(summary, |spread| spread.to_string()), true)
+fn items(all: impl Iterator<Item = (String, String)>) -> String {
+    all.map(|(lead, text)| format!("- {}\n", led(&lead, ": ", &text)))
+        .collect()
 }
 
-/// A table; `numbers` are set flush right.
-pub(crate) fn lines(table: &DataTable, numbers: bool) -> String {
+/// A table; figures are set flush right.
+fn lines(table: &DataTable, figures: bool) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells
             .iter()
@@ -98,30 +126,32 @@ pub(crate) fn lines(table: &DataTable, numbers: bool) -> String {
             .collect();
         format!("| {} |\n", cells.join(" | "))
     };
-    let right = |column: usize| numbers && column > 0;
     let rule: String = (0..table.head.len())
-        .map(|column| if right(column) { "| ---: " } else { "| --- " })
+        .map(|column| match figures && table.has_figures(column) {
+            true => "| ---: ",
+            false => "| --- ",
+        })
         .collect();
     let rows: String = table.rows.iter().map(|row| line(row)).collect();
     format!("{}{rule}|\n{rows}", line(&table.head))
 }
 
-/// A section with a line for each phase that has something to say.
-fn facts_of(summary: &Summary, title: &str, words: fn(&PhaseSummary) -> Option<String>) -> String {
-    let lines: String = summary
-        .phases
-        .iter()
-        .filter_map(|phase| {
-            Some(format!(
-                "- {}: {}\n",
-                escaped(&naming::phase(summary, phase)),
-                words(phase)?
-            ))
-        })
-        .collect();
-    if lines.is_empty() {
-        lines
-    } else {
-        format!("\n### {title}\n\n{lines}")
+/// A link to the chart, and of percentiles their figures, which no other table has side by side.
+fn chart(chart: &Chart, folder: Option<&str>) -> Option<String> {
+    let title = escaped(&chart.title);
+    let image = folder.map(|folder| {
+        let folder = folder.trim_end_matches('/');
+        // An address in angle brackets may hold spaces, and none of these.
+        let address: String = folder
+            .chars()
+            .filter(|c| !matches!(c, '<' | '>' | '\n' | '\\'))
+            .collect();
+        format!("![{title}](<{address}/{}.svg>)\n", chart.name)
+    });
+    let table = matches!(chart.plot, Plot::Latency(_))
+        .then(|| format!("{title}:\n\n{}", lines(&chart.table, true)));
+    match (image, table) {
+        (Some(image), Some(table)) => Some(format!("{image}\n{table}")),
+        (image, table) => image.or(table),
     }
 }

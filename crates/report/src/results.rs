@@ -28,21 +28,18 @@ pub(crate) struct ResultRow {
     pub(crate) amplification: Option<MeanText>,
 }
 
-/// The table for pages that scroll: `bandwidth` and its like show a spread as that page wants it.
-pub(crate) fn table(summary: &Summary, spread: fn(&MeanText) -> String) -> DataTable {
-    let rows = rows(summary);
-    let amplified = rows.iter().any(|row| row.amplification.is_some());
-    let mut head = vec!["Phase", "MB/s", "IOPS", "Median", "P99", "P99.9", "Longest"];
-    head.extend(amplified.then_some("Amplification"));
-    let cells = rows.into_iter().map(|row| {
-        let optional = |s: Option<MeanText>| s.map_or_else(String::new, |s| spread(&s));
+/// The table for pages that scroll: means with their intervals, names with their workloads.
+pub(crate) fn table(summary: &Summary) -> DataTable {
+    let cells = |row: ResultRow| {
+        let optional = |s: Option<MeanText>| s.map_or_else(String::new, |s| with_interval(&s));
         let name = if row.workload.is_empty() {
             row.name
         } else {
             format!("{}\n{}", row.name, row.workload)
         };
+        let amplification = row.amplification.map(|a| a.to_string());
         let [median, p99, p999] = row.percentiles;
-        let mut cells = vec![
+        vec![
             name,
             optional(row.bandwidth),
             optional(row.iops),
@@ -50,16 +47,62 @@ pub(crate) fn table(summary: &Summary, spread: fn(&MeanText) -> String) -> DataT
             p99,
             p999,
             row.max,
-        ];
-        cells.extend(amplified.then(|| {
-            row.amplification
-                .map_or_else(String::new, |a| a.to_string())
-        }));
-        cells
-    });
+            amplification.unwrap_or_default(),
+        ]
+    };
+    let head = [
+        "Phase",
+        "MB/s",
+        "IOPS",
+        "Median",
+        "P99",
+        "P99.9",
+        "Longest",
+        "Amplification",
+    ];
+    let table = DataTable {
+        head: head.map(str::to_owned).to_vec(),
+        rows: rows(summary).into_iter().map(cells).collect(),
+    };
+    table.without_empty_columns()
+}
+
+/// Columns of [`columns`] that a narrow page leaves out: workload, longest.
+pub(crate) const SPARE: &[usize] = &[1, 7];
+
+/// The table for pages of a given width: a column for each of them.
+pub(crate) fn columns(summary: &Summary) -> DataTable {
+    let cells = |row: ResultRow| {
+        let optional = |s: Option<MeanText>| s.map_or_else(String::new, |s| s.to_string());
+        let [median, p99, p999] = row.percentiles;
+        vec![
+            row.name,
+            row.workload,
+            optional(row.bandwidth),
+            optional(row.iops),
+            median,
+            p99,
+            p999,
+            row.max,
+        ]
+    };
+    let head = [
+        "Phase", "Workload", "MB/s", "IOPS", "median", "P99", "P99.9", "longest",
+    ];
     DataTable {
-        head: head.into_iter().map(str::to_owned).collect(),
-        rows: cells.collect(),
+        head: head.map(str::to_owned).to_vec(),
+        rows: rows(summary).into_iter().map(cells).collect(),
+    }
+}
+
+/// `33.6 ± 0.2`, and below it the interval in which the true mean lies.
+fn with_interval(spread: &MeanText) -> String {
+    match &spread.ci95 {
+        Some((low, high)) if spread.caveats.is_empty() => {
+            format!("{spread}\n95 %: {low} to {high}")
+        }
+        Some((low, high)) => format!("{spread}\n95 %: {low} to {high} ({})", spread.caveats),
+        None => spread.to_string(),
     }
 }
 

@@ -30,26 +30,38 @@ impl DataTable {
         self
     }
 
+    /// Whether a column holds figures: the first one names the rows, and words begin with a letter.
+    pub(crate) fn has_figures(&self, column: usize) -> bool {
+        let of_words = |row: &Vec<String>| {
+            let first = row.get(column).and_then(|cell| cell.chars().next());
+            first.is_some_and(char::is_alphabetic)
+        };
+        column > 0 && !self.rows.iter().any(of_words)
+    }
+
     /// As HTML. Each cell carries the name of its column, so that narrow pages can show a row as a list.
     pub(crate) fn html(&self, class: &str) -> String {
-        let head: Vec<String> = self
-            .head
-            .iter()
-            .map(|name| format!("<th scope=\"col\">{}</th>", escape::markup(name)))
+        let classes: Vec<&str> = (0..self.head.len())
+            .map(|column| match column == 0 || self.has_figures(column) {
+                true => "",
+                false => " class=\"words\"",
+            })
             .collect();
-        let mut out = format!(
-            "<table class=\"{class}\">\n<thead><tr>{}</tr></thead>\n<tbody>\n",
-            head.concat()
-        );
-        for row in &self.rows {
-            let cells: Vec<String> = row
-                .iter()
-                .enumerate()
-                .map(|(column, cell)| self.cell(column, cell))
-                .collect();
-            out.push_str(&format!("<tr>{}</tr>\n", cells.concat()));
-        }
-        out + "</tbody></table>\n"
+        let head = self.head.iter().zip(&classes);
+        let head: String = head
+            .map(|(name, class)| format!("<th scope=\"col\"{class}>{}</th>", escape::markup(name)))
+            .collect();
+        let row = |row: &Vec<String>| {
+            let cells = row.iter().enumerate().map(|(column, cell)| {
+                let class = classes.get(column).copied().unwrap_or_default();
+                self.cell(column, class, cell)
+            });
+            format!("<tr>{}</tr>\n", cells.collect::<String>())
+        };
+        let rows: String = self.rows.iter().map(row).collect();
+        format!(
+            "<table class=\"{class}\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n"
+        )
     }
 
     /// As HTML that scrolls by itself where it is wider than the page; a keyboard can reach it under its name.
@@ -61,7 +73,7 @@ impl DataTable {
         )
     }
 
-    fn cell(&self, column: usize, cell: &str) -> String {
+    fn cell(&self, column: usize, class: &str, cell: &str) -> String {
         let lines: Vec<String> = cell.split('\n').map(escape::markup).collect();
         let shown = match lines.split_first() {
             Some((first, more)) if !more.is_empty() => {
@@ -74,7 +86,8 @@ impl DataTable {
             0 => format!("<th scope=\"row\">{shown}</th>"),
             _ => {
                 let name = self.head.get(column).map_or("", String::as_str);
-                format!("<td data-name=\"{}\">{shown}</td>", escape::markup(name))
+                let name = escape::markup(name);
+                format!("<td{class} data-name=\"{name}\">{shown}</td>")
             }
         }
     }

@@ -1,290 +1,280 @@
-//! Plain text for a terminal of a given width: results first, then what limits their worth, then the circumstances.
+//! Renders a document as plain text for a terminal of a given width.
 
-use crate::escape::columns_of;
-use crate::number::MeanText;
-use crate::{facts, findings, naming, results, time};
-use hakaru_model::advice::RunFindings;
-use hakaru_model::finding::Summary;
+mod table;
+
+use crate::chart::{Chart, Plot};
+use crate::document::{Document, DocumentBlock, Pair, TableStyle};
+use crate::escape::{columns_of, plain};
+use crate::findings::ConclusionRow;
+use crate::strips::AddressStrips;
 
 /// Narrower terminals are treated as this wide.
-pub(crate) const NARROWEST: usize = 40;
-
-/// Renders one series for a terminal of `width` columns; `color` allows ANSI styles.
-pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
-    terminal_with(summary, &RunFindings::default(), width, color)
-}
-
-/// The same with what was concluded from it.
-pub fn terminal_with(
-    summary: &Summary,
-    findings: &RunFindings,
-    width: usize,
-    color: bool,
-) -> String {
-    let width = width.max(NARROWEST);
-    let ink = TerminalStyle { color };
-    let mut out = String::new();
-    out.push_str(&ink.bold(&hanging("", &facts::headline(summary), width)));
-    let under = [
-        facts::runs(summary),
-        crate::escape::plain(&summary.origin),
-        time::utc(summary.started_unix_ms),
-    ];
-    out.push_str(&format!(
-        "\n{}\n\n",
-        ink.dim(&hanging("", &under.join(" · "), width))
-    ));
-    out.push_str(&table(summary, width, ink));
-    let spread = if summary.runs.len() == 1 {
-        "of the one run"
-    } else {
-        "mean ± deviation over runs"
-    };
-    let open = summary.phases.iter().any(|phase| phase.detail.open_loop);
-    let from = if open {
-        " Latency of an open loop counts from the intended start of each I/O."
-    } else {
-        ""
-    };
-    let legend =
-        format!("MB/s and IOPS: {spread}. Median to longest: latency, all runs together.{from}");
-    out.push_str(&ink.dim(&hanging("", &legend, width)));
-    out.push('\n');
-    let mut said = String::new();
-    for phase in &summary.phases {
-        for words in [
-            facts::sustained(phase),
-            facts::notable_amplification(phase),
-            facts::laid_out(phase),
-        ]
-        .into_iter()
-        .flatten()
-        {
-            let name = format!("{}: ", naming::phase(summary, phase));
-            said.push_str(&format!(
-                "{}\n",
-                hanging("  ", &format!("{name}{words}"), width).trim_start()
-            ));
-        }
-    }
-    let warned = facts::caveats(summary)
-        .into_iter()
-        .map(|text| format!("{}\n", ink.yellow(&hanging("! ", &text, width))));
-    for part in [said, warned.collect(), conclusions(findings, width, ink)] {
-        if !part.is_empty() {
-            out.push('\n');
-            out.push_str(&part);
-        }
-    }
-    out.push('\n');
-    for (name, values) in facts::brief(summary) {
-        out.push_str(&format!(
-            "{}\n",
-            ink.dim(&hanging(&format!("{name:<15}"), &values, width))
-        ));
-    }
-    out
-}
-
-/// What it is good for, which promises were kept, who sets the pace.
-fn conclusions(findings: &RunFindings, width: usize, ink: TerminalStyle) -> String {
-    let sections = findings::sections(findings);
-    let all = sections.iter().flat_map(|(_, conclusions)| conclusions);
-    let about = all.map(|c| columns_of(&c.about)).max().unwrap_or(0);
-    let section = |(title, conclusions): &(&str, Vec<findings::ConclusionRow>)| {
-        let lines = conclusions.iter().map(|c| {
-            let gap = " ".repeat(about - columns_of(&c.about));
-            let because = if c.because.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", c.because)
-            };
-            let text = format!("{}{because}", c.verdict);
-            let lead = format!("  {} {}{gap}  ", c.sign, c.about);
-            match columns_of(&lead) + BESIDE <= width {
-                true => hanging(&lead, &text, width) + "\n",
-                false => format!("{}\n{}\n", lead.trim_end(), hanging("      ", &text, width)),
-            }
-        });
-        format!("{}\n{}", ink.bold(title), lines.collect::<String>())
-    };
-    sections.iter().map(section).collect::<Vec<_>>().join("\n")
-}
-
+const NARROWEST: usize = 40;
+/// Columns that names before values take at least, so that lists below one another line up.
+const NAMES: usize = 13;
+/// Gap between columns.
+const GAP: usize = 2;
 /// Words stand beside what they are about where there are so many columns left for them, else below it.
 const BESIDE: usize = 24;
+/// Wider drawings show nothing more.
+const WIDEST_STRIP: usize = 72;
 
-/// ANSI styles, or nothing.
+impl Document {
+    /// The document for a terminal of `width` columns; `color` allows ANSI styles.
+    ///
+    /// Folds and charts stay with the pages, but for strips along the addresses of a device.
+    pub(crate) fn terminal(&self, width: usize, color: bool) -> String {
+        let names = self.blocks.iter().flat_map(|block| match block {
+            DocumentBlock::Pairs(pairs) => &pairs[..],
+            _ => &[],
+        });
+        let page = TerminalPage {
+            width: width.max(NARROWEST),
+            ink: TerminalStyle { color },
+            names: widest(names.map(|pair| &pair.name)).max(NAMES - GAP) + GAP,
+        };
+        let mut out = match self.title.is_empty() {
+            true => String::new(),
+            false => page.ink.bold(&page.wrapped("", &self.title)),
+        };
+        for (lead, text) in &self.under {
+            let between = if lead.is_empty() { "" } else { " · " };
+            out += &page
+                .ink
+                .dim(&page.wrapped("", &format!("{lead}{between}{text}")));
+        }
+        let mut headings: Vec<(u8, &str)> = Vec::new();
+        for block in &self.blocks {
+            let heading = match block {
+                DocumentBlock::Part(title) | DocumentBlock::Page(title) => Some((2, title)),
+                DocumentBlock::Title(title) => Some((3, title)),
+                _ => None,
+            };
+            if let Some((level, title)) = heading {
+                headings.retain(|(above, _)| *above < level);
+                headings.push((level, title));
+                continue;
+            }
+            let text = page.block(block, !headings.is_empty());
+            if text.is_empty() {
+                continue;
+            }
+            // A remark stands right below what it explains, and anything right below its heading.
+            let remark = headings.is_empty() && matches!(block, DocumentBlock::Quiet(_));
+            if !remark && !out.is_empty() {
+                out.push('\n');
+            }
+            for (_, title) in headings.drain(..) {
+                out += &page.ink.bold(&page.wrapped("", title));
+            }
+            out += &text;
+        }
+        out
+    }
+}
+
+/// ANSI styles, or nothing. Each takes whole lines, the last of which ends.
 #[derive(Clone, Copy)]
-pub(crate) struct TerminalStyle {
-    pub(crate) color: bool,
+struct TerminalStyle {
+    color: bool,
 }
 
 impl TerminalStyle {
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.color {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
+    fn paint(self, code: &str, lines: &str) -> String {
+        match (self.color, lines.strip_suffix('\n')) {
+            (true, Some(text)) => format!("\x1b[{code}m{text}\x1b[0m\n"),
+            _ => lines.to_owned(),
         }
     }
 
-    pub(crate) fn bold(self, text: &str) -> String {
-        self.paint("1", text)
+    fn bold(self, lines: &str) -> String {
+        self.paint("1", lines)
     }
 
-    pub(crate) fn dim(self, text: &str) -> String {
-        self.paint("2", text)
+    fn dim(self, lines: &str) -> String {
+        self.paint("2", lines)
     }
 
-    pub(crate) fn yellow(self, text: &str) -> String {
-        self.paint("33", text)
-    }
-}
-
-/// A column of the table of results.
-struct Column {
-    head: &'static str,
-    cells: Vec<String>,
-    left: bool,
-}
-
-impl Column {
-    fn width(&self) -> usize {
-        self.cells
-            .iter()
-            .map(|cell| columns_of(cell))
-            .chain([self.head.len()])
-            .max()
-            .unwrap_or(0)
+    fn yellow(self, lines: &str) -> String {
+        self.paint("33", lines)
     }
 }
 
-/// Gap between columns.
-const GAP: usize = 2;
-
-/// The columns everybody wants, and those for which there is room without breaking lines.
-fn columns(summary: &Summary, width: usize) -> Vec<Column> {
-    let rows = results::rows(summary);
-    let column = |head, cell: fn(&results::ResultRow) -> &str| {
-        let cells = rows.iter().map(|row| cell(row).to_owned()).collect();
-        Column {
-            head,
-            cells,
-            left: false,
-        }
-    };
-    let mut columns = vec![
-        Column {
-            left: true,
-            ..column("Phase", |row| &row.name)
-        },
-        Column {
-            head: "MB/s",
-            cells: aligned(rows.iter().map(|row| row.bandwidth.as_ref())),
-            left: false,
-        },
-        Column {
-            head: "IOPS",
-            cells: aligned(rows.iter().map(|row| row.iops.as_ref())),
-            left: false,
-        },
-        column("median", |row| &row.percentiles[0]),
-        column("P99", |row| &row.percentiles[1]),
-        column("P99.9", |row| &row.percentiles[2]),
-    ];
-    let workload = Column {
-        left: true,
-        ..column("Workload", |row| &row.workload)
-    };
-    for (place, optional) in [
-        (columns.len(), column("longest", |row| &row.max)),
-        (1, workload),
-    ] {
-        let taken: usize = columns.iter().map(|column| column.width() + GAP).sum();
-        if taken + optional.width() <= width {
-            columns.insert(place, optional);
-        }
-    }
-    columns
+/// What is known of the terminal.
+struct TerminalPage {
+    width: usize,
+    ink: TerminalStyle,
+    /// Columns before the values of pairs, wherever they stand.
+    names: usize,
 }
 
-fn table(summary: &Summary, width: usize, ink: TerminalStyle) -> String {
-    let columns = columns(summary, width);
-    let Some((names, figures)) = columns.split_first() else {
-        return String::new();
-    };
-    let tables: Vec<String> = side_by_side(names, figures, width)
-        .iter()
-        .map(|part| lines(names, part, ink))
-        .collect();
-    tables.join("\n")
-}
-
-/// Columns beside that of the names, as many as there is room for; the others continue below, names repeated.
-fn side_by_side<'a>(names: &Column, figures: &'a [Column], width: usize) -> Vec<Vec<&'a Column>> {
-    let mut parts: Vec<Vec<&Column>> = Vec::new();
-    let mut used = 0;
-    for column in figures {
-        let wide = GAP + column.width();
-        match parts.last_mut() {
-            Some(part) if used + wide <= width => part.push(column),
-            _ => {
-                parts.push(vec![column]);
-                used = names.width();
+impl TerminalPage {
+    /// The lines of a block; `headed` where a heading stands above it.
+    fn block(&self, block: &DocumentBlock, headed: bool) -> String {
+        match block {
+            DocumentBlock::Text(text) => self.wrapped("", text),
+            DocumentBlock::Quiet(text) | DocumentBlock::Footer(text) => {
+                self.ink.dim(&self.wrapped("", text))
             }
+            DocumentBlock::Verdict(verdict) => {
+                let lead = format!("{} ", verdict.sign);
+                let advice = match verdict.advice.is_empty() {
+                    true => String::new(),
+                    false => self.wrapped("  ", &verdict.advice),
+                };
+                self.ink.bold(&self.wrapped(&lead, &verdict.text)) + &advice
+            }
+            DocumentBlock::Tiles(tiles) => {
+                let pairs: Vec<(String, String)> = tiles.iter().map(|tile| tile.pair()).collect();
+                self.listed(&pairs)
+            }
+            DocumentBlock::Facts(items) => self.listed(items),
+            DocumentBlock::Caveats(items) => {
+                let caveat = |(lead, text): &(String, String)| {
+                    let between = if lead.is_empty() { "" } else { ": " };
+                    let text = format!("{lead}{between}{text}");
+                    self.ink.yellow(&self.wrapped("! ", &text))
+                };
+                items.iter().map(caveat).collect()
+            }
+            DocumentBlock::Conclusions(_, rows) => self.conclusions(rows),
+            DocumentBlock::Pairs(pairs) => self.pairs(pairs, headed),
+            DocumentBlock::Table(style, table) => {
+                let spare = match style {
+                    TableStyle::Fitted(columns) => columns,
+                    TableStyle::Numbers | TableStyle::Words => &[][..],
+                };
+                let figures = *style != TableStyle::Words;
+                table::lines(table, figures, spare, self.width, |head| {
+                    self.ink.bold(head)
+                })
+            }
+            DocumentBlock::Charts(charts) => charts.iter().filter_map(|c| self.chart(c)).collect(),
+            DocumentBlock::Part(_)
+            | DocumentBlock::Page(_)
+            | DocumentBlock::Title(_)
+            | DocumentBlock::Fold(_)
+            | DocumentBlock::Menu => String::new(),
         }
-        used += wide;
     }
-    parts
+
+    /// Lines of foreign text, the last of which ends.
+    fn wrapped(&self, lead: &str, text: &str) -> String {
+        hanging(&plain(lead), &plain(text), self.width) + "\n"
+    }
+
+    /// Texts beside what they are about, lined up; below it where there is no room.
+    fn listed(&self, items: &[(String, String)]) -> String {
+        let widest = widest(items.iter().map(|(lead, _)| lead));
+        let item = |(lead, text): &(String, String)| {
+            let lead = plain(lead);
+            if lead.is_empty() {
+                return self.wrapped("", text);
+            }
+            let gap = " ".repeat(widest - columns_of(&lead) + GAP);
+            match widest + GAP + BESIDE <= self.width {
+                true => self.wrapped(&format!("{lead}{gap}"), text),
+                false => self.wrapped("", &lead) + &self.wrapped("    ", text),
+            }
+        };
+        items.iter().map(item).collect()
+    }
+
+    fn conclusions(&self, rows: &[ConclusionRow]) -> String {
+        let item = |row: &ConclusionRow| {
+            let between = if row.because.is_empty() { "" } else { ": " };
+            (
+                format!("  {} {}", row.sign, row.about),
+                format!("{}{between}{}", row.verdict, row.because),
+            )
+        };
+        self.listed(&rows.iter().map(item).collect::<Vec<_>>())
+    }
+
+    /// Names and values. Without a heading they are the circumstances of what stands above.
+    fn pairs(&self, pairs: &[Pair], headed: bool) -> String {
+        let line = |pair: &Pair| {
+            let name = plain(&pair.name);
+            let gap = " ".repeat(self.names - columns_of(&name));
+            let line = self.wrapped(&format!("{name}{gap}"), &pair.value);
+            match pair.known && headed {
+                true => line,
+                false => self.ink.dim(&line),
+            }
+        };
+        pairs.iter().map(line).collect()
+    }
+
+    /// Of a chart along the addresses of a device a line a series, heights from zero; nothing of any other.
+    fn chart(&self, chart: &Chart) -> Option<String> {
+        let Plot::Along(_, strips) = &chart.plot else {
+            return None;
+        };
+        let columns = (self.width - NAMES).min(WIDEST_STRIP);
+        let AddressStrips {
+            from,
+            to,
+            found,
+            levels,
+        } = strips;
+        let edge = |column: usize| {
+            from.0 + (u128::from(to.0 - from.0) * column as u128 / columns as u128) as u64
+        };
+        let parts = || (0..columns).map(|column| (edge(column), edge(column + 1)));
+        let found: String = parts().map(|(from, to)| found.mark(from, to)).collect();
+        let mut out = format!("{:<NAMES$}{}\n", "Found", found.trim_end());
+        let rates: Vec<Vec<Option<f64>>> = levels
+            .iter()
+            .map(|level| parts().map(|(from, to)| level.mean(from, to)).collect())
+            .collect();
+        let tallest = rates
+            .iter()
+            .flatten()
+            .flatten()
+            .copied()
+            .fold(0.0, f64::max);
+        for (level, rates) in levels.iter().zip(&rates) {
+            let bars: String = rates.iter().map(|rate| bar(*rate, tallest)).collect();
+            out += &format!("{:<NAMES$}{}\n", level.name, bars.trim_end());
+        }
+        let begin = if from.0 == 0 {
+            "0".to_owned()
+        } else {
+            from.to_string()
+        };
+        let room = columns.saturating_sub(begin.len());
+        Some(out + &format!("{:NAMES$}{begin}{:>room$}\n", "", to.to_string()))
+    }
 }
 
-/// Cells that line up, the head first.
-fn lines(names: &Column, figures: &[&Column], ink: TerminalStyle) -> String {
-    let line = |cell: &dyn Fn(&Column) -> String| {
-        let mut line = String::new();
-        for (at, column) in std::iter::once(names)
-            .chain(figures.iter().copied())
-            .enumerate()
-        {
-            let text = cell(column);
-            let fill = " ".repeat(column.width().saturating_sub(columns_of(&text)));
-            let gap = " ".repeat(if at == 0 { 0 } else { GAP });
-            line += &if column.left {
-                format!("{gap}{text}{fill}")
-            } else {
-                format!("{gap}{fill}{text}")
-            };
-        }
-        line.trim_end().to_owned()
-    };
-    let mut out = ink.bold(&line(&|column| column.head.to_owned())) + "\n";
-    for row in 0..names.cells.len() {
-        out += &(line(&|column| column.cells[row].clone()) + "\n");
-    }
-    out
+fn widest<'a>(names: impl Iterator<Item = &'a String>) -> usize {
+    names.map(|name| columns_of(name)).max().unwrap_or(0)
 }
 
-/// Means and spreads so that the signs between them stand in one line.
-fn aligned<'a>(spreads: impl Iterator<Item = Option<&'a MeanText>> + Clone) -> Vec<String> {
-    let longest =
-        |part: fn(&MeanText) -> usize| spreads.clone().flatten().map(part).max().unwrap_or(0);
-    let deviations = longest(|s| s.deviation.as_ref().map_or(0, |d| d.chars().count()));
-    let text = |s: &MeanText| match &s.deviation {
-        Some(deviation) => format!("{} ± {deviation:<deviations$}", s.mean),
-        None if deviations > 0 => format!("{}   {:deviations$}", s.mean, ""),
-        None => s.mean.clone(),
-    };
-    spreads
-        .clone()
-        .map(|s| s.map_or_else(String::new, text))
-        .collect()
+/// Eighths of a character, from nothing up.
+const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+fn bar(rate: Option<f64>, tallest: f64) -> char {
+    match rate {
+        Some(rate) if tallest > 0.0 => {
+            HEIGHTS[((rate / tallest * 8.0).round() as usize).clamp(1, 8)]
+        }
+        _ => ' ',
+    }
 }
 
 /// Wraps words at `width`; lines after the first are indented by the length of `lead`.
 pub fn hanging(lead: &str, text: &str, width: usize) -> String {
     let indent = columns_of(lead);
     let room = width.saturating_sub(indent).max(20);
+    format!(
+        "{lead}{}",
+        wrap(text, room).join(&format!("\n{:indent$}", ""))
+    )
+}
+
+/// Lines of at most `room` columns.
+fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         for (at, piece) in pieces(word, room).into_iter().enumerate() {
@@ -298,7 +288,7 @@ pub fn hanging(lead: &str, text: &str, width: usize) -> String {
             }
         }
     }
-    format!("{lead}{}", lines.join(&format!("\n{:indent$}", "")))
+    lines
 }
 
 /// A word, or of one for which a line has no room (a path, options of a mount) what stands between its commas and slashes.
@@ -313,44 +303,6 @@ fn pieces(word: &str, room: usize) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn column(head: &'static str, cells: [&str; 2]) -> Column {
-        Column {
-            head,
-            cells: cells.map(str::to_owned).to_vec(),
-            left: false,
-        }
-    }
-
-    #[test]
-    fn what_has_no_room_beside_continues_below() {
-        let names = Column {
-            left: true,
-            ..column("Phase", ["sustained (write)", "seq"])
-        };
-        let figures = [
-            column("MB/s", ["1533 ± 155", "9.1 ± 0.1"]),
-            column("IOPS", ["1462 ± 148", "12"]),
-        ];
-        let shown = |width| {
-            let parts = side_by_side(&names, &figures, width);
-            parts
-                .iter()
-                .map(|part| lines(&names, part, TerminalStyle { color: false }))
-                .collect::<Vec<_>>()
-                .join("\n")
-        };
-        assert_eq!(shown(41), shown(200));
-        insta::assert_snapshot!(shown(40), @r"
-        Phase                    MB/s
-        sustained (write)  1533 ± 155
-        seq                 9.1 ± 0.1
-
-        Phase                    IOPS
-        sustained (write)  1462 ± 148
-        seq                        12
-        ");
-    }
 
     #[test]
     fn long_words_break_where_they_are_put_together() {

@@ -4,7 +4,7 @@ mod support;
 
 use hakaru_model::finding::Estimate;
 use hakaru_model::units::{BytesPerSec, Nanos, Quantile};
-use hakaru_report::{charts, csv, html, html_comparison, markdown, terminal};
+use hakaru_report::{charts, comparison_html, csv, html, markdown, terminal};
 use proptest::prelude::*;
 use support::{hostile, well_formed};
 
@@ -121,6 +121,6 @@ proptest! {
         }
         let both = [summary.clone(), summary];
         let _ = (html(&both), markdown(&both), csv(&both), terminal(&both[0], 80, true));
-        let _ = html_comparison(&both[0], &both[1], &[]);
+        let _ = comparison_html(&both[0], &both[1], &[]);
     }
 }

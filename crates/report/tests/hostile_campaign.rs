@@ -110,8 +110,8 @@ fn check(text: &str) {
     }
     assert!(!csv.replace("\r\n", "").chars().any(commands), "{text:?}");
     let (shown, ours) = (
-        campaign_terminal(&hostile, 80),
-        campaign_terminal(&tame, 80),
+        campaign_terminal(&hostile, 80, true),
+        campaign_terminal(&tame, 80, true),
     );
     assert!(inks(&shown).is_subset(&inks(&ours)), "{:?}", inks(&shown));
     let bad: Vec<char> = shown

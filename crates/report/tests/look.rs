@@ -4,7 +4,8 @@
 mod support;
 
 use hakaru_report::{
-    charts, comparison_terminal, csv, html_comparison, html_with, markdown, terminal, terminal_with,
+    campaign_html, campaign_markdown, campaign_terminal, charts, comparison_html, csv, html_with,
+    markdown, terminal, terminal_with,
 };
 
 #[test]
@@ -33,11 +34,11 @@ fn pages_to_look_at() {
         ),
         (
             "compare.html".to_owned(),
-            html_comparison(&three[0], &three[1], &support::comparisons()),
+            comparison_html(&three[0], &three[1], &support::comparisons()),
         ),
         (
             "compare.txt".to_owned(),
-            comparison_terminal(&support::comparisons(), ("ext4", "vfat"), 80),
+            support::compared(&three[0], &three[1], 80),
         ),
         (
             "one-80.txt".to_owned(),
@@ -45,6 +46,18 @@ fn pages_to_look_at() {
         ),
         ("one-120.txt".to_owned(), terminal(&one[0], 120, true)),
         ("one.md".to_owned(), markdown(&one)),
+        (
+            "campaign.html".to_owned(),
+            campaign_html(&support::campaign::campaign()),
+        ),
+        (
+            "campaign.md".to_owned(),
+            campaign_markdown(&support::campaign::campaign(), None),
+        ),
+        (
+            "campaign-80.txt".to_owned(),
+            campaign_terminal(&support::campaign::campaign(), 80, true),
+        ),
         ("three.csv".to_owned(), csv(&three)),
     ];
     files.extend(

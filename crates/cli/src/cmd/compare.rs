@@ -1,7 +1,7 @@
 //! `hakaru compare`: two things side by side, in figures, ratios and words.
 
 use super::report::{Form, NO_TABLE};
-use super::{print, terminal_width, width};
+use super::{print, terminal_width};
 use crate::exit::Exit;
 use crate::imports;
 use crate::place;
@@ -9,11 +9,9 @@ use crate::select::{self, Term};
 use anyhow::{Result, bail};
 use hakaru_analysis::compare::common_phases;
 use hakaru_model::caveat::Caveat;
-use hakaru_model::finding::{Estimate, LatencySummary, PhaseSummary, Summary};
+use hakaru_model::finding::Summary;
 use hakaru_model::job::Scenario;
 use hakaru_model::record::RunRecord;
-use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
-use hakaru_report::plain;
 use hakaru_store::{Filter, Store};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -54,33 +52,26 @@ pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
         );
     }
     let comparisons = hakaru_analysis::compare_summaries(&a, &b);
-    let mut text = String::new();
-    for (x, y) in &phases {
-        text += &table(x, y, names);
-        text.push('\n');
-    }
-    text += "What this proves\n\n";
-    text += &hakaru_report::comparison_terminal(&comparisons, names, width());
-    let tests = hakaru_report::comparison_tests_terminal(&comparisons, width());
-    if !tests.is_empty() {
-        text += &format!("\nThe tests behind it\n\n{tests}");
-    }
-    text += &caveats(&a, names.0);
-    text += &caveats(&b, names.1);
+    // What goes into a file is not broken into lines.
+    let width = terminal_width().unwrap_or(usize::MAX);
+    let text = |color: bool| {
+        let sides = (&a, &b);
+        hakaru_report::comparison_terminal(sides, names, &phases, &comparisons, width, color)
+    };
     let Some(path) = &args.output else {
-        return print(&text).map(|()| Exit::Ok);
+        return print(&text(true)).map(|()| Exit::Ok);
     };
     let page = match Form::of(None, Some(path)) {
-        Form::Html => hakaru_report::html_comparison(&a, &b, &comparisons),
-        Form::Markdown => hakaru_report::comparison_page_markdown(&a, &b, &comparisons, names),
+        Form::Html => hakaru_report::comparison_html(&a, &b, &comparisons),
+        Form::Markdown => hakaru_report::comparison_markdown(&a, &b, &comparisons),
         Form::Csv => hakaru_report::comparison_csv(&comparisons, names),
-        Form::Terminal => text.clone(),
+        Form::Terminal => text(false),
         Form::Parquet => bail!(NO_TABLE),
     };
     if place::is_stdout(Some(path)) {
         return print(&page).map(|()| Exit::Ok);
     }
-    let printed = print(&text);
+    let printed = print(&text(true));
     place::write_page(path, page.as_bytes())?;
     printed?;
     print(&format!("\nReport: {}\n", path.display()))?;
@@ -325,204 +316,4 @@ fn names(a: &Summary, b: &Summary, args: &CompareArgs) -> (String, String) {
         (true, false) => (args.a.clone(), args.b.clone()),
         (true, true) => (format!("{x} (first)"), format!("{y} (second)")),
     }
-}
-
-/// One figure of one side.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Shown {
-    /// A figure.
-    One(f64),
-    /// The lowest and the highest of figures that cannot be put together, such as percentiles of several runs.
-    Range(f64, f64),
-}
-
-impl Shown {
-    fn one(self) -> Option<f64> {
-        match self {
-            Shown::One(value) => Some(value),
-            Shown::Range(..) => None,
-        }
-    }
-
-    fn text(self, show: fn(f64) -> String) -> String {
-        match self {
-            Shown::One(value) => show(value),
-            Shown::Range(low, high) => format!("{} to {}", show(low), show(high)),
-        }
-    }
-}
-
-/// One figure of both sides.
-struct CompareRow {
-    name: String,
-    a: Option<Shown>,
-    b: Option<Shown>,
-    show: fn(f64) -> String,
-}
-
-/// The figures of one workload, each with its ratio.
-fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
-    let runs = |phase: &PhaseSummary| phase.bandwidth.values.len();
-    // A phase may be called as what it does.
-    let op = if a.phase == a.op.name() {
-        String::new()
-    } else {
-        format!(" {}", a.op.name())
-    };
-    let mut out = format!("{}{op}: {}\n", plain(&a.phase), plain(&a.workload));
-    let ns = |v: f64| Nanos(v.round() as u64).to_string();
-    let rate = |v: f64| BytesPerSec(v).to_string();
-    let both =
-        |of: fn(&PhaseSummary) -> Option<f64>| (of(a).map(Shown::One), of(b).map(Shown::One));
-    let mut rows = Vec::new();
-    let mut row = |name: &str, (a, b): (Option<Shown>, Option<Shown>), show: fn(f64) -> String| {
-        rows.push(CompareRow {
-            name: name.to_owned(),
-            a,
-            b,
-            show,
-        });
-    };
-    row("bandwidth", both(|p| Some(p.bandwidth.mean)), rate);
-    row("IOPS", both(|p| Some(p.iops.mean)), |v| Iops(v).to_string());
-    row(
-        "latency, mean",
-        both(|p| p.latency.as_ref().map(|l| l.mean_ns)),
-        ns,
-    );
-    for (name, q) in [
-        ("P95", Quantile::P95),
-        ("P99", Quantile::P99),
-        ("P99.9", Quantile::P999),
-    ] {
-        let of = |p: &PhaseSummary| percentile(p.latency.as_ref(), &p.detail.latency_by_run, q);
-        row(&format!("latency, {name}"), (of(a), of(b)), ns);
-    }
-    row(
-        "fsync, mean",
-        both(|p| p.sync.as_ref().map(|l| l.mean_ns)),
-        ns,
-    );
-    for (name, q) in [
-        ("P95", Quantile::P95),
-        ("P99", Quantile::P99),
-        ("P99.9", Quantile::P999),
-    ] {
-        let of = |p: &PhaseSummary| percentile(p.sync.as_ref(), &p.detail.sync_by_run, q);
-        row(&format!("fsync, {name}"), (of(a), of(b)), ns);
-    }
-    row(
-        "moved in all",
-        both(|p| Some(p.detail.moved_in_all.0 as f64).filter(|&n| n > 0.0)),
-        |v| Bytes(v as u64).to_string(),
-    );
-    row(
-        "bandwidth over time, least",
-        both(|p| p.sustained.as_ref().map(|s| s.min.0)),
-        rate,
-    );
-    row(
-        "bandwidth over time, most",
-        both(|p| p.sustained.as_ref().map(|s| s.max.0)),
-        rate,
-    );
-    row(
-        "bandwidth over time, deviation",
-        both(|p| p.sustained.as_ref().map(|s| s.deviation.0)),
-        rate,
-    );
-    let mut lines = vec![[
-        String::new(),
-        plain(names.0),
-        plain(names.1),
-        "ratio".to_owned(),
-    ]];
-    lines.push([
-        "runs".to_owned(),
-        format!("n = {}", runs(a)),
-        format!("n = {}", runs(b)),
-        String::new(),
-    ]);
-    for CompareRow { name, a, b, show } in rows
-        .into_iter()
-        .filter(|row| row.a.is_some() || row.b.is_some())
-    {
-        let cell = |shown: Option<Shown>| shown.map_or("–".to_owned(), |shown| shown.text(show));
-        let one = |shown: Option<Shown>| shown.and_then(Shown::one);
-        let ratio = one(a)
-            .zip(one(b))
-            .filter(|(a, _)| *a > 0.0)
-            .map_or("–".to_owned(), |(a, b)| ratio(b / a));
-        lines.push([name, cell(a), cell(b), ratio]);
-    }
-    let widest = |column: usize| {
-        lines
-            .iter()
-            .map(|line| line[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: [usize; 4] = std::array::from_fn(widest);
-    for [name, a, b, ratio] in &lines {
-        let line = format!(
-            "  {name:<0$}  {a:>1$}  {b:>2$}  {ratio:>3$}",
-            widths[0], widths[1], widths[2], widths[3]
-        );
-        out += line.trim_end();
-        out.push('\n');
-    }
-    out
-}
-
-/// The merged percentile. Percentiles that other programs printed cannot be merged: of several runs, from the lowest to
-/// the highest.
-fn percentile(
-    merged: Option<&LatencySummary>,
-    by_run: &[(Quantile, Estimate)],
-    q: Quantile,
-) -> Option<Shown> {
-    let merged = merged
-        .and_then(|l| l.quantiles.iter().find(|(other, _)| *other == q))
-        .map(|(_, value)| value.0 as f64);
-    let of_runs = || {
-        let (_, estimate) = by_run.iter().find(|(other, _)| *other == q)?;
-        let low = estimate.values.iter().copied().reduce(f64::min)?;
-        let high = estimate.values.iter().copied().reduce(f64::max)?;
-        Some(if low < high {
-            Shown::Range(low, high)
-        } else {
-            Shown::One(low)
-        })
-    };
-    merged.map(Shown::One).or_else(of_runs)
-}
-
-/// `6.31x`, `0.43x`, `120x`.
-fn ratio(value: f64) -> String {
-    if value >= 1e15 {
-        return format!("{value:.2e}x");
-    }
-    let decimals = if value >= 100.0 {
-        0
-    } else if value >= 10.0 {
-        1
-    } else {
-        2
-    };
-    format!("{value:.decimals$}x")
-}
-
-fn caveats(summary: &Summary, name: &str) -> String {
-    if summary.caveats.is_empty() {
-        return String::new();
-    }
-    // What goes into a file is not broken into lines.
-    let width = terminal_width().unwrap_or(usize::MAX);
-    let line = |text: String| format!("{}\n", hakaru_report::wrapped("  ", &plain(&text), width));
-    let lines: String = summary
-        .caveats
-        .iter()
-        .map(|caveat| line(hakaru_report::text::caveat(caveat)))
-        .collect();
-    format!("\nCaveats of {}\n{lines}", plain(name))
 }

@@ -97,6 +97,15 @@ pub(crate) fn write_charts(charts: &[hakaru_report::Chart], folder: &Path) -> Re
     Ok(())
 }
 
+/// How a page refers to the folder of its charts: from where the page lies, or else by the whole path.
+pub(crate) fn seen_from(charts: &Path, page: Option<&Path>) -> String {
+    let folder = page.and_then(Path::parent).unwrap_or(Path::new(""));
+    let near = charts.strip_prefix(folder).map(Path::to_owned);
+    let path =
+        near.unwrap_or_else(|_| std::path::absolute(charts).unwrap_or_else(|_| charts.to_owned()));
+    path.display().to_string()
+}
+
 /// Width of a chart in an article, pixels.
 const CHART_WIDTH: u32 = 720;
 
@@ -166,7 +175,11 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let form = Form::of(args.format, args.output.as_deref());
     let text = match form {
-        Form::Markdown => hakaru_report::markdown_with(&summaries, &findings),
+        Form::Markdown => {
+            let folder = args.charts.as_deref();
+            let charts = folder.map(|folder| seen_from(folder, args.output.as_deref()));
+            hakaru_report::markdown_with(&summaries, &findings, charts.as_deref())
+        }
         Form::Csv => hakaru_report::csv_with(&summaries, &findings),
         Form::Html => hakaru_report::html_with(&summaries, &findings),
         Form::Terminal => {

@@ -2,8 +2,8 @@
 
 use super::spread;
 use super::view::View;
-use crate::document::{DocumentBlock, TableStyle};
-use crate::html::with_interval;
+use crate::document::{DocumentBlock, Pair, TableStyle, folded};
+use crate::findings::ConclusionKind;
 use crate::table::DataTable;
 use crate::{compare, escape, facts, findings, results, text};
 use hakaru_model::advice::{Advice, RunFindings};
@@ -20,7 +20,7 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
     ];
     for layer in &card.layers {
         blocks.push(DocumentBlock::Title(format!("Results, {}", layer.layer)));
-        let table = results::table(&layer.summary, with_interval).without_empty_columns();
+        let table = results::table(&layer.summary);
         blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
         let said = layer.summary.phases.iter().filter_map(|phase| {
             Some((
@@ -31,13 +31,14 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
         blocks.push(DocumentBlock::Facts(said.collect()));
     }
     if !card.claims.is_empty() {
-        blocks.push(DocumentBlock::Title(
-            text::conclusion_title(findings::ConclusionKind::Claims).to_owned(),
-        ));
-        blocks.push(DocumentBlock::Table(
-            TableStyle::Words,
-            findings::table("Promise", &findings::claims(&card.claims)),
-        ));
+        let kind = ConclusionKind::Claims;
+        blocks.extend([
+            DocumentBlock::Title(text::conclusion_title(kind).to_owned()),
+            DocumentBlock::Conclusions(
+                text::conclusion_about(kind),
+                findings::claims(&card.claims),
+            ),
+        ]);
     }
     if !card.costs.is_empty() {
         blocks.push(DocumentBlock::Title(format!(
@@ -53,26 +54,13 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
         blocks.extend(over_the_runs(layer));
     }
     for layer in &card.layers {
-        blocks.push(DocumentBlock::Fold(
-            format!("Circumstances, {}", layer.layer),
-            circumstances(layer),
+        let about = format!("Circumstances, {}", layer.layer);
+        blocks.push(folded(
+            about,
+            vec![DocumentBlock::Pairs(circumstances(layer))],
         ));
     }
     blocks
-}
-
-fn pairs(rows: Vec<(String, String)>) -> DocumentBlock {
-    let rows = rows
-        .into_iter()
-        .map(|(name, value)| vec![name, value])
-        .collect();
-    DocumentBlock::Table(
-        TableStyle::Pairs,
-        DataTable {
-            head: vec![String::new(), String::new()],
-            rows,
-        },
-    )
 }
 
 fn facts_of(card: &CardSummary) -> DocumentBlock {
@@ -89,7 +77,7 @@ fn facts_of(card: &CardSummary) -> DocumentBlock {
             .iter()
             .map(|(name, value)| (capital(name), value.clone())),
     );
-    pairs(rows)
+    DocumentBlock::Pairs(rows.into_iter().map(Pair::from).collect())
 }
 
 fn capital(name: &str) -> String {
@@ -139,10 +127,8 @@ fn uses(layer: &LayerSummary) -> Vec<DocumentBlock> {
         return Vec::new();
     }
     let title = DocumentBlock::Title(format!("What it is good for, {}", layer.layer));
-    vec![
-        title,
-        DocumentBlock::Table(TableStyle::Words, findings::table("Use", &found)),
-    ]
+    let about = text::conclusion_about(ConclusionKind::Uses);
+    vec![title, DocumentBlock::Conclusions(about, found)]
 }
 
 /// How the runs differ, and how to read that.
@@ -156,25 +142,19 @@ fn over_the_runs(layer: &LayerSummary) -> Option<DocumentBlock> {
         DocumentBlock::Quiet(format!("{how} {}", crate::number::INTERVALS)),
         DocumentBlock::Table(TableStyle::Numbers, table),
     ];
-    Some(DocumentBlock::Fold(
+    Some(folded(
         format!("How the runs differ, {}", layer.layer),
         blocks,
     ))
 }
 
-fn circumstances(layer: &LayerSummary) -> Vec<DocumentBlock> {
-    let lines = facts::circumstances(&layer.summary);
-    let mut rows: Vec<(String, String)> = lines
-        .into_iter()
-        .map(|line| (line.name().to_owned(), line.value))
-        .collect();
-    rows.extend(
-        layer
-            .prepared
-            .iter()
-            .map(|step| ("Done before".to_owned(), prepared(step))),
-    );
-    vec![pairs(rows)]
+fn circumstances(layer: &LayerSummary) -> Vec<Pair> {
+    let lines = facts::circumstances(&layer.summary).into_iter();
+    let done = |step| Pair::from(("Done before".to_owned(), prepared(step)));
+    lines
+        .map(Pair::from)
+        .chain(layer.prepared.iter().map(done))
+        .collect()
 }
 
 /// `filled with 0xff, in 12 min 30 s`.

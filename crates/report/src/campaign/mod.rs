@@ -1,25 +1,24 @@
 //! The report of a campaign: a summary that a hurried reader can stop at, tables as articles print them, charts, a
 //! section a card, and the circumstances. One document, rendered as HTML and as Markdown; CSV has its own form.
 
+mod brief;
 mod card;
 mod charts;
 mod csv;
 mod csv_rows;
-mod merged;
 mod parquet;
 mod spread;
 mod tables;
 mod view;
 mod words;
 
-use crate::chart::{Chart, Section};
-use crate::document::{Document, DocumentBlock, TableStyle};
-use crate::findings::ConclusionKind;
+use crate::chart::Chart;
+use crate::document::{Document, DocumentBlock, Pair, TableStyle, chart_parts, folded, part};
+use crate::findings::{self, ConclusionKind, ConclusionRow};
 use crate::table::DataTable;
-use crate::{findings, number, text, time};
+use crate::{merged, number, text, time};
 use hakaru_model::campaign::CampaignSummary;
-use hakaru_model::finding::{Comparison, Summary};
-pub(crate) use merged::findings as merged_findings;
+use hakaru_model::finding::{BusLimit, Comparison, Summary};
 use std::collections::BTreeSet;
 use view::View;
 
@@ -42,6 +41,11 @@ pub fn campaign_csv(summary: &CampaignSummary) -> String {
 /// Renders a campaign as a file of Apache Parquet with the lines of [`campaign_csv`].
 pub fn campaign_parquet(summary: &CampaignSummary) -> Vec<u8> {
     parquet::parquet(&View::of(summary))
+}
+
+/// Renders the short form of a campaign for a terminal of `width` columns; `color` allows ANSI styles.
+pub fn campaign_terminal(summary: &CampaignSummary, width: usize, color: bool) -> String {
+    brief::document(&View::of(summary)).terminal(width, color)
 }
 
 /// All charts of a campaign, to be saved one by one.
@@ -71,12 +75,14 @@ fn document(view: &View<'_>) -> Document {
     blocks.extend(differences(view));
     blocks.extend(promises(view));
     blocks.extend(pace(view));
-    blocks.extend(charts_in_parts(view));
+    let level = "Charts of the workloads that were not tested for evenness";
+    blocks.extend(chart_parts(&charts::charts(view), level));
     for card in 0..view.names.len() {
         blocks.extend(card::section(view, card));
     }
     blocks.extend(method(view));
     blocks.extend(failures(view));
+    blocks.push(DocumentBlock::Footer(text::method().to_owned()));
     Document {
         title: view.of.name.clone(),
         under: under(view),
@@ -91,7 +97,7 @@ fn counted(count: usize, thing: &str) -> String {
 }
 
 /// What stands below the title.
-fn under(view: &View<'_>) -> Vec<String> {
+fn under(view: &View<'_>) -> Vec<(String, String)> {
     let of = view.of;
     let mut line = vec![
         counted(view.names.len(), "card"),
@@ -137,7 +143,8 @@ fn under(view: &View<'_>) -> Vec<String> {
         .collect();
     line.extend(origins.into_iter().map(str::to_owned));
     let about = std::iter::once(of.about.clone()).filter(|about| !about.is_empty());
-    about.chain([line.join(" · ")]).collect()
+    let lines = about.chain([line.join(" · ")]);
+    lines.map(|line| (String::new(), line)).collect()
 }
 
 fn stated_runs(phase: &hakaru_model::finding::PhaseSummary) -> u64 {
@@ -183,13 +190,10 @@ fn caveats(view: &View<'_>) -> Vec<DocumentBlock> {
         .map(|text| (String::new(), text))
         .collect();
     items.extend(merged::findings(&subjects));
-    if items.is_empty() {
-        return Vec::new();
+    match items.is_empty() {
+        true => Vec::new(),
+        false => part("Caveats", vec![DocumentBlock::Caveats(items)]),
     }
-    vec![
-        DocumentBlock::Part("Caveats".to_owned()),
-        DocumentBlock::Caveats(items),
-    ]
 }
 
 /// Means, deviations and what is left through layers: a table a workload.
@@ -204,9 +208,6 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
             ]);
             blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
         }
-    }
-    if blocks.is_empty() {
-        return blocks;
     }
     let mut how = "Mean ± standard deviation over the runs.".to_owned();
     if !view.held_layers().is_empty() {
@@ -223,14 +224,15 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
         ));
         blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
     }
-    [
-        vec![
-            DocumentBlock::Part("Results".to_owned()),
-            DocumentBlock::Quiet(how),
-        ],
-        blocks,
-    ]
-    .concat()
+    explained("Results", how, blocks)
+}
+
+/// A part that begins with how to read it; nothing where there are no blocks.
+fn explained(title: &str, how: String, blocks: Vec<DocumentBlock>) -> Vec<DocumentBlock> {
+    match blocks.is_empty() {
+        true => blocks,
+        false => part(title, [vec![DocumentBlock::Quiet(how)], blocks].concat()),
+    }
 }
 
 /// More cards than these are compared with the reference only; the CSV has every pair.
@@ -255,9 +257,6 @@ fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
             );
         }
     }
-    if blocks.is_empty() {
-        return blocks;
-    }
     let how = format!(
         "Ratios are to {}, with their 95 % intervals, all of them at once: an interval excludes 1 exactly where a \
          difference is shown. Cards share a letter exactly where no difference between them is shown; that is not yet \
@@ -266,14 +265,7 @@ fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
         view.name(view.reference()),
         number::INTERVALS
     );
-    [
-        vec![
-            DocumentBlock::Part("How the cards differ".to_owned()),
-            DocumentBlock::Quiet(how),
-        ],
-        blocks,
-    ]
-    .concat()
+    explained("How the cards differ", how, blocks)
 }
 
 fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<DocumentBlock> {
@@ -320,10 +312,8 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
     } else {
         format!("Every pair, {}", work.label)
     };
-    Some(DocumentBlock::Fold(
-        about,
-        vec![DocumentBlock::Table(TableStyle::Numbers, table)],
-    ))
+    let table = DocumentBlock::Table(TableStyle::Numbers, table);
+    Some(folded(about, vec![table]))
 }
 
 /// What is printed and claimed, beside what was measured.
@@ -336,97 +326,49 @@ fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
         .into_iter()
         .filter_map(|(look, table)| Some(DocumentBlock::Table(look, table?)))
         .collect();
-    if tables.is_empty() {
-        return tables;
-    }
     let how = "A promise is kept where the figures reach it and nothing flattered them, missed where they do not and \
                nothing held them back; else it is open, and the section of the card says why.";
-    [
-        vec![
-            DocumentBlock::Part(text::conclusion_title(ConclusionKind::Claims).to_owned()),
-            DocumentBlock::Quiet(how.to_owned()),
-        ],
-        tables,
-    ]
-    .concat()
+    let title = text::conclusion_title(ConclusionKind::Claims);
+    explained(title, how.to_owned(), tables)
 }
 
 /// Whether the host or the cards set the pace.
 fn pace(view: &View<'_>) -> Vec<DocumentBlock> {
-    let mut conclusions = Vec::new();
-    for layer in &view.layers {
-        let of_layer: Vec<_> = view
-            .of
-            .limits
-            .iter()
-            .filter(|(of, _)| of == layer)
-            .map(|(_, l)| l.clone())
-            .collect();
-        let lead = if view.layers.len() > 1 {
-            format!("{}, ", crate::escape::plain(layer))
-        } else {
-            String::new()
-        };
-        conclusions.extend(findings::limits_of(&of_layer, &view.names).into_iter().map(
-            |mut found| {
-                found.about = format!("{lead}{}", found.about);
-                found
-            },
-        ));
+    let conclusions: Vec<ConclusionRow> = view.layers.iter().flat_map(|l| paces(view, l)).collect();
+    let kind = ConclusionKind::Limits;
+    match conclusions.is_empty() {
+        true => Vec::new(),
+        false => part(
+            text::conclusion_title(kind),
+            vec![DocumentBlock::Conclusions(
+                text::conclusion_about(kind),
+                conclusions,
+            )],
+        ),
     }
-    if conclusions.is_empty() {
-        return Vec::new();
-    }
-    let table = DocumentBlock::Table(
-        TableStyle::Words,
-        findings::table("Direction", &conclusions),
-    );
-    vec![
-        DocumentBlock::Part(text::conclusion_title(ConclusionKind::Limits).to_owned()),
-        table,
-    ]
 }
 
-fn charts_in_parts(view: &View<'_>) -> Vec<DocumentBlock> {
-    let all = charts::charts(view);
-    let mut blocks = Vec::new();
-    for &section in Section::ALL {
-        let charts: Vec<Chart> = all
-            .iter()
-            .filter(|chart| chart.section == section)
-            .cloned()
-            .collect();
-        if charts.is_empty() {
-            continue;
-        }
-        blocks.push(DocumentBlock::Part(section.title().to_owned()));
-        blocks.push(match section {
-            // What stays level is worth a look, and not the way to everything below it.
-            Section::OverTime => {
-                let about = "Charts of the workloads that were not tested for evenness".to_owned();
-                DocumentBlock::Fold(about, vec![DocumentBlock::Charts(charts)])
-            }
-            _ => DocumentBlock::Charts(charts),
-        });
+/// What sets the pace through a layer, which is named where there are several.
+fn paces(view: &View<'_>, layer: &str) -> Vec<ConclusionRow> {
+    let of_layer = view.of.limits.iter().filter(|(of, _)| of == layer);
+    let of_layer: Vec<BusLimit> = of_layer.map(|(_, limit)| limit.clone()).collect();
+    let lead = match view.layers.len() {
+        0 | 1 => String::new(),
+        _ => format!("{}, ", crate::escape::plain(layer)),
+    };
+    let mut found = findings::limits_of(&of_layer, &view.names);
+    for row in &mut found {
+        row.about = format!("{lead}{}", row.about);
     }
-    blocks
+    found
 }
 
 fn method(view: &View<'_>) -> Vec<DocumentBlock> {
-    let rows: Vec<Vec<String>> = view
-        .of
-        .method
-        .iter()
-        .map(|(name, value)| vec![name.clone(), value.clone()])
-        .collect();
-    if rows.is_empty() {
-        return Vec::new();
+    let pairs: Vec<Pair> = view.of.method.iter().cloned().map(Pair::from).collect();
+    match pairs.is_empty() {
+        true => Vec::new(),
+        false => part("Method", vec![DocumentBlock::Pairs(pairs)]),
     }
-    let head = vec![String::new(), String::new()];
-    vec![
-        DocumentBlock::Part("Method".to_owned()),
-        DocumentBlock::Table(TableStyle::Pairs, DataTable { head, rows }),
-    ]
 }
 
 /// Runs that do not count, and why.
@@ -449,11 +391,8 @@ fn failures(view: &View<'_>) -> Vec<DocumentBlock> {
             format!("{runs} of these points were measured in another way"),
         ));
     }
-    if items.is_empty() {
-        return Vec::new();
+    match items.is_empty() {
+        true => Vec::new(),
+        false => part("Runs that do not count", vec![DocumentBlock::Facts(items)]),
     }
-    vec![
-        DocumentBlock::Part("Runs that do not count".to_owned()),
-        DocumentBlock::Facts(items),
-    ]
 }

@@ -10,7 +10,8 @@ use hakaru_model::campaign::Ranking;
 use hakaru_model::finding::{Claim, ClaimCheck, ClaimVerdict, Comparison, PhaseSummary};
 use hakaru_model::job::Op;
 
-const NONE: &str = "–";
+/// Stands for what was not measured.
+pub(super) const NONE: &str = "–";
 
 /// One workload: mean and deviation of every card through every layer, and what is left through the layers.
 pub(super) fn results(view: &View<'_>, work: &Work) -> DataTable {

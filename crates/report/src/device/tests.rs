@@ -1,6 +1,7 @@
 //! Devices as people read them.
 
 use super::*;
+use crate::escape::columns_of;
 use hakaru_model::facts::TargetKind;
 
 fn known<T>(value: T) -> Fact<T> {

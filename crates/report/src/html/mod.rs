@@ -1,144 +1,206 @@
-//! One self-contained HTML page: a summary that a hurried reader can stop at, then charts, tables and circumstances.
+//! Renders a document as one self-contained HTML page.
 //!
 //! The page needs no network, no script and no fonts, and its policy forbids them. Each chart is there twice, laid out
 //! for a desk and for a phone; the style rules show one of them.
 
-mod conclusions;
-mod parts;
 mod style;
 
-use crate::chart::{self, Chart, Section};
+use crate::chart::Chart;
+use crate::document::{Document, DocumentBlock, Fold, Pair, TableStyle, Tile, VerdictBlock};
 use crate::escape::markup;
+use crate::findings;
 use crate::svg;
-use crate::{compare, facts, naming, time};
-use hakaru_model::advice::RunFindings;
-use hakaru_model::finding::{Comparison, Summary};
-pub(crate) use parts::with_interval;
+use crate::table::DataTable;
 
 /// Width of charts on a desk, where two stand side by side.
 const WIDE: u32 = 540;
 /// Width of charts on a phone of 360 pixels.
 const NARROW: u32 = 332;
 
-/// Renders series as one HTML page.
-pub fn html(summaries: &[Summary]) -> String {
-    html_with(summaries, &[])
-}
-
-/// The same with what was concluded from each; series past the end of `findings` go without.
-pub fn html_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
-    let title = match summaries {
-        [single] => facts::headline(single),
-        many => of_common(many, &format!("{} series side by side", many.len())),
-    };
-    page(&title, summaries, &body(summaries, findings, ""))
-}
-
-/// Renders two series and what their comparison proves as one HTML page.
-pub fn html_comparison(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
-    let both = [a.clone(), b.clone()];
-    let names = naming::series(&both);
-    let title = of_common(&both, &format!("{} against {}", names[0], names[1]));
-    let verdicts = compare::html(comparisons, (&names[0], &names[1]));
-    page(&title, &both, &body(&both, &[], &verdicts))
-}
-
-fn page(title: &str, summaries: &[Summary], body: &str) -> String {
-    frame(title, &origins(summaries), body)
-}
-
-/// A whole page of figures, with the words on how to read them at its end; `under` stands under the title.
-pub(crate) fn frame(title: &str, under: &str, body: &str) -> String {
-    shell(title, under, &format!("{body}{}", parts::method()))
-}
-
-/// The page around its content, all of it HTML but the title.
-pub(crate) fn shell(title: &str, under: &str, body: &str) -> String {
-    let title = markup(title);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n\
-         <header><h1>{title}</h1>\n{under}</header>\n{body}</main>\n</body>\n</html>\n",
-        style::CSS,
-        svg::CSS,
-    )
-}
-
-/// `SanDisk MAX Endurance: ext4 against vfat`, where all are about one thing.
-fn of_common(summaries: &[Summary], title: &str) -> String {
-    naming::common(summaries).map_or_else(|| title.to_owned(), |thing| format!("{thing}: {title}"))
-}
-
-/// Who measured what, when, in a line a series.
-fn origins(summaries: &[Summary]) -> String {
-    let names = naming::series(summaries);
-    let lines = summaries.iter().zip(&names).map(|(summary, name)| {
-        let line = [
-            facts::runs(summary),
-            summary.origin.clone(),
-            time::utc(summary.started_unix_ms),
-        ]
-        .join(" · ");
-        let lead = if summaries.len() > 1 {
-            format!("<b>{}</b> · ", markup(name))
-        } else {
-            String::new()
+impl Document {
+    /// The document as one self-contained page.
+    pub(crate) fn html(&self) -> String {
+        let title = markup(&self.title);
+        let under: String = self
+            .under
+            .iter()
+            .map(|(lead, text)| format!("<p class=\"quiet\">{}</p>\n", led(lead, " · ", text)))
+            .collect();
+        let mut page = HtmlPage {
+            parts: parts(&self.blocks),
+            next: 0,
+            heading: self.title.clone(),
         };
-        format!("<p class=\"quiet\">{lead}{}</p>\n", markup(&line))
-    });
-    lines.collect()
+        let body = page.blocks(&self.blocks);
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+             <title>{title}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n\
+             <header><h1>{title}</h1>\n{under}</header>\n{body}</main>\n</body>\n</html>\n",
+            style::CSS,
+            svg::CSS,
+        )
+    }
 }
 
-fn body(summaries: &[Summary], findings: &[RunFindings], verdicts: &str) -> String {
-    let names = naming::series(summaries);
-    let mut out = match summaries {
-        [] => "<p>There is nothing to report: no series was given.</p>\n".to_owned(),
-        [single] => parts::tiles(single),
-        many => parts::side_by_side(many, &names),
-    };
-    out.push_str(verdicts);
-    out.push_str(&parts::sustained(summaries, &names));
-    out.push_str(&conclusions::html(findings, &names));
-    out.push_str(&parts::caveats(summaries, &names));
-    let all = chart::charts(summaries);
-    for &section in Section::ALL {
-        let title = section.title();
-        let figures: Vec<&Chart> = all
-            .iter()
-            .filter(|chart| chart.section == section)
-            .collect();
-        let note = shared_note(&figures);
-        let figures: String = figures
-            .iter()
-            .map(|chart| figure(chart, note.is_empty()))
-            .collect();
-        out.push_str(&match (figures.is_empty(), section) {
-            (true, _) => String::new(),
-            // What stays level is worth a look, and not the way to everything below it.
-            (false, Section::OverTime) => format!(
-                "<h2>{title}</h2>\n<details><summary>Charts of the phases that were not tested for evenness</summary>\n\
-                 {note}<div class=\"charts\">\n{figures}</div>\n</details>\n"
-            ),
-            (false, _) => format!("<h2>{title}</h2>\n{note}<div class=\"charts\">\n{figures}</div>\n"),
-        });
+/// Titles of the parts, in order.
+fn parts(blocks: &[DocumentBlock]) -> Vec<&str> {
+    let titles = blocks.iter().filter_map(|block| match block {
+        DocumentBlock::Part(title) | DocumentBlock::Page(title) => Some(title.as_str()),
+        _ => None,
+    });
+    titles.collect()
+}
+
+/// A page that is being written.
+struct HtmlPage<'a> {
+    parts: Vec<&'a str>,
+    /// Number of the next part, from 0.
+    next: usize,
+    /// The last heading: it names what scrolls below it.
+    heading: String,
+}
+
+impl HtmlPage<'_> {
+    fn blocks(&mut self, blocks: &[DocumentBlock]) -> String {
+        blocks.iter().map(|block| self.block(block)).collect()
     }
-    for (summary, name) in summaries.iter().zip(&names) {
-        out.push_str(&parts::results(summary, name));
+
+    fn block(&mut self, block: &DocumentBlock) -> String {
+        match block {
+            DocumentBlock::Part(title) => self.part(title, ""),
+            DocumentBlock::Page(title) => self.part(title, " class=\"page\""),
+            DocumentBlock::Title(title) => {
+                self.heading.clone_from(title);
+                format!("<h3>{}</h3>\n", markup(title))
+            }
+            DocumentBlock::Text(text) => format!("<p>{}</p>\n", markup(text)),
+            DocumentBlock::Quiet(text) => format!("<p class=\"quiet\">{}</p>\n", markup(text)),
+            DocumentBlock::Verdict(verdict) => self::verdict(verdict),
+            DocumentBlock::Tiles(tiles) => {
+                let tiles: String = tiles.iter().map(tile).collect();
+                format!("<ul class=\"tiles\">\n{tiles}</ul>\n")
+            }
+            DocumentBlock::Facts(items) => list("facts", items),
+            DocumentBlock::Caveats(items) => list("caveats", items),
+            DocumentBlock::Conclusions(about, rows) => {
+                self.table(TableStyle::Words, &findings::table(about, rows))
+            }
+            DocumentBlock::Pairs(pairs) => {
+                let rows: String = pairs.iter().map(pair).collect();
+                format!("<table class=\"pairs wide\"><tbody>\n{rows}</tbody></table>\n")
+            }
+            DocumentBlock::Table(style, table) => self.table(*style, table),
+            DocumentBlock::Charts(charts) => self::charts(charts),
+            DocumentBlock::Fold(Fold {
+                about,
+                open,
+                blocks,
+            }) => {
+                let open = if *open { " open" } else { "" };
+                let (about, inner) = (markup(about), self.blocks(blocks));
+                format!("<details{open}><summary>{about}</summary>\n{inner}</details>\n")
+            }
+            DocumentBlock::Menu => self.menu(),
+            DocumentBlock::Footer(text) => {
+                format!("<footer>\n<p>{}</p>\n</footer>\n", markup(text))
+            }
+        }
     }
-    for (summary, name) in summaries.iter().zip(&names) {
-        out.push_str(&parts::circumstances(summary, name, summaries.len() == 1));
+
+    fn part(&mut self, title: &str, class: &str) -> String {
+        self.heading = title.to_owned();
+        self.next += 1;
+        format!(
+            "<h2 id=\"part-{}\"{class}>{}</h2>\n",
+            self.next,
+            markup(title)
+        )
     }
-    out
+
+    /// Links to all parts but the first, which the reader has just seen.
+    fn menu(&self) -> String {
+        let parts = (1..).zip(&self.parts).skip(1);
+        let link = |(number, title): (usize, &&str)| {
+            format!("<a href=\"#part-{number}\">{}</a>\n", markup(title))
+        };
+        let links: String = parts.map(link).collect();
+        if links.is_empty() {
+            links
+        } else {
+            format!("<nav aria-label=\"Contents\">\n{links}</nav>\n")
+        }
+    }
+
+    fn table(&self, style: TableStyle, table: &DataTable) -> String {
+        match style {
+            TableStyle::Numbers | TableStyle::Fitted(_) => {
+                table.scrolling("numbers cards wide", &self.heading)
+            }
+            TableStyle::Words => table.scrolling("verdicts cards wide", &self.heading),
+        }
+    }
+}
+
+/// A text with what it is about in front, or nothing.
+fn led(lead: &str, between: &str, text: &str) -> String {
+    match lead.is_empty() {
+        true => markup(text),
+        false => format!("<b>{}</b>{between}{}", markup(lead), markup(text)),
+    }
+}
+
+fn list(class: &str, items: &[(String, String)]) -> String {
+    let item = |(lead, text): &(String, String)| format!("<li>{}</li>\n", led(lead, ": ", text));
+    let items: String = items.iter().map(item).collect();
+    if items.is_empty() {
+        items
+    } else {
+        format!("<ul class=\"{class}\">\n{items}</ul>\n")
+    }
+}
+
+fn verdict(verdict: &VerdictBlock) -> String {
+    let VerdictBlock {
+        sign,
+        good,
+        text,
+        advice,
+    } = verdict;
+    let mut out = format!("<p><b>{sign} {}</b></p>\n", markup(text));
+    if !advice.is_empty() {
+        out += &format!("<p>{}</p>\n", markup(advice));
+    }
+    if *good {
+        out
+    } else {
+        format!("<div class=\"caveats\">\n{out}</div>\n")
+    }
+}
+
+fn tile(tile: &Tile) -> String {
+    let Tile {
+        name,
+        figure,
+        unit,
+        note,
+    } = tile;
+    let [name, figure, unit, note] = [name, figure, unit, note].map(|text| markup(text));
+    format!("<li>{name}<b>{figure} <span>{unit}</span></b><small>{note}</small></li>\n")
+}
+
+fn pair(pair: &Pair) -> String {
+    let class = if pair.known { "" } else { " class=\"quiet\"" };
+    let (name, value) = (markup(&pair.name), markup(&pair.value));
+    format!("<tr><th scope=\"row\">{name}</th><td{class}>{value}</td></tr>\n")
 }
 
 /// Charts beside each other, each with its data; what all notes say is said once.
-pub(crate) fn charts(all: &[Chart]) -> String {
-    let figures: Vec<&Chart> = all.iter().collect();
-    let note = shared_note(&figures);
-    let figures: String = figures
+fn charts(all: &[Chart]) -> String {
+    let note = shared_note(all);
+    let figures: String = all
         .iter()
         .map(|chart| figure(chart, note.is_empty()))
         .collect();
@@ -146,9 +208,9 @@ pub(crate) fn charts(all: &[Chart]) -> String {
 }
 
 /// The note of several charts, if they all have the same one: it is then said once, above them.
-fn shared_note(figures: &[&Chart]) -> String {
-    match figures {
-        [first, _, ..] if figures.iter().all(|chart| chart.note == first.note) => {
+fn shared_note(all: &[Chart]) -> String {
+    match all {
+        [first, _, ..] if all.iter().all(|chart| chart.note == first.note) => {
             format!("<p class=\"quiet\">{}</p>\n", markup(&first.note))
         }
         _ => String::new(),
@@ -161,7 +223,6 @@ fn figure(chart: &Chart, with_note: bool) -> String {
     } else {
         String::new()
     };
-
     format!(
         "<figure id=\"{}\">\n<figcaption><h3>{}</h3>{note}</figcaption>\n\
          <div class=\"wide-chart\">{}</div>\n<div class=\"narrow\">{}</div>\n\

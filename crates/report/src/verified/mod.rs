@@ -2,14 +2,10 @@
 //! programs.
 
 mod page;
-mod pasted;
 mod rows;
-mod terminal;
 
-pub use page::verification_html;
-pub use pasted::verification_markdown;
+pub use page::{verification_html, verification_markdown, verification_terminal};
 pub use rows::verification_csv;
-pub use terminal::verification_terminal;
 
 use crate::escape::plain;
 use hakaru_model::integrity::{BlockState, Capacity, Scope, Verification};

@@ -1,93 +1,154 @@
-//! The page of a verification: verdict, speed map, bad places, circumstances.
+//! The report of a verification: verdict, figures, speed map, bad places, limits, circumstances.
 
 use super::{Grade, VerdictText, begins_at, duration, headline, place, state, told};
 use crate::chart::{Chart, Plot, Section};
-use crate::escape::{markup, plain};
-use crate::html::{charts, shell};
+use crate::document::{
+    Document, DocumentBlock, Fold, Pair, TableStyle, Tile, VerdictBlock, chart_parts, part,
+};
+use crate::strips::{AddressStrips, FoundStrip, LevelStrip};
 use crate::svg::{Band, Timeline, TimelineLine};
 use crate::table::DataTable;
 use crate::{facts, number, time};
-use hakaru_model::integrity::{SpeedMap, Verification};
+use hakaru_model::integrity::{Span, SpeedMap, SpeedPoint, Verification};
 use hakaru_model::units::Bytes;
 
-/// Rows of the table of bad places; the record has up to a thousand.
+/// Bad places that a page lists; the record has up to a thousand.
 const MOST_ROWS: usize = 200;
+/// Bad places that a terminal lists.
+const FEW_ROWS: usize = 8;
 
 /// Renders a verification as one HTML page.
 pub fn verification_html(verification: &Verification) -> String {
+    document(verification).html()
+}
+
+/// Renders a verification as Markdown.
+pub fn verification_markdown(verification: &Verification) -> String {
+    document(verification).markdown(None)
+}
+
+/// Renders a verification for a terminal of `width` columns; `color` allows ANSI styles.
+pub fn verification_terminal(verification: &Verification, width: usize, color: bool) -> String {
+    brief(verification).terminal(width, color)
+}
+
+fn document(verification: &Verification) -> Document {
+    let limits = told(verification).limits.into_iter();
+    let limits = limits.map(|limit| (String::new(), limit.to_owned()));
+    let lines = facts::surroundings(&verification.target, &verification.environment);
+    let id = Pair::from(("Id".to_owned(), verification.id.clone()));
+    let circumstances = Fold {
+        about: "Target, device and host".to_owned(),
+        open: true,
+        blocks: vec![DocumentBlock::Pairs(
+            lines.into_iter().map(Pair::from).chain([id]).collect(),
+        )],
+    };
+    let map: Vec<Chart> = speed_map(verification).into_iter().collect();
+    let mut blocks = head(verification);
+    blocks.extend(chart_parts(&map, ""));
+    blocks.extend(bad_places(verification, MOST_ROWS));
+    blocks.extend(part(
+        "What this cannot tell",
+        vec![DocumentBlock::Facts(limits.collect())],
+    ));
+    blocks.extend(part(
+        "Circumstances",
+        vec![DocumentBlock::Fold(circumstances)],
+    ));
+    whole(verification, blocks)
+}
+
+/// The short form.
+fn brief(verification: &Verification) -> Document {
+    let limits = told(verification).limits.into_iter();
+    let limits = limits.map(|limit| (String::new(), limit.to_owned()));
+    let lines = facts::surroundings(&verification.target, &verification.environment);
+    let id = ("Id".to_owned(), verification.id.clone());
+    let pairs = facts::brief_of(&lines).into_iter();
+    let pairs = pairs.map(|(name, value)| (name.to_owned(), value));
+    let map = speed_map(verification).into_iter().collect();
+    let mut blocks = head(verification);
+    blocks.push(DocumentBlock::Charts(map));
+    blocks.extend(bad_places(verification, FEW_ROWS));
+    blocks.push(DocumentBlock::Caveats(limits.collect()));
+    blocks.push(DocumentBlock::Pairs(
+        pairs.chain([id]).map(Pair::from).collect(),
+    ));
+    whole(verification, blocks)
+}
+
+fn whole(verification: &Verification, blocks: Vec<DocumentBlock>) -> Document {
     let under = [
-        format!("hakaru {}", plain(&verification.version)),
+        format!("hakaru {}", verification.version),
         time::utc(verification.started_unix_ms),
         duration(verification.elapsed),
     ];
-    let under = format!("<p class=\"quiet\">{}</p>\n", markup(&under.join(" · ")));
-    let body = [
-        verdict(verification),
-        tiles(verification),
-        speed_map(verification),
-        bad_places(verification),
-        limits(verification),
-        circumstances(verification),
-    ];
-    shell(&headline(verification), &under, &body.concat())
+    Document {
+        title: headline(verification),
+        under: vec![(String::new(), under.join(" · "))],
+        blocks,
+    }
 }
 
-fn verdict(verification: &Verification) -> String {
+/// The verdict, and the figures at a glance.
+fn head(verification: &Verification) -> Vec<DocumentBlock> {
     let VerdictText {
         grade,
         verdict,
         advice,
-        ..
+        limits: _,
     } = told(verification);
-    let text = format!(
-        "<p><b>{}</b></p>\n<p>{}</p>\n",
-        markup(&verdict),
-        markup(&advice)
-    );
-    let text = text.replace("<p></p>\n", "");
-    if grade == Grade::Good {
-        text
-    } else {
-        format!("<div class=\"caveats\">\n{text}</div>\n")
-    }
+    let verdict = VerdictBlock {
+        sign: match grade {
+            Grade::Good => "✓",
+            Grade::Bad => "✗",
+            Grade::Open => "–",
+        },
+        good: grade == Grade::Good,
+        text: verdict,
+        advice,
+    };
+    vec![
+        DocumentBlock::Verdict(verdict),
+        DocumentBlock::Tiles(tiles(verification)),
+    ]
 }
 
-fn tiles(verification: &Verification) -> String {
+fn tiles(verification: &Verification) -> Vec<Tile> {
     let found = &verification.verdict;
-    let speed = |name: &str, map: &SpeedMap| {
-        let (Some(mean), Some((slowest, fastest))) = (map.whole().rate(), map.extremes()) else {
-            return String::new();
-        };
-        let mb = |rate: f64| number::significant(rate / 1e6);
-        let range = format!("{} to {} along it", mb(slowest.0), mb(fastest.0));
-        format!(
-            "<li>{name}<b>{} <span>MB/s</span></b><small>{range}</small></li>\n",
-            mb(mean.0)
-        )
-    };
-    let amount = |name: &str, bytes: Bytes, small: String| {
+    let amount = |name: &str, bytes: Bytes, note: String| {
         let (figure, unit) = bytes.figure_and_unit();
-        format!("<li>{name}<b>{figure} <span>{unit}</span></b><small>{small}</small></li>\n")
+        Tile {
+            name: name.to_owned(),
+            figure,
+            unit: unit.to_owned(),
+            note,
+        }
     };
-    let bad = amount(
-        "Not as written",
-        found.bad_bytes,
-        format!("of {} looked at", found.checked()),
-    );
-    format!(
-        "<ul class=\"tiles\">\n{}{}{}{}</ul>\n",
-        amount(
-            "Claimed",
-            found.claimed,
-            found
-                .capacity
-                .real()
-                .map_or(String::new(), |real| format!("holds {real}"))
-        ),
-        bad,
-        speed("Writing", &found.write_speed),
-        speed("Reading", &found.read_speed)
-    )
+    let speed = |name: &str, map: &SpeedMap| {
+        let (mean, (slowest, fastest)) = (map.whole().rate()?, map.extremes()?);
+        let [mean, slowest, fastest] = [mean, slowest, fastest].map(megabytes);
+        Some(Tile {
+            name: name.to_owned(),
+            figure: mean,
+            unit: "MB/s".to_owned(),
+            note: format!("{slowest} to {fastest} along it"),
+        })
+    };
+    let holds = found.capacity.real().map(|real| format!("holds {real}"));
+    let of = format!("of {} looked at", found.checked());
+    let mut tiles = vec![
+        amount("Claimed", found.claimed, holds.unwrap_or_default()),
+        amount("Not as written", found.bad_bytes, of),
+    ];
+    tiles.extend(speed("Written at", &found.write_speed));
+    tiles.extend(speed("Read at", &found.read_speed));
+    tiles
+}
+
+fn megabytes(rate: hakaru_model::units::BytesPerSec) -> String {
+    number::significant(rate.0 / 1e6)
 }
 
 /// The largest unit of which there are at least two.
@@ -102,12 +163,20 @@ fn unit(size: Bytes) -> (f64, &'static str) {
     found.map_or((1.0, "bytes"), |(unit, name)| (unit as f64, name))
 }
 
-fn speed_map(verification: &Verification) -> String {
+/// Where the part that was looked at ends.
+fn end(verification: &Verification) -> Bytes {
+    Bytes(
+        begins_at(verification)
+            .0
+            .saturating_add(verification.verdict.claimed.0),
+    )
+}
+
+fn speed_map(verification: &Verification) -> Option<Chart> {
     let found = &verification.verdict;
-    let end = Bytes(begins_at(verification).0 + found.claimed.0);
-    let (scale, name) = unit(end);
+    let (scale, name) = unit(end(verification));
     let points = |map: &SpeedMap| -> Vec<(f64, f64)> {
-        let middle = |point: &hakaru_model::integrity::SpeedPoint| {
+        let middle = |point: &SpeedPoint| {
             let at = (point.offset.0 as f64 + point.len.0 as f64 / 2.0) / scale;
             point.rate().map(|rate| (at, rate.0 / 1e6))
         };
@@ -115,11 +184,11 @@ fn speed_map(verification: &Verification) -> String {
     };
     let (write, read) = (points(&found.write_speed), points(&found.read_speed));
     if write.is_empty() && read.is_empty() {
-        return String::new();
+        return None;
     }
     let bands = found.bad.iter().map(|span| Band {
         from: span.offset.0 as f64 / scale,
-        to: (span.offset.0 + span.len.0) as f64 / scale,
+        to: (span.offset.0 as f64 + span.len.0 as f64) / scale,
         text: format!("{} from {}: {}", span.len, span.offset, state(span.state)),
     });
     let bands: Vec<Band> = bands.collect();
@@ -129,76 +198,99 @@ fn speed_map(verification: &Verification) -> String {
             "Mean speed of each stretch, from the beginning to the end. The strip below marks bad places."
         }
     };
+    let lines = [write, read].into_iter().enumerate();
     let timeline = Timeline {
         unit: "MB/s".to_owned(),
         axis: format!("{name} from the beginning"),
-        until: Some(end.0 as f64 / scale),
+        until: Some(end(verification).0 as f64 / scale),
         series: vec!["writing".to_owned(), "reading".to_owned()],
-        lines: vec![
-            TimelineLine {
-                series: 0,
-                points: write,
-            },
-            TimelineLine {
-                series: 1,
-                points: read,
-            },
-        ],
+        lines: lines
+            .map(|(series, points)| TimelineLine { series, points })
+            .collect(),
         marks: Vec::new(),
         bands,
     };
-    let chart = Chart {
+    Some(Chart {
         name: "speed-map".to_owned(),
-        section: Section::Speed,
+        section: Section::Map,
         title: "Speed along the addresses".to_owned(),
         note: note.to_owned(),
-        plot: Plot::Timeline(timeline),
+        plot: Plot::Along(timeline, strips(verification)),
         table: table(verification),
-    };
-    format!("<h2>Speed map</h2>\n{}", charts(&[chart]))
+    })
 }
+
+/// What was found and how fast it was, for a terminal.
+fn strips(verification: &Verification) -> AddressStrips {
+    let found = &verification.verdict;
+    let from = begins_at(verification);
+    let bad = match found.capacity.real() {
+        // Memory that wraps keeps what was written last, so it is not the bad blocks that lie beyond its end.
+        Some(real) => vec![(real.0, u64::MAX)],
+        None => {
+            let segment = |s: &Span| (s.offset.0, s.offset.0.saturating_add(s.len.0));
+            found.bad.iter().map(segment).collect()
+        }
+    };
+    let level = |name, map: &SpeedMap| LevelStrip {
+        name,
+        points: map.points.clone(),
+    };
+    AddressStrips {
+        from,
+        to: end(verification),
+        found: FoundStrip {
+            bad,
+            looked_until: match verification.completed {
+                true => u64::MAX,
+                false => from.0.saturating_add(found.checked().0),
+            },
+        },
+        levels: vec![
+            level("Writing", &found.write_speed),
+            level("Reading", &found.read_speed),
+        ],
+    }
+}
+
+/// Rows of the table of the speed map; a map with more shows every nth.
+const MOST_SEGMENTS: usize = 200;
 
 fn table(verification: &Verification) -> DataTable {
     let found = &verification.verdict;
-    let head = ["From", "Length", "Writing, MB/s", "Reading, MB/s"]
-        .map(str::to_owned)
-        .to_vec();
     let longest = if found.write_speed.points.len() >= found.read_speed.points.len() {
         &found.write_speed
     } else {
         &found.read_speed
     };
-    let step = longest.points.len().div_ceil(MOST_ROWS).max(1);
+    let step = longest.points.len().div_ceil(MOST_SEGMENTS).max(1);
     let rate = |map: &SpeedMap, offset: Bytes| {
         let at = map
             .points
             .partition_point(|point| point.offset.0 <= offset.0);
         let point = map.points[..at]
             .last()
-            .filter(|point| offset.0 < point.offset.0 + point.len.0);
-        let rate = point.and_then(hakaru_model::integrity::SpeedPoint::rate);
-        rate.map_or("–".to_owned(), |rate| number::significant(rate.0 / 1e6))
+            .filter(|point| offset.0 < point.offset.0.saturating_add(point.len.0));
+        let rate = point.and_then(SpeedPoint::rate);
+        rate.map_or("–".to_owned(), megabytes)
     };
     let rows = longest.points.iter().step_by(step).map(|point| {
-        let speeds = [&found.write_speed, &found.read_speed].map(|map| rate(map, point.offset));
-        [
-            vec![place(point.offset), point.len.to_string()],
-            speeds.to_vec(),
-        ]
-        .concat()
+        let [write, read] =
+            [&found.write_speed, &found.read_speed].map(|map| rate(map, point.offset));
+        vec![place(point.offset), point.len.to_string(), write, read]
     });
     DataTable {
-        head,
+        head: ["From", "Length", "Writing, MB/s", "Reading, MB/s"]
+            .map(str::to_owned)
+            .to_vec(),
         rows: rows.collect(),
     }
 }
 
-fn bad_places(verification: &Verification) -> String {
+/// The first bad places.
+fn bad_places(verification: &Verification, most: usize) -> Vec<DocumentBlock> {
     let bad = &verification.verdict.bad;
-    if bad.is_empty() {
-        return String::new();
-    }
-    let row = |span: &hakaru_model::integrity::Span| {
+    let row = |span: &Span| {
         vec![
             place(span.offset),
             span.offset.0.to_string(),
@@ -206,51 +298,21 @@ fn bad_places(verification: &Verification) -> String {
             state(span.state),
         ]
     };
-    let head = ["At", "Byte", "Length", "What was found"]
-        .map(str::to_owned)
-        .to_vec();
+    let head = ["At", "Byte", "Length", "What was found"].map(str::to_owned);
     let table = DataTable {
-        head,
-        rows: bad.iter().take(MOST_ROWS).map(row).collect(),
+        head: head.to_vec(),
+        rows: bad.iter().take(most).map(row).collect(),
     };
-    let more = match bad.len().saturating_sub(MOST_ROWS) {
-        0 => String::new(),
-        n => format!(
-            "<p class=\"quiet\">and {} more; the record has them</p>\n",
-            number::count(n as u64)
-        ),
+    let mut blocks = match bad.is_empty() {
+        true => Vec::new(),
+        false => vec![DocumentBlock::Table(TableStyle::Numbers, table)],
     };
-    format!(
-        "<h2>Bad places</h2>\n{}{more}",
-        table.scrolling("cards wide", "Bad places")
-    )
-}
-
-fn limits(verification: &Verification) -> String {
-    let items: String = told(verification)
-        .limits
-        .iter()
-        .map(|limit| format!("<li>{}</li>\n", markup(limit)))
-        .collect();
-    format!("<h2>What this cannot tell</h2>\n<ul class=\"facts\">\n{items}</ul>\n")
-}
-
-fn circumstances(verification: &Verification) -> String {
-    let mut rows = String::new();
-    for line in facts::surroundings(&verification.target, &verification.environment) {
-        let class = if line.known { "" } else { " class=\"quiet\"" };
-        let value = markup(&line.value);
-        rows += &format!(
-            "<tr><th scope=\"row\">{}</th><td{class}>{value}</td></tr>\n",
-            line.name()
+    if let more @ 1.. = bad.len().saturating_sub(most) {
+        let more = format!(
+            "and {} more; the record has them",
+            number::count(more as u64)
         );
+        blocks.push(DocumentBlock::Quiet(more));
     }
-    rows += &format!(
-        "<tr><th scope=\"row\">Id</th><td>{}</td></tr>\n",
-        markup(&verification.id)
-    );
-    format!(
-        "<h2>Circumstances</h2>\n<details open><summary>Target, device and host</summary>\n\
-         <table class=\"pairs wide\"><tbody>\n{rows}</tbody></table></details>\n"
-    )
+    part("Bad places", blocks)
 }

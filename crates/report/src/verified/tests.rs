@@ -1,5 +1,6 @@
 //! Verdicts as people read them.
 
+use super::page::{verification_html, verification_terminal};
 use super::*;
 use crate::escape::columns_of;
 use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};

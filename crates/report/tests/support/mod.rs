@@ -510,6 +510,13 @@ pub(crate) fn comparisons() -> Vec<Comparison> {
     ]
 }
 
+/// Two series compared for a terminal without colors.
+pub(crate) fn compared(a: &Summary, b: &Summary, width: usize) -> String {
+    let phases = [(&a.phases[2], &b.phases[2]), (&a.phases[7], &b.phases[7])];
+    let (sides, names) = ((a, b), ("ext4", "vfat"));
+    hakaru_report::comparison_terminal(sides, names, &phases, &comparisons(), width, false)
+}
+
 /// A short series in which every kind of fact occurs: two runs, three phases, few points.
 pub(crate) fn small() -> Summary {
     let mut summary = suite("SanDisk MAX Endurance", "ext4", 2, 1.0);

@@ -1,7 +1,7 @@
 //! `hakaru campaign report`: what a campaign has found, from the store alone.
 
 use super::load;
-use crate::cmd::report::{Form, write_charts};
+use crate::cmd::report::{Form, seen_from, write_charts};
 use crate::cmd::unreadable::Unreadable;
 use crate::cmd::{print, width};
 use crate::exit::{Exit, NamedPath, not_there};
@@ -70,7 +70,7 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
         write_charts(&hakaru_report::campaign_charts(&summary), folder)?;
     }
     if args.format.is_none() && args.output.is_none() {
-        print(&hakaru_report::campaign_terminal(&summary, width()))?;
+        print(&hakaru_report::campaign_terminal(&summary, width(), true))?;
         let page = hakaru_report::campaign_html(&summary);
         let path = place::write_report(&store, None, &format!("campaign-{}", campaign.id), &page)?;
         print(&format!("\nReport: {}\n", path.display()))?;
@@ -86,7 +86,7 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
         .filter(|path| !place::is_stdout(Some(path)));
     let page = match Form::of(args.format, args.output.as_deref()) {
         Form::Parquet => return parquet(&summary, file).map(|()| unreadable.exit()),
-        Form::Terminal => hakaru_report::campaign_terminal(&summary, width()),
+        Form::Terminal => hakaru_report::campaign_terminal(&summary, width(), false),
         Form::Markdown => hakaru_report::campaign_markdown(&summary, charts.as_deref()),
         Form::Csv => hakaru_report::campaign_csv(&summary),
         Form::Html => hakaru_report::campaign_html(&summary),
@@ -200,13 +200,4 @@ fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Resul
         campaign::hold_against(&mut summary, &layer);
     }
     Ok(summary)
-}
-
-/// How a page refers to the folder of its charts: from where the page lies, or else by the whole path.
-fn seen_from(charts: &Path, page: Option<&Path>) -> String {
-    let folder = page.and_then(Path::parent).unwrap_or(Path::new(""));
-    let near = charts.strip_prefix(folder).map(Path::to_owned);
-    let path =
-        near.unwrap_or_else(|_| std::path::absolute(charts).unwrap_or_else(|_| charts.to_owned()));
-    path.display().to_string()
 }

@@ -4,6 +4,14 @@ use super::{claim_verdict, counted};
 use hakaru_model::finding::ClaimVerdict;
 use hakaru_model::job::Op;
 
+/// How to read the figures of a page.
+pub(crate) fn method() -> &'static str {
+    "MB/s are 10⁶ bytes per second. Means and standard deviations are taken over runs, never over single I/Os; the \
+     deviation divides by n − 1. Latency runs from submission to completion, of an open loop from the intended start of \
+     each I/O; the percentiles are those of all I/Os of all runs together, and one is left out where there were too few \
+     I/Os for it. Amplification is the number of bytes the device moved per byte of the application, from its counters."
+}
+
 /// A single card with its figure.
 pub(crate) fn only_card(card: &str, value: &str) -> String {
     format!("{card}: {value}")

@@ -1,0 +1,282 @@
+//! The short form of a campaign, for a terminal: who is where among the cards, what each layer costs, which claims were
+//! met. The pages have the charts, the percentiles and the circumstances.
+
+use super::view::{View, Work};
+use super::{counted, paces, tables, words};
+use crate::compare;
+use crate::document::{Document, DocumentBlock, TableStyle, part};
+use crate::findings::{self, ConclusionKind};
+use crate::number::{self, MeanText};
+use crate::table::DataTable;
+use crate::{merged, text};
+use hakaru_model::campaign::Ranking;
+use hakaru_model::finding::{ClaimCheck, ClaimPart, Comparison, Summary, Verdict};
+
+/// Caveats that are named one by one.
+const CAVEATS: usize = 12;
+
+pub(super) fn document(view: &View<'_>) -> Document {
+    let short = words::in_short(view);
+    let mut blocks = part("In short", vec![DocumentBlock::Facts(short)]);
+    for layer in &view.layers {
+        blocks.extend(part(layer, standings(view, layer)));
+    }
+    blocks.push(DocumentBlock::Quiet(legend(view)));
+    blocks.extend(costs(view));
+    blocks.extend(claims(view));
+    let kind = ConclusionKind::Limits;
+    let paces = view.layers.iter().flat_map(|layer| paces(view, layer));
+    let paces = DocumentBlock::Conclusions(text::conclusion_about(kind), paces.collect());
+    blocks.extend(part(text::conclusion_title(kind), vec![paces]));
+    blocks.extend(uses(view));
+    blocks.push(DocumentBlock::Caveats(caveats(view)));
+    let of = view.of;
+    let runs = match of.planned {
+        Some(planned) if planned != of.runs => format!("{} of at most {planned} runs", of.runs),
+        _ => counted(of.runs as usize, "run"),
+    };
+    let cards = counted(view.names.len(), "card");
+    let about = Some(of.about.clone()).filter(|about| !about.is_empty());
+    let under = about
+        .into_iter()
+        .chain([format!("{runs} · {cards} · stored as {}", of.id)]);
+    Document {
+        title: of.name.clone(),
+        under: under.map(|line| (String::new(), line)).collect(),
+        blocks,
+    }
+}
+
+fn legend(view: &View<'_>) -> String {
+    let mut legend =
+        "MB/s of large blocks, IOPS of small ones: mean ± deviation over runs.".to_owned();
+    if view
+        .of
+        .rankings
+        .iter()
+        .any(|ranking| ranking.places.len() > 1)
+    {
+        legend += " Cards that share a letter: no difference between them is shown (all comparisons of the campaign as one \
+                   family, 5% false alarms).";
+    }
+    legend
+}
+
+/// The cards through one layer, a column a workload.
+fn standings(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
+    let ranked: Vec<(&Work, &Ranking)> = view
+        .works
+        .iter()
+        .filter_map(|work| Some((work, view.ranking(layer, work)?)))
+        .collect();
+    let cell = |card: usize, ranking: &Ranking| {
+        let mut places = ranking.places.iter();
+        let Some(place) = places.find(|place| place.card as usize == card) else {
+            return tables::NONE.to_owned();
+        };
+        let unit = if ranking.unit == "B/s" { 1e6 } else { 1.0 };
+        let spread = MeanText::of_parts(place.mean, place.deviation, unit);
+        match ranking.places.len() {
+            0 | 1 => spread.to_string(),
+            _ => format!("{spread} ({})", place.letters),
+        }
+    };
+    let name = |(work, ranking): &(&Work, &Ranking)| {
+        let unit = if ranking.unit == "B/s" {
+            "MB/s"
+        } else {
+            "IOPS"
+        };
+        format!("{}, {unit}", work.label)
+    };
+    let cards = (0..view.names.len()).filter(|&card| view.through(card, layer).is_some());
+    let rows = cards.map(|card| {
+        let cells = ranked.iter().map(|(_, ranking)| cell(card, ranking));
+        std::iter::once(view.name(card).to_owned())
+            .chain(cells)
+            .collect()
+    });
+    table(ranked.iter().map(name), rows.collect())
+}
+
+/// A table of cards; nothing where it has no columns.
+fn table(columns: impl Iterator<Item = String>, rows: Vec<Vec<String>>) -> Vec<DocumentBlock> {
+    let head: Vec<String> = std::iter::once(String::new()).chain(columns).collect();
+    match head.len() {
+        1 => Vec::new(),
+        _ => vec![DocumentBlock::Table(
+            TableStyle::Numbers,
+            DataTable { head, rows },
+        )],
+    }
+}
+
+/// What each layer leaves of the one that it is held against.
+fn costs(view: &View<'_>) -> Vec<DocumentBlock> {
+    let than = match view.of.reference_layer.as_str() {
+        "raw" => "the bare card",
+        layer => layer,
+    };
+    let mut blocks = Vec::new();
+    for layer in view.held_layers() {
+        let title = format!("What {layer} leaves of {than}");
+        blocks.extend(part(title, shares_left(view, layer)));
+    }
+    if !blocks.is_empty() {
+        blocks.push(DocumentBlock::Quiet(format!(
+            "Ratio of the means with its 95% interval, all of them at once; = same within 5%, ? undecided. {}",
+            number::INTERVALS
+        )));
+    }
+    blocks
+}
+
+/// What one layer leaves: a row a card, a column a figure.
+fn shares_left(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
+    let of_card = |card: usize| {
+        let costs = view.of.cards[card].costs.iter();
+        let costs = costs.filter(|cost| cost.layer == layer);
+        costs.map(|cost| &cost.comparison).collect::<Vec<_>>()
+    };
+    let cards: Vec<(usize, Vec<&Comparison>)> = (0..view.names.len())
+        .map(|card| (card, of_card(card)))
+        .filter(|(_, costs)| !costs.is_empty())
+        .collect();
+    let mut quantities: Vec<&str> = Vec::new();
+    for cost in cards.iter().flat_map(|(_, costs)| costs) {
+        if !quantities.contains(&cost.quantity.as_str()) {
+            quantities.push(&cost.quantity);
+        }
+    }
+    let rows = cards.iter().map(|(card, costs)| {
+        let cell = |quantity: &&str| {
+            let cost = costs.iter().find(|cost| cost.quantity == *quantity);
+            cost.map_or_else(|| tables::NONE.to_owned(), |cost| share_left(cost))
+        };
+        std::iter::once(view.name(*card).to_owned())
+            .chain(quantities.iter().map(cell))
+            .collect()
+    });
+    table(quantities.iter().map(|q| (*q).to_owned()), rows.collect())
+}
+
+/// `0.85x [0.84, 0.86]`, with a sign where it proves nothing.
+fn share_left(cost: &Comparison) -> String {
+    let sign = match cost.verdict {
+        Verdict::Different => "",
+        Verdict::Equivalent => " =",
+        Verdict::Undecided { .. } => " ?",
+    };
+    format!("{}{sign}", compare::ratio(cost))
+}
+
+/// Claims card by card.
+fn claims(view: &View<'_>) -> Vec<DocumentBlock> {
+    let judged = view.of.cards.iter().zip(&view.names);
+    let judged = judged.filter(|(card, _)| !card.claims.is_empty());
+    let items: Vec<(String, String)> = judged
+        .map(|(card, name)| {
+            let claims: Vec<String> = card.claims.iter().map(claim).collect();
+            (name.clone(), claims.join(", "))
+        })
+        .collect();
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let blocks = vec![
+        DocumentBlock::Facts(items),
+        DocumentBlock::Quiet(text::claim_legend().to_owned()),
+    ];
+    part(text::conclusion_title(ConclusionKind::Claims), blocks)
+}
+
+/// `✓ A1 (1667 IOPS)`: of a claim with one figure, what was measured.
+fn claim(check: &ClaimCheck) -> String {
+    let sign = findings::claim_sign(check.verdict);
+    let figure = match &check.parts[..] {
+        [
+            ClaimPart {
+                figure,
+                measured: Some(measured),
+                ..
+            },
+        ] => {
+            let value = number::significant(measured.value);
+            format!(" ({value} {})", figure.unit())
+        }
+        _ => String::new(),
+    };
+    format!("{sign} {}{figure}", text::claim(check.claim))
+}
+
+/// What each card is good for through each layer, as signs.
+fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
+    let everything = view.everything();
+    let advice = everything.iter().flat_map(|(_, layer)| &layer.advice);
+    let mut uses: Vec<(&str, &str)> = Vec::new();
+    for advice in advice {
+        if uses.iter().all(|(id, _)| *id != advice.id) {
+            uses.push((&advice.id, &advice.title));
+        }
+    }
+    let judged = everything
+        .iter()
+        .filter(|(_, layer)| !layer.advice.is_empty());
+    let rows = judged.map(|(name, layer)| {
+        let sign = |(id, _): &(&str, &str)| {
+            let advice = layer.advice.iter().find(|advice| advice.id == *id);
+            let sign = advice.map_or("?", |advice| findings::sign(advice.verdict()));
+            sign.to_owned()
+        };
+        std::iter::once(name.clone())
+            .chain(uses.iter().map(sign))
+            .collect()
+    });
+    let mut blocks = table(
+        uses.iter().map(|(_, title)| (*title).to_owned()),
+        rows.collect(),
+    );
+    if !blocks.is_empty() {
+        blocks.push(DocumentBlock::Quiet(text::fitness_legend().to_owned()));
+    }
+    part(text::conclusion_title(ConclusionKind::Uses), blocks)
+}
+
+/// What the design cannot prove, runs that do not count, and what else limits the worth of the figures.
+fn caveats(view: &View<'_>) -> Vec<(String, String)> {
+    let of = view.of;
+    let mut items: Vec<String> = of.weaknesses.iter().map(text::weakness).collect();
+    items.extend(of.notes.iter().cloned());
+    if let Some(first) = of.failed.first() {
+        items.push(format!(
+            "Not counted: {} that did not complete; first: {} ({})",
+            counted(of.failed.len(), "run"),
+            first.point,
+            first.because
+        ));
+    }
+    if of.other_definition > 0 {
+        items.push(format!(
+            "Not counted: {} that were measured in another way",
+            counted(of.other_definition as usize, "stored run")
+        ));
+    }
+    let everything = view.everything();
+    let subjects: Vec<(String, &Summary)> = everything
+        .into_iter()
+        .map(|(name, layer)| (name, &layer.summary))
+        .collect();
+    let mut all: Vec<(String, String)> = items
+        .into_iter()
+        .map(|text| (String::new(), text))
+        .collect();
+    let found = merged::findings(&subjects);
+    let more = found.len().saturating_sub(CAVEATS);
+    all.extend(found.into_iter().take(CAVEATS));
+    if more > 0 {
+        let stand = if more == 1 { "stands" } else { "stand" };
+        let more = counted(more, "more caveat");
+        all.push((String::new(), format!("{more} {stand} in the report")));
+    }
+    all
+}

@@ -1,0 +1,228 @@
+//! Tables that line up within the width of a terminal.
+
+use super::{GAP, wrap};
+use crate::escape::{columns_of, plain};
+use crate::table::DataTable;
+
+/// The least width of words that read well beside figures.
+const WORDS: usize = 18;
+/// The least width of names beside words that are wrapped.
+const NAMES: usize = 16;
+
+/// A table, its head in the style of `head`.
+///
+/// Where it is too wide, the columns of `spare` are left out, the first of them first; then words are wrapped; then
+/// what has no room continues below, names repeated.
+pub(super) fn lines(
+    table: &DataTable,
+    figures: bool,
+    spare: &[usize],
+    width: usize,
+    head: impl Fn(&str) -> String,
+) -> String {
+    let mut columns: Vec<(usize, Column)> = (0..table.head.len())
+        .map(|at| (at, Column::of(table, at, figures)))
+        .collect();
+    for at in spare {
+        if total(columns.iter().map(|(_, column)| column)) > width {
+            columns.retain(|(place, _)| place != at);
+        }
+    }
+    let columns: Vec<Column> = columns.into_iter().map(|(_, column)| column).collect();
+    let parts: Vec<String> = side_by_side(columns, width)
+        .iter()
+        .map(|part| rows(part, &head))
+        .collect();
+    parts.join("\n")
+}
+
+/// A column as text; `width` is how wide it is drawn.
+#[derive(Clone)]
+struct Column {
+    head: String,
+    cells: Vec<String>,
+    right: bool,
+    width: usize,
+}
+
+impl Column {
+    fn of(table: &DataTable, at: usize, figures: bool) -> Column {
+        let text = |row: &Vec<String>| plain(&row.get(at).map_or("", |c| c).replace('\n', " "));
+        let right = figures && table.has_figures(at);
+        let cells: Vec<String> = table.rows.iter().map(text).collect();
+        let (head, cells) = (
+            text(&table.head),
+            if right { aligned(cells) } else { cells },
+        );
+        let widths = cells.iter().chain([&head]).map(|cell| columns_of(cell));
+        Column {
+            width: widths.max().unwrap_or(0),
+            head,
+            cells,
+            right,
+        }
+    }
+
+    /// Makes it narrower by as much as that, but no narrower than `least`.
+    fn shrink(&mut self, by: usize, least: usize) {
+        self.width = self.width.min(least.max(self.width.saturating_sub(by)));
+    }
+}
+
+fn total<'a>(columns: impl Iterator<Item = &'a Column>) -> usize {
+    columns
+        .map(|column| column.width + GAP)
+        .sum::<usize>()
+        .saturating_sub(GAP)
+}
+
+/// The columns as tables below one another, each with the names.
+fn side_by_side(columns: Vec<Column>, width: usize) -> Vec<Vec<Column>> {
+    let whole = wrapped(columns.clone(), width);
+    if total(whole.iter()) <= width {
+        return vec![whole];
+    }
+    let Some((names, others)) = columns.split_first() else {
+        return Vec::new();
+    };
+    let mut parts: Vec<Vec<Column>> = Vec::new();
+    for column in others {
+        let with = |part: &Vec<Column>| total(part.iter()) + GAP + column.width <= width;
+        match parts.last_mut().filter(|part| with(part)) {
+            Some(part) => part.push(column.clone()),
+            None => parts.push(vec![names.clone(), column.clone()]),
+        }
+    }
+    parts.into_iter().map(|part| wrapped(part, width)).collect()
+}
+
+/// Words made narrower where there is too little room, from the last column on; then the names beside them.
+fn wrapped(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
+    let of_words = (1..columns.len()).rev().filter(|&at| !columns[at].right);
+    let of_words: Vec<usize> = of_words.collect();
+    let names = of_words.first().map(|_| (0, NAMES));
+    for (at, least) in of_words.into_iter().map(|at| (at, WORDS)).chain(names) {
+        let over = total(columns.iter()).saturating_sub(width);
+        columns[at].shrink(over, least);
+    }
+    columns
+}
+
+/// Cells that line up, the head first.
+fn rows(columns: &[Column], head: impl Fn(&str) -> String) -> String {
+    let row = |cell: &dyn Fn(&Column) -> String| {
+        let cells: Vec<Vec<String>> = columns
+            .iter()
+            .map(|column| wrap(&cell(column), column.width))
+            .collect();
+        let lines = (0..cells.iter().map(Vec::len).max().unwrap_or(0)).map(|nth| {
+            let cells = columns.iter().zip(&cells).map(|(column, cell)| {
+                let text = cell.get(nth).map_or("", String::as_str);
+                let fill = " ".repeat(column.width.saturating_sub(columns_of(text)));
+                match column.right {
+                    true => format!("{fill}{text}"),
+                    false => format!("{text}{fill}"),
+                }
+            });
+            let line = cells.collect::<Vec<_>>().join(&" ".repeat(GAP));
+            line.trim_end().to_owned() + "\n"
+        });
+        lines.collect::<String>()
+    };
+    let rows = columns.iter().map(|column| column.cells.len()).max();
+    let body: String = (0..rows.unwrap_or(0))
+        .map(|nth| row(&|column| column.cells.get(nth).cloned().unwrap_or_default()))
+        .collect();
+    head(&row(&|column| column.head.clone())) + &body
+}
+
+/// Means and spreads so that the signs between them stand in one line.
+fn aligned(cells: Vec<String>) -> Vec<String> {
+    const SIGN: &str = " ± ";
+    let spread = |cell: &String| cell.split_once(SIGN).map(|(_, spread)| columns_of(spread));
+    let Some(widest) = cells.iter().filter_map(spread).max() else {
+        return cells;
+    };
+    let padded = |cell: String| {
+        let behind = spread(&cell).map_or(widest + columns_of(SIGN), |known| widest - known);
+        format!("{cell}{}", " ".repeat(behind))
+    };
+    cells
+        .into_iter()
+        .map(|cell| if cell.is_empty() { cell } else { padded(cell) })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(head: [&str; 3], rows: &[[&str; 3]]) -> DataTable {
+        DataTable {
+            head: head.map(str::to_owned).to_vec(),
+            rows: rows
+                .iter()
+                .map(|row| row.map(str::to_owned).to_vec())
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn what_has_no_room_beside_continues_below() {
+        let figures = table(
+            ["Phase", "MB/s", "IOPS"],
+            &[
+                ["sustained (write)", "1533 ± 155", "1462 ± 148"],
+                ["seq", "9.1 ± 0.1", "12"],
+            ],
+        );
+        let shown = |width| lines(&figures, true, &[], width, str::to_owned);
+        assert_eq!(shown(41), shown(200));
+        insta::assert_snapshot!(shown(40), @r"
+        Phase                    MB/s
+        sustained (write)  1533 ± 155
+        seq                 9.1 ± 0.1
+
+        Phase                    IOPS
+        sustained (write)  1462 ± 148
+        seq                  12
+        ");
+        assert_eq!(
+            lines(&figures, true, &[2], 40, str::to_owned),
+            shown(40).split("\n\n").next().unwrap().to_owned() + "\n"
+        );
+    }
+
+    #[test]
+    fn words_wrap_beside_figures() {
+        let judged = table(
+            ["Figure", "Ratio", "Verdict"],
+            &[
+                [
+                    "seq-write bandwidth",
+                    "0.85x",
+                    "undecided at n = 3; n = 7 would decide",
+                ],
+                ["seq-read bandwidth", "1.02x [0.97, 1.05]", "same within 5%"],
+            ],
+        );
+        let shown = |width| lines(&judged, true, &[], width, str::to_owned);
+        insta::assert_snapshot!(shown(70), @r"
+        Figure                            Ratio  Verdict
+        seq-write bandwidth               0.85x  undecided at n = 3; n = 7
+                                                 would decide
+        seq-read bandwidth   1.02x [0.97, 1.05]  same within 5%
+        ");
+        insta::assert_snapshot!(shown(56), @r"
+        Figure                         Ratio  Verdict
+        seq-write                      0.85x  undecided at n =
+        bandwidth                             3; n = 7 would
+                                              decide
+        seq-read          1.02x [0.97, 1.05]  same within 5%
+        bandwidth
+        ");
+        for width in [0, 20, 40, 80, usize::MAX] {
+            assert!(shown(width).contains("0.85x"));
+        }
+    }
+}
