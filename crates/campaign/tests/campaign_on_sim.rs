@@ -272,6 +272,15 @@ fn repeats_end_when_the_mean_is_known() {
     let (ended, _) = bench.run(&campaign, None);
     // One percent of spread is known within five after three runs.
     assert_eq!((ended.end, ended.done), (CampaignOutcome::Complete, 36));
+    let coverage = bench
+        .summary(&campaign)
+        .weaknesses
+        .into_iter()
+        .find_map(|found| match found {
+            Weakness::OptionalStopping { coverage } => coverage,
+            _ => None,
+        });
+    assert!((90..=100).contains(&coverage.unwrap()), "{coverage:?}");
     let campaign = three_cards("repeats = { until = \"0.001 %\", at-least = 3, at-most = 4 }");
     let (ended, _) = bench.run(&campaign, None);
     assert_eq!((ended.end, ended.done), (CampaignOutcome::Complete, 48));

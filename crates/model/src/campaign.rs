@@ -194,6 +194,12 @@ pub enum Weakness {
         /// What it was, each once.
         values: Vec<String>,
     },
+    /// Runs were repeated until their means were known.
+    OptionalStopping {
+        /// Percent of 95% intervals that cover the true mean after such stopping, simulated for data of this spread and
+        /// shape; `None` where too few runs show it.
+        coverage: Option<u32>,
+    },
     /// Published figures.
     MeansOnly {
         /// Such points.

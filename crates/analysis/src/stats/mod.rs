@@ -16,6 +16,7 @@ pub mod power;
 pub mod ranks;
 pub mod ratio;
 pub mod shape;
+pub mod stopping;
 pub mod student;
 
 pub use bootstrap::Bootstrap;
@@ -29,6 +30,7 @@ pub use power::{power, runs_needed};
 pub use ranks::mann_whitney;
 pub use ratio::ratio_interval;
 pub use shape::{Shape, shape};
+pub use stopping::{StoppingRule, stopping_coverage};
 pub use student::{mean_interval, relative_error, welch, welch_above, welch_at};
 
 /// The confidence of all intervals that carry no level of their own.
