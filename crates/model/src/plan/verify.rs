@@ -27,15 +27,12 @@ impl VerifyPlan {
             // Nothing is kept that could be compared.
             rules.method = VerifyMethod::Null;
         }
-        let written = if job.access.does(Op::Write) {
-            &job.block.write
-        } else {
-            &job.block.read
-        };
+        // As in fio, a job that only reads goes by the size of writes too: its file was written in such blocks.
+        let written = &job.block.write;
+        let read_otherwise = !job.access.does(Op::Write) && *written != job.block.read;
         // A block that may be cut, or read back in other pieces than it was written in, needs headers in each.
-        rules.interval = rules
-            .interval
-            .or((written.min() != written.max()).then_some(written.min()));
+        let in_pieces = written.min() != written.max() || read_otherwise;
+        rules.interval = rules.interval.or(in_pieces.then_some(written.min()));
         rules.interval = rules.interval.map(|interval| interval.min(written.min()));
         let seed = Rng::fork(seed, 0x5eed).next_u64();
         Some(Box::new(VerifyPlan {
@@ -228,6 +225,20 @@ mod tests {
         assert_eq!(passes(&job(write, 32 << 10), 64 << 10), None);
         let mix = job(Access::mixed(50, true), 256 << 10);
         assert_eq!(passes(&mix, 64 << 10), Some(3));
+    }
+
+    /// fio 3.33: `--rw=write --bs=8k,4k --verify=crc32`, then `--rw=read --bs=8k,4k --verify=crc32` ends with 0, and
+    /// with `--bs=8k` with 84.
+    #[test]
+    fn what_is_read_in_other_blocks_than_it_was_written_has_headers_in_each_of_these() {
+        let interval = |read: u64, write: u64| {
+            let mut job = job(Access::only(Op::Read, false), 1 << 20);
+            job.block.read = BlockSize::Fixed(Bytes(read));
+            job.block.write = BlockSize::Fixed(Bytes(write));
+            VerifyPlan::of(&job, 1).unwrap().rules.interval
+        };
+        assert_eq!(interval(8192, 4096), Some(Bytes(4096)));
+        assert_eq!(interval(8192, 8192), None);
     }
 
     #[test]
