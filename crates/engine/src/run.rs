@@ -649,22 +649,25 @@ impl Drop for ExitGuard<'_> {
 
 /// What errors call the regions of a worker: their files, or the simulated card.
 fn region_names(phase: &PhasePlan, worker: &WorkerPlan) -> Vec<String> {
-    let name = |file: u32| match (&worker.sim, phase.files.get(file as usize)) {
+    let name = |(number, file): (usize, u32)| match (&worker.sim, phase.files.get(file as usize)) {
         // It has no file, and another job of the phase may have the first one.
         (Some(prices), _) => prices.name.clone(),
-        // As fio calls the file that this engine never opens.
-        (None, _) if worker.ioengine == IoEngine::Null => {
-            format!("{}.{}.0", worker.name, worker.clone)
-        }
+        (None, _) if worker.ioengine == IoEngine::Null => unopened_name(worker, number),
         (None, Some(file)) => files::name_of(&file.path),
         (None, None) => worker.ioengine.name().to_owned(),
     };
-    worker
-        .stream
-        .regions
-        .iter()
-        .map(|region| name(region.file))
-        .collect()
+    let files = worker.stream.regions.iter().map(|region| region.file);
+    files.enumerate().map(name).collect()
+}
+
+/// What fio calls a file that a worker of `ioengine=null` never opens.
+fn unopened_name(worker: &WorkerPlan, number: usize) -> String {
+    match worker.files.unopened.get(number) {
+        Some(name) => name
+            .replace("$jobname", &worker.name)
+            .replace("$jobnum", &worker.clone.to_string()),
+        None => format!("{}.{}.0", worker.name, worker.clone),
+    }
 }
 
 /// Tells the conductor when a worker ends by a panic, so that it does not wait for ever.

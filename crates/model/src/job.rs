@@ -406,6 +406,10 @@ pub struct FilePolicy {
     /// Which of its files a job accesses next.
     #[serde(default)]
     pub turns: FileTurns,
+    /// Names of the files of a job that opens none (`ioengine=null`): its I/O is shared out to them as to files. `$jobname`
+    /// and `$jobnum` are replaced. Empty for a single file that nobody named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unopened: Vec<String>,
 }
 
 /// How space is reserved for a new file.
@@ -445,6 +449,7 @@ impl Default for FilePolicy {
             lifetime: Lifetime::default(),
             lock: FileLock::default(),
             turns: FileTurns::default(),
+            unopened: Vec::new(),
         }
     }
 }

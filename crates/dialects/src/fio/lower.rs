@@ -49,6 +49,7 @@ pub(crate) fn lower(
     };
     job.buffers.repeats = repeats(spec).map_err(bad)?;
     job.target = target(spec).map_err(bad)?;
+    job.files.unopened = unopened(spec);
     job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
     job.queue.separate_submit = true;
     job.files.reserve_unflushed = true;
@@ -193,14 +194,7 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
         return Ok(Target::Nothing);
     }
     if spec.filenames.is_empty() {
-        // `name=` inside a section calls the job something else, but not its files.
-        let section = spec
-            .section
-            .as_ref()
-            .filter(|section| **section != spec.job.name);
-        let format = section.map_or(spec.format.clone(), |section| {
-            spec.format.replace("$jobname", section)
-        });
+        let format = file_format(spec);
         let (directories, nrfiles) = (spec.directories.clone(), spec.nrfiles);
         return Ok(Target::Formatted {
             directories,
@@ -220,6 +214,35 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
         Some(folder) => folder.join(name.strip_prefix("/").unwrap_or(name)),
     };
     Ok(Target::Paths(spec.filenames.iter().map(place).collect()))
+}
+
+/// How the files of a job are called that names none.
+fn file_format(spec: &JobSpec) -> String {
+    // `name=` inside a section calls the job something else, but not its files.
+    let section = spec
+        .section
+        .as_ref()
+        .filter(|section| **section != spec.job.name);
+    section.map_or(spec.format.clone(), |section| {
+        spec.format.replace("$jobname", section)
+    })
+}
+
+/// The files of a job of `ioengine=null`, where it has several or calls its file something: it opens none, but shares its
+/// I/O out to them.
+fn unopened(spec: &JobSpec) -> Vec<String> {
+    let format = file_format(spec);
+    let usual = spec.nrfiles == 1 && format == JobSpec::default().format;
+    match spec.job.ioengine {
+        IoEngine::Null if !spec.filenames.is_empty() => {
+            let names = spec.filenames.iter();
+            names.map(|name| name.display().to_string()).collect()
+        }
+        IoEngine::Null if !usual => (0..spec.nrfiles)
+            .map(|number| format.replace("$filenum", &number.to_string()))
+            .collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// A job that repeats draws by its place, so that no two jobs go to the same offsets; one that does not takes the seed of

@@ -792,3 +792,18 @@ fn jobs_that_trim_before_they_write_do_not_flush_between_writes() {
         7
     );
 }
+
+#[test]
+fn files_that_null_never_opens_have_names() {
+    let names = |command| jobs(command)[0].files.unopened.clone();
+    assert!(names("--name=a --ioengine=null --size=1m").is_empty());
+    assert!(names("--name=a --ioengine=psync --size=1m --nrfiles=2").is_empty());
+    assert_eq!(
+        names("--name=a --ioengine=null --size=1m --nrfiles=2"),
+        ["$jobname.$jobnum.0", "$jobname.$jobnum.1"]
+    );
+    assert_eq!(
+        names("--name=a --ioengine=null --size=1m --filename=x:y"),
+        ["x", "y"]
+    );
+}
