@@ -7,6 +7,7 @@ mod general;
 mod injected;
 mod permutation;
 mod pieces;
+mod random_map;
 mod skew;
 mod strided;
 mod turns;
@@ -93,6 +94,10 @@ pub struct StreamPlan {
     /// How sizes are drawn.
     #[serde(default)]
     pub sizes: BlockSizeRules,
+    /// Where the passes behind the first begin, for each region; empty where all begin alike. As in fio, an offset in
+    /// percent is then one of the file that the job made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later_starts: Vec<u64>,
 }
 
 fn one() -> u32 {
@@ -258,6 +263,7 @@ impl StreamPlan {
             return None;
         };
         if self.access.zones != Zones::None
+            || !self.later_starts.is_empty()
             || self.access.percentage_random.is_some()
             || self.access.order != TraversalOrder::Forward
         {

@@ -2,7 +2,7 @@
 
 mod regions;
 
-use regions::percent_of;
+use regions::{later_starts, percent_of};
 
 use super::checks::check;
 use super::writers::Writer;
@@ -181,6 +181,7 @@ impl Resolver {
             wait_for: job.timing.wait_for.clone(),
             seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
         };
+        plan.stream.later_starts = later_starts(job, clone, (&plan.stream.regions, files));
         if let Some(verify) = &mut plan.verify {
             verify.flushes_last_write = in_passes.is_some();
         }
@@ -454,6 +455,7 @@ fn stream(
         seed: Rng::fork(seed, u64::from(clone)).next_u64(),
         turns: job.files.turns.clone(),
         sizes: job.block_rules.clone(),
+        later_starts: Vec::new(),
     }
 }
 

@@ -268,6 +268,68 @@ fn a_job_of_null_has_its_whole_size_behind_its_offset() {
     assert_eq!((region.offset, region.len), (53_248, 524_288));
 }
 
+/// What each file of a job is asked for, in turn, as file and offset in KiB.
+fn offsets(job: Job, known: &[TargetFacts]) -> Vec<(u32, u64)> {
+    let plan = resolve(job, known).unwrap();
+    let requests = plan.phases[0].workers[0].stream.requests();
+    requests.map(|r| (r.region, r.offset >> 10)).collect()
+}
+
+#[test]
+fn a_job_of_null_has_files_as_in_fio() {
+    let unopened = |size: u64, filesize: Option<u64>, files: usize| {
+        let mut job = job(Op::Read).with_block(Bytes(12 << 10));
+        job.target = Target::Nothing;
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(size << 10)));
+        job.extent.filesize = filesize.map(|kib| Bytes(kib << 10));
+        job.files.unopened = (0..files).map(|n| format!("j.$jobnum.{n}")).collect();
+        offsets(job, &[])
+    };
+    // `fio --ioengine=null --rw=read --bs=12k --size=50k --nrfiles=2`
+    assert_eq!(unopened(50, None, 2), [(0, 0), (1, 0), (0, 12), (1, 12)]);
+    // `filesize` is the end of a file, but the last block may go past it, unless it is all of `size`.
+    let one = |size, filesize| unopened(size, Some(filesize), 0).len();
+    assert_eq!((one(128, 50), one(50, 128), one(50, 50)), (5, 5, 4));
+    assert_eq!(unopened(100, Some(25), 2).len(), 5);
+    assert_eq!(unopened(50, Some(25), 2).len(), 4);
+}
+
+#[test]
+fn an_offset_in_percent_is_taken_anew_in_each_pass_as_in_fio() {
+    // `fio --rw=read --size=128k --offset=10% --loops=2 --bs=12k`, on no file: 0-110592, then 24576-110592.
+    let mut job = job(Op::Read).with_block(Bytes(12 << 10));
+    job.extent.size = Some(SizeSpec::Bytes(Bytes(128 << 10)));
+    job.extent.offset = SizeSpec::Percent(10);
+    job.extent.loops = 2;
+    let drawn = offsets(job.clone(), &[facts("f", TargetKind::Absent, 0)]);
+    let wanted = (0..10).chain(2..10).map(|block| (0, 12 * block));
+    assert_eq!(drawn, wanted.collect::<Vec<_>>());
+    // On a device both are the same.
+    let drawn = offsets(job, &[facts("f", TargetKind::BlockDevice, 1 << 20)]);
+    assert_eq!(drawn[..11], drawn[11..]);
+}
+
+#[test]
+fn drawn_sizes_end_where_the_smallest_does_not_fit_as_in_fio() {
+    // `fio --rw=read --size=55k --bsrange=8k-16k` and with `--bs=8k`, on a file of 1 MiB.
+    let file = [facts("f", TargetKind::File, 1 << 20)];
+    let end = |block: BlockSize| {
+        let mut job = job(Op::Read);
+        job.block = PerOp::all(block);
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(50 << 10)));
+        let plan = resolve(job, &file).unwrap();
+        let requests = plan.phases[0].workers[0].stream.requests();
+        requests.map(|r| r.offset + u64::from(r.len)).max()
+    };
+    let (min, max) = (Bytes(8 << 10), Bytes(16 << 10));
+    assert_eq!(end(BlockSize::Range { min, max }), Some(48 << 10));
+    assert_eq!(
+        end(BlockSize::Split(vec![(min, 50), (max, 50)])),
+        Some(48 << 10)
+    );
+    assert_eq!(end(BlockSize::Fixed(min)), Some(56 << 10));
+}
+
 #[test]
 fn places_and_sizes_are_whole_blocks_as_in_fio() {
     let region = |change: &dyn Fn(&mut Job)| {

@@ -22,6 +22,9 @@ struct RegionCursor {
     walk: RegionOrder,
     /// Behind the last I/O of each operation.
     behind: PerOp<u64>,
+    /// Where an I/O ends at the latest that does not follow another: the last of a skewed job may go past the end of the
+    /// region where the file is longer.
+    end: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -34,12 +37,15 @@ pub(super) struct GeneralStream {
     /// The operations of the job.
     used: Vec<Op>,
     percent_random: Option<PerOp<u32>>,
-    /// Whether an operation at the end of a region begins again there, whatever the others do.
+    /// Whether an operation at the end of a region begins again there, whatever the others do. As in fio, that is so in
+    /// jobs that end by time; in others a pass is over where the first operation comes to the end.
     wraps: bool,
     rng: Rng,
     bytes_left: u64,
     ios_left: u64,
     passes: Passes,
+    /// Where regions begin from the second pass on, where that is not where they began.
+    later_starts: Vec<u64>,
     /// Bytes moved since the last zone began, where the job keeps to zones.
     zone_bytes: u64,
     /// Whether nothing is left, though fewer bytes were moved than the job asks for.
@@ -158,11 +164,17 @@ impl GeneralStream {
                 RegionOrder::Strided(_) => region.len.max(whole),
                 _ => region.len,
             };
+            let end = region.offset + len;
+            let end = match &walk {
+                RegionOrder::Independent(skew) if skew.ends_at_a_part() => end.max(region.file_len),
+                _ => end,
+            };
             RegionCursor {
                 region: Region { len, ..region },
                 slots,
                 walk,
                 behind: PerOp::all(region.offset),
+                end,
             }
         };
         let places = plan.regions.iter().enumerate().map(place).collect();
@@ -187,7 +199,7 @@ impl GeneralStream {
                 unaligned: plan.sizes.unaligned,
             },
             align,
-            wraps: used.len() > 1 && (plan.pass_end != PassEnd::Stop || plan.loops > 1),
+            wraps: used.len() > 1 && plan.pass_end == PassEnd::Repeat,
             used,
             percent_random: plan.access.percentage_random.filter(|_| plan.access.random),
             rng: Rng::fork(plan.seed, 0),
@@ -204,6 +216,7 @@ impl GeneralStream {
                 continued: false,
                 empty: 0,
             },
+            later_starts: plan.later_starts.clone(),
             zone_bytes: 0,
             through: false,
             run: RunAfterSeek::default(),
@@ -272,6 +285,7 @@ impl GeneralStream {
             slots,
             walk,
             behind,
+            end: last,
         } = &mut places[place];
         let end = region.offset + region.len;
         if let RegionOrder::Strided(zones) = walk {
@@ -300,6 +314,11 @@ impl GeneralStream {
                 next[*op] = at + len;
                 Some((at, len))
             }
+            RegionOrder::Mapped(map) => {
+                let at = map.draw()?;
+                let len = sizes.draw(*op, false, region.len - at, rng);
+                Some((region.offset + at, map.take(at, len)))
+            }
             RegionOrder::Pieces(pieces) => {
                 let (at, len) = pieces.draw(op)?;
                 Some((region.offset + at, len.into()))
@@ -310,8 +329,11 @@ impl GeneralStream {
             }
             RegionOrder::Independent(skew) => {
                 let at = region.offset + skew.draw(*slots, rng) * *align;
-                if at >= end || skew.ends_at_a_part() && at + sizes.least[*op] > end {
+                if at >= end || skew.ends_at_a_part() && at + sizes.least[*op] > *last {
                     return None;
+                }
+                if skew.ends_at_a_part() {
+                    return Some((at, sizes.draw(*op, false, *last - at, rng)));
                 }
                 // An operation of larger blocks than the others begins early enough for one.
                 let over = (at + sizes.least[*op])
@@ -368,6 +390,7 @@ impl GeneralStream {
             RegionOrder::EachOnce(permutation) => {
                 self.ends_with_blocks() && permutation.left() == 0
             }
+            RegionOrder::Mapped(map) => map.is_through(),
             RegionOrder::Pieces(pieces) => pieces.is_through(),
             RegionOrder::Strided(_) => false,
             // Steps back never come to an end: a pass of them ends with its bytes.
@@ -452,14 +475,14 @@ impl GeneralStream {
             region,
             behind,
             walk,
+            end,
             ..
         } = &mut self.places[place];
         // A large block drawn near the end is cut to what is left there.
-        let end = region.offset + region.len;
         let end = if in_line {
-            end.max(region.file_len)
+            (region.offset + region.len).max(region.file_len)
         } else {
-            end
+            *end
         };
         let len = len.min(end - offset);
         behind[op] = offset + len;
@@ -558,6 +581,11 @@ impl GeneralStream {
         *moved = 0;
         self.zone_bytes = 0;
         self.run.left = 0;
+        let starts = std::mem::take(&mut self.later_starts);
+        for (place, start) in self.places.iter_mut().zip(starts) {
+            let Region { offset, len, .. } = &mut place.region;
+            (*len, *offset) = ((*offset + *len).saturating_sub(start), start);
+        }
         self.places.iter_mut().for_each(|place| {
             place.behind = PerOp::all(place.region.offset);
             place.walk.begin_pass(place.region);

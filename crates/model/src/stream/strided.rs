@@ -36,7 +36,7 @@ enum ZoneOrder {
     InLine,
     EachOnce(Permutation),
     Anew(Rng),
-    /// By a distribution over as many blocks as the whole part of the file has.
+    /// By a distribution over so many blocks.
     Drawn(Skew, u64, Rng),
 }
 
@@ -45,7 +45,7 @@ impl Strided {
         zones: (u64, u64, u64),
         access: &Access,
         region: Region,
-        align: u64,
+        (align, slots): (u64, u64),
         rng: Rng,
     ) -> Strided {
         let (range, size, skip) = zones;
@@ -56,7 +56,7 @@ impl Strided {
             }
             (true, _, Distribution::Uniform) => ZoneOrder::Anew(rng),
             (true, _, distribution) => {
-                let (slots, mut rng) = ((region.len / align).max(1), rng);
+                let mut rng = rng;
                 let skew = Skew::new(distribution, access.centre, slots, align, &mut rng);
                 ZoneOrder::Drawn(skew, slots, rng)
             }

@@ -2,7 +2,8 @@
 
 use super::{Resolver, add_file, alignment_of_offsets, measurable, smallest_block};
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::{Distribution, Extent, Job, SizeSpec, Target};
+use crate::job::rules::Zones;
+use crate::job::{BlockSize, Distribution, Extent, Job, SizeSpec, Target};
 use crate::plan::sizes::FileSizes;
 use crate::plan::stretches::within;
 use crate::plan::{FilePlan, LayOut, PlanError, clone_paths};
@@ -26,24 +27,7 @@ impl Resolver {
             return Ok((regions, room));
         }
         match &job.target {
-            Target::Nothing => {
-                let len = given(job.extent.size)
-                    .or(job.extent.filesize.map(|b| b.0))
-                    .unwrap_or(1 << 40);
-                let nowhere = Path::new("null");
-                // As in fio, there is room for all of `size` behind the offset.
-                let full = match job.extent.filesize {
-                    None if given(job.extent.size).is_some() => {
-                        len.saturating_add(resolve_offset(job, clone, len))
-                    }
-                    _ => len,
-                };
-                return Ok(only(share(
-                    job,
-                    cut(job, 0, nowhere, (full, len), 0, (clone, 1))?,
-                    1,
-                )));
-            }
+            Target::Nothing => return unopened_regions(job, clone, seed),
             Target::Sim(prices) => {
                 let size = prices.announced().0;
                 return Ok(only(share(
@@ -115,6 +99,44 @@ impl Resolver {
     }
 }
 
+/// The parts of files that a job of `ioengine=null` never opens, and their bytes before they are cut to whole blocks.
+///
+/// As in fio, there is room for all of `size` behind the offset. A file of a given `filesize` has no end to the I/O: one
+/// that begins in its part may go past it.
+fn unopened_regions(job: &Job, clone: u32, seed: u64) -> Result<(Vec<Region>, u64), PlanError> {
+    let count = job.files.unopened.len().max(1) as u64;
+    let size = given(job.extent.size);
+    let mut sizes = FileSizes::of(job, clone, seed);
+    let (mut regions, mut room) = (Vec::new(), 0);
+    for _ in 0..count {
+        let Some(drawn) = sizes.draw() else { break };
+        let filesize = drawn.or(job.extent.filesize).map(|bytes| bytes.0);
+        let base = filesize
+            .or(size.map(|size| size / count))
+            .unwrap_or(1 << 40);
+        let full = match filesize {
+            None if size.is_some() => base.saturating_add(resolve_offset(job, clone, base)),
+            _ => base,
+        };
+        let nowhere = Path::new("null");
+        let mut region = cut(job, 0, nowhere, (full, base), 0, (clone, count))?;
+        let exact = region.len;
+        let in_percent = matches!(job.extent.size, Some(SizeSpec::Percent(_)));
+        let whole = region.len.next_multiple_of(smallest_block(job));
+        let shared_out = size.map(|size| size / count);
+        let goes_past =
+            filesize.is_some() && shared_out != filesize && !in_percent && !draws_sizes(job);
+        if goes_past {
+            region.file_len = region.file_len.max(region.offset.saturating_add(whole));
+            region.len = if job.access.random { exact } else { whole };
+        }
+        let (region, shared) = share(job, region, count);
+        regions.push(region);
+        room += shared.min(exact);
+    }
+    Ok((regions, room))
+}
+
 /// How large a file of a job is when the job begins: as drawn, as it was asked for, or as it was before.
 fn full_size(
     job: &Job,
@@ -183,7 +205,7 @@ fn part_of_file(
     check_alignment(job, facts, &region)?;
     let exact = region.len;
     let in_percent = matches!(job.extent.size, Some(SizeSpec::Percent(_)));
-    if !job.access.random && job.extent.filesize.is_some() && !in_percent {
+    if !job.access.random && job.extent.filesize.is_some() && !in_percent && !draws_sizes(job) {
         // As in fio, a job in line goes on to the end of its last block where the file is that long.
         let whole = region.len.next_multiple_of(smallest_block(job));
         let there = if fixed > 0 { fixed } else { facts.size.0 };
@@ -221,15 +243,32 @@ pub(super) fn everything(facts: &TargetFacts) -> u64 {
     (facts.size.0 + free).next_multiple_of(1 << 30) + (1 << 30)
 }
 
-/// One file's share of `size`, in whole blocks, and its bytes before it is cut to them. A sequential job goes on to the end
-/// of its last block where the file is long enough, as fio does; a random one keeps to the blocks that fit.
+/// Whether the I/Os of one operation differ in size.
+fn draws_sizes(job: &Job) -> bool {
+    job.blocks_used().any(|block| block.min() != block.max())
+}
+
+/// Whether some of the sizes that a job draws are no multiples of the smallest.
+fn is_ragged(job: &Job) -> bool {
+    let smallest = smallest_block(job);
+    let odd = |block: &BlockSize| match block {
+        BlockSize::Fixed(_) => false,
+        BlockSize::Range { max, .. } => max.0 % smallest != 0,
+        BlockSize::Split(parts) => parts.iter().any(|(size, _)| size.0 % smallest != 0),
+    };
+    draws_sizes(job) && (job.block_rules.unaligned || job.blocks_used().any(odd))
+}
+
+/// One file's share of `size`, in whole blocks, and its bytes before it is cut to them. A sequential job of one size goes
+/// on to the end of its last block where the file is long enough, as fio does; one that draws sizes ends where the smallest
+/// does not fit, and a random one keeps to the blocks that fit.
 pub(super) fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) {
     let block = smallest_block(job);
     let mut exact = region.len;
     if let (Some(SizeSpec::Bytes(size)), None) = (job.extent.size, job.extent.filesize) {
         let share = (size.0 / files).max(1);
         exact = exact.min(share);
-        let rounded = if job.access.random {
+        let rounded = if job.access.random || draws_sizes(job) {
             share
         } else {
             share.next_multiple_of(block)
@@ -243,7 +282,8 @@ pub(super) fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) 
         !job.access.random && (job.access.stride > 0 || job.access.stride < 0 && !in_percent);
     let even = job.access.distribution == Distribution::Uniform;
     let follows = job.access.run_length > 1 || job.access.percentage_random.is_some();
-    let to_the_byte = holes || job.access.random && (follows || !even);
+    let drawn = !job.access.random && is_ragged(job) && !in_percent;
+    let to_the_byte = holes || drawn || job.access.random && (follows || !even);
     if region.len > block && !to_the_byte {
         region.len -= region.len % block;
     }
@@ -288,6 +328,41 @@ pub(super) fn resolve_offset(job: &Job, clone: u32, base: u64) -> u64 {
     } else {
         exact
     }
+}
+
+/// Where the passes of a job in line begin that follow the first, where that differs: as in fio, an offset in percent is
+/// taken anew for each pass, of the file as the first pass found it laid out.
+pub(super) fn later_starts(
+    job: &Job,
+    clone: u32,
+    (regions, files): (&[Region], &[FilePlan]),
+) -> Vec<u64> {
+    let Extent {
+        offset,
+        offset_increment,
+        io_size,
+        loops,
+        ..
+    } = &job.extent;
+    let in_percent = |spec: &SizeSpec| matches!(spec, SizeSpec::Percent(percent) if *percent > 0);
+    let moves = in_percent(offset) || in_percent(offset_increment);
+    let again = *loops > 1 || io_size.is_some();
+    if !moves || !again || job.access.random || job.access.zones != Zones::None {
+        return Vec::new();
+    }
+    let start = |region: &Region| {
+        let file = files.get(region.file as usize)?;
+        let made = matches!(file.kind, TargetKind::File | TargetKind::Absent);
+        let start = resolve_offset(job, clone, region.file_len);
+        let fits = start + smallest_block(job) <= region.offset + region.len;
+        Some(if made && fits { start } else { region.offset })
+    };
+    let starts: Option<Vec<u64>> = regions.iter().map(start).collect();
+    let differ = |starts: &Vec<u64>| {
+        let begun = regions.iter().map(|region| region.offset);
+        !starts.iter().copied().eq(begun)
+    };
+    starts.filter(differ).unwrap_or_default()
 }
 
 /// Cuts the part of a file of `full` bytes that a clone uses which shares its `size` out to so many files. Offsets in

@@ -5,6 +5,7 @@ use crate::job::{BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use crate::stream::permutation::Permutation;
 use crate::stream::pieces::{PieceSizes, Pieces};
+use crate::stream::random_map::RandomMap;
 use crate::stream::skew::Skew;
 use crate::stream::strided::Strided;
 use crate::stream::{Region, StreamPlan};
@@ -26,6 +27,7 @@ pub(super) enum RegionOrder {
     },
     Interleaved(Interleaved),
     EachOnce(Permutation),
+    Mapped(Box<RandomMap>),
     Pieces(Box<Pieces>),
     Independent(Skew),
     Strided(Box<Strided>),
@@ -75,7 +77,8 @@ impl RegionOrder {
         let align = (*align).max(1);
         if let Zones::Strided { range, size, skip } = &access.zones {
             let zones = (range.0, size.0, skip.0);
-            return RegionOrder::Strided(Box::new(Strided::new(zones, access, region, align, rng)));
+            let among = (align, slots);
+            return RegionOrder::Strided(Box::new(Strided::new(zones, access, region, among, rng)));
         }
         match (access.random, access.every_block_once, &access.distribution) {
             (false, ..) => match access.order {
@@ -95,6 +98,17 @@ impl RegionOrder {
                 }),
             },
             (true, true, Distribution::Uniform) if plan.comes_in_pieces(used) => {
+                // What does not fill whole blocks of the map would leave gaps.
+                let whole = |block: &BlockSize| match block {
+                    BlockSize::Split(parts) => parts.iter().all(|(size, _)| size.0 % align == 0),
+                    _ => true,
+                };
+                let in_blocks = |&op: &Op| block[op].min().0 == align && whole(&block[op]);
+                if used.iter().all(in_blocks)
+                    && let Some(map) = RandomMap::new(region.len, align, rng.clone())
+                {
+                    return RegionOrder::Mapped(Box::new(map));
+                }
                 let smallest = used.iter().map(|&op| block[op].min().0).min();
                 // Where offsets have an alignment of their own, or not all sizes keep it, each piece keeps to it.
                 let ragged = |block: &BlockSize| matches!(block, BlockSize::Range { max, .. } if max.0 % align != 0);
@@ -131,6 +145,7 @@ impl RegionOrder {
         match self {
             RegionOrder::Sequential { next } => *next = PerOp::all(region.offset),
             RegionOrder::EachOnce(permutation) => permutation.begin_pass(),
+            RegionOrder::Mapped(map) => map.begin_pass(),
             RegionOrder::Pieces(pieces) => pieces.begin_pass(),
             RegionOrder::Strided(zones) => zones.begin_pass(),
             RegionOrder::Reverse { behind } => *behind = PerOp::all(region.offset),

@@ -131,3 +131,61 @@ fn a_run_that_ends_a_pass_does_not_end_the_job() {
         }
     }
 }
+
+#[test]
+fn a_pass_of_a_mix_ends_where_its_first_operation_does_as_in_fio() {
+    // `--rw=rw --size=16k --bs=4k --io_size=200k`: both begin again where one has come to the end.
+    let mut p = plan(Access::mixed(50, false), 4096, 16 << 10, Some(200 << 10));
+    p.pass_end = PassEnd::MoveBytes(200 << 10);
+    for seed in 0..40 {
+        p.seed = seed;
+        let mut next = PerOp::all(4096);
+        for (number, request) in p.requests().enumerate() {
+            if request.offset != next[request.op] {
+                assert!(Op::ALL.into_iter().any(|op| next[op] == 4096 + (16 << 10)));
+                assert_eq!(request.offset, 4096, "seed {seed}, number {number}");
+                next = PerOp::all(4096);
+            }
+            next[request.op] += 4096;
+        }
+        assert_eq!(p.requests().count(), 50);
+    }
+}
+
+#[test]
+fn favourites_may_go_past_their_part_of_a_longer_file_as_in_fio() {
+    // `--rw=randread --random_distribution=zipf:1.2 --size=130k --bs=12k` on a file of 1 MiB: always 11 I/Os.
+    let mut access = Access::only(Op::Read, true);
+    access.distribution = Distribution::Zipf(1.2);
+    let mut p = plan(access, 12_288, 130 << 10, Some(130 << 10));
+    (p.regions[0].offset, p.regions[0].file_len) = (0, 1 << 20);
+    p.pass_end = PassEnd::Stop;
+    let mut last = 0;
+    for seed in 0..40 {
+        p.seed = seed;
+        assert_eq!(p.requests().count(), 11);
+        assert!(p.requests().all(|r| r.len == 12_288));
+        last = p.requests().map(|r| r.offset).fold(last, u64::max);
+    }
+    assert_eq!(last, 122_880);
+}
+
+#[test]
+fn favourites_in_zones_are_drawn_by_the_smallest_size_as_in_fio() {
+    // `--rw=randwrite --size=1000000 --bs=512 --blockalign=4k --random_distribution=zipf:1.2 --zonesize=20k`: nearly
+    // every number lies behind the end of the file, so the job ends at once.
+    let mut access = Access::only(Op::Write, true);
+    access.distribution = Distribution::Zipf(1.2);
+    access.zones = Zones::Strided {
+        range: Bytes(40 << 10),
+        size: Bytes(20 << 10),
+        skip: Bytes(10 << 10),
+    };
+    let mut p = plan(access, 512, 1_000_000, Some(1_000_000));
+    (p.regions[0].offset, p.regions[0].file_len) = (0, 1_000_000);
+    (p.align, p.pass_end) = (4096, PassEnd::Stop);
+    let ios: usize = (0..40)
+        .map(|seed| StreamPlan { seed, ..p.clone() }.requests().count())
+        .sum();
+    assert!(ios < 40 * 8, "{ios}");
+}
