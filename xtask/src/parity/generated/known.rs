@@ -15,11 +15,6 @@ const fn known(reason: &'static str, explains: fn(&OptionSet, &Misfit) -> bool) 
     Known { reason, explains }
 }
 
-/// Whether the first job has several files.
-fn has_files(set: &OptionSet) -> bool {
-    set.has("nrfiles") || set.value("filename").contains(':')
-}
-
 /// Every known difference.
 pub(super) const KNOWN: &[Known] = &[
     known(
@@ -57,44 +52,10 @@ pub(super) const KNOWN: &[Known] = &[
         },
     ),
     known(
-        "fio ends single clones whose offset_increment goes past the end of a device; ours leaves out the whole job",
-        |set, _| set.has("offset_increment") && set.value("filename") == "{loop}",
-    ),
-    known(
-        "fio with mmap ends zones where `size` ends, other engines where the file or device ends",
-        |set, misfit| {
-            set.value("ioengine") == "mmap" && set.has("zonesize") && misfit.is_of_accesses()
-        },
-    ),
-    known(
-        "fio takes an offset in percent anew in each pass, of the file that the first pass made",
-        |set, misfit| {
-            let percent = set.value("offset").ends_with('%');
-            let passes = set.has("loops") || set.has("io_size");
-            let made = set.existing().is_none() && set.value("filename").is_empty();
-            percent && passes && made && misfit.is_of_accesses()
-        },
-    ),
-    known(
-        "fio spreads a job of ioengine=null over its files by name; ours gives it one without a name",
-        |set, misfit| {
-            let named = has_files(set) || set.has("filename");
-            let counts = misfit.is("io_bytes") || misfit.is("total_ios");
-            set.value("ioengine") == "null" && named && misfit.is_of_accesses() && !counts
-        },
-    ),
-    known(
         "fio does no I/O with random_generator=lfsr and blockalign",
         |set, misfit| {
             let both = set.value("random_generator") == "lfsr" && set.has("blockalign");
             both && misfit.is_of_accesses()
-        },
-    ),
-    known(
-        "fio cuts random I/Os of several sizes where they meet blocks already done; ours keep their sizes",
-        |set, misfit| {
-            let sizes = set.has("bsrange") || set.has("bssplit");
-            sizes && set.value("rw").starts_with("rand") && misfit.is("mean length")
         },
     ),
     known(
