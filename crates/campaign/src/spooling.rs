@@ -128,17 +128,9 @@ fn lies_apart(target: &Identity, database: &Path) -> bool {
 }
 
 fn share_nothing(one: &DeviceIdentity, other: &DeviceIdentity) -> bool {
-    // The first word of a link of the chain is the name of a device, but for the bus at its end.
     let devices = |identity: &DeviceIdentity| -> Vec<String> {
-        let names = identity
-            .chain
-            .iter()
-            .filter_map(|link| link.split(' ').next());
-        let known = names.filter(|name| Path::new("/sys/class/block").join(name).exists());
-        known
-            .map(str::to_owned)
-            .chain([identity.kname.clone()])
-            .collect()
+        let names = identity.chain.iter().map(|link| link.name.clone());
+        names.chain([identity.kname.clone()]).collect()
     };
     let others = devices(other);
     !devices(one).iter().any(|name| others.contains(name))

@@ -69,32 +69,6 @@ pub(crate) fn driver(disk: &DeviceNode) -> Fact<String> {
     )
 }
 
-/// The bus as the last entry of a chain: `SD or eMMC bus (sdhci-iproc)`. Nothing for devices without hardware.
-pub(crate) fn role(bus: &Bus, driver: &Fact<String>) -> Option<String> {
-    let words = match bus {
-        Bus::Software => return None,
-        Bus::Mmc { .. } => "SD or eMMC bus".to_owned(),
-        Bus::Usb {
-            speed_mbps: Fact::Known(speed),
-        } => format!("USB, {speed} Mbit/s"),
-        Bus::Usb { .. } => "USB".to_owned(),
-        Bus::Nvme { link } => with_link("NVMe", link),
-        Bus::Scsi { link } => with_link("SCSI or SATA", link),
-        Bus::Virtio => "virtio".to_owned(),
-        Bus::Other { name } => name.clone(),
-    };
-    Some(
-        driver
-            .known()
-            .map_or_else(|| words.clone(), |driver| format!("{words} ({driver})")),
-    )
-}
-
-fn with_link(bus: &str, link: &Fact<String>) -> String {
-    link.known()
-        .map_or_else(|| bus.to_owned(), |link| format!("{bus}, {link}"))
-}
-
 /// The USB device that a disk belongs to.
 pub(crate) fn usb_device(folder: &Path) -> Option<PathBuf> {
     ancestors(folder)

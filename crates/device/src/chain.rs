@@ -4,6 +4,7 @@
 
 use crate::mounts::{self, Mount};
 use crate::roots::{self, DevNum, Roots};
+use hakaru_model::facts::{ChainLink, LinkRole};
 use std::path::{Path, PathBuf};
 
 /// Deeper than any real stack of devices; a made-up sysfs could otherwise send us round in circles.
@@ -155,28 +156,51 @@ impl DeviceNode {
             && !self.kname.starts_with("nvme")
     }
 
-    /// What it is, in a few words, for a list that goes from the top to the bottom.
-    pub(crate) fn role(&self) -> String {
-        let name = &self.kname;
+    /// What it is, for a list that goes from the top to the bottom.
+    pub(crate) fn link(&self) -> ChainLink {
         let attribute =
             |path: &str| roots::text(&self.folder.join(path)).filter(|text| !text.is_empty());
-        if let Some(partition) = self.partition() {
-            return format!("{name} (partition {partition} of {})", self.disk().kname);
+        let role = if let Some(number) = self.partition() {
+            LinkRole::Partition {
+                number,
+                of: self.disk().kname,
+            }
+        } else if let Some(file) = self.backing_file() {
+            LinkRole::Loop {
+                file: file.display().to_string(),
+            }
+        } else if let Some(label) = attribute("dm/name") {
+            let uuid = attribute("dm/uuid").unwrap_or_default();
+            let kind = uuid.split_once('-').map(|(kind, _)| kind.to_lowercase());
+            LinkRole::Mapping {
+                kind: kind.unwrap_or_default(),
+                label,
+            }
+        } else {
+            match attribute("md/level") {
+                Some(level) => LinkRole::Array { level },
+                None => LinkRole::Disk,
+            }
+        };
+        ChainLink {
+            name: self.kname.clone(),
+            role,
+            beside: false,
         }
-        if let Some(file) = self.backing_file() {
-            return format!("{name} (loop over {})", file.display());
-        }
-        if let Some(mapping) = attribute("dm/name") {
-            let kind =
-                attribute("dm/uuid").and_then(|uuid| Some(uuid.split_once('-')?.0.to_lowercase()));
-            return format!(
-                "{name} ({} {mapping})",
-                kind.as_deref().unwrap_or("mapping")
-            );
-        }
-        match attribute("md/level") {
-            Some(level) => format!("{name} ({level})"),
-            None => format!("{name} (disk)"),
+    }
+
+    /// What it is, in a few words, for messages.
+    pub(crate) fn role(&self) -> String {
+        let ChainLink { name, role, .. } = self.link();
+        match role {
+            LinkRole::Partition { number, of } => format!("{name} (partition {number} of {of})"),
+            LinkRole::Loop { file } => format!("{name} (loop over {file})"),
+            LinkRole::Mapping { kind, label } if kind.is_empty() => {
+                format!("{name} (mapping {label})")
+            }
+            LinkRole::Mapping { kind, label } => format!("{name} ({kind} {label})"),
+            LinkRole::Array { level } => format!("{name} ({level})"),
+            LinkRole::Disk | LinkRole::Unknown => format!("{name} (disk)"),
         }
     }
 }

@@ -4,12 +4,12 @@ use crate::bus;
 use crate::card::{self, RawCard};
 use crate::chain::DeviceNode;
 use crate::roots::{self, Roots};
-use hakaru_model::facts::{CardRegisters, DeviceIdentity, Fact};
+use hakaru_model::facts::{CardRegisters, ChainLink, DeviceIdentity, Fact};
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
 /// Describes a disk without asking it anything, or a device without hardware below it. `chain` leads from the named node to it.
-pub(crate) fn describe(disk: &DeviceNode, mut chain: Vec<String>, roots: &Roots) -> DeviceIdentity {
+pub(crate) fn describe(disk: &DeviceNode, chain: Vec<ChainLink>, roots: &Roots) -> DeviceIdentity {
     let queue = disk.folder.join("queue");
     let bus = bus::bus_of(disk, roots);
     let size = Bytes(
@@ -21,7 +21,6 @@ pub(crate) fn describe(disk: &DeviceNode, mut chain: Vec<String>, roots: &Roots)
     let block = |name: &str, or: u32| roots::number(&queue.join(name)).unwrap_or(or);
     let logical_block = block("logical_block_size", 512);
     let driver = bus::driver(disk);
-    chain.extend(bus::role(&bus, &driver));
     DeviceIdentity {
         node: PathBuf::from("/dev").join(&disk.kname),
         model: model(disk, card.as_ref()),

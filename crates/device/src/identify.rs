@@ -6,7 +6,7 @@ use crate::health;
 use crate::inspect;
 use crate::mounts::{self, Mount};
 use crate::roots::{self, Roots};
-use hakaru_model::facts::{DeviceIdentity, Fact, Filesystem, Identity, TargetKind};
+use hakaru_model::facts::{ChainLink, DeviceIdentity, Fact, Filesystem, Identity, TargetKind};
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
@@ -151,13 +151,12 @@ fn device(
         joined()
     };
     let all = chain::down_from(top, Loops::Follow, roots, mounts);
-    let mut names: Vec<String> = all.iter().map(DeviceNode::role).collect();
-    names.extend(
-        tops.iter()
-            .skip(1)
-            .map(|other| format!("and {}", other.role())),
-    );
-    Fact::Known(disk::describe(disk, names, roots))
+    let mut links: Vec<ChainLink> = all.iter().map(DeviceNode::link).collect();
+    links.extend(tops.iter().skip(1).map(|other| ChainLink {
+        beside: true,
+        ..other.link()
+    }));
+    Fact::Known(disk::describe(disk, links, roots))
 }
 
 fn why_no_device(path: &Path, mount: Option<&Mount>) -> String {

@@ -1,5 +1,9 @@
 //! What is known of the target and of the host, and why something is not known.
 
+mod chain;
+
+pub use chain::{ChainLink, LinkRole};
+
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -295,7 +299,8 @@ pub struct DeviceIdentity {
     /// Card registers, when it is a card on an SD or eMMC bus.
     pub card: Option<CardRegisters>,
     /// From the named node down to the disk: partition, mapper, loop and what they stand on.
-    pub chain: Vec<String>,
+    #[serde(deserialize_with = "chain::links")]
+    pub chain: Vec<ChainLink>,
 }
 
 /// What was measured: the path, the file system it is on, and the device below.

@@ -3,8 +3,8 @@
 
 use crate::document::{Document, DocumentBlock, Pair, TableStyle, part};
 use crate::escape::plain;
-use crate::number;
 use crate::table::DataTable;
+use crate::{number, text};
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Health, Identity,
 };
@@ -40,16 +40,16 @@ pub struct Listed<'a> {
 }
 
 /// Lines of one subject.
-struct FactGroup {
+struct FactTable {
     title: String,
     lines: Vec<(&'static str, String)>,
     /// Reasons, each with the names of what is not known for it.
     unknown: Vec<(String, Vec<&'static str>)>,
 }
 
-impl FactGroup {
-    fn new(title: &str) -> FactGroup {
-        FactGroup {
+impl FactTable {
+    fn new(title: &str) -> FactTable {
+        FactTable {
             title: title.to_owned(),
             lines: Vec::new(),
             unknown: Vec::new(),
@@ -126,7 +126,7 @@ pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> Str
             groups.push(queue(device));
         }
         Fact::Unknown(_) => {
-            let mut group = FactGroup::new("Device");
+            let mut group = FactTable::new("Device");
             group.fact_as("Device", &identity.device, |_| String::new());
             groups.push(group);
         }
@@ -194,16 +194,9 @@ fn row(disk: &Listed<'_>) -> [String; 5] {
     let state = plain(disk.state);
     match &disk.identity.device {
         Fact::Known(device) => {
-            let unnamed = || {
-                device
-                    .chain
-                    .first()
-                    .and_then(|role| role.split_once(" ("))
-                    .map(|(_, role)| role)
-            };
-            let what = match (&device.model, unnamed()) {
+            let what = match (&device.model, device.chain.first()) {
                 (Fact::Known(model), _) => plain(model),
-                (_, Some(role)) => plain(role.trim_end_matches(')')),
+                (_, Some(link)) => plain(&text::chain_role(&link.role)),
                 _ => String::new(),
             };
             [
@@ -252,8 +245,8 @@ pub(crate) fn decimal(size: Bytes) -> String {
     size.decimal()
 }
 
-fn path(identity: &Identity, state: Option<&str>, runs_system: bool) -> FactGroup {
-    let mut group = FactGroup::new("Target");
+fn path(identity: &Identity, state: Option<&str>, runs_system: bool) -> FactTable {
+    let mut group = FactTable::new("Target");
     group.say("Path", identity.path.display());
     if let Some(Filesystem {
         fs_type,
@@ -288,8 +281,8 @@ fn path(identity: &Identity, state: Option<&str>, runs_system: bool) -> FactGrou
     group
 }
 
-fn hardware(device: &DeviceIdentity) -> FactGroup {
-    let mut group = FactGroup::new("Device");
+fn hardware(device: &DeviceIdentity) -> FactTable {
+    let mut group = FactTable::new("Device");
     group.say("Node", device.node.display());
     group.say("Size", size(device.size));
     group.fact("Model", &device.model);
@@ -297,8 +290,9 @@ fn hardware(device: &DeviceIdentity) -> FactGroup {
     group.fact("Firmware", &device.firmware);
     group.fact("World-wide name", &device.wwid);
     group.say("Also known as", device.aliases.join(", "));
-    if device.chain.len() > 1 {
-        group.say("Stands on", device.chain.join(" → "));
+    let chain = text::chain(device);
+    if chain.len() > 1 {
+        group.say("Stands on", chain.join(" → "));
     }
     group.fact("Driver", &device.driver);
     let mut nature = vec![if device.removable {
@@ -360,8 +354,8 @@ fn celsius(mc: i64) -> String {
     format!("{} °C", number::exact(mc as f64 / 1000.0, 1))
 }
 
-fn queue(device: &DeviceIdentity) -> FactGroup {
-    let mut group = FactGroup::new("Queue");
+fn queue(device: &DeviceIdentity) -> FactTable {
+    let mut group = FactTable::new("Queue");
     group.say(
         "Block size",
         format!(
@@ -388,8 +382,8 @@ fn queue(device: &DeviceIdentity) -> FactGroup {
     group
 }
 
-fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> FactGroup {
-    let mut group = FactGroup::new("Bus");
+fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> FactTable {
+    let mut group = FactTable::new("Bus");
     match bus {
         Bus::Mmc {
             width_bits,
@@ -434,10 +428,10 @@ fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> FactGroup {
     group
 }
 
-fn registers(card: &CardRegisters, by_hand: &[String]) -> FactGroup {
+fn registers(card: &CardRegisters, by_hand: &[String]) -> FactTable {
     let mut group = match by_hand {
-        [] => FactGroup::new("Card"),
-        given => FactGroup::new(&format!("Card ({} given by hand)", given.join(", "))),
+        [] => FactTable::new("Card"),
+        given => FactTable::new(&format!("Card ({} given by hand)", given.join(", "))),
     };
     group.fact("Type", &card.card_type);
     group.fact("Specification", &card.spec);
@@ -502,8 +496,8 @@ fn application(class: u32) -> String {
     )
 }
 
-fn contents(lines: &[String]) -> FactGroup {
-    let mut group = FactGroup::new("Content");
+fn contents(lines: &[String]) -> FactTable {
+    let mut group = FactTable::new("Content");
     if lines.is_empty() {
         group.say("Found", "nothing that is known");
     }
@@ -513,8 +507,8 @@ fn contents(lines: &[String]) -> FactGroup {
     group
 }
 
-fn host(host: &Environment) -> FactGroup {
-    let mut group = FactGroup::new("Host");
+fn host(host: &Environment) -> FactTable {
+    let mut group = FactTable::new("Host");
     group.say("Name", &host.hostname);
     group.fact("Board", &host.board);
     group.fact_as("Processor", &host.cpu, |cpu| match host.cpu_count {

@@ -168,8 +168,9 @@ fn device(lines: &mut Lines, device: &DeviceIdentity) {
         format!("{name}{}, {}", device.node.display(), device.size),
     );
     lines.fact(FactKey::SerialNumber, &device.serial);
-    if device.chain.len() > 1 {
-        lines.say(FactKey::Chain, device.chain.join(" → "));
+    let chain = text::chain(device);
+    if chain.len() > 1 {
+        lines.say(FactKey::Chain, chain.join(" → "));
     }
     lines.say(
         FactKey::BlockSize,

@@ -86,8 +86,8 @@ struct Expected {
     /// Paths that may be its node; the serial number decides.
     nodes: &'static str,
     known: &'static [&'static str],
-    /// The type of its bus, and the words of the chain's last link.
-    bus: (&'static str, &'static str),
+    /// The type of its bus, what was negotiated, and the driver.
+    bus: [&'static str; 3],
     /// Bytes per second at least, where the ceiling of the bus is known.
     ceiling: u64,
 }
@@ -107,7 +107,7 @@ const DISKS: &[Expected] = &[
             "nr_requests",
             "zoned",
         ],
-        bus: ("usb", "USB, 5000 Mbit/s (usb-storage)"),
+        bus: ["usb", "5000", "usb-storage"],
         ceiling: 500_000_000,
     },
     Expected {
@@ -125,7 +125,7 @@ const DISKS: &[Expected] = &[
             "zoned",
             "health",
         ],
-        bus: ("nvme", "NVMe, "),
+        bus: ["nvme", "", "nvme"],
         ceiling: 250_000_000,
     },
     Expected {
@@ -142,7 +142,7 @@ const DISKS: &[Expected] = &[
             "zoned",
             "health",
         ],
-        bus: ("scsi", "SCSI or SATA, 1.5 Gbps (ahci)"),
+        bus: ["scsi", "1.5 Gbps", "ahci"],
         ceiling: 150_000_000,
     },
 ];
@@ -178,11 +178,8 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
             &["cid", "csd", "scr", "ssr", "maker", "name", "date", "spec"],
         )?;
         let bus = told(&device["bus"], OF_MMC_BUS, OF_MMC_BUS)?;
-        let chain = chain_of(
-            device,
-            "mmcblk0p1 (partition 1 of mmcblk0)",
-            "SD or eMMC bus (sdhci-pci)",
-        )?;
+        let chain = chain_of(device, &[("mmcblk0p1", "partition"), ("mmcblk0", "disk")])?;
+        is_driven_by(device, "sdhci-pci")?;
         Ok(format!("{chain}; {card}; {bus}"))
     });
     checks.check("the host", || {
@@ -248,23 +245,32 @@ fn told(tree: &Value, fields: &[&str], must: &[&str]) -> Result<String> {
     Ok(words.join(", "))
 }
 
-/// From the node that was named to the bus.
-fn chain_of(device: &Value, first: &str, last: &str) -> Result<String> {
-    let links: Vec<&str> = device["chain"]
+/// From the node that was named to the disk, by names and roles.
+fn chain_of(device: &Value, expected: &[(&str, &str)]) -> Result<String> {
+    let link = |link: &Value| {
+        let text = |key: &str| link[key].as_str().unwrap_or_default().to_owned();
+        (text("name"), text("role"))
+    };
+    let links: Vec<(String, String)> = device["chain"]
         .as_array()
         .into_iter()
         .flatten()
-        .filter_map(Value::as_str)
+        .map(link)
         .collect();
-    ensure!(
-        links.first() == Some(&first),
-        "the chain begins otherwise: {links:?}"
-    );
-    ensure!(
-        links.last().is_some_and(|link| link.starts_with(last)),
-        "the chain ends otherwise: {links:?}"
-    );
-    Ok(links.join(" → "))
+    let same = links.len() == expected.len()
+        && links
+            .iter()
+            .zip(expected)
+            .all(|(found, wanted)| (found.0.as_str(), found.1.as_str()) == *wanted);
+    ensure!(same, "the chain is {links:?}");
+    let names: Vec<String> = links.into_iter().map(|(name, _)| name).collect();
+    Ok(names.join(" → "))
+}
+
+fn is_driven_by(device: &Value, driver: &str) -> Result<()> {
+    let found = &device["driver"]["known"];
+    ensure!(found == driver, "the driver is told as {found}");
+    Ok(())
 }
 
 impl Expected {
@@ -303,14 +309,15 @@ impl Expected {
             "the size is told as {}",
             device["size"]
         );
-        let (kind, link) = self.bus;
+        let [kind, link, driver] = self.bus;
+        let bus = &device["bus"];
         ensure!(
-            device["bus"]["type"] == kind,
-            "the bus is told as {}",
-            device["bus"]
+            bus["type"] == kind && bus.to_string().contains(link),
+            "the bus is told as {bus}"
         );
+        is_driven_by(device, driver)?;
         let name = node.trim_start_matches("/dev/");
-        chain_of(device, &format!("{name} (disk)"), link)?;
+        chain_of(device, &[(name, "disk")])?;
         let ceiling = info["bus_ceiling"]
             .as_u64()
             .context("the ceiling of the bus is not told")?;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::escape::columns_of;
-use hakaru_model::facts::TargetKind;
+use hakaru_model::facts::{ChainLink, LinkRole, TargetKind};
 
 fn known<T>(value: T) -> Fact<T> {
     Fact::Known(value)
@@ -83,10 +83,15 @@ fn device(bus: Bus, card: Option<CardRegisters>) -> DeviceIdentity {
         ),
         bus,
         card,
-        chain: vec![
-            "mmcblk0 (disk)".to_owned(),
-            "SD or eMMC bus (sdhci-iproc)".to_owned(),
-        ],
+        chain: vec![link("mmcblk0", LinkRole::Disk)],
+    }
+}
+
+fn link(name: &str, role: LinkRole) -> ChainLink {
+    ChainLink {
+        name: name.to_owned(),
+        role,
+        beside: false,
     }
 }
 
@@ -200,9 +205,12 @@ fn a_list_fits_its_terminal() {
     let looped = DeviceIdentity {
         node: "/dev/loop0".into(),
         model: Fact::Unknown("there is no hardware below it".to_owned()),
-        chain: vec![
-            "loop0 (loop over /home/somebody/images/a-very-long-name-of-an-image.img)".to_owned(),
-        ],
+        chain: vec![link(
+            "loop0",
+            LinkRole::Loop {
+                file: "/home/somebody/images/a-very-long-name-of-an-image.img".to_owned(),
+            },
+        )],
         ..device(Bus::Software, None)
     };
     let all =

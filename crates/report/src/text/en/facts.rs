@@ -1,6 +1,7 @@
 //! Labels of the circumstances.
 
 use crate::facts::{FactGroup, FactKey};
+use hakaru_model::facts::{Bus, ChainLink, DeviceIdentity, Fact, LinkRole};
 
 /// The label of a line.
 pub(crate) fn fact_name(key: FactKey) -> &'static str {
@@ -110,4 +111,58 @@ pub(crate) fn fact_in_brief(key: FactKey, value: &str) -> String {
 /// Stands for a class that a card does not claim.
 pub(crate) fn none_claimed() -> &'static str {
     "none claimed"
+}
+
+/// What a device is, where its chain is shown.
+pub(crate) fn chain_role(role: &LinkRole) -> String {
+    match role {
+        LinkRole::Disk => "disk".to_owned(),
+        LinkRole::Partition { number, of } => format!("partition {number} of {of}"),
+        LinkRole::Loop { file } => format!("loop over {file}"),
+        LinkRole::Mapping { kind, label } if kind.is_empty() => format!("mapping {label}"),
+        LinkRole::Mapping { kind, label } => format!("{kind} {label}"),
+        LinkRole::Array { level } => level.clone(),
+        LinkRole::Unknown => String::new(),
+    }
+}
+
+/// A device and all that it stands on, down to the bus.
+pub(crate) fn chain(device: &DeviceIdentity) -> Vec<String> {
+    let link = |link: &ChainLink| {
+        let name = match link.beside {
+            true => format!("and {}", link.name),
+            false => link.name.clone(),
+        };
+        match chain_role(&link.role) {
+            role if role.is_empty() => name,
+            role => format!("{name} ({role})"),
+        }
+    };
+    let mut links: Vec<String> = device.chain.iter().map(link).collect();
+    links.extend(chain_bus(&device.bus, &device.driver));
+    links
+}
+
+/// The bus as the last link of a chain: `SD or eMMC bus (sdhci-iproc)`. Nothing for devices without hardware.
+fn chain_bus(bus: &Bus, driver: &Fact<String>) -> Option<String> {
+    let with_link = |bus: &str, link: &Fact<String>| match link.known() {
+        Some(link) => format!("{bus}, {link}"),
+        None => bus.to_owned(),
+    };
+    let words = match bus {
+        Bus::Software => return None,
+        Bus::Mmc { .. } => "SD or eMMC bus".to_owned(),
+        Bus::Usb {
+            speed_mbps: Fact::Known(speed),
+        } => format!("USB, {speed} Mbit/s"),
+        Bus::Usb { .. } => "USB".to_owned(),
+        Bus::Nvme { link } => with_link("NVMe", link),
+        Bus::Scsi { link } => with_link("SCSI or SATA", link),
+        Bus::Virtio => "virtio".to_owned(),
+        Bus::Other { name } => name.clone(),
+    };
+    Some(match driver.known() {
+        Some(driver) => format!("{words} ({driver})"),
+        None => words,
+    })
 }
