@@ -1,6 +1,6 @@
 //! Campaigns: the workloads of one card put together, and the cards of one workload put in order.
 
-use crate::compare::{RateKind, compare_family, has_rate, rate, rate_pair};
+use crate::compare::{compare_family, has_rate, name_and_unit, rate_pair};
 use crate::stats;
 use hakaru_model::advice::UseRule;
 use hakaru_model::campaign::{
@@ -8,7 +8,7 @@ use hakaru_model::campaign::{
 };
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{Environment, Identity};
-use hakaru_model::finding::{PhaseSummary, Summary, Verdict};
+use hakaru_model::finding::{HeadlineRate, PhaseSummary, Summary, Verdict};
 use hakaru_model::job::Op;
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ struct PhaseGroup<'a> {
     layer: &'a str,
     phase: &'a str,
     op: Op,
-    rate: RateKind,
+    rate: HeadlineRate,
     cards: Vec<(u32, &'a PhaseSummary)>,
 }
 
@@ -83,7 +83,7 @@ fn groups_of<'a>((layer, cards): &'a Layer<'a>) -> Vec<PhaseGroup<'a>> {
                     layer,
                     phase: &phase.phase,
                     op: phase.op,
-                    rate: rate(phase, phase),
+                    rate: phase.detail.headline,
                     cards: vec![(*card, phase)],
                 }),
             }
@@ -121,7 +121,7 @@ impl<'a> PhaseGroup<'a> {
             layer,
             phase,
             op: self.op,
-            unit: self.rate.unit().to_owned(),
+            unit: name_and_unit(self.rate).1.to_owned(),
             places,
             pairs,
         }

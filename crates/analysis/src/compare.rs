@@ -12,7 +12,9 @@
 use crate::estimate::{estimate, published, stated_moments};
 use crate::stats::power::Design;
 use crate::stats::{self, SampleMoments};
-use hakaru_model::finding::{Comparison, Estimate, IntervalCaveat, PhaseSummary, Summary, Verdict};
+use hakaru_model::finding::{
+    Comparison, Estimate, HeadlineRate, IntervalCaveat, PhaseSummary, Summary, Verdict,
+};
 
 /// Level of a family of tests: one family in twenty of equal things holds a false alarm.
 pub const ALPHA: f64 = 0.05;
@@ -286,10 +288,6 @@ fn guess((a, b): (f64, f64), known: Option<SampleMoments>, family: usize) -> Opt
     stats::runs_needed(&design, POWER)
 }
 
-/// I/Os from this size on are judged by bandwidth, smaller ones by their number: with one block size, the two figures
-/// are one, and testing both would only make the family larger.
-const LARGE_BLOCK: f64 = 65_536.0;
-
 /// Compares all that two series have in common: of each phase and operation the rate (bandwidth of large blocks, IOPS of
 /// small ones), which is the primary figure; and as a family of their own the 99th percentile of its latency, and the
 /// 99th and 99.9th of its `fsync`.
@@ -363,43 +361,19 @@ fn pair_up<'a>(
     a.phases.iter().filter_map(partner).collect()
 }
 
-/// The rate by which a phase is judged: its figure, its unit, its estimate.
-pub(crate) fn rate(a: &PhaseSummary, b: &PhaseSummary) -> RateKind {
-    let large = |p: &PhaseSummary| p.bandwidth.mean >= LARGE_BLOCK * p.iops.mean;
-    if large(a) && large(b) {
-        RateKind::Bandwidth
-    } else {
-        RateKind::Iops
+/// The rate by which two phases are compared: bandwidth where both are quoted by it.
+fn rate(a: &PhaseSummary, b: &PhaseSummary) -> HeadlineRate {
+    match a.detail.headline {
+        HeadlineRate::Bandwidth => b.detail.headline,
+        HeadlineRate::Iops => HeadlineRate::Iops,
     }
 }
 
-/// Which rate is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RateKind {
-    Bandwidth,
-    Iops,
-}
-
-impl RateKind {
-    pub(crate) fn of(self, phase: &PhaseSummary) -> &Estimate {
-        match self {
-            RateKind::Bandwidth => &phase.bandwidth,
-            RateKind::Iops => &phase.iops,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            RateKind::Bandwidth => "bandwidth",
-            RateKind::Iops => "IOPS",
-        }
-    }
-
-    pub(crate) fn unit(self) -> &'static str {
-        match self {
-            RateKind::Bandwidth => "B/s",
-            RateKind::Iops => "1/s",
-        }
+/// Name and unit of a rate.
+pub(crate) fn name_and_unit(rate: HeadlineRate) -> (&'static str, &'static str) {
+    match rate {
+        HeadlineRate::Bandwidth => ("bandwidth", "B/s"),
+        HeadlineRate::Iops => ("IOPS", "1/s"),
     }
 }
 
@@ -422,6 +396,7 @@ fn stated(phase: &PhaseSummary, estimate: &Estimate) -> Option<SampleMoments> {
 /// The rate of two phases, ready to be compared.
 pub(crate) fn rate_pair<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> SamplePair<'a> {
     let rate = rate(a, b);
+    let (name, unit) = name_and_unit(rate);
     let sample = |p: &'a PhaseSummary| {
         let estimate = rate.of(p);
         stated(p, estimate).map_or(
@@ -429,12 +404,7 @@ pub(crate) fn rate_pair<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> SampleP
             ComparedSample::Published,
         )
     };
-    SamplePair::new(
-        format!("{} {}", called(a), rate.name()),
-        rate.unit(),
-        sample(a),
-        sample(b),
-    )
+    SamplePair::new(format!("{} {name}", called(a)), unit, sample(a), sample(b))
 }
 
 /// `seq-write write`; of a phase that is called as what it does, that once.

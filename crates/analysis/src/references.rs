@@ -4,9 +4,8 @@
 //! compared by IOPS, large ones by bandwidth. Two figures are told apart when they lie further from each other than the
 //! deviations of their runs together; a single run without a deviation is taken as it stands, and its count is shown.
 
-use crate::figures::SMALL_BLOCK;
 use hakaru_model::facts::TargetKind;
-use hakaru_model::finding::{Estimate, PhaseSummary, Summary, WorkloadShape};
+use hakaru_model::finding::{Estimate, HeadlineRate, PhaseSummary, Summary, WorkloadShape};
 use hakaru_model::job::Op;
 use hakaru_model::references::{
     Level, NamedFigure, ReferenceEntry, ReferenceSet, ReferenceSource, ReferenceStanding,
@@ -229,7 +228,7 @@ fn standing(
     source: &ReferenceSource,
     others: &[&ReferenceEntry],
 ) -> Option<ReferenceStanding> {
-    let by_iops = others.first()?.shape.block <= SMALL_BLOCK;
+    let by_iops = phase.detail.headline == HeadlineRate::Iops;
     let here = level(if by_iops {
         &phase.iops
     } else {

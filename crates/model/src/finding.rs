@@ -268,11 +268,35 @@ pub enum Verdict {
     },
 }
 
+/// The rate that a phase is quoted and judged by. Decided once, by the analysis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeadlineRate {
+    /// Bytes per second, of large I/Os.
+    #[default]
+    Bandwidth,
+    /// Completions per second, of small ones.
+    Iops,
+}
+
+impl HeadlineRate {
+    /// This rate of a phase.
+    pub fn of(self, phase: &PhaseSummary) -> &Estimate {
+        match self {
+            HeadlineRate::Bandwidth => &phase.bandwidth,
+            HeadlineRate::Iops => &phase.iops,
+        }
+    }
+}
+
 /// What else is known of a phase: for judging and comparing it, not for showing it first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseDetail {
     /// What was done, in figures; `None` when the records do not say.
     pub shape: Option<WorkloadShape>,
+    /// The rate it is quoted and judged by.
+    #[serde(default)]
+    pub headline: HeadlineRate,
     /// Shortest measured time of a run.
     pub measured: Nanos,
     /// Fewest bytes a run moved.

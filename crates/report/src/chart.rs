@@ -8,7 +8,7 @@ use crate::svg::{
 };
 use crate::table::DataTable;
 use crate::{facts, naming};
-use hakaru_model::finding::{Estimate, LatencySummary, PhaseSummary, Summary};
+use hakaru_model::finding::{Estimate, HeadlineRate, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::{BytesPerSec, Quantile};
 
 /// Makes the sections of a report, their titles and their order out of one table.
@@ -115,18 +115,9 @@ impl Chart {
     }
 }
 
-/// I/Os below this size are told by IOPS and latency, those above by bandwidth.
-const SMALL_BLOCK: f64 = 65_536.0;
-
-/// Whether a phase is one of small I/Os.
-pub(crate) fn small_blocks(phase: &PhaseSummary) -> bool {
-    let block = phase
-        .detail
-        .shape
-        .map_or(phase.bandwidth.mean / phase.iops.mean, |shape| {
-            shape.block.0 as f64
-        });
-    block < SMALL_BLOCK
+/// Whether a phase is quoted by its IOPS.
+pub(crate) fn by_iops(phase: &PhaseSummary) -> bool {
+    phase.detail.headline == HeadlineRate::Iops
 }
 
 /// All charts of a report on these series, in the order of reading.
@@ -283,12 +274,12 @@ fn latencies_of_one(summary: &Summary) -> Vec<Chart> {
         (
             "latency-small",
             "Latency of small I/Os",
-            lines(small_blocks, |p| p.latency.as_ref()),
+            lines(by_iops, |p| p.latency.as_ref()),
         ),
         (
             "latency-large",
             "Latency of large I/Os",
-            lines(|p| !small_blocks(p), |p| p.latency.as_ref()),
+            lines(|p| !by_iops(p), |p| p.latency.as_ref()),
         ),
         (
             "latency-fsync",

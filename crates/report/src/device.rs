@@ -133,7 +133,7 @@ pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> Str
     }
     groups.extend(content.map(contents));
     groups.push(host(environment));
-    let mut blocks: Vec<DocumentBlock> = groups.into_iter().flat_map(FactGroup::blocks).collect();
+    let mut blocks: Vec<DocumentBlock> = groups.into_iter().flat_map(FactTable::blocks).collect();
     blocks.extend(second_look(findings(identity, environment, ceiling)));
     let title = identity.display_name();
     terminal(title, blocks, width, color)

@@ -179,7 +179,7 @@ fn quoted(phase: &PhaseSummary) -> (String, &'static str, String) {
         return (levels, "MB/s", after);
     }
     let bandwidth = MeanText::megabytes(&phase.bandwidth);
-    if !chart::small_blocks(phase) {
+    if !chart::by_iops(phase) {
         let note = match &bandwidth.deviation {
             Some(deviation) => format!("± {deviation}, {} runs", phase.bandwidth.values.len()),
             None => "1 run".to_owned(),
@@ -218,7 +218,7 @@ fn side_by_side(summaries: &[Summary], names: &[String]) -> DocumentBlock {
             MeanText::megabytes(&phase.bandwidth),
             MeanText::of(&phase.iops, 1.0),
         );
-        match (levels(phase), chart::small_blocks(phase)) {
+        match (levels(phase), chart::by_iops(phase)) {
             (Some((levels, after)), _) => format!("{levels} MB/s\n{after}"),
             (None, true) => format!("{iops} IOPS\n{bandwidth} MB/s"),
             (None, false) => format!("{bandwidth} MB/s\n{iops} IOPS"),
@@ -331,7 +331,7 @@ fn every_run(summary: &Summary) -> Option<DataTable> {
     let runs = values.max().filter(|runs| (2..=MOST_RUNS).contains(runs))?;
     let column = |phase: &PhaseSummary| -> (String, Vec<f64>) {
         let of = naming::phase(summary, phase);
-        let (unit, scale, values) = match chart::small_blocks(phase) {
+        let (unit, scale, values) = match chart::by_iops(phase) {
             true => ("IOPS", 1.0, &phase.iops.values),
             false => ("MB/s", 1e6, &phase.bandwidth.values),
         };

@@ -146,6 +146,7 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
             .fold(0, u64::saturating_add),
         detail: PhaseDetail {
             shape: workload::shape(runs.first()?, op),
+            headline: crate::headline(&bandwidth, &iops),
             measured: Nanos(runs.iter().map(|run| run.measured(op).0).min().unwrap_or(0)),
             moved: Bytes(runs.iter().map(|run| run.bytes(op)).min().unwrap_or(0)),
             moved_in_all: Bytes(

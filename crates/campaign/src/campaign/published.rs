@@ -391,6 +391,7 @@ fn phase(row: &PublishedRow<'_>) -> Option<PhaseSummary> {
         errors: 0,
         detail: PhaseDetail {
             shape: Some(shape),
+            headline: hakaru_analysis::headline(&row.bandwidth, &row.iops),
             measured: job.timing.runtime.unwrap_or(Nanos(0)),
             moved: Bytes(0),
             stated_runs: row.bandwidth.values.is_empty().then_some(row.runs),

@@ -62,7 +62,7 @@ struct PhaseUnit {
 }
 
 fn unit(phase: &PhaseSummary, repeated: &Repeated) -> PhaseUnit {
-    let small = chart::small_blocks(phase);
+    let small = chart::by_iops(phase);
     let (estimate, unit, name) = if small {
         (&phase.iops, 1.0, "IOPS")
     } else {

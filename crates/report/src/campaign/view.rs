@@ -204,7 +204,7 @@ fn works(of: &CampaignSummary) -> Vec<Work> {
                 op: phase.op,
                 label: naming::phase(summary, phase),
                 workload: crate::escape::plain(&phase.workload),
-                small: crate::chart::small_blocks(phase),
+                small: crate::chart::by_iops(phase),
             });
         }
     }

@@ -132,7 +132,13 @@ impl Card {
             sustained: None,
             amplification: None,
             errors: 0,
-            detail: PhaseDetail::default(),
+            detail: PhaseDetail {
+                headline: match block < 65536.0 {
+                    true => HeadlineRate::Iops,
+                    false => HeadlineRate::Bandwidth,
+                },
+                ..PhaseDetail::default()
+            },
         }
     }
 }
