@@ -2,17 +2,17 @@
 
 use crate::ground::{self, usable, whole_mib};
 use crate::scratch::{Scratch, ScratchError};
-use crate::single_run::{
-    OnceError, RunRequest, RunResult, SeriesPosition, run_once, was_interrupted,
+use crate::session::{
+    RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy, UnstoredRecord,
 };
 use crate::suite::{Suite, SuiteLength, SuiteWorkload};
 use hakaru_device::guard::{Erasable, Refusal};
 use hakaru_device::{InspectError, Roots};
-use hakaru_engine::{ClockChoice, Observer, RunOptions};
+use hakaru_engine::{ClockChoice, Observer};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::facts::{Identity, TargetFacts, TargetKind};
-use hakaru_model::job::{IoEngine, Target};
-use hakaru_model::record::RunRecord;
+use hakaru_model::job::{IoEngine, Scenario, Target};
+use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_model::units::Bytes;
 use hakaru_store::Store;
 use std::path::{Path, PathBuf};
@@ -111,7 +111,9 @@ pub enum BenchError {
     #[error("{0}: it was not written to any more")]
     Changed(#[from] Refusal),
     #[error(transparent)]
-    Once(#[from] OnceError),
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    Unstored(#[from] UnstoredRecord),
 }
 
 /// What came of a suite.
@@ -355,52 +357,24 @@ pub fn run(
             ..suite.clone()
         };
         let scenario = round.scenario(&target);
-        let options = RunOptions {
-            clock,
-            stop,
-            direct_fallback: true,
-            replace_engines: true,
-            wall_clock: crate::now_unix_ms,
-        };
         let series = SeriesPosition {
             id: records.first().map(|first| first.series.clone()),
             repeat,
         };
-        let once = RunRequest {
-            scenario: &scenario,
-            identity: &decided.identity,
+        let request = RunRequest {
+            identity: Some(&decided.identity),
             series,
-            options,
             overhead,
-            caveats: Vec::new(),
+            ..RunRequest::single(clock, stop)
         };
         // The leave is for one very device, and the engine opens by name.
         let unchanged =
             erasable.map_or(Ok(()), |erasable| erasable.check_unchanged(&Roots::live()));
         let ran = unchanged.map_err(BenchError::from).and_then(|()| {
-            run_once(once, store.as_deref_mut(), &mut AsObserver(watcher)).map_err(BenchError::from)
+            one_round(&scenario, request, store.as_deref_mut(), watcher).map_err(BenchError::from)
         });
         let ran = match ran {
             Ok(ran) => ran,
-            // What could not be stored was measured all the same, and is all there is of it here.
-            Err(BenchError::Once(OnceError::Store {
-                source,
-                record,
-                kept,
-            })) => {
-                records.push((*record).clone());
-                return Ok(BenchResult {
-                    records,
-                    error: Some(
-                        OnceError::Store {
-                            source,
-                            record,
-                            kept,
-                        }
-                        .into(),
-                    ),
-                });
-            }
             Err(error) if records.is_empty() => return Err(error),
             // What was measured before is shown all the same.
             Err(error) => {
@@ -410,10 +384,18 @@ pub fn run(
                 });
             }
         };
+        if let Some(unstored) = ran.unstored {
+            records.push(ran.record);
+            return Ok(BenchResult {
+                records,
+                error: Some(unstored.into()),
+            });
+        }
         watcher.stored(&ran.record);
-        let RunResult { record, error } = &ran;
-        let over =
-            was_interrupted(&ran) || error.is_some() || record.phases.len() < scenario.phases.len();
+        let RunResult { record, error, .. } = &ran;
+        let over = record.outcome == Outcome::Interrupted
+            || error.is_some()
+            || record.phases.len() < scenario.phases.len();
         records.push(ran.record);
         if over {
             break;
@@ -423,6 +405,16 @@ pub fn run(
         records,
         error: None,
     })
+}
+
+fn one_round(
+    scenario: &Scenario,
+    request: RunRequest<'_>,
+    store: Option<&mut Store>,
+    watcher: &mut dyn Watcher,
+) -> Result<RunResult, SessionError> {
+    let session = Session::inspect(scenario)?.plan(SessionPolicy::BENCH)?;
+    session.run(request, store, watcher)
 }
 
 fn fill_scratch(
@@ -440,33 +432,4 @@ fn fill_scratch(
     })?;
     suite.size = scratch.size();
     Ok(scratch)
-}
-
-/// A watcher where an observer is wanted.
-struct AsObserver<'a>(&'a mut dyn Watcher);
-
-impl Observer for AsObserver<'_> {
-    fn phase_begins(&mut self, index: usize, phase: &hakaru_model::plan::PhasePlan) {
-        self.0.phase_begins(index, phase);
-    }
-
-    fn laying_out(&mut self, layout: &hakaru_engine::LayoutProgress<'_>) -> hakaru_engine::Flow {
-        self.0.laying_out(layout)
-    }
-
-    fn progress(
-        &mut self,
-        phase: &hakaru_model::plan::PhasePlan,
-        progress: &hakaru_engine::PhaseProgress,
-    ) -> hakaru_engine::Flow {
-        self.0.progress(phase, progress)
-    }
-
-    fn interval(&mut self, worker: usize, interval: &hakaru_model::record::Interval) {
-        self.0.interval(worker, interval);
-    }
-
-    fn phase_ends(&mut self, record: &hakaru_model::record::PhaseRecord) {
-        self.0.phase_ends(record);
-    }
 }

@@ -1,7 +1,7 @@
 //! The conductor: calls the verbs, and owns their order.
 //!
-//! [`suite`] says what the standard measurements are; [`run_once`] carries one run from the look at its target to the
-//! stored record; [`mod@bench`] repeats the suite on one target, and
+//! [`suite`] says what the standard measurements are; a [`Session`] carries one run from the look at its target to
+//! the stored record; [`mod@bench`] repeats the suite on one target, and
 //! [`campaign`] measures many cards through many layers.
 
 #![forbid(unsafe_code)]
@@ -9,12 +9,13 @@
 pub mod bench;
 pub mod campaign;
 mod ground;
+mod ids;
 pub mod scratch;
-mod single_run;
-mod spooling;
+mod session;
 pub mod suite;
 
-pub use single_run::{
-    Kept, OnceError, RunRequest, RunResult, SeriesPosition, inspect_all, new_id, now_unix_ms,
-    run_once, run_point,
+pub use ids::{new_id, now_unix_ms};
+pub use session::{
+    PlannedSession, RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy,
+    UnstoredCopy, UnstoredRecord,
 };

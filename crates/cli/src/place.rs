@@ -28,6 +28,15 @@ pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
     Ok(store)
 }
 
+/// Opens the user's own database for a front end, where the environment asks for its runs to be stored
+/// (`HAKARU_STORE=1`): programs that call fio or iozone do not expect a database in a home directory.
+pub(crate) fn open_if_asked() -> Result<Option<Store>> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let asked = set("HAKARU_STORE").is_some_and(|value| value != "0");
+    let db = set("HAKARU_DB").map(PathBuf::from);
+    asked.then(|| open(db.as_deref())).transpose()
+}
+
 /// Opens the named database to read from it, or the user's own, which holds nothing as long as there is none.
 pub(crate) fn read(db: Option<&Path>) -> Result<Store> {
     match db {

@@ -178,13 +178,14 @@ impl Observer for StatusReporter {
         Flow::Continue
     }
 
-    fn phase_ends(&mut self, record: &PhaseRecord) {
+    fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
         self.say(&format!(
             "{} {:<10} {}",
             self.place(),
             record.name,
             rates(record)
         ));
+        Flow::Continue
     }
 }
 

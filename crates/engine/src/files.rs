@@ -42,6 +42,22 @@ impl Drop for CleanupGuard<'_> {
     }
 }
 
+/// Empties the regular files of a phase that the plan wants empty and that are there.
+pub(crate) fn empty(files: &[FilePlan]) -> Result<(), RunError> {
+    for file in files.iter().filter(|file| file.empty_first) {
+        if !file.path.metadata().is_ok_and(|found| found.is_file()) {
+            continue;
+        }
+        let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::CLOEXEC;
+        rustix::fs::open(&file.path, flags, Mode::empty()).map_err(|errno| RunError::Open {
+            path: file.path.clone(),
+            purpose: "emptying it",
+            errno,
+        })?;
+    }
+    Ok(())
+}
+
 /// Makes one file as large as the plan says. `progress` hears how far it is written, from where that begins on, and answers
 /// whether to go on. What is written is flushed, so that nothing of it is left for the measured time, and what is only
 /// reserved where the plan says so. Returns whether there was anything to do.

@@ -82,15 +82,16 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
         .iter()
         .flat_map(|phase| &phase.workers)
         .any(|worker| worker.verify.is_some());
-    let (worlds, caveats) = (BTreeMap::new(), plan.caveats.clone());
+    let (schedulers, caveats) = (BTreeMap::new(), plan.caveats.clone());
     let mut conductor = PhaseRunner {
         options,
-        worlds,
+        schedulers,
         keeps_content,
         caveats,
         phases: Vec::new(),
         laid_out: 0,
         over: false,
+        halted: false,
     };
     if let ClockChoice::Kernel {
         because: Some(because),
@@ -114,12 +115,16 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
             }
             continue;
         }
+        if index > 0 && !conductor.pause(phase.pause) {
+            break;
+        }
         observer.phase_begins(index, phase);
         if let Err(e) = conductor.phase(index, phase, observer) {
             error = Some(e);
             break;
         }
         if conductor.over
+            || conductor.halted
             || conductor
                 .phases
                 .last()
@@ -143,9 +148,11 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
         caveats,
         phases,
         laid_out,
+        halted,
         ..
     } = conductor;
-    let outcome = outcome(plan, &phases, options.stop.load(Relaxed), error.as_ref());
+    let stopped = halted || options.stop.load(Relaxed);
+    let outcome = outcome(plan, &phases, stopped, error.as_ref());
     EngineReport {
         phases,
         caveats,
@@ -222,7 +229,7 @@ fn outcome(
 struct PhaseRunner<'a> {
     options: &'a RunOptions<'a>,
     /// Simulated cards by name: a card keeps its state from phase to phase.
-    worlds: BTreeMap<String, Arc<SimScheduler>>,
+    schedulers: BTreeMap<String, Arc<SimScheduler>>,
     /// Whether these keep what is written to them, because somebody checks it.
     keeps_content: bool,
     caveats: Vec<Caveat>,
@@ -231,6 +238,8 @@ struct PhaseRunner<'a> {
     laid_out: u64,
     /// A job has ended the whole run.
     over: bool,
+    /// The observer has ended it between two phases.
+    halted: bool,
 }
 
 impl PhaseRunner<'_> {
@@ -238,6 +247,15 @@ impl PhaseRunner<'_> {
         if !self.caveats.contains(&caveat) {
             self.caveats.push(caveat);
         }
+    }
+
+    /// Lets the storage rest before a phase. Returns whether nobody ended the run meanwhile.
+    fn pause(&self, time: Nanos) -> bool {
+        let until = Instant::now() + Duration::from_nanos(time.0);
+        while Instant::now() < until && !self.options.stop.load(Relaxed) {
+            std::thread::sleep((until - Instant::now()).min(LOOK / 2));
+        }
+        !self.options.stop.load(Relaxed)
     }
 
     fn phase(
@@ -250,10 +268,11 @@ impl PhaseRunner<'_> {
             files: &phase.files,
             begun: false,
         };
+        files::empty(&phase.files)?;
         let laid_out = self.lay_out(phase, observer)?;
         let fitted = fill::fitted(phase);
         let phase = fitted.as_ref().unwrap_or(phase);
-        let world = self.world_for(phase);
+        let scheduler = self.scheduler_for(phase);
         let disks = DiskWatch::begin(&phase.files);
         let started_unix_ms = (self.options.wall_clock)();
         let head = PhaseHead {
@@ -262,7 +281,7 @@ impl PhaseRunner<'_> {
         };
         let shared = PhaseShared::new(&phase.workers, &phase.files);
         let (workers, host_pauses, error) =
-            self.work(phase, head, &shared, world.clone(), &disks, observer);
+            self.work(phase, head, &shared, scheduler.clone(), &disks, observer);
         let (disks, traffic) = (disks.so_far(), shared.disks.traffic());
         sweeper.begun = !workers.is_empty();
         if workers.is_empty() {
@@ -273,7 +292,7 @@ impl PhaseRunner<'_> {
             .map(|w| w.job_runtime)
             .max()
             .unwrap_or_default();
-        let simulated = world.is_some();
+        let simulated = scheduler.is_some();
         let started_unix_ms = if simulated { 0 } else { started_unix_ms };
         // Virtual time knows nothing of what the host does meanwhile.
         let host_pauses = host_pauses.filter(|_| !simulated);
@@ -289,7 +308,7 @@ impl PhaseRunner<'_> {
             host_pauses,
         };
         self.judge(phase, &record);
-        observer.phase_ends(&record);
+        self.halted |= observer.phase_ends(&record) == Flow::Stop;
         self.phases.push(record);
         error.map_or(Ok(()), Err)
     }
@@ -450,19 +469,19 @@ impl PhaseRunner<'_> {
     }
 
     /// The simulated card of a phase, and the moment it begins.
-    fn world_for(&mut self, phase: &PhasePlan) -> Option<(Arc<SimScheduler>, u64)> {
+    fn scheduler_for(&mut self, phase: &PhasePlan) -> Option<(Arc<SimScheduler>, u64)> {
         let worker = phase.workers.iter().find(|w| w.ioengine == IoEngine::Sim)?;
         let prices = worker.sim.as_deref()?;
-        let world = self.worlds.entry(prices.name.clone());
-        let world = world.or_insert_with(|| {
+        let scheduler = self.schedulers.entry(prices.name.clone());
+        let scheduler = scheduler.or_insert_with(|| {
             Arc::new(SimScheduler::new(
                 SimCard::new(prices.clone(), worker.seed),
                 self.keeps_content,
             ))
         });
-        let world = Arc::clone(world);
-        let start = world.open(phase.workers.len());
-        Some((world, start))
+        let scheduler = Arc::clone(scheduler);
+        let start = scheduler.open(phase.workers.len());
+        Some((scheduler, start))
     }
 
     /// Runs the workers of a phase. Returns the records of those that measured anything, in order.
@@ -471,7 +490,7 @@ impl PhaseRunner<'_> {
         phase: &PhasePlan,
         head: PhaseHead,
         shared: &PhaseShared,
-        world: Option<(Arc<SimScheduler>, u64)>,
+        scheduler: Option<(Arc<SimScheduler>, u64)>,
         disks: &DiskWatch,
         observer: &mut dyn Observer,
     ) -> (Vec<WorkerRecord>, Option<HostPauses>, Option<RunError>) {
@@ -484,7 +503,7 @@ impl PhaseRunner<'_> {
         let setup = PhaseSetup {
             files: &phase.files,
             clock: self.options.clock,
-            sim: world,
+            sim: scheduler,
             direct_fallback: self.options.direct_fallback,
             replace_engines: self.options.replace_engines,
         };

@@ -133,6 +133,13 @@ pub struct Timing {
     /// Waits until all clones of the job of this name have ended before it begins (`wait_for`).
     #[serde(default)]
     pub wait_for: Option<String>,
+    /// Time without I/O between the phase before and the one of this job.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub pause_before: Nanos,
+}
+
+fn is_none(time: &Nanos) -> bool {
+    *time == Nanos(0)
 }
 
 /// How many I/Os are in flight, and how they are handed over. Zero in a batch size means "as many as there are".
@@ -382,6 +389,12 @@ pub struct FilePolicy {
     /// Begins where each file ends (`file_append`).
     #[serde(default)]
     pub append: bool,
+    /// Makes the files and does nothing else (`create_only`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub create_only: bool,
+    /// Empties files that are there before the phase of the job begins.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub empty_first: bool,
     /// Writes until there is no space left, and calls that the end (`fill_device`).
     #[serde(default)]
     pub fill_device: bool,
@@ -441,6 +454,8 @@ impl Default for FilePolicy {
             read_only: false,
             create_on_open: false,
             append: false,
+            create_only: false,
+            empty_first: false,
             fill_device: false,
             unlink_each_loop: false,
             advice: AccessAdvice::default(),

@@ -40,6 +40,9 @@ pub struct Plan {
     pub phases: Vec<PhasePlan>,
     /// Weaknesses that can be told before anything runs.
     pub caveats: Vec<Caveat>,
+    /// Clones that cannot run, where the others are to run without them ([`Plan::resolve_what_fits`]).
+    #[serde(skip)]
+    pub skipped: Vec<SkippedJob>,
 }
 
 /// Workers that run at the same time.
@@ -47,6 +50,9 @@ pub struct Plan {
 pub struct PhasePlan {
     /// Name of the phase.
     pub name: String,
+    /// Time without I/O before it, unless it is the first.
+    #[serde(default)]
+    pub pause: Nanos,
     /// Files the workers use, each once.
     pub files: Vec<FilePlan>,
     /// One for each clone of each job.
@@ -70,6 +76,9 @@ pub struct FilePlan {
     /// Flushed before the phase where its space is only reserved.
     #[serde(default)]
     pub flush_reserved: bool,
+    /// Emptied before the phase, where it is there by then.
+    #[serde(default)]
+    pub empty_first: bool,
     /// Removed after the phase.
     pub unlink: bool,
     /// Name of the first job that uses it, for messages.
@@ -331,6 +340,13 @@ pub struct SkippedJob {
     pub error: PlanError,
 }
 
+impl SkippedJob {
+    /// The job, in the scenario that was planned.
+    pub fn job_in<'a>(&self, scenario: &'a Scenario) -> Option<&'a Job> {
+        scenario.phases.get(self.phase)?.jobs.get(self.job as usize)
+    }
+}
+
 /// Facts of each path, keyed by the path as the scenario names it.
 pub type Facts = BTreeMap<PathBuf, TargetFacts>;
 
@@ -380,25 +396,18 @@ impl Plan {
     /// # Errors
     /// A [`PlanError`] that names the job, the path and the cure.
     pub fn resolve(scenario: &Scenario, facts: &Facts) -> Result<Plan, PlanError> {
-        Plan::fit(scenario, facts, false).map(|(plan, _)| plan)
+        Plan::fit(scenario, facts, false)
     }
 
-    /// As [`Plan::resolve`], but jobs whose target does not fit are left out; all of them may be.
+    /// As [`Plan::resolve`], but jobs whose target does not fit are skipped; all of them may be.
     ///
     /// # Errors
     /// A [`PlanError`] that concerns more than its job.
-    pub fn resolve_what_fits(
-        scenario: &Scenario,
-        facts: &Facts,
-    ) -> Result<(Plan, Vec<SkippedJob>), PlanError> {
+    pub fn resolve_what_fits(scenario: &Scenario, facts: &Facts) -> Result<Plan, PlanError> {
         Plan::fit(scenario, facts, true)
     }
 
-    fn fit(
-        scenario: &Scenario,
-        facts: &Facts,
-        leaves_out: bool,
-    ) -> Result<(Plan, Vec<SkippedJob>), PlanError> {
+    fn fit(scenario: &Scenario, facts: &Facts, skips: bool) -> Result<Plan, PlanError> {
         let Scenario { name, seed, phases } = scenario;
         if phases.iter().all(|phase| phase.jobs.is_empty()) {
             return Err(PlanError::NoJobs {
@@ -412,22 +421,20 @@ impl Plan {
             seeds,
             workers: 0,
             writers: Vec::new(),
-            leaves_out,
-            left_out: Vec::new(),
+            skips,
+            skipped: Vec::new(),
         };
         let phases = phases
             .iter()
             .enumerate()
             .map(|(index, phase)| resolver.phase(index, phase));
         let phases = phases.collect::<Result<Vec<_>, _>>()?;
-        Ok((
-            Plan {
-                name: name.clone(),
-                phases,
-                caveats: resolver.caveats,
-            },
-            resolver.left_out,
-        ))
+        Ok(Plan {
+            name: name.clone(),
+            phases,
+            caveats: resolver.caveats,
+            skipped: resolver.skipped,
+        })
     }
 
     /// Whether data on the target is lost by running it.

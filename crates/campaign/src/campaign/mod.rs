@@ -3,7 +3,7 @@
 //! ```text
 //! text ─ file ─> CampaignFile ─ resolve ─> Campaign ─ matrix ─> Point, Point, …
 //!                                             │
-//!        store ─ journal ─> what is open ─────┴─ runner ─> stage (prepare, undo) and run_point, one by one
+//!        store ─ journal ─> what is open ─────┴─ runner ─> stage (prepare, undo) and a session each, one by one
 //!        store ─ gather  ─> CampaignSummary, for the report
 //! ```
 //! Nothing but the store remembers how far a campaign has come: a run is there or it is not.

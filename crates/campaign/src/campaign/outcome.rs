@@ -1,6 +1,6 @@
 //! How carrying out a campaign ends, and why it cannot go on.
 
-use crate::single_run::OnceError;
+use crate::session::UnstoredRecord;
 use hakaru_store::{FindError, StoreError};
 use std::path::PathBuf;
 
@@ -41,7 +41,7 @@ pub enum CampaignError {
     #[error(transparent)]
     Find(#[from] FindError),
     #[error(transparent)]
-    Once(#[from] OnceError),
+    Unstored(#[from] UnstoredRecord),
     #[error("the folder {} for what is in progress cannot be {doing}: {source}", .path.display())]
     State {
         path: PathBuf,

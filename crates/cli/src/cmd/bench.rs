@@ -5,7 +5,7 @@ use crate::exit::{Exit, NamedPath, complain, not_there};
 use crate::{place, status_reporter::StatusReporter, stop};
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
-use hakaru_campaign::OnceError;
+use hakaru_campaign::SessionError;
 use hakaru_campaign::bench::{self, BenchError, BenchPlan, BenchRequest, BenchResult, BenchTarget};
 use hakaru_campaign::suite::{SuiteLength, SuiteWorkload};
 use hakaru_engine::RunError;
@@ -250,9 +250,12 @@ fn dry_run(decided: &BenchPlan, wish: &BenchRequest) -> Result<Exit> {
 fn refuse(error: BenchError) -> Exit {
     let code = match &error {
         BenchError::WouldDestroy { .. } => Exit::Refused,
-        BenchError::Once(OnceError::Run(RunError::StoppedEarly)) => Exit::Interrupted,
+        BenchError::Session(SessionError::Run(RunError::StoppedEarly)) => Exit::Interrupted,
         BenchError::Scratch(hakaru_campaign::scratch::ScratchError::Stopped) => Exit::Interrupted,
-        BenchError::Scratch(_) | BenchError::Once(_) | BenchError::Changed(_) => Exit::Failed,
+        BenchError::Scratch(_)
+        | BenchError::Session(_)
+        | BenchError::Unstored(_)
+        | BenchError::Changed(_) => Exit::Failed,
         _ => Exit::Usage,
     };
     complain(&error.into());

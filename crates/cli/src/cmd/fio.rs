@@ -2,8 +2,8 @@
 //!
 //! Standard output is only the result; whatever else there is to say goes to standard error.
 
-mod failed;
 mod logs;
+mod skipped;
 mod status;
 mod total_log;
 mod trials;
@@ -13,17 +13,18 @@ use self::logs::LogFiles;
 use self::status::FioStatusReporter;
 use self::total_log::TotalLog;
 use crate::exit::Exit;
-use crate::stop;
+use crate::{place, stop};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use hakaru_device::guard;
+use hakaru_campaign::{
+    PlannedSession, RunRequest, RunResult, Session, SessionError, SessionPolicy,
+};
 use hakaru_dialects::fio::output::{self, CpuIdleness, RunView, StartView};
 use hakaru_dialects::fio::{
     FioAction, FioError, IdleProf, Invocation, Location, OutputFormat, ParseContext, VERSION,
 };
-use hakaru_engine::{ClockChoice, EngineReport, RunOptions};
+use hakaru_engine::ClockChoice;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{IoEngine, Target};
-use hakaru_model::plan::{Facts, Plan, SkippedJob};
 use hakaru_model::record::{FailureKind, IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use std::ffi::OsString;
@@ -71,10 +72,9 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
         FioAction::Run => match FioRun::new(&invocation).and_then(FioRun::carry_out) {
             Ok(exit) => exit,
             Err(error) => {
-                let words = error
-                    .downcast_ref()
-                    .and_then(hakaru_dialects::fio::words_for_plan);
-                if let Some(words) = words {
+                if let Some(SessionError::Plan(unfit)) = error.downcast_ref()
+                    && let Some(words) = hakaru_dialects::fio::words_for_plan(unfit)
+                {
                     anstream::eprintln!("{words}");
                 }
                 anstream::eprintln!("fio: {error:#}");
@@ -190,9 +190,7 @@ pub(super) fn complain_about(error: &FioError, args: &[OsString]) {
 /// One run of jobs.
 struct FioRun<'a> {
     invocation: &'a Invocation,
-    plan: Plan,
-    /// Jobs that cannot run, beside others that can.
-    left_out: Vec<SkippedJob>,
+    session: PlannedSession<'a>,
     begun: Instant,
 }
 
@@ -236,24 +234,17 @@ fn prepare_directories(invocation: &Invocation) -> anyhow::Result<()> {
 impl<'a> FioRun<'a> {
     fn new(invocation: &'a Invocation) -> anyhow::Result<FioRun<'a>> {
         prepare_directories(invocation)?;
-        let mut facts = Facts::new();
-        for path in invocation.scenario.paths() {
-            facts.insert(path.clone(), hakaru_device::inspect(&path)?);
-        }
-        let (plan, left_out) = Plan::resolve_what_fits(&invocation.scenario, &facts)?;
-        if plan.destroys() {
-            refuse_devices_in_use(&plan)?;
-        }
+        let session = Session::inspect(&invocation.scenario)?.plan(SessionPolicy::FIO)?;
         Ok(FioRun {
             invocation,
-            plan,
-            left_out,
+            session,
             begun: Instant::now(),
         })
     }
 
     fn carry_out(self) -> anyhow::Result<Exit> {
-        let settings = &self.invocation.settings;
+        let (settings, plan) = (&self.invocation.settings, self.session.plan());
+        let mut store = place::open_if_asked()?;
         let mut out: Box<dyn Write> = match &settings.output {
             None => Box::new(std::io::stdout()),
             Some(path) => Box::new(create(path)?),
@@ -265,36 +256,38 @@ impl<'a> FioRun<'a> {
         }
         // Where the result is text the note stands in it, as in fio; nothing may stand in front of any other form.
         let capped = |caveat: &Caveat| matches!(caveat, Caveat::DepthCapped { .. });
-        if !normal && self.plan.caveats.iter().any(capped) {
+        if !normal && plan.caveats.iter().any(capped) {
             anstream::eprint!("{}", output::DEPTH_NOTE);
         }
-        stop::flag_as_in_fio();
-        let options = as_asked();
-        let plan = self.plan_to_run();
+        let stop = stop::flag_as_in_fio();
         let logs = (
-            LogFiles::create(self.invocation, &plan)?,
+            LogFiles::create(self.invocation, plan)?,
             TotalLog::create(self.invocation)?,
         );
-        failed::tell(&self.left_out, &self.plan);
+        skipped::explain(plan);
         let profiler = settings
             .idle_prof
             .map(|_| hakaru_engine::IdleProfiler::start());
         let mut teller = FioStatusReporter::new(&self, logs, normal, &mut *out);
-        let mut report = hakaru_engine::run(&plan, &options, &mut teller);
-        failed::add_phases(&plan, &mut report.phases);
-        failed::add_unstarted(&plan, report.error.as_ref(), &mut report.phases);
-        failed::add_unbegun(&plan, &mut report.phases);
-        teller.amend(&mut report.phases);
-        failed::add_workers(self.invocation, &self.left_out, &mut report.phases);
-        if teller.status_is_due() && !report.phases.is_empty() {
-            teller.print_so_far(report.phases.clone());
+        let request = RunRequest::single(ClockChoice::best(), stop);
+        let ran = self.session.run(request, store.as_mut(), &mut teller);
+        let RunResult {
+            record,
+            error,
+            unstored,
+        } = ran?;
+        let mut phases = self.session.with_unbegun(record.phases);
+        skipped::begin_request_logs(plan, &self.invocation.scenario);
+        teller.amend(&mut phases);
+        if teller.status_is_due() && !phases.is_empty() {
+            teller.print_so_far(phases.clone());
         }
         let (logged, fired) = (teller.end(), teller.fired());
         let idleness = profiler
             .and_then(hakaru_engine::IdleProfiler::finish)
             .map(|found| self.idleness(found));
-        self.tell_of_signal(&report, normal, &mut *out);
-        if let Some(error) = &report.error {
+        tell_of_signal(&record.outcome, normal, &mut *out);
+        if let Some(error) = &error {
             anstream::eprintln!("fio: {error}");
         }
         if fired {
@@ -302,55 +295,24 @@ impl<'a> FioRun<'a> {
             trigger::pull(&settings.trigger);
         }
         let begun = |worker: &&WorkerRecord| worker.pid != 0;
-        for worker in report
-            .phases
-            .iter()
-            .flat_map(|phase| &phase.workers)
-            .filter(begun)
-        {
+        for worker in phases.iter().flat_map(|phase| &phase.workers).filter(begun) {
             anstream::eprint!("{}", output::errors(worker));
             if let Some(line) = output::ended_by_error(worker).filter(|_| normal) {
                 out.write_all(line.as_bytes())?;
             }
         }
-        tell_of_pulled(&report.phases);
-        self.print(&report.phases, idleness, 0, &mut *out)?;
-        Ok(if logged {
-            exit_of(&report, fired)
-        } else {
-            Exit::Failed
-        })
-    }
-
-    /// Where the result is no text, nothing may stand in front of it.
-    fn tell_of_signal(&self, report: &EngineReport, normal: bool, out: &mut dyn Write) {
-        let (Outcome::Interrupted, Some(signal)) = (&report.outcome, stop::signal()) else {
-            return;
-        };
-        let text = format!("\nfio: terminating on signal {signal}\n");
-        // The result itself will tell whether the output can be written.
-        let _ = if normal {
-            out.write_all(text.as_bytes())
-        } else {
-            std::io::stderr().write_all(text.as_bytes())
-        };
-    }
-
-    /// The plan, or with `create_only` only its files.
-    fn plan_to_run(&self) -> Plan {
-        let mut plan = self.plan.clone();
-        for (phase, extras) in plan.phases.iter_mut().zip(&self.invocation.extras) {
-            for worker in &mut phase.workers {
-                if extras
-                    .get(worker.job as usize)
-                    .is_some_and(|e| e.create_only)
-                {
-                    (worker.stream.limit_bytes, worker.stream.limit_ios) = (Some(0), Some(0));
-                    worker.ramp_time = Nanos(0);
-                }
-            }
+        tell_of_pulled(&phases);
+        self.print(&phases, idleness, 0, &mut *out)?;
+        if let Some(unstored) = &unstored {
+            anstream::eprintln!("fio: {unstored}");
+        } else if store.is_some() {
+            let id = &record.id;
+            anstream::eprintln!("fio: stored as {id}; hakaru show {id} shows it");
         }
-        plan
+        Ok(match logged && unstored.is_none() {
+            true => exit_of(&record.outcome, &phases, fired),
+            false => Exit::Failed,
+        })
     }
 
     /// What the profiler found, as far as it was asked for.
@@ -405,6 +367,20 @@ impl<'a> FioRun<'a> {
     }
 }
 
+/// Where the result is no text, nothing may stand in front of it.
+fn tell_of_signal(outcome: &Outcome, normal: bool, out: &mut dyn Write) {
+    let (Outcome::Interrupted, Some(signal)) = (outcome, stop::signal()) else {
+        return;
+    };
+    let text = format!("\nfio: terminating on signal {signal}\n");
+    // The result itself will tell whether the output can be written.
+    let _ = if normal {
+        out.write_all(text.as_bytes())
+    } else {
+        std::io::stderr().write_all(text.as_bytes())
+    };
+}
+
 /// What the number of an error alone does not say: which disks were pulled.
 fn tell_of_pulled(phases: &[PhaseRecord]) {
     let pulled = |error: &&IoError| error.errno == rustix::io::Errno::NODEV.raw_os_error();
@@ -430,14 +406,13 @@ fn create(path: &Path) -> anyhow::Result<std::fs::File> {
 }
 
 /// A trigger ends the run as it should end.
-fn exit_of(report: &EngineReport, fired: bool) -> Exit {
-    let count = report
-        .phases
+fn exit_of(outcome: &Outcome, phases: &[PhaseRecord], fired: bool) -> Exit {
+    let count = phases
         .iter()
         .flat_map(|p| &p.workers)
         .filter(|w| failed(w))
         .count();
-    match (&report.outcome, count) {
+    match (outcome, count) {
         (Outcome::Interrupted, _) if !fired => match stop::signal() {
             Some(signal_hook::consts::SIGHUP) => Exit::FioHungUp,
             _ => Exit::FioStopped,
@@ -459,42 +434,4 @@ fn failed(worker: &WorkerRecord) -> bool {
 fn utc_offset_s(unix_ms: i64) -> i32 {
     let zone = jiff::tz::TimeZone::system();
     jiff::Timestamp::from_millisecond(unix_ms).map_or(0, |at| zone.to_offset(at).seconds())
-}
-
-/// How the front ends run: what was asked for and nothing in its place, until somebody stops it.
-pub(super) fn as_asked() -> RunOptions<'static> {
-    RunOptions {
-        clock: ClockChoice::best(),
-        stop: stop::flag(),
-        direct_fallback: false,
-        replace_engines: false,
-        wall_clock: hakaru_campaign::now_unix_ms,
-    }
-}
-
-/// Writing to a device that the system uses would destroy what is in use, so it is not done whoever asks. The same goes
-/// for a file that a loop device in use is made of.
-pub(super) fn refuse_devices_in_use(plan: &Plan) -> anyhow::Result<()> {
-    let roots = hakaru_device::Roots::live();
-    let mut asked = std::collections::BTreeSet::new();
-    for phase in &plan.phases {
-        for worker in phase.workers.iter().filter(|w| w.writes) {
-            for region in &worker.stream.regions {
-                let Some(file) = phase.files.get(region.file as usize) else {
-                    continue;
-                };
-                if !asked.insert(&file.path) {
-                    continue;
-                }
-                use hakaru_model::facts::TargetKind;
-                let answer = match file.kind {
-                    TargetKind::BlockDevice => guard::writable(&file.path, &roots),
-                    TargetKind::File => guard::writable_file(&file.path, &roots),
-                    _ => Ok(()),
-                };
-                answer.map_err(|refusal| anyhow::anyhow!("{refusal}; {}", refusal.cure()))?;
-            }
-        }
-    }
-    Ok(())
 }

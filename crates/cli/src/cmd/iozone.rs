@@ -4,27 +4,23 @@
 //! call iozone do not expect a database in a home directory.
 
 mod files;
-mod keep;
 mod observer;
 mod workbook;
 
-use self::files::{FileCleanup, empty};
-use self::keep::RunKeeper;
+use self::files::FileCleanup;
 use self::observer::IozoneObserver;
-use super::fio::{as_asked, refuse_devices_in_use};
+use super::counted;
 use crate::exit::Exit;
-use crate::stop;
+use crate::{place, stop};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anyhow::{Context, anyhow};
+use hakaru_campaign::{RunRequest, RunResult, Session, SessionError, SessionPolicy};
 use hakaru_dialects::iozone::output::{self, HeadView, Results};
-use hakaru_dialects::iozone::{self, IozoneAction, IozoneError, IozoneRequest, IozoneStep};
-use hakaru_engine::{EngineReport, RunError};
-use hakaru_model::job::Scenario;
-use hakaru_model::plan::{Facts, Plan};
-use hakaru_model::record::Outcome;
+use hakaru_dialects::iozone::{self, IozoneAction, IozoneError, IozoneRequest};
+use hakaru_engine::{ClockChoice, RunError};
+use hakaru_model::record::{Outcome, RunRecord};
 use std::ffi::OsString;
 use std::io::Write;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Runs one command line; the program's name is not among the arguments.
 pub(crate) fn main(args: &[OsString]) -> Exit {
@@ -82,60 +78,79 @@ fn complain_about(error: &IozoneError, args: &[OsString]) {
 }
 
 fn carry_out(request: &IozoneRequest, command: &str) -> anyhow::Result<Exit> {
-    let cells = request.cells();
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    let scenario = request.whole_scenario(cpus);
     // What cannot work is said before anything is printed or touched.
-    for &cell in &cells {
-        prepare(request, cell)?;
+    let session = Session::inspect(&scenario)?;
+    for cell in request.cells() {
+        iozone::check_files(&request.scenario(cell, cpus), session.facts())?;
     }
+    let session = session.plan(SessionPolicy::IOZONE);
+    let session = session.map_err(|error| match error {
+        SessionError::Plan(error) => anyhow!(iozone::cure(&error)),
+        other => other.into(),
+    })?;
+    let mut store = place::open_if_asked()?;
     // From here on Ctrl-C keeps what was measured, and removes what was written.
-    stop::flag();
-    let mut out = std::io::stdout();
+    let stop = stop::flag();
+    print_head(request, command)?;
+    let files = match request.keeps_files() {
+        true => FileCleanup::default(),
+        false => FileCleanup::of(session.plan(), session.facts()),
+    };
+    let mut observer = IozoneObserver::new(request, files);
+    let run = RunRequest::single(ClockChoice::best(), stop);
+    let ran = session.run(run, store.as_mut(), &mut observer);
+    let results = observer.end();
+    let (record, error, unstored) = match ran {
+        Ok(RunResult {
+            record,
+            error,
+            unstored,
+        }) => (Some(record), error, unstored),
+        Err(SessionError::Run(error)) => (None, Some(error), None),
+        Err(error) => return Err(error.into()),
+    };
+    let exit = verdict(record.as_ref(), error);
+    let ended = results
+        .context("cannot write the result")
+        .and_then(|results| end(request, &results, exit?));
+    // What was measured is stored, also where it could not be printed.
+    let id = record.filter(|_| store.is_some()).map(|record| record.id);
+    match (unstored, id) {
+        (Some(unstored), _) if ended.is_ok() => return Err(unstored.into()),
+        (Some(unstored), _) => anstream::eprintln!("iozone: {unstored}"),
+        (None, Some(id)) => {
+            let rows = counted(request.kinds.len(), "test");
+            anstream::eprintln!("iozone: stored as {id} ({rows}); hakaru show {id} shows it");
+        }
+        (None, None) => {}
+    }
+    ended
+}
+
+fn print_head(request: &IozoneRequest, command: &str) -> std::io::Result<()> {
     let began = jiff::Zoned::now()
         .strftime("%a %b %e %H:%M:%S %Y")
         .to_string();
-    let machine = machine();
     let view = HeadView {
         hakaru: env!("CARGO_PKG_VERSION"),
         began: &began,
         command,
-        machine: &machine,
+        machine: &machine(),
     };
-    out.write_all(output::head(request, &view).as_bytes())?;
-    let (mut kept, mut sweep) = (RunKeeper::begin(), FileCleanup::default());
-    let ended = all_of(request, &cells, &mut sweep, &mut kept);
-    // What was measured is kept, also where it could not be told.
-    match (ended, kept.store(request)) {
-        (ended, Ok(())) => ended,
-        (Ok(_), Err(error)) => Err(error),
-        (Err(first), Err(error)) => {
-            anstream::eprintln!("iozone: {error:#}");
-            Err(first)
-        }
-    }
+    std::io::stdout().write_all(output::head(request, &view).as_bytes())
 }
 
-/// Measures row after row, or group after group, and tells of each.
-fn all_of(
-    request: &IozoneRequest,
-    cells: &[IozoneStep],
-    sweep: &mut FileCleanup,
-    kept: &mut RunKeeper,
-) -> anyhow::Result<Exit> {
-    let mut results = Results::default();
-    for &cell in cells {
-        let exit = measure(request, cell, sweep, kept, &mut results)?;
-        if exit != Exit::Ok {
-            return Ok(exit);
-        }
-        if stop::flag().load(Relaxed) {
-            return interrupted();
+/// Prints what stands below all rows or groups, if they were all measured.
+fn end(request: &IozoneRequest, results: &Results, exit: Exit) -> anyhow::Result<Exit> {
+    if exit == Exit::Ok {
+        super::print(&output::tail(request, results))?;
+        if let Some(path) = request.workbook() {
+            workbook::write(path, &output::reports(request, results))?;
         }
     }
-    super::print(&output::tail(request, &results))?;
-    if let Some(path) = request.workbook() {
-        workbook::write(path, &output::reports(request, &results))?;
-    }
-    Ok(Exit::Ok)
+    Ok(exit)
 }
 
 fn interrupted() -> anyhow::Result<Exit> {
@@ -157,51 +172,11 @@ fn machine() -> String {
         .join(" ")
 }
 
-/// The scenario of a row or group, and its plan: whether it fits what is there now.
-fn prepare(request: &IozoneRequest, cell: IozoneStep) -> anyhow::Result<(Scenario, Facts, Plan)> {
-    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-    let scenario = request.scenario(cell, cpus);
-    let mut facts = Facts::new();
-    for path in scenario.paths() {
-        facts.insert(path.clone(), hakaru_device::inspect(&path)?);
-    }
-    iozone::check_files(&scenario, &facts)?;
-    let plan = Plan::resolve(&scenario, &facts).map_err(|error| anyhow!(iozone::cure(&error)))?;
-    refuse_devices_in_use(&plan)?;
-    Ok((scenario, facts, plan))
-}
-
-/// Runs the tests of one row or group, and prints each as it ends.
-fn measure(
-    request: &IozoneRequest,
-    cell: IozoneStep,
-    sweep: &mut FileCleanup,
-    kept: &mut RunKeeper,
-    results: &mut Results,
-) -> anyhow::Result<Exit> {
-    let (scenario, facts, _) = prepare(request, cell)?;
-    if !request.keeps_files() {
-        sweep.add(&scenario, &facts);
-    }
-    if request.empties_files() {
-        empty(&scenario)?;
-    }
-    let (scenario, _, plan) = prepare(request, cell)?;
-    let mut teller = IozoneObserver::new(request, cell, &scenario, results)?;
-    let options = as_asked();
-    let report = hakaru_engine::run(&plan, &options, &mut teller);
-    let told = teller.end();
-    let exit = verdict(&report);
-    kept.add(scenario, report);
-    told.context("cannot write the result")?;
-    exit
-}
-
-/// How a row or group ended; errors are told.
-fn verdict(report: &EngineReport) -> anyhow::Result<Exit> {
-    for error in report
-        .phases
+/// How a run ended; errors are told. Without a record nothing was measured.
+fn verdict(record: Option<&RunRecord>, error: Option<RunError>) -> anyhow::Result<Exit> {
+    for error in record
         .iter()
+        .flat_map(|record| &record.phases)
         .flat_map(|p| &p.workers)
         .filter_map(|w| w.errors.first.first())
     {
@@ -218,8 +193,8 @@ fn verdict(report: &EngineReport) -> anyhow::Result<Exit> {
             "\niozone: {action} of {len} at byte {offset} of {file} failed: {errno}{hint}"
         );
     }
-    match (&report.outcome, &report.error) {
-        (Outcome::Interrupted, _) | (_, Some(RunError::StoppedEarly)) => interrupted(),
+    match (record.map(|record| &record.outcome), error) {
+        (Some(Outcome::Interrupted), _) | (_, Some(RunError::StoppedEarly)) => interrupted(),
         (_, Some(RunError::NoDirect { path })) => {
             let path = path.display();
             Err(anyhow!(
@@ -230,7 +205,7 @@ fn verdict(report: &EngineReport) -> anyhow::Result<Exit> {
             "{bytes} bytes of memory for the records could not be had: {errno}; use a smaller -r"
         )),
         (_, Some(error)) => Err(anyhow!("{error}")),
-        (Outcome::Failed { .. }, None) => Ok(Exit::Failed),
-        (Outcome::Completed, None) => Ok(Exit::Ok),
+        (Some(Outcome::Failed { .. }), None) => Ok(Exit::Failed),
+        (Some(Outcome::Completed) | None, None) => Ok(Exit::Ok),
     }
 }

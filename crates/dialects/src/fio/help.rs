@@ -266,6 +266,7 @@ timed and not counted here. Beside `fsync` or `fdatasync` it is counted with tho
 - `offset=100%` is refused, as nothing is left behind it: fio makes the file longer by `size`.
 - `rw=trim` and its like on a plain file end with error 25 (ENOTTY) in the result, and status 1, as in fio; the file is \
 not laid out first.
+- `HAKARU_STORE=1` in the environment stores a run in the database, with a note on standard error; fio has nothing like it.
 - SIGHUP ends the run with its result, and status 129, unless the program was started with SIGHUP ignored. It kills fio, \
 without a result.
 - When a job cannot be started, such as for a missing engine, the other jobs of its group do not run: the result tells \

@@ -224,8 +224,6 @@ pub struct JobExtras {
     pub lat_percentiles: bool,
     /// Percentiles of submission latency are shown.
     pub slat_percentiles: bool,
-    /// Only make the files (`create_only`).
-    pub create_only: bool,
     /// Whether the job draws the same offsets in each run only because fio does so by default, and says nothing of it
     /// (`randrepeat`, `randseed`).
     pub seed_by_default: bool,
@@ -251,7 +249,6 @@ impl Default for JobExtras {
             clat_percentiles: true,
             lat_percentiles: false,
             slat_percentiles: false,
-            create_only: false,
             seed_by_default: false,
             thread: false,
             logs: LogPlan::default(),

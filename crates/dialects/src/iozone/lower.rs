@@ -58,16 +58,37 @@ impl IozoneRequest {
         }
     }
 
-    /// The tests of one row or group, one phase each. `cpus` is the number of processors of the host.
+    /// The tests of all rows or groups, one phase each. `cpus` is the number of processors of the host.
+    pub fn whole_scenario(&self, cpus: u32) -> Scenario {
+        let cells = self.cells().into_iter();
+        Scenario {
+            name: "iozone".to_owned(),
+            seed: 0,
+            phases: cells
+                .flat_map(|cell| self.scenario(cell, cpus).phases)
+                .collect(),
+        }
+    }
+
+    /// The tests of one row or group, one phase each.
     pub fn scenario(&self, cell: IozoneStep, cpus: u32) -> Scenario {
-        let phase = |kind: &IozoneTest| Phase {
-            name: self.phase_name(*kind, cell),
-            jobs: self.jobs(*kind, cell, cpus),
+        let phase = |(index, kind): (usize, &IozoneTest)| {
+            let mut jobs = self.jobs(*kind, cell, cpus);
+            for job in &mut jobs {
+                job.files.empty_first = self.empties_files() && kind.makes_file();
+                if index > 0 {
+                    job.timing.pause_before = Nanos::from_secs(self.draft.pause_s);
+                }
+            }
+            Phase {
+                name: self.phase_name(*kind, cell),
+                jobs,
+            }
         };
         Scenario {
             name: "iozone".to_owned(),
             seed: 0,
-            phases: self.kinds.iter().map(phase).collect(),
+            phases: self.kinds.iter().enumerate().map(phase).collect(),
         }
     }
 

@@ -455,13 +455,8 @@ impl IozoneRequest {
     }
 
     /// Whether files that are there are emptied before they are written.
-    pub fn empties_files(&self) -> bool {
+    pub(super) fn empties_files(&self) -> bool {
         self.draft.truncate && self.kinds.first().is_some_and(|kind| kind.makes_file())
-    }
-
-    /// Seconds between two tests.
-    pub fn pause_s(&self) -> u64 {
-        self.draft.pause_s
     }
 
     /// Time between the starts of two children.

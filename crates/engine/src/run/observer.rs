@@ -85,7 +85,9 @@ pub trait Observer {
     /// What a phase has measured so far, disk counters included.
     fn so_far(&mut self, _index: usize, _record: &PhaseRecord) {}
     /// A phase is over.
-    fn phase_ends(&mut self, _record: &PhaseRecord) {}
+    fn phase_ends(&mut self, _record: &PhaseRecord) -> Flow {
+        Flow::Continue
+    }
 }
 
 /// An observer that says nothing.

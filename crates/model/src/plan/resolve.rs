@@ -30,9 +30,9 @@ pub(super) struct Resolver {
     pub(super) workers: u32,
     /// Those of them whose writes can be checked.
     pub(super) writers: Vec<Writer>,
-    /// Whether jobs that cannot run are left out rather than ending it all.
-    pub(super) leaves_out: bool,
-    pub(super) left_out: Vec<SkippedJob>,
+    /// Whether jobs that cannot run are skipped rather than ending it all.
+    pub(super) skips: bool,
+    pub(super) skipped: Vec<SkippedJob>,
 }
 
 impl Resolver {
@@ -43,6 +43,7 @@ impl Resolver {
     ) -> Result<PhasePlan, PlanError> {
         let mut files: Vec<FilePlan> = Vec::new();
         let mut workers = Vec::new();
+        self.empty_files(phase);
         for (index, job) in phase.jobs.iter().enumerate() {
             check(job)?;
             let seed = self.seeds.next_u64();
@@ -63,6 +64,7 @@ impl Resolver {
         self.forget_removed(phase);
         Ok(PhasePlan {
             name: phase.name.clone(),
+            pause: longest_pause(phase),
             files,
             workers,
         })
@@ -82,11 +84,11 @@ impl Resolver {
             let before = files.len();
             match self.worker(job, index, clone, seed, files) {
                 Ok(worker) => workers.push(worker),
-                Err(error) if self.leaves_out && error.is_of_one_job() => {
+                Err(error) if self.skips && error.is_of_one_job() => {
                     if !error.comes_after_layout() {
                         files.truncate(before);
                     }
-                    self.left_out.push(SkippedJob {
+                    self.skipped.push(SkippedJob {
                         phase,
                         job: index,
                         clone,
@@ -186,7 +188,25 @@ impl Resolver {
             verify.flushes_last_write = in_passes.is_some();
         }
         self.match_writer(&mut plan, files);
+        if job.files.create_only {
+            (plan.stream.limit_bytes, plan.stream.limit_ios) = (Some(0), Some(0));
+            plan.ramp_time = Nanos(0);
+        }
         Ok(plan)
+    }
+
+    /// Lets the jobs of a phase see the files empty that will be emptied before it begins.
+    fn empty_files(&mut self, phase: &Phase) {
+        for job in phase.jobs.iter().filter(|job| job.files.empty_first) {
+            for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
+                if let Some(facts) = self.facts.get_mut(&path)
+                    && facts.kind == TargetKind::File
+                {
+                    let freed = std::mem::take(&mut facts.size).0;
+                    facts.free = facts.free.map(|free| Bytes(free.0.saturating_add(freed)));
+                }
+            }
+        }
     }
 
     /// Lets later phases know what the jobs of this one remove.
@@ -219,7 +239,7 @@ impl Resolver {
                 let needed = needed_so_far.entry(folder).or_default();
                 *needed += grows;
                 // fio begins all the same, and prints how far it came.
-                if *needed > free.0 && !self.leaves_out {
+                if *needed > free.0 && !self.skips {
                     let (job, path) = (file.job.clone(), file.path.clone());
                     return Err(PlanError::NoSpace {
                         job,
@@ -243,6 +263,12 @@ impl Resolver {
         }
         Ok(())
     }
+}
+
+/// How long a phase waits for the phase before to cool down: as long as any of its jobs asks for.
+fn longest_pause(phase: &Phase) -> Nanos {
+    let pauses = phase.jobs.iter().map(|job| job.timing.pause_before);
+    pauses.max().unwrap_or_default()
 }
 
 /// Bytes that a clone transfers in one loop, when its files have `room` bytes for it, and `blocks` in whole blocks.
@@ -379,6 +405,7 @@ pub(super) fn add_file(
         lay_out,
         zeros: job.buffers.fill == BufferContent::Zero,
         flush_reserved: !job.files.reserve_unflushed,
+        empty_first: job.files.empty_first,
         unlink: job.files.unlink,
         job: job.name.clone(),
     };
@@ -386,6 +413,7 @@ pub(super) fn add_file(
         let known = &mut files[index];
         known.size = known.size.max(file.size);
         known.unlink |= file.unlink;
+        known.empty_first |= file.empty_first;
         if matches!(
             (known.lay_out, file.lay_out),
             (LayOut::Ready, _) | (_, LayOut::Write(_))

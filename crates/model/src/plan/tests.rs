@@ -478,9 +478,8 @@ fn a_file_system_too_full_is_an_error_unless_jobs_are_left_out() {
             jobs: vec![job],
         }],
     };
-    let (plan, left_out) =
-        Plan::resolve_what_fits(&scenario, &[("f".into(), known)].into()).unwrap();
-    assert_eq!((plan.phases[0].workers.len(), left_out.len()), (1, 0));
+    let plan = Plan::resolve_what_fits(&scenario, &[("f".into(), known)].into()).unwrap();
+    assert_eq!((plan.phases[0].workers.len(), plan.skipped.len()), (1, 0));
 }
 
 /// The largest I/O of a trace may be a trim of gigabytes, for which no buffer of that size is made.
@@ -504,7 +503,7 @@ fn what_fits_is_planned_without_what_does_not() {
         Plan::resolve(&both, &known),
         Err(PlanError::NoSize { .. })
     ));
-    let (plan, left_out) = Plan::resolve_what_fits(&both, &known).unwrap();
+    let plan = Plan::resolve_what_fits(&both, &known).unwrap();
     assert_eq!(
         plan.phases[0]
             .workers
@@ -514,12 +513,17 @@ fn what_fits_is_planned_without_what_does_not() {
         [1]
     );
     assert_eq!(
-        (left_out.len(), left_out[0].phase, left_out[0].job),
+        (
+            plan.skipped.len(),
+            plan.skipped[0].phase,
+            plan.skipped[0].job
+        ),
         (1, 0, 0)
     );
-    let (plan, left_out) = Plan::resolve_what_fits(&scenario(sizeless), &known).unwrap();
+    let plan = Plan::resolve_what_fits(&scenario(sizeless), &known).unwrap();
     assert!(
-        plan.phases[0].workers.is_empty() && matches!(left_out[0].error, PlanError::NoSize { .. })
+        plan.phases[0].workers.is_empty()
+            && matches!(plan.skipped[0].error, PlanError::NoSize { .. })
     );
 }
 
@@ -602,11 +606,12 @@ fn a_job_that_begins_behind_the_end_of_its_file_is_left_out() {
     (late.extent.filesize, late.extent.offset) =
         (Some(Bytes(1 << 20)), SizeSpec::Bytes(Bytes(2 << 20)));
     let known = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
-    let (plan, left_out) = Plan::resolve_what_fits(&scenario(late), &known).unwrap();
+    let plan = Plan::resolve_what_fits(&scenario(late), &known).unwrap();
     assert!(plan.phases[0].workers.is_empty());
     assert!(
-        matches!(left_out[0].error, PlanError::OffsetPastEnd { .. }),
-        "{left_out:?}"
+        matches!(plan.skipped[0].error, PlanError::OffsetPastEnd { .. }),
+        "{:?}",
+        plan.skipped
     );
 }
 
@@ -681,4 +686,33 @@ fn the_last_block_of_a_part_is_whole_where_the_file_is_longer() {
     assert_eq!(ios(TargetKind::File, 2 << 20, false), 25);
     assert_eq!(ios(TargetKind::Absent, 0, false), 24);
     assert_eq!(ios(TargetKind::BlockDevice, 2 << 20, true), 24);
+}
+
+/// A file that is emptied is laid out anew, and its space is free again.
+#[test]
+fn files_emptied_before_their_phase_are_planned_as_empty() {
+    let mut write = job(Op::Write);
+    write.extent.size = Some(SizeSpec::Bytes(Bytes(2 << 20)));
+    write.files.empty_first = true;
+    write.timing.pause_before = Nanos(7);
+    let mut known = facts("f", TargetKind::File, 2 << 20);
+    known.free = Some(Bytes(0));
+    let plan = Plan::resolve(&scenario(write), &[("f".into(), known)].into()).unwrap();
+    let [phase] = &plan.phases[..] else { panic!() };
+    assert!(phase.files[0].empty_first && phase.files[0].lay_out != LayOut::Ready);
+    assert_eq!(phase.pause, Nanos(7));
+}
+
+#[test]
+fn create_only_lays_files_out_and_issues_nothing() {
+    let mut read = job(Op::Read);
+    read.extent.size = Some(SizeSpec::Bytes(Bytes(2 << 20)));
+    read.timing.ramp_time = Nanos(9);
+    read.files.create_only = true;
+    let known = facts("f", TargetKind::Absent, 0);
+    let plan = Plan::resolve(&scenario(read), &[("f".into(), known)].into()).unwrap();
+    let worker = &plan.phases[0].workers[0];
+    let limits = (worker.stream.limit_bytes, worker.stream.limit_ios);
+    assert_eq!((limits, worker.ramp_time), ((Some(0), Some(0)), Nanos(0)));
+    assert!(matches!(plan.phases[0].files[0].lay_out, LayOut::Write(_)));
 }

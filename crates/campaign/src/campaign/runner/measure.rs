@@ -105,35 +105,30 @@ impl Runner<'_> {
                 "files of other workloads cannot be removed: {error}"
             ))
         })?;
-        let options = RunOptions {
-            clock: self.clock,
-            stop: self.stop,
-            direct_fallback: true,
-            replace_engines: true,
-            wall_clock: crate::now_unix_ms,
-        };
         let series = SeriesPosition {
             id: self.journal.series(cell, point.is_recheck()),
             repeat: point.repeat % RECHECK,
         };
-        let (identity, overhead) = (stage.identity(), self.overhead);
-        let once = RunRequest {
-            scenario: &scenario,
-            identity,
+        let request = RunRequest {
+            identity: Some(stage.identity()),
             series,
-            options,
-            overhead,
+            overhead: self.overhead,
             caveats,
+            campaign: Some(self.point_of_record(point, cell, prepared)),
+            ..RunRequest::single(self.clock, self.stop)
         };
-        let of = self.point_of_record(point, cell, prepared);
-        let observer: &mut dyn Operator = self.hands;
-        let ran = match run_point(once, Some(of), Some(self.store), observer) {
+        let planned =
+            Session::inspect(&scenario).and_then(|session| session.plan(SessionPolicy::BENCH));
+        let ran = planned.and_then(|planned| planned.run(request, Some(self.store), self.hands));
+        let ran = match ran {
             Ok(ran) => ran,
-            Err(error @ OnceError::Store { .. }) => return Err(RunFailure::Fatal(error.into())),
             // Ctrl-C while a file was laid out is no failure of the card.
-            Err(OnceError::Run(RunError::StoppedEarly)) => return Err(RunFailure::Stopped),
+            Err(SessionError::Run(RunError::StoppedEarly)) => return Err(RunFailure::Stopped),
             Err(error) => return Err(RunFailure::Failed(error.to_string())),
         };
+        if let Some(unstored) = ran.unstored {
+            return Err(RunFailure::Fatal(unstored.into()));
+        }
         self.journal.note_written_by(&ran.record);
         match (&ran.record.outcome, &ran.error) {
             (Outcome::Interrupted, _) => Err(RunFailure::Stopped),

@@ -8,7 +8,7 @@ use hakaru_dialects::fio::{Invocation, JobExtras, LogPlan};
 use hakaru_engine::{LogChunk, LogSample};
 use hakaru_model::job::{Job, Op, PerOp};
 use hakaru_model::plan::Plan;
-use hakaru_model::record::{PhaseRecord, Samples};
+use hakaru_model::record::{PhaseRecord, Samples, WorkerRecord};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,8 @@ struct PerIoLogs {
 
 /// The logs of one worker.
 struct WorkerLogs {
+    /// Index of its job in the phase, and number of the clone.
+    of: (u32, u32),
     files: Vec<(LogKind, PathBuf)>,
     columns: LogColumns,
     prio: u16,
@@ -59,7 +61,7 @@ impl LogFiles {
                 let (Some(job), Some(extras)) = (scenario.jobs.get(at), extras.get(at)) else {
                     continue;
                 };
-                let logs = WorkerLogs::of(job, extras, number);
+                let logs = WorkerLogs::of(job, extras, (worker.job, worker.clone), number);
                 for (_, path) in &logs.files {
                     make(path, !extras.logs.per_job)?;
                 }
@@ -115,8 +117,13 @@ impl LogFiles {
 
     /// A log of each bandwidth or IOPS takes the place of the samples over time in the result, as in fio.
     pub(super) fn amend(&self, phases: &mut [PhaseRecord]) {
-        for (phase, singles) in phases.iter_mut().zip(&self.singles) {
-            for (worker, singles) in phase.workers.iter_mut().zip(singles) {
+        let logged = self.phases.iter().zip(&self.singles);
+        for (phase, (logs, singles)) in phases.iter_mut().zip(logged) {
+            for (logs, singles) in logs.iter().zip(singles) {
+                let is_its = |worker: &&mut WorkerRecord| (worker.job, worker.clone) == logs.of;
+                let Some(worker) = phase.workers.iter_mut().find(is_its) else {
+                    continue;
+                };
                 for op in Op::ALL {
                     let (of, PerIoLogs { bw, iops }) = (&mut worker.ops[op], &singles[op]);
                     if bw.count > 0 {
@@ -140,7 +147,7 @@ impl LogFiles {
 }
 
 impl WorkerLogs {
-    fn of(job: &Job, extras: &JobExtras, number: u32) -> WorkerLogs {
+    fn of(job: &Job, extras: &JobExtras, of: (u32, u32), number: u32) -> WorkerLogs {
         let LogPlan {
             bw,
             iops,
@@ -180,6 +187,7 @@ impl WorkerLogs {
             issued: *issued,
         };
         WorkerLogs {
+            of,
             files,
             columns,
             prio: (class << 13 | level) as u16,

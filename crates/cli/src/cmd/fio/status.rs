@@ -2,7 +2,7 @@
 
 use super::logs::LogFiles;
 use super::total_log::TotalLog;
-use super::{FioRun, failed, trigger};
+use super::{FioRun, trigger};
 use crate::stop;
 use hakaru_dialects::fio::output::{self, RateLimit, StatusLine as Status, WorkerState};
 use hakaru_dialects::fio::{EtaMode, Invocation, OutputFormat, Settings};
@@ -126,10 +126,7 @@ impl<'a> FioStatusReporter<'a> {
 
     /// Prints a result in between: of phases that are over, of the one that runs, and of those that have not begun.
     pub(super) fn print_so_far(&mut self, phases: Vec<PhaseRecord>) {
-        let mut phases = phases;
-        failed::add_phases(&self.run.plan, &mut phases);
-        failed::add_unbegun(&self.run.plan, &mut phases);
-        failed::add_workers(self.invocation, &self.run.left_out, &mut phases);
+        let phases = self.run.session.with_unbegun(phases);
         let eta_s = self
             .left
             .map_or(ETA_UNKNOWN_S, |left| left.as_secs_f64().ceil() as u64);
@@ -261,7 +258,8 @@ impl FioStatusReporter<'_> {
     fn time_left(&self, progress: &PhaseProgress) -> Option<Duration> {
         let after = self
             .run
-            .plan
+            .session
+            .plan()
             .phases
             .get(self.phase + 1..)
             .unwrap_or_default();
@@ -276,7 +274,7 @@ impl FioStatusReporter<'_> {
 
     /// The status line, which tells of the jobs of all phases.
     fn line(&self, phase: &PhasePlan, progress: &PhaseProgress, since: Duration) -> String {
-        let plan = &self.run.plan;
+        let plan = self.run.session.plan();
         let extras = self.invocation.extras.iter().flatten().next();
         let workers = |phases: &[PhasePlan]| phases.iter().map(|phase| phase.workers.len()).sum();
         let (before, after) = plan.phases.split_at(self.phase.min(plan.phases.len()));
@@ -343,6 +341,13 @@ impl Observer for FioStatusReporter<'_> {
         self.logs.phase_begins(index);
         self.total.iter_mut().for_each(TotalLog::phase_begins);
         (self.phase, self.shown) = (index, Default::default());
+        // Phases without a worker, because all their jobs were skipped, are not run.
+        let passed = self.run.session.plan().phases[..index].iter();
+        let passed = passed.skip(self.over.len()).map(|phase| PhaseRecord {
+            name: phase.name.clone(),
+            ..PhaseRecord::default()
+        });
+        self.over.extend(passed.collect::<Vec<_>>());
         self.layouts = layouts(phase);
         let jobs = self
             .invocation
@@ -377,12 +382,11 @@ impl Observer for FioStatusReporter<'_> {
 
     fn so_far(&mut self, _: usize, record: &PhaseRecord) {
         let mut phases = self.over.clone();
-        failed::add_phases(&self.run.plan, &mut phases);
         phases.push(record.clone());
         self.print_so_far(phases);
     }
 
-    fn phase_ends(&mut self, record: &PhaseRecord) {
+    fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
         self.note_depths();
         let ran = |worker: &&WorkerRecord| {
             self.has_command(worker.job, |commands| commands.after.is_some())
@@ -395,6 +399,7 @@ impl Observer for FioStatusReporter<'_> {
         self.commands = ran.collect();
         self.note_depths();
         self.over.push(record.clone());
+        Flow::Continue
     }
 
     fn log(&mut self, worker: usize, chunk: &LogChunk) {

@@ -1,68 +1,74 @@
 //! Prints each figure as its test ends.
 
-use super::files::empty_one;
-use crate::stop;
+use super::files::FileCleanup;
 use hakaru_dialects::iozone::output::{self, Results, TableRow};
 use hakaru_dialects::iozone::{IozoneMode, IozoneRequest, IozoneStep, TestFigures};
 use hakaru_engine::{Flow, Observer, PhaseProgress};
-use hakaru_model::job::Scenario;
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{PhaseRecord, StopReason};
 use std::io::Write;
-use std::path::PathBuf;
-use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
 
 pub(super) struct IozoneObserver<'a> {
     request: &'a IozoneRequest,
-    cell: IozoneStep,
-    paths: Vec<PathBuf>,
-    results: &'a mut Results,
+    /// Rows of the table, or groups of children; each has a phase for each test.
+    cells: Vec<IozoneStep>,
+    results: Results,
+    files: FileCleanup,
     /// The row of the table that is being filled.
     row: Option<TableRow>,
-    /// Place of the test that runs.
-    test: usize,
+    /// Number of the phase that runs.
+    phase: usize,
+    /// Whether all of the row or group was measured so far.
     whole: bool,
     /// What kept the output from being written.
     failure: Option<std::io::Error>,
 }
 
 impl<'a> IozoneObserver<'a> {
-    /// Prints the beginning of a row, or the head of a group.
-    pub(super) fn new(
-        request: &'a IozoneRequest,
-        cell: IozoneStep,
-        scenario: &Scenario,
-        results: &'a mut Results,
-    ) -> std::io::Result<IozoneObserver<'a>> {
-        let table = matches!(request.mode, IozoneMode::Table { .. });
-        let (text, row) = match table {
-            true => {
-                let (text, row) = TableRow::begin(cell);
-                (text, Some(row))
-            }
-            false => (output::group_head(request, cell), None),
-        };
-        write(&text)?;
-        let paths = scenario.paths();
-        Ok(IozoneObserver {
+    pub(super) fn new(request: &'a IozoneRequest, files: FileCleanup) -> IozoneObserver<'a> {
+        IozoneObserver {
             request,
-            cell,
-            paths,
-            results,
-            row,
-            test: 0,
+            cells: request.cells(),
+            results: Results::default(),
+            files,
+            row: None,
+            phase: 0,
             whole: true,
             failure: None,
-        })
+        }
     }
 
-    /// Ends the row, if all of it was measured.
-    pub(super) fn end(self) -> std::io::Result<()> {
-        match (self.failure, self.row) {
-            (Some(failure), _) => Err(failure),
-            (None, Some(mut row)) if self.whole => write(&row.end()),
-            _ => Ok(()),
+    /// Ends the row that is open, if all of it was measured. Returns all figures, and removes the files of the tests.
+    pub(super) fn end(mut self) -> std::io::Result<Results> {
+        match (self.failure, &mut self.row) {
+            (Some(failure), _) => return Err(failure),
+            (None, Some(row)) if self.whole => write(&row.end())?,
+            _ => {}
+        }
+        Ok(self.results)
+    }
+
+    /// The place of the phase among the tests of its row or group.
+    fn test(&self) -> usize {
+        self.phase % self.request.kinds.len().max(1)
+    }
+
+    /// The row or group of the phase.
+    fn cell(&self) -> Option<IozoneStep> {
+        let place = self.phase / self.request.kinds.len().max(1);
+        self.cells.get(place).copied()
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.failure.is_none() {
+            self.failure = write(text).err();
+        }
+    }
+
+    fn flow(&self) -> Flow {
+        match self.failure {
+            Some(_) => Flow::Stop,
+            None => Flow::Continue,
         }
     }
 }
@@ -73,61 +79,50 @@ fn write(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Waits, unless somebody stops the run.
-fn pause(seconds: u64) {
-    let until = Instant::now() + Duration::from_secs(seconds);
-    while Instant::now() < until && !stop::flag().load(Relaxed) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
 impl Observer for IozoneObserver<'_> {
-    fn phase_begins(&mut self, index: usize, _: &PhasePlan) {
-        self.test = index;
-        if index == 0 {
+    /// Prints the beginning of a row, or the head of a group.
+    fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
+        self.phase = index;
+        self.files.phase_begins(phase);
+        let Some(cell) = self.cell().filter(|_| self.test() == 0) else {
             return;
-        }
-        pause(self.request.pause_s());
-        // A test that makes its file finds that of the one before.
-        if self
-            .request
-            .kinds
-            .get(index)
-            .is_some_and(|kind| kind.makes_file())
-            && self.request.empties_files()
-        {
-            // What cannot be emptied will be written over.
-            self.paths.iter().for_each(|path| drop(empty_one(path)));
-        }
+        };
+        self.whole = true;
+        let text = match &self.request.mode {
+            IozoneMode::Table { .. } => {
+                let (text, row) = TableRow::begin(cell);
+                self.row = Some(row);
+                text
+            }
+            IozoneMode::Throughput { .. } => output::group_head(self.request, cell),
+        };
+        self.write(&text);
     }
 
     fn progress(&mut self, _: &PhasePlan, _: &PhaseProgress) -> Flow {
-        if self.failure.is_some() {
-            Flow::Stop
-        } else {
-            Flow::Continue
-        }
+        self.flow()
     }
 
-    fn phase_ends(&mut self, record: &PhaseRecord) {
+    fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
         let cut = |reason| matches!(reason, StopReason::Error | StopReason::Stopped);
-        let kind = self.request.kinds.get(self.test).copied();
-        let Some(kind) = kind.filter(|_| !record.workers.iter().any(|worker| cut(worker.stop)))
-        else {
-            self.whole = false;
-            return;
+        self.whole &= !record.workers.iter().any(|worker| cut(worker.stop));
+        let (request, test) = (self.request, self.test());
+        let kind = request.kinds.get(test).copied().filter(|_| self.whole);
+        let (Some(kind), Some(cell)) = (kind, self.cell()) else {
+            return self.flow();
         };
-        let figures = TestFigures::of(
-            record,
-            self.cell.record_kb,
-            self.request.unit,
-            self.request.delay(),
-        );
+        let figures = TestFigures::of(record, cell.record_kb, request.unit, request.delay());
         let text = match &mut self.row {
-            Some(row) => row.value(kind, figures.in_table(self.request.unit)),
-            None => output::group_block(self.request, kind, self.cell, &figures),
+            Some(row) => row.value(kind, figures.in_table(request.unit)),
+            None => output::group_block(request, kind, cell, &figures),
         };
-        self.failure = self.failure.take().or(write(&text).err());
-        self.results.all.push((self.cell, kind, figures));
+        self.write(&text);
+        self.results.all.push((cell, kind, figures));
+        if test + 1 == request.kinds.len()
+            && let Some(mut row) = self.row.take()
+        {
+            self.write(&row.end());
+        }
+        self.flow()
     }
 }

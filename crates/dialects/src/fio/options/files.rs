@@ -104,7 +104,7 @@ pub(super) const TABLE: &[FioOption] = &[
         "Makes the files and does nothing else",
     )
     .default("0")
-    .works(put!(|job, value| job.extras.create_only = value.flag())),
+    .works(put!(|job, value| job.job.files.create_only = value.flag())),
     opt(
         "allow_file_create",
         OptionKind::Bool,

@@ -10,7 +10,7 @@ fn kdiskmark_makes_its_file_then_measures() {
         "--output-format=json --create_only=1 --rw=read --filename=/tmp/k.tmp --size=1024m --name=prepare",
     );
     let make = make.unwrap();
-    assert!(make.extras[0][0].create_only);
+    assert!(make.scenario.phases[0].jobs[0].files.create_only);
     assert_eq!(make.settings.formats, [OutputFormat::Json]);
     let job = job(
         "--output-format=json --ioengine=libaio --randrepeat=0 --refill_buffers=0 --end_fsync=1 --direct=1 \

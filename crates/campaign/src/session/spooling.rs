@@ -173,8 +173,8 @@ impl Observer for SpoolingObserver<'_> {
         self.observer.so_far(index, record);
     }
 
-    fn phase_ends(&mut self, record: &PhaseRecord) {
+    fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
         self.spooling.phase_ends(record);
-        self.observer.phase_ends(record);
+        self.observer.phase_ends(record)
     }
 }

@@ -1,0 +1,180 @@
+//! Records of what could not begin beside what ran: skipped jobs, workers that failed to start, phases after the end.
+
+use hakaru_engine::RunError;
+use hakaru_model::job::Scenario;
+use hakaru_model::plan::{PhasePlan, Plan, PlanError, SkippedJob, WorkerPlan};
+use hakaru_model::record::{
+    ErrorRecord, FailureKind, IoError, PhaseRecord, StopReason, WorkerRecord,
+};
+use hakaru_model::units::{Bytes, Nanos};
+use rustix::io::Errno;
+use std::path::Path;
+
+/// Adds to the phases that ran what failed to begin: phases none of whose jobs could, workers that `error` kept from
+/// it, and skipped jobs.
+pub(super) fn add_failed(
+    scenario: &Scenario,
+    plan: &Plan,
+    error: Option<&RunError>,
+    phases: &mut Vec<PhaseRecord>,
+) {
+    for (index, phase) in plan.phases.iter().enumerate() {
+        if phase.workers.is_empty() && index <= phases.len() {
+            phases.insert(index, unbegun(phase));
+        }
+    }
+    add_unstarted(plan, error, phases);
+    add_skipped(scenario, plan, phases);
+}
+
+/// Adds the phases behind the last, each worker with a record of nothing.
+pub(super) fn add_unbegun(plan: &Plan, phases: &mut Vec<PhaseRecord>) {
+    phases.extend(plan.phases.iter().skip(phases.len()).map(unbegun));
+}
+
+fn unbegun(phase: &PhasePlan) -> PhaseRecord {
+    PhaseRecord {
+        name: phase.name.clone(),
+        workers: phase.workers.iter().map(of_worker).collect(),
+        ..PhaseRecord::default()
+    }
+}
+
+/// The record of a worker that has done nothing.
+fn of_worker(worker: &WorkerPlan) -> WorkerRecord {
+    WorkerRecord {
+        name: worker.name.clone(),
+        job: worker.job,
+        clone: worker.clone,
+        ..WorkerRecord::default()
+    }
+}
+
+/// Adds the skipped jobs of the phases that are there, each where it would stand had it run, and each once.
+pub(super) fn add_skipped(scenario: &Scenario, plan: &Plan, phases: &mut [PhaseRecord]) {
+    for skipped in &plan.skipped {
+        let SkippedJob {
+            phase,
+            job: index,
+            clone,
+            error,
+        } = skipped;
+        let job = skipped.job_in(scenario);
+        let (Some(record), Some(job)) = (phases.get_mut(*phase), job) else {
+            continue;
+        };
+        let place = |worker: &WorkerRecord| (worker.job, worker.clone);
+        let at = record
+            .workers
+            .iter()
+            .position(|worker| place(worker) >= (*index, *clone))
+            .unwrap_or(record.workers.len());
+        if record.workers.get(at).map(place) == Some((*index, *clone)) {
+            continue;
+        }
+        // fio calls a job without files done.
+        let fails = !matches!(error, PlanError::NoFiles { .. });
+        let failed = WorkerRecord {
+            name: job.name.clone(),
+            job: *index,
+            clone: *clone,
+            errors: ErrorRecord {
+                total: u64::from(fails),
+                first: fails.then(|| io_error(error)).into_iter().collect(),
+            },
+            stop: match fails {
+                true => StopReason::Error,
+                false => StopReason::Done,
+            },
+            ..WorkerRecord::default()
+        };
+        record.workers.insert(at, failed);
+    }
+}
+
+/// Adds the workers of a phase that could not be started because of `error`, if any: those it concerns with its number,
+/// the others as canceled.
+fn add_unstarted(plan: &Plan, error: Option<&RunError>, phases: &mut Vec<PhaseRecord>) {
+    let (Some(error), Some(phase)) = (error, plan.phases.get(phases.len())) else {
+        return;
+    };
+    if matches!(error, RunError::StoppedEarly) {
+        return;
+    }
+    let concerned = |w: &WorkerPlan| {
+        let uses = |path: &Path| {
+            let files = w
+                .stream
+                .regions
+                .iter()
+                .filter_map(|region| phase.files.get(region.file as usize));
+            files.into_iter().any(|file| file.path == path)
+        };
+        error.job().is_none_or(|job| job == w.name) && error.path().is_none_or(uses)
+    };
+    // An error that names nothing known is that of all.
+    let any = phase.workers.iter().any(concerned);
+    let failed = |w: &WorkerPlan| {
+        let errno = if concerned(w) || !any {
+            error.errno()
+        } else {
+            Errno::CANCELED
+        };
+        let path = error
+            .path()
+            .map_or_else(String::new, |path| path.display().to_string());
+        WorkerRecord {
+            errors: ErrorRecord {
+                total: 1,
+                first: vec![not_started(errno, path)],
+            },
+            stop: StopReason::Error,
+            ..of_worker(w)
+        }
+    };
+    phases.push(PhaseRecord {
+        name: phase.name.clone(),
+        workers: phase.workers.iter().map(failed).collect(),
+        ..PhaseRecord::default()
+    });
+}
+
+fn io_error(error: &PlanError) -> IoError {
+    let (errno, path) = match error {
+        PlanError::NotMeasurable { path, .. } => (Errno::ISDIR, Some(path)),
+        PlanError::Missing { path, .. } => (Errno::NOENT, Some(path)),
+        PlanError::TrimOnFile { path, .. } => (Errno::NOTTY, Some(path)),
+        PlanError::Misaligned { path, .. } => (Errno::INVAL, Some(path)),
+        PlanError::ReadOnly { path, .. } => (Errno::ROFS, Some(path)),
+        PlanError::NoSize { path, .. } => (Errno::INVAL, Some(path)),
+        PlanError::OffsetPastEnd { path, .. } => (Errno::INVAL, Some(path)),
+        PlanError::MayNotCreate { path, .. } => (Errno::NOENT, Some(path)),
+        PlanError::OddBlock { .. } => (Errno::PERM, None),
+        _ => (Errno::INVAL, None),
+    };
+    let failed = not_started(
+        errno,
+        path.map_or_else(String::new, |path| path.display().to_string()),
+    );
+    match error {
+        // fio counts the job as failed, and has no number for the error.
+        PlanError::OffsetPastEnd { .. } | PlanError::MayNotCreate { .. } => {
+            IoError { errno: 0, ..failed }
+        }
+        _ => failed,
+    }
+}
+
+fn not_started(errno: Errno, file: String) -> IoError {
+    IoError {
+        action: "open".to_owned(),
+        op: None,
+        kind: FailureKind::NotStarted,
+        file,
+        offset: Bytes(0),
+        len: Bytes(0),
+        errno: errno.raw_os_error(),
+        at: Nanos(0),
+        mismatches: Vec::new(),
+    }
+}
