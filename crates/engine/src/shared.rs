@@ -38,7 +38,7 @@ pub(crate) struct PhaseShared {
     pub(crate) flows: FlowCounters,
     pub(crate) done: CompletionTracker,
     /// Zones of the files that are kept to.
-    pub(crate) boards: ZoneTables,
+    pub(crate) tables: ZoneTables,
     /// Locks of the files of the phase, where a worker asks for them.
     pub(crate) locks: Box<[RwLock<()>]>,
     /// Counters of the disks over the measured part.
@@ -54,7 +54,7 @@ impl PhaseShared {
         };
         let (stop, gate) = (AtomicBool::new(false), StartGate::default());
         let groups = workers.iter().map(|worker| worker.group).collect();
-        let (flows, boards, locks) = (
+        let (flows, tables, locks) = (
             FlowCounters::new(workers),
             ZoneTables::of(workers),
             locks(workers),
@@ -67,7 +67,7 @@ impl PhaseShared {
             groups,
             flows,
             done,
-            boards,
+            tables,
             locks,
             disks,
         }

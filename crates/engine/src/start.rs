@@ -3,7 +3,7 @@
 mod locked;
 mod offload;
 
-use crate::backend::falloc::{Fallocate, Truncate};
+use crate::backend::falloc::{FallocateCall, Truncate};
 use crate::backend::fileops::{
     CreateFile, CreateFolder, NameBackend, NameCall, RemoveFile, RemoveFolder,
 };
@@ -265,7 +265,7 @@ fn run_engine(
             let backend = PosixaioBackend::new(opened()?, buffers);
             run_queue(parts, backend.map_err(|errno| no_memory(plan, errno))?)
         }
-        IoEngine::Falloc => run_sync(parts, FileBackend::new(opened()?, slots()?, Fallocate)),
+        IoEngine::Falloc => run_sync(parts, FileBackend::new(opened()?, slots()?, FallocateCall)),
         IoEngine::Ftruncate => run_sync(parts, FileBackend::new(opened()?, slots()?, Truncate)),
         IoEngine::Filecreate => return named(parts, CreateFile),
         IoEngine::Filestat | IoEngine::Dirstat => return named(parts, plan.engine.stat),

@@ -36,7 +36,7 @@ use self::issue::Issue;
 use self::limits::command_failed;
 use self::queue::InFlight;
 use self::source::Source;
-use self::timeline::Timeline;
+use self::timeline::WorkerTimes;
 use crate::clock::{Clock, ClockChoice};
 use crate::iolog::LogChunk;
 use crate::shared::{Message, PhaseShared};
@@ -107,7 +107,7 @@ pub(crate) struct Worker<'a, D: Drive, C> {
     source: Source<'a>,
     issue: Issue<D::Backend>,
     account: Account,
-    time: Timeline,
+    time: WorkerTimes,
     /// Whether its thread has a table of open files of its own.
     own_files: bool,
 }
@@ -136,7 +136,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
             source,
             issue: Issue::new(plan, backend, checked),
             account: Account::new(plan, check, recorder, D::QUEUED),
-            time: Timeline::new(plan.ramp_time.0 > 0, glance),
+            time: WorkerTimes::new(plan.ramp_time.0 > 0, glance),
             own_files,
         }
     }

@@ -47,7 +47,7 @@ pub(super) struct OpLatencies {
 }
 
 /// The latency of one worker, and its percentiles where only these are known.
-type Picked<'a> = (&'a Latency, &'a [Percentile]);
+type LatencyPercentiles<'a> = (&'a Latency, &'a [Percentile]);
 
 impl OpLatencies {
     pub(super) fn of(runs: &[&PhaseRun<'_>], op: Op) -> OpLatencies {
@@ -73,7 +73,7 @@ impl OpLatencies {
     fn gather<'a>(
         runs: &[&PhaseRun<'a>],
         wanted: Vec<Quantile>,
-        pick: impl Fn(&PhaseRun<'a>) -> Vec<Picked<'a>>,
+        pick: impl Fn(&PhaseRun<'a>) -> Vec<LatencyPercentiles<'a>>,
     ) -> OpLatencies {
         let mut all = Latency::default();
         let mut printed_once = Vec::new();

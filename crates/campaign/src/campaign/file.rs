@@ -399,7 +399,7 @@ pub struct WorkloadEntry {
     /// Workers.
     pub numjobs: Option<u32>,
     /// Whether workers share one file or each has its own: `shared` or `own`.
-    pub files: Option<Files>,
+    pub files: Option<FileSharing>,
     /// Name of the file: workloads with one name work on one file. Its own name when left out.
     pub file: Option<String>,
     /// Removes the file after each run, so that each begins with a new one.
@@ -437,7 +437,7 @@ pub enum SuitePace {
 /// Which files workers use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Files {
+pub enum FileSharing {
     /// One for all.
     #[default]
     Shared,

@@ -1,6 +1,6 @@
 //! A job of one's own: from the keys of a workload to a job, with fio's meaning and defaults for measuring cards.
 
-use super::file::{FileError, Files, WorkloadEntry};
+use super::file::{FileError, FileSharing, WorkloadEntry};
 use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, SizeSpec, Target};
 use hakaru_model::units::Bytes;
 use std::path::PathBuf;
@@ -26,8 +26,8 @@ pub(super) fn job(
     let access = access(rw, entry.rwmixread)?;
     let file = entry.file.as_deref().unwrap_or(name);
     let target = match entry.files.unwrap_or_default() {
-        Files::Shared => Target::Paths(vec![PathBuf::from(format!("{file}.data"))]),
-        Files::Own => {
+        FileSharing::Shared => Target::Paths(vec![PathBuf::from(format!("{file}.data"))]),
+        FileSharing::Own => {
             let format = format!("{file}.$jobnum");
             Target::Formatted {
                 directories: Vec::new(),

@@ -53,11 +53,11 @@ struct Subject {
     /// The command line, or the job file.
     source: String,
     /// What was found.
-    remarks: Vec<Finding>,
+    remarks: Vec<LintFinding>,
 }
 
 /// One cause, with all the jobs it concerns.
-struct Finding {
+struct LintFinding {
     slip: LintWarning,
     /// Names of the jobs; empty where it is about all of them.
     jobs: Vec<String>,
@@ -66,8 +66,8 @@ struct Finding {
 }
 
 /// Puts the remarks that say the same of several jobs together, in the order of the first of each.
-fn by_cause(remarks: Vec<(Diagnostic, Option<Range<usize>>)>) -> Vec<Finding> {
-    let mut found: Vec<Finding> = Vec::new();
+fn by_cause(remarks: Vec<(Diagnostic, Option<Range<usize>>)>) -> Vec<LintFinding> {
+    let mut found: Vec<LintFinding> = Vec::new();
     for (Diagnostic { job, slip }, span) in remarks {
         let jobs = if job.is_empty() {
             Vec::new()
@@ -76,7 +76,7 @@ fn by_cause(remarks: Vec<(Diagnostic, Option<Range<usize>>)>) -> Vec<Finding> {
         };
         match found.iter_mut().find(|known| known.slip == slip) {
             Some(known) => known.jobs.extend(jobs),
-            None => found.push(Finding { slip, jobs, span }),
+            None => found.push(LintFinding { slip, jobs, span }),
         }
     }
     found
@@ -107,7 +107,7 @@ pub(crate) fn main(args: &LintArgs) -> Result<Exit> {
     } else {
         as_text(&subjects)
     })?;
-    let matters = |finding: &Finding| finding.slip.weight() >= Severity::Weak;
+    let matters = |finding: &LintFinding| finding.slip.weight() >= Severity::Weak;
     let found = subjects
         .iter()
         .flat_map(|subject| &subject.remarks)
@@ -474,7 +474,7 @@ fn as_text(subjects: &[Subject]) -> String {
             };
             text += &format!("{}:{nothing}\n\n", hakaru_report::plain(name));
         }
-        for Finding { slip, jobs, span } in remarks {
+        for LintFinding { slip, jobs, span } in remarks {
             counts[slip.weight() as usize] += 1;
             let level = match slip.weight() {
                 Severity::Wrong => Level::ERROR,
@@ -515,7 +515,7 @@ fn as_text(subjects: &[Subject]) -> String {
 }
 
 fn as_json(subjects: &[Subject]) -> Result<String> {
-    let remark = |Finding { slip, jobs, span }: &Finding| {
+    let remark = |LintFinding { slip, jobs, span }: &LintFinding| {
         json!({
             "job": jobs.first().map_or("", String::as_str),
             "jobs": jobs,

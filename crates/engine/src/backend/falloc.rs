@@ -8,9 +8,9 @@ use rustix::fs::FallocateFlags;
 /// `fallocate`. A read reserves space without growing the file, a write reserves it and grows the file, a trim punches a
 /// hole: so says fio's manual.
 #[derive(Debug)]
-pub(crate) struct Fallocate;
+pub(crate) struct FallocateCall;
 
-impl Call for Fallocate {
+impl Call for FallocateCall {
     const MOVES_DATA: bool = false;
 
     #[inline]

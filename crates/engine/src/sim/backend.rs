@@ -143,7 +143,7 @@ impl SimState {
 /// One worker's place at the card: its clock, its I/Os in flight, its buffers.
 #[derive(Debug)]
 pub(crate) struct SimBackend {
-    world: Arc<SimScheduler>,
+    scheduler: Arc<SimScheduler>,
     worker: usize,
     now: Rc<Cell<u64>>,
     in_flight: BinaryHeap<Reverse<(u64, u32)>>,
@@ -152,17 +152,17 @@ pub(crate) struct SimBackend {
     slots: Slots,
 }
 
-/// The clock of a seat.
+/// The clock of a worker.
 #[derive(Clone, Debug)]
 pub(crate) struct VirtualClock {
-    world: Arc<SimScheduler>,
+    scheduler: Arc<SimScheduler>,
     worker: usize,
     now: Rc<Cell<u64>>,
 }
 
 impl SimBackend {
     pub(crate) fn new(
-        world: Arc<SimScheduler>,
+        scheduler: Arc<SimScheduler>,
         worker: usize,
         start: u64,
         slots: Slots,
@@ -170,14 +170,14 @@ impl SimBackend {
         let now = Rc::new(Cell::new(start));
         let depth = slots.count();
         let clock = VirtualClock {
-            world: Arc::clone(&world),
+            scheduler: Arc::clone(&scheduler),
             worker,
             now: Rc::clone(&now),
         };
         let in_flight = BinaryHeap::with_capacity(depth);
         (
             SimBackend {
-                world,
+                scheduler,
                 worker,
                 now,
                 in_flight,
@@ -192,7 +192,7 @@ impl SimBackend {
 
 impl Drop for SimBackend {
     fn drop(&mut self) {
-        self.world.leave(self.worker);
+        self.scheduler.leave(self.worker);
     }
 }
 
@@ -213,17 +213,17 @@ impl Clock for VirtualClock {
 
     fn sleep_until(&self, moment: u64) {
         if moment > self.now.get() {
-            drop(self.world.advance(self.worker, moment));
+            drop(self.scheduler.advance(self.worker, moment));
             self.now.set(moment);
         }
     }
 
     fn step_aside(&self) {
-        self.world.leave(self.worker);
+        self.scheduler.leave(self.worker);
     }
 
     fn step_in(&self) {
-        self.now.set(self.world.enter(self.worker));
+        self.now.set(self.scheduler.enter(self.worker));
     }
 }
 
@@ -237,10 +237,10 @@ impl Files for SimBackend {
     }
 
     fn sync(&mut self, _: u32, _: SyncKind) -> Result<(), Errno> {
-        let mut state = self.world.advance(self.worker, self.now.get());
+        let mut state = self.scheduler.advance(self.worker, self.now.get());
         let done = state.card.flush(Nanos(self.now.get())).done_at.0;
         drop(state);
-        drop(self.world.advance(self.worker, done));
+        drop(self.scheduler.advance(self.worker, done));
         self.now.set(done);
         Ok(())
     }
@@ -251,7 +251,7 @@ impl QueueBackend for SimBackend {
         let IoRequest {
             op, offset, len, ..
         } = *request;
-        let mut state = self.world.advance(self.worker, self.now.get());
+        let mut state = self.scheduler.advance(self.worker, self.now.get());
         let service = state
             .card
             .serve(Nanos(self.now.get()), op, offset, u64::from(len));
@@ -294,7 +294,7 @@ impl QueueBackend for SimBackend {
             }
             if !due {
                 let to = until.map_or(at, |until| at.min(until));
-                drop(self.world.advance(self.worker, to));
+                drop(self.scheduler.advance(self.worker, to));
                 self.now.set(to);
                 if to < at {
                     break;

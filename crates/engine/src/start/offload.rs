@@ -1,7 +1,7 @@
 //! The engines of `io_submit_mode=offload`: one for each I/O in flight, with files and a buffer of its own.
 
 use super::{call_flags, none, one_slot, polls_for_some, ring_options, run_queue};
-use crate::backend::falloc::{Fallocate, Truncate};
+use crate::backend::falloc::{FallocateCall, Truncate};
 use crate::backend::files::{FileBackend, Positional, Seek, Vectored};
 use crate::backend::libaio::AioBackend;
 use crate::backend::mmap::MmapBackend;
@@ -68,7 +68,7 @@ pub(super) fn submitter(
             let pipe = SplicePipe::new().map_err(none)?;
             Box::new(FileBackend::new(opened, slots, pipe))
         }
-        IoEngine::Falloc => Box::new(FileBackend::new(opened, slots, Fallocate)),
+        IoEngine::Falloc => Box::new(FileBackend::new(opened, slots, FallocateCall)),
         IoEngine::Ftruncate => Box::new(FileBackend::new(opened, slots, Truncate)),
         IoEngine::Mmap => {
             let (regions, random) = (&plan.stream.regions, plan.stream.access.random);

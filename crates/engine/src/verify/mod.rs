@@ -18,7 +18,7 @@ pub use speed::{checksum_names, checksum_speed};
 
 use self::in_flight::InFlightWrites;
 use self::inspect::Inspector;
-use self::pool::{Bad, VerifyPool};
+use self::pool::{FailedBlock, VerifyPool};
 use self::scheme::{ExpectedBlock, Scheme};
 use self::state::{Owner, VerifyState};
 use self::write_log::{WriteLog, Written};
@@ -35,7 +35,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(crate) struct FollowUp {
     /// Blocks that are not as they were written.
-    pub(crate) bad: Vec<Bad>,
+    pub(crate) bad: Vec<FailedBlock>,
     /// What has to be read back now.
     pub(crate) reads: Vec<IoRequest>,
 }
@@ -56,7 +56,7 @@ pub(crate) struct VerifySchedule {
 pub(crate) struct Checker {
     inspector: Arc<Inspector>,
     crew: Option<VerifyPool>,
-    course: VerifySchedule,
+    schedule: VerifySchedule,
     /// Whether the job writes; otherwise it checks what another wrote.
     writes: bool,
     /// Writes between two checks, and how many blocks are checked then; `None` waits for the end.
@@ -69,7 +69,7 @@ pub(crate) struct Checker {
     reading: Vec<Option<Written>>,
     /// Whether several I/Os can be in flight at once: then [`Checker::issued`] is called for each read.
     pub(crate) queued: bool,
-    ledger: WriteLog,
+    write_log: WriteLog,
     /// Blocks that are about to be read back between writes, by place.
     pending: BTreeMap<(u32, u64), Written>,
     /// Blocks that are being read back after the writes, in the order of their places.
@@ -134,7 +134,7 @@ impl Checker {
         Ok(Some(Box::new(Checker {
             inspector,
             crew,
-            course: VerifySchedule {
+            schedule: VerifySchedule {
                 rounds: if writes { verify.loops.max(1) } else { 1 },
                 rehearses: rules.only && writes,
                 reads_back: rules.read_back && writes,
@@ -145,7 +145,7 @@ impl Checker {
             writing: InFlightWrites::new(plan.queue.iodepth as usize),
             reading: vec![None; plan.queue.iodepth as usize],
             queued: false,
-            ledger: WriteLog::with_room(if rules.read_back { expected_writes } else { 0 }),
+            write_log: WriteLog::with_room(if rules.read_back { expected_writes } else { 0 }),
             pending: BTreeMap::new(),
             expected: Vec::new(),
             largest: plan.max_block.into(),
@@ -160,8 +160,8 @@ impl Checker {
         })))
     }
 
-    pub(crate) fn course(&self) -> VerifySchedule {
-        self.course
+    pub(crate) fn schedule(&self) -> VerifySchedule {
+        self.schedule
     }
 
     /// Whether it fills the blocks that are written.
@@ -172,15 +172,15 @@ impl Checker {
     /// The requests of a round; 0 is the first.
     pub(crate) fn requests(&self, plan: &WorkerPlan, round: u32) -> RequestStream {
         let mut stream = plan.stream.clone();
-        let share = |limit: u64| limit / u64::from(self.course.rounds);
+        let share = |limit: u64| limit / u64::from(self.schedule.rounds);
         stream.limit_bytes = stream.limit_bytes.map(share);
         stream.limit_ios = stream.limit_ios.map(share);
-        (stream.loops, stream.pass_bytes) = ((stream.loops / self.course.rounds).max(1), None);
+        (stream.loops, stream.pass_bytes) = ((stream.loops / self.schedule.rounds).max(1), None);
         stream.seed ^= u64::from(round).rotate_left(40);
         if let Some(state) = self
             .loaded
             .as_ref()
-            .filter(|_| !self.writes || self.course.rehearses)
+            .filter(|_| !self.writes || self.schedule.rehearses)
         {
             stream.limit_ios = Some(
                 stream
@@ -204,7 +204,7 @@ impl Checker {
     /// Counts a write as if it had been done.
     pub(crate) fn rehearse(&mut self, request: &IoRequest) {
         self.sequence += 1;
-        self.ledger.add(Written::new(
+        self.write_log.add(Written::new(
             request,
             self.sequence,
             request.op == Op::Write,
@@ -272,14 +272,15 @@ impl Checker {
             Op::Read => FollowUp::default(),
             Op::Trim => {
                 self.sequence += 1;
-                self.ledger.add(Written::new(request, self.sequence, false));
+                self.write_log
+                    .add(Written::new(request, self.sequence, false));
                 FollowUp::default()
             }
             Op::Write => {
                 let (sequence, alone) = self.writing.end(slot);
                 self.remember(request);
-                if self.course.reads_back || !whole {
-                    self.ledger
+                if self.schedule.reads_back || !whole {
+                    self.write_log
                         .add(Written::new(request, sequence, whole && alone));
                 }
                 FollowUp {
@@ -309,10 +310,10 @@ impl Checker {
         let Some((backlog, batch)) = self.backlog else {
             return Vec::new();
         };
-        if self.ledger.len() < backlog {
+        if self.write_log.len() < backlog {
             return Vec::new();
         }
-        let mut batch = self.ledger.take(batch);
+        let mut batch = self.write_log.take(batch);
         // What is being written over by now would be read as one or the other.
         batch.retain(|written| !self.writing.overlap(written));
         self.pending
@@ -320,7 +321,7 @@ impl Checker {
         batch.iter().map(Written::read).collect()
     }
 
-    fn check(&mut self, slot: u32, request: &IoRequest, block: &[u8]) -> Vec<Bad> {
+    fn check(&mut self, slot: u32, request: &IoRequest, block: &[u8]) -> Vec<FailedBlock> {
         let Some(wanted) = self.wanted(slot, request) else {
             return Vec::new();
         };
@@ -355,7 +356,7 @@ impl Checker {
             self.expect(request)
         }?;
         // Who wrote it before may have written in another order.
-        let sequence = (!self.course.rehearses).then_some(written.sequence);
+        let sequence = (!self.schedule.rehearses).then_some(written.sequence);
         Some(ExpectedBlock {
             sequence,
             own_seed: true,
@@ -372,12 +373,12 @@ impl Checker {
                 .for_each(|name| drop_cache(name));
         }
         self.pending.clear();
-        self.expected = self.ledger.settle();
+        self.expected = self.write_log.settle();
         self.expected.iter().map(Written::read).collect()
     }
 
     /// Ends reading back. Returns what is found by those that check beside the worker.
-    pub(crate) fn end_reading(&mut self) -> Vec<Bad> {
+    pub(crate) fn end_reading(&mut self) -> Vec<FailedBlock> {
         self.expected.clear();
         self.crew
             .as_mut()
@@ -394,7 +395,7 @@ impl Checker {
             return Ok(());
         };
         let unknown = self
-            .ledger
+            .write_log
             .unknown()
             .map(|w| (w.region, w.offset, w.len))
             .collect();

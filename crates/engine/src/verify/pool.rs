@@ -20,7 +20,7 @@ struct VerifyTask {
 }
 
 /// A block with errors.
-pub(super) type Bad = (IoRequest, Vec<Mismatch>);
+pub(super) type FailedBlock = (IoRequest, Vec<Mismatch>);
 
 /// The threads, and what is on its way to and from them.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl VerifyPool {
         request: IoRequest,
         block: &[u8],
         wanted: ExpectedBlock,
-    ) -> Vec<Bad> {
+    ) -> Vec<FailedBlock> {
         let mut copy = self.spare.pop().unwrap_or_default();
         copy.clear();
         copy.extend_from_slice(block);
@@ -111,7 +111,7 @@ impl VerifyPool {
     }
 
     /// What the threads have found; with `all`, waits for what is still on its way.
-    pub(super) fn collect(&mut self, all: bool) -> Vec<Bad> {
+    pub(super) fn collect(&mut self, all: bool) -> Vec<FailedBlock> {
         let mut bad = Vec::new();
         while self.on_their_way > 0 {
             let answer = match self.answers.try_recv() {

@@ -189,9 +189,9 @@ mod tests {
     }
 
     fn settled(writes: &[Written]) -> Vec<u64> {
-        let mut ledger = WriteLog::with_room(0);
-        writes.iter().for_each(|&w| ledger.add(w));
-        ledger.settle().iter().map(|w| w.sequence).collect()
+        let mut write_log = WriteLog::with_room(0);
+        writes.iter().for_each(|&w| write_log.add(w));
+        write_log.settle().iter().map(|w| w.sequence).collect()
     }
 
     #[test]
@@ -218,21 +218,21 @@ mod tests {
 
     #[test]
     fn the_oldest_are_taken_first_and_those_written_over_are_not() {
-        let mut ledger = WriteLog::with_room(4);
+        let mut write_log = WriteLog::with_room(4);
         [write(1, 0, 4), write(2, 8, 4), write(3, 0, 4)]
             .into_iter()
-            .for_each(|w| ledger.add(w));
+            .for_each(|w| write_log.add(w));
         assert_eq!(
-            ledger
+            write_log
                 .take(2)
                 .iter()
                 .map(|w| w.sequence)
                 .collect::<Vec<_>>(),
             [2]
         );
-        assert_eq!(ledger.len(), 1);
+        assert_eq!(write_log.len(), 1);
         assert_eq!(
-            ledger
+            write_log
                 .take(9)
                 .iter()
                 .map(|w| w.sequence)

@@ -32,7 +32,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         let Some(check) = &self.account.check else {
             return self.drive();
         };
-        let stop = self.write_and_check(check.course());
+        let stop = self.write_and_check(check.schedule());
         // Those that check beside the worker may have found something since, also where it ended early.
         match (stop, self.end_of_checks()) {
             (StopReason::Done | StopReason::Time, StopReason::Error) => StopReason::Error,
@@ -40,33 +40,35 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    fn write_and_check(&mut self, course: VerifySchedule) -> StopReason {
+    fn write_and_check(&mut self, schedule: VerifySchedule) -> StopReason {
         let verify = self.plan.verify.as_ref();
         let flushes_last = verify.is_some_and(|verify| verify.flushes_last_write);
-        for round in 0..course.rounds {
+        for round in 0..schedule.rounds {
             if let Some(check) = &self.account.check {
                 self.source.stream = check.requests(self.plan, round);
             }
             let begun = self.clock.now();
-            self.issue.flushes.pass_follows = flushes_last || round + 1 < course.rounds;
-            if round > 0 && !course.rehearses {
+            self.issue.flushes.pass_follows = flushes_last || round + 1 < schedule.rounds;
+            if round > 0 && !schedule.rehearses {
                 self.sync_before_pass(0, begun);
             }
-            let stop = if course.rehearses {
+            let stop = if schedule.rehearses {
                 self.rehearse()
             } else {
                 self.drive()
             };
-            if !course.rehearses {
+            if !schedule.rehearses {
                 // A write is not over before it is flushed: that belongs to the time of the writes.
                 self.final_syncs(begun, stop);
                 self.issue.flushes.flushed = stop != StopReason::Error;
             }
-            self.charge(begun, |worker, op| !course.rehearses && worker.works_on(op));
+            self.charge(begun, |worker, op| {
+                !schedule.rehearses && worker.works_on(op)
+            });
             if stop != StopReason::Done || self.account.gave_up {
                 return stop;
             }
-            if course.reads_back {
+            if schedule.reads_back {
                 let stop = self.read_back();
                 if stop != StopReason::Done || self.account.gave_up {
                     return stop;

@@ -63,7 +63,7 @@ impl<'a> WorkerParts<'a> {
             errors: _,
             verify: _,
             record,
-            // When it begins and ends: `Timeline`, `limits`, and `steady` in the run.
+            // When it begins and ends: `WorkerTimes`, `limits`, and `steady` in the run.
             startdelay: _,
             ramp_time: _,
             runtime: _,
@@ -113,7 +113,7 @@ fn zone_cursor(context: &WorkerContext<'_>) -> Result<(ZoneCursor, StreamPlan), 
             .iter()
             .filter_map(|r| Some((r, context.setup.files.get(r.file as usize)?)))
     };
-    let table = |(region, file)| context.shared.boards.board(region, file, plan);
+    let table = |(region, file)| context.shared.tables.table(region, file, plan);
     let tables = files().map(table).collect::<Result<Vec<_>, _>>()?;
     ZoneCursor::new(context.index, plan, tables).map_err(|region| RunError::Zones {
         path: files()

@@ -11,15 +11,15 @@ use hakaru_model::stream::IoRequest;
 
 /// The steps of a trace that are left.
 #[derive(Debug)]
-pub(super) struct Replay<'a> {
+pub(super) struct ReplayCursor<'a> {
     steps: std::slice::Iter<'a, TraceStep>,
     /// The moment that the trace counts from.
     begun: u64,
 }
 
-impl<'a> Replay<'a> {
-    pub(super) fn new(trace: &'a Trace) -> Replay<'a> {
-        Replay {
+impl<'a> ReplayCursor<'a> {
+    pub(super) fn new(trace: &'a Trace) -> ReplayCursor<'a> {
+        ReplayCursor {
             steps: trace.steps.iter(),
             begun: 0,
         }

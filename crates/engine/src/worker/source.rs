@@ -2,7 +2,7 @@
 
 use super::WorkerContext;
 use super::recreate::FileRecreation;
-use super::replay::Replay;
+use super::replay::ReplayCursor;
 use crate::clock::Clock;
 use crate::files::FileRecreator;
 use crate::flow::FlowMember;
@@ -15,7 +15,7 @@ use hakaru_model::stream::{IoRequest, RequestStream, StreamPlan};
 pub(super) struct Source<'a> {
     pub(super) stream: RequestStream,
     /// The trace that is replayed instead.
-    pub(super) replay: Option<Replay<'a>>,
+    pub(super) replay: Option<ReplayCursor<'a>>,
     pub(super) pacer: Option<Pacer>,
     /// A paced request that is not due yet.
     pub(super) held: Option<(IoRequest, Due)>,
@@ -39,7 +39,7 @@ impl<'a> Source<'a> {
             .map(|pacer| pacer.open_loop(plan.queue.offload));
         let flow = FlowMember::new(&context.shared.flows, context.index, plan.rate.flow);
         let recreation = FileRecreation::new(plan, recreator);
-        let replay = plan.replay.as_deref().map(Replay::new);
+        let replay = plan.replay.as_deref().map(ReplayCursor::new);
         let gated = replay.is_some()
             || plan.queue.serialize_overlap
             || pacer.is_some()

@@ -2,7 +2,7 @@
 
 /// Moments of a worker, in ticks of its clock.
 #[derive(Debug)]
-pub(super) struct Timeline {
+pub(super) struct WorkerTimes {
     pub(super) begun: u64,
     pub(super) measuring_since: u64,
     pub(super) in_ramp: bool,
@@ -16,10 +16,10 @@ pub(super) struct Timeline {
     pub(super) end: u64,
 }
 
-impl Timeline {
+impl WorkerTimes {
     /// Nothing has begun.
-    pub(super) fn new(has_ramp: bool, glance: u64) -> Timeline {
-        Timeline {
+    pub(super) fn new(has_ramp: bool, glance: u64) -> WorkerTimes {
+        WorkerTimes {
             begun: 0,
             measuring_since: 0,
             in_ramp: has_ramp,

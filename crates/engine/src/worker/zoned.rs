@@ -3,7 +3,7 @@
 use super::drive::Drive;
 use super::{InflightIo, Worker};
 use crate::clock::Clock;
-use crate::zones::Placement;
+use crate::zones::ZonePlacement;
 use hakaru_model::job::Op;
 use hakaru_model::record::StopReason;
 use hakaru_model::stream::IoRequest;
@@ -51,15 +51,15 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             };
             let issued = self.clock.now();
             match zones.place(&request) {
-                Placement::Go(request) => return Ok(ZonedIo::Go(request)),
+                ZonePlacement::Go(request) => return Ok(ZonedIo::Go(request)),
                 // What cannot be read yet is written first, where the job does both.
-                Placement::Nothing
+                ZonePlacement::Nothing
                     if request.op == Op::Read && self.plan.stream.access.does(Op::Write) =>
                 {
                     request.op = Op::Write;
                 }
-                Placement::Nothing => return Ok(ZonedIo::Nowhere),
-                Placement::Wait if waits => {
+                ZonePlacement::Nothing => return Ok(ZonedIo::Nowhere),
+                ZonePlacement::Wait if waits => {
                     zones.wait(&request);
                     let now = self.clock.now();
                     if now >= self.time.next_look
@@ -68,8 +68,8 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
                         return Err(stop);
                     }
                 }
-                Placement::Wait => return Ok(ZonedIo::Later),
-                Placement::Emptied(request) => {
+                ZonePlacement::Wait => return Ok(ZonedIo::Later),
+                ZonePlacement::Emptied(request) => {
                     let done = self.clock.now();
                     let flight = InflightIo {
                         request,
@@ -81,7 +81,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
                         Break(stop) => Err(stop),
                     };
                 }
-                Placement::Failed(request, errno) => {
+                ZonePlacement::Failed(request, errno) => {
                     return match self.refuse(&request, errno, issued) {
                         Continue(()) => Ok(ZonedIo::Done),
                         Break(stop) => Err(stop),

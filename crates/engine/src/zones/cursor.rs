@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placement {
+pub(crate) enum ZonePlacement {
     /// It goes there.
     Go(IoRequest),
     /// It was a trim, and a zone was emptied for it.
@@ -28,7 +28,7 @@ pub(crate) enum Placement {
 /// Where a worker stands in one of its regions.
 #[derive(Debug)]
 struct ZoneRegionCursor {
-    board: Arc<ZoneTable>,
+    table: Arc<ZoneTable>,
     /// The zones of the region: the first, and the one behind the last.
     from: usize,
     to: usize,
@@ -46,7 +46,7 @@ struct ZoneRegionCursor {
     read_in_pass: u64,
 }
 
-/// The place of one worker at its boards.
+/// The place of one worker at its tables.
 #[derive(Debug)]
 pub(crate) struct ZoneCursor {
     stands: Vec<ZoneRegionCursor>,
@@ -65,12 +65,12 @@ pub(crate) struct ZoneCursor {
 }
 
 impl ZoneCursor {
-    /// A worker at the boards of its regions, in their order, and its requests with the regions rounded to whole zones.
+    /// A worker at the tables of its regions, in their order, and its requests with the regions rounded to whole zones.
     /// `Err` names the region that holds no whole zone.
     pub(crate) fn new(
         worker: usize,
         plan: &WorkerPlan,
-        boards: Vec<Arc<ZoneTable>>,
+        tables: Vec<Arc<ZoneTable>>,
     ) -> Result<(ZoneCursor, StreamPlan), usize> {
         let (mut skip, mut each, mut beyond, mut resets) = (Bytes(0), 0, false, None);
         if let Zones::Device {
@@ -86,9 +86,9 @@ impl ZoneCursor {
         let mut stream = plan.stream.clone();
         let before: u64 = stream.regions.iter().map(|region| region.len).sum();
         let mut stands = Vec::new();
-        for (index, (region, board)) in stream.regions.iter_mut().zip(boards).enumerate() {
-            let stand = ZoneRegionCursor::new(region, board).ok_or(index)?;
-            let len = stand.board.zone_len;
+        for (index, (region, table)) in stream.regions.iter_mut().zip(tables).enumerate() {
+            let stand = ZoneRegionCursor::new(region, table).ok_or(index)?;
+            let len = stand.table.zone_len;
             (region.offset, region.len) = (
                 stand.from as u64 * len,
                 (stand.to - stand.from) as u64 * len,
@@ -110,7 +110,7 @@ impl ZoneCursor {
         for stand in &mut stands {
             (stand.write_rounds, stand.read_rounds) = (rounds, rounds);
         }
-        let seat = ZoneCursor {
+        let cursor = ZoneCursor {
             stands,
             worker,
             random: stream.access.random,
@@ -128,7 +128,7 @@ impl ZoneCursor {
             emptied: [0; 3],
             rng: Rng::fork(plan.seed, 0x20e),
         };
-        Ok((seat, stream))
+        Ok((cursor, stream))
     }
 
     /// Zones that were emptied for an operation.
@@ -137,7 +137,7 @@ impl ZoneCursor {
     }
 
     /// Finds the place for a request. A write that may go is counted as on its way.
-    pub(crate) fn place(&mut self, request: &IoRequest) -> Placement {
+    pub(crate) fn place(&mut self, request: &IoRequest) -> ZonePlacement {
         match request.op {
             Op::Write => self.place_write(request),
             Op::Read => self.place_read(request),
@@ -147,15 +147,15 @@ impl ZoneCursor {
 
     /// Waits a little for other workers.
     pub(crate) fn wait(&self, request: &IoRequest) {
-        self.stands[request.region as usize].board.wait();
+        self.stands[request.region as usize].table.wait();
     }
 
     /// A write has landed, or failed.
     pub(crate) fn landed(&self, request: &IoRequest, done: bool) {
         let stand = &self.stands[request.region as usize];
-        let board = &stand.board;
-        let mut state = board.lock();
-        let index = (request.offset / board.zone_len) as usize;
+        let table = &stand.table;
+        let mut state = table.lock();
+        let index = (request.offset / table.zone_len) as usize;
         let Some(zone) = state
             .zones
             .get_mut(index)
@@ -165,22 +165,22 @@ impl ZoneCursor {
         };
         zone.writes = zone.writes.saturating_sub(1);
         if !done {
-            board.ask_again(&mut state, index);
+            table.ask_again(&mut state, index);
         }
         let zone = &mut state.zones[index];
         if zone.writes == 0 {
             zone.written = zone.write_pointer;
             if zone.room() < self.smallest[Op::Write as usize] {
-                board.close(&mut state, index);
+                table.close(&mut state, index);
             }
         }
-        board.tell();
+        table.tell();
     }
 
-    fn place_write(&mut self, request: &IoRequest) -> Placement {
+    fn place_write(&mut self, request: &IoRequest) -> ZonePlacement {
         let stand = &mut self.stands[request.region as usize];
-        let board = Arc::clone(&stand.board);
-        let mut state = board.lock();
+        let table = Arc::clone(&stand.table);
+        let mut state = table.lock();
         let smallest = self.smallest[Op::Write as usize];
         let first = if self.random {
             stand.zone_of(request.offset)
@@ -195,7 +195,7 @@ impl ZoneCursor {
             if done {
                 let next = stand.next_zone(index, if self.random { 0 } else { self.skip });
                 if !self.random && next <= index && !another_round(&mut stand.write_rounds) {
-                    return Placement::Nothing;
+                    return ZonePlacement::Nothing;
                 }
                 index = next;
                 (stand.writing, stand.entered) = (index, false);
@@ -205,33 +205,33 @@ impl ZoneCursor {
                 stand.writing = index;
                 return stand.write_anywhere(request, &zone, self.random, self.skip);
             }
-            if !zone.open && !may_open(&state, &board, stand, self.worker, self.most_open) {
+            if !zone.open && !may_open(&state, &table, stand, self.worker, self.most_open) {
                 let Some(other) = open_zone(&state, stand, index, self.worker) else {
                     return if state.zones.iter().any(|z| z.writes > 0) {
-                        Placement::Wait
+                        ZonePlacement::Wait
                     } else {
-                        Placement::Failed(*request, Errno::TOOMANYREFS)
+                        ZonePlacement::Failed(*request, Errno::TOOMANYREFS)
                     };
                 };
                 index = other;
             }
-            return self.write_at(&board, &mut state, request, index);
+            return self.write_at(&table, &mut state, request, index);
         }
-        Placement::Nothing
+        ZonePlacement::Nothing
     }
 
     /// Writes at the write pointer of a zone, which is emptied first when it is full or due.
     fn write_at(
         &mut self,
-        board: &ZoneTable,
+        table: &ZoneTable,
         state: &mut ZoneState,
         request: &IoRequest,
         index: usize,
-    ) -> Placement {
+    ) -> ZonePlacement {
         let stand = &mut self.stands[request.region as usize];
         let zone = state.zones[index];
         if zone.is_held_from(self.worker) {
-            return Placement::Wait;
+            return ZonePlacement::Wait;
         }
         let full = zone.room() < self.smallest[Op::Write as usize];
         let due = self.resets.is_some_and(|(millionths, every)| {
@@ -245,10 +245,10 @@ impl ZoneCursor {
         });
         if full || due && zone.write_pointer > zone.start {
             if zone.writes > 0 {
-                return Placement::Wait;
+                return ZonePlacement::Wait;
             }
-            if let Err(errno) = board.reset(state, index) {
-                return Placement::Failed(*request, errno);
+            if let Err(errno) = table.reset(state, index) {
+                return ZonePlacement::Failed(*request, errno);
             }
             self.emptied[Op::Write as usize] += 1;
         }
@@ -260,17 +260,17 @@ impl ZoneCursor {
         let offset = zone.write_pointer;
         zone.write_pointer += len;
         (zone.writes, zone.writer) = (zone.writes + 1, self.worker);
-        Placement::Go(IoRequest {
+        ZonePlacement::Go(IoRequest {
             offset,
             len: len as u32,
             ..*request
         })
     }
 
-    fn place_read(&mut self, request: &IoRequest) -> Placement {
+    fn place_read(&mut self, request: &IoRequest) -> ZonePlacement {
         let stand = &mut self.stands[request.region as usize];
-        let board = Arc::clone(&stand.board);
-        let state = board.lock();
+        let table = Arc::clone(&stand.table);
+        let state = table.lock();
         let smallest = self.smallest[Op::Read as usize];
         if !self.random {
             return stand.read_on(&state, request, smallest, self.skip, self.beyond);
@@ -280,7 +280,7 @@ impl ZoneCursor {
         loop {
             let zone = &state.zones[index];
             let end = if self.beyond {
-                zone.start + board.zone_len
+                zone.start + table.zone_len
             } else {
                 zone.written
             };
@@ -293,7 +293,7 @@ impl ZoneCursor {
                 } else {
                     zone.start + self.rng.below(places) * smallest
                 };
-                return Placement::Go(IoRequest {
+                return ZonePlacement::Go(IoRequest {
                     offset,
                     len: len as u32,
                     ..*request
@@ -301,22 +301,22 @@ impl ZoneCursor {
             }
             index = stand.next_zone(index, 0);
             if index == first {
-                return Placement::Nothing;
+                return ZonePlacement::Nothing;
             }
         }
     }
 
-    fn place_trim(&mut self, request: &IoRequest) -> Placement {
+    fn place_trim(&mut self, request: &IoRequest) -> ZonePlacement {
         let stand = &mut self.stands[request.region as usize];
-        let board = Arc::clone(&stand.board);
-        let mut state = board.lock();
+        let table = Arc::clone(&stand.table);
+        let mut state = table.lock();
         let first = stand.zone_of(request.offset);
         let mut index = first;
         loop {
             let zone = state.zones[index];
             if zone.sequential && zone.usable && zone.write_pointer > zone.start {
                 if zone.writes > 0 {
-                    return Placement::Wait;
+                    return ZonePlacement::Wait;
                 }
                 let len = u64::from(request.len).min(zone.end - zone.start);
                 let request = IoRequest {
@@ -324,17 +324,17 @@ impl ZoneCursor {
                     len: len as u32,
                     ..*request
                 };
-                return match board.reset(&mut state, index) {
+                return match table.reset(&mut state, index) {
                     Ok(()) => {
                         self.emptied[Op::Trim as usize] += 1;
-                        Placement::Emptied(request)
+                        ZonePlacement::Emptied(request)
                     }
-                    Err(errno) => Placement::Failed(request, errno),
+                    Err(errno) => ZonePlacement::Failed(request, errno),
                 };
             }
             index = stand.next_zone(index, 0);
             if index == first {
-                return Placement::Nothing;
+                return ZonePlacement::Nothing;
             }
         }
     }
@@ -344,7 +344,7 @@ impl Drop for ZoneCursor {
     /// What a worker leaves unfinished holds nobody up.
     fn drop(&mut self) {
         for stand in &self.stands {
-            let mut state = stand.board.lock();
+            let mut state = stand.table.lock();
             for zone in state
                 .zones
                 .iter_mut()
@@ -352,20 +352,20 @@ impl Drop for ZoneCursor {
             {
                 zone.writes = 0;
             }
-            stand.board.tell();
+            stand.table.tell();
         }
     }
 }
 
 impl ZoneRegionCursor {
     /// `None` when no whole zone lies in the region: offset and end are rounded inwards, as in fio.
-    fn new(region: &Region, board: Arc<ZoneTable>) -> Option<ZoneRegionCursor> {
-        let (len, zones) = (board.zone_len, board.lock().zones.len());
+    fn new(region: &Region, table: Arc<ZoneTable>) -> Option<ZoneRegionCursor> {
+        let (len, zones) = (table.zone_len, table.lock().zones.len());
         let from = region.offset.div_ceil(len) as usize;
         let to = ((region.offset + region.len) / len).min(zones as u64) as usize;
         let reading = from as u64 * len;
         (from < to).then_some(ZoneRegionCursor {
-            board,
+            table,
             from,
             to,
             writing: from,
@@ -379,12 +379,12 @@ impl ZoneRegionCursor {
     }
 
     fn zone_of(&self, offset: u64) -> usize {
-        ((offset / self.board.zone_len) as usize).clamp(self.from, self.to - 1)
+        ((offset / self.table.zone_len) as usize).clamp(self.from, self.to - 1)
     }
 
     /// The zone behind one, and behind as many bytes as are left out.
     fn next_zone(&self, index: usize, skip: u64) -> usize {
-        let next = index + 1 + (skip / self.board.zone_len) as usize;
+        let next = index + 1 + (skip / self.table.zone_len) as usize;
         if next >= self.to { self.from } else { next }
     }
 
@@ -395,7 +395,7 @@ impl ZoneRegionCursor {
         zone: &TrackedZone,
         random: bool,
         skip: u64,
-    ) -> Placement {
+    ) -> ZonePlacement {
         let wanted = if random { request.offset } else { self.line };
         let at = if (zone.start..zone.end).contains(&wanted) {
             wanted
@@ -406,9 +406,9 @@ impl ZoneRegionCursor {
         self.line = at + len;
         if !random && self.line >= zone.end {
             (self.writing, self.entered) = (self.next_zone(self.writing, skip), false);
-            self.line = self.writing as u64 * self.board.zone_len;
+            self.line = self.writing as u64 * self.table.zone_len;
         }
-        Placement::Go(IoRequest {
+        ZonePlacement::Go(IoRequest {
             offset: at,
             len: len as u32,
             ..*request
@@ -423,12 +423,12 @@ impl ZoneRegionCursor {
         smallest: u64,
         skip: u64,
         beyond: bool,
-    ) -> Placement {
+    ) -> ZonePlacement {
         for _ in 0..=self.to - self.from {
             let index = self.zone_of(self.reading);
             let zone = &state.zones[index];
             let end = if beyond {
-                zone.start + self.board.zone_len
+                zone.start + self.table.zone_len
             } else {
                 zone.written
             };
@@ -437,7 +437,7 @@ impl ZoneRegionCursor {
                 let offset = self.reading;
                 self.reading += len;
                 self.read_in_pass += len;
-                return Placement::Go(IoRequest {
+                return ZonePlacement::Go(IoRequest {
                     offset,
                     len: len as u32,
                     ..*request
@@ -446,13 +446,13 @@ impl ZoneRegionCursor {
             let next = self.next_zone(index, skip);
             if next <= index {
                 if self.read_in_pass == 0 || !another_round(&mut self.read_rounds) {
-                    return Placement::Nothing;
+                    return ZonePlacement::Nothing;
                 }
                 self.read_in_pass = 0;
             }
-            self.reading = next as u64 * self.board.zone_len;
+            self.reading = next as u64 * self.table.zone_len;
         }
-        Placement::Nothing
+        ZonePlacement::Nothing
     }
 }
 
@@ -471,7 +471,7 @@ fn another_round(rounds: &mut Option<u64>) -> bool {
 /// Whether one more zone may be opened.
 fn may_open(
     state: &ZoneState,
-    board: &ZoneTable,
+    table: &ZoneTable,
     stand: &ZoneRegionCursor,
     worker: usize,
     most_each: usize,
@@ -482,7 +482,7 @@ fn may_open(
             .filter(|zone| zone.open && zone.writer == worker)
             .count()
     };
-    state.open < board.most_open && (most_each == usize::MAX || mine() < most_each)
+    state.open < table.most_open && (most_each == usize::MAX || mine() < most_each)
 }
 
 /// An open zone that this worker may write, from one on.

@@ -7,7 +7,7 @@
 mod cursor;
 mod table;
 
-pub(crate) use cursor::{Placement, ZoneCursor};
+pub(crate) use cursor::{ZoneCursor, ZonePlacement};
 #[cfg(test)]
 use table::ZoneTable;
 pub(crate) use table::ZoneTables;

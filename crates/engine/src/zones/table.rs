@@ -202,7 +202,7 @@ impl ZoneTable {
     }
 }
 
-/// The boards of a phase, by the number of their file; made by whichever worker comes first.
+/// The tables of a phase, by the number of their file; made by whichever worker comes first.
 #[derive(Debug)]
 pub(crate) struct ZoneTables {
     made: Mutex<BTreeMap<u32, Arc<ZoneTable>>>,
@@ -230,28 +230,28 @@ impl ZoneTables {
         }
     }
 
-    /// The board of a file.
+    /// The table of a file.
     ///
     /// # Errors
     /// When its zones cannot be known, or are not as the job says.
-    pub(crate) fn board(
+    pub(crate) fn table(
         &self,
         region: &Region,
         file: &FilePlan,
         plan: &WorkerPlan,
     ) -> Result<Arc<ZoneTable>, RunError> {
-        let mut boards = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(board) = boards.get(&region.file) {
-            return Ok(Arc::clone(board));
+        let mut tables = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = tables.get(&region.file) {
+            return Ok(Arc::clone(table));
         }
         let used = self
             .used
             .get(&region.file)
             .map(Vec::as_slice)
             .unwrap_or_default();
-        let board = Arc::new(make(used, file, plan)?);
-        boards.insert(region.file, Arc::clone(&board));
-        Ok(board)
+        let table = Arc::new(make(used, file, plan)?);
+        tables.insert(region.file, Arc::clone(&table));
+        Ok(table)
     }
 }
 
@@ -343,13 +343,13 @@ fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneT
     let goes_to = |zone: &TrackedZone| used.iter().any(|used| used.contains(&zone.start));
     let elsewhere = zones.iter_mut().filter(|zone| zone.open && !goes_to(zone));
     let taken = elsewhere.map(|zone| zone.open = false).count();
-    let board = ZoneTable::new(
+    let table = ZoneTable::new(
         device_zone,
         wanted.min(limit.saturating_sub(taken)),
         Some(device),
         zones,
     );
-    let (open, most) = (board.lock().open, board.most_open);
+    let (open, most) = (table.lock().open, table.most_open);
     if open > most || most == 0 {
         let (open, most) = (open + taken, most.saturating_add(taken));
         let cure = "reset or finish some (blkzone reset), or allow more";
@@ -358,7 +358,7 @@ fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneT
             format!("{open} of its zones are written in part, and {most} may be open; {cure}"),
         ));
     }
-    Ok(board)
+    Ok(table)
 }
 
 fn refuse(file: &FilePlan, because: String) -> RunError {

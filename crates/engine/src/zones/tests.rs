@@ -50,33 +50,33 @@ fn worker(access: Access, change: impl FnOnce(&mut Job)) -> WorkerPlan {
     plan.phases[0].workers[0].clone()
 }
 
-fn board(most_open: usize) -> Arc<ZoneTable> {
+fn table(most_open: usize) -> Arc<ZoneTable> {
     Arc::new(ZoneTable::emulated(ZONE, CAPACITY, 8 * ZONE, most_open))
 }
 
-fn seat(number: usize, plan: &WorkerPlan, board: &Arc<ZoneTable>) -> (ZoneCursor, StreamPlan) {
-    ZoneCursor::new(number, plan, vec![Arc::clone(board)]).unwrap()
+fn cursor(number: usize, plan: &WorkerPlan, table: &Arc<ZoneTable>) -> (ZoneCursor, StreamPlan) {
+    ZoneCursor::new(number, plan, vec![Arc::clone(table)]).unwrap()
 }
 
 /// Does a whole stream, one I/O after another. Returns zone and offset within it, in KiB, of each.
-fn all(seat: &mut ZoneCursor, stream: &StreamPlan) -> Vec<(Op, u64, u64)> {
+fn all(cursor: &mut ZoneCursor, stream: &StreamPlan) -> Vec<(Op, u64, u64)> {
     let mut done = Vec::new();
     for request in stream.requests() {
-        match seat.place(&request) {
-            Placement::Go(request) => {
+        match cursor.place(&request) {
+            ZonePlacement::Go(request) => {
                 done.push((
                     request.op,
                     request.offset / ZONE,
                     request.offset % ZONE / KIB,
                 ));
-                seat.landed(&request, true);
+                cursor.landed(&request, true);
             }
-            Placement::Emptied(request) => done.push((
+            ZonePlacement::Emptied(request) => done.push((
                 request.op,
                 request.offset / ZONE,
                 request.offset % ZONE / KIB,
             )),
-            Placement::Nothing => break,
+            ZonePlacement::Nothing => break,
             other => panic!("{other:?}"),
         }
     }
@@ -89,10 +89,10 @@ fn only(op: Op, random: bool) -> Access {
 
 #[test]
 fn sequential_writes_fill_zone_after_zone_up_to_its_capacity() {
-    let board = board(usize::MAX);
+    let table = table(usize::MAX);
     let plan = worker(only(Op::Write, false), |job| job.extent.loops = 2);
-    let (mut seat, stream) = seat(0, &plan, &board);
-    let done = all(&mut seat, &stream);
+    let (mut cursor, stream) = cursor(0, &plan, &table);
+    let done = all(&mut cursor, &stream);
     assert_eq!(
         done[..5],
         [
@@ -113,17 +113,17 @@ fn sequential_writes_fill_zone_after_zone_up_to_its_capacity() {
 
 #[test]
 fn a_zone_that_was_begun_is_gone_on_with() {
-    let board = board(usize::MAX);
+    let table = table(usize::MAX);
     let mut plan = worker(only(Op::Write, false), |job| {
         job.extent.number_ios = Some(2)
     });
-    let (mut first, stream) = seat(0, &plan, &board);
+    let (mut first, stream) = cursor(0, &plan, &table);
     assert_eq!(
         all(&mut first, &stream),
         [(Op::Write, 0, 0), (Op::Write, 0, 4)]
     );
     plan.stream.limit_ios = Some(3);
-    let (mut second, stream) = seat(1, &plan, &board);
+    let (mut second, stream) = cursor(1, &plan, &table);
     assert_eq!(
         all(&mut second, &stream),
         [(Op::Write, 0, 8), (Op::Write, 1, 0), (Op::Write, 1, 4)]
@@ -133,18 +133,18 @@ fn a_zone_that_was_begun_is_gone_on_with() {
 #[test]
 fn random_writes_go_to_the_write_pointer_and_open_no_more_zones_than_allowed() {
     for most in [1, 3, usize::MAX] {
-        let board = board(most);
+        let table = table(most);
         let plan = worker(only(Op::Write, true), |job| job.extent.loops = 20);
-        let (mut seat, stream) = seat(0, &plan, &board);
+        let (mut cursor, stream) = cursor(0, &plan, &table);
         let mut next = [0; 8];
-        for (_, zone, at) in all(&mut seat, &stream) {
+        for (_, zone, at) in all(&mut cursor, &stream) {
             let next = &mut next[zone as usize];
             assert!(
                 at == *next || at == 0 && *next == 12,
                 "zone {zone} at {at} KiB after {next}"
             );
             *next = at + 4;
-            assert!(board.lock().open <= most);
+            assert!(table.lock().open <= most);
         }
         assert!(
             next.iter().all(|&at| at > 0),
@@ -155,14 +155,14 @@ fn random_writes_go_to_the_write_pointer_and_open_no_more_zones_than_allowed() {
 
 #[test]
 fn reads_stay_below_the_write_pointer_unless_told_otherwise() {
-    let board = board(usize::MAX);
+    let table = table(usize::MAX);
     let nothing = worker(only(Op::Read, true), |_| {});
-    let (mut reader, stream) = seat(0, &nothing, &board);
+    let (mut reader, stream) = cursor(0, &nothing, &table);
     assert_eq!(all(&mut reader, &stream), [], "nothing is written yet");
     let five = worker(only(Op::Write, false), |job| {
         job.extent.number_ios = Some(5)
     });
-    let (mut writer, writes) = seat(1, &five, &board);
+    let (mut writer, writes) = cursor(1, &five, &table);
     all(&mut writer, &writes);
     let random = all(&mut reader, &stream);
     assert_eq!(random.len(), 32);
@@ -173,7 +173,7 @@ fn reads_stay_below_the_write_pointer_unless_told_otherwise() {
         "{random:?}"
     );
     let in_line = worker(only(Op::Read, false), |_| {});
-    let (mut reader, stream) = seat(2, &in_line, &board);
+    let (mut reader, stream) = cursor(2, &in_line, &table);
     let read: Vec<u64> = all(&mut reader, &stream)
         .iter()
         .map(|&(_, zone, at)| zone * 16 + at)
@@ -188,31 +188,31 @@ fn reads_stay_below_the_write_pointer_unless_told_otherwise() {
             *read_beyond_write_pointer = true;
         }
     });
-    let (mut reader, stream) = seat(3, &beyond, &board);
+    let (mut reader, stream) = cursor(3, &beyond, &table);
     assert_eq!(all(&mut reader, &stream).len(), 32, "whole zones, once");
 }
 
 #[test]
 fn a_trim_empties_a_zone_that_holds_something() {
-    let board = board(usize::MAX);
-    let (mut writer, writes) = seat(
+    let table = table(usize::MAX);
+    let (mut writer, writes) = cursor(
         0,
         &worker(only(Op::Write, false), |job| {
             job.extent.number_ios = Some(7)
         }),
-        &board,
+        &table,
     );
     all(&mut writer, &writes);
     let trims = worker(only(Op::Trim, false), |job| {
         job.access.zones = job.access.zones.clone()
     });
-    let (mut trimmer, stream) = seat(1, &trims, &board);
+    let (mut trimmer, stream) = cursor(1, &trims, &table);
     assert_eq!(
         all(&mut trimmer, &stream),
         [(Op::Trim, 0, 0), (Op::Trim, 1, 0), (Op::Trim, 2, 0)]
     );
     assert!(
-        board
+        table
             .lock()
             .zones
             .iter()
@@ -233,7 +233,7 @@ fn a_trim_empties_a_zone_that_holds_something() {
 fn zones_are_emptied_as_often_as_was_asked_for() {
     let full = |resets: Option<ZoneResets>| {
         let left = |seed: u64| {
-            let board = board(usize::MAX);
+            let table = table(usize::MAX);
             let mut plan = worker(only(Op::Write, true), |job| {
                 if let Zones::Device { resets: wanted, .. } = &mut job.access.zones {
                     *wanted = resets;
@@ -241,9 +241,9 @@ fn zones_are_emptied_as_often_as_was_asked_for() {
                 job.extent.loops = 50;
             });
             plan.stream.seed = seed;
-            let (mut seat, stream) = seat(0, &plan, &board);
-            all(&mut seat, &stream);
-            let valid = board.lock().valid(0, 8);
+            let (mut cursor, stream) = cursor(0, &plan, &table);
+            all(&mut cursor, &stream);
+            let valid = table.lock().valid(0, 8);
             valid as f64 / (8 * CAPACITY) as f64
         };
         (0..64).map(left).sum::<f64>() / 64.0
@@ -263,35 +263,35 @@ fn zones_are_emptied_as_often_as_was_asked_for() {
 
 #[test]
 fn a_zone_belongs_to_one_worker_while_writes_are_on_their_way() {
-    let board = board(1);
+    let table = table(1);
     let plan = worker(only(Op::Write, true), |_| {});
-    let ((mut one, _), (mut two, _)) = (seat(0, &plan, &board), seat(1, &plan, &board));
+    let ((mut one, _), (mut two, _)) = (cursor(0, &plan, &table), cursor(1, &plan, &table));
     let write = IoRequest {
         op: Op::Write,
         region: 0,
         offset: 0,
         len: 4096,
     };
-    let Placement::Go(first) = one.place(&write) else {
+    let ZonePlacement::Go(first) = one.place(&write) else {
         panic!("the first goes")
     };
-    let Placement::Go(second) = one.place(&write) else {
+    let ZonePlacement::Go(second) = one.place(&write) else {
         panic!("its own next may follow")
     };
     assert_eq!((first.offset, second.offset), (0, 4096));
-    assert_eq!(two.place(&write), Placement::Wait);
+    assert_eq!(two.place(&write), ZonePlacement::Wait);
     assert_eq!(
         two.place(&IoRequest {
             offset: 5 * ZONE,
             ..write
         }),
-        Placement::Wait,
+        ZonePlacement::Wait,
         "no other zone may be opened"
     );
     one.landed(&first, true);
-    assert_eq!(two.place(&write), Placement::Wait);
+    assert_eq!(two.place(&write), ZonePlacement::Wait);
     one.landed(&second, true);
-    let Placement::Go(third) = two.place(&IoRequest {
+    let ZonePlacement::Go(third) = two.place(&IoRequest {
         offset: 5 * ZONE,
         ..write
     }) else {
@@ -301,7 +301,7 @@ fn a_zone_belongs_to_one_worker_while_writes_are_on_their_way() {
     drop(two);
     assert!(matches!(
         one.place(&write),
-        Placement::Wait | Placement::Go(_)
+        ZonePlacement::Wait | ZonePlacement::Go(_)
     ));
 }
 
@@ -311,7 +311,7 @@ fn offset_and_size_are_rounded_inwards_to_whole_zones() {
         job.extent.offset = SizeSpec::Bytes(Bytes(ZONE + 4096));
         job.extent.size = Some(SizeSpec::Bytes(Bytes(3 * ZONE)));
     });
-    let (_, stream) = seat(0, &plan, &board(usize::MAX));
+    let (_, stream) = cursor(0, &plan, &table(usize::MAX));
     assert_eq!(
         (stream.regions[0].offset, stream.regions[0].len),
         (2 * ZONE, 2 * ZONE)
@@ -322,7 +322,7 @@ fn offset_and_size_are_rounded_inwards_to_whole_zones() {
         job.extent.size = Some(SizeSpec::Bytes(Bytes(ZONE)));
     });
     assert_eq!(
-        ZoneCursor::new(0, &plan, vec![board(usize::MAX)]).err(),
+        ZoneCursor::new(0, &plan, vec![table(usize::MAX)]).err(),
         Some(0),
         "no whole zone is left"
     );

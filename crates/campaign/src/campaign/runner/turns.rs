@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A card that takes turns with others.
-struct Turn {
+struct ActiveCard {
     on: CardInUse,
     /// Its storage, ready for this layer from its first run until its last.
     ready: Option<(usize, Ready)>,
@@ -23,18 +23,18 @@ struct Turn {
 
 /// What came of looking for a card.
 enum Met {
-    Here(Box<Turn>),
+    Here(Box<ActiveCard>),
     Without,
     Stop,
 }
 
-type Turns = BTreeMap<usize, Box<Turn>>;
+type ActiveCards = BTreeMap<usize, Box<ActiveCard>>;
 
 impl Runner<'_> {
     /// Measures all cards, one run of each in turn.
     pub(super) fn cards_in_turns(&mut self) -> Result<CampaignOutcome, CampaignError> {
         self.share_file_systems();
-        let mut turns = Turns::new();
+        let mut turns = ActiveCards::new();
         for card in self.campaign.wanted_cards().collect::<Vec<_>>() {
             if self.stop.load(Relaxed) {
                 return Ok(CampaignOutcome::Stopped);
@@ -68,7 +68,7 @@ impl Runner<'_> {
         };
         let admitted = self.admit(card, found)?;
         Ok(admitted.map_or(Met::Without, |(on, _)| {
-            Met::Here(Box::new(Turn {
+            Met::Here(Box::new(ActiveCard {
                 on,
                 ready: None,
                 unprepared: None,
@@ -77,8 +77,8 @@ impl Runner<'_> {
     }
 
     /// Leaves out cards that had to make place for another one.
-    fn leave_out_swapped(&mut self, turns: &mut Turns) {
-        let is_there = |turn: &Turn| {
+    fn leave_out_swapped(&mut self, turns: &mut ActiveCards) {
+        let is_there = |turn: &ActiveCard| {
             turn.on
                 .found
                 .disk
@@ -99,7 +99,10 @@ impl Runner<'_> {
     }
 
     /// `None` when each point is measured or left out.
-    fn take_turns(&mut self, turns: &mut Turns) -> Result<Option<CampaignOutcome>, CampaignError> {
+    fn take_turns(
+        &mut self,
+        turns: &mut ActiveCards,
+    ) -> Result<Option<CampaignOutcome>, CampaignError> {
         for point in self.campaign.points_in_turns() {
             while let Some(turn) = turns.get_mut(&point.card) {
                 match self.turn(turn, &point)? {
@@ -125,7 +128,7 @@ impl Runner<'_> {
         Ok(None)
     }
 
-    fn end_turns_of(&mut self, card: usize, turns: &mut Turns) {
+    fn end_turns_of(&mut self, card: usize, turns: &mut ActiveCards) {
         if let Some((_, ready)) = turns.remove(&card).and_then(|turn| turn.ready) {
             self.give_back(ready);
         }
@@ -134,7 +137,7 @@ impl Runner<'_> {
     /// Measures one point of a card, which is prepared where it is not ready for its layer yet. `Some` ends the card.
     fn turn(
         &mut self,
-        turn: &mut Turn,
+        turn: &mut ActiveCard,
         point: &Point,
     ) -> Result<Option<CardOutcome>, CampaignError> {
         let cell = self.cell(&turn.on.found.key, point);
