@@ -294,13 +294,7 @@ impl<'a> FioRun<'a> {
             out.flush()?;
             trigger::pull(&settings.trigger);
         }
-        let begun = |worker: &&WorkerRecord| worker.pid != 0;
-        for worker in phases.iter().flat_map(|phase| &phase.workers).filter(begun) {
-            anstream::eprint!("{}", output::errors(worker));
-            if let Some(line) = output::ended_by_error(worker).filter(|_| normal) {
-                out.write_all(line.as_bytes())?;
-            }
-        }
+        tell_of_errors(&phases, normal, &mut *out)?;
         tell_of_pulled(&phases);
         self.print(&phases, idleness, 0, &mut *out)?;
         if let Some(unstored) = &unstored {
@@ -379,6 +373,22 @@ fn tell_of_signal(outcome: &Outcome, normal: bool, out: &mut dyn Write) {
     } else {
         std::io::stderr().write_all(text.as_bytes())
     };
+}
+
+/// Prints the errors of workers that began.
+fn tell_of_errors(
+    phases: &[PhaseRecord],
+    normal: bool,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    let workers = phases.iter().flat_map(|phase| &phase.workers);
+    for worker in workers.filter(|worker| worker.pid != 0) {
+        anstream::eprint!("{}", output::errors(worker));
+        if let Some(line) = output::ended_by_error(worker).filter(|_| normal) {
+            out.write_all(line.as_bytes())?;
+        }
+    }
+    Ok(())
 }
 
 /// What the number of an error alone does not say: which disks were pulled.
