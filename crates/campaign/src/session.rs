@@ -149,9 +149,19 @@ impl<'a> Session<'a> {
     /// # Errors
     /// [`SessionError::Inspect`]: the first path that cannot be looked at.
     pub fn inspect(scenario: &'a Scenario) -> Result<Session<'a>, SessionError> {
-        let look = |path: PathBuf| Ok((path.clone(), hakaru_device::inspect(&path)?));
+        let look = |path: PathBuf| -> Result<_, InspectError> {
+            Ok((path.clone(), hakaru_device::inspect(&path)?))
+        };
         let facts = scenario.paths().into_iter().map(look);
-        let facts = facts.collect::<Result<Facts, InspectError>>()?;
+        let mut facts = facts.collect::<Result<Facts, InspectError>>()?;
+        // What is only named need not be there.
+        let named = scenario
+            .unopened_paths()
+            .into_iter()
+            .filter_map(|path| look(path).ok());
+        for (path, found) in named {
+            facts.entry(path).or_insert(found);
+        }
         Ok(Session { scenario, facts })
     }
 

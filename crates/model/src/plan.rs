@@ -379,6 +379,13 @@ pub fn clone_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
 }
 
 impl Scenario {
+    /// Paths that jobs of `ioengine=null` name and never open: what lies there says how fio sizes them.
+    pub fn unopened_paths(&self) -> Vec<PathBuf> {
+        let jobs = self.phases.iter().flat_map(|phase| &phase.jobs);
+        let names = jobs.flat_map(|job| &job.files.unopened).map(PathBuf::from);
+        names.filter(|path| path.is_absolute()).collect()
+    }
+
     /// Every path it will touch, sorted, each once: what `inspect` has to look at before [`Plan::resolve`].
     pub fn paths(&self) -> Vec<PathBuf> {
         let jobs = self.phases.iter().flat_map(|phase| &phase.jobs);

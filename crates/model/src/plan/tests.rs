@@ -295,6 +295,26 @@ fn a_job_of_null_has_files_as_in_fio() {
 }
 
 #[test]
+fn null_keeps_to_the_size_on_a_device_as_in_fio() {
+    // `fio --ioengine=null --filename=/dev/loop0 --rw=read --bs=16k`
+    let blocks = |size: u64, filesize: Option<u64>, offset: u64| {
+        let mut job = job(Op::Read).with_block(Bytes(16 << 10));
+        job.target = Target::Nothing;
+        job.files.unopened = vec!["/dev/loop0".into()];
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(size << 10)));
+        job.extent.filesize = filesize.map(|kib| Bytes(kib << 10));
+        job.extent.offset = SizeSpec::Bytes(Bytes(offset << 10));
+        job.access.random = true;
+        let device = facts("/dev/loop0", TargetKind::BlockDevice, 2 << 20);
+        let drawn = offsets(job, &[device]);
+        (drawn.len(), drawn.iter().map(|(_, offset)| *offset).max())
+    };
+    assert_eq!(blocks(256, Some(1024), 0), (16, Some(240)));
+    assert_eq!(blocks(100, None, 16), (5, Some(80)));
+    assert_eq!(blocks(4096, None, 0), (256, Some(4080)));
+}
+
+#[test]
 fn an_offset_in_percent_is_taken_anew_in_each_pass_as_in_fio() {
     // `fio --rw=read --size=128k --offset=10% --loops=2 --bs=12k`, on no file: 0-110592, then 24576-110592.
     let mut job = job(Op::Read).with_block(Bytes(12 << 10));

@@ -27,7 +27,7 @@ impl Resolver {
             return Ok((regions, room));
         }
         match &job.target {
-            Target::Nothing => return unopened_regions(job, clone, seed),
+            Target::Nothing => return self.unopened_regions(job, clone, seed),
             Target::Sim(prices) => {
                 let size = prices.announced().0;
                 return Ok(only(share(
@@ -97,44 +97,61 @@ impl Resolver {
         }
         Ok((regions, room))
     }
-}
 
-/// The parts of files that a job of `ioengine=null` never opens, and their bytes before they are cut to whole blocks.
-///
-/// As in fio, there is room for all of `size` behind the offset. A file of a given `filesize` has no end to the I/O: one
-/// that begins in its part may go past it.
-fn unopened_regions(job: &Job, clone: u32, seed: u64) -> Result<(Vec<Region>, u64), PlanError> {
-    let count = job.files.unopened.len().max(1) as u64;
-    let size = given(job.extent.size);
-    let mut sizes = FileSizes::of(job, clone, seed);
-    let (mut regions, mut room) = (Vec::new(), 0);
-    for _ in 0..count {
-        let Some(drawn) = sizes.draw() else { break };
-        let filesize = drawn.or(job.extent.filesize).map(|bytes| bytes.0);
-        let base = filesize
-            .or(size.map(|size| size / count))
-            .unwrap_or(1 << 40);
-        let full = match filesize {
-            None if size.is_some() => base.saturating_add(resolve_offset(job, clone, base)),
-            _ => base,
-        };
-        let nowhere = Path::new("null");
-        let mut region = cut(job, 0, nowhere, (full, base), 0, (clone, count))?;
-        let exact = region.len;
-        let in_percent = matches!(job.extent.size, Some(SizeSpec::Percent(_)));
-        let whole = region.len.next_multiple_of(smallest_block(job));
-        let shared_out = size.map(|size| size / count);
-        let goes_past =
-            filesize.is_some() && shared_out != filesize && !in_percent && !draws_sizes(job);
-        if goes_past {
-            region.file_len = region.file_len.max(region.offset.saturating_add(whole));
-            region.len = if job.access.random { exact } else { whole };
+    /// The parts of files that a job of `ioengine=null` never opens, and their bytes before they are cut to whole blocks.
+    ///
+    /// As in fio, there is room for all of `size` behind the offset, but on a device. A file of a given `filesize` has no
+    /// end to the I/O: one that begins in its part may go past it.
+    fn unopened_regions(
+        &self,
+        job: &Job,
+        clone: u32,
+        seed: u64,
+    ) -> Result<(Vec<Region>, u64), PlanError> {
+        let names = &job.files.unopened;
+        let count = names.len().max(1);
+        let size = given(job.extent.size).map(|size| size / count as u64);
+        let mut sizes = FileSizes::of(job, clone, seed);
+        let (mut regions, mut room) = (Vec::new(), 0);
+        for number in 0..count {
+            let Some(drawn) = sizes.draw() else { break };
+            let known = names.get(number).and_then(|n| self.facts.get(Path::new(n)));
+            let device = known.is_some_and(|facts| facts.kind == TargetKind::BlockDevice);
+            let filesize = drawn.or(job.extent.filesize).map(|bytes| bytes.0);
+            let base = match (filesize, size) {
+                (Some(filesize), Some(size)) if device => filesize.min(size),
+                _ => filesize.or(size).unwrap_or(1 << 40),
+            };
+            let full = match filesize {
+                None if size.is_some() && !device => {
+                    base.saturating_add(resolve_offset(job, clone, base))
+                }
+                _ => base,
+            };
+            let parts = (clone, count as u64);
+            let mut region = cut(job, 0, Path::new("null"), (full, base), 0, parts)?;
+            let exact = region.len;
+            let in_percent = matches!(job.extent.size, Some(SizeSpec::Percent(_)));
+            let ends_by_size = if device {
+                size <= filesize
+            } else {
+                size == filesize
+            };
+            if filesize.is_some()
+                && !in_percent
+                && !draws_sizes(job)
+                && (size.is_none() || !ends_by_size)
+            {
+                let whole = region.len.next_multiple_of(smallest_block(job));
+                region.file_len = region.file_len.max(region.offset.saturating_add(whole));
+                region.len = if job.access.random { exact } else { whole };
+            }
+            let (region, shared) = share(job, region, count as u64);
+            regions.push(region);
+            room += shared.min(exact);
         }
-        let (region, shared) = share(job, region, count);
-        regions.push(region);
-        room += shared.min(exact);
+        Ok((regions, room))
     }
-    Ok((regions, room))
 }
 
 /// How large a file of a job is when the job begins: as drawn, as it was asked for, or as it was before.
