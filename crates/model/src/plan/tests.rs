@@ -295,6 +295,20 @@ fn a_job_of_null_has_files_as_in_fio() {
 }
 
 #[test]
+fn a_file_of_null_ends_with_its_share_in_percent_as_in_fio() {
+    // `fio --ioengine=null --rw=randread:4 --filesize=300k --size=33% --bs=4k`: nothing behind 98304.
+    let mut job = job(Op::Read).with_block(Bytes(4096));
+    job.target = Target::Nothing;
+    job.extent.filesize = Some(Bytes(300 << 10));
+    job.extent.size = Some(SizeSpec::Percent(33));
+    (job.access.random, job.access.run_length) = (true, 4);
+    for seed in 0..20 {
+        job.seed = Some(seed);
+        assert!(offsets(job.clone(), &[]).iter().all(|(_, kib)| *kib < 96));
+    }
+}
+
+#[test]
 fn null_keeps_to_the_size_on_a_device_as_in_fio() {
     // `fio --ioengine=null --filename=/dev/loop0 --rw=read --bs=16k`
     let blocks = |size: u64, filesize: Option<u64>, offset: u64| {

@@ -146,6 +146,11 @@ impl Resolver {
                 region.file_len = region.file_len.max(region.offset.saturating_add(whole));
                 region.len = if job.access.random { exact } else { whole };
             }
+            if in_percent {
+                // A share in percent is one of whole blocks, and the file ends with it.
+                region.len -= region.len % smallest_block(job);
+                region.file_len = region.offset + region.len;
+            }
             let (region, shared) = share(job, region, count as u64);
             regions.push(region);
             room += shared.min(exact);

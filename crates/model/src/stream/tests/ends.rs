@@ -21,6 +21,18 @@ fn steps_back_end_at_the_end_of_the_file_as_in_fio() {
     let mut p = plan(access, 4096, 65_536, Some(65_536));
     (p.regions[0].offset, p.pass_end) = (0, PassEnd::Stop);
     assert_eq!(p.requests().count(), 1);
+    // `--rw=read:-8k --size=64k --bssplit=4k/50:8k/50`: one of 8 KiB at 57344 is the last.
+    let mut access = Access::only(Op::Read, false);
+    access.stride = -8192;
+    let mut p = plan(access, 4096, 65_536, Some(65_536));
+    (p.regions[0].offset, p.pass_end) = (0, PassEnd::Stop);
+    p.block.read = BlockSize::Split(vec![(Bytes(4096), 50), (Bytes(8192), 50)]);
+    for seed in 0..20 {
+        p.seed = seed;
+        let drawn: Vec<u64> = p.requests().map(|r| r.offset + u64::from(r.len)).collect();
+        let last = drawn.iter().position(|&behind| behind == 65_536);
+        assert!(last.is_none_or(|last| last + 1 == drawn.len()), "{drawn:?}");
+    }
 }
 
 /// Requests of a job with `zonemode=strided` on one file after another, as file and block of 4 KiB.
