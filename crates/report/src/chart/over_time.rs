@@ -1,0 +1,202 @@
+//! Charts of bandwidth over time.
+
+use super::{Chart, Plot, Section, slug};
+use crate::svg::{Timeline, TimelineLine, TimelineMark};
+use crate::table::DataTable;
+use crate::{facts, number};
+use hakaru_model::finding::PhaseSummary;
+use hakaru_model::units::BytesPerSec;
+
+/// Fewer points than this are no line.
+const FEWEST_POINTS: usize = 4;
+/// More lines than this are a thicket.
+const MOST_LINES: usize = 24;
+/// A table of more rows than this shows every so-manieth.
+const MOST_ROWS: usize = 120;
+
+/// Bandwidth over time of one phase, where there are points enough for a line.
+pub(crate) fn over_time(
+    phase: &str,
+    names: &[String],
+    cells: &[Option<&PhaseSummary>],
+) -> Option<Chart> {
+    let (runs, lines): (Vec<(usize, usize)>, Vec<Points>) = chosen_runs(cells).into_iter().unzip();
+    let single = names.len() == 1;
+    // One series: each run is a line of its own look, as long as there are few enough to tell apart.
+    let by_run = single && lines.len() <= 6;
+    let label = |&(series, run): &(usize, usize)| match (
+        single,
+        cells[series].map_or(0, |c| c.timelines.len()),
+    ) {
+        (true, _) => format!("run {}", run + 1),
+        (false, 0 | 1) => names[series].clone(),
+        (false, _) => format!("{}, run {}", names[series], run + 1),
+    };
+    let labels: Vec<String> = runs.iter().map(label).collect();
+    let table = time_table(&labels, &lines)?;
+    let sustained = cells.iter().flatten().any(|cell| cell.sustained.is_some());
+    let style = |index: usize, series: usize| if by_run { index } else { series };
+    let lines = lines.into_iter().zip(&runs).enumerate();
+    let timeline = Timeline {
+        unit: "MB/s".to_owned(),
+        axis: "seconds".to_owned(),
+        series: if by_run { labels } else { names.to_vec() },
+        lines: lines
+            .map(|(i, (points, &(series, _)))| TimelineLine {
+                series: style(i, series),
+                points,
+            })
+            .collect(),
+        marks: if single {
+            cells
+                .iter()
+                .flatten()
+                .filter_map(|cell| mark(cell))
+                .collect()
+        } else {
+            Vec::new()
+        },
+        until: None,
+        bands: Vec::new(),
+    };
+    Some(Chart {
+        name: format!("over-time-{}", slug(phase)),
+        section: if sustained {
+            Section::Sustained
+        } else {
+            Section::OverTime
+        },
+        title: format!("Bandwidth over time, {phase}"),
+        note: time_note(single, cells, runs.len()),
+        plot: Plot::Timeline(timeline),
+        table,
+    })
+}
+
+/// Seconds and values.
+type Points = Vec<(f64, f64)>;
+
+/// The runs that are drawn, as `(series, run)` with their points: all of them, or so many of each series that the
+/// chart stays readable, from the first to the last.
+fn chosen_runs(cells: &[Option<&PhaseSummary>]) -> Vec<((usize, usize), Points)> {
+    let room = (MOST_LINES / cells.len().max(1)).max(1);
+    let mut chosen = Vec::new();
+    for (series, cell) in cells.iter().enumerate() {
+        let Some(cell) = cell else { continue };
+        let long: Vec<usize> = (0..cell.timelines.len())
+            .filter(|&i| cell.timelines[i].len() >= FEWEST_POINTS)
+            .collect();
+        let drawn = long.len().min(room);
+        for nth in 0..drawn {
+            let run = long[nth * (long.len() - 1) / (drawn - 1).max(1)];
+            let points = cell.timelines[run]
+                .iter()
+                .map(|p| (p.at_s, p.bandwidth.0 / 1e6))
+                .collect();
+            chosen.push(((series, run), points));
+        }
+    }
+    chosen
+}
+
+fn mark(phase: &PhaseSummary) -> Option<TimelineMark> {
+    let cliff = phase.sustained.as_ref()?.cliff.as_ref()?;
+    let BytesPerSec(before) = cliff.before;
+    let text = format!(
+        "from {} to {} MB/s after {}",
+        number::significant(before / 1e6),
+        number::significant(cliff.after.0 / 1e6),
+        cliff.at
+    );
+    Some(TimelineMark {
+        at_s: cliff.after_time.as_secs_f64(),
+        text,
+    })
+}
+
+fn time_note(single: bool, cells: &[Option<&PhaseSummary>], drawn: usize) -> String {
+    let all: usize = cells
+        .iter()
+        .flatten()
+        .map(|cell| cell.timelines.len())
+        .sum();
+    let mut note = if single {
+        "One line a run.".to_owned()
+    } else {
+        "One line a run, in the style of its series.".to_owned()
+    };
+    if drawn < all {
+        note.push_str(&format!(
+            " {drawn} of {} runs are drawn.",
+            number::count(all as u64)
+        ));
+    }
+    let fact = cells
+        .iter()
+        .flatten()
+        .find_map(|cell| facts::sustained(cell));
+    if let Some(fact) = fact.filter(|_| single) {
+        note.push_str(&format!(" Speed: {fact}."));
+    }
+    note
+}
+
+/// A row an interval of the longest line; where there are too many, every so-manieth. Each line gives its interval in
+/// which the middle of that one lies, because intervals of different runs may be of different lengths.
+fn time_table(labels: &[String], lines: &[Points]) -> Option<DataTable> {
+    let longest = lines.iter().max_by_key(|line| line.len())?;
+    let step = longest.len().div_ceil(MOST_ROWS).max(1);
+    let head = std::iter::once("Seconds".to_owned())
+        .chain(labels.iter().map(|l| format!("{l}, MB/s")))
+        .collect();
+    let rows = (step - 1..longest.len()).step_by(step).map(|i| {
+        let middle =
+            (longest[i].0 + i.checked_sub(1).map_or(0.0, |before| longest[before].0)) / 2.0;
+        // A point tells when its interval ended.
+        let at = |line: &Points| {
+            line.get(line.partition_point(|point| point.0 < middle))
+                .copied()
+        };
+        let value =
+            |line: &Points| at(line).map_or("–".to_owned(), |point| number::significant(point.1));
+        std::iter::once(number::exact(longest[i].0, 2))
+            .chain(lines.iter().map(value))
+            .collect()
+    });
+    Some(DataTable {
+        head,
+        rows: rows.collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows were matched by their number: half a minute of one run stood beside half an hour of another.
+    #[test]
+    fn the_table_over_time_holds_the_speeds_of_the_same_seconds() {
+        let line = |step: f64, speeds: &[f64]| -> Points {
+            (1..)
+                .map(|i| f64::from(i) * step)
+                .zip(speeds.iter().copied())
+                .collect()
+        };
+        let lines = [
+            line(0.5, &[10.0, 11.0, 12.0, 13.0, 14.0, 15.0]),
+            line(1.0, &[20.0, 21.0]),
+            line(0.501, &[30.0, 31.0]),
+        ];
+        let table = time_table(&["a", "b", "c"].map(str::to_owned), &lines).unwrap();
+        let rows: Vec<String> = table.rows.iter().map(|row| row.join(" ")).collect();
+        let wanted = [
+            "0.5 10.0 20.0 30.0",
+            "1 11.0 20.0 31.0",
+            "1.5 12.0 21.0 –",
+            "2 13.0 21.0 –",
+            "2.5 14.0 – –",
+            "3 15.0 – –",
+        ];
+        assert_eq!(rows, wanted);
+    }
+}
