@@ -143,7 +143,7 @@ fn tests(comparisons: &[Comparison]) -> Option<DataTable> {
         "p, corrected",
         "p, same",
         "p, ranks",
-        "Hedges’ g [95 %]",
+        "Hedges’ g [95%]",
         "Cliff’s delta",
     ];
     let tested = comparisons.iter().filter(|c| c.p_value.is_some());
@@ -174,7 +174,7 @@ fn readable(c: &Comparison) -> (&str, f64) {
 }
 
 fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
-    let head = ["Figure", a, b, "Ratio [95 %]", "Verdict"]
+    let head = ["Figure", a, b, "Ratio [95%]", "Verdict"]
         .map(escape::plain)
         .to_vec();
     let row = |c: &Comparison| {

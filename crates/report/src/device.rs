@@ -334,8 +334,8 @@ fn health(health: &Health) -> String {
     } = health;
     let mut words: Vec<String> = warnings.clone();
     let mut say = |value: Option<String>| words.extend(value);
-    say(percent_used.map(|n| format!("{n} % of its life used up")));
-    say(spare_percent.map(|n| format!("{n} % of its reserve left")));
+    say(percent_used.map(|n| format!("{n}% of its life used up")));
+    say(spare_percent.map(|n| format!("{n}% of its reserve left")));
     say(written.map(|bytes| format!("{} written", decimal(bytes))));
     say(read.map(|bytes| format!("{} read", decimal(bytes))));
     say(power_on_hours.map(|n| format!("{} hours on", number::count(n))));
@@ -526,7 +526,7 @@ fn host(host: &Environment) -> FactTable {
     });
     group.fact_as("Waiting for I/O", &host.io_pressure, |share| {
         format!(
-            "{} % of the last 10 s",
+            "{}% of the last 10 s",
             number::exact(f64::from(*share) / 100.0, 2)
         )
     });

@@ -99,9 +99,9 @@ pub(crate) fn columns(summary: &Summary) -> DataTable {
 fn with_interval(spread: &MeanText) -> String {
     match &spread.ci95 {
         Some((low, high)) if spread.caveats.is_empty() => {
-            format!("{spread}\n95 %: {low} to {high}")
+            format!("{spread}\n95%: {low} to {high}")
         }
-        Some((low, high)) => format!("{spread}\n95 %: {low} to {high} ({})", spread.caveats),
+        Some((low, high)) => format!("{spread}\n95%: {low} to {high} ({})", spread.caveats),
         None => spread.to_string(),
     }
 }

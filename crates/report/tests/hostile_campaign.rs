@@ -147,7 +147,7 @@ fn a_page_says_how_the_runs_differ_and_gives_each_card_a_sheet() {
         "Steady state",
         "Correlation of neighbours",
         "runs 2 to 6",
-        "−1.2 % (p 0.34)",
+        "−1.2% (p 0.34)",
     ] {
         assert!(page.contains(words), "{words}");
     }

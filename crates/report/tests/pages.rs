@@ -2,10 +2,17 @@
 
 mod support;
 
+use hakaru_model::caveat::Caveat;
+use hakaru_model::finding::Summary;
+use hakaru_model::job::Op;
+use hakaru_model::measured::{LeftOutReason, LeftOutRun};
+use hakaru_model::record::FailureKind;
 use hakaru_report::{
-    charts, comparison_html, comparison_markdown, csv, csv_with, html, html_with, markdown,
-    markdown_with, terminal, terminal_with,
+    Section, campaign_charts, campaign_html, campaign_markdown, charts, comparison_html,
+    comparison_markdown, csv, csv_with, html, html_with, markdown, markdown_with, terminal,
+    terminal_with,
 };
+use std::collections::BTreeSet;
 use support::well_formed;
 
 #[test]
@@ -176,8 +183,7 @@ fn pages_of_several_series_are_sound() {
         &support::comparisons(),
     ))
     .unwrap();
-    let names: std::collections::BTreeSet<String> =
-        charts(&three).into_iter().map(|chart| chart.name).collect();
+    let names: BTreeSet<String> = charts(&three).into_iter().map(|chart| chart.name).collect();
     assert_eq!(names.len(), charts(&three).len());
 }
 
@@ -189,7 +195,7 @@ fn ids_on_a_page_are_unique_and_charts_are_described() {
         .skip(1)
         .filter_map(|rest| rest.split('"').next())
         .collect();
-    let unique: std::collections::BTreeSet<&&str> = ids.iter().collect();
+    let unique: BTreeSet<&&str> = ids.iter().collect();
     assert_eq!(ids.len(), unique.len());
     let figures = page.matches("<figure").count();
     assert_eq!(page.matches("role=\"img\"").count(), 2 * figures);
@@ -248,4 +254,73 @@ fn thousands_of_runs_stay_a_page() {
     let page = html(&[many]);
     assert!(page.len() < 4_000_000, "{}", page.len());
     assert!(page.contains("24 of 10\u{202f}000 runs are drawn") && page.contains("and 9980 more"));
+}
+
+/// A chart that no section listed was left out without a word.
+#[test]
+fn every_chart_is_on_every_page() {
+    let three = vec![
+        support::sandisk(),
+        support::sandisk_vfat(),
+        support::kioxia(),
+    ];
+    let campaign = support::campaign::campaign();
+    let of_runs = |summaries: &[Summary]| {
+        let page = markdown_with(summaries, &[], Some("svg"));
+        (charts(summaries), html(summaries), page)
+    };
+    let all = [
+        of_runs(&three),
+        of_runs(&three[..1]),
+        (
+            campaign_charts(&campaign),
+            campaign_html(&campaign),
+            campaign_markdown(&campaign, Some("svg")),
+        ),
+    ];
+    let mut sections = BTreeSet::new();
+    for (charts, page, article) in all {
+        assert!(!charts.is_empty());
+        for chart in charts {
+            let (name, title) = (&chart.name, chart.section.title());
+            assert!(page.contains(&format!("<figure id=\"{name}\">")), "{name}");
+            assert!(page.contains(&format!(">{title}</h2>")), "{title}");
+            assert!(article.contains(&format!("(<svg/{name}.svg>)")), "{name}");
+            sections.insert(chart.section);
+        }
+    }
+    assert_eq!(sections.len(), Section::ALL.len());
+}
+
+/// A page said "1 I/Os failed" of a rate that was missed, and nothing of runs that do not count.
+#[test]
+fn every_report_names_missed_limits_and_runs_left_out() {
+    let mut summary = support::small();
+    for phase in &mut summary.phases {
+        (phase.errors, phase.detail.limits_missed) = (0, 1);
+    }
+    let because = LeftOutReason::Unfinished;
+    summary.caveats.extend([
+        Caveat::RuleBroken {
+            phase: "rand-write".into(),
+            op: Some(Op::Write),
+            kind: FailureKind::RateMissed {
+                wanted: 1000,
+                got: 900,
+            },
+        },
+        Caveat::LeftOut {
+            phase: "durable".into(),
+            runs: vec![LeftOutRun { run: 2, because }],
+            of: 2,
+        },
+    ]);
+    let one = std::slice::from_ref(&summary);
+    for report in [html(one), markdown(one), terminal(&summary, 200, false)] {
+        let unescaped = report.replace('\\', "");
+        assert!(unescaped.contains("Ended early by rate_min=1000: write reached only 900 B/s"));
+        assert!(report.contains("only 1 of 2 runs counts; left out: run 2"));
+        assert!(!report.contains("I/Os failed"));
+    }
+    assert!(csv(one).contains(",limits_missed,1,,1,"));
 }

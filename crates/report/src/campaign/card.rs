@@ -105,7 +105,7 @@ fn costs(card: &CardSummary) -> DataTable {
     });
     let head = [
         "Layer and figure",
-        "Ratio [95 %]",
+        "Ratio [95%]",
         "Verdict",
         "Amplification before",
         "Amplification through it",
@@ -136,7 +136,7 @@ fn over_the_runs(layer: &LayerSummary) -> Option<DocumentBlock> {
     let table = spread::table(&layer.summary)?;
     let how = "The bootstrap supposes no shape of the spread, and needs 8 runs. MAD: median absolute deviation, unscaled. Outliers lie outside \
                Tukey’s fences and stay in every figure. Drift: from the first run to the last by a straight line. Steady \
-               state: all windows of five runs on end within 20 % of their mean and without a slope over 10 % (SNIA PTS), a run \
+               state: all windows of five runs on end within 20% of their mean and without a slope over 10% (SNIA PTS), a run \
                taken for a round.";
     let blocks = vec![
         DocumentBlock::Quiet(format!("{how} {}", crate::number::INTERVALS)),

@@ -213,7 +213,7 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
     if !view.held_layers().is_empty() {
         how = format!("{how} {}", number::INTERVALS);
         how.push_str(&format!(
-            " The ratio is what a layer leaves of {}, with its 95 % interval; the verdict is about the layer.",
+            " The ratio is what a layer leaves of {}, with its 95% interval; the verdict is about the layer.",
             view.of.reference_layer
         ));
     }
@@ -258,7 +258,7 @@ fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
         }
     }
     let how = format!(
-        "Ratios are to {}, with their 95 % intervals, all of them at once: an interval excludes 1 exactly where a \
+        "Ratios are to {}, with their 95% intervals, all of them at once: an interval excludes 1 exactly where a \
          difference is shown. Cards share a letter exactly where no difference between them is shown; that is not yet \
          proof that they are the same. All comparisons of cards in this campaign are judged as one family: if all cards \
          were alike, a false difference would come up with a probability of 5% at most. {}",
@@ -294,10 +294,10 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
     });
     let head = [
         "Pair",
-        "Ratio [95 %]",
+        "Ratio [95%]",
         "Verdict",
         "p by ranks (Mann-Whitney)",
-        "Effect (Hedges’ g) [95 %]",
+        "Effect (Hedges’ g) [95%]",
         "Cliff’s delta",
     ]
     .map(str::to_owned)

@@ -24,7 +24,7 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
             by_bootstrap,
             repeated.relative_error.map_or_else(String::new, |share| {
                 let caveats = number::in_brackets(&phase.bandwidth.interval_caveats);
-                format!("± {} %{caveats}", percent(share))
+                format!("± {}%{caveats}", percent(share))
             }),
             median,
             stability.map_or_else(String::new, outliers),
@@ -38,8 +38,8 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
     let rows: Vec<Vec<String>> = summary.phases.iter().filter_map(row).collect();
     let head = [
         "Phase and unit",
-        "Mean [95 %, Student]",
-        "[95 %, bootstrap]",
+        "Mean [95%, Student]",
+        "[95%, bootstrap]",
         "Relative error",
         "Median ± MAD",
         "Outliers",
@@ -126,7 +126,7 @@ fn drift(found: &Stability) -> String {
     let p = found.drift_p.map_or_else(String::new, |p| {
         format!(" (p {})", crate::compare::probability(p))
     });
-    format!("{sign}{} %{p}", percent(change.abs()))
+    format!("{sign}{}%{p}", percent(change.abs()))
 }
 
 /// `from run 1`, and how narrow the window is, of every window; where five runs are not enough to tell, nothing.
@@ -143,7 +143,7 @@ fn steady(phase: &PhaseSummary, found: &Repeated) -> String {
         let (range, slope) = (percent(*excursion), percent(slope.abs()));
         let level = number::significant(average / 1e6);
         format!(
-            "runs {} to {last} at {level} MB/s\nrange {range} %, slope {slope} %",
+            "runs {} to {last} at {level} MB/s\nrange {range}%, slope {slope}%",
             first_round + 1
         )
     };

@@ -28,7 +28,7 @@ pub(super) fn results(view: &View<'_>, work: &Work) -> DataTable {
     }
     head.extend(
         held.iter()
-            .map(|layer| format!("{layer} : {reference} [95 %]")),
+            .map(|layer| format!("{layer} : {reference} [95%]")),
     );
     head.push("Runs".to_owned());
     let row = |card: usize| {
@@ -118,7 +118,7 @@ pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
         };
         head.extend([
             capital(format!("{lead}place")),
-            capital(format!("{lead}ratio to {reference} [95 %]")),
+            capital(format!("{lead}ratio to {reference} [95%]")),
             capital(format!("{lead}no difference shown from")),
         ]);
     }
@@ -244,7 +244,7 @@ pub(super) fn printed(view: &View<'_>) -> Option<DataTable> {
     let head = [
         "Card",
         "Printed",
-        "Measured, MB/s [95 %]",
+        "Measured, MB/s [95%]",
         "Share",
         "Verdict",
     ]

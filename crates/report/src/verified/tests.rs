@@ -168,7 +168,7 @@ fn the_page_has_the_map_and_no_foreign_markup() {
     hostile.target.path = "/mnt/\u{1b}[31m<script>".into();
     let page = verification_html(&hostile);
     assert!(
-        page.contains("<svg")
+        page.contains("<figure id=\"speed-map\">")
             && page.contains("GiB from the beginning")
             && page.contains("4 KiB from 1 GiB")
     );
