@@ -130,24 +130,12 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
         return Vec::new();
     }
     let mut charts = vec![
-        bar_chart(
-            "bandwidth",
-            "Bandwidth",
-            "MB/s",
-            1e6,
-            &names,
-            &phases,
-            |phase| &phase.bandwidth,
-        ),
-        bar_chart(
-            "iops",
-            "I/Os per second",
-            "IOPS",
-            1.0,
-            &names,
-            &phases,
-            |phase| &phase.iops,
-        ),
+        speed(&names, &phases, "Bandwidth", "MB/s", |phase| {
+            bar(&phase.bandwidth, 1e6)
+        }),
+        speed(&names, &phases, "I/Os per second", "IOPS", |phase| {
+            bar(&phase.iops, 1.0)
+        }),
     ];
     charts.extend(match summaries {
         [single] => latency::latencies_of_one(single),
@@ -200,62 +188,86 @@ pub(crate) fn slug(text: &str) -> String {
 
 type Phases<'a> = [(String, Vec<Option<&'a PhaseSummary>>)];
 
-fn bar_chart(
-    name: &str,
-    title: &str,
-    unit: &str,
-    scale: f64,
+/// Bars of a rate: a group a phase, a bar a series.
+fn speed(
     names: &[String],
     phases: &Phases<'_>,
-    figure: fn(&PhaseSummary) -> &Estimate,
+    title: &str,
+    unit: &'static str,
+    figure: fn(&PhaseSummary) -> Bar,
 ) -> Chart {
-    let bar = |estimate: &Estimate| Bar {
+    let group = |(label, cells): &(String, Vec<Option<&PhaseSummary>>)| BarGroup {
+        label: label.clone(),
+        bars: cells.iter().map(|cell| cell.map(figure)).collect(),
+    };
+    let groups: Vec<BarGroup> = phases.iter().map(group).collect();
+    let mut bars = groups.iter().flat_map(|group| group.bars.iter().flatten());
+    let spread = bars.any(|bar| bar.deviation.is_some());
+    BarChart {
+        name: if unit == "IOPS" { "iops" } else { "bandwidth" }.to_owned(),
+        section: Section::Speed,
+        title: title.to_owned(),
+        unit,
+        note: if spread { SPREAD_NOTE } else { "One run." },
+        rows: "Phase",
+    }
+    .of(names.to_vec(), groups)
+}
+
+/// How to read bars with their deviation.
+pub(crate) const SPREAD_NOTE: &str =
+    "Mean of the runs; the thin line spans one standard deviation either way.";
+
+/// A mean with its deviation as a bar.
+pub(crate) fn bar(estimate: &Estimate, scale: f64) -> Bar {
+    Bar {
         value: estimate.mean / scale,
         deviation: estimate.deviation.map(|d| d / scale),
         text: MeanText::of(estimate, scale).to_string(),
-    };
-    let groups = phases.iter().map(|(label, cells)| BarGroup {
-        label: label.clone(),
-        bars: cells
-            .iter()
-            .map(|cell| cell.map(|phase| bar(figure(phase))))
-            .collect(),
-    });
-    let head = if names.len() == 1 {
-        vec![unit.to_owned()]
-    } else {
-        names.iter().map(|n| format!("{n}, {unit}")).collect()
-    };
-    let rows = phases.iter().map(|(label, cells)| {
-        let values = cells.iter().map(|cell| {
-            cell.map_or("–".to_owned(), |p| {
-                MeanText::of(figure(p), scale).to_string()
-            })
+    }
+}
+
+/// What a chart of bars is about.
+pub(crate) struct BarChart {
+    pub(crate) name: String,
+    pub(crate) section: Section,
+    pub(crate) title: String,
+    pub(crate) unit: &'static str,
+    pub(crate) note: &'static str,
+    /// What the groups are, in the table.
+    pub(crate) rows: &'static str,
+}
+
+impl BarChart {
+    /// The chart of these groups, each with a bar a series.
+    pub(crate) fn of(self, series: Vec<String>, groups: Vec<BarGroup>) -> Chart {
+        let text =
+            |bar: &Option<Bar>| bar.as_ref().map_or("–".to_owned(), |bar| bar.text.clone());
+        let rows = groups.iter().map(|group| {
+            std::iter::once(group.label.clone())
+                .chain(group.bars.iter().map(text))
+                .collect()
         });
-        std::iter::once(label.clone()).chain(values).collect()
-    });
-    let spread = phases
-        .iter()
-        .flat_map(|(_, cells)| cells.iter().flatten())
-        .any(|p| figure(p).deviation.is_some());
-    let note = if spread {
-        "Mean of the runs; the thin line spans one standard deviation either way."
-    } else {
-        "One run."
-    };
-    Chart {
-        name: name.to_owned(),
-        section: Section::Speed,
-        title: title.to_owned(),
-        note: note.to_owned(),
-        table: DataTable {
-            head: [vec!["Phase".to_owned()], head].concat(),
+        let column = |name: &String| match series.len() {
+            1 => self.unit.to_owned(),
+            _ => format!("{name}, {}", self.unit),
+        };
+        let head = std::iter::once(self.rows.to_owned()).chain(series.iter().map(column));
+        let table = DataTable {
+            head: head.collect(),
             rows: rows.collect(),
-        },
-        plot: Plot::Bars(Bars {
-            unit: unit.to_owned(),
-            series: names.to_vec(),
-            groups: groups.collect(),
-        }),
+        };
+        Chart {
+            name: self.name,
+            section: self.section,
+            title: self.title,
+            note: self.note.to_owned(),
+            plot: Plot::Bars(Bars {
+                unit: self.unit.to_owned(),
+                series,
+                groups,
+            }),
+            table,
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::{ids, naming, number, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{Estimate, IntervalCaveat, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::Quantile;
+use std::fmt::Display;
 
 const HEAD: &str = "series,started,scenario,target,layer,phase,op,figure,unit,n,value,mean,stdev,min,max,median,ci95_low,ci95_high,\
                     interval_caveats";
@@ -24,6 +25,16 @@ pub(crate) struct CsvStats {
     pub(crate) ci95: (String, String),
     /// Why the interval may be too narrow: `few_runs;skewed`.
     pub(crate) caveats: String,
+}
+
+impl CsvStats {
+    /// A line with nothing but a value.
+    pub(crate) fn single(value: impl Display) -> CsvStats {
+        CsvStats {
+            value: value.to_string(),
+            ..CsvStats::default()
+        }
+    }
 }
 
 /// Renders series as CSV.
@@ -58,10 +69,7 @@ pub fn csv_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
             }
         }
         for (figure, value) in findings.get(index).map(verdicts).unwrap_or_default() {
-            let row = CsvStats {
-                value,
-                ..CsvStats::default()
-            };
+            let row = CsvStats::single(value);
             out.push_str(&format!(
                 "{of_series},,,{},,{},\r\n",
                 quoted(&figure),
@@ -137,13 +145,13 @@ pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
             rows.push((name.to_owned(), "ns", distribution(latency)));
             for (q, value) in &latency.quantiles {
                 let figure = format!("{name}_p{}", number::exact(q.percent(), 5));
+                let n = Some(latency.count);
                 rows.push((
                     figure,
                     "ns",
                     CsvStats {
-                        n: Some(latency.count),
-                        value: value.0.to_string(),
-                        ..CsvStats::default()
+                        n,
+                        ..CsvStats::single(value.0)
                     },
                 ));
             }
@@ -157,46 +165,20 @@ pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
             estimate(amplification, 1.0),
         ));
     }
-    if let Some(laid_out) = phase.detail.laid_out {
-        rows.push((
-            "laid_out".to_owned(),
-            "B",
-            CsvStats {
-                value: laid_out.0.to_string(),
-                ..CsvStats::default()
-            },
-        ));
-    }
-    rows.push((
-        "errors".to_owned(),
-        "1",
-        CsvStats {
-            value: phase.errors.to_string(),
-            ..CsvStats::default()
-        },
-    ));
-    if phase.detail.other_errors > 0 {
-        let value = phase.detail.other_errors.to_string();
-        rows.push((
-            "other_errors".to_owned(),
-            "1",
-            CsvStats {
-                value,
-                ..CsvStats::default()
-            },
-        ));
-    }
-    if phase.detail.limits_missed > 0 {
-        let value = phase.detail.limits_missed.to_string();
-        rows.push((
-            "limits_missed".to_owned(),
-            "1",
-            CsvStats {
-                value,
-                ..CsvStats::default()
-            },
-        ));
-    }
+    let single = |name: &str, unit, value: u64| (name.to_owned(), unit, CsvStats::single(value));
+    rows.extend(
+        phase
+            .detail
+            .laid_out
+            .map(|bytes| single("laid_out", "B", bytes.0)),
+    );
+    rows.push(single("errors", "1", phase.errors));
+    let more = [
+        ("other_errors", phase.detail.other_errors),
+        ("limits_missed", phase.detail.limits_missed),
+    ];
+    let counted = more.into_iter().filter(|(_, count)| *count > 0);
+    rows.extend(counted.map(|(name, count)| single(name, "1", count)));
     rows
 }
 
@@ -205,10 +187,6 @@ fn sustained(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
         return Vec::new();
     };
     let megabytes = |bw: hakaru_model::units::BytesPerSec| number::exact(bw.0 / 1e6, 6);
-    let single = |value: String| CsvStats {
-        value,
-        ..CsvStats::default()
-    };
     let over_time = CsvStats {
         value: megabytes(s.mean),
         mean: megabytes(s.mean),
@@ -227,17 +205,17 @@ fn sustained(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
         rows.push((
             format!("cliff{number}_before"),
             "MB/s",
-            single(megabytes(cliff.before)),
+            CsvStats::single(megabytes(cliff.before)),
         ));
         rows.push((
             format!("cliff{number}_after"),
             "MB/s",
-            single(megabytes(cliff.after)),
+            CsvStats::single(megabytes(cliff.after)),
         ));
         rows.push((
             format!("cliff{number}_at"),
             "B",
-            single(cliff.at.0.to_string()),
+            CsvStats::single(cliff.at.0),
         ));
     }
     rows

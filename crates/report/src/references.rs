@@ -1,40 +1,23 @@
 //! Published figures as a table for a terminal.
 
-use crate::escape::{columns_of, plain};
+use crate::document::{Document, DocumentBlock, TableStyle};
 use crate::number;
+use crate::table::DataTable;
 use hakaru_model::references::{Level, ReferenceEntry};
 
 const HEAD: [&str; 7] = ["Thing", "Layer", "Workload", "MB/s", "IOPS", "n", "Host"];
 
 /// Entries line by line, columns lined up.
 pub fn shelf_terminal(entries: &[&ReferenceEntry]) -> String {
-    let mut rows = vec![HEAD.map(str::to_owned)];
-    rows.extend(entries.iter().map(|entry| row(entry)));
-    let widths: [usize; 7] = std::array::from_fn(|column| {
-        rows.iter()
-            .map(|row| columns_of(&row[column]))
-            .max()
-            .unwrap_or(0)
-    });
-    let line = |row: &[String; 7]| {
-        let cells = row
-            .iter()
-            .zip(widths)
-            .enumerate()
-            .map(|(column, (cell, width))| {
-                let gap = " ".repeat(width - columns_of(cell));
-                if (3..6).contains(&column) {
-                    format!("{gap}{cell}")
-                } else {
-                    format!("{cell}{gap}")
-                }
-            });
-        format!("  {}", cells.collect::<Vec<_>>().join("  "))
-            .trim_end()
-            .to_owned()
-            + "\n"
+    let table = DataTable {
+        head: HEAD.map(str::to_owned).to_vec(),
+        rows: entries.iter().map(|entry| row(entry).to_vec()).collect(),
     };
-    rows.iter().map(line).collect()
+    let document = Document {
+        blocks: vec![DocumentBlock::Table(TableStyle::Numbers, table)],
+        ..Document::default()
+    };
+    document.terminal(usize::MAX, false)
 }
 
 fn row(entry: &ReferenceEntry) -> [String; 7] {
@@ -60,12 +43,12 @@ fn row(entry: &ReferenceEntry) -> [String; 7] {
         }
     };
     [
-        plain(card),
-        plain(layer),
-        plain(workload),
+        card.clone(),
+        layer.clone(),
+        workload.clone(),
         level(bandwidth, 1e6),
         level(iops, 1.0),
         runs.to_string(),
-        plain(host),
+        host.clone(),
     ]
 }

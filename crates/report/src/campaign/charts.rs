@@ -1,10 +1,9 @@
 //! The charts of a campaign: bars a card and layer, latency, bandwidth over time, speed along the card, amplification.
 
 use super::view::{View, Work};
-use super::words::spread;
-use crate::chart::{self, Chart, Plot, Section, slug};
-use crate::number::{self, MeanText};
-use crate::svg::{Bar, BarGroup, Bars, Timeline, TimelineLine};
+use crate::chart::{self, BarChart, Chart, Plot, Section, slug};
+use crate::number;
+use crate::svg::{Bar, BarGroup, Timeline, TimelineLine};
 use crate::table::DataTable;
 use hakaru_model::campaign::DeviceSegment;
 use hakaru_model::finding::PhaseSummary;
@@ -37,67 +36,40 @@ pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
 
 /// Bars of a workload: a group a card, a bar a layer.
 fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
-    let title = if work.small {
-        "I/Os per second"
-    } else {
-        "Bandwidth"
+    let (title, figure): (_, fn(&PhaseSummary) -> Bar) = match work.small {
+        true => ("I/Os per second", |phase| chart::bar(&phase.iops, 1.0)),
+        false => ("Bandwidth", |phase| chart::bar(&phase.bandwidth, 1e6)),
     };
-    let figure = |phase: &PhaseSummary| {
-        let (estimate, scale) = if work.small {
-            (&phase.iops, 1.0)
-        } else {
-            (&phase.bandwidth, 1e6)
-        };
-        let deviation = estimate.deviation.map(|d| d / scale);
-        Some(Bar {
-            value: estimate.mean / scale,
-            deviation,
-            text: spread(work, phase).to_string(),
-        })
-    };
-    let wanted = BarChartSpec {
+    let about = BarChart {
         name: format!("speed-{}", slug(&work.label)),
         section: Section::Speed,
         title: format!("{title}, {}", work.label),
         unit: work.unit(),
-        note: "Mean of the runs; the thin line spans one standard deviation either way.",
+        note: chart::SPREAD_NOTE,
+        rows: "Card",
     };
-    bars(view, work, wanted, &figure)
+    bars(view, work, about, &|phase| Some(figure(phase)))
 }
 
 fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
-    let figure = |phase: &PhaseSummary| {
-        let estimate = phase.amplification.as_ref()?;
-        let text = MeanText::of(estimate, 1.0).to_string();
-        Some(Bar {
-            value: estimate.mean,
-            deviation: estimate.deviation,
-            text,
-        })
-    };
-    let wanted = BarChartSpec {
+    let about = BarChart {
         name: format!("amplification-{}", slug(&work.label)),
         section: Section::Amplification,
         title: format!("I/O amplification, {}", work.label),
         unit: "bytes written per byte",
         note: "Bytes the device wrote per byte of the application, from its counters.",
+        rows: "Card",
     };
-    bars(view, work, wanted, &figure)
+    bars(view, work, about, &|phase| {
+        Some(chart::bar(phase.amplification.as_ref()?, 1.0))
+    })
 }
 
-/// What a chart of bars is about.
-struct BarChartSpec {
-    name: String,
-    section: Section,
-    title: String,
-    unit: &'static str,
-    note: &'static str,
-}
-
+/// Bars of the cards and layers that have the figure.
 fn bars(
     view: &View<'_>,
     work: &Work,
-    wanted: BarChartSpec,
+    about: BarChart,
     figure: &dyn Fn(&PhaseSummary) -> Option<Bar>,
 ) -> Option<Chart> {
     let cell = |card: usize, layer: &String| figure(view.cell(card, layer, work)?);
@@ -110,50 +82,8 @@ fn bars(
         })
         .filter(|group| group.bars.iter().any(Option::is_some))
         .collect();
-    if groups.is_empty() {
-        return None;
-    }
-    let BarChartSpec {
-        name,
-        section,
-        title,
-        unit,
-        note,
-    } = wanted;
-    let text = |bar: &Option<Bar>| bar.as_ref().map_or("–".to_owned(), |bar| bar.text.clone());
-    let rows = groups.iter().map(|group| {
-        std::iter::once(group.label.clone())
-            .chain(group.bars.iter().map(text))
-            .collect()
-    });
-    let columns = layers.iter().map(|layer| {
-        if layers.len() > 1 {
-            format!("{layer}, {unit}")
-        } else {
-            unit.to_owned()
-        }
-    });
-    let table = DataTable {
-        head: std::iter::once("Card".to_owned()).chain(columns).collect(),
-        rows: rows.collect(),
-    };
-    let series = layers
-        .iter()
-        .map(|layer| crate::escape::plain(layer))
-        .collect();
-    let plot = Plot::Bars(Bars {
-        unit: unit.to_owned(),
-        series,
-        groups,
-    });
-    Some(Chart {
-        name,
-        section,
-        title,
-        note: note.to_owned(),
-        plot,
-        table,
-    })
+    let series = layers.iter().map(|layer| crate::escape::plain(layer));
+    (!groups.is_empty()).then(|| about.of(series.collect(), groups))
 }
 
 /// Latency and bandwidth over time of a workload: the cards side by side, or of a single card its layers.

@@ -90,10 +90,7 @@ fn points(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
                 ("iops", "1/s", 1.0, &phase.iops.values),
             ] {
                 all.extend((1..).zip(values).map(|(run, value)| {
-                    let row = CsvStats {
-                        value: number::exact(value / scale, 6),
-                        ..CsvStats::default()
-                    };
+                    let row = CsvStats::single(number::exact(value / scale, 6));
                     CampaignCsvRow {
                         run: Some(run),
                         ..line(figure.to_owned(), unit, row)
@@ -155,10 +152,7 @@ fn pairs(view: &View<'_>, all: &mut Vec<CampaignCsvRow>) {
                 .filter(|_| ranking.places.len() > 1)
                 .map(|place| {
                     let lead = lead(view, place.card as usize, &ranking.layer);
-                    let row = CsvStats {
-                        value: place.rank.to_string(),
-                        ..CsvStats::default()
-                    };
+                    let row = CsvStats::single(place.rank);
                     let (phase, figure, letters) = (
                         ranking.phase.clone(),
                         "place".to_owned(),

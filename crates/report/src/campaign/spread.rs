@@ -161,10 +161,7 @@ pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
         return Vec::new();
     };
     let exact = |value: f64| number::exact(value, 6);
-    let single = |value: f64| CsvStats {
-        value: exact(value),
-        ..CsvStats::default()
-    };
+    let single = |value: f64| CsvStats::single(exact(value));
     let share =
         |name: &str, value: Option<f64>| value.map(|value| (name.to_owned(), "1", single(value)));
     let mut all: Vec<(String, &'static str, CsvStats)> =
