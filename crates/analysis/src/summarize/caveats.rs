@@ -1,10 +1,11 @@
 //! Caveats of a series: those its records carry, once each, and those that follow from the figures.
 
+mod stability;
+
 use super::latency::enough_samples;
-use crate::stats;
 use hakaru_model::caveat::{Caveat, FirstFailure};
 use hakaru_model::facts::Filesystem;
-use hakaru_model::finding::{IntervalCaveat, LatencySummary, PhaseSummary, Summary};
+use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::job::Op;
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
@@ -342,7 +343,7 @@ fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
         });
     }
     overhead(phase, summary, list);
-    stability(phase, list);
+    stability::of_phase(phase, list);
 }
 
 /// The counters of the disk say how much of what was read it read itself.
@@ -412,63 +413,6 @@ fn overhead(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
             phase: phase.phase.clone(),
             per_io,
             share_permille,
-        });
-    }
-}
-
-fn stability(phase: &PhaseSummary, list: &mut CaveatSet) {
-    let Some(found) = &phase.detail.stability else {
-        return;
-    };
-    let values = &phase.bandwidth.values;
-    let runs = values.len() as u32;
-    let distance = |v: f64| ((v - phase.bandwidth.median) / phase.bandwidth.median).abs();
-    let far = stats::outliers(values)
-        .iter()
-        .filter(|o| o.far && distance(values[o.index]) > WORTHWHILE_OUTLIER)
-        .count();
-    if far > 0 {
-        list.add(Caveat::Outliers {
-            phase: phase.phase.clone(),
-            count: far as u32,
-            runs,
-        });
-    }
-    let permille = |share: f64| (share * 1e3).round() as i32;
-    let drifts = found
-        .drift
-        .filter(|d| d.abs() >= WORTHWHILE_DRIFT && found.drift_p.is_some_and(|p| p < UNLIKELY));
-    if let Some(change) = drifts {
-        list.add(Caveat::Drift {
-            phase: phase.phase.clone(),
-            change_permille: permille(change),
-        });
-        // A drift makes neighbours alike: once is enough.
-        return;
-    }
-    let spread = phase.bandwidth.deviation.unwrap_or(0.0);
-    if spread <= WORTHWHILE_DRIFT / 2.0 * phase.bandwidth.mean {
-        return;
-    }
-    let shape = &phase.bandwidth.interval_caveats;
-    if let Some(lag1) = found
-        .lag1
-        .filter(|_| shape.contains(&IntervalCaveat::Dependent))
-    {
-        list.add(Caveat::Dependent {
-            phase: phase.phase.clone(),
-            lag1_permille: permille(lag1),
-        });
-    }
-    if shape.contains(&IntervalCaveat::TwoModes) {
-        list.add(Caveat::TwoModes {
-            phase: phase.phase.clone(),
-            runs,
-        });
-    } else if shape.contains(&IntervalCaveat::Skewed) {
-        list.add(Caveat::Skewed {
-            phase: phase.phase.clone(),
-            runs,
         });
     }
 }

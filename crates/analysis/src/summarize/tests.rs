@@ -397,77 +397,66 @@ fn errors_of_the_device_are_counted_and_told() {
     );
 }
 
+/// Errors of reads and writes, then of neither beside them, then limits that reads missed.
+fn counted(errors: &[(Option<Op>, FailureKind, &str)]) -> ([u64; 2], [u64; 2], u64) {
+    let mut run = write_run(0, 30e6, 20);
+    let worker = &mut run.phases[0].workers[0];
+    worker.ops.read = worker.ops.write.clone();
+    for &(op, kind, action) in errors {
+        worker.errors.push(IoError {
+            op,
+            kind,
+            action: action.into(),
+            ..failure()
+        });
+    }
+    let summary = summarize(&[run]);
+    let of = |op| summary.phases.iter().find(|phase| phase.op == op).unwrap();
+    let both = [of(Op::Read), of(Op::Write)];
+    (
+        both.map(|phase| phase.errors),
+        both.map(|phase| phase.detail.other_errors),
+        both[0].detail.limits_missed,
+    )
+}
+
 /// A failed read was counted as a write wherever its action was not exactly "read".
 #[test]
 fn errors_are_counted_by_their_recorded_operation() {
-    let count = |errors: &[(Option<Op>, FailureKind, &str)]| {
-        let mut run = write_run(0, 30e6, 20);
-        let worker = &mut run.phases[0].workers[0];
-        worker.ops.read = worker.ops.write.clone();
-        for &(op, kind, action) in errors {
-            worker.errors.push(IoError {
-                op,
-                kind,
-                action: action.into(),
-                ..failure()
-            });
-        }
-        let summary = summarize(&[run]);
-        let of = |op| summary.phases.iter().find(|phase| phase.op == op).unwrap();
-        let (read, write) = (of(Op::Read), of(Op::Write));
-        let limits = errors.iter().filter(|(_, kind, _)| kind.option().is_some());
-        assert_eq!(read.detail.limits_missed, limits.count() as u64);
-        (
-            read.errors,
-            write.errors,
-            read.detail.other_errors,
-            write.detail.other_errors,
-        )
-    };
-    let slow = FailureKind::TooSlow {
-        latency: Nanos(12),
-        max: Nanos(10),
-    };
-    let below = FailureKind::RateMissed { wanted: 10, got: 9 };
     for kind in [FailureKind::Io, FailureKind::Verify] {
-        assert_eq!(
-            count(&[(Some(Op::Read), kind, "read")]),
-            (1, 0, 0, 0),
-            "{kind:?}"
-        );
+        let read = (Some(Op::Read), kind, "read");
+        assert_eq!(counted(&[read]), ([1, 0], [0, 0], 0), "{kind:?}");
     }
-    // A page said "1 I/Os failed" of a limit that was missed.
-    for kind in [slow, below] {
-        assert_eq!(
-            count(&[(Some(Op::Read), kind, "read")]),
-            (0, 0, 0, 0),
-            "{kind:?}"
-        );
-        let both = [
-            (Some(Op::Read), FailureKind::Io, "read"),
-            (Some(Op::Read), kind, "read"),
-        ];
-        assert_eq!(count(&both), (1, 0, 0, 0), "{kind:?}");
-    }
-    assert_eq!(
-        count(&[
-            (None, FailureKind::Sync, "fsync"),
-            (None, FailureKind::Log, "write")
-        ]),
-        (0, 0, 2, 0)
-    );
+    let others = [
+        (None, FailureKind::Sync, "fsync"),
+        (None, FailureKind::Log, "write"),
+    ];
+    assert_eq!(counted(&others), ([0, 0], [2, 0], 0));
     // Old records have names only: those of I/Os count for these, other words for the phase.
-    let old = |action| count(&[(None, FailureKind::Unknown, action)]);
-    assert_eq!(
-        [old("read"), old("verify"), old("write")],
-        [(1, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0)]
-    );
+    let old = |action| counted(&[(None, FailureKind::Unknown, action)]);
+    for (action, errors) in [("read", [1, 0]), ("verify", [1, 0]), ("write", [0, 1])] {
+        assert_eq!(old(action), (errors, [0, 0], 0));
+    }
     for action in [
         "latency of 12 nsec exceeds specified max (10 nsec): read",
         "fsync",
         "rate_min=10B/s not met",
     ] {
-        assert_eq!(old(action), (0, 0, 1, 0), "{action}");
+        assert_eq!(old(action), ([0, 0], [1, 0], 0), "{action}");
+    }
+}
+
+/// A page said "1 I/Os failed" of a limit that was missed.
+#[test]
+fn a_missed_limit_is_no_failed_io() {
+    let (latency, max) = (Nanos(12), Nanos(10));
+    let slow = FailureKind::TooSlow { latency, max };
+    let below = FailureKind::RateMissed { wanted: 10, got: 9 };
+    for kind in [slow, below] {
+        let missed = (Some(Op::Read), kind, "read");
+        assert_eq!(counted(&[missed]), ([0, 0], [0, 0], 1), "{kind:?}");
+        let both = [(Some(Op::Read), FailureKind::Io, "read"), missed];
+        assert_eq!(counted(&both), ([1, 0], [0, 0], 1), "{kind:?}");
     }
 }
 
