@@ -431,6 +431,30 @@ fn every_kind_of_finding_has_its_sentence() {
     assert_eq!(seen, all, "a kind without a sample here");
 }
 
+/// Scripts read caveats in records: their names and fields are a promise.
+#[test]
+fn every_caveat_is_documented_with_its_fields() {
+    let document = include_str!("../../../../docs/FORMAT.md");
+    let (_, table) = document.split_once("### Caveats").unwrap();
+    for (caveat, _) in caveats() {
+        let json = serde_json::to_value(&caveat).unwrap();
+        let name = json["caveat"].as_str().unwrap();
+        let row = table
+            .lines()
+            .find(|line| {
+                let first = line.split(" | ").next().unwrap_or_default();
+                first.starts_with('|') && first.contains(&format!("`{name}`"))
+            })
+            .unwrap_or_else(|| panic!("docs/FORMAT.md has no row for the caveat `{name}`"));
+        for field in json.as_object().unwrap().keys() {
+            assert!(
+                field == "caveat" || row.contains(&format!("`{field}`")),
+                "docs/FORMAT.md: the row for the caveat `{name}` does not name `{field}`"
+            );
+        }
+    }
+}
+
 #[test]
 fn ranges_and_phases_of_merged_findings_are_named_in_order() {
     let phases = ["seq-read", "seq-write", "rand-read"];
