@@ -1,4 +1,4 @@
-//! What the comparison found, for the terminal and as `docs/PARITY.md`.
+//! Results of the comparison, for the terminal and as `docs/PARITY.md`.
 
 use super::compare::Speed;
 use super::generated::page::HEADING;
@@ -62,13 +62,13 @@ pub(super) fn write(rows: &[RowResult], version: &str) -> Result<()> {
 
 fn markdown(rows: &[RowResult], version: &str) -> String {
     let mut page = format!(
-        "# Our fio beside the real one\n\n\
-         Written by `cargo xtask fio-parity`, which runs both programs on the same jobs in the same place, in turns, \
-         and compares what they print: the JSON key by key (keys, their order, kinds of values, everything that counts \
-         something, and speeds where the job or the target holds them), the text line by line with its numbers masked. \
-         The real one is {version}.\n\n\
+        "# Comparison with the original fio\n\n\
+         Written by `cargo xtask fio-parity`. It runs both programs on the same jobs in the same place, in turns, and \
+         compares their output. JSON is compared key by key: keys and their order, types of values, all counts, and \
+         speeds where the job or the target limits them. Text is compared line by line with its numbers masked. The \
+         original is {version}.\n\n\
          - JSON and terse: {}\n- Text: {}\n\n\
-         *same*: nothing differs. *differs*: how many things do, and the first of them. *not yet*: ours refuses the \
+         *same*: no difference. *differs*: the number of differences, and the first one. *not yet*: hakaru refuses the \
          job. *skipped*: the host of the comparison cannot run it.\n\n\
          | Feature | Job | JSON | Text | Remark |\n| --- | --- | --- | --- | --- |\n",
         totals(rows, |row| &row.json),
@@ -110,17 +110,19 @@ fn speeds(rows: &[RowResult]) -> String {
             .count()
     };
     let mut table = format!(
-        "\n## On a target whose speed is held\n\n\
-         A file system that serves one access at a time at a price. Both run in turns, five times or more; of each the \
-         smallest and the greatest of its repeats, and of ours the median. *inside*: our median lies in what fio's \
-         repeats span. *beside*: outside by no more than they span, or by a share that two short runs on a busy host \
-         differ by in any case (2 % of a speed, 3 % of a mean, 15 % of a P99, which stands on a handful of accesses). \
-         *apart*: farther, and counted above as a difference.\n\n\
-         When the time of a queue is over, fio waits for all that is in flight and gives it one moment of completion, that \
-         of the last; we stamp each as it lands. Deep queues are therefore compared in runs so long that the end weighs \
-         less than a hundredth.\n\n\
-         Of {} figures {} inside, {} beside, {} apart.\n\n\
-         | Job | Figure | fio | ours | median of ours | |\n| --- | --- | --- | --- | --- | --- |\n",
+        "\n## Speed on a target with fixed costs\n\n\
+         The target is a file system that serves one access at a time, at a fixed cost. Both programs run in turns, at \
+         least five times. The table shows the smallest and the largest repeat of each program, and the median of \
+         hakaru.\n\n\
+         - *inside*: the median of hakaru lies within the range of fio.\n\
+         - *beside*: it lies outside by at most the width of that range, or by a percentage that two short runs on a \
+         busy host differ by anyway (2% of a speed, 3% of a mean, 15% of a P99, which depends on few I/Os).\n\
+         - *apart*: it lies farther away, which counts as a difference above.\n\n\
+         At the end of the runtime, fio waits for all I/Os in flight and gives them one completion time, that of the \
+         last. hakaru records the completion time of each. Jobs with deep queues therefore run so long that the end \
+         weighs less than 1%.\n\n\
+         {} figures: {} inside, {} beside, {} apart.\n\n\
+         | Job | Figure | fio | hakaru | Median of hakaru | Verdict |\n| --- | --- | --- | --- | --- | --- |\n",
         all.len(),
         count("inside"),
         count("beside"),
@@ -159,7 +161,7 @@ fn remark(state: &RowState, before: &str) -> String {
         RowState::Differs(differences) => {
             let first = differences.first();
             let first = first.map_or(String::new(), |d| {
-                format!("{}: fio {}, ours {}", d.path, d.theirs, d.ours)
+                format!("{}: fio {}, hakaru {}", d.path, d.theirs, d.ours)
             });
             let all = if differences.len() == 1 {
                 String::new()
@@ -195,7 +197,7 @@ fn totals(rows: &[RowResult], state: fn(&RowResult) -> &Option<RowState>) -> Str
         .collect();
     let count = |wanted: &str| words.iter().filter(|word| **word == wanted).count();
     format!(
-        "of {} jobs {} the same, {} differ, {} not yet, {} skipped",
+        "{} jobs: {} same, {} differ, {} not yet, {} skipped",
         words.len(),
         count("same"),
         count("differs"),
@@ -228,7 +230,7 @@ mod tests {
             row(Some(RowState::NotYet("no".to_owned())), None),
         ];
         let page = markdown(&rows, "fio-3.33");
-        assert!(page.contains("of 2 jobs 1 the same, 0 differ, 1 not yet, 0 skipped"));
-        assert!(page.contains("| access | seq-read | same | differs | a: fio x\\|y, ours b |"));
+        assert!(page.contains("2 jobs: 1 same, 0 differ, 1 not yet, 0 skipped"));
+        assert!(page.contains("| access | seq-read | same | differs | a: fio x\\|y, hakaru b |"));
     }
 }

@@ -1,5 +1,5 @@
-//! Everything that is said of options: `--help`, `--cmdhelp`, `--enghelp`, the manual page, and the page that lists
-//! which options of fio are known. All of it comes out of the tables.
+//! Help texts generated from the option tables: `--help`, `--cmdhelp`, `--enghelp`, the manual page, and the page of
+//! supported options.
 
 use super::VERSION;
 use super::cli::{self, CliArity, CliEffect, CliOpt, InfoText};
@@ -124,7 +124,7 @@ fn told(state: OptionState) -> (&'static str, String) {
         OptionState::Accepted(because) => ("accepted", because.to_owned()),
         OptionState::With(other) => (
             "with another",
-            format!("has an effect only with `{other}`, and its state"),
+            format!("takes effect only with `{other}`; see there"),
         ),
         OptionState::Refused { reason, instead } => ("refused", format!("{reason}; {instead}")),
     }
@@ -174,15 +174,16 @@ fn engine(asked: &str) -> (String, u8) {
     }
 }
 
-/// The page that lists which options of fio are known, and what becomes of them, in Markdown.
+/// The page of supported fio options, in Markdown.
 pub fn compatibility_markdown() -> String {
     let mut text = String::from(
-        "# Which options of fio are known\n\n\
-        This page is generated from the option table. A known option is never ignored in silence:\n\n\
-        - **works**: does what it does in fio.\n\
-        - **accepted**: has no effect, because what it asks for is so anyway.\n\
-        - **with another**: has an effect only together with another option, whose state is its own.\n\
-        - **refused**: an error that says why, and what to use instead. Values that ask for nothing (`0`, `none`) are fine.\n\n",
+        "# fio options\n\n\
+        This page is generated from the option tables. A known option is never silently ignored:\n\n\
+        - **works**: does the same as in fio.\n\
+        - **accepted**: has no effect; the description says why.\n\
+        - **with another**: takes effect only together with another option, and depends on the state of that option.\n\
+        - **refused**: an error that gives the reason and an alternative. Values that mean \"off\" (`0`, `none`) are \
+        accepted.\n\n",
     );
     let count = |wanted: &str| {
         options::all()
@@ -192,18 +193,18 @@ pub fn compatibility_markdown() -> String {
     let states = ["works", "accepted", "with another", "refused"];
     let counts: Vec<String> = states
         .iter()
-        .map(|state| format!("{} {state}", count(state)))
+        .map(|state| format!("{state}: {}", count(state)))
         .collect();
     let _ = writeln!(
         text,
-        "{} options: {}.",
+        "{} options ({}).",
         options::all().count(),
         counts.join(", ")
     );
     for (title, rows) in SECTIONS {
         let _ = writeln!(
             text,
-            "\n## {title}\n\n| Option | State | What it is for |\n| --- | --- | --- |"
+            "\n## {title}\n\n| Option | State | Purpose |\n| --- | --- | --- |"
         );
         for opt in *rows {
             let names: Vec<String> = opt.names().map(|name| format!("`{name}`")).collect();
@@ -222,7 +223,13 @@ pub fn compatibility_markdown() -> String {
             );
         }
     }
-    text.push_str("\n## Engines\n\n| Engine | State | What it does |\n| --- | --- | --- |\n");
+    text + &engine_table() + &command_line_table() + DIFFERENCES
+}
+
+/// The table of engines, in Markdown.
+fn engine_table() -> String {
+    let mut text =
+        String::from("\n## Engines\n\n| Engine | State | Purpose |\n| --- | --- | --- |\n");
     for engine in ENGINES {
         let names: Vec<String> = engine
             .names
@@ -240,7 +247,14 @@ pub fn compatibility_markdown() -> String {
             engine.help
         );
     }
-    text.push_str("\n## Options of the command line\n\n| Option | State | What it is for |\n| --- | --- | --- |\n");
+    text
+}
+
+/// The table of command line options, in Markdown.
+fn command_line_table() -> String {
+    let mut text = String::from(
+        "\n## Command line options\n\n| Option | State | Purpose |\n| --- | --- | --- |\n",
+    );
     for opt in cli::TABLE {
         let (state, note) = match opt.does {
             CliEffect::Set(_) => ("works", String::new()),
@@ -252,59 +266,63 @@ pub fn compatibility_markdown() -> String {
         };
         let _ = writeln!(text, "| `{}` | {state} | {}{note} |", usage(opt), opt.help);
     }
-    text + ELSEWHERE
+    text
 }
 
-/// What is known to be otherwise than in fio, on purpose.
-const ELSEWHERE: &str = "
-## What is otherwise than in fio, on purpose
+/// Intentional differences from fio.
+const DIFFERENCES: &str = "
+## Intentional differences from fio
 
-- `fdatasync` is counted as a sync. fio counts it as a short read, and `sync_file_range` as a short write; the latter is \
-timed and not counted here. Beside `fsync` or `fdatasync` it is counted with those.
-- `offset` of more than `100%` is refused: fio takes it for a place far behind the end, and does nothing.
-- `offset` in percent is of the size that a file will have, where it is not there yet. fio then begins at its start.
-- `offset=100%` is refused, as nothing is left behind it: fio makes the file longer by `size`.
-- `rw=trim` and its like on a plain file end with error 25 (ENOTTY) in the result, and status 1, as in fio; the file is \
-not laid out first.
-- `HAKARU_STORE=1` in the environment stores a run in the database, with a note on standard error; fio has nothing like it.
-- SIGHUP ends the run with its result, and status 129, unless the program was started with SIGHUP ignored. It kills fio, \
-without a result.
-- When a job cannot be started, such as for a missing engine, the other jobs of its group do not run: the result tells \
-error 125 (ECANCELED) of them. fio runs them.
-- `ioscheduler` and `profile` are refused, with status 1. fio switches the scheduler of the device below, and takes \
-nothing for it where it finds none; its profiles are `act` and `tiobench`.
-- Blanks around words and parts of lists are no part of them: `rw = randread` in a job file is `rw=randread`, and \
-`bs=4k , 8k` is `bs=4k,8k`. fio refuses the first, and reads the second as 4 and 8 bytes.
-- The `job options` of the JSON leave out switches that stand without a value, such as `time_based` and \
-`group_reporting`, as up to fio 3.33. fio 3.39 lists them with an empty one.
-- `; 0 zone resets` ends the lines of trims as those of writes, as in fio 3.39. fio 3.33 prints it for writes only.
-- `log_window_value=both` adds the column to logs of latency only: means and maxima of bandwidth and IOPS are the same. \
-fio 3.33 knows `log_max_value=0|1` only.
-- Names and values in a job file have to be UTF-8, as on the command line. fio takes any bytes.
-- `bssplit` whose shares add up to more than 100 draws as fio does, the smallest share first; where sizes have no share \
-of their own then, it is refused.
-- `bs_is_seq_rand=1` with random I/O goes on until all is done. fio ends such a job at the first offset it draws at which \
-the larger size no longer fits.
-- `zonemode=strided` with random I/O leaves a last zone alone that is not whole. fio begins it, and ends with the first \
-offset it draws behind the end.
-- `verify` writes a header of its own in front of its checksums: what fio wrote with one ours cannot check, nor fio what \
-ours wrote. `verify=pattern`, which has none, is the same in both.
-- `verify_state_load` takes the files of fio 3.33 and 3.39, and fio 3.39 takes ours. Where fio saved one before a random \
-job was over it is refused, because fio's random offsets are others than ours.
-- `verify_state_save` saves jobs that verify. A trigger of fio saves the others, too, though nothing can be made of that.
-- `--trigger` runs its command when the jobs have ended and saved their state, rather than before they end.
-- `--trigger-timeout` is kept to its parts of a second. fio cuts it to whole ones, and takes `500ms` for never.
-- `--crctest` has no murmur3, jhash and fnv: nothing is checked by them here.
-- `--debug` prints no debug output: a warning says so.
-- `--eta` of an unknown word is taken for `auto` as in fio, with a warning.
-- Jobs that write to a device are refused while it is in use: mounted (in any mount namespace whose table can be \
-read), swapped to, part of a mapping, RAID or loop device, or claimed exclusively, as lazily unmounted file systems \
-and external journals are; likewise jobs that write to a file behind a loop device in use. fio writes all the same. \
-What cannot be known: a program that merely has the device open, a use that begins during the run, a virtual machine \
-or another host on the same storage, and mounts that are hidden from this user and claim nothing.
-- Writes to a device that is pulled end with error 19 (ENODEV). fio reports what the kernel answers, error 28 \
-(ENOSPC), as if it were full.
-- Of a job that cannot run beside others, the result tells the error as fio's does, and standard error the cure.
+- If `sync_file_range` and `fsync` or `fdatasync` are due after the same write, both are counted. fio counts only \
+the flush.
+- `offset` above `100%` is refused. fio uses an offset far beyond the end and does no I/O.
+- `offset=100%` is refused, because nothing remains after it. fio extends the file by `size`.
+- `offset` in percent of a file that does not exist yet refers to its future size. fio then starts at offset 0.
+- `rw=trim` and its variants on a regular file end with error 25 (ENOTTY) in the result and exit status 1, as in \
+fio. The file is not laid out first.
+- `HAKARU_STORE=1` in the environment stores a run in the database and prints a note on standard error. fio has no such \
+function.
+- SIGHUP ends the run, prints the result and exits with status 129, unless the program was started with SIGHUP \
+ignored. It kills fio without a result.
+- If a job cannot start, for example because its engine is missing, the other jobs of its group do not run: the \
+result contains error 125 (ECANCELED) for them. fio runs them.
+- `ioscheduler` and `profile` are refused with exit status 1. fio switches the scheduler of the underlying device, \
+and ignores `ioscheduler` if it finds none; its profiles are `act` and `tiobench`.
+- Spaces around names, values and list items are ignored: `rw = randread` in a job file means `rw=randread`, and \
+`bs=4k , 8k` means `bs=4k,8k`. fio refuses the first and reads the second as 4 and 8 bytes.
+- `job options` in the JSON output leaves out switches without a value, such as `time_based` and `group_reporting`, \
+as fio does up to 3.33. fio 3.39 lists them with an empty value.
+- `; 0 zone resets` ends the lines of trims as well as those of writes, as in fio 3.39. fio 3.33 prints it for \
+writes only.
+- `log_window_value=both` adds the column to latency logs only, because mean and maximum are the same for bandwidth \
+and IOPS. fio 3.33 knows only `log_max_value=0|1`.
+- Names and values in a job file must be UTF-8, as on the command line. fio accepts any bytes.
+- `bssplit` with percentages that add up to more than 100 draws sizes as fio does, the smallest percentage first. If \
+it also has sizes without a percentage, it is refused.
+- `bs_is_seq_rand=1` with random I/O continues until all work is done. fio ends such a job at the first random \
+offset at which the larger size no longer fits.
+- `zonemode=strided` with random I/O does not use an incomplete last zone. fio starts it, and ends at the first \
+random offset beyond the end.
+- `verify` writes its own header before its checksums: neither program can verify what the other wrote. \
+`verify=pattern` has no header and is the same in both.
+- `verify_state_load` reads files of fio 3.33 and 3.39, and fio 3.39 reads those of hakaru. A file that fio saved \
+before a random job ended is refused, because fio's random offsets differ.
+- `verify_state_save` saves the state of jobs that verify. A trigger in fio also saves that of other jobs, which has \
+no use.
+- `--trigger` runs its command after the jobs have ended and saved their state, not before they end.
+- `--trigger-timeout` keeps fractions of a second. fio truncates it to whole seconds, and takes `500ms` as \"never\".
+- `--crctest` has no murmur3, jhash and fnv, because they are not used for verification.
+- `--debug` prints a warning and no debug output.
+- `--eta` with an unknown word means `auto`, as in fio, with a warning.
+- Jobs that write to a device in use are refused. In use means: mounted (in any mount namespace whose table can be \
+read), used as swap, part of a mapping, RAID or loop device, or claimed exclusively, as by a lazily unmounted file \
+system or an external journal. Jobs that write to a file behind a loop device in use are refused too. fio writes in \
+all these cases. Not detected: a program that only has the device open, a use that starts during the run, a virtual \
+machine or another host on the same storage, and mounts that are hidden from this user and claim nothing.
+- Writes to a device that was pulled end with error 19 (ENODEV). fio reports the kernel's answer, error 28 (ENOSPC), \
+as if the device were full.
+- If a job cannot run together with the others, the result contains the error, as in fio, and standard error \
+contains the advice.
 ";
 
 fn at_engines(opt: &FioOption) -> String {
@@ -325,10 +343,10 @@ fn capital(text: &str) -> String {
 /// The manual page of the fio front end, as the source that `man` reads.
 pub fn man_page() -> String {
     let mut text = format!(
-        ".TH FIO 1 \"\" \"hakaru\" \"{VERSION}\"\n.SH NAME\nfio \\- measure storage, by the command line of fio\n\
+        ".TH FIO 1 \"\" \"hakaru\" \"{VERSION}\"\n.SH NAME\nfio \\- benchmark storage with the command line of fio\n\
         .SH SYNOPSIS\n.B fio\n[\\fIoptions\\fR] [\\fIjob options\\fR] [\\fIjob file\\fR]...\n\
-        .SH DESCRIPTION\nThe front end of hakaru that takes the command lines and job files of fio, \
-        and prints results as fio prints them.\n.SH OPTIONS\n"
+        .SH DESCRIPTION\nRuns command lines and job files of fio on the I/O engine of hakaru, \
+        and prints results in the formats of fio.\n.SH OPTIONS\n"
     );
     for opt in cli::TABLE
         .iter()

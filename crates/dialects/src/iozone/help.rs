@@ -1,4 +1,4 @@
-//! Everything that is said of options: `-h`, the manual page, and the page that lists which options of iozone are known.
+//! Help texts generated from the option table: `-h`, the manual page, and the page of supported options.
 
 use super::VERSION;
 use super::options::{IozoneOption, IozoneOptionState, OptionArity, SECTIONS, all};
@@ -69,27 +69,30 @@ fn capital(text: &str) -> String {
 /// The part of the page of compatibility that lists which options of iozone are known, in Markdown.
 pub fn compatibility_markdown() -> String {
     let mut text = format!(
-        "# Which options of iozone are known\n\n\
-         As `hakaru iozone`, or by a link named `iozone`, in the form of version {VERSION}. This part is generated from \
-         the option table. A known option is never ignored in silence:\n\n\
-         - **works**: does what it does in iozone.\n\
-         - **accepted**: has no effect, and a warning on standard error says why.\n\
-         - **refused**: an error that says why, and what to use instead.\n\n\
-         Where it differs from iozone: what is written does not compress; random tests come to each record once a \
-         pass; a child that was ended by another completes its new file unmeasured; the parent's time goes from the \
-         first start to the last end; a row of `-i 4` needs `-i 0` before it, and neither 4 nor retests of 9 to 12 \
-         run with children. With `HAKARU_STORE=1` in the environment a run is kept like any other of hakaru.\n\n",
+        "# iozone options\n\n\
+         Options of `hakaru iozone`, or of a link to hakaru named `iozone`, in the format of iozone {VERSION}. This part is \
+         generated from the option table. A known option is never silently ignored:\n\n\
+         - **works**: does the same as in iozone.\n\
+         - **accepted**: has no effect; a warning on standard error says why.\n\
+         - **refused**: an error that gives the reason and an alternative.\n\n\
+         Differences from iozone:\n\n\
+         - Written data does not compress.\n\
+         - Random tests visit each record once per pass.\n\
+         - A child that another child ended writes the rest of its new file without measuring it.\n\
+         - The parent's time is that from the first start to the last end.\n\
+         - A row of `-i 4` needs `-i 0` before it. Neither `-i 4` nor the retests of `-i 9` to `-i 12` run with children.\n\
+         - With `HAKARU_STORE=1` in the environment, a run is stored like any other run of hakaru.\n\n",
     );
     let count = |wanted: &str| all().filter(|opt| told(opt.state).0 == wanted).count();
     let counts: Vec<String> = ["works", "accepted", "refused"]
         .iter()
-        .map(|state| format!("{} {state}", count(state)))
+        .map(|state| format!("{state}: {}", count(state)))
         .collect();
-    let _ = writeln!(text, "{} options: {}.", all().count(), counts.join(", "));
+    let _ = writeln!(text, "{} options ({}).", all().count(), counts.join(", "));
     for (title, rows) in SECTIONS {
         let _ = writeln!(
             text,
-            "\n## {title}\n\n| Option | State | What it is for |\n| --- | --- | --- |"
+            "\n## {title}\n\n| Option | State | Purpose |\n| --- | --- | --- |"
         );
         for opt in *rows {
             let (state, note) = told(opt.state);
@@ -109,9 +112,9 @@ pub fn compatibility_markdown() -> String {
 pub fn man_page() -> String {
     let roff = |text: &str| text.replace('\\', "\\e").replace('-', "\\-");
     let mut text = format!(
-        ".TH IOZONE 1 \"\" \"hakaru\" \"{VERSION}\"\n.SH NAME\niozone \\- measure a file system, by the command line of \
-         iozone\n.SH SYNOPSIS\n.B iozone\n[\\fIoptions\\fR]\n.SH DESCRIPTION\nThe front end of hakaru that takes the \
-         command lines of iozone, and prints results as iozone prints them.\n",
+        ".TH IOZONE 1 \"\" \"hakaru\" \"{VERSION}\"\n.SH NAME\niozone \\- benchmark a file system with the command line of \
+         iozone\n.SH SYNOPSIS\n.B iozone\n[\\fIoptions\\fR]\n.SH DESCRIPTION\nRuns command lines of \
+         iozone on the I/O engine of hakaru, and prints results in the format of iozone.\n",
     );
     for (title, rows) in SECTIONS {
         let known: Vec<&IozoneOption> = rows
