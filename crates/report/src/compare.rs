@@ -10,7 +10,7 @@ use hakaru_model::finding::{Comparison, Estimate, LatencySummary, PhaseSummary, 
 use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
 
 /// The verdict in words, with the figures it rests on.
-pub fn verdict(comparison: &Comparison) -> String {
+pub(crate) fn verdict(comparison: &Comparison) -> String {
     let p = comparison.p_adjusted.or(comparison.p_value);
     let chance =
         |p: Option<f64>| p.map_or_else(String::new, |p| format!(" (p {})", probability(p)));

@@ -37,9 +37,7 @@ pub use campaign::{
     campaign_parquet, campaign_terminal,
 };
 pub use chart::{Chart, Plot, Section, charts};
-pub use compare::{
-    comparison_csv, comparison_html, comparison_markdown, comparison_terminal, verdict,
-};
+pub use compare::{comparison_csv, comparison_html, comparison_markdown, comparison_terminal};
 pub use csv::{csv, csv_with};
 pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
 pub use escape::plain;

@@ -360,12 +360,14 @@ fn failed(summary: &Summary) -> Vec<(String, String)> {
     let mut items = Vec::new();
     for phase in &summary.phases {
         let counted = [
-            (phase.errors, "I/Os failed"),
-            (phase.detail.other_errors, "more errors"),
+            (phase.errors, "I/O", " failed"),
+            (phase.detail.other_errors, "more error", ""),
         ];
-        for (count, what) in counted.into_iter().filter(|(count, _)| *count > 0) {
+        for (count, what, how) in counted.into_iter().filter(|(count, ..)| *count > 0) {
             let name = naming::phase(summary, phase);
-            items.push((name, format!("{} {what}", number::count(count))));
+            let plural = if count == 1 { "" } else { "s" };
+            let said = format!("{} {what}{plural}{how}", number::count(count));
+            items.push((name, said));
         }
     }
     items

@@ -33,7 +33,7 @@ th,td{padding:5px 12px 5px 0;text-align:left;vertical-align:top;border-bottom:1p
 thead th{font-size:.8rem;color:#59636e;font-weight:600;vertical-align:bottom}header p{max-width:none}\
 .wide{width:100%}\
 .numbers td,.numbers thead th{text-align:right}.numbers td{white-space:nowrap}.numbers td small{white-space:normal}\
-.numbers thead th:first-child,.numbers .words{text-align:left!important}.numbers td.words{white-space:normal}\
+.numbers thead th:first-child,.numbers .words{text-align:left!important}.numbers td.words{white-space:normal}th.words,td.words{padding-left:8px}.verdicts .words{padding-left:0}\
 .numbers tbody th{min-width:9em;font-weight:600;overflow-wrap:anywhere}\
 .verdicts td:nth-child(2){white-space:nowrap}.verdicts tbody th{font-weight:600;min-width:11em}\
 .pairs th{font-weight:400;color:#59636e;white-space:nowrap;width:11em}.pairs td{overflow-wrap:anywhere}\

@@ -118,7 +118,10 @@ fn head(verification: &Verification) -> Vec<DocumentBlock> {
 fn tiles(verification: &Verification) -> Vec<Tile> {
     let found = &verification.verdict;
     let amount = |name: &str, bytes: Bytes, note: String| {
-        let (figure, unit) = bytes.figure_and_unit();
+        let (figure, unit) = match bytes {
+            Bytes(0) => ("0".to_owned(), "B"),
+            bytes => bytes.figure_and_unit(),
+        };
         Tile {
             name: name.to_owned(),
             figure,
