@@ -104,3 +104,13 @@ pub enum BlockDifference {
         wanted: u8,
     },
 }
+
+impl BlockDifference {
+    /// Whether the header of the piece is to blame, so that nothing is known of the data behind it.
+    pub fn is_of_header(&self) -> bool {
+        !matches!(
+            self,
+            BlockDifference::Checksum { .. } | BlockDifference::Pattern { .. }
+        )
+    }
+}

@@ -29,6 +29,10 @@ impl Inspector {
         if self.scheme.rules.dump {
             for mismatch in &mut found {
                 mismatch.saved = self.save(mismatch, request, block, wanted);
+                if mismatch.difference.is_of_header() {
+                    // As fio does: what follows a bad header in its block is not saved.
+                    break;
+                }
             }
         }
         found
@@ -53,6 +57,12 @@ impl Inspector {
             // What cannot be saved is told of all the same.
             std::fs::write(&path, content).ok().map(|()| path)
         };
+        if mismatch.difference.is_of_header() {
+            return Some(Saved {
+                received: write("hdr_fail", piece)?,
+                expected: None,
+            });
+        }
         let received = write("received", piece)?;
         let expected = self
             .scheme

@@ -80,6 +80,7 @@ pub(crate) struct Checker {
     /// Where the writes went that landed last, oldest first, by region, where a state is saved.
     last: Vec<VecDeque<u64>>,
     drops_cache: bool,
+    in_write_order: bool,
     /// Time that each operation was at work, nanoseconds, where something was read back.
     pub(crate) spent: PerOp<Option<u64>>,
 }
@@ -156,6 +157,7 @@ impl Checker {
                 .collect(),
             loaded,
             drops_cache: plan.files.invalidate,
+            in_write_order: verify.in_write_order,
             spent: PerOp::default(),
         })))
     }
@@ -374,7 +376,12 @@ impl Checker {
         }
         self.pending.clear();
         self.expected = self.write_log.settle();
-        self.expected.iter().map(Written::read).collect()
+        if !self.in_write_order {
+            return self.expected.iter().map(Written::read).collect();
+        }
+        let mut order: Vec<&Written> = self.expected.iter().collect();
+        order.sort_unstable_by_key(|written| written.sequence);
+        order.into_iter().map(Written::read).collect()
     }
 
     /// Ends reading back. Returns what is found by those that check beside the worker.

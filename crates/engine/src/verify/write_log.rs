@@ -92,7 +92,7 @@ impl WriteLog {
         self.written.iter().filter(|written| !written.known)
     }
 
-    /// Takes all whose content is known and still there, in the order of their places.
+    /// Takes all whose content is known and still there, by file and offset.
     pub(super) fn settle(&mut self) -> Vec<Written> {
         let mut written = std::mem::take(&mut self.written);
         survivors(&mut written);

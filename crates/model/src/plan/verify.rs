@@ -1,7 +1,7 @@
 //! How a worker checks data: what follows from the rules of its job, and whether these can be kept to.
 
 use super::PlanError;
-use crate::job::rules::{Verify, VerifyMethod};
+use crate::job::rules::{Verify, VerifyMethod, Zones};
 use crate::job::{BlockSize, IoEngine, Job, Op, SizeSpec};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,9 @@ pub struct VerifyPlan {
     /// `io_size` asks for more than a pass: then fio flushes behind the last write of each, the last pass included.
     #[serde(default)]
     pub flushes_last_write: bool,
+    /// Reads back in the order in which it wrote, rather than by file and offset.
+    #[serde(default)]
+    pub in_write_order: bool,
 }
 
 impl VerifyPlan {
@@ -40,6 +43,7 @@ impl VerifyPlan {
             seed,
             loops: job.extent.loops,
             flushes_last_write: false,
+            in_write_order: is_read_in_write_order(job),
         }))
     }
 
@@ -49,6 +53,19 @@ impl VerifyPlan {
             .interval
             .map_or(block, |interval| interval.0.clamp(1, block.max(1)))
     }
+}
+
+/// Whether a job reads back in the order in which it wrote. fio does where a random job comes to each block once by a map
+/// of its blocks, and sorts by file and offset everywhere else.
+fn is_read_in_write_order(job: &Job) -> bool {
+    let access = &job.access;
+    let sorted = job.verify.as_ref().is_some_and(|verify| verify.sorted);
+    let all_random = access
+        .percentage_random
+        .as_ref()
+        .is_none_or(|percent| percent.write == 100);
+    let once = access.every_block_once && access.run_length == 1 && access.zones == Zones::None;
+    access.random && once && all_random && job.block_align.is_none() && !sorted
 }
 
 /// Whether a job reads or writes. A job that only trims has nothing to check; fio does its trims.

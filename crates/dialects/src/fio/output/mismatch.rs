@@ -169,9 +169,14 @@ fn mismatch_lines(text: &mut String, error: &IoError, mismatch: &Mismatch) {
         }
     }
     if let Some(Saved { received, expected }) = &mismatch.saved {
+        let what = if mismatch.difference.is_of_header() {
+            "hdr_fail"
+        } else {
+            "received"
+        };
         line(
             text,
-            format_args!("       received data dumped as {}", received.display()),
+            format_args!("       {what} data dumped as {}", received.display()),
         );
         if let Some(expected) = expected {
             line(
@@ -239,10 +244,17 @@ mod tests {
     /// As fio 3.33 printed it for the same damage, but for its own marks of blocks and places in its sources.
     #[test]
     fn the_words_are_those_of_fio() {
-        let of = |difference| {
-            let saved = Saved {
+        let of = |difference: BlockDifference| {
+            let whole = Saved {
                 received: "f.12288.received".into(),
                 expected: Some("f.12288.expected".into()),
+            };
+            let saved = match difference.is_of_header() {
+                true => Saved {
+                    received: "f.12288.hdr_fail".into(),
+                    expected: None,
+                },
+                false => whole,
             };
             Mismatch {
                 offset: Bytes(12_288),
@@ -300,8 +312,7 @@ mod tests {
                received data dumped as f.12288.received
                expected data dumped as f.12288.expected
         verify: bad header offset 12288, wanted 28672 at file f offset 12288, length 512 (requested block: offset=8192, length=4096)
-               received data dumped as f.12288.received
-               expected data dumped as f.12288.expected
+               hdr_fail data dumped as f.12288.hdr_fail
         fio: 37 more errors are counted, and not told one by one
         ");
         insta::assert_snapshot!(ended_by_error(&worker).unwrap(), @"fio: pid=7, err=84/file:io_u.c:0, func=io_u_sync_complete, error=Invalid or incomplete multibyte or wide character");

@@ -15,6 +15,10 @@ pub struct Verify {
     pub only: bool,
     /// The first mismatch ends the job (`verify_fatal`).
     pub fatal: bool,
+    /// Reads back by offset even where no block is written twice. Otherwise those blocks are read in the order in which they
+    /// were written (`random_generator=lfsr`).
+    #[serde(default)]
+    pub sorted: bool,
     /// Saves what was expected and what was found at a mismatch (`verify_dump`).
     pub dump: bool,
     /// Bytes that carry one header each (`verify_interval`); `None` for whole blocks.
@@ -61,6 +65,7 @@ impl Verify {
             read_back: true,
             only: false,
             fatal: false,
+            sorted: false,
             dump: false,
             interval: None,
             offset: 0,
