@@ -94,6 +94,82 @@ fn another_pass_begins_with_the_flush_that_is_due() {
     check(checked, 0, (0, &[[0, 8, 8, 0, 8]]));
 }
 
+/// The writes of a job, and its reads, as offset and length in the order of its `write_iolog`.
+fn logged(words: &str) -> [Vec<(u64, u64)>; 2] {
+    let home = Home::new();
+    let out = hakaru(&home)
+        .args(["fio", "--name=g", "--write_iolog=io.log"])
+        .args(words.split(' '))
+        .current_dir(home.work())
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{words}: {}", text(&out.stderr));
+    let log = std::fs::read_to_string(home.work().join("io.log")).unwrap();
+    ["write", "read"].map(|op| {
+        let line = |line: &str| {
+            let words: Vec<&str> = line.split(' ').collect();
+            match words[..] {
+                [_, _, found, offset, len] if found == op => {
+                    Some((offset.parse().unwrap(), len.parse().unwrap()))
+                }
+                _ => None,
+            }
+        };
+        log.lines().skip(1).filter_map(line).collect()
+    })
+}
+
+/// fio reads blocks back by offset, except where a map of the blocks keeps a random job from writing one twice.
+#[test]
+fn random_blocks_are_read_back_in_the_order_of_the_writes() {
+    let base = "--rw=randwrite --verify=crc32c";
+    for words in [
+        "--bs=4k --size=300001",
+        "--bs=4k --size=64k --loops=2",
+        "--size=256k --bssplit=4k/50:16k/50",
+    ] {
+        let [writes, reads] = logged(&format!("{base} {words}"));
+        assert_eq!(writes, reads, "{words}");
+    }
+    for words in [
+        "--norandommap",
+        "--random_generator=lfsr",
+        "--random_distribution=zipf:1.2",
+    ] {
+        let [writes, reads] = logged(&format!("{base} --bs=4k --size=256k {words}"));
+        assert!(reads.is_sorted() && !writes.is_sorted(), "{words}");
+    }
+}
+
+/// fio begins such jobs: the file is laid out, the first I/O fails, and is counted.
+#[test]
+fn what_the_target_refuses_fails_at_the_first_io() {
+    for rw in ["trim", "randtrim", "trimwrite"] {
+        let words = format!("--rw={rw} --size=64k --bs=4k");
+        check(&words, 0, (1, &[[25, 0, 0, 1, 0]]));
+    }
+}
+
+/// fio saves the first piece of a block whose header is bad as `FILE.OFFSET.hdr_fail`, and nothing behind it.
+#[test]
+fn a_dump_of_a_bad_header_is_named_by_it() {
+    let home = Home::new();
+    let out = hakaru(&home)
+        .args("fio --name=g --rw=read --bs=4k --size=16k --verify=crc32c --verify_interval=1k --verify_dump=1".split(' '))
+        .current_dir(home.work())
+        .output()
+        .unwrap();
+    let told = text(&out.stderr);
+    assert!(
+        told.contains("hdr_fail data dumped as g.0.0.0.hdr_fail"),
+        "{told}"
+    );
+    let names = std::fs::read_dir(home.work()).unwrap();
+    let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["g.0.0", "g.0.0.0.hdr_fail"]);
+}
+
 /// fio times each `fdatasync` and `sync_file_range`, and counts them as short reads and writes.
 #[test]
 fn only_fsync_counts_as_a_sync() {

@@ -381,6 +381,10 @@ pub struct FilePolicy {
     /// that it writes there fall into the measured time.
     #[serde(default)]
     pub reserve_unflushed: bool,
+    /// Begins, as fio does, although the target refuses such I/Os (trims of a file, direct I/O at odd offsets): the first
+    /// of them fails. Otherwise the job is refused beforehand.
+    #[serde(default)]
+    pub begin_refused: bool,
     /// Refuses to write at all.
     pub read_only: bool,
     /// Lays nothing out: files come to be when they are opened, and grow as they are written (`create_on_open`).
@@ -451,6 +455,7 @@ impl Default for FilePolicy {
             pre_read: false,
             fallocate: Fallocate::Native,
             reserve_unflushed: false,
+            begin_refused: false,
             read_only: false,
             create_on_open: false,
             append: false,

@@ -53,6 +53,7 @@ pub(crate) fn lower(
     job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
     job.queue.separate_submit = true;
     job.files.reserve_unflushed = true;
+    job.files.begin_refused = true;
     job.queue.low_mark = job.queue.low_mark.min(job.queue.iodepth);
     job.seed = seed(spec, index);
     if let (Some("0"), [PatternPart::Bytes(bytes)], BufferContent::Random) = (
@@ -70,6 +71,7 @@ pub(crate) fn lower(
     if job.access.trim_before_write {
         // fio counts the writes behind which it flushes only in jobs that do not trim.
         (job.durability.fsync_every, job.durability.fdatasync_every) = (0, 0);
+        job.durability.range_sync = None;
     }
     // A mix is laid out in full, even one without reads.
     job.files.overwrite |= matches!(spec.rw.0, "rw" | "randrw" | "readwrite" | "randreadwrite");
@@ -463,6 +465,7 @@ fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, 
     let rules = Verify {
         method,
         fill: spec.verify.pattern.clone(),
+        sorted: spec.lfsr,
         ..spec.verify.rules.clone()
     };
     warn_of_verify(spec, &rules, warnings);

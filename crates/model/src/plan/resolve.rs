@@ -365,7 +365,9 @@ pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError
         _ if job.access.destroys() && !facts.writable => {
             Err(PlanError::ReadOnly { job: name, path })
         }
-        TargetKind::File | TargetKind::Absent if job.access.does(Op::Trim) && !trims_files(job) => {
+        TargetKind::File | TargetKind::Absent
+            if job.access.does(Op::Trim) && !trims_files(job) && !job.files.begin_refused =>
+        {
             Err(PlanError::TrimOnFile { job: name, path })
         }
         _ => Ok(()),

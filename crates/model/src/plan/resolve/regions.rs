@@ -452,7 +452,7 @@ pub(super) fn check_alignment(
     region: &Region,
 ) -> Result<(), PlanError> {
     let logical = u64::from(facts.logical_block.max(1));
-    if !job.files.direct || job.ioengine.works_on_names() {
+    if !job.files.direct || job.files.begin_refused || job.ioengine.works_on_names() {
         return Ok(());
     }
     let blocks = job.blocks_used().flat_map(|b| [b.min().0, b.max().0]);
