@@ -163,6 +163,40 @@ pub(super) const EXCLUDED: &[Excluded] = &[
         applies: |set| set.value("io_submit_mode") == "offload",
     },
     Excluded {
+        combination: "rw=randtrimwrite, zones",
+        fault: "prints `bug in offset generation`, trims and writes at different offsets, and ends after a few",
+        evidence: "fio --name=g --rw=randtrimwrite --filename={loop} --size=512k --bs=8k --zonemode=strided --zonesize=16k --zonerange=64k",
+        applies: |set| set.value("rw") == "randtrimwrite" && set.has("zonesize"),
+    },
+    Excluded {
+        combination: "ioengine=mmap, a size that is no multiple of bs, a longer file",
+        fault: "is killed by a signal where the last block goes past what it mapped",
+        evidence: "fio --name=g --rw=read --filesize=1m --size=513k --bs=8k --ioengine=mmap",
+        applies: |set| {
+            let ragged = ["130k", "300001", "1000000", "513k"].contains(&set.value("size"));
+            let longer = set.existing().is_some() || set.has("filesize") || set.value("filename") == "{loop}";
+            set.value("ioengine") == "mmap" && ragged && longer
+        },
+    },
+    Excluded {
+        combination: "bs_is_seq_rand, random I/O with a map of the blocks",
+        fault: "looks blocks up by one size and marks them by the other: transfers a part of the size, and ends with 0",
+        evidence: "fio --name=g --rw=randwrite --size=256k --bs=4k,16k --bs_is_seq_rand=1",
+        applies: |set| {
+            let random = random(set) || set.has("percentage_random");
+            set.has("bs_is_seq_rand") && random && !set.has("norandommap")
+        },
+    },
+    Excluded {
+        combination: "random_generator=lfsr, blocks of several sizes or blockalign",
+        fault: "ends after a few of all blocks with 0, or comes to blocks twice",
+        evidence: "fio --name=g --rw=randrw --random_generator=lfsr --bs=4k,8k --size=128k",
+        applies: |set| {
+            let sizes = set.has("bsrange") || set.has("bssplit") || set.value("bs").contains(',');
+            random(set) && set.value("random_generator") == "lfsr" && (sizes || set.has("blockalign"))
+        },
+    },
+    Excluded {
         combination: "verify=pattern_hdr",
         fault: "3.33 does not have it; later versions do",
         evidence: "fio --name=g --rw=write --size=64k --bs=4k --verify=pattern_hdr --verify_pattern=0x1234",

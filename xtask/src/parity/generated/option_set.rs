@@ -144,7 +144,10 @@ impl OptionSet {
                 set.dimensions.push(dimension.name);
             }
         }
+        // Its trace has each I/O again that the engine did not take at first.
+        let traced_twice = set.value("ioengine") == "null" || set.value("rw").contains("trim");
         if set.has("numjobs")
+            || traced_twice && set.has("iodepth")
             || set
                 .parts
                 .iter()
