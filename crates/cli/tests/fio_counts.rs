@@ -94,28 +94,32 @@ fn another_pass_begins_with_the_flush_that_is_due() {
     check(checked, 0, (0, &[[0, 8, 8, 0, 8]]));
 }
 
-/// The writes of a job, and its reads, as offset and length in the order of its `write_iolog`.
-fn logged(words: &str) -> [Vec<(u64, u64)>; 2] {
+/// The I/Os of a job in its `write_iolog`, as operation, offset and length.
+fn traced(words: &str) -> Vec<String> {
     let home = Home::new();
-    let out = hakaru(&home)
+    hakaru(&home)
         .args(["fio", "--name=g", "--write_iolog=io.log"])
         .args(words.split(' '))
         .current_dir(home.work())
         .output()
         .unwrap();
-    assert!(out.status.success(), "{words}: {}", text(&out.stderr));
     let log = std::fs::read_to_string(home.work().join("io.log")).unwrap();
+    let access = |line: &str| {
+        let (_, access) = line.split_once(" g.0.0 ")?;
+        access.contains(' ').then(|| access.to_owned())
+    };
+    log.lines().filter_map(access).collect()
+}
+
+/// The writes of a job, and its reads, as offset and length in the order of its `write_iolog`.
+fn logged(words: &str) -> [Vec<(u64, u64)>; 2] {
+    let traced = traced(words);
     ["write", "read"].map(|op| {
-        let line = |line: &str| {
-            let words: Vec<&str> = line.split(' ').collect();
-            match words[..] {
-                [_, _, found, offset, len] if found == op => {
-                    Some((offset.parse().unwrap(), len.parse().unwrap()))
-                }
-                _ => None,
-            }
+        let access = |line: &String| {
+            let (offset, len) = line.strip_prefix(op)?.trim().split_once(' ')?;
+            Some((offset.parse().unwrap(), len.parse().unwrap()))
         };
-        log.lines().skip(1).filter_map(line).collect()
+        traced.iter().filter_map(access).collect()
     })
 }
 
@@ -127,6 +131,7 @@ fn random_blocks_are_read_back_in_the_order_of_the_writes() {
         "--bs=4k --size=300001",
         "--bs=4k --size=64k --loops=2",
         "--size=256k --bssplit=4k/50:16k/50",
+        "--size=100001 --bsrange=2k-9k --bs_unaligned",
     ] {
         let [writes, reads] = logged(&format!("{base} {words}"));
         assert_eq!(writes, reads, "{words}");
@@ -144,9 +149,26 @@ fn random_blocks_are_read_back_in_the_order_of_the_writes() {
 /// fio begins such jobs: the file is laid out, the first I/O fails, and is counted.
 #[test]
 fn what_the_target_refuses_fails_at_the_first_io() {
-    for rw in ["trim", "randtrim", "trimwrite"] {
+    for rw in ["trim", "trimwrite"] {
         let words = format!("--rw={rw} --size=64k --bs=4k");
         check(&words, 0, (1, &[[25, 0, 0, 1, 0]]));
+        assert_eq!(traced(&words), ["trim 0 4096"], "{words}");
+    }
+}
+
+/// fio has begun such a job, and made its logs, when the file turns out to be missing.
+#[test]
+fn a_job_without_its_file_leaves_empty_logs() {
+    let home = Home::new();
+    let out = hakaru(&home)
+        .args("fio --readonly --name=g --rw=read --bs=4k --size=64k --write_lat_log=acc".split(' '))
+        .current_dir(home.work())
+        .output()
+        .unwrap();
+    assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
+    for kind in ["lat", "slat", "clat"] {
+        let log = std::fs::read(home.work().join(format!("acc_{kind}.1.log"))).unwrap();
+        assert!(log.is_empty(), "{kind}");
     }
 }
 

@@ -142,7 +142,7 @@ impl Scheme {
                 content::fill(piece, &self.buffers, &mut rng);
             }
         }
-        if self.header == 0 {
+        if self.header == 0 || piece.len() < self.header {
             return;
         }
         let place = self.header_in(piece.len());
@@ -196,6 +196,10 @@ impl Scheme {
     ) -> Result<(), BlockDifference> {
         if self.header == 0 {
             return self.check_pattern(piece, block, start, 0..0);
+        }
+        if piece.len() < self.header {
+            // A block of any number of bytes may be too short for a header: nothing is known of it.
+            return Ok(());
         }
         let place = self.header_in(piece.len());
         let header = BlockHeader::read(&piece[place.start..])?;

@@ -61,6 +61,9 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
                 issued,
             };
             if let Break(stop) = self.finish(&flight, result, done) {
+                if self.account.recorder.is_some() {
+                    self.note_issue(&flight.request, flight.issued);
+                }
                 return stop;
             }
             last = done;

@@ -165,17 +165,15 @@ pub(super) fn check(job: &Job, verify: &Verify) -> Result<(), PlanError> {
     let header = verify.method.header_bytes() as u64;
     // Blocks that differ in size end with whatever is left, down to what sizes are multiples of.
     let align = job.block_align.map_or(block, |align| align.0).max(1);
-    let tail = if job.block_rules.unaligned {
-        1
-    } else {
-        job.blocks_used().fold(align, common_step)
-    };
+    let tail = job.blocks_used().fold(align, common_step);
     let varies = [Op::Read, Op::Write]
         .into_iter()
         .any(|op| job.block[op].min() != job.block[op].max());
-    if varies && header > 0 && tail < header + u64::from(verify.offset) {
-        let why = "the last block may be too short for the header of its check: leave out bs_unaligned, give a larger \
-                   blockalign, or use verify=pattern";
+    // With bs_unaligned any number of bytes may be left: a block that is too short for its header is not checked, as in fio.
+    let whole = !job.block_rules.unaligned;
+    if varies && whole && header > 0 && tail < header + u64::from(verify.offset) {
+        let why = "the last block may be too short for the header of its check: give a larger blockalign, or use \
+                   verify=pattern";
         return bad("blockalign", tail.to_string(), why);
     }
     if piece < header + u64::from(verify.offset) {

@@ -16,13 +16,6 @@ pub(super) struct Misfit {
 }
 
 impl Misfit {
-    /// Whether it is about which I/Os a job does rather than how the run ends.
-    pub(super) fn is_of_accesses(&self) -> bool {
-        !["exit code", "result", "error", "total_err"]
-            .iter()
-            .any(|part| self.is(part))
-    }
-
     /// Whether the name of the value contains this.
     pub(super) fn is(&self, part: &str) -> bool {
         self.key.name.contains(part)

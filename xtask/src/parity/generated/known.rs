@@ -32,14 +32,16 @@ const IN_LOG: &[&str] = &[
 /// Every known difference.
 pub(super) const KNOWN: &[Known] = &[
     known(
-        "fio with a queue repeats or skips syncs between I/Os according to how many are in flight",
+        "fio decides on a sync by what has completed: with a queue it repeats one until it lands, or leaves one out",
         |set, misfit| {
-            let syncs = ["fsync", "fdatasync", "sync_file_range"];
-            let queued =
-                ["libaio", "io_uring", "posixaio", "vsync"].contains(&set.value("ioengine"));
-            let counts = ["short_ios", "sync.total_ios", "syncs in the log"];
-            let of_syncs = counts.iter().any(|count| misfit.is(count));
-            queued && set.has("iodepth") && syncs.iter().any(|sync| set.has(sync)) && of_syncs
+            let queued = ["libaio", "io_uring", "posixaio"].contains(&set.value("ioengine"));
+            let deep = set.has("iodepth") && set.value("iodepth") != "1";
+            let of_syncs =
+                set.has("fsync") && (misfit.is("sync.total_ios") || misfit.is("syncs in the log"));
+            let of_others = set.has("fdatasync")
+                && (misfit.is("read.short_ios") || misfit.is("syncs in the log"))
+                || set.has("sync_file_range") && misfit.is("write.short_ios");
+            queued && deep && (of_syncs || of_others)
         },
     ),
     known(
@@ -59,27 +61,27 @@ pub(super) const KNOWN: &[Known] = &[
         },
     ),
     known(
-        "fio ends a random job with bs_is_seq_rand at the first offset at which its block does not fit",
-        |set, _| {
-            set.has("bs_is_seq_rand")
-                && (set.value("rw").contains("rand") || set.has("percentage_random"))
-        },
-    ),
-    known(
-        "fio does no I/O with random_generator=lfsr and blockalign",
+        "direct I/O and trims of any number of bytes fail at the first that is no multiple of a sector: how many come before \
+         is drawn",
         |set, misfit| {
-            let both = set.value("random_generator") == "lfsr" && set.has("blockalign");
-            both && misfit.is_of_accesses()
-        },
-    ),
-    known(
-        "direct I/O of any number of bytes fails at the first that is no multiple of a sector: how many come before is drawn",
-        |set, misfit| {
-            let drawn = set.value("direct") == "1" && set.has("bs_unaligned");
+            let aligned = set.value("direct") == "1" || set.value("rw").contains("trim");
+            let drawn = aligned && set.has("bs_unaligned");
             let counted = misfit.is("io_bytes") || misfit.is("total_ios");
             let left = misfit.is("written parts") || IN_LOG.iter().any(|part| misfit.is(part));
             drawn && (counted || left)
         },
+    ),
+    known(
+        "fio with io_uring and libaio waits for each trim; ours has it in flight with other I/Os, which may land before it",
+        |set, misfit| {
+            let queued = ["libaio", "io_uring"].contains(&set.value("ioengine"));
+            let order = misfit.is("order") || misfit.is("accesses that follow");
+            queued && set.has("iodepth") && set.value("rw").contains("trimwrite") && order
+        },
+    ),
+    known(
+        "which blocks a job without a map of them comes to is drawn: the last may be left out",
+        |set, misfit| set.has("norandommap") && misfit.is("end of the last byte"),
     ),
 ];
 

@@ -32,6 +32,8 @@ use std::time::Instant;
 pub(super) const SEED: u64 = 1;
 /// Sets that continuous integration runs.
 pub(super) const QUICK: u64 = 40;
+/// Minor version of the fio that the sets were compared with.
+pub(super) const REFERENCE: u32 = 33;
 /// Runs of the original and of ours: at first, and in all when ours does not fit at first.
 const STAGES: [(usize, usize); 2] = [(3, 2), (9, 4)];
 /// Seconds after which a run counts as hung.
@@ -50,6 +52,8 @@ pub(super) struct Request {
     pub(super) write: bool,
     /// Look for the smallest set that still differs.
     pub(super) shrink: bool,
+    /// How often a set that differs is run again before it counts: a busy host may make it differ by chance.
+    pub(super) retries: u32,
     /// Whether rare options come together in any number (`--wild`).
     pub(super) extras: Extras,
 }
@@ -127,7 +131,7 @@ pub(super) fn compare(
             scope.spawn(move || {
                 while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed) as usize)
                 {
-                    let compared = slot.compare(generate(number), request.shrink);
+                    let compared = slot.compare(generate(number), request);
                     print_set(&compared);
                     done.lock()
                         .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -150,7 +154,7 @@ pub(super) fn compare(
         0 => Ok(()),
         count => {
             bail!(
-                "{count} generated option sets differ; repeat them with --seed={}{} and --set=NUMBER",
+                "{count} generated option sets differ; repeat each with: cargo xtask fio-parity --seed={}{} --set=NUMBER",
                 request.seed,
                 if request.extras == Extras::All {
                     " --wild"
@@ -225,11 +229,20 @@ fn missing(theirs: &Program, root: &Path) -> Result<Vec<&'static str>> {
 }
 
 impl SetRunner<'_> {
-    fn compare(&self, set: OptionSet, shrink: bool) -> Compared {
-        let outcome = self.outcome(&set, &STAGES);
+    fn compare(&self, set: OptionSet, request: &Request) -> Compared {
+        let mut outcome = self.outcome(&set, &STAGES);
+        for _ in 0..request.retries {
+            if !matches!(
+                outcome,
+                SetOutcome::Differs(_) | SetOutcome::OriginalFails(_)
+            ) {
+                break;
+            }
+            outcome = self.outcome(&set, &STAGES);
+        }
         // A few runs a step are enough on the way; the result is judged like any set.
         let smallest = match &outcome {
-            SetOutcome::Differs(misfits) if shrink => {
+            SetOutcome::Differs(misfits) if request.shrink => {
                 let smallest =
                     shrink::smallest(&set, misfits, |set| self.outcome(set, &STAGES[..1]));
                 let outcome = self.outcome(&smallest, &STAGES);

@@ -7,7 +7,7 @@ use hakaru_dialects::fio::output::{LogColumns, LogEntry, LogKind, histogram_line
 use hakaru_dialects::fio::{Invocation, JobExtras, LogPlan};
 use hakaru_engine::{LogChunk, LogSample};
 use hakaru_model::job::{Job, Op, PerOp};
-use hakaru_model::plan::Plan;
+use hakaru_model::plan::{Plan, PlanError};
 use hakaru_model::record::{PhaseRecord, Samples, WorkerRecord};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -51,6 +51,7 @@ impl LogFiles {
     /// appended to, as in fio.
     pub(super) fn create(invocation: &Invocation, plan: &Plan) -> anyhow::Result<LogFiles> {
         let mut files = LogFiles::default();
+        make_empty(invocation, plan)?;
         let jobs = invocation.scenario.phases.iter().zip(&invocation.extras);
         for (phase, (scenario, extras)) in plan.phases.iter().zip(jobs) {
             let mut workers = Vec::new();
@@ -265,6 +266,30 @@ fn value(kind: LogKind, sample: &LogSample, [slat, clat, lat]: [Option<u64>; 3])
         LogKind::Lat => lat,
         LogKind::ClatHist => None,
     }
+}
+
+/// Makes the logs of jobs that fail when their files are opened: fio has begun them by then.
+fn make_empty(invocation: &Invocation, plan: &Plan) -> anyhow::Result<()> {
+    let mut number = 0;
+    let phases = invocation.scenario.phases.iter().zip(&invocation.extras);
+    for (phase, (scenario, extras)) in phases.enumerate() {
+        for (index, (job, extras)) in scenario.jobs.iter().zip(extras).enumerate() {
+            for clone in 0..job.numjobs {
+                number += 1;
+                let fails = plan.skipped.iter().any(|skipped| {
+                    let place = (skipped.phase, skipped.job as usize, skipped.clone);
+                    place == (phase, index, clone)
+                        && matches!(skipped.error, PlanError::Missing { .. })
+                });
+                let logs =
+                    fails.then(|| WorkerLogs::of(job, extras, (index as u32, clone), number));
+                for (_, path) in logs.iter().flat_map(|logs| &logs.files) {
+                    make(path, !extras.logs.per_job)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn make(path: &Path, keep: bool) -> anyhow::Result<()> {
