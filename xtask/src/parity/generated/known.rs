@@ -80,6 +80,25 @@ pub(super) const KNOWN: &[Known] = &[
         },
     ),
     known(
+        "whether a mix reads a block of a file that it makes before it has written it is drawn",
+        |set, misfit| {
+            let mix = ["rw", "randrw"]
+                .iter()
+                .any(|rw| set.value("rw").starts_with(rw));
+            let ends = [
+                "exit code",
+                "error",
+                "total_err",
+                "total_ios",
+                "io_bytes",
+                "files",
+                "written parts",
+            ];
+            let end = ends.iter().chain(IN_LOG).any(|part| misfit.is(part));
+            set.has("create_on_open") && mix && end
+        },
+    ),
+    known(
         "which blocks a job without a map of them comes to is drawn: the last may be left out",
         |set, misfit| set.has("norandommap") && misfit.is("end of the last byte"),
     ),
