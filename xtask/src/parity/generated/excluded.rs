@@ -203,6 +203,12 @@ pub(super) const EXCLUDED: &[Excluded] = &[
         },
     },
     Excluded {
+        combination: "numjobs=0",
+        fault: "makes clones until it has no room for another and fails, or does not end",
+        evidence: "fio --name=g --numjobs=0 --rw=read:8k --size=130k --bs=20k",
+        applies: |set| set.value("numjobs") == "0",
+    },
+    Excluded {
         combination: "verify=pattern_hdr",
         fault: "3.33 does not have it; later versions do",
         evidence: "fio --name=g --rw=write --size=64k --bs=4k --verify=pattern_hdr --verify_pattern=0x1234",
