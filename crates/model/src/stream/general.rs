@@ -347,7 +347,7 @@ impl GeneralStream {
                 Some((at, sizes.draw(*op, false, end - at, rng)))
             }
             // As in fio, an I/O that ends with the part ends the pass.
-            RegionOrder::Reverse { behind } if behind[*op] >= end => return None,
+            RegionOrder::Reverse { behind } if behind[*op] >= end => None,
             RegionOrder::Reverse { behind } => {
                 let at = next_in_reverse(
                     behind[*op],
