@@ -21,6 +21,7 @@ mod ranges;
 mod recreate;
 mod replay;
 mod ruled;
+mod settings;
 mod source;
 mod steps;
 mod sync;

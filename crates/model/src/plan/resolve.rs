@@ -1,6 +1,7 @@
 //! How a scenario becomes a plan: each job meets the facts of its paths.
 
 mod regions;
+mod settings;
 
 use regions::{later_starts, percent_of};
 
