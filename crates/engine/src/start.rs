@@ -212,7 +212,7 @@ fn run_libaio(
     }
 }
 
-/// Runs a worker by its engine. The only match on the engine: one that is not placed here does not compile.
+/// Runs a worker by its engine. An engine that is missing here, or in `offload::submitter`, does not compile.
 fn run_engine(
     parts: WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
