@@ -491,6 +491,7 @@ pub(super) fn is_slip(job: &ParityRow, difference: &OutputDifference) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hakaru_dialects::fio::options::ENGINES;
     use std::collections::BTreeSet;
 
     #[test]
@@ -498,6 +499,24 @@ mod tests {
         let names: BTreeSet<_> = JOBS.iter().map(|job| (job.feature, job.name)).collect();
         assert_eq!(names.len(), JOBS.len());
         assert!(JOBS.len() >= 60);
+    }
+
+    /// The default needs no option, and the fio of Debian (3.33) has no engine for directories.
+    const WITHOUT_JOB: &[&str] = &["psync", "dircreate", "dirstat", "dirdelete"];
+
+    #[test]
+    fn every_engine_has_a_job() {
+        let built_in = ENGINES.iter().filter(|engine| engine.ours.is_ok());
+        for name in built_in.map(|engine| engine.names[0]) {
+            let wanted = format!("ioengine={name}");
+            let has_job = JOBS.iter().any(|job| {
+                let mut words = [job.args, job.file]
+                    .into_iter()
+                    .flat_map(str::split_whitespace);
+                words.any(|word| word.trim_start_matches("--") == wanted)
+            });
+            assert_ne!(has_job, WITHOUT_JOB.contains(&name), "{name}");
+        }
     }
 
     #[test]
