@@ -278,8 +278,6 @@ the flush.
 - `offset` above `100%` is refused. fio uses an offset far beyond the end and does no I/O.
 - `offset=100%` is refused, because nothing remains after it. fio extends the file by `size`.
 - `offset` in percent of a file that does not exist yet refers to its future size. fio then starts at offset 0.
-- `rw=trim` and its variants on a regular file end with error 25 (ENOTTY) in the result and exit status 1, as in \
-fio. fio lays out the file first; hakaru does not.
 - `HAKARU_STORE=1` in the environment stores a run in the database and prints a note on standard error. fio has no such \
 function.
 - SIGHUP ends the run, prints the result and exits with status 129, unless the program was started with SIGHUP \
