@@ -650,6 +650,20 @@ fn a_job_that_begins_behind_the_end_of_its_file_is_left_out() {
 }
 
 #[test]
+fn holes_in_a_share_end_with_the_file_that_the_job_makes_as_in_fio() {
+    // `fio --rw=read:8k --filesize=512k --size=50% --bs=20k`: 8 I/Os of a file of 245760 bytes, 9 of a longer one.
+    let ios = |kind: TargetKind, size: u64| {
+        let mut part = job(Op::Read).with_block(Bytes(20 << 10));
+        part.extent.filesize = Some(Bytes(512 << 10));
+        part.extent.size = Some(SizeSpec::Percent(50));
+        part.access.stride = 8192;
+        offsets(part, &[facts("f", kind, size)]).len()
+    };
+    assert_eq!(ios(TargetKind::Absent, 0), 8);
+    assert_eq!(ios(TargetKind::File, 1 << 20), 9);
+}
+
+#[test]
 fn a_part_in_percent_is_one_of_whole_blocks() {
     let mut part = job(Op::Read);
     part.block = PerOp::all(BlockSize::Fixed(Bytes(8192)));

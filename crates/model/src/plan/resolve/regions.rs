@@ -221,6 +221,11 @@ fn part_of_file(
     } else {
         needed.max(facts.size.0)
     };
+    if needed < full {
+        // A file that the job makes as large as its share ends with it.
+        let rest = region.file_len.saturating_sub(region.offset);
+        region.len = region.len.min(rest);
+    }
     if job.files.append && !device {
         (region.offset, region.len) = (facts.size.0, full - facts.size.0);
     }
