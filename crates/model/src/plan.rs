@@ -454,7 +454,10 @@ impl Plan {
 
     /// The longest it can take, where times bound it.
     pub fn time_bound(&self) -> Option<Nanos> {
-        let worker = |w: &WorkerPlan| w.runtime.map(|t| t.0 + w.ramp_time.0 + w.startdelay.0);
+        let worker = |w: &WorkerPlan| {
+            let before = w.ramp_time.0.saturating_add(w.startdelay.0);
+            w.runtime.map(|runtime| runtime.0.saturating_add(before))
+        };
         let phase = |p: &PhasePlan| {
             p.workers
                 .iter()
@@ -464,7 +467,7 @@ impl Plan {
         self.phases
             .iter()
             .map(phase)
-            .try_fold(0, |sum, t| t.map(|t| sum + t))
+            .try_fold(0u64, |sum, t| t.map(|t| sum.saturating_add(t)))
             .map(Nanos)
     }
 }

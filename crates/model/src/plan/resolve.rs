@@ -140,7 +140,9 @@ impl Resolver {
             return Err(PlanError::NoFiles { job });
         }
         super::checks::whole_units(job)?;
-        let bytes = regions.iter().map(|r| r.len).sum();
+        let bytes = regions
+            .iter()
+            .fold(0u64, |sum, region| sum.saturating_add(region.len));
         let in_passes = super::verify::in_passes(job, |job| total(job, room, bytes));
         let job = in_passes.as_ref().unwrap_or(job);
         let total = total(job, room, bytes);
@@ -314,7 +316,7 @@ fn startdelay(job: &Job, mut rng: Rng) -> Nanos {
     if most <= least {
         Nanos(least)
     } else {
-        Nanos(least + rng.below(most - least + 1))
+        Nanos(least + rng.below((most - least).saturating_add(1)))
     }
 }
 

@@ -11,6 +11,9 @@ use crate::stream::Region;
 use crate::units::Bytes;
 use std::path::Path;
 
+/// Where the kernel lets a file end (`loff_t`).
+const LARGEST_FILE: u64 = i64::MAX as u64;
+
 impl Resolver {
     /// The parts of its files that one clone uses, and the bytes they have before they are cut to whole blocks; adds the
     /// files it needs.
@@ -81,7 +84,9 @@ impl Resolver {
                 Some(SizeSpec::Percent(percent)) if fixed == 0 && facts.size.0 < full => {
                     let part = percent_of(full, percent);
                     let whole = part - part % smallest_block(job);
-                    (resolve_offset(job, clone, base) + whole).min(full)
+                    resolve_offset(job, clone, base)
+                        .saturating_add(whole)
+                        .min(full)
                 }
                 _ => full,
             };
@@ -93,7 +98,7 @@ impl Resolver {
             let part = (full, needed, base, fixed);
             let (region, exact) = part_of_file(job, (index, &path, facts), part, (clone, count))?;
             regions.push(region);
-            room += exact;
+            room = exact.saturating_add(room);
         }
         Ok((regions, room))
     }
@@ -153,7 +158,7 @@ impl Resolver {
             }
             let (region, shared) = share(job, region, count as u64);
             regions.push(region);
-            room += shared.min(exact);
+            room = shared.min(exact).saturating_add(room);
         }
         Ok((regions, room))
     }
@@ -184,9 +189,11 @@ fn full_size(
             (_, Some(filesize), _) => filesize.0,
             (true, None, _) => fixed,
             (false, None, Some(SizeSpec::Bytes(size))) if job.files.append => {
-                facts.size.0 + size.0 / count
+                facts.size.0.saturating_add(size.0 / count)
             }
-            (false, None, Some(SizeSpec::Bytes(size))) => facts.size.0.max(size.0 / count + offset),
+            (false, None, Some(SizeSpec::Bytes(size))) => {
+                facts.size.0.max((size.0 / count).saturating_add(offset))
+            }
             (false, None, _) if facts.size.0 > 0 => facts.size.0,
             _ => {
                 return Err(PlanError::NoSize {
@@ -227,7 +234,10 @@ fn part_of_file(
         region.len = region.len.min(rest);
     }
     if job.files.append && !device {
-        (region.offset, region.len) = (facts.size.0, full - facts.size.0);
+        // As in fio, a file that is as long as it may become has no place for more.
+        let rest = full.checked_sub(facts.size.0).filter(|&rest| rest > 0);
+        let len = rest.ok_or_else(|| past_end(job, path, facts.size.0, full))?;
+        (region.offset, region.len) = (facts.size.0, len);
     }
     check_alignment(job, facts, &region)?;
     let exact = region.len;
@@ -267,7 +277,12 @@ pub(super) fn only((region, exact): (Region, u64)) -> (Vec<Region>, u64) {
 /// More than the file system under a file can take: a job that fills it ends when there is no space left.
 pub(super) fn everything(facts: &TargetFacts) -> u64 {
     let free = facts.free.map_or(1 << 40, |free| free.0);
-    (facts.size.0 + free).next_multiple_of(1 << 30) + (1 << 30)
+    let whole = facts
+        .size
+        .0
+        .saturating_add(free)
+        .min(LARGEST_FILE - (2 << 30));
+    whole.next_multiple_of(1 << 30) + (1 << 30)
 }
 
 /// Whether the I/Os of one operation differ in size.
@@ -322,7 +337,7 @@ pub(super) fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) 
 }
 
 pub(super) fn percent_of(whole: u64, percent: u32) -> u64 {
-    (u128::from(whole) * u128::from(percent) / 100) as u64
+    u64::try_from(u128::from(whole) * u128::from(percent) / 100).unwrap_or(u64::MAX)
 }
 
 /// Where a clone begins in a file of `base` bytes. What is given in percent is rounded up, to a block if nothing else is said, as fio does.
@@ -381,7 +396,7 @@ pub(super) fn later_starts(
         let file = files.get(region.file as usize)?;
         let made = matches!(file.kind, TargetKind::File | TargetKind::Absent);
         let start = resolve_offset(job, clone, region.file_len);
-        let fits = start + smallest_block(job) <= region.offset + region.len;
+        let fits = start.saturating_add(smallest_block(job)) <= region.offset + region.len;
         Some(if made && fits { start } else { region.offset })
     };
     let starts: Option<Vec<u64>> = regions.iter().map(start).collect();
@@ -404,12 +419,14 @@ pub(super) fn cut(
 ) -> Result<Region, PlanError> {
     let offset = resolve_offset(job, clone, base);
     if offset >= full && offset > 0 {
-        let (job, path) = (job.name.clone(), path.to_owned());
-        return Err(PlanError::OffsetPastEnd {
-            job,
-            path,
-            offset: Bytes(offset),
-            size: Bytes(full),
+        return Err(past_end(job, path, offset, full));
+    }
+    if full > LARGEST_FILE {
+        return Err(PlanError::BadValue {
+            job: job.name.clone(),
+            option: "size",
+            value: full.to_string(),
+            why: "with its offset, a file ends below 8 EiB",
         });
     }
     let rest = full.saturating_sub(offset);
@@ -448,6 +465,15 @@ pub(super) fn cut(
         len,
         file_len: full,
     })
+}
+
+fn past_end(job: &Job, path: &Path, offset: u64, size: u64) -> PlanError {
+    PlanError::OffsetPastEnd {
+        job: job.name.clone(),
+        path: path.to_owned(),
+        offset: Bytes(offset),
+        size: Bytes(size),
+    }
 }
 
 /// Direct I/O reaches the device as it is, so every size and place has to be a multiple of its blocks.
