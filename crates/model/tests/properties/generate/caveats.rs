@@ -1,0 +1,152 @@
+//! Caveats of each kind.
+
+use super::*;
+
+/// Any caveat: each kind, with few different keys so that many of them merge.
+pub(crate) fn caveat() -> impl Strategy<Value = Caveat> {
+    let phase = || select(vec!["seq-read", "rand-write"]).prop_map(str::to_owned);
+    let word = || select(vec!["a", "b"]).prop_map(str::to_owned);
+    let n = || 0u32..5;
+    let figure = || any::<u32>();
+    let time = || any::<u32>().prop_map(|n| Nanos(n.into()));
+    let size = || any::<u32>().prop_map(|n| Bytes(n.into()));
+    let rate = || n().prop_map(|n| BytesPerSec(n.into()));
+    let of_setup = prop_oneof![
+        (word(), n()).prop_map(|(ioengine, asked)| Caveat::DepthCapped { ioengine, asked }),
+        (word(), word(), word()).prop_map(|(asked, used, because)| Caveat::EngineReplaced {
+            asked,
+            used,
+            because
+        }),
+        word().prop_map(|path| Caveat::NotDirect { path }),
+        Just(Caveat::Buffered),
+        (size(), size()).prop_map(|(size, memory)| Caveat::FitsInMemory { size, memory }),
+        size().prop_map(|size| Caveat::SmallFile { size }),
+        Just(Caveat::SystemDisk),
+        Just(Caveat::WriteCache),
+        Just(Caveat::Simulated),
+        (option::of(word()), word()).prop_map(|(path, because)| Caveat::NotInvalidated {
+            path: path.map_or(CacheOf::Host, CacheOf::File),
+            because
+        }),
+    ];
+    let of_host = prop_oneof![
+        (word(), word()).prop_map(|(used, because)| Caveat::ClockFallback { used, because }),
+        (word(), any::<i64>()).prop_map(|(clock, ppm)| Caveat::ClockDrift { clock, ppm }),
+        (phase(), time(), figure()).prop_map(|(phase, per_io, share_permille)| Caveat::Overhead {
+            phase,
+            per_io,
+            share_permille
+        }),
+        figure().prop_map(|load_percent| Caveat::HostBusy { load_percent }),
+        n().prop_map(|flags| Caveat::HostThrottled { flags }),
+        word().prop_map(|governor| Caveat::PowerSaving { governor }),
+        word().prop_map(|because| Caveat::NoDiskStats { because }),
+        (phase(), any::<bool>(), figure(), time(), time()).prop_map(
+            |(phase, stopped, times, total, longest)| Caveat::Paused {
+                phase,
+                kind: if stopped {
+                    PauseKind::Stopped
+                } else {
+                    PauseKind::Suspended
+                },
+                times,
+                total,
+                longest
+            }
+        ),
+        (phase(), time(), time()).prop_map(|(phase, waited, measured)| Caveat::Descheduled {
+            phase,
+            waited,
+            measured
+        }),
+        (phase(), time(), time()).prop_map(|(phase, stolen, measured)| Caveat::StolenTime {
+            phase,
+            stolen,
+            measured
+        }),
+    ];
+    let of_run = prop_oneof![
+        (phase(), time(), n()).prop_map(|(phase, measured, wanted)| Caveat::Short {
+            phase,
+            measured,
+            wanted: Nanos(wanted.into())
+        }),
+        (phase(), figure(), n()).prop_map(|(phase, samples, tenth)| Caveat::FewSamples {
+            phase,
+            samples: samples.into(),
+            percentile: Quantile::new(f64::from(tenth) / 10.0).expect("a share")
+        }),
+        (phase(), figure(), n(), word()).prop_map(|(phase, count, errno, action)| {
+            Caveat::DeviceErrors {
+                phase,
+                count: count.into(),
+                first: FirstFailure::Io {
+                    action,
+                    offset: Bytes(0),
+                    errno: errno as i32,
+                },
+            }
+        }),
+        (phase(), option::of(op()), failure_kind())
+            .prop_map(|(phase, op, kind)| Caveat::RuleBroken { phase, op, kind }),
+        (phase(), time()).prop_map(|(phase, measured)| Caveat::Interrupted { phase, measured }),
+        (figure(), n()).prop_map(|(whole, of)| Caveat::CutShort { whole, of }),
+        (phase(), n(), rate(), rate()).prop_map(|(phase, at, before, after)| Caveat::Cliff {
+            phase,
+            at: Bytes(at.into()),
+            before,
+            after
+        }),
+        (phase(), figure()).prop_map(|(phase, share_permille)| Caveat::ReadElsewhere {
+            phase,
+            share_permille
+        }),
+        (phase(), size(), any::<bool>()).prop_map(|(phase, others, ramp)| {
+            Caveat::NoAmplification {
+                phase,
+                because: if ramp {
+                    NoAmplification::RampNotCounted
+                } else {
+                    NoAmplification::OtherUsers {
+                        others,
+                        own: Bytes(1),
+                    }
+                },
+            }
+        }),
+    ];
+    let of_series = prop_oneof![
+        figure().prop_map(|runs| Caveat::FewRuns { runs }),
+        (phase(), figure(), n()).prop_map(|(phase, count, runs)| Caveat::Outliers {
+            phase,
+            count,
+            runs
+        }),
+        (phase(), any::<i32>()).prop_map(|(phase, change_permille)| Caveat::Drift {
+            phase,
+            change_permille
+        }),
+        (phase(), any::<i32>()).prop_map(|(phase, lag1_permille)| Caveat::Dependent {
+            phase,
+            lag1_permille
+        }),
+        (phase(), figure()).prop_map(|(phase, runs)| Caveat::Skewed { phase, runs }),
+        (phase(), figure()).prop_map(|(phase, runs)| Caveat::TwoModes { phase, runs }),
+    ];
+    let of_import = prop_oneof![
+        (phase(), word(), word(), word()).prop_map(|(phase, stated, follows, hint)| {
+            Caveat::Contradiction {
+                phase,
+                stated,
+                follows,
+                hint,
+            }
+        }),
+        word().prop_map(|what| Caveat::Unstated { what }),
+        word().prop_map(|missing| Caveat::CutOff { missing }),
+        (figure(), word()).prop_map(|(count, first)| Caveat::Unread { count, first }),
+        (figure(), word()).prop_map(|(count, what)| Caveat::Pooled { count, what }),
+    ];
+    prop_oneof![of_setup, of_host, of_run, of_series, of_import]
+}

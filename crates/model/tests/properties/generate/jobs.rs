@@ -1,0 +1,343 @@
+//! Jobs and targets.
+
+use super::*;
+
+fn size_spec() -> impl Strategy<Value = SizeSpec> {
+    prop_oneof![
+        (0u64..1 << 24).prop_map(|bytes| SizeSpec::Bytes(Bytes(bytes))),
+        (0u32..=100).prop_map(SizeSpec::Percent),
+    ]
+}
+
+fn distribution() -> impl Strategy<Value = Distribution> {
+    let share = || (1u32..100).prop_map(f64::from);
+    let zone = (share(), share()).prop_map(|(access_percent, size_percent)| RelativeZone {
+        access_percent,
+        size_percent,
+    });
+    prop_oneof![
+        3 => Just(Distribution::Uniform),
+        1 => (0u32..200).prop_map(|theta| Distribution::Zipf(f64::from(theta) / 64.0)),
+        1 => (0u32..64).prop_map(|power| Distribution::Pareto(f64::from(power) / 64.0)),
+        1 => share().prop_map(Distribution::Normal),
+        1 => prop::collection::vec(zone, 1..4).prop_map(Distribution::Zoned),
+    ]
+}
+
+fn zones() -> impl Strategy<Value = Zones> {
+    let resets =
+        (any::<u32>(), any::<u32>()).prop_map(|(threshold_millionths, every)| ZoneResets {
+            threshold_millionths,
+            every,
+        });
+    let device = (
+        any::<[u32; 2]>(),
+        any::<bool>(),
+        any::<bool>(),
+        option::of(resets),
+    );
+    prop_oneof![
+        4 => Just(Zones::None),
+        1 => (8u64..64, 8u64..64, 0u64..64).prop_map(|(range, size, skip)| Zones::Strided {
+            range: Bytes(range * UNIT),
+            size: Bytes(size * UNIT),
+            skip: Bytes(skip * UNIT),
+        }),
+        1 => device.prop_map(|(open, read_beyond, ignore_limits, resets)| Zones::Device {
+            size: read_beyond.then_some(Bytes(1 << 20)),
+            capacity: None,
+                skip: Bytes(0),
+            max_open: open[0],
+            max_open_each: open[1],
+            read_beyond_write_pointer: read_beyond,
+            ignore_limits,
+            resets,
+        }),
+    ]
+}
+
+/// How a job goes through its files, with everything that can be said of it.
+fn any_access() -> impl Strategy<Value = Access> {
+    let order = prop_oneof![
+        Just(TraversalOrder::Forward),
+        Just(TraversalOrder::Backward),
+        (1u64..64).prop_map(|units| TraversalOrder::Interleaved {
+            step: Bytes(units * UNIT)
+        }),
+    ];
+    let run = (1u32..5, any::<bool>(), any::<bool>());
+    let percent = option::of(per_op(0u32..=100));
+    let place = (
+        distribution(),
+        option::of((0u32..8).prop_map(|n| f64::from(n) / 8.0)),
+    );
+    (access(), -8i64..8, run, place, percent, order, zones()).prop_map(
+        |(
+            access,
+            stride,
+            (run_length, run_identical, trim_before_write),
+            place,
+            percentage_random,
+            order,
+            zones,
+        )| Access {
+            stride: stride * UNIT as i64,
+            run_length,
+            run_identical,
+            trim_before_write,
+            distribution: place.0,
+            centre: place.1,
+            percentage_random,
+            order,
+            zones,
+            ..access
+        },
+    )
+}
+
+/// A job that most targets can take: any sizes and offsets, few of the rarer options.
+pub(crate) fn plain_job() -> impl Strategy<Value = Job> {
+    let shape = (access(), block(), 1u32..4, 1u32..4, 1u32..64);
+    let extent = (
+        option::of(size_spec()),
+        option::of(1u64..1 << 22),
+        option::of(size_spec()),
+        size_spec(),
+        size_spec(),
+    );
+    let rest = (
+        option::of(1u64..1000),
+        1u32..4,
+        any::<bool>(),
+        option::of(any::<u64>()),
+        select(IoEngine::ALL),
+    );
+    (name(), shape, extent, rest).prop_map(|(name, shape, extent, rest)| {
+        let (access, block, files, numjobs, iodepth) = shape;
+        let paths = (0..files).map(|file| PathBuf::from(format!("f{file}")));
+        let mut job = Job::new(&name, Target::Paths(paths.collect()), access);
+        job.block = PerOp::all(block);
+        (job.numjobs, job.queue.iodepth) = (numjobs, iodepth);
+        job.extent.size = extent.0;
+        job.extent.filesize = extent.1.map(Bytes);
+        job.extent.io_size = extent.2;
+        (job.extent.offset, job.extent.offset_increment) = (extent.3, extent.4);
+        (job.extent.number_ios, job.extent.loops) = (rest.0, rest.1);
+        (job.files.direct, job.seed, job.ioengine) = (rest.2, rest.3, rest.4);
+        job
+    })
+}
+
+/// Facts of the files that a [`plain_job`] names.
+pub(crate) fn facts() -> impl Strategy<Value = Facts> {
+    let kind = prop_oneof![
+        3 => Just(TargetKind::File),
+        3 => Just(TargetKind::Absent),
+        2 => Just(TargetKind::BlockDevice),
+        1 => Just(TargetKind::CharDevice),
+        1 => Just(TargetKind::Directory),
+        1 => Just(TargetKind::Other),
+    ];
+    let one = (kind, 0u64..1 << 24, 20u32..50, prop::bool::weighted(0.9));
+    prop::collection::vec(one, 4).prop_map(|all| {
+        let facts =
+            |(file, (kind, size, free, writable)): (usize, (TargetKind, u64, u32, bool))| {
+                let path = PathBuf::from(format!("f{file}"));
+                let there = matches!(kind, TargetKind::File | TargetKind::BlockDevice);
+                let facts = TargetFacts {
+                    path: path.clone(),
+                    kind,
+                    size: Bytes(if there { size / UNIT * UNIT } else { 0 }),
+                    free: (kind != TargetKind::BlockDevice).then_some(Bytes(1 << free)),
+                    logical_block: 512,
+                    direct_io: Some(true),
+                    writable,
+                };
+                (path, facts)
+            };
+        all.into_iter().enumerate().map(facts).collect()
+    })
+}
+
+pub(crate) fn scenario_of(jobs: Vec<Job>, seed: u64) -> Scenario {
+    Scenario {
+        name: "scenario".to_owned(),
+        seed,
+        phases: vec![Phase {
+            name: "phase".to_owned(),
+            jobs,
+        }],
+    }
+}
+
+fn verify() -> impl Strategy<Value = Verify> {
+    let pattern = || {
+        prop::collection::vec(
+            prop_oneof![
+                prop::collection::vec(any::<u8>(), 1..4).prop_map(PatternPart::Bytes),
+                Just(PatternPart::Offset),
+            ],
+            0..3,
+        )
+    };
+    let method = prop_oneof![
+        Just(VerifyMethod::Crc32c),
+        Just(VerifyMethod::Sha3_512),
+        Just(VerifyMethod::Null),
+        pattern().prop_map(VerifyMethod::Pattern),
+        pattern().prop_map(VerifyMethod::PatternHeader),
+    ];
+    let flags = any::<[bool; 7]>();
+    (
+        method,
+        pattern(),
+        flags,
+        any::<[u64; 3]>(),
+        option::of(name()),
+    )
+        .prop_map(|(method, fill, flags, n, folder)| {
+            let mut verify = Verify::by(method);
+            verify.fill = fill;
+            [verify.read_back, verify.only, verify.fatal, verify.dump, ..] = flags;
+            (verify.save_state, verify.load_state, verify.header_seed) =
+                (flags[4], flags[5], flags[6]);
+            (verify.interval, verify.backlog, verify.backlog_batch) =
+                (Some(Bytes(n[0])), n[1], n[2]);
+            verify.folder = folder.map(PathBuf::from);
+            verify
+        })
+}
+
+/// Rules of termination, pacing and placement.
+fn with_rules(mut job: Job, n: [u32; 8], flags: [bool; 8], limit: f64) -> Job {
+    let ends = [
+        None,
+        Some(ExitScope::Group),
+        Some(ExitScope::Phase),
+        Some(ExitScope::All),
+    ];
+    job.termination.exit = ExitRules {
+        ends: ends[n[0] as usize % 4],
+        on_error: flags[0],
+        finish_writing: flags[1],
+        phases_after_error: flags[2],
+    };
+    job.termination.max_latency[Op::Write] = flags[3].then_some(Nanos(n[1].into()));
+    job.termination.minimum_rate.iops[Op::Read] = flags[4].then_some(n[2].into());
+    job.termination.steady = flags[5].then_some(SteadyStateRule {
+        iops: flags[0],
+        slope: flags[1],
+        limit: if flags[2] {
+            SteadyLimit::Percent(limit)
+        } else {
+            SteadyLimit::Absolute(limit)
+        },
+        window: Nanos(n[3].into()),
+        ramp: Nanos(n[4].into()),
+        interval: Nanos(n[5].into()),
+        together: flags[6],
+    });
+    job.rate.bytes_per_s[Op::Read] = Some(n[6].into());
+    job.rate.latency_target = flags[7].then_some(LatencyTarget {
+        target: Nanos(n[0].into()),
+        window: Nanos(n[1].into()),
+        percentile: limit,
+        keep_running: flags[3],
+    });
+    job.rate.flow = flags[6].then_some(FlowShare {
+        id: n[2],
+        weight: n[3],
+        sleep: Nanos(n[4].into()),
+    });
+    job.durability.range_sync = flags[1].then_some(RangeSync {
+        every: n[5],
+        wait_before: flags[2],
+        write: flags[3],
+        wait_after: flags[4],
+    });
+    job.placement.cpus_allowed = vec![n[7], n[6]];
+    job.placement.memory = flags[0].then(|| MemoryPolicy {
+        mode: MemoryMode::Bind,
+        nodes: vec![n[1]],
+    });
+    job.placement.priority.io_class = flags[5].then_some(n[2]);
+    job.errors.ignored.write = vec![n[3] as i32];
+    job.commands.before = flags[6].then(|| "true".to_owned());
+    job.timing.wait_for = flags[7].then(|| "other".to_owned());
+    job
+}
+
+/// A job with values in most of its fields, whether or not they go together.
+pub(crate) fn any_job() -> impl Strategy<Value = Job> {
+    let files = (
+        any::<[bool; 12]>(),
+        0usize..64,
+        select(vec![
+            FileOrder::RoundRobin,
+            FileOrder::Sequential,
+            FileOrder::Random,
+            FileOrder::Zipf(1.25),
+            FileOrder::Normal(25.0),
+        ]),
+    );
+    let content = prop_oneof![
+        Just(BufferContent::Random),
+        Just(BufferContent::Zero),
+        prop::collection::vec(any::<u8>(), 1..5).prop_map(BufferContent::Pattern),
+        (0u32..=100).prop_map(BufferContent::Compressible),
+    ];
+    let rules = (any::<[u32; 8]>(), any::<[bool; 8]>(), float());
+    let rest = (
+        content,
+        option::of(verify()),
+        option::of(block()),
+        prop::collection::vec(quantile(), 0..4),
+        words(),
+    );
+    (plain_job(), any_access(), files, rules, rest).prop_map(|(job, access, files, rules, rest)| {
+        let mut job = with_rules(job, rules.0, rules.1, rules.2);
+        job.access = access;
+        let (flags, pick, order) = files;
+        [
+            job.files.invalidate,
+            job.files.unlink,
+            job.files.allow_create,
+            job.files.overwrite,
+            ..,
+        ] = flags;
+        (job.files.append, job.files.atomic, job.files.time_close) = (flags[4], flags[5], flags[6]);
+        (
+            job.queue.offload,
+            job.queue.separate_submit,
+            job.measure.clat,
+        ) = (flags[7], flags[8], flags[9]);
+        job.files.fallocate = [
+            Fallocate::None,
+            Fallocate::Native,
+            Fallocate::Keep,
+            Fallocate::Truncate,
+        ][pick % 4];
+        job.files.advice = [
+            AccessAdvice::AsJob,
+            AccessAdvice::None,
+            AccessAdvice::Random,
+        ][pick % 3];
+        job.files.lifetime = [Lifetime::Untold, Lifetime::Short, Lifetime::Extreme][pick % 3];
+        job.files.lock = [FileLock::None, FileLock::Exclusive, FileLock::ReadWrite][pick % 3];
+        job.files.turns = FileTurns {
+            order,
+            run_length: pick as u32,
+            open_files: Some(pick as u32),
+        };
+        job.engine.stat = [StatCall::Stat, StatCall::Lstat, StatCall::Statx][pick % 3];
+        job.engine.hipri_percentage = flags[10].then_some(pick as u32);
+        (job.buffers.fill, job.verify) = (rest.0, rest.1);
+        job.block_rules = BlockSizeRules {
+            unaligned: flags[11],
+            in_line: rest.2,
+        };
+        job.measure.percentiles = rest.3;
+        job.options = vec![("bs".to_owned(), rest.4)];
+        job
+    })
+}

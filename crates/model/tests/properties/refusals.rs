@@ -1,0 +1,79 @@
+//! What no plan can be made of, and the error that says so.
+
+use crate::cases;
+use crate::generate::scenario_of;
+use crate::plans::{BLOCK, all_of, bytes, job, job as job_of, new_file, workers};
+use hakaru_model::facts::TargetKind;
+use hakaru_model::job::{BlockSize, Job, Op, PerOp, Scenario};
+use hakaru_model::plan::{Facts, Plan, PlanError};
+use hakaru_model::units::Bytes;
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(cases(128))]
+
+    #[test]
+    fn a_number_that_cannot_be_is_an_error_with_its_option(which in 0usize..5, large: bool) {
+        let mut job = job(Op::Read, false, 1);
+        job.extent.size = Some(bytes(1 << 20));
+        let option = match which {
+            0 => { job.numjobs = if large { 4097 } else { 0 }; "numjobs" }
+            1 => { job.queue.iodepth = if large { 32_769 } else { 0 }; "iodepth" }
+            2 => { job.extent.loops = 0; "loops" }
+            3 => { job.access.run_length = 0; "rw" }
+            _ => { job.access.mix.write = if large { 100 } else { 1 }; "rwmixread" }
+        };
+        match workers(&job, new_file) {
+            Err(PlanError::BadValue { option: named, .. }) => prop_assert_eq!(named, option),
+            other => prop_assert!(false, "{other:?}"),
+        }
+        for size in [0, (1 << 30) + 1] {
+            job = Job { block: PerOp::all(BlockSize::Fixed(Bytes(size))), ..job_of(Op::Read, false, 1) };
+            let refused = workers(&job, new_file);
+            prop_assert!(matches!(refused, Err(PlanError::BadBlock { .. })), "{refused:?}");
+        }
+    }
+}
+
+#[test]
+fn a_scenario_without_jobs_is_an_error() {
+    for phases in [0, 2] {
+        let mut scenario = scenario_of(Vec::new(), 1);
+        scenario.phases = vec![scenario.phases[0].clone(); phases];
+        let refused = Plan::resolve(&scenario, &Facts::new());
+        assert!(
+            matches!(refused, Err(PlanError::NoJobs { .. })),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_full_cannot_be_appended_to() {
+    // `--filesize=4k --file_append=1` on a file of 8 KiB: fio 3.33 asks for a valid offset.
+    let mut job = job(Op::Write, false, 1);
+    job.files.append = true;
+    for (filesize, there, fits) in [(1, 2, false), (2, 2, false), (4, 2, true)] {
+        job.extent.filesize = Some(Bytes(filesize * BLOCK));
+        let file = |scenario: &Scenario| all_of(scenario, TargetKind::File, there * BLOCK);
+        match workers(&job, file) {
+            Ok(workers) => {
+                let region = workers[0].stream.regions[0];
+                let rest = (filesize - there) * BLOCK;
+                assert_eq!((region.offset, region.len), (there * BLOCK, rest));
+                assert!(fits);
+            }
+            Err(PlanError::OffsetPastEnd { .. }) => assert!(!fits),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_path_that_nobody_looked_at_is_an_error() {
+    let refused = workers(&job(Op::Read, false, 1), |_| Facts::new());
+    assert!(
+        matches!(refused, Err(PlanError::NoFacts { .. })),
+        "{refused:?}"
+    );
+}
