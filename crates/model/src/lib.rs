@@ -24,6 +24,8 @@ pub mod record;
 pub mod references;
 pub mod replay;
 pub mod reported;
+mod request;
 pub mod rng;
+mod severity;
 pub mod stream;
 pub mod units;

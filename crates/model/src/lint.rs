@@ -1,28 +1,11 @@
 //! What is wrong with an experiment as a measurement, before it runs: typed, with the option it concerns and a cure.
 
+pub use crate::severity::Severity;
+
 use crate::caveat::Caveat;
 use crate::finding::Finding;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
-
-/// How much a slip matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Good to know; the figures are what they say.
-    Note,
-    /// The figures mean less than they seem to.
-    Weak,
-    /// It does not measure what it says.
-    Wrong,
-}
-
-impl Severity {
-    /// `note`, `weak`, `wrong`.
-    pub fn name(self) -> &'static str {
-        ["note", "weak", "wrong"][self as usize]
-    }
-}
 
 /// One thing that is wrong with a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! A recorded stream of requests: what was asked of which file, and when.
 
 use crate::job::{Op, PerOp};
-use crate::stream::IoRequest;
+use crate::request::IoRequest;
 use crate::units::Nanos;
 use std::path::PathBuf;
 

@@ -13,6 +13,7 @@ mod strided;
 mod turns;
 
 pub use self::permutation::Permutation;
+pub use crate::request::IoRequest;
 
 use self::general::GeneralStream;
 use self::injected::InjectedRequests;
@@ -20,19 +21,6 @@ use crate::job::rules::{BlockSizeRules, FileTurns, TraversalOrder, Zones};
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
-
-/// One I/O to issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct IoRequest {
-    /// What to do.
-    pub op: Op,
-    /// Index into the worker's regions.
-    pub region: u32,
-    /// Byte offset within the file.
-    pub offset: u64,
-    /// Bytes.
-    pub len: u32,
-}
 
 /// The part of one file that a worker uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,9 +2,9 @@
 
 use crate::caveat::{CacheOf, Caveat, FirstFailure};
 use crate::job::Op;
-use crate::lint::Severity;
 use crate::measured::{LeftOutRun, NoAmplification, PauseKind};
 use crate::record::FailureKind;
+use crate::severity::Severity;
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use std::collections::BTreeSet;
 

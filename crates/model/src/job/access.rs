@@ -79,7 +79,7 @@ pub struct AbsoluteZone {
 
 impl Access {
     /// Whether each write has the place and the size of the trim in front of it, as in fio with `rw=randtrimwrite`.
-    pub fn writes_what_it_trims(&self) -> bool {
+    pub(crate) fn writes_what_it_trims(&self) -> bool {
         self.trim_before_write && self.random
     }
 

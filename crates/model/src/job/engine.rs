@@ -168,7 +168,7 @@ impl IoEngine {
     }
 
     /// Whether its paths are those of directories.
-    pub fn works_on_directories(self) -> bool {
+    pub(crate) fn works_on_directories(self) -> bool {
         self.traits().paths == EnginePaths::DirectoryNames
     }
 }
