@@ -5,7 +5,6 @@
 //! odd about an identity is told by `oddities`; nothing here judges.
 
 use crate::makers;
-use crate::oddities;
 use crate::roots::{self, Roots};
 use hakaru_model::facts::{CardRegisters, Fact};
 use hakaru_model::units::Bytes;
@@ -121,17 +120,8 @@ fn ext_csd(card: &Path, roots: &Roots) -> Fact<String> {
     }
 }
 
-/// Decodes the registers of a card, and gathers what seems odd about them. `size` is what the device shows.
-///
-/// For registers that the host hides and somebody read elsewhere, fill a [`RawCard`] by hand.
-pub fn decode_card(raw: &RawCard, size: Bytes) -> CardRegisters {
-    CardRegisters {
-        oddities: oddities::oddities(raw, size, oddities::this_year()),
-        ..decode(raw)
-    }
-}
-
-fn decode(raw: &RawCard) -> CardRegisters {
+/// Decodes the registers of a card, without a judgement of them.
+pub(crate) fn decode(raw: &RawCard) -> CardRegisters {
     let mmc = raw.is_mmc();
     let cid = and_then(&raw.cid, "the CID", |text| Cid::parse(text, mmc));
     let ssr = and_then(&raw.ssr, "the SD status", Ssr::parse);

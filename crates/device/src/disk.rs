@@ -3,6 +3,7 @@
 use crate::bus;
 use crate::card::{self, RawCard};
 use crate::chain::DeviceNode;
+use crate::oddities::decode_card;
 use crate::roots::{self, Roots};
 use hakaru_model::facts::{CardRegisters, ChainLink, DeviceIdentity, Fact};
 use hakaru_model::units::Bytes;
@@ -84,17 +85,14 @@ fn registers(disk: &DeviceNode, size: Bytes, roots: &Roots) -> Option<CardRegist
         .components()
         .any(|part| part.as_os_str() == "mmc_host")
     {
-        return Some(card::decode_card(
-            &RawCard::from_sysfs(&device, roots),
-            size,
-        ));
+        return Some(decode_card(&RawCard::from_sysfs(&device, roots), size));
     }
     let usb = bus::usb_device(&disk.folder)?;
     let names = [usb.join("product"), device.join("model")]
         .map(|path| roots::text(&path).unwrap_or_default());
     let reader = names.iter().any(|name| looks_like_reader(name));
     reader.then(|| {
-        card::decode_card(
+        decode_card(
             &RawCard::hidden("a USB reader hides the registers of its card"),
             size,
         )

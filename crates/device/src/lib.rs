@@ -32,9 +32,10 @@ pub mod verify;
 
 pub use blockdev::{BlockDev, OnProgress, OpenDevice, ScanProgress, SpeedMap, SpeedPoint};
 pub use bus::ceiling as bus_ceiling;
-pub use card::{RawCard, decode_card};
+pub use card::RawCard;
 pub use environment::environment;
 pub use freespace::FreeSpace;
 pub use identify::{Presence, disks, identify, is_same_device, presence, recognise};
 pub use inspect::{InspectError, inspect};
+pub use oddities::decode_card;
 pub use roots::{DevNum, Roots};

@@ -7,6 +7,7 @@
 
 use crate::card::{self, Cid, RawCard};
 use crate::makers;
+use hakaru_model::facts::CardRegisters;
 use hakaru_model::units::Bytes;
 
 /// Names that say nothing, as unbranded and relabelled cards carry them.
@@ -20,6 +21,16 @@ const FIRST_YEARS: [(u64, u16); 4] = [
     (36_000_000_000, 2009),
     (2_300_000_000_000, 2018),
 ];
+
+/// Decodes the registers of a card, and gathers what seems odd about them. `size` is what the device shows.
+///
+/// For registers that the host hides and somebody read elsewhere, fill a [`RawCard`] by hand.
+pub fn decode_card(raw: &RawCard, size: Bytes) -> CardRegisters {
+    CardRegisters {
+        oddities: oddities(raw, size, this_year()),
+        ..card::decode(raw)
+    }
+}
 
 /// Gathers what looks odd. `size` is what the device claims; `this_year` is `None` when the clock is not to be trusted.
 pub(crate) fn oddities(raw: &RawCard, size: Bytes, this_year: Option<u16>) -> Vec<String> {
