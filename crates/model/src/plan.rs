@@ -3,6 +3,8 @@
 //! [`Plan::resolve`] is a pure function of the scenario and the facts of its paths. Printing a plan is the dry run.
 
 mod checks;
+mod error;
+mod fit;
 mod replay;
 mod resolve;
 mod sizes;
@@ -10,9 +12,8 @@ mod stretches;
 mod verify;
 mod writers;
 
+pub use self::error::PlanError;
 pub use self::verify::VerifyPlan;
-
-use self::resolve::Resolver;
 
 use crate::caveat::Caveat;
 use crate::device_model::DeviceModel;
@@ -23,7 +24,6 @@ use crate::job::{
     Queue, RateLimits, Scenario, Target,
 };
 use crate::replay::Trace;
-use crate::rng::Rng;
 use crate::stream::StreamPlan;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -171,162 +171,6 @@ pub struct WorkerPlan {
     pub seed: u64,
 }
 
-/// Why a scenario does not fit its target.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)] // Each field is named in its message.
-pub enum PlanError {
-    /// The scenario does nothing.
-    #[error("the scenario `{scenario}` has no jobs")]
-    NoJobs { scenario: String },
-    /// Nobody looked at a path.
-    #[error("job `{job}`: nothing is known of {path}")]
-    NoFacts { job: String, path: PathBuf },
-    /// The path leads to something that cannot be measured.
-    #[error(
-        "job `{job}`: {path} is a {what}, which cannot be measured: name a file, a directory or a block device"
-    )]
-    NotMeasurable {
-        job: String,
-        path: PathBuf,
-        what: &'static str,
-    },
-    /// The file is missing and must not be made.
-    #[error("job `{job}`: {path} does not exist, and the job may not create it")]
-    Missing { job: String, path: PathBuf },
-    /// The file is missing or too short, and must not be made or extended.
-    #[error(
-        "job `{job}`: {path} is missing or too short, and the job may not create or extend it: write it first, or leave \
-         allow_file_create=0 out"
-    )]
-    MayNotCreate { job: String, path: PathBuf },
-    /// The job has no file.
-    #[error("job `{job}`: nrfiles=0 leaves it no file, and it does nothing")]
-    NoFiles { job: String },
-    /// A block that is no multiple of what the engine needs.
-    #[error(
-        "job `{job}`: a block of {block} bytes cannot be used: mmap with direct, fsync or fdatasync needs multiples of \
-         the page size, {unit} bytes"
-    )]
-    OddBlock { job: String, block: u64, unit: u64 },
-    /// It cannot be written.
-    #[error("job `{job}`: {path} is read-only, and the job writes")]
-    ReadOnly { job: String, path: PathBuf },
-    /// The job has to say how much.
-    #[error("job `{job}`: no size is known for {path}: give size=, filesize= or an existing file")]
-    NoSize { job: String, path: PathBuf },
-    /// Less than one block fits.
-    #[error("job `{job}`: {room} from offset {offset} on {path} is less than one block of {block}")]
-    TooSmall {
-        job: String,
-        path: PathBuf,
-        room: Bytes,
-        offset: Bytes,
-        block: Bytes,
-    },
-    /// Zones of a given size that are larger than the part of the file they lie in.
-    #[error(
-        "job `{job}`: the zones of random_distribution=zoned_abs have {zones} together, and the job uses {room} of {path}: \
-         use smaller zones, or a larger size"
-    )]
-    ZonesTooLarge {
-        job: String,
-        path: PathBuf,
-        zones: Bytes,
-        room: Bytes,
-    },
-    /// Where the job begins, its file or device has ended.
-    #[error(
-        "job `{job}`: offset {offset} is not below the size of {path}, {size}: use a smaller offset"
-    )]
-    OffsetPastEnd {
-        job: String,
-        path: PathBuf,
-        offset: Bytes,
-        size: Bytes,
-    },
-    /// Past the end of a device.
-    #[error(
-        "job `{job}`: {path} has {size}, and offset {offset} + size {wanted} goes past its end"
-    )]
-    PastEnd {
-        job: String,
-        path: PathBuf,
-        size: Bytes,
-        offset: Bytes,
-        wanted: Bytes,
-    },
-    /// The file system is too full.
-    #[error(
-        "job `{job}`: {path} needs {needed} more, and its file system has {free} free: use a smaller size"
-    )]
-    NoSpace {
-        job: String,
-        path: PathBuf,
-        needed: Bytes,
-        free: Bytes,
-    },
-    /// Direct I/O and an odd block.
-    #[error(
-        "job `{job}`: {path} cannot be accessed with a block of {block} bytes (offset {offset}) and direct=1: direct I/O needs multiples of the logical block size, {logical} bytes; use bs={better}, or direct=0 to go through the page cache"
-    )]
-    Misaligned {
-        job: String,
-        path: PathBuf,
-        block: u64,
-        offset: u64,
-        logical: u32,
-        better: u64,
-    },
-    /// A block of nothing, or more than 2 GiB.
-    #[error(
-        "job `{job}`: a block of {block} cannot be used: it has to be between 1 byte and 1 GiB"
-    )]
-    BadBlock { job: String, block: Bytes },
-    /// A value out of its range.
-    #[error("job `{job}`: {option}={value} cannot be used: {why}")]
-    BadValue {
-        job: String,
-        option: &'static str,
-        value: String,
-        why: &'static str,
-    },
-    /// Trim on a file.
-    #[error("job `{job}`: trim works on block devices only, and {path} is none")]
-    TrimOnFile { job: String, path: PathBuf },
-    /// An endless job.
-    #[error("job `{job}`: time_based needs a runtime")]
-    Endless { job: String },
-}
-
-impl PlanError {
-    /// Whether other jobs can run all the same: what is wrong is the target of this one.
-    pub fn is_of_one_job(&self) -> bool {
-        use PlanError::{
-            MayNotCreate, Misaligned, Missing, NoFiles, NoSize, NotMeasurable, OddBlock,
-            OffsetPastEnd, ReadOnly, TrimOnFile,
-        };
-        let of_target = matches!(
-            self,
-            NoSize { .. }
-                | NotMeasurable { .. }
-                | Missing { .. }
-                | MayNotCreate { .. }
-                | NoFiles { .. }
-                | ReadOnly { .. }
-        );
-        of_target
-            || matches!(
-                self,
-                Misaligned { .. } | OffsetPastEnd { .. } | TrimOnFile { .. } | OddBlock { .. }
-            )
-    }
-
-    /// Whether fio finds it once the files of the job are laid out.
-    pub(crate) fn comes_after_layout(&self) -> bool {
-        matches!(self, PlanError::OddBlock { .. })
-    }
-}
-
 /// A job that cannot run, beside others that can.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedJob {
@@ -398,52 +242,6 @@ impl Scenario {
 }
 
 impl Plan {
-    /// Fits a scenario to its target. Pure: the same scenario and facts give the same plan.
-    ///
-    /// # Errors
-    /// A [`PlanError`] that names the job, the path and the cure.
-    pub fn resolve(scenario: &Scenario, facts: &Facts) -> Result<Plan, PlanError> {
-        Plan::fit(scenario, facts, false)
-    }
-
-    /// As [`Plan::resolve`], but jobs whose target does not fit are skipped; all of them may be.
-    ///
-    /// # Errors
-    /// A [`PlanError`] that concerns more than its job.
-    pub fn resolve_what_fits(scenario: &Scenario, facts: &Facts) -> Result<Plan, PlanError> {
-        Plan::fit(scenario, facts, true)
-    }
-
-    fn fit(scenario: &Scenario, facts: &Facts, skips: bool) -> Result<Plan, PlanError> {
-        let Scenario { name, seed, phases } = scenario;
-        if phases.iter().all(|phase| phase.jobs.is_empty()) {
-            return Err(PlanError::NoJobs {
-                scenario: name.clone(),
-            });
-        }
-        let (facts, seeds, caveats) = (facts.clone(), Rng::fork(*seed, 0x51), Vec::new());
-        let mut resolver = Resolver {
-            facts,
-            caveats,
-            seeds,
-            workers: 0,
-            writers: Vec::new(),
-            skips,
-            skipped: Vec::new(),
-        };
-        let phases = phases
-            .iter()
-            .enumerate()
-            .map(|(index, phase)| resolver.phase(index, phase));
-        let phases = phases.collect::<Result<Vec<_>, _>>()?;
-        Ok(Plan {
-            name: name.clone(),
-            phases,
-            caveats: resolver.caveats,
-            skipped: resolver.skipped,
-        })
-    }
-
     /// Whether data on the target is lost by running it.
     pub fn destroys(&self) -> bool {
         self.phases
