@@ -11,7 +11,7 @@ mod workload;
 use crate::cliff::{Falls, MIN_INTERVALS, falls, lengths_and_speeds};
 use crate::estimate::estimate;
 use crate::stats;
-use hakaru_model::facts::{DiskStats, Environment, Identity, TargetKind};
+use hakaru_model::facts::{Environment, Identity, TargetKind};
 use hakaru_model::finding::{
     Estimate, PhaseDetail, PhaseSummary, Stability, Summary, Sustained, TimelinePoint,
 };
@@ -19,7 +19,7 @@ use hakaru_model::job::Op;
 use hakaru_model::measured::{LeftOutRun, MeasuredTraffic, NoAmplification};
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
-use phases::{PhaseRun, PhaseRuns};
+use phases::{PhaseRun, PhaseRuns, moved};
 use std::path::PathBuf;
 
 pub use caveats::{
@@ -267,25 +267,6 @@ fn on_system_disk(
         });
     }
     Ok(Some(moved as f64 / measured as f64))
-}
-
-/// Bytes that the disk at the bottom moved.
-fn moved(run: &PhaseRun<'_>, disks: &[DiskStats], op: Op) -> Option<u64> {
-    let kname = run
-        .record
-        .target
-        .device
-        .known()
-        .map(|device| device.kname.as_str());
-    let sectors = |disk: &DiskStats| match op {
-        Op::Read => disk.read_sectors,
-        Op::Write => disk.write_sectors,
-        Op::Trim => 0,
-    };
-    let bottom = disks.iter().find(|disk| Some(disk.name.as_str()) == kname);
-    bottom
-        .or_else(|| disks.iter().max_by_key(|disk| sectors(disk)))
-        .map(|disk| sectors(disk).saturating_mul(512))
 }
 
 /// How even a write is, over the intervals of all runs. The falls are those of the first run that has one for good.

@@ -1,6 +1,7 @@
 //! Which workers of which runs belong to one phase, and the rates they reached together.
 
 use hakaru_model::caveat::Caveat;
+use hakaru_model::facts::DiskStats;
 use hakaru_model::job::{Job, Op, PerOp};
 use hakaru_model::measured::LeftOutReason;
 use hakaru_model::record::{Interval, Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
@@ -356,8 +357,7 @@ impl<'a> PhaseRun<'a> {
             return Some(laid_out.bytes);
         }
         // Space was only reserved: a file system without holes writes zeroes for it. Less is its tables.
-        let written =
-            super::moved(self, &laid_out.disks, Op::Write).filter(|bytes| *bytes >= MOST_TABLES);
+        let written = moved(self, &laid_out.disks, Op::Write).filter(|bytes| *bytes >= MOST_TABLES);
         Some(Bytes(written.unwrap_or(0)))
     }
 
@@ -396,4 +396,23 @@ impl<'a> PhaseRun<'a> {
             ios_per_s: a.ios_per_s + b.ios_per_s,
         })
     }
+}
+
+/// Bytes that the disk at the bottom moved.
+pub(super) fn moved(run: &PhaseRun<'_>, disks: &[DiskStats], op: Op) -> Option<u64> {
+    let kname = run
+        .record
+        .target
+        .device
+        .known()
+        .map(|device| device.kname.as_str());
+    let sectors = |disk: &DiskStats| match op {
+        Op::Read => disk.read_sectors,
+        Op::Write => disk.write_sectors,
+        Op::Trim => 0,
+    };
+    let bottom = disks.iter().find(|disk| Some(disk.name.as_str()) == kname);
+    bottom
+        .or_else(|| disks.iter().max_by_key(|disk| sectors(disk)))
+        .map(|disk| sectors(disk).saturating_mul(512))
 }
