@@ -1,7 +1,7 @@
 //! A disk as sysfs describes it: names, sizes, queue, bus, and the registers of a card.
 
 use crate::bus;
-use crate::card::{self, RawCard};
+use crate::card::RawCard;
 use crate::chain::DeviceNode;
 use crate::oddities::decode_card;
 use crate::roots::{self, Roots};

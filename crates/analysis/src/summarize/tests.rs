@@ -5,7 +5,7 @@ mod measured;
 use super::*;
 use crate::testing::{Fake, records, run_of, write_run};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::facts::Fact;
+use hakaru_model::facts::{DiskStats, Fact};
 use hakaru_model::job::SizeSpec;
 use hakaru_model::record::{FailureKind, IoError, StopReason};
 use hakaru_model::units::Quantile;
