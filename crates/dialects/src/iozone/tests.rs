@@ -116,6 +116,23 @@ fn the_published_command_means_four_files_of_256_mib() {
     );
 }
 
+/// Every row empties its file before a test that makes it, and none pauses before its first test.
+#[test]
+fn all_rows_are_one_plan_with_their_pauses_and_emptied_files() {
+    let request = request("-a -n 64 -g 128 -y 4 -q 8 -i 0 -i 1 -+q 3");
+    let scenario = request.whole_scenario(1);
+    let (rows, tests) = (request.cells().len(), request.kinds.len());
+    assert!(rows > 2 && scenario.phases.len() == rows * tests);
+    let plan = Plan::resolve(&scenario, &facts(&request, |_| {})).unwrap();
+    for (index, phase) in plan.phases.iter().enumerate() {
+        let kind = request.kinds[index % tests];
+        let pause = Nanos::from_secs(if index % tests == 0 { 0 } else { 3 });
+        assert_eq!(phase.pause, pause, "{}", phase.name);
+        let empties = request.empties_files() && kind.makes_file();
+        assert_eq!(phase.files[0].empty_first, empties, "{}", phase.name);
+    }
+}
+
 #[test]
 fn each_test_is_expressed_by_a_job() {
     let of = |line: &str| jobs(line).pop().unwrap().1.remove(0);
