@@ -194,7 +194,7 @@ proptest! {
         let whole = Bytes(bytes).whole_mib();
         prop_assert!(whole.0 <= bytes && bytes - whole.0 < 1 << 20);
         prop_assert_eq!(whole.whole_mib(), whole);
-        prop_assert!(bytes < 1 << 20 || whole.0 % (1 << 20) == 0);
+        prop_assert!(bytes < 1 << 20 || whole.0.is_multiple_of(1 << 20));
         let typed = Bytes(bytes).to_type_in();
         prop_assert!(typed.contains(&format!("{} bytes", whole.0)), "{typed}");
         if let Some((mib, _)) = typed.split_once(" (") {
