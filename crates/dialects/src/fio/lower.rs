@@ -48,8 +48,7 @@ pub(crate) fn lower(
         ..access
     };
     job.buffers.repeats = repeats(spec).map_err(bad)?;
-    job.target = target(spec).map_err(bad)?;
-    job.files.unopened = unopened(spec);
+    (job.target, job.files.unopened) = (target(spec).map_err(bad)?, unopened(spec));
     job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
     job.queue.separate_submit = true;
     job.files.reserve_unflushed = true;
