@@ -197,11 +197,7 @@ impl TestedComparison {
             p_value_ranks,
             p_adjusted,
             p_equivalence,
-            family: if p_value.is_some() {
-                u32::try_from(family).unwrap_or(u32::MAX)
-            } else {
-                0
-            },
+            family: p_value.map_or(0, |_| u32::try_from(family).unwrap_or(u32::MAX)),
             primary,
             interval_caveats,
             effect: effect.map(|e| e.g),

@@ -67,16 +67,22 @@ impl MeanText {
             };
         };
         let coarse = decimals(mean);
-        // One digit more where the spread would otherwise read as nothing at all.
-        let hidden = deviation > 0.0 && fixed(deviation, coarse).parse() == Ok(0.0);
-        let places = if hidden { coarse + 1 } else { coarse };
+        let vanishes = |places| fixed(deviation, places).parse() == Ok(0.0);
+        // One digit more where the spread would otherwise read as nothing at all, if that shows it.
+        let places = match vanishes(coarse) {
+            true if !vanishes(coarse + 1) => coarse + 1,
+            _ => coarse,
+        };
         let ci95 = estimate
             .ci95
             .map(|(low, high)| (fixed(low / unit, places), fixed(high / unit, places)));
         let caveats = interval_caveats(&estimate.interval_caveats);
         MeanText {
             mean: fixed(mean, places),
-            deviation: Some(fixed(deviation, places)),
+            deviation: Some(match vanishes(places) {
+                true => format!("<{}", half_of_last(places)),
+                false => fixed(deviation, places),
+            }),
             ci95,
             caveats,
         }
@@ -101,6 +107,11 @@ impl MeanText {
     pub(crate) fn megabytes(estimate: &Estimate) -> MeanText {
         MeanText::of(estimate, 1e6)
     }
+}
+
+/// Half of the last digit of a number with so many places: the largest deviation that its digits do not show.
+fn half_of_last(places: usize) -> String {
+    format!("{:.*}", places + 1, 0.5 / 10f64.powi(places as i32))
 }
 
 /// Places after the point that show three significant digits of a number.
@@ -180,6 +191,11 @@ pub(crate) fn quantity(value: f64) -> String {
     in_groups(&significant(value))
 }
 
+/// A limit as it was set, for sentences: `0.5`, `1,500`.
+pub(crate) fn limit(value: f64) -> String {
+    in_groups(&exact(value, 3))
+}
+
 fn in_groups(number: &str) -> String {
     let whole = number
         .find(|c: char| !c.is_ascii_digit())
@@ -235,11 +251,13 @@ mod tests {
         assert_eq!(show(22.412, Some(0.013)), "22.41 ± 0.01");
         assert_eq!(show(1489.2, Some(65.4)), "1489 ± 65");
         assert_eq!(show(0.0312, Some(0.004)), "0.0312 ± 0.0040");
-        assert_eq!(show(40.0, Some(0.0)), "40.0 ± 0.0");
+        assert_eq!(show(40.0, Some(0.0)), "40.0 ± <0.05");
         assert_eq!(show(7012.0, None), "7012");
         assert_eq!(show(f64::NAN, Some(f64::INFINITY)), "– ± –");
-        assert_eq!(show(0.0, Some(0.0)), "0 ± 0");
-        assert_eq!(show(1e300, Some(1e-300)), "1.00e300 ± 0.0");
+        assert_eq!(show(10.4211, Some(0.003)), "10.4 ± <0.05");
+        assert_eq!(show(2.1151, Some(0.0002)), "2.12 ± <0.005");
+        assert_eq!(show(0.0, Some(0.0)), "0 ± <0.5");
+        assert_eq!(show(1e300, Some(1e-300)), "1.00e300 ± <0.5");
     }
 
     /// A published table may hold any number: its deviation came as two hundred digits.

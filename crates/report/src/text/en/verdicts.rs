@@ -38,8 +38,7 @@ pub fn decision(decision: &Decision) -> String {
         why: _,
     } = criterion;
     let (name, value) = (figure(*of), quantity(*of, measured.value));
-    let limit = |value: f64| number::exact(value, 3);
-    let (fits, care) = (limit(*fits), limit(*care));
+    let (fits, care) = (number::limit(*fits), number::limit(*care));
     if decision.is_crossed() {
         let crossed = if *fitness == Fitness::DoesNot {
             care
