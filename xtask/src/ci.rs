@@ -58,7 +58,7 @@ const STEPS: &[Step] = &[
     ("arm", || cross::check(cross::TARGETS)),
 ];
 
-/// Debian packages that steps use, by the program that tells whether they are there.
+/// Debian packages that steps use, by the program that reports whether they are there.
 const PACKAGES: &[(&str, &str)] = &[
     ("fio", "fio"),
     ("qemu-system-x86_64", "qemu-system-x86"),

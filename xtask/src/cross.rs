@@ -55,7 +55,7 @@ pub(crate) fn check(targets: &[&str]) -> Result<StepOutcome> {
     Ok(outcome(&there, &missing))
 }
 
-/// Compiles for several targets in one go, so that no processor waits for the last room of one of them.
+/// Compiles for several targets in one go, so that no CPU waits for the last room of one of them.
 fn compile(targets: &[&str]) -> Result<()> {
     let check = |targets: &[&str]| {
         let mut cargo = workspace::cargo();

@@ -89,7 +89,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 /// What continuous integration runs: a minute of each target that is built from few rooms.
 ///
 /// # Errors
-/// As [`main`].
+/// See [`main`].
 pub(crate) fn quick() -> Result<()> {
     run(
         &TARGETS
@@ -103,7 +103,7 @@ pub(crate) fn quick() -> Result<()> {
 fn run(targets: &[&FuzzTarget], seconds: u64) -> Result<()> {
     let folder = build(targets)?;
     let mut failed = Vec::new();
-    // A target keeps one processor busy.
+    // A target keeps one CPU busy.
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     for together in targets.chunks(at_once) {
         let names: Vec<&str> = together.iter().map(|target| target.name).collect();
@@ -151,7 +151,7 @@ fn host() -> Result<String> {
     Ok(host.context("rustc -vV does not say its host")?.to_owned())
 }
 
-/// Builds the targets in one call. Returns the folder they lie in.
+/// Builds the targets in one call. Returns the directory they lie in.
 fn build(targets: &[&FuzzTarget]) -> Result<PathBuf> {
     let host = host()?;
     let mut cargo = workspace::cargo();
@@ -184,7 +184,7 @@ fn fuzz(target: &FuzzTarget, folder: &Path, seconds: u64) -> Result<()> {
         home().join("seeds").join(target.name),
     );
     fs::create_dir_all(&learnt)?;
-    // Seeds are written anew, so that those of old jobs do not stay.
+    // Seeds are written again, so that those of old jobs do not stay.
     if seeds.exists() {
         fs::remove_dir_all(&seeds)?;
     }
@@ -208,7 +208,7 @@ fn fuzz(target: &FuzzTarget, folder: &Path, seconds: u64) -> Result<()> {
     workspace::run(&mut command)
 }
 
-/// Every file of a folder of the workspace.
+/// Every file of a directory of the workspace.
 fn contents(folder: &str) -> Result<Vec<Vec<u8>>> {
     let folder = workspace::root().join(folder);
     let entries =

@@ -43,7 +43,7 @@ impl fmt::Display for Problem {
 
 /// A text file of the workspace.
 pub(crate) struct TextFile {
-    /// From the folder of the workspace on, with slashes.
+    /// From the directory of the workspace on, with slashes.
     path: String,
     text: String,
 }

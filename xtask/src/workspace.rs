@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 /// Counts that may move one way only.
 pub(crate) const RATCHETS: &str = "xtask/ratchet.toml";
 
-/// The folder of the workspace.
+/// The directory of the workspace.
 pub(crate) fn root() -> &'static Path {
-    // The package of the chores lies in a folder of its own, right under the workspace.
+    // The package of the chores lies in a directory of its own, right under the workspace.
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the manifest of the chores lies in a folder")

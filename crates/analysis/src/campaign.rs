@@ -243,7 +243,7 @@ const CIRCUMSTANCES: &[HostCircumstance] = &[
 ];
 
 /// What has to be the same for all runs of a campaign, and what it was: a host may be updated between any two of them,
-/// and another card may lie under the same folder.
+/// and another card may lie under the same directory.
 #[derive(Clone, Debug, Default)]
 pub struct Circumstances {
     values: [Vec<String>; CIRCUMSTANCES.len()],
@@ -405,7 +405,7 @@ mod tests {
     }
 
     /// Only the first run of each workload was asked: a kernel that was updated in between, and another card that was mounted
-    /// at the same folder, went unseen.
+    /// at the same directory, went unseen.
     #[test]
     fn what_changed_between_any_two_runs_is_told() {
         let Summary {

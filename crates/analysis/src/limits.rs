@@ -10,7 +10,7 @@ use hakaru_model::job::Op;
 use hakaru_model::units::BytesPerSec;
 
 /// From this share of the bus's ceiling on, the bus is the limit. Commands, responses and gaps between blocks cost an
-/// SD bus 15 to 20 %: cards that do 90 MB/s elsewhere reach 40 of the 50 MB/s of the same slot.
+/// SD bus 15 to 20%: cards that do 90 MB/s elsewhere reach 40 of the 50 MB/s of the same slot.
 pub const AT_CEILING: f64 = 0.75;
 
 /// Up to this share, the card is the limit.
@@ -77,7 +77,7 @@ pub const IMPOSSIBLE: f64 = 1.05;
 ///
 /// A card that comes near the ceiling of its bus is held back by it. Several different cards in one host whose figures
 /// agree are held back by what they share, if their bus leaves little room; of an unknown bus that is not concluded,
-/// because one true spread of 5 to 10 % in three to ten looks as narrow by chance.
+/// because one true spread of 5 to 10% in three to ten looks as narrow by chance.
 pub fn bus_limit(cards: &[&Summary]) -> Vec<BusLimit> {
     [Op::Read, Op::Write]
         .into_iter()
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(labelled(&|_| "0x1234".to_owned()), Bottleneck::Host);
     }
 
-    /// Two variants on buses of 25 and 50 MB/s were pooled: their mean was 120 % of what the slower bus carries.
+    /// Two variants on buses of 25 and 50 MB/s were pooled: their mean was 120% of what the slower bus carries.
     #[test]
     fn each_variant_is_judged_by_its_own_bus() {
         let on_bus = |i, mb: f64, ceiling: u64| {

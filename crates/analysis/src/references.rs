@@ -24,7 +24,7 @@ const SOURCES: [(&str, &str, &str); 4] = [
     (
         "A",
         "six microSD cards of 32 GB on a Raspberry Pi 4",
-        "printed in MB/s and KB/s, which are MiB/s and KiB/s by the IOPS beside them",
+        "printed as MB/s and KB/s, but MiB/s and KiB/s according to the IOPS",
     ),
     (
         "B",

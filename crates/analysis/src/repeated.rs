@@ -38,7 +38,7 @@ pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
     };
     let mean = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len() as f64;
     let interval = match values.len() {
-        // It covers 76 % at n = 3 and 90 % at n = 5.
+        // It covers 76% at n = 3 and 90% at n = 5.
         ..FEWEST_RESAMPLED => None,
         // The jackknife of more runs costs more than it corrects.
         FEWEST_RESAMPLED..=100 => bootstrap.bca(values, mean),

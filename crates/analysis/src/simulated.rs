@@ -1,9 +1,9 @@
 //! Thousands of simulated campaigns: do the statistics keep their promises?
 //!
-//! Seeds are fixed, so that a failure is a change of code and not bad luck. The promises: 95 % intervals cover the truth
-//! in 93 to 97 % of campaigns, or carry a caveat on their line; a card compared with itself is called different in at most
-//! 5 % of them, whatever the number of its figures; a true difference of 5 % at 2 % spread is found by ten runs in at
-//! least 95 %. `HAKARU_LONG_TESTS=1` takes ten times as many campaigns.
+//! Seeds are fixed, so that a failure is a change of code and not bad luck. The promises: 95% intervals cover the truth
+//! in 93 to 97% of campaigns, or carry a caveat on their line; a card compared with itself is called different in at most
+//! 5% of them, whatever the number of its figures; a true difference of 5% at 2% spread is found by ten runs in at
+//! least 95%. `HAKARU_LONG_TESTS=1` takes ten times as many campaigns.
 
 use crate::compare::{ComparedSample, SamplePair};
 use crate::stats::{self, SampleMoments};
@@ -33,7 +33,7 @@ fn assert_covers(share: f64) {
     assert!((0.93..=0.97).contains(&share), "covers {share}");
 }
 
-/// Runs with the skew of real ones: mostly near the best, now and then a slow one. Mean 100, spread about 3 %.
+/// Runs with the skew of real ones: mostly near the best, now and then a slow one. Mean 100, spread about 3%.
 fn skewed(rng: &mut Rng, n: usize) -> Vec<f64> {
     (0..n)
         .map(|_| 100.0 + 3.0 * (1.0 + (1.0 - rng.unit()).ln()).max(-4.0))
@@ -53,7 +53,7 @@ fn intervals_of_the_mean_cover_it() {
     }
 }
 
-/// Runs until half the interval is within 2 % of the mean: its ends.
+/// Runs until half the interval is within 2% of the mean: its ends.
 fn until_known(rng: &mut Rng, at_least: usize, spread: f64) -> (f64, f64) {
     let mut values = runs(rng, at_least, 100.0, spread);
     loop {
@@ -119,7 +119,7 @@ impl NoiseShape {
         match self {
             NoiseShape::Normal => runs(rng, n, 100.0, 0.02),
             NoiseShape::Skewed => skewed(rng, n),
-            // Two runs of three at one level, the third 10 % below.
+            // Two runs of three at one level, the third 10% below.
             NoiseShape::TwoModes => {
                 let level = |rng: &mut Rng| {
                     if rng.unit() < 2.0 / 3.0 {
@@ -246,7 +246,7 @@ fn intervals_of_effects_cover_or_say_why_not() {
     });
 }
 
-/// The interval was multiplied by the correction of g: it covered 67 to 72 % at n = 2.
+/// The interval was multiplied by the correction of g: it covered 67 to 72% at n = 2.
 #[test]
 fn intervals_of_large_effects_cover_them_at_two_runs() {
     for (n, effect) in [(2, 0.5), (2, 3.0), (2, 10.0), (3, 5.0), (10, 2.5)] {
@@ -264,7 +264,7 @@ fn intervals_of_large_effects_cover_them_at_two_runs() {
     }
 }
 
-/// The bootstrap covers 76 % at n = 3 and 90 % at n = 5, and is not shown there.
+/// The bootstrap covers 76% at n = 3 and 90% at n = 5, and is not shown there.
 #[test]
 fn bootstrap_intervals_cover_or_say_why_not() {
     let mut phase = crate::testing::read_series(1, 30e6, 0.01).phases[0].clone();
@@ -291,7 +291,7 @@ fn bootstrap_intervals_cover_or_say_why_not() {
     );
 }
 
-/// Runs of which each takes 0.6 of its deviation from the one before gave 33 % false "different".
+/// Runs of which each takes 0.6 of its deviation from the one before gave 33% false "different".
 #[test]
 fn dependent_runs_raise_few_false_alarms() {
     let mut rng = Rng::new(60);
@@ -323,7 +323,7 @@ fn dependent_runs_raise_few_false_alarms() {
     }
 }
 
-/// Equivalence is claimed of means that are 5 % apart in at most 5 % of campaigns, and of equal ones mostly.
+/// Equivalence is claimed of means that are 5% apart in at most 5% of campaigns, and of equal ones mostly.
 #[test]
 fn equivalence_is_seldom_claimed_falsely() {
     let mut rng = Rng::new(70);
@@ -456,11 +456,11 @@ fn the_runs_said_to_be_needed_do_find_the_difference() {
         );
         found += u32::from(again.is_some_and(|c| c.verdict == Verdict::Different));
     }
-    // 80 % is promised for the difference seen, which chance makes smaller or larger than the true one.
+    // 80% is promised for the difference seen, which chance makes smaller or larger than the true one.
     assert!(found >= 240, "{found} of {asked}");
 }
 
-/// A series of `n` runs of four phases on a card with `speed` times the usual figures and 2 % spread from run to run.
+/// A series of `n` runs of four phases on a card with `speed` times the usual figures and 2% spread from run to run.
 fn series(rng: &mut Rng, n: u32, speed: f64) -> Summary {
     let mib = 1 << 20;
     let mut run = |repeat: u32| {
@@ -508,7 +508,7 @@ fn the_promises_hold_from_record_to_verdict() {
             .filter(|c| c.verdict == Verdict::Different)
             .count();
     }
-    // 150 campaigns of true 4.5 % give up to 13 alarms once in fifty times.
+    // 150 campaigns of true 4.5% give up to 13 alarms once in fifty times.
     assert!(alarms <= 13, "{alarms} false alarms in {campaigns}");
     assert!(found as f64 >= 0.95 * pairs as f64, "{found} of {pairs}");
 }

@@ -10,8 +10,8 @@ pub const MAX_EXCURSION: f64 = 0.20;
 /// Rise or fall of the fitted line over the window, at most, as a share of its average.
 pub const MAX_SLOPE: f64 = 0.10;
 
-/// Finds the first window of five rounds in steady state: values within 20 % of their average from end to end, and a
-/// least-squares line that changes by at most 10 % of it over the window. `None` when no window is.
+/// Finds the first window of five rounds in steady state: values within 20% of their average from end to end, and a
+/// least-squares line that changes by at most 10% of it over the window. `None` when no window is.
 ///
 /// A round is one pass of the test (a run of a campaign, or a fixed segment of a long one). The specification allows 25
 /// rounds to get there; that limit is the caller's.
@@ -81,10 +81,10 @@ mod tests {
 
     #[test]
     fn the_limits_are_inclusive() {
-        // 20 % of 100 from end to end, and no slope.
+        // 20% of 100 from end to end, and no slope.
         assert!(steady_state(&[110.0, 90.0, 100.0, 90.0, 110.0]).is_some());
         assert!(steady_state(&[110.1, 90.0, 100.0, 89.9, 110.0]).is_none());
-        // A line that falls by 10 % over the window, and one that falls faster.
+        // A line that falls by 10% over the window, and one that falls faster.
         assert!(steady_state(&[105.0, 102.5, 100.0, 97.5, 95.0]).is_some());
         assert!(steady_state(&[105.2, 102.6, 100.0, 97.4, 94.8]).is_none());
     }

@@ -84,31 +84,33 @@ pub struct BenchPlan {
 pub enum BenchError {
     #[error(transparent)]
     Inspect(#[from] InspectError),
-    #[error("{} is a {what}, which cannot be measured: name a directory, or a block device", .path.display())]
+    #[error("{} is a {what}, which cannot be measured; help: name a directory or a block device", .path.display())]
     NotATarget { path: PathBuf, what: &'static str },
-    #[error("{} is a file: name the directory it is in ({}), so that its content is left alone", .path.display(), .folder.display())]
+    #[error("{} is a file; help: name its directory ({}), so that the file is not changed", .path.display(), .folder.display())]
     File { path: PathBuf, folder: PathBuf },
-    #[error("{} cannot be written: choose a directory you may write to, or run as its owner", .path.display())]
+    #[error("cannot write to {}; help: choose a writable directory, or run as its owner", .path.display())]
     NotWritable { path: PathBuf },
-    #[error("{} has {free} free, and {needed} are needed: free some space, or use --size={}MiB ({} bytes)", .path.display(), fits.0 >> 20, fits.0)]
+    #[error("not enough space on {}: {free} free, {needed} needed; help: free some space, or use \
+        --size={}MiB ({} bytes)", .path.display(), fits.0 >> 20, fits.0)]
     NoSpace {
         path: PathBuf,
         free: Bytes,
         needed: Bytes,
         fits: Bytes,
     },
-    #[error("{} has {free} free, and a measurement needs {SMALLEST} at least", .path.display())]
+    #[error("not enough space on {}: {free} free, at least {SMALLEST} needed", .path.display())]
     Full { path: PathBuf, free: Bytes },
-    #[error("--size={size} is too small: a measurement needs {SMALLEST} at least")]
+    #[error("--size={size} is too small: the minimum is {SMALLEST}")]
     TooSmall { size: Bytes },
-    #[error("{workload} would destroy what is on {}: only reads are done on a device without --erase", .path.display())]
+    #[error("{workload} would overwrite {}; help: without --erase, only read workloads run on a \
+        device", .path.display())]
     WouldDestroy {
         path: PathBuf,
         workload: &'static str,
     },
     #[error(transparent)]
     Scratch(#[from] ScratchError),
-    #[error("{0}: it was not written to any more")]
+    #[error("{0}: no further writes were made")]
     Changed(#[from] Refusal),
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -187,7 +189,7 @@ pub fn decide_simulated(wish: &BenchRequest, prices: DeviceModel) -> Result<Benc
         seed: wish.seed,
         ioengine: IoEngine::Sim,
     };
-    let remarks = vec!["a simulated card: virtual time, no measurement of this host".to_owned()];
+    let remarks = vec!["simulated card: virtual time, not a measurement of this host".to_owned()];
     Ok(BenchPlan {
         suite,
         repeats: wish.repeats.unwrap_or(pace.repeats()),
@@ -213,7 +215,7 @@ fn check_kind(wish: &BenchRequest, facts: &TargetFacts) -> Result<BenchTarget, B
                 TargetKind::File => Err(BenchError::File { path, folder }),
                 _ => Err(BenchError::NotATarget {
                     path,
-                    what: "path that does not exist",
+                    what: "nonexistent path",
                 }),
             }
         }
@@ -235,7 +237,7 @@ fn default_pace(
 ) -> SuiteLength {
     if matches!(place, BenchTarget::Folder(_)) && identity.system_disk {
         remarks.push(
-            "quick suite, because the system runs from this disk (--standard measures as long as it takes)".into(),
+            "quick suite: the system runs from this disk (--standard runs the full suite)".into(),
         );
         return SuiteLength::Quick;
     }
@@ -275,7 +277,7 @@ fn choose_size(
         None if pace.size() > usable => {
             let size = whole_mib(usable);
             remarks.push(format!(
-                "{size} rather than {}, because only {free} are free",
+                "{size} instead of {}: only {free} free",
                 pace.size()
             ));
             Ok(size)
@@ -300,10 +302,7 @@ fn choose_workloads(
         return Ok(wish.only.clone());
     }
     if !may_write {
-        remarks.push(
-            "reads only, because writing would destroy what is on the device (--erase allows it)"
-                .into(),
-        );
+        remarks.push("reads only: writing would erase the device (--erase permits it)".into());
     }
     Ok(SuiteWorkload::ALL
         .into_iter()

@@ -23,7 +23,7 @@ pub(crate) fn simulated(prices: &DeviceModel, label: &str) -> Identity {
         path: PathBuf::from(&prices.name),
         kind: TargetKind::Other,
         filesystem: None,
-        device: Fact::Unknown("it is a simulated card".to_owned()),
+        device: Fact::Unknown("simulated card".to_owned()),
         system_disk: false,
         label: Some(label.to_owned()),
     }

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // Each field is named in its message.
 pub enum ScratchError {
-    #[error("cannot make a temporary file in {}: {errno}{}", .folder.display(), hint(*.errno))]
+    #[error("cannot create a temporary file in {}: {errno}{}", .folder.display(), hint(*.errno))]
     Make { folder: PathBuf, errno: Errno },
-    #[error("cannot write the temporary file in {} beyond byte {at}: {errno}{}", .folder.display(), hint(*.errno))]
+    #[error("cannot write the temporary file in {} at byte {at}: {errno}{}", .folder.display(), hint(*.errno))]
     Write {
         folder: PathBuf,
         at: u64,
@@ -28,10 +28,16 @@ pub enum ScratchError {
 
 fn hint(errno: Errno) -> &'static str {
     match errno {
-        Errno::NOSPC => "; the file system is full: free some space, or use a smaller --size",
-        Errno::DQUOT => "; your quota is used up: use a smaller --size",
-        Errno::ACCESS | Errno::PERM => "; choose a directory you may write to, such as your home",
-        Errno::ROFS => "; it is mounted read-only: remount it, or choose another directory",
+        Errno::NOSPC => "; help: the file system is full: free some space, or use a smaller --size",
+        Errno::DQUOT => "; help: your disk quota is used up: use a smaller --size",
+        Errno::ACCESS | Errno::PERM => {
+            "; help: choose a writable directory, such as your home \
+            directory"
+        }
+        Errno::ROFS => {
+            "; help: the file system is mounted read-only: remount it, or choose \
+            another directory"
+        }
         _ => "",
     }
 }

@@ -354,11 +354,11 @@ fn sizes_and_names_of_nothing_are_none() {
     for (text, wanted) in [
         (
             "[[workload]]\nrw = \"write\"\nsize = \"0\"\n".to_owned(),
-            "a size is over 0",
+            "must be greater than 0",
         ),
         (
             "[[workload]]\nrw = \"write\"\nsize = 0\n".to_owned(),
-            "over 0",
+            "greater than 0",
         ),
         (
             format!("[[card]]\nlabel = \"\"\n{w}"),
@@ -388,19 +388,19 @@ fn no_text_of_a_file_commands_the_terminal() {
     let cases = [
         (
             "[[card]]\nlabel = \"a\\u001b[2J\"\n",
-            "`label` holds the control character U+001B",
+            "`label` contains the control character U+001B",
         ),
         (
             "[[card]]\nlabel = \"a\"\n[card.facts]\nshop = \"b\\nc\"\n",
-            "`shop` holds the control character U+000A",
+            "`shop` contains the control character U+000A",
         ),
         (
             "[[card]]\nlabel = \"a\"\n[card.facts]\n\"d\\u202e\" = \"c\"\n",
-            "`d\\u{202e}` holds the control character U+202E",
+            "`d\\u{202e}` contains the control character U+202E",
         ),
         (
             "[[layer]]\nfs = \"ext4\"\nmkfs = [\"-L\", \"x\\u0007\"]\n",
-            "`mkfs` holds the control character U+0007",
+            "`mkfs` contains the control character U+0007",
         ),
     ];
     for (tables, expected) in cases {
@@ -447,9 +447,9 @@ fn what_can_never_be_done_is_told_with_the_file() {
             .unwrap_or_default();
         format!("{place}: {}", error.message)
     };
-    insta::assert_snapshot!(told("[[workload]]\nfio-text = \"read_iolog=x.log\"\n"), @r#""read_iolog=x.log": the job fio replays a log (read_iolog), which names files of its own, and a campaign works on the card under test and nowhere else: leave it out, or replay it with `hakaru fio`"#);
-    insta::assert_snapshot!(told(&format!("{suite}[[layer]]\nfs = \"vfat\"\ndiscard = true\n")), @r#""vfat": mkfs.vfat cannot discard: leave discard out, or have [preparation] discard the whole card"#);
-    insta::assert_snapshot!(told(&format!("{suite}[preparation]\nfill-level = \"99.9 %\"\n")), @r#""99.9 %": 99.9 % leaves no room for what is measured: up to 99 % can be used up"#);
+    insta::assert_snapshot!(told("[[workload]]\nfio-text = \"read_iolog=x.log\"\n"), @r#""read_iolog=x.log": job fio replays a log (read_iolog) that names its own files, but a campaign uses only the card under test; help: remove the job, or replay the log with `hakaru fio`"#);
+    insta::assert_snapshot!(told(&format!("{suite}[[layer]]\nfs = \"vfat\"\ndiscard = true\n")), @r#""vfat": mkfs.vfat cannot discard; help: remove discard, or discard the whole card with [preparation]"#);
+    insta::assert_snapshot!(told(&format!("{suite}[preparation]\nfill-level = \"99.9 %\"\n")), @r#""99.9 %": 99.9% leaves no space for the test file: the maximum is 99%"#);
     assert!(
         parse(&format!(
             "name = \"x\"\n{suite}[preparation]\nfill-level = \"99 %\"\n"

@@ -295,7 +295,7 @@ fn a_card_that_is_not_there_is_asked_for_and_left_out() {
     assert_eq!((ended.end, ended.stored), (CampaignOutcome::Incomplete, 1));
     let (label, why) = &ended.skipped[0];
     assert!(
-        label == "gone" && why.contains("no disk answers to 0x12345678"),
+        label == "gone" && why.contains("no disk has the ID 0x12345678"),
         "{why}"
     );
 }
@@ -371,7 +371,7 @@ fn caches_that_could_not_be_emptied_are_not_said_to_be() {
             .unwrap()
             .1
     };
-    assert_eq!(method(&bench), "caches of the host emptied before each run");
+    assert_eq!(method(&bench), "host caches dropped before each run");
     let mut record = bench.store.run(&bench.points(&campaign)[0].run).unwrap();
     record.id += "-kept";
     record.campaign.as_mut().unwrap().repeat = 2;
@@ -380,7 +380,7 @@ fn caches_that_could_not_be_emptied_are_not_said_to_be() {
         because: "no root".into(),
     });
     bench.store.append(&record).unwrap();
-    assert!(method(&bench).contains("were to be emptied before each run, and were not before all"));
+    assert!(method(&bench).contains("host caches were not dropped before every run"));
 }
 
 /// Ends a run while its file is laid out, as Ctrl-C does.

@@ -200,7 +200,7 @@ fn another_card_in_its_place_is_not_written_to_and_one_that_comes_back_goes_on()
         (CampaignOutcome::Incomplete, 0),
         "{notes:?}"
     );
-    let given_up = "given up: it dropped out 3 times with no run stored in between";
+    let given_up = "stopped: it was disconnected 3 times with no run stored in between";
     assert_eq!(ended.skipped, [("loop".to_owned(), given_up.to_owned())]);
     assert!(
         notes
@@ -223,7 +223,7 @@ fn another_card_in_its_place_is_not_written_to_and_one_that_comes_back_goes_on()
     assert_eq!(
         notes
             .iter()
-            .filter(|note| note.contains("not there any more"))
+            .filter(|note| note.contains("no longer present"))
             .count(),
         2,
         "{notes:?}"
@@ -350,7 +350,7 @@ fn a_fill_counts_as_written_and_is_not_begun_where_it_is_too_much() {
     };
     let (ended, _) = measure(&disk, 0, &tables(31));
     assert!(
-        ended.stored == 0 && ended.skipped[0].1.contains("filling it would write more"),
+        ended.stored == 0 && ended.skipped[0].1.contains("filling it would exceed"),
         "{ended:?}"
     );
     assert!(
@@ -362,7 +362,7 @@ fn a_fill_counts_as_written_and_is_not_begun_where_it_is_too_much() {
     // 32 MiB of the fill, and 8 MiB a run.
     let (ended, _) = measure(&disk, 0, &tables(48));
     assert!(
-        ended.stored == 2 && ended.skipped[0].1.contains("as much was written"),
+        ended.stored == 2 && ended.skipped[0].1.contains("the write limit is reached"),
         "{ended:?}"
     );
     let (again, _) = measure(&disk, 0, &tables(48));
@@ -386,7 +386,7 @@ fn laid_out_files_and_a_level_count_as_written() {
     let (ended, notes) = measure(&disk, 0, &tables("", 20));
     // 8 MiB a run: after three of them no fourth is laid out.
     assert!(
-        ended.stored == 3 && ended.skipped[0].1.contains("as much was written"),
+        ended.stored == 3 && ended.skipped[0].1.contains("the write limit is reached"),
         "{ended:?} {notes:?}"
     );
     let laid_out: Vec<u64> = completed(&disk)
@@ -399,7 +399,7 @@ fn laid_out_files_and_a_level_count_as_written() {
     // Half of 64 MiB at most, and what is there already: one more run, and no second level.
     let (ended, notes) = measure(&disk, 0, &tables("fill-level = \"50 %\"\n", 60));
     assert!(
-        ended.stored == 1 && ended.skipped[0].1.contains("filling it would write more"),
+        ended.stored == 1 && ended.skipped[0].1.contains("filling it would exceed"),
         "{ended:?} {notes:?}"
     );
     let level = completed(&disk)
@@ -425,7 +425,7 @@ fn what_fills_a_file_system_to_read_it_counts_as_written() {
     };
     let (ended, notes) = measure(&disk, 0, &tables(20));
     assert!(
-        ended.stored == 0 && ended.skipped[0].1.contains("filling it would write more"),
+        ended.stored == 0 && ended.skipped[0].1.contains("filling it would exceed"),
         "{ended:?} {notes:?}"
     );
     let (ended, notes) = measure(&disk, 0, &tables(70));

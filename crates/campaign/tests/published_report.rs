@@ -64,12 +64,12 @@ fn a_unit_that_contradicts_the_iops_beside_it_is_told() {
         ),
         "{said}"
     );
-    assert!(said.contains("one of KB/s and MB/s"), "{said}");
+    assert!(said.contains("as if KB/s and MB/s were swapped"), "{said}");
     let said = told("kingston,raw,rand-read-4k,10,64.6,0,MB/s,1973,4")
         .unwrap()
         .join("\n");
     assert!(
-        said.contains("by a factor of 8.0") && said.contains("bits are taken for bytes"),
+        said.contains("by a factor of 8.0") && said.contains("bits were taken for bytes"),
         "{said}"
     );
     assert_eq!(
@@ -81,7 +81,7 @@ fn a_unit_that_contradicts_the_iops_beside_it_is_told() {
         .to_string();
     assert_eq!(
         wrong,
-        "line 2: `Mbit/s` is no unit of bandwidth: MB/s, MiB/s, KB/s, KiB/s are"
+        "line 2: `Mbit/s` is not a unit of bandwidth: expected MB/s, MiB/s, KB/s or KiB/s"
     );
 }
 

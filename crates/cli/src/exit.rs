@@ -123,23 +123,38 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Says what went wrong, with its causes, on standard error. Messages name files and devices, which a stranger named.
+/// Prints an error with its causes and its help line on standard error, without control characters.
 pub(crate) fn complain(error: &anyhow::Error) {
-    let plain = |text: &str| {
-        text.split('\n')
-            .map(hakaru_report::plain)
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
-    anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {}", plain(&error.to_string()));
-    let mut said = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        // Many errors end with their cause.
-        if !said.contains(&cause) {
-            anstream::eprintln!("  cause: {}", plain(&cause));
-        }
-        said = cause;
+    for line in error_lines(error) {
+        let line = line.replacen("error:", "\u{1b}[1;31merror\u{1b}[0m:", 1);
+        anstream::eprintln!("{line}");
     }
+}
+
+/// The lines of an error: `error:`, then its causes, then what to type. A message ends in `; help: …` where it has advice.
+fn error_lines(error: &anyhow::Error) -> Vec<String> {
+    let plain = |text: &str| {
+        let lines: Vec<String> = text.split('\n').map(hakaru_report::plain).collect();
+        lines.join("\n")
+    };
+    let mut lines = Vec::new();
+    let mut cures = Vec::new();
+    let mut said = String::new();
+    for (depth, message) in error.chain().map(ToString::to_string).enumerate() {
+        // Many errors end with their cause.
+        if depth == 0 || !said.contains(&message) {
+            let (what, cure) = match message.split_once("; help: ") {
+                Some((what, cure)) => (what, Some(cure)),
+                None => (message.as_str(), None),
+            };
+            let lead = if depth == 0 { "error" } else { "  cause" };
+            lines.push(format!("{lead}: {}", plain(what)));
+            cures.extend(cure.map(|cure| format!("  help: {}", plain(cure))));
+        }
+        said = message;
+    }
+    lines.extend(cures);
+    lines
 }
 
 #[cfg(test)]
@@ -160,6 +175,19 @@ mod tests {
             Exit::Usage
         );
         assert_eq!(Exit::of(&anyhow::anyhow!("no space left")), Exit::Failed);
+    }
+
+    #[test]
+    fn prints_causes_before_the_help_line() {
+        let source = anyhow::anyhow!("no space left\u{1b}[2J; help: free some space");
+        let lines = |error: anyhow::Error| error_lines(&error).join("\n");
+        assert_eq!(
+            lines(source.context("cannot write x; help: name another file")),
+            "error: cannot write x\n  cause: no space left\u{fffd}[2J\n  help: name another \
+            file\n  help: free some space"
+        );
+        let twice = anyhow::anyhow!("busy").context("cannot open x: busy; help: wait");
+        assert_eq!(lines(twice), "error: cannot open x: busy\n  help: wait");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     };
     let beside = beside(&path)?;
     let done = match File::create_new(&beside) {
-        // Somebody may be allowed to write a file and not its folder.
+        // Somebody may be allowed to write a file and not its directory.
         Err(error) if error.kind() == ErrorKind::PermissionDenied && there.is_some() => {
             return std::fs::write(&path, content);
         }
@@ -51,7 +51,7 @@ fn beside(path: &Path) -> io::Result<PathBuf> {
     let Some(name) = path.file_name() else {
         return Err(io::Error::new(
             ErrorKind::InvalidInput,
-            "it has no name of a file",
+            "it has no file name",
         ));
     };
     let mut new = OsString::from(".");
@@ -84,7 +84,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.csv");
         std::fs::write(&file, "before").unwrap();
-        // The name of the file beside is taken by a folder that nobody removes.
+        // The name of the file beside is taken by a directory that nobody removes.
         std::fs::create_dir(beside(&file).unwrap()).unwrap();
         assert!(write(&file, b"after").is_err());
         assert_eq!(std::fs::read(&file).unwrap(), b"before");

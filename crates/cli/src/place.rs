@@ -19,8 +19,9 @@ pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
     let store = Store::open(database(db)?)?;
     if store.journal() == JournalMode::Rollback {
         anstream::eprintln!(
-            "note: the file system under {} lets no memory be shared (9p and network file systems do not), so the \
-             database uses an older journal: just as safe, but commands that run at once wait for each other",
+            "note: the file system of {} does not support shared memory (as 9p and network file \
+            systems), so the database uses a rollback journal: equally safe, but concurrent \
+            commands wait for each other",
             store.path().display()
         );
     }
@@ -70,7 +71,7 @@ fn tell_of_cut_short(store: &Store) {
     };
     if cut_short > 0 {
         anstream::eprintln!(
-            "note: {cut_short} {runs} cut short: `hakaru recover` keeps what {they} had measured"
+            "note: {cut_short} {runs} interrupted; `hakaru recover` stores what {they} measured"
         );
     }
 }
@@ -140,7 +141,7 @@ pub(crate) fn write_report(
                 .join("reports");
             std::fs::create_dir_all(&folder).named(|| {
                 format!(
-                    "cannot make the folder {} for reports; name a file with --output",
+                    "cannot create the directory {} for reports; help: name a file with --output",
                     folder.display()
                 )
             })?;
@@ -155,7 +156,7 @@ pub(crate) fn write_report(
 pub(crate) fn write_page(path: &Path, content: &[u8]) -> Result<()> {
     crate::output::write(path, content).named(|| {
         format!(
-            "cannot write the report to {}; name a file with --output",
+            "cannot write the report to {}; help: name a file with --output",
             path.display()
         )
     })

@@ -56,14 +56,15 @@ fn parse(text: &str) -> Result<Vec<UseRule>> {
                 };
                 let name = hakaru_report::text::figure(criterion.figure);
                 bail!(
-                    "{}: fits = {fits} has to be {asked} care = {care} for {name}, both 0 or more",
+                    "{}: fits = {fits} must be {asked} care = {care} for {name}, and both must be \
+                    0 or more",
                     rule.id
                 );
             }
         }
         if rule.criteria.is_empty() {
             bail!(
-                "{}: a rule asks for at least one figure: [[use.criteria]]",
+                "{}: a rule needs at least one figure: [[use.criteria]]",
                 rule.id
             );
         }
@@ -97,7 +98,7 @@ mod tests {
         let told = |text: &str| format!("{:#}", parse(text).unwrap_err());
         let swapped = told(&format!("{RULE}fits = 20\ncare = 50\nwhy = \"\"\n"));
         assert!(
-            swapped.contains("nas: fits = 20 has to be at least as large as care = 50"),
+            swapped.contains("nas: fits = 20 must be at least as large as care = 50"),
             "{swapped}"
         );
         assert!(told(&format!("{RULE}fits = nan\ncare = 50\nwhy = \"\"\n")).contains("NaN"));

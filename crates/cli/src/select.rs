@@ -172,7 +172,7 @@ fn readable<T>(
             } else {
                 &format!("{count} stored runs are")
             };
-            notes.insert(format!("{left_out} left out: {first}"));
+            notes.insert(format!("{left_out} excluded: {first}"));
             Ok(all)
         }
         None => Ok(all),
@@ -182,7 +182,7 @@ fn readable<T>(
 /// Those of the runs that all kinds of terms mean.
 ///
 /// # Errors
-/// As [`runs`].
+/// See [`runs`].
 pub(crate) fn narrow(mut records: Vec<RunRecord>, terms: &[Term]) -> Result<Vec<RunRecord>> {
     for (_, kind) in KINDS {
         let of_kind: Vec<&Term> = terms.iter().filter(|term| term.kind == kind).collect();
@@ -232,11 +232,9 @@ fn nothing(term: &Term, records: &[RunRecord]) -> String {
     }
     let (name, value) = (term.name(), &term.value);
     match named.is_empty() {
-        true => format!(
-            "no stored run has {name}={value}, because none that the other terms mean is stored"
-        ),
+        true => format!("no stored run has {name}={value}: no run matches the other terms"),
         false => format!(
-            "no stored run has {name}={value}; of this kind there are: {}",
+            "no stored run has {name}={value}; stored values: {}",
             named.join(", ")
         ),
     }
@@ -254,7 +252,10 @@ fn days(text: &str) -> Result<Days> {
     };
     let (from, until) = (side(from)?, side(until)?);
     if from.is_none() && until.is_none() {
-        bail!("`date={text}` names no day: date=2026-11-05 and date=2026-11-01..2026-11-05 do");
+        bail!(
+            "`date={text}` is not a date: expected date=2026-11-05 or \
+            date=2026-11-01..2026-11-05"
+        );
     }
     Ok((from.map(|(first, _)| first), until.map(|(_, end)| end)))
 }
@@ -267,7 +268,7 @@ fn day(text: &str) -> Result<(i64, i64)> {
         2 => (format!("{text}-01"), Span::new().months(1)),
         _ => (text.to_owned(), Span::new().days(1)),
     };
-    let failed = || format!("`{text}` is no day: 2026-11-05, 2026-11 and 2026 are");
+    let failed = || format!("`{text}` is not a date: expected 2026-11-05, 2026-11 or 2026");
     let first: Date = first.parse().with_context(failed)?;
     let end = first.checked_add(span).with_context(failed)?;
     let moment = |date: Date| {

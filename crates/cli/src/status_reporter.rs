@@ -191,7 +191,8 @@ impl Observer for StatusReporter {
 
 impl Watcher for StatusReporter {
     fn filling(&mut self, done: u64, total: u64) {
-        self.bar.set_prefix(format!("{:<18}", "laying out file"));
+        self.bar
+            .set_prefix(format!("{:<18}", "laying out the file"));
         self.bar.set_position(done * 1000 / total.max(1));
         self.bar
             .set_message(format!("{} of {}", Bytes(done), Bytes(total)));

@@ -71,7 +71,7 @@ fn leave_to_erase_is_for_devices() {
         .unwrap();
     let said = support::text(&out.stderr);
     assert!(
-        out.status.code() == Some(2) && said.contains("--erase=0x1234 is for devices, and"),
+        out.status.code() == Some(2) && said.contains("--erase=0x1234 needs a device, and"),
         "{said}"
     );
     assert!(records(&home).is_empty());
@@ -136,7 +136,7 @@ fn what_cannot_be_measured_is_said_with_its_cure() {
     let work = home.work();
     let cases: [(&[&str], &std::path::Path, i32, &str); 6] = [
         (&[], &socket, 2, "name a directory"),
-        (&[], &file, 2, "name the directory it is in"),
+        (&[], &file, 2, "name its directory"),
         (&[], &missing, 2, "missing"),
         (&["--size=4MiB"], &work, 2, "16 MiB at least"),
         (&["--size=4k"], &work, 2, "4kB"),
@@ -373,13 +373,13 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
         support::text(&out.stdout) + &support::text(&out.stderr)
     };
     // As long as it goes on, nobody takes its spool.
-    assert!(recover().contains("goes on") && records(&home).is_empty());
+    assert!(recover().contains("in progress") && records(&home).is_empty());
     bench.kill().unwrap();
     bench.wait().unwrap();
     let noted = hakaru(&home).arg("list").output().unwrap();
     assert!(
         support::text(&noted.stderr)
-            .contains("1 run was cut short: `hakaru recover` keeps what it had measured")
+            .contains("1 run was interrupted; `hakaru recover` stores what it measured")
     );
     let said = recover();
     assert!(
@@ -394,7 +394,7 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
         shown.contains("rand-read") && shown.contains("Incomplete: interrupted after"),
         "{shown}"
     );
-    assert!(recover().contains("Nothing was left behind"));
+    assert!(recover().contains("Nothing to recover"));
 }
 
 /// Files of this and all programs below it that grow no further stand for a file system that is full.
@@ -430,7 +430,7 @@ fn what_cannot_be_stored_is_printed_in_full_and_kept() {
     let (shown, said) = (support::text(&out.stdout), support::text(&out.stderr));
     assert_eq!(out.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("measured, but the record could not be stored"),
+        said.contains("the run finished, but its record could not be stored"),
         "{said}"
     );
     for workload in ["seq-write", "rand-read", "durable"] {

@@ -109,14 +109,14 @@ fn nothing_is_left(home: &Home) {
         .output()
         .unwrap();
     assert!(
-        text(&out.stdout).starts_with("Nothing was left behind"),
+        text(&out.stdout).starts_with("Nothing to recover"),
         "{}",
         text(&out.stdout)
     );
     assert!(locks(home.path()).is_empty(), "{:?}", locks(home.path()));
 }
 
-/// Lock files of campaigns, in all folders.
+/// Lock files of campaigns, in all directories.
 fn locks(folder: &Path) -> Vec<PathBuf> {
     let entries: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
@@ -148,21 +148,21 @@ fn simulated_cards_are_planned_measured_and_reported() {
     let out = run(&home, &["run", "three.toml"]);
     let said = text(&out.stderr);
     assert!(
-        out.status.success() && said.contains("30 runs measured now, 30 in all: complete"),
+        out.status.success() && said.contains("30 runs measured, 30 in total: complete"),
         "{said}"
     );
     each_once(&home, 30);
-    assert!(succeeds(&home, &["status", "three.toml"]).contains("nothing is left to be done"));
+    assert!(succeeds(&home, &["status", "three.toml"]).contains("complete."));
     // A second time there is nothing to do, and more repeats add to what is there.
     assert!(
-        text(&run(&home, &["run", "three.toml"]).stderr).contains("0 runs measured now, 30 in all")
+        text(&run(&home, &["run", "three.toml"]).stderr).contains("0 runs measured, 30 in total")
     );
     let more = run(
         &home,
         &["run", "three.toml", "--repeat=6", "--only=slow,rand-read"],
     );
     assert!(
-        text(&more.stderr).contains("1 run measured now, 6 in all: complete"),
+        text(&more.stderr).contains("1 run measured, 6 in total: complete"),
         "{}",
         text(&more.stderr)
     );
@@ -207,7 +207,7 @@ fn a_named_device_that_is_absent_is_not_replaced() {
     let out = run(&home, &["run", "binds.toml", "--erase", &id]);
     assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
     assert!(
-        text(&out.stderr).contains("mine was left out"),
+        text(&out.stderr).contains("mine skipped"),
         "{}",
         text(&out.stderr)
     );
@@ -253,7 +253,7 @@ fn variants_of_a_named_device_need_no_terminal() {
     let out = run(&home, &["run", "variants.toml", "--erase", &id]);
     let said = text(&out.stderr);
     assert!(
-        out.status.success() && said.contains("4 runs measured now, 4 in all: complete"),
+        out.status.success() && said.contains("4 runs measured, 4 in total: complete"),
         "{said}"
     );
     each_once(&home, 4);
@@ -378,7 +378,10 @@ fn what_is_wrong_in_a_file_is_pointed_at() {
     simulated_cards(&home, "");
     let out = run(&home, &["run", "three.toml", "--only=for"]);
     assert!(
-        text(&out.stderr).contains("`for`: one, two, slow, raw, seq-write, rand-read are"),
+        text(&out.stderr).contains(
+            "named `for`: expected one of one, two, slow, raw, seq-write, \
+        rand-read"
+        ),
         "{}",
         text(&out.stderr)
     );
@@ -545,7 +548,10 @@ fn a_card_is_erased_only_with_leave_and_given_back() {
     let out = run(&home, &["run", "loop.toml"]);
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(3), "{said}");
-    assert!(said.contains(&format!("--erase=ID, one of {id}")), "{said}");
+    assert!(
+        said.contains(&format!("--erase=ID with one of {id}")),
+        "{said}"
+    );
     assert_eq!(head(&image), precious);
     let out = run(&home, &["run", "loop.toml", "--erase", &id]);
     let said = text(&out.stderr);
@@ -608,15 +614,15 @@ fn questions_make_a_file() {
     };
     terminal.expect("Name of the campaign [my cards]: ");
     terminal.type_line("six cards");
-    terminal.expect("A folder to measure");
+    terminal.expect("Directory to measure");
     terminal.type_line("");
     terminal.expect("separated by commas [card 1]: ");
     terminal.type_line("kingston, sandisk, kingston");
-    terminal.expect("kingston is there twice");
+    terminal.expect("kingston is listed twice");
     terminal.type_line("kingston, sandisk");
-    terminal.expect("Measured through what");
+    terminal.expect("Layers to measure");
     terminal.type_line("raw, ntfs");
-    terminal.expect("`ntfs` is none of raw, vfat");
+    terminal.expect("`ntfs` is not one of raw, vfat");
     terminal.type_line("raw, vfat");
     terminal.expect("Workloads");
     terminal.type_line("");
@@ -653,33 +659,33 @@ fn a_card_is_asked_for_and_its_name_typed() {
     let Some(mut terminal) = Terminal::run(&campaign(&home, &["run", "ask.toml"])) else {
         return;
     };
-    terminal.expect("Put in kingston, card 1 of 2: its identity is not known yet");
-    terminal.expect("q stops here: ");
+    terminal.expect("Insert kingston (card 1 of 2): device ID not known yet");
+    terminal.expect("q = stop: ");
     terminal.type_line("what?");
-    terminal.expect("`what?` is none of the answers.");
-    terminal.expect("q stops here: ");
+    terminal.expect("`what?` is not a valid answer.");
+    terminal.expect("q = stop: ");
     terminal.type_line(disk.device());
-    let question = terminal.expect("to have it erased, or nothing to leave it out: ");
+    let question = terminal.expect("to erase it, or press Enter to skip: ");
     assert!(question.contains(&format!("Type {name}")), "{question}");
     terminal.type_line("sda");
     terminal.expect("`sda` was typed, and its name is");
-    terminal.expect("or nothing to leave it out: ");
+    terminal.expect("or press Enter to skip: ");
     terminal.type_line(&name);
     // The next card; the first one is known now.
-    terminal.expect("Put in none, card 2 of 2");
-    let question = terminal.expect("q stops here: ");
+    terminal.expect("Insert none (card 2 of 2)");
+    let question = terminal.expect("q = stop: ");
     assert!(question.contains("measured as kingston"), "{question}");
     terminal.type_line("s");
-    terminal.expect("2 runs measured now, 2 in all: incomplete");
+    terminal.expect("2 runs measured, 2 in total: incomplete");
     let status = terminal.end();
     assert_eq!(status.code(), Some(1));
     each_once(&home, 2);
     nothing_is_left(&home);
-    // Known by its identity it is not asked for again; only leave to erase it is.
+    // Known by its identity it is not asked for again; only permission to erase it is.
     let out = run(&home, &["run", "ask.toml", "--only=kingston", "--repeat=3"]);
     let said = text(&out.stderr);
     assert!(
-        out.status.code() == Some(3) && said.contains("it would be erased"),
+        out.status.code() == Some(3) && said.contains("this would erase it"),
         "{said}"
     );
 }

@@ -46,7 +46,7 @@ fn json(who: &str, out: &Output) -> Value {
     serde_json::from_str(&printed[printed.find('{').unwrap_or(0)..]).expect("JSON behind the notes")
 }
 
-/// A fresh folder in the work folder.
+/// A fresh directory in the work directory.
 fn folder(home: &Home, name: &str) -> PathBuf {
     let folder = home.work().join(name);
     std::fs::create_dir(&folder).unwrap();
@@ -181,7 +181,7 @@ fn kbench_includes_a_file_and_reads_means() {
     .unwrap();
     let allowed = processors();
     for (who, program) in programs(&home) {
-        // The real one waits for ever where one of its threads cannot be put on its processor.
+        // The real one waits forever where one of its threads cannot be put on its CPU.
         if who == "theirs" && !allowed.values().all(|allowed| *allowed) {
             eprintln!(
                 "SKIPPED: a cpuset keeps processors from us, and fio hangs with --idle-prof there"
@@ -234,7 +234,7 @@ fn kbench_includes_a_file_and_reads_means() {
     }
 }
 
-/// The processors of the host, and whether a thread of ours may be put on each, as a cpuset decides.
+/// The CPUs of the host, and whether a thread of ours may be put on each, as a cpuset decides.
 fn processors() -> BTreeMap<usize, bool> {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let ranges = online.trim().split(',').flat_map(|range| {

@@ -145,7 +145,7 @@ fn a_disk_with_a_mounted_partition_is_refused() {
         .output()
         .unwrap();
     assert!(
-        out.status.code() == Some(2) && text(&out.stderr).contains("is a partition already"),
+        out.status.code() == Some(2) && text(&out.stderr).contains("is a partition"),
         "{out:?}"
     );
     if tool("mkfs.ext4", &["-q", &part])
@@ -188,7 +188,7 @@ fn swap_is_refused() {
         &home,
         disk.device(),
         &id(&home),
-        "in use as swap space",
+        "in use as swap",
         "swapoff",
     );
 }
@@ -205,7 +205,7 @@ fn what_another_device_is_made_of_is_refused() {
             &home,
             disk.device(),
             &id(&home),
-            "is made of",
+            "is in use by",
             &format!("losetup -d {above}"),
         );
     }
@@ -217,7 +217,7 @@ fn what_another_device_is_made_of_is_refused() {
             &home,
             disk.device(),
             &id(&home),
-            "is made of",
+            "is in use by",
             &format!("dmsetup remove {name}"),
         );
     }
@@ -249,7 +249,7 @@ fn the_systems_own_disk_is_refused() {
         let said = text(&out.stderr);
         assert_eq!(out.status.code(), Some(3), "{said}");
         assert!(
-            said.contains("this system runs from") && said.contains("name another disk"),
+            said.contains("the system runs from") && said.contains("name another disk"),
             "{said}"
         );
     }
@@ -262,12 +262,16 @@ fn a_wrong_or_missing_id_is_refused() {
         return;
     };
     let before = content(&home);
-    let wrong = "is not the identity of";
+    let wrong = "is not the ID of";
     for (erase, reason, cure) in [
         (Some("--erase=0x12345678"), wrong, "look again"),
-        (Some("--erase=0000"), "is no identity", "CID"),
-        (Some("--erase"), "nobody allowed it", "--erase=/"),
-        (None, "nobody allowed it", "--erase=/"),
+        (
+            Some("--erase=0000"),
+            "is a placeholder serial number",
+            "CID",
+        ),
+        (Some("--erase"), "this would erase all data", "--erase=/"),
+        (None, "this would erase all data", "--erase=/"),
     ] {
         for command in [&["verify"][..], &["prepare", "--fill=zero", "--quiet"]] {
             let out = hakaru(&home)
@@ -325,7 +329,7 @@ fn on_terminal(home: &Home, command: &str, typed: &str) -> Option<(Option<i32>, 
             Ok(0) | Err(_) => break,
             Ok(len) => shown += &text(&buffer[..len]),
         }
-        if !asked && shown.contains("to go on: ") {
+        if !asked && shown.contains("to erase it: ") {
             asked = true;
             stdin.write_all(format!("{typed}\n").as_bytes()).unwrap();
         }
@@ -351,7 +355,7 @@ fn only_the_right_name_goes_on() {
         };
         assert_eq!(code, Some(3), "{shown}");
         assert!(
-            shown.contains("was typed") && shown.contains(&format!("Type its name, {name}")),
+            shown.contains("you typed") && shown.contains(&format!("Type {name} or its ID")),
             "{shown}"
         );
         assert!(before == content(&home), "`{wrong}` went on");
@@ -361,7 +365,7 @@ fn only_the_right_name_goes_on() {
         return;
     };
     assert_eq!(code, Some(3), "{shown}");
-    assert!(shown.contains("fill all of it with 0xff"), "{shown}");
+    assert!(shown.contains("fill the whole device with 0xff"), "{shown}");
     assert!(before == content(&home));
     let Some((code, shown)) = on_terminal(&home, &prepare, &name) else {
         return;
@@ -495,7 +499,7 @@ fn a_device_is_prepared_and_taken_back() {
     }
     assert!(is_mounted(&at) && at.join(".hakaru-fill/0000").exists());
     let listed = hakaru(&home).args(["recover", "--list"]).output().unwrap();
-    assert!(text(&listed.stdout).contains("the mount at") && is_mounted(&at));
+    assert!(text(&listed.stdout).contains("mount at") && is_mounted(&at));
     let (code, said) = recover(&home);
     assert_eq!(code, Some(0), "{said}");
     assert!(
@@ -503,7 +507,7 @@ fn a_device_is_prepared_and_taken_back() {
         "{said}"
     );
     assert!(prepare::pending(&state(&home)).is_empty());
-    assert!(recover(&home).1.contains("Nothing was left behind"));
+    assert!(recover(&home).1.contains("Nothing to recover"));
     // Without a mount nothing stays that could be taken back.
     let out = prepare_command(&home, &disk, &["--fill=zero", "--json"]);
     let done: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
@@ -537,7 +541,7 @@ fn a_dry_run_tells_plan_and_losses_and_does_nothing() {
     assert!(out.status.success(), "{}", text(&out.stderr));
     let part = format!("mkfs.vfat -I {}p1", disk.device());
     for word in [
-        "fill all of it with 0x00",
+        "fill the whole device with 0x00",
         "label: gpt",
         &part,
         "ext4 `thesis`",
@@ -561,7 +565,7 @@ fn what_cannot_be_done_is_said_before_anything_is_lost() {
         format!("--mount={}/a/b", home.work().display()),
     );
     let cases: [(&[&str], &str); 8] = [
-        (&[], "no step was named"),
+        (&[], "no step given"),
         (&["--fill=zero", "--mkfs=ext4", &full], "not empty"),
         (&["--fill=zero", "--mkfs=ext4", &nowhere], "make it first"),
         (
@@ -570,7 +574,7 @@ fn what_cannot_be_done_is_said_before_anything_is_lost() {
                 "--mkfs=ext4",
                 "--mkfs-options=-J device=/dev/sda",
             ],
-            "names a path",
+            "contains a path",
         ),
         (&["--fill=zero", "--mount=/mnt"], "--mkfs"),
         (&["--fill=twos"], "twos"),
@@ -590,7 +594,7 @@ fn what_cannot_be_done_is_said_before_anything_is_lost() {
     let out = prepare_command(&home, &disk, &["--discard=secure", "--fill=zero"]);
     let said = text(&out.stderr);
     assert!(
-        out.status.code() == Some(1) && said.contains("offers no secure discard"),
+        out.status.code() == Some(1) && said.contains("does not support secure discard"),
         "{said}"
     );
     assert!(!said.contains("is lost"), "{said}");
@@ -635,19 +639,19 @@ fn what_was_killed_is_named_or_taken_back() {
         (
             vec!["verify", disk.device(), &erase],
             "verify",
-            "was overwritten in part to verify it",
+            "verification overwrote part of",
         ),
         (
             vec!["prepare", disk.device(), &erase, "--fill=random"],
             "fill",
-            "was overwritten in part",
+            "was partly overwritten",
         ),
     ] {
         end_in_the_middle(&home, &args, step, Signal::KILL);
         let (code, said) = recover(&home);
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains(left), "{step} should leave `{left}`: {said}");
-        assert!(recover(&home).1.contains("Nothing was left behind"));
+        assert!(recover(&home).1.contains("Nothing to recover"));
     }
     let args = [
         "prepare",

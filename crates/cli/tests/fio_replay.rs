@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use support::{Home, hakaru};
 
-/// Runs one of the two programs in the work folder of a home. Returns the job of its result.
+/// Runs one of the two programs in the work directory of a home. Returns the job of its result.
 fn run(home: &Home, ours: bool, options: &str) -> Value {
     let mut program = if ours {
         hakaru(home)

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use support::{Home, hakaru, text};
 
-/// The same words for both programs, each in a folder of its own. `None` of fio where it is not installed.
+/// The same words for both programs, each in a directory of its own. `None` of fio where it is not installed.
 fn both(words: &str) -> (Home, Output, Option<(Home, Output)>) {
     let words: Vec<&str> = words.split_whitespace().collect();
     let (home, theirs) = (Home::new(), Home::new());
@@ -27,7 +27,7 @@ fn both(words: &str) -> (Home, Output, Option<(Home, Output)>) {
     (home, ours, fio.ok().map(|out| (theirs, out)))
 }
 
-/// Names of the files in a folder, sorted.
+/// Names of the files in a directory, sorted.
 fn files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries

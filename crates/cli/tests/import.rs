@@ -31,7 +31,7 @@ fn published_logs_are_stored_once_and_come_back_figure_by_figure() {
     assert!(told.ends_with("16 runs imported.\n"), "{told}");
     let again = said(&home, &["import", &folder]);
     assert!(
-        again.ends_with("0 runs imported, 16 were there already.\n"),
+        again.ends_with("0 runs imported, 16 were stored already.\n"),
         "{again}"
     );
     let stored = records(&home);
@@ -189,7 +189,7 @@ fn standard_input_and_tables_are_read() {
         ],
     );
     assert!(
-        told.contains("one prefix off") && told.contains("1 run imported"),
+        told.contains("prefix is probably wrong") && told.contains("1 run imported"),
         "{told}"
     );
 }
@@ -218,7 +218,7 @@ fn repeats_that_print_alike_are_repeats() {
     // The same text again, under another name as well, is nothing new.
     let again = said(&home, &["import", table, copy]);
     assert!(
-        again.ends_with("0 runs imported, 6 were there already.\n"),
+        again.ends_with("0 runs imported, 6 were stored already.\n"),
         "{again}"
     );
     std::fs::write(copy, head.to_owned() + &rows(&["23.5", "23.5"])).unwrap();
@@ -400,11 +400,15 @@ fn one_measurement_in_two_forms_is_one_run() {
     );
     let told = said(&home, &["import", b, a]);
     assert!(
-        told.contains("b.txt: the same measurement as in") && told.contains("which comes with it"),
+        told.contains("b.txt: the same measurement as in")
+            && told.contains(
+                "which is imported \
+            too"
+            ),
         "{told}"
     );
     assert!(
-        told.ends_with("1 run imported, 1 was there already.\n"),
+        told.ends_with("1 run imported, 1 was stored already.\n"),
         "{told}"
     );
     assert_eq!(
@@ -420,12 +424,12 @@ fn one_measurement_in_two_forms_is_one_run() {
         let told = piped(&home, content);
         assert!(
             told.contains("is stored as run")
-                && told.ends_with("0 runs imported, 1 was there already.\n"),
+                && told.ends_with("0 runs imported, 1 was stored already.\n"),
             "{told}"
         );
     }
     assert_eq!(records(&home).len(), 1);
-    // Who names it anew wants it by that name.
+    // Who names it again wants it by that name.
     assert!(said(&home, &["import", "--label=other", b]).contains("1 run imported"));
     // Another run of the same job is another run.
     std::fs::write(a, said(&home, &job)).unwrap();
@@ -442,7 +446,7 @@ fn what_comes_through_a_pipe_is_known_by_its_content() {
     for _ in 0..2 {
         let told = piped(&home, result);
         assert!(
-            told.ends_with("0 runs imported, 1 was there already.\n"),
+            told.ends_with("0 runs imported, 1 was stored already.\n"),
             "{told}"
         );
     }
@@ -461,7 +465,7 @@ fn the_time_of_text_is_that_of_a_time_zone() {
             .unwrap();
         let told = text(&out.stdout);
         assert!(
-            told.contains("not its time zone: taken as that of this host"),
+            told.contains("assuming the time zone of this host"),
             "{told}"
         );
         records(&home)[0].started_unix_ms
@@ -516,7 +520,7 @@ fn things_on_one_page_are_told_apart_by_headings() {
         things(&home),
         of(&[("page (SD card)", 1), ("page (SSD)", 1)])
     );
-    assert!(said(&home, &["import", file]).contains("0 runs imported, 2 were there already"));
+    assert!(said(&home, &["import", file]).contains("0 runs imported, 2 were stored already"));
     let home = Home::new();
     said(
         &home,
@@ -536,7 +540,7 @@ fn things_on_one_page_are_told_apart_by_headings() {
         .unwrap();
     let stderr = text(&refused.stderr);
     assert!(
-        stderr.contains("there are:") && stderr.contains("`SD card`, `SSD`, `mmcblk0`"),
+        stderr.contains("expected one of:") && stderr.contains("`SD card`, `SSD`, `mmcblk0`"),
         "{stderr}"
     );
 }

@@ -166,7 +166,7 @@ fn what_is_stored_and_what_is_printed_say_the_same() {
                 .find_map(|(_, op)| op.bytes_per_s)
                 .map(|rate| rate.mean);
             let read = by_count.or(stated).unwrap() / 1024.0;
-            // Printed in whole KB/s; read back by way of a time in whole nanoseconds, which the quick ones have few of.
+            // Printed in whole KB/s; read back through a time in whole nanoseconds, which the quick ones have few of.
             let allowed = 0.51 + measured / worker.runtime.0.max(1) as f64;
             assert!(
                 (read - measured).abs() < allowed,
@@ -242,13 +242,13 @@ fn what_cannot_be_is_said_before_anything_is_touched() {
     fails(&home, "-t 2 -i 1", "add -i 0");
     fails(&home, "-s 900t -i 0", "use a smaller -s");
     fails(&home, "-i 0 -f /proc/no/such/file", "/proc/no/such/file");
-    fails(&home, "-i 0 -U /mnt", "cannot be used here");
+    fails(&home, "-i 0 -U /mnt", "is not supported");
     fails(&home, "-i 0 -r 2k -s 1k", "use a smaller -r");
     if let Some(ram) = support::ramfs(&home) {
         fails(
             &home,
             &format!("-i 0 -I -f {}/x", ram.path().display()),
-            "leave -I out",
+            "omit -I",
         );
     }
 }

@@ -199,7 +199,7 @@ fn one_cause_is_one_remark_with_all_its_jobs() {
     };
     assert_eq!(of("no_ramp").len(), 1, "{remarks:?}");
     assert_eq!(of("no_ramp")[0]["jobs"], serde_json::json!(["a", "c"]));
-    // A job that is named anew keeps its place in the file.
+    // A job that is named again keeps its place in the file.
     let span = &of("depth_ignored")[0]["span"];
     assert_eq!(
         &jobs[span[0].as_u64().unwrap() as usize..span[1].as_u64().unwrap() as usize],

@@ -204,7 +204,7 @@ fn nothing_is_called_nothing() {
     let home = with_a_run();
     let out = run(&home, &["reference", "add", " "]);
     assert!(
-        out.status.code() == Some(2) && text(&out.stderr).contains("a name is needed"),
+        out.status.code() == Some(2) && text(&out.stderr).contains("needs a name"),
         "{}",
         text(&out.stderr)
     );
@@ -243,7 +243,7 @@ fn what_would_be_done_is_told_to_programs_as_well() {
             json["would"][0].as_str(),
             json["would_be_lost"].as_array().map(Vec::len)
         ),
-        (Some("empty the caches of the host"), Some(0))
+        (Some("empty host caches"), Some(0))
     );
 }
 
@@ -288,7 +288,7 @@ fn a_damaged_record_is_named_and_hides_no_other() {
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(1), "{said}");
     assert!(
-        said.contains(&format!("cannot read run {damaged}, so it is skipped")),
+        said.contains(&format!("skipped: cannot read run {damaged}")),
         "{said}"
     );
     let kept: Vec<&str> = all
@@ -353,7 +353,7 @@ fn a_damaged_record_hides_no_other_of_its_campaign() {
     let (shown, said) = (text(&out.stdout), text(&out.stderr));
     assert_eq!(out.status.code(), Some(1), "{said}");
     assert!(
-        said.contains(&format!("cannot read run {damaged}, so it is skipped")),
+        said.contains(&format!("skipped: cannot read run {damaged}")),
         "{said}"
     );
     assert!(

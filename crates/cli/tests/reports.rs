@@ -115,7 +115,7 @@ fn a_campaign_is_reported_in_every_form_and_in_the_same_bytes() {
 #[test]
 fn a_campaign_is_held_against_what_the_reader_wants() {
     let home = measured();
-    // A folder of that name, such as one for its results, is not the campaign.
+    // A directory of that name, such as one for its results, is not the campaign.
     std::fs::create_dir(home.path().join("two-cards")).unwrap();
     assert!(
         ok(&run(
@@ -146,7 +146,7 @@ fn a_campaign_is_held_against_what_the_reader_wants() {
     assert!(ok(&report(&["--reference", "SLOW"])).contains("Ratios are to slow"));
     let told = refused(&report(&["--reference", "gone"]));
     assert!(
-        told.contains("no card of two cards is called gone; there are even, slow"),
+        told.contains("two cards has no card named gone: expected one of even, slow"),
         "{told}"
     );
     let told = refused(&report(&["--against", "ext4"]));
@@ -232,10 +232,7 @@ fn published_figures_are_reported_like_measured_ones() {
         "{page}"
     );
     let told = refused(&run(&home, &["campaign", "report", "article-a"]));
-    assert!(
-        told.contains("nothing was measured of article-a yet"),
-        "{told}"
-    );
+    assert!(told.contains("no stored runs of article-a"), "{told}");
 }
 
 #[test]
@@ -272,7 +269,7 @@ fn sides_are_chosen_by_what_their_runs_have_in_common() {
     }
     let told = refused(&compare("card=even", "card=gone"));
     assert!(
-        told.contains("no stored run has card=gone; of this kind there are: even, slow"),
+        told.contains("no stored run has card=gone; stored values: even, slow"),
         "{told}"
     );
     assert!(refused(&compare("card=even", "date=1999")).contains("no stored run has date=1999"));

@@ -132,7 +132,7 @@ fn a_good_device_is_verified_stored_and_reported() {
     let other = Home::new();
     for told in [
         "0 runs and 2 verifications imported.",
-        "0 runs imported, 2 were there already.",
+        "0 runs imported, 2 were stored already.",
     ] {
         let out = hakaru(&other).arg("import").arg(&lines).output().unwrap();
         assert!(
@@ -166,7 +166,7 @@ fn samples_are_put_back_when_that_is_asked_for() {
     let before = content(&home);
     let out = verify(&home, &[disk.device(), "--quick", "--keep", "--dry-run"]);
     assert!(
-        text(&out.stdout).contains("put back what is there now"),
+        text(&out.stdout).contains("restore its content"),
         "{}",
         text(&out.stdout)
     );
@@ -326,7 +326,7 @@ fn free_space_is_verified_and_given_back() {
     assert_eq!(stored(&home).len(), 3);
     let out = verify(&home, &[at, "--json", "--output=-"]);
     assert!(
-        out.status.code() == Some(2) && text(&out.stderr).contains("both go to standard output")
+        out.status.code() == Some(2) && text(&out.stderr).contains("both write to standard output")
     );
     let out = verify(
         &home,
@@ -369,9 +369,9 @@ fn what_cannot_be_verified_is_said_with_its_cure() {
     std::fs::write(&file, "precious").unwrap();
     let work = home.work();
     let cases: [(&Path, &[&str], &str); 5] = [
-        (&file, &[], "name the directory it is in"),
+        (&file, &[], "name its directory"),
         (&missing, &[], "missing"),
-        (&work, &["--quick"], "for devices"),
+        (&work, &["--quick"], "apply only to devices"),
         (&work, &["--keep"], "--quick"),
         (&work, &["--size=4k"], "4kB"),
     ];
@@ -405,7 +405,7 @@ fn a_full_or_read_only_file_system_says_so() {
     let out = verify(&home, &[at]);
     let said = text(&out.stderr);
     assert!(
-        out.status.code() == Some(1) && said.contains("remove something"),
+        out.status.code() == Some(1) && said.contains("remove some files"),
         "{said}"
     );
     let remounted = Command::new("mount")
@@ -456,7 +456,7 @@ fn ended_early_it_keeps_what_was_found_and_leaves_nothing() {
             );
         }
         let recovered = hakaru(&home).arg("recover").output().unwrap();
-        assert!(text(&recovered.stdout).contains("Nothing was left behind"));
+        assert!(text(&recovered.stdout).contains("Nothing to recover"));
     }
     assert_eq!(stored(&home).len(), 1);
 }

@@ -1,6 +1,6 @@
-//! A device as filling and verifying see it: blocks that are written, read and flushed, and a clock.
+//! Block device interface of fill and verify: write, read, flush and a clock.
 //!
-//! A trait, so that a card with a false capacity can be played in a test; [`OpenDevice`] is the real thing.
+//! A trait, so that tests can simulate a fake card; [`OpenDevice`] is a real device.
 
 use crate::guard::Erasable;
 pub use hakaru_model::integrity::{SpeedMap, SpeedPoint};
@@ -11,61 +11,62 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// A stretch of storage that may be overwritten.
+/// A range of storage that may be overwritten.
 pub trait BlockDev {
-    /// How much it says it holds; a multiple of [`BlockDev::block`].
+    /// Claimed size; a multiple of [`BlockDev::block`].
     fn size(&self) -> Bytes;
 
-    /// The unit that offsets and lengths are multiples of, in bytes.
+    /// Unit of offsets and lengths, in bytes.
     fn block(&self) -> u32;
 
     /// Writes all of the data.
     ///
     /// # Errors
-    /// What the device answers.
+    /// The I/O error of the device.
     fn write_at(&mut self, offset: u64, data: &[u8]) -> io::Result<()>;
 
     /// Fills the buffer.
     ///
     /// # Errors
-    /// What the device answers.
+    /// The I/O error of the device.
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
-    /// Writes again what is there, by way of the buffer: nothing changes, and whatever caches writes has to take it.
+    /// Reads a range into the buffer and writes it back unchanged, so that write caches have to
+    /// take it.
     ///
     /// # Errors
-    /// What the device answers; nothing was written where it cannot be read.
+    /// The I/O error of the device; unreadable ranges are not written.
     fn rewrite_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.read_at(offset, buffer)?;
         self.write_at(offset, buffer)
     }
 
-    /// Waits until all that was written is on the medium, and forgets what the host has cached of it.
+    /// Flushes the device and drops the host's cache of it.
     ///
     /// # Errors
-    /// What the device answers.
+    /// The I/O error of the device.
     fn flush(&mut self) -> io::Result<()>;
 
-    /// The time, from a start of its own.
+    /// Time since an arbitrary start.
     fn now(&self) -> Nanos;
 
-    /// Whether it was pulled, or is no longer connected. Asked after a failure.
+    /// Whether the device was removed or disconnected. Called after a failure.
     fn is_pulled(&self) -> bool {
         false
     }
 
-    /// The same, for a failure after which nothing more is tried: gives the kernel time to notice.
+    /// Like [`BlockDev::is_pulled`], but gives the kernel time to notice. Called before giving up.
     fn turns_out_pulled(&self) -> bool {
         self.is_pulled()
     }
 
-    /// Whether it may turn out smaller without being at fault, as free space does when others use it up meanwhile.
+    /// Whether it can become smaller without a defect, as free space does if others use it.
     fn may_shrink(&self) -> bool {
         false
     }
 }
 
-/// A device that the guard has given leave to erase, opened past the page cache.
+/// A device with erase permission, opened for direct I/O.
 #[derive(Debug)]
 pub struct OpenDevice {
     file: File,
@@ -77,7 +78,7 @@ impl OpenDevice {
     /// Opens it for direct I/O.
     ///
     /// # Errors
-    /// What the system says.
+    /// The I/O error.
     pub fn open(device: &Erasable) -> io::Result<OpenDevice> {
         let file = device.open_again(OFlags::RDWR | OFlags::DIRECT)?;
         let block = rustix::fs::ioctl_blksszget(&file)?.max(512);
@@ -122,7 +123,8 @@ impl BlockDev for OpenDevice {
             .sync_all()
             .map_err(|error| unless_pulled(self, error))?;
         match hakaru_sys::file::drop_device_cache(&self.file) {
-            // Direct I/O leaves next to nothing in the cache anyway, so no right to drop it is no harm.
+            // Direct I/O leaves almost nothing in the cache, so a missing permission to drop it is
+            // harmless.
             Ok(()) | Err(Errno::ACCESS | Errno::PERM | Errno::NOTTY) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -133,8 +135,8 @@ impl BlockDev for OpenDevice {
     }
 }
 
-/// ENODEV in place of what the kernel answers for a device that was pulled: "no space left" for writes, the end of the
-/// file for reads.
+/// Replaces the kernel's error for a removed device ("no space left" for writes, end of file for
+/// reads) by ENODEV.
 pub(crate) fn unless_pulled(device: &dyn BlockDev, error: io::Error) -> io::Error {
     if device.is_pulled() {
         Errno::NODEV.into()
@@ -143,10 +145,10 @@ pub(crate) fn unless_pulled(device: &dyn BlockDev, error: io::Error) -> io::Erro
     }
 }
 
-/// By then the kernel has noticed that a card was pulled; until then I/Os fail with EIO.
+/// Time until the kernel notices a removed card; before that I/Os fail with EIO.
 const NOTICED: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// Asks until the kernel has had time to notice.
+/// Repeats the check until the kernel had time to notice.
 pub(crate) fn patiently(is_pulled: impl Fn() -> bool) -> bool {
     let until = std::time::Instant::now() + NOTICED;
     while !is_pulled() {
@@ -158,26 +160,27 @@ pub(crate) fn patiently(is_pulled: impl Fn() -> bool) -> bool {
     true
 }
 
-/// How far a walk over a device is.
+/// Progress of a pass over a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanProgress {
-    /// What is being done: `writing`, `reading`, `writing again`, `reading again`, `emptying caches`, `discarding`.
+    /// Current activity: `writing`, `reading`, `writing again`, `reading again`, `emptying caches`,
+    /// `discarding`.
     pub doing: &'static str,
-    /// Bytes done of this walk.
+    /// Bytes done in this pass.
     pub done: Bytes,
-    /// Bytes of all of it.
+    /// Total bytes.
     pub total: Bytes,
-    /// Time since it began.
+    /// Elapsed time.
     pub elapsed: Nanos,
 }
 
 impl ScanProgress {
-    /// Mean speed until now; `None` before any time has passed.
+    /// Mean speed so far; `None` before any time has passed.
     pub fn rate(&self) -> Option<BytesPerSec> {
         self.done.per(self.elapsed)
     }
 
-    /// Time left at that speed; `None` before anything is known.
+    /// Remaining time at that speed; `None` while unknown.
     pub fn left(&self) -> Option<Nanos> {
         let rate = self.rate().filter(|rate| rate.0 > 0.0)?;
         Some(Nanos(
@@ -186,7 +189,7 @@ impl ScanProgress {
     }
 }
 
-/// Told of progress after every chunk; `Break` ends the walk there.
+/// Called after every chunk; `Break` stops the pass.
 pub type OnProgress<'a> = dyn FnMut(ScanProgress) -> std::ops::ControlFlow<()> + 'a;
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! How a disk is attached, by its place in sysfs, and how fast that can be at most.
+//! Detects the bus of a disk from sysfs, and its maximum throughput.
 
 use crate::chain::DeviceNode;
 use crate::roots::{self, Roots};
 use hakaru_model::facts::{Bus, Fact};
 use std::path::{Path, PathBuf};
 
-/// How a disk is attached.
+/// Returns the bus of a disk.
 pub(crate) fn bus_of(disk: &DeviceNode, roots: &Roots) -> Bus {
     if disk.is_virtual() {
         return Bus::Software;
@@ -37,10 +37,10 @@ pub(crate) fn bus_of(disk: &DeviceNode, roots: &Roots) -> Bus {
     }
 }
 
-/// Bytes per second that the bus allows at most, where that is known: below it, the bus itself is in the way.
+/// Returns the maximum throughput of the bus in bytes/s, if known.
 ///
 /// Source: clock × lines (SD and eMMC); line rate × coding (USB 2 as signalled, USB 3.0 and SATA 8b/10b, USB 3.1 and
-/// PCI Express 3 and later 128b/130b or 128b/132b). Commands and protocol take another 5 to 20 % that are not counted.
+/// PCI Express 3 and later 128b/130b or 128b/132b). Commands and protocol take another 5 to 20% that are not counted.
 pub fn ceiling(bus: &Bus) -> Option<u64> {
     match bus {
         Bus::Mmc { ceiling, .. } => ceiling.known().copied(),
@@ -54,7 +54,7 @@ pub fn ceiling(bus: &Bus) -> Option<u64> {
     }
 }
 
-/// The driver of the controller or interface that a disk hangs on: the lowest one that is not merely a disk driver.
+/// Returns the driver of the controller: the lowest one that is not a disk driver.
 pub(crate) fn driver(disk: &DeviceNode) -> Fact<String> {
     let links = ancestors(&disk.folder).filter_map(|part| part.join("driver").read_link().ok());
     let mut names = links.map(|link| name_of(&link).to_owned());
@@ -62,9 +62,9 @@ pub(crate) fn driver(disk: &DeviceNode) -> Fact<String> {
     Fact::or_because(
         found,
         if disk.is_virtual() {
-            "there is no hardware below it"
+            "not a hardware device"
         } else {
-            "sysfs names none"
+            "not reported by sysfs"
         },
     )
 }
@@ -76,7 +76,7 @@ pub(crate) fn usb_device(folder: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-/// The name of the entry right below a folder of this name on the way, such as `mmc0` below `mmc_host`.
+/// Returns the path component after a given directory, such as `mmc0` after `mmc_host`.
 fn component(folder: &Path, above: &str) -> Option<String> {
     let part = ancestors(folder).find(|part| part.parent().is_some_and(|p| name_of(p) == above))?;
     Some(name_of(part).to_owned())
@@ -94,16 +94,16 @@ fn name_of(path: &Path) -> &str {
         .unwrap_or_default()
 }
 
-/// Width, clock and timing of an SD or eMMC bus, which the kernel tells only in debugfs.
+/// Reads width, clock and timing of an SD or eMMC bus from debugfs.
 fn mmc(host: &str, roots: &Roots) -> Bus {
     let path = roots.sys.join("kernel/debug").join(host).join("ios");
     let text = match roots::text_fact(&path) {
         Fact::Known(text) => text,
         Fact::Unknown(because) => {
             let because = if rustix::process::geteuid().is_root() || !roots.is_live() {
-                format!("{because} (mount debugfs at /sys/kernel/debug to see it)")
+                format!("{because}; mount debugfs at /sys/kernel/debug")
             } else {
-                "debugfs, where the kernel tells it, is for root only".to_owned()
+                "only root can read debugfs".to_owned()
             };
             let unknown = || Fact::Unknown(because.clone());
             return Bus::Mmc {
@@ -115,7 +115,7 @@ fn mmc(host: &str, roots: &Roots) -> Bus {
         }
     };
     let ios = Ios::parse(&text);
-    let because = || format!("{} does not tell it", path.display());
+    let because = || format!("{} does not report it", path.display());
     Bus::Mmc {
         width_bits: Fact::or_because(ios.width_bits, because()),
         clock_hz: Fact::or_because(ios.clock_hz, because()),
@@ -124,7 +124,7 @@ fn mmc(host: &str, roots: &Roots) -> Bus {
     }
 }
 
-/// The state of an SD or eMMC bus as `/sys/kernel/debug/mmc0/ios` shows it.
+/// Bus state from `/sys/kernel/debug/mmc0/ios`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Ios {
     width_bits: Option<u32>,
@@ -142,7 +142,7 @@ impl Ios {
             })?;
             Some(line.split_once(':')?.1.trim())
         };
-        // `2 (4 bits)`: what stands in parentheses is meant for people, and says more than the code before it.
+        // `2 (4 bits)`: the text in parentheses is more precise than the code before it.
         let words = |key: &str| value(key)?.split_once('(')?.1.strip_suffix(')');
         let hz = |key: &str| value(key)?.split_whitespace().next()?.parse::<u64>().ok();
         Ios {
@@ -155,7 +155,7 @@ impl Ios {
         }
     }
 
-    /// One bit a line and clock; two in the modes that use both edges.
+    /// One bit per line and clock; two in double data rate modes.
     fn ceiling(&self) -> Option<u64> {
         let timing = self.timing.as_deref()?.to_uppercase();
         let edges = if timing.contains("DDR") || timing.contains("HS400") {
@@ -184,7 +184,7 @@ fn pci_link(disk: &DeviceNode) -> Fact<String> {
     let controllers =
         ancestors(&disk.folder).filter(|part| part.join("current_link_speed").exists());
     let Some(pci) = controllers.last() else {
-        return Fact::Unknown("no PCI device above it shows a link speed".to_owned());
+        return Fact::Unknown("no parent PCI device reports a link speed".to_owned());
     };
     let speed = roots::text_fact(&pci.join("current_link_speed"));
     match (speed, roots::text(&pci.join("current_link_width"))) {
@@ -205,7 +205,7 @@ fn pci_ceiling(link: &str) -> Option<u64> {
     Some((gigatransfers * 1e9 * lanes * coding / 8.0) as u64)
 }
 
-/// Whether a disk hangs on the kernel's ATA layer.
+/// Whether a disk uses the kernel's ATA layer.
 pub(crate) fn is_ata(disk: &DeviceNode) -> bool {
     ata_port(&disk.folder).is_some()
 }
@@ -214,10 +214,10 @@ fn ata_port(folder: &Path) -> Option<u32> {
     ancestors(folder).find_map(|part| name_of(part).strip_prefix("ata")?.parse().ok())
 }
 
-/// The SATA link of a disk, by the number of its port.
+/// Reads the SATA link of a disk by its port number.
 fn ata_link(folder: &Path, roots: &Roots) -> Fact<String> {
     let Some(port) = ata_port(folder) else {
-        return Fact::Unknown("it is not on a SATA port".to_owned());
+        return Fact::Unknown("not connected to a SATA port".to_owned());
     };
     roots::text_fact(
         &roots

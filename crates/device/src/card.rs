@@ -1,4 +1,4 @@
-//! The registers of SD and eMMC cards, decoded.
+//! Decodes the registers of SD and eMMC cards.
 //!
 //! Sources: SD Specifications, Part 1, Physical Layer Simplified Specification: chapter 5 (CID, CSD, SCR) and
 //! section 4.10.2 (SD status, "SSR"); JEDEC JESD84-B51 for eMMC (CID; EXT_CSD bytes 192, 196, 267, 268, 269). What seems
@@ -10,7 +10,7 @@ use hakaru_model::facts::{CardRegisters, Fact};
 use hakaru_model::units::Bytes;
 use std::path::Path;
 
-/// What the kernel shows of a card, before it is decoded. All as sysfs writes it.
+/// Undecoded card attributes as sysfs shows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawCard {
     /// `SD`, `MMC` and the like.
@@ -27,23 +27,24 @@ pub struct RawCard {
     pub date: Fact<String>,
     /// eMMC: revision of its EXT_CSD register, such as `0x8`.
     pub ext_csd_rev: Fact<String>,
-    /// eMMC: life time used up of two kinds of memory, such as `0x01 0x01`.
+    /// eMMC: life time used of two memory types, such as `0x01 0x01`.
     pub life_time: Fact<String>,
-    /// eMMC: state of the reserve, such as `0x01`.
+    /// eMMC: state of the spare blocks, such as `0x01`.
     pub pre_eol: Fact<String>,
-    /// eMMC: the whole of its EXT_CSD register, 1024 hex digits.
+    /// eMMC: the whole EXT_CSD register, 1024 hex digits.
     pub ext_csd: Fact<String>,
 }
 
 impl RawCard {
-    /// Reads the attributes of a card, such as those in `/sys/bus/mmc/devices/mmc0:aaaa`.
+    /// Reads the attributes of a card from its sysfs directory, such as
+    /// `/sys/bus/mmc/devices/mmc0:aaaa`.
     pub(crate) fn from_sysfs(card: &Path, roots: &Roots) -> RawCard {
         let card_type = roots::text_fact(&card.join("type"));
         let mmc = card_type.known().is_some_and(|kind| kind == "MMC");
         let attribute = |name: &str| roots::text_fact(&card.join(name));
         let of_sd = |name: &str| {
             if mmc {
-                Fact::Unknown("an MMC has no such register".to_owned())
+                Fact::Unknown("eMMC devices have no such register".to_owned())
             } else {
                 attribute(name)
             }
@@ -52,7 +53,7 @@ impl RawCard {
             if mmc {
                 attribute(name)
             } else {
-                Fact::Unknown("an SD card does not tell it".to_owned())
+                Fact::Unknown("SD cards do not report it".to_owned())
             }
         };
         RawCard {
@@ -68,12 +69,12 @@ impl RawCard {
             ext_csd: if mmc {
                 ext_csd(card, roots)
             } else {
-                Fact::Unknown("an SD card does not tell it".to_owned())
+                Fact::Unknown("SD cards do not report it".to_owned())
             },
         }
     }
 
-    /// A card whose host hides all of it.
+    /// A card whose registers are all unknown.
     pub(crate) fn hidden(because: &str) -> RawCard {
         let hidden = || Fact::Unknown(because.to_owned());
         RawCard {
@@ -90,13 +91,13 @@ impl RawCard {
         }
     }
 
-    /// Whether it is an MMC or eMMC, whose registers differ from those of an SD card.
+    /// Whether it is an MMC or eMMC; their registers differ from SD.
     fn is_mmc(&self) -> bool {
         self.card_type.known().is_some_and(|kind| kind == "MMC")
     }
 }
 
-/// The kernel shows the whole of it in debugfs only: `mmc1/mmc1:0001/ext_csd`.
+/// Reads EXT_CSD from debugfs: `mmc1/mmc1:0001/ext_csd`.
 fn ext_csd(card: &Path, roots: &Roots) -> Fact<String> {
     let device = card.canonicalize().unwrap_or_else(|_| card.to_owned());
     let name = device
@@ -113,9 +114,11 @@ fn ext_csd(card: &Path, roots: &Roots) -> Fact<String> {
             .join(&name)
             .join("ext_csd"),
     ) {
-        Fact::Unknown(_) => {
-            Fact::Unknown("debugfs, where the kernel shows EXT_CSD, is not to be seen".to_owned())
-        }
+        Fact::Unknown(_) => Fact::Unknown(
+            "EXT_CSD is only shown in debugfs, which is not mounted or not \
+                readable"
+                .to_owned(),
+        ),
         known => known,
     }
 }
@@ -128,7 +131,7 @@ pub(crate) fn decode(raw: &RawCard) -> CardRegisters {
     let ext_csd: Option<[u8; 512]> = raw.ext_csd.known().and_then(|text| hex(text));
     let ext = ext_csd.as_ref();
     let claim = |pick: fn(&Ssr) -> Option<u32>| {
-        and_then_fact(&ssr, "the SD status has a reserved value there", pick)
+        and_then_fact(&ssr, "the SD status holds a reserved value", pick)
     };
     CardRegisters {
         maker: map(&cid, |cid| cid.maker()),
@@ -182,20 +185,20 @@ pub(crate) fn decode(raw: &RawCard) -> CardRegisters {
 pub(crate) struct Cid {
     pub(crate) mmc: bool,
     pub(crate) manfid: u8,
-    /// As text where it is printable, else as four hex digits.
+    /// Text if printable, otherwise four hex digits.
     pub(crate) oem: String,
     pub(crate) name: String,
     pub(crate) revision: u8,
     pub(crate) serial: u32,
-    /// Year, month. eMMC of either era are told apart elsewhere.
+    /// Year and month. The two eras of eMMC are distinguished elsewhere.
     pub(crate) year: u16,
     pub(crate) month: u8,
-    /// Whether the checksum fits; `None` when the host controller cut it off.
+    /// Whether the checksum is correct; `None` if the host controller cut it off.
     pub(crate) checksum: Option<bool>,
 }
 
 impl Cid {
-    /// From 32 hex digits.
+    /// Parses 32 hex digits.
     pub(crate) fn parse(text: &str, mmc: bool) -> Option<Cid> {
         let bytes: [u8; 16] = hex(text)?;
         let [manfid, b1, b2, ..] = bytes;
@@ -241,13 +244,13 @@ impl Cid {
             false => makers::sd_maker(self.manfid).map(|maker| maker.name),
         };
         name.map_or_else(
-            || format!("number 0x{:02x}, whose name is not known", self.manfid),
+            || format!("unknown ID 0x{:02x}", self.manfid),
             str::to_owned,
         )
     }
 }
 
-/// The checksum of registers: x⁷ + x³ + 1 (Physical Layer specification, section 4.5).
+/// Computes the CRC-7 of a register: x⁷ + x³ + 1 (Physical Layer specification, section 4.5).
 pub(crate) fn crc7(bytes: &[u8]) -> u8 {
     let mut crc = 0u8;
     for byte in bytes {
@@ -259,7 +262,8 @@ pub(crate) fn crc7(bytes: &[u8]) -> u8 {
     crc
 }
 
-/// Bytes that the CSD of a card gives as its capacity (sections 5.3.2 and 5.3.3); `None` for MMC, which tell it elsewhere.
+/// Returns the capacity in the CSD in bytes (sections 5.3.2 and 5.3.3); `None` for MMC, which has
+/// it elsewhere.
 pub(crate) fn csd_capacity(text: &str) -> Option<Bytes> {
     let bytes: [u8; 16] = hex(text)?;
     let field = |high: u32, low: u32| {
@@ -305,7 +309,7 @@ impl Ssr {
         Some(u32::from(self.0[21] & 15)).filter(|class| *class <= 2)
     }
 
-    /// Bits 431:428, and where a card defines none there, those of the UHS modes, 395:392.
+    /// Bits 431:428, or bits 395:392 (UHS modes) if those are undefined.
     fn allocation_unit(&self) -> Option<Bytes> {
         const KIB: [u64; 16] = [
             0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536,
@@ -319,7 +323,8 @@ impl Ssr {
     }
 }
 
-/// The version of the specification that the SCR claims (section 5.6, table "physical layer specification version").
+/// Returns the specification version in the SCR (section 5.6, table "physical layer specification
+/// version").
 fn sd_spec(text: &str) -> Option<String> {
     let scr: [u8; 8] = hex(text)?;
     let (spec, spec3, spec4) = (scr[0] & 15, scr[2] >> 7 & 1, scr[2] >> 2 & 1);
@@ -346,7 +351,7 @@ fn emmc_spec(rev: &Fact<String>) -> Fact<String> {
     })
 }
 
-/// An attribute as sysfs shows it, else as it stands in EXT_CSD.
+/// Returns the sysfs attribute, or the value from EXT_CSD.
 fn or_of(
     shown: &Fact<String>,
     ext_csd: Option<&[u8; 512]>,
@@ -358,7 +363,7 @@ fn or_of(
     }
 }
 
-/// EXT_CSD byte 196: the modes a device can do, one bit each, apart by voltage.
+/// Decodes EXT_CSD byte 196: the supported modes as bits, ignoring voltage.
 fn device_type(byte: u8) -> String {
     let modes = [
         (0b1, "HS26"),
@@ -373,13 +378,13 @@ fn device_type(byte: u8) -> String {
         .map(|(_, name)| name)
         .collect();
     if named.is_empty() {
-        "none of the modes that are known".to_owned()
+        "not a known bus mode".to_owned()
     } else {
         named.join(", ")
     }
 }
 
-/// EXT_CSD bytes 268 and 269: tenths of the life time that are used up, for two kinds of memory.
+/// Decodes EXT_CSD bytes 268 and 269: used life time in steps of 10%, for two memory types.
 fn life_time(text: &str) -> Option<String> {
     let one = |text: &str| {
         Some(match roots::parse_number::<u8>(text)? {
@@ -393,7 +398,7 @@ fn life_time(text: &str) -> Option<String> {
     Some(format!("{} and {}", one(a)?, one(b)?))
 }
 
-/// EXT_CSD byte 267: how much of the reserve is used up.
+/// Decodes EXT_CSD byte 267: consumption of spare blocks.
 fn pre_eol(text: &str) -> Option<String> {
     let states = ["undefined", "normal", "warning", "urgent"];
     states
@@ -401,7 +406,7 @@ fn pre_eol(text: &str) -> Option<String> {
         .map(|state| (*state).to_owned())
 }
 
-/// `YYYY-MM`: as the kernel tells it, for it knows the two eras of eMMC; else from the CID.
+/// Returns `YYYY-MM` from the kernel, which knows the two eras of eMMC, otherwise from the CID.
 fn date(shown: &Fact<String>, cid: &Fact<Cid>) -> Fact<String> {
     let parse = |text: &String| {
         let (month, year) = text.split_once('/')?;
@@ -417,7 +422,7 @@ fn date(shown: &Fact<String>, cid: &Fact<Cid>) -> Fact<String> {
     }
 }
 
-/// Hex digits as bytes; exactly as many as there are.
+/// Parses exactly `2 N` hex digits.
 fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let text = text.trim().as_bytes();
     let mut bytes = [0; N];
@@ -431,7 +436,7 @@ fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// Text of a register: zero bytes at its end are padding, anything unprintable shows as `?`.
+/// Converts register bytes to text: trailing NULs are removed, unprintable bytes become `?`.
 fn printable(bytes: &[u8]) -> String {
     let end = bytes
         .iter()
@@ -476,9 +481,7 @@ fn and_then_fact<T, U>(fact: &Fact<T>, because: &str, f: impl Fn(&T) -> Option<U
 
 fn and_then<U>(fact: &Fact<String>, what: &str, f: impl Fn(&str) -> Option<U>) -> Fact<U> {
     match fact {
-        Fact::Known(text) => {
-            Fact::or_because(f(text), format!("{what} `{text}` cannot be decoded"))
-        }
+        Fact::Known(text) => Fact::or_because(f(text), format!("cannot decode {what} `{text}`")),
         Fact::Unknown(because) => Fact::Unknown(because.clone()),
     }
 }

@@ -1,23 +1,24 @@
-//! How block devices stand on one another: partition on disk, mapper and RAID on their members, loop on its file.
+//! Stacking of block devices: partitions on disks, mappings and RAIDs on their members, loop
+//! devices on files.
 //!
-//! Only the shape is told here; what a disk is, `disk` tells.
+//! The disk itself is described in `disk`.
 
 use crate::mounts::{self, Mount};
 use crate::roots::{self, DevNum, Roots};
 use hakaru_model::facts::{ChainLink, LinkRole};
 use std::path::{Path, PathBuf};
 
-/// Deeper than any real stack of devices; a made-up sysfs could otherwise send us round in circles.
+/// Maximum depth; a forged sysfs could otherwise cause an endless loop.
 const DEEPEST: usize = 64;
 
-/// One block device, found in sysfs.
+/// A block device in sysfs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceNode {
     /// Kernel name, such as `mmcblk0p2`.
     pub(crate) kname: String,
-    /// Number.
+    /// The device number.
     pub(crate) number: DevNum,
-    /// Its folder in sysfs, links resolved.
+    /// Its sysfs directory, links resolved.
     pub(crate) folder: PathBuf,
 }
 
@@ -33,27 +34,27 @@ impl DeviceNode {
         })
     }
 
-    /// By its number.
+    /// Looks up a device by number.
     pub(crate) fn by_number(number: DevNum, roots: &Roots) -> Option<DeviceNode> {
         DeviceNode::at(roots.sysfs_of(number)?)
     }
 
-    /// By the kernel's name for it.
+    /// Looks up a device by kernel name.
     pub(crate) fn by_name(kname: &str, roots: &Roots) -> Option<DeviceNode> {
         DeviceNode::at(roots.sysfs_by_name(kname)?)
     }
 
-    /// By the path of its device node, or of a link to it.
+    /// Looks up a device by its node or a link to it.
     pub(crate) fn by_path(path: &Path, roots: &Roots) -> Option<DeviceNode> {
         DeviceNode::by_number(roots.device_number(path)?, roots)
     }
 
-    /// Number of the partition on its disk, when it is one.
+    /// Returns the partition number, if it is a partition.
     pub(crate) fn partition(&self) -> Option<u32> {
         roots::number(&self.folder.join("partition"))
     }
 
-    /// The disk of a partition; itself for all else.
+    /// Returns the disk of a partition; otherwise the device itself.
     pub(crate) fn disk(&self) -> DeviceNode {
         let parent = self
             .partition()
@@ -61,7 +62,7 @@ impl DeviceNode {
         parent.unwrap_or_else(|| self.clone())
     }
 
-    /// The partitions on it, in the order of their numbers.
+    /// Returns its partitions, sorted by number.
     pub(crate) fn partitions(&self) -> Vec<DeviceNode> {
         let below = roots::names(&self.folder)
             .into_iter()
@@ -73,12 +74,12 @@ impl DeviceNode {
         found.into_iter().map(|(_, node)| node).collect()
     }
 
-    /// The devices it is made of: members of a mapping or RAID.
+    /// Returns the members of a mapping or RAID.
     pub(crate) fn slaves(&self) -> Vec<DeviceNode> {
         self.linked("slaves")
     }
 
-    /// The devices that are made of it.
+    /// Returns the mappings and RAIDs that use it.
     pub(crate) fn holders(&self) -> Vec<DeviceNode> {
         self.linked("holders")
     }
@@ -91,7 +92,7 @@ impl DeviceNode {
         targets.filter_map(DeviceNode::at).collect()
     }
 
-    /// The file or device behind a loop device.
+    /// Returns the backing file or device of a loop device.
     pub(crate) fn backing_file(&self) -> Option<PathBuf> {
         let text = roots::text(&self.folder.join("loop/backing_file"))?;
         Some(PathBuf::from(
@@ -99,13 +100,13 @@ impl DeviceNode {
         ))
     }
 
-    /// The bytes of a file that a loop device, or a partition of one, shows; `None` for all else, and for a loop device
-    /// over another device.
+    /// Returns the file range behind a loop device or a partition of one; `None` for other devices
+    /// and for loop devices over devices.
     pub(crate) fn file_extent(&self, roots: &Roots) -> Option<FileExtent> {
         let disk = self.disk();
         let path = disk.backing_file()?;
         let attribute = |name: &str| roots::number::<u64>(&disk.folder.join("loop").join(name));
-        // The kernel knows the file even where its path is gone, or leads to another one from here.
+        // The kernel knows the file even if its path was removed or leads elsewhere here.
         let asked = || {
             let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
             let device = rustix::fs::open(
@@ -130,7 +131,7 @@ impl DeviceNode {
                 attribute("offset").unwrap_or(0),
             ),
         };
-        // sysfs counts in sectors of 512 bytes, whatever the device does.
+        // sysfs counts 512-byte sectors, whatever the logical block size.
         let sectors = |name: &str| {
             roots::number::<u64>(&self.folder.join(name))
                 .unwrap_or(0)
@@ -148,7 +149,7 @@ impl DeviceNode {
         })
     }
 
-    /// Whether there is no hardware of its own below it.
+    /// Whether it has no hardware.
     pub(crate) fn is_virtual(&self) -> bool {
         self.folder
             .components()
@@ -205,19 +206,19 @@ impl DeviceNode {
     }
 }
 
-/// A file, whatever it is called: hard links and other paths lead to the same one.
+/// Identity of a file, independent of its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileId {
     Number {
         device: u64,
         inode: u64,
     },
-    /// Where neither the kernel nor the file can be asked.
+    /// If neither the kernel nor the file gives an identity.
     Path(PathBuf),
 }
 
 impl FileId {
-    /// That of the regular file at a path.
+    /// Returns the identity of a regular file.
     pub(crate) fn of(path: &Path) -> Option<FileId> {
         use std::os::unix::fs::MetadataExt;
         let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
@@ -228,7 +229,7 @@ impl FileId {
     }
 }
 
-/// Some bytes of a file.
+/// A range of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileExtent {
     pub(crate) file: FileId,
@@ -243,18 +244,18 @@ impl FileExtent {
     }
 }
 
-/// Whether loop devices are followed to the file system their file lies on.
+/// How to handle loop devices when following a chain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loops {
-    /// A loop device is a bottom.
+    /// Stop at loop devices.
     Stop,
-    /// A loop device over another block device stands on that; one over a file is a bottom.
+    /// Follow loop devices over block devices; stop at those over files.
     Devices,
-    /// What its file lies on is below it.
+    /// Follow loop devices to the device of their file.
     Follow,
 }
 
-/// A device and all that it stands on, from the top to the bottom, each once.
+/// Returns a device and everything below it, from top to bottom, without duplicates.
 pub(crate) fn down_from(
     node: &DeviceNode,
     loops: Loops,
@@ -293,7 +294,7 @@ fn descend(
     }
 }
 
-/// The devices a file lies on, or the device itself when it is one.
+/// Returns the devices of a file, or the device itself.
 fn nodes_of_path(path: &Path, roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
     if let Some(node) = DeviceNode::by_path(&in_dev(path, roots), roots) {
         return vec![node];
@@ -303,7 +304,7 @@ fn nodes_of_path(path: &Path, roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode
         .unwrap_or_default()
 }
 
-/// The devices of a mounted file system; none for those in memory or on a network.
+/// Returns the devices of a mounted file system; none for memory and network file systems.
 pub(crate) fn nodes_of_mount(mount: &Mount, roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
     nodes_of_mount_within(mount, roots, mounts, 8)
 }
@@ -326,7 +327,7 @@ fn nodes_of_mount_within(
     if mount.fs_type != "overlay" || depth == 0 {
         return Vec::new();
     }
-    // An overlay lies on the folders it is made of, as far as they can be seen from here.
+    // An overlay uses the devices of its directories, if they are visible.
     let layers = ["upperdir", "lowerdir"]
         .iter()
         .filter_map(|name| mount.option(name))
@@ -347,7 +348,7 @@ fn nodes_of_mount_within(
     found
 }
 
-/// The other devices of a btrfs that has several: its mount names only one.
+/// Adds the other devices of a multi-device btrfs: its mount names only one.
 fn with_btrfs_siblings(node: DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
     let folder = roots.sys.join("fs/btrfs");
     for filesystem in roots::names(&folder) {
@@ -363,7 +364,7 @@ fn with_btrfs_siblings(node: DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
     vec![node]
 }
 
-/// All loop devices that are set up.
+/// Returns all loop devices in use.
 pub(crate) fn loops(roots: &Roots) -> Vec<DeviceNode> {
     let names = roots::names(&roots.sys.join("class/block"))
         .into_iter()
@@ -372,7 +373,8 @@ pub(crate) fn loops(roots: &Roots) -> Vec<DeviceNode> {
     nodes.filter(|node| node.backing_file().is_some()).collect()
 }
 
-/// All disks that hold something, in the order of their names: no partitions, no empty loop devices or card slots.
+/// Returns all disks with a medium, sorted by name: no partitions, no unused loop devices or empty
+/// slots.
 pub(crate) fn disks(roots: &Roots) -> Vec<DeviceNode> {
     let names = roots::names(&roots.sys.join("class/block")).into_iter();
     let nodes = names.filter_map(|name| DeviceNode::at(roots.sysfs_by_name(&name)?));
@@ -384,13 +386,13 @@ pub(crate) fn disks(roots: &Roots) -> Vec<DeviceNode> {
         .collect()
 }
 
-/// The place of a path such as `/dev/sda1`, which kernel tables name, under the roots in use.
+/// Maps a path such as `/dev/sda1` from kernel tables to the roots in use.
 pub(crate) fn in_dev(path: &Path, roots: &Roots) -> PathBuf {
     path.strip_prefix("/dev")
         .map_or_else(|_| path.to_owned(), |name| roots.dev.join(name))
 }
 
-/// Where the system itself is mounted from, beside `/boot` and what is below it.
+/// Mount points of the running system, apart from `/boot` and below.
 const SYSTEM: [&str; 3] = ["/", "/usr", "/efi"];
 
 fn is_system(mount_point: &Path) -> bool {
@@ -398,7 +400,7 @@ fn is_system(mount_point: &Path) -> bool {
     whole || mount_point.starts_with("/boot")
 }
 
-/// Every device that the running system stands on: its root, /usr and /boot, and all that is below them.
+/// Returns all devices of the running system: root, /usr and /boot, and everything below them.
 pub(crate) fn system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
     let mut found: Vec<DeviceNode> = Vec::new();
     let shown = mounts.iter().filter(|mount| is_system(&mount.mount_point));
@@ -413,7 +415,8 @@ pub(crate) fn system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
     found
 }
 
-/// The devices of the system directories as the file systems themselves answer: after chroot(2) no table shows them.
+/// Returns the devices of the system directories from the file systems themselves: after chroot(2)
+/// no table lists them.
 fn hidden_system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
     if !roots.is_live() {
         return Vec::new();

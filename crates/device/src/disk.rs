@@ -1,4 +1,4 @@
-//! A disk as sysfs describes it: names, sizes, queue, bus, and the registers of a card.
+//! Describes a disk from sysfs: names, sizes, queue, bus, and the registers of a card.
 
 use crate::bus;
 use crate::card::RawCard;
@@ -42,14 +42,14 @@ pub(crate) fn describe(disk: &DeviceNode, chain: Vec<ChainLink>, roots: &Roots) 
         wwid: first_text(
             disk,
             &["wwid", "device/wwid", "dm/uuid", "md/uuid"],
-            "sysfs shows no world-wide name",
+            "sysfs reports no world-wide name",
         ),
         aliases: aliases(disk, roots),
         disk_sequence: sequence(disk),
         driver,
         discard_granularity: bytes(&queue.join("discard_granularity")),
         temperature_mc: temperature(disk),
-        health: Fact::Unknown("it was not asked".to_owned()),
+        health: Fact::Unknown("not queried".to_owned()),
         kname: disk.kname.clone(),
         bus,
         card,
@@ -57,17 +57,17 @@ pub(crate) fn describe(disk: &DeviceNode, chain: Vec<ChainLink>, roots: &Roots) 
     }
 }
 
-/// Whether the kernel has it read-only.
+/// Whether the kernel marks it read-only.
 pub(crate) fn is_read_only(disk: &DeviceNode) -> bool {
     roots::number::<u8>(&disk.folder.join("ro")) == Some(1)
 }
 
-/// Number of this appearance of the disk (Linux 5.15 and later).
+/// Disk sequence number (Linux 5.15 and later).
 pub(crate) fn sequence(disk: &DeviceNode) -> Fact<u64> {
     roots::number_fact(&disk.folder.join("diskseq"))
 }
 
-/// Names under `/dev/disk/by-id` that lead to this very node.
+/// Returns its names in `/dev/disk/by-id`.
 pub(crate) fn aliases(node: &DeviceNode, roots: &Roots) -> Vec<String> {
     let folder = roots.dev.join("disk/by-id");
     let leads_here = |name: &String| roots.device_number(&folder.join(name)) == Some(node.number);
@@ -77,7 +77,7 @@ pub(crate) fn aliases(node: &DeviceNode, roots: &Roots) -> Vec<String> {
         .collect()
 }
 
-/// The registers of a card: decoded where the kernel shows them, all unknown for a card in a USB reader.
+/// Returns the decoded card registers; all unknown for a card in a USB reader.
 fn registers(disk: &DeviceNode, size: Bytes, roots: &Roots) -> Option<CardRegisters> {
     let device = disk.folder.join("device");
     if disk
@@ -99,7 +99,7 @@ fn registers(disk: &DeviceNode, size: Bytes, roots: &Roots) -> Option<CardRegist
     })
 }
 
-/// Readers call themselves so, or name the cards they take.
+/// Whether a product name is that of a card reader.
 fn looks_like_reader(name: &str) -> bool {
     let name = name.to_lowercase();
     let words = [
@@ -127,13 +127,13 @@ fn model(disk: &DeviceNode, card: Option<&CardRegisters>) -> Fact<String> {
         roots::text(&disk.folder.join("device").join(name)).filter(|text| !text.is_empty())
     };
     match (attribute("vendor"), attribute("model")) {
-        // The kernel's ATA layer gives "ATA" as the vendor of every disk; virtio gives a number.
+        // The ATA layer reports "ATA" as the vendor of every disk; virtio reports a number.
         (Some(vendor), Some(model)) if vendor != "ATA" && !vendor.starts_with("0x") => {
             Fact::Known(format!("{vendor} {model}"))
         }
         (_, Some(model)) => Fact::Known(model),
-        _ if disk.is_virtual() => Fact::Unknown("there is no hardware below it".to_owned()),
-        _ => Fact::Unknown("it does not tell one".to_owned()),
+        _ if disk.is_virtual() => Fact::Unknown("not a hardware device".to_owned()),
+        _ => Fact::Unknown("not reported by the device".to_owned()),
     }
 }
 
@@ -146,7 +146,7 @@ fn serial(disk: &DeviceNode, card: Option<&CardRegisters>) -> Fact<String> {
         return Fact::Known(serial.clone());
     }
     let unit_serial = || {
-        // SCSI page 0x80: four bytes of header, then text.
+        // SCSI page 0x80: four header bytes, then text.
         let page = std::fs::read(disk.folder.join("device/vpd_pg80")).ok()?;
         let text = String::from_utf8_lossy(page.get(4..)?).trim().to_owned();
         Some(text).filter(|text| !text.is_empty())
@@ -160,21 +160,21 @@ fn serial(disk: &DeviceNode, card: Option<&CardRegisters>) -> Fact<String> {
         .or_else(unit_serial)
         .or_else(of_usb);
     let because = if disk.is_virtual() {
-        "there is no hardware below it"
+        "not a hardware device"
     } else {
-        "it does not tell one"
+        "not reported by the device"
     };
     Fact::or_because(found, because)
 }
 
 fn firmware(disk: &DeviceNode) -> Fact<String> {
     match roots::text(&disk.folder.join("device/type")).as_deref() {
-        Some("SD") => Fact::Unknown("an SD card tells none besides its revision".to_owned()),
+        Some("SD") => Fact::Unknown("SD cards report only a revision".to_owned()),
         Some("MMC") => roots::text_fact(&disk.folder.join("device/fwrev")),
         _ => first_text(
             disk,
             &["device/firmware_rev", "device/rev"],
-            "sysfs shows no firmware revision",
+            "sysfs reports no firmware revision",
         ),
     }
 }
@@ -200,7 +200,7 @@ fn bytes(path: &Path) -> Fact<Bytes> {
     }
 }
 
-/// The scheduler in force stands in brackets: `none [mq-deadline] kyber`; where there is no choice, alone.
+/// The active scheduler is in brackets: `none [mq-deadline] kyber`; a single one has none.
 fn scheduler(path: &Path) -> Fact<String> {
     match roots::text_fact(path) {
         Fact::Known(text) => {
@@ -213,7 +213,7 @@ fn scheduler(path: &Path) -> Fact<String> {
     }
 }
 
-/// What the hardware monitor of the disk itself says: NVMe, and SATA with the `drivetemp` driver.
+/// Reads the temperature from hwmon: NVMe, and SATA with the `drivetemp` driver.
 fn temperature(disk: &DeviceNode) -> Fact<i64> {
     let device = disk.folder.join("device");
     let monitors = [device.clone(), device.join("hwmon")]
@@ -226,5 +226,5 @@ fn temperature(disk: &DeviceNode) -> Fact<i64> {
         });
     let read = |monitor: PathBuf| roots::text(&monitor.join("temp1_input"))?.parse().ok();
     let found = monitors.into_iter().find_map(read);
-    Fact::or_because(found, "it has no thermometer that the kernel shows")
+    Fact::or_because(found, "the kernel shows no temperature sensor for it")
 }

@@ -1,13 +1,13 @@
-//! The host: machine, system, and what else was going on as a run began.
+//! The host environment: machine, operating system, and load at the start of a run.
 //!
-//! All of it is read from pseudo files; nothing is started or asked over a network.
+//! Read from pseudo files only; no program is started and no network is used.
 
 use crate::roots::{self, Roots};
 use hakaru_model::facts::{Environment, Fact};
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
-/// Tells what the host is like now. `clock` is the name of the clock that will time the I/Os.
+/// Returns the current environment. `clock` is the name of the clock that times the I/Os.
 pub fn environment(roots: &Roots, clock: &str) -> Environment {
     let kernel_file = |name: &str| roots::text(&roots.proc.join("sys/kernel").join(name));
     let uname = rustix::system::uname();
@@ -18,14 +18,11 @@ pub fn environment(roots: &Roots, clock: &str) -> Environment {
     Environment {
         hostname: kernel_file("hostname").unwrap_or_else(|| uname_text(uname.nodename())),
         kernel: format!("{system} {release}"),
-        // The file exists since Linux 6.1; it tells the kernel's architecture, as uname does.
+        // The file exists since Linux 6.1; it has the kernel's architecture, as uname.
         arch: kernel_file("arch").unwrap_or_else(|| uname_text(uname.machine())),
         distribution: distribution(roots),
         board: board(roots),
-        cpu: Fact::or_because(
-            cpu_name(&cpuinfo),
-            "/proc/cpuinfo names no processor that is known",
-        ),
+        cpu: Fact::or_because(cpu_name(&cpuinfo), "/proc/cpuinfo names no known processor"),
         cpu_count: cpu_count(roots, &cpuinfo),
         governor: governor(roots),
         memory: memory(roots),
@@ -47,11 +44,11 @@ fn distribution(roots: &Roots) -> Fact<String> {
     };
     Fact::or_because(
         value("PRETTY_NAME").or_else(|| value("NAME")),
-        "/etc/os-release names none",
+        "not set in /etc/os-release",
     )
 }
 
-/// The board as its device tree names it, else vendor and product as the firmware of a PC does.
+/// Returns the board name from the device tree, or vendor and product from DMI.
 fn board(roots: &Roots) -> Fact<String> {
     let trees = [
         roots.proc.join("device-tree/model"),
@@ -70,12 +67,12 @@ fn board(roots: &Roots) -> Fact<String> {
     match (dmi("sys_vendor"), dmi("product_name")) {
         (Some(vendor), Some(product)) if product.starts_with(&vendor) => Fact::Known(product),
         (Some(vendor), Some(product)) => Fact::Known(format!("{vendor} {product}")),
-        (one, other) => Fact::or_because(one.or(other), "there is neither a device tree nor DMI"),
+        (one, other) => Fact::or_because(one.or(other), "no device tree and no DMI"),
     }
 }
 
-/// ARM cores by the part number of their main ID register, for kernels that do not spell the name out.
-/// Source: the cores' technical reference manuals, register MIDR, field PartNum, implementer 0x41.
+/// ARM core names by MIDR part number, for kernels that do not report a name. Source: technical
+/// reference manuals of the cores, register MIDR, field PartNum, implementer 0x41.
 const ARM_CORES: [(u32, &str); 14] = [
     (0xb76, "ARM1176JZF-S"),
     (0xc07, "Cortex-A7"),
@@ -93,7 +90,7 @@ const ARM_CORES: [(u32, &str); 14] = [
     (0xd0c, "Neoverse-N1"),
 ];
 
-/// The processor's name; several kinds of core are joined with ` + `.
+/// Returns the CPU name; different core types are joined with ` + `.
 fn cpu_name(cpuinfo: &str) -> Option<String> {
     let values = |key: &str| {
         let mut found: Vec<String> = Vec::new();
@@ -142,7 +139,7 @@ fn cpu_count(roots: &Roots, cpuinfo: &str) -> u32 {
     online.unwrap_or(u32::try_from(listed).unwrap_or(u32::MAX))
 }
 
-/// How many numbers `0-3,6` stands for.
+/// Counts the numbers in a list such as `0-3,6`.
 fn count_list(text: &str) -> Option<u32> {
     let mut count = 0u32;
     for part in text.split(',') {
@@ -163,7 +160,7 @@ fn governor(roots: &Roots) -> Fact<String> {
         .collect();
     found.sort();
     found.dedup();
-    let because = "the kernel does not change the processor's frequency here";
+    let because = "CPU frequency scaling is not available";
     Fact::or_because((!found.is_empty()).then(|| found.join(", ")), because)
 }
 
@@ -186,7 +183,7 @@ fn load(roots: &Roots) -> Fact<u32> {
     Fact::or_because(percent, format!("{} cannot be read", path.display()))
 }
 
-/// `0.25` as 25, without going through floats.
+/// Parses `0.25` as 25, without floating point.
 fn hundredths(text: &str) -> Option<u32> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits: String = fraction.chars().chain("00".chars()).take(2).collect();
@@ -197,7 +194,7 @@ fn hundredths(text: &str) -> Option<u32> {
         .checked_add(digits.parse().ok()?)
 }
 
-/// Thermal zones that are the processor's, best first.
+/// Names of CPU thermal zones, best first.
 const CPU_ZONES: [&str; 6] = [
     "x86_pkg_temp",
     "cpu-thermal",
@@ -207,7 +204,7 @@ const CPU_ZONES: [&str; 6] = [
     "TCPU",
 ];
 
-/// Hardware monitors that are the processor's.
+/// Names of CPU hardware monitors.
 const CPU_MONITORS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal"];
 
 fn temperature(roots: &Roots) -> Fact<i64> {
@@ -223,17 +220,17 @@ fn temperature(roots: &Roots) -> Fact<i64> {
     let files = [
         named.map(|zone| zone.join("temp")),
         monitor.map(|monitor| monitor.join("temp1_input")),
-        // A zone of another name is still better than nothing, as the first one mostly is the processor's.
+        // Any other zone is a fallback; the first one is mostly that of the CPU.
         zones.first().map(|zone| zone.join("temp")),
     ];
     let read = |path: PathBuf| roots::text(&path)?.parse::<i64>().ok();
     Fact::or_because(
         files.into_iter().flatten().find_map(read),
-        "the kernel shows no thermometer of the processor",
+        "the kernel shows no CPU temperature sensor",
     )
 }
 
-/// `folder/prefix0`, `folder/prefix1`, … in the order of their numbers.
+/// Returns `folder/prefix0`, `folder/prefix1`, … sorted by number.
 fn numbered(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let number = |name: &String| {
         name.strip_prefix(prefix)
@@ -250,8 +247,8 @@ fn numbered(folder: &Path, prefix: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The flags of the Pi's firmware: bit 0 under-voltage now, 1 frequency capped, 2 throttled, 3 soft temperature limit;
-/// the same from bit 16 on: it has happened since boot.
+/// Reads the throttling flags of the Pi firmware: bit 0 under-voltage now, 1 frequency capped, 2
+/// throttled, 3 soft temperature limit; bits 16 to 19: the same since boot.
 ///
 /// Source: the Raspberry Pi documentation, `vcgencmd get_throttled`. The driver shows them in hexadecimal, without `0x`.
 fn throttled(roots: &Roots) -> Fact<u32> {
@@ -265,7 +262,7 @@ fn throttled(roots: &Roots) -> Fact<u32> {
         let text = roots::text(&platform.join(folder).join("get_throttled"))?;
         u32::from_str_radix(text.trim_start_matches("0x"), 16).ok()
     });
-    // Where the flags are hidden, the voltage monitor still tells whether it was low since boot.
+    // If the flags are hidden, the voltage monitor still reports under-voltage.
     let alarm = || {
         let monitors = numbered(&roots.sys.join("class/hwmon"), "hwmon");
         let monitor = monitors
@@ -275,7 +272,7 @@ fn throttled(roots: &Roots) -> Fact<u32> {
     };
     Fact::or_because(
         flags.or_else(alarm),
-        "the kernel shows no throttling flags (only a Raspberry Pi has them)",
+        "no throttling flags (only a Raspberry Pi has them)",
     )
 }
 
@@ -314,7 +311,8 @@ mod tests {
     #[test]
     fn a_host_that_hides_everything_says_so() {
         let tree = tree("empty");
-        // Name, kernel and architecture come from a system call then, and are those of the host of this test.
+        // Host name, kernel and architecture come from a system call, so they are those of the test
+        // host.
         let bare = Environment {
             hostname: String::new(),
             kernel: String::new(),

@@ -1,8 +1,8 @@
-//! The free space of a mounted file system, to be verified without touching what is on it.
+//! Verifies the free space of a mounted file system without changing its files.
 //!
-//! Files of 1 GiB and more that lose their name as soon as they are made: whatever ends the program ends them as well. Offsets
-//! count along these files, and not along the device. Only what is free is looked at, so a card whose false end lies
-//! in used space is not found out.
+//! Creates files of at least 1 GiB that are unlinked immediately, so they disappear with the
+//! program. Offsets are positions in these files, not on the device. Used space is not tested: a
+//! fake end of a card inside used space is not detected.
 
 use crate::blockdev::{BlockDev, patiently, unless_pulled};
 use crate::roots::{self, DevNum, Roots};
@@ -16,41 +16,42 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// The smallest a file is made, but for the last.
+/// Minimum file size, except for the last file.
 const FILE_SIZE: u64 = 1 << 30;
 
-/// More files than these are not held open at once: a process may have 1024 unless its limit was raised.
+/// Maximum number of open files: the default limit per process is 1024.
 const MOST_FILES: u64 = 256;
 
-/// Under the 4 GiB that FAT allows. Its largest volume of 2 TiB then takes twice as many files, which is still well.
+/// Below the 4 GiB limit of FAT. Its largest volume of 2 TiB then needs twice as many files, which
+/// is acceptable.
 const FAT_FILE_SIZE: u64 = 4095 << 20;
 
-/// As `statfs` names FAT. Source: statfs(2).
+/// File system type of FAT. Source: statfs(2).
 const FAT: i64 = 0x4d44;
 
-/// Fits every alignment that direct I/O on files may ask for, and keeps blocks whole within files.
+/// Satisfies every direct I/O alignment, and keeps blocks within files.
 const BLOCK: u32 = 4096;
 
-/// Free space, seen as a device.
+/// Free space as a block device.
 #[derive(Debug)]
 pub struct FreeSpace {
     files: Vec<File>,
-    /// Bytes of each but the last.
+    /// Size of each file except the last.
     file_size: u64,
     size: Bytes,
 }
 
 impl FreeSpace {
-    /// Bytes that an ordinary user may still write there, as the file system itself answers.
+    /// Returns the free bytes for an unprivileged user.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// If statfs fails.
     pub fn at(folder: &Path) -> io::Result<Bytes> {
         let stat = rustix::fs::statvfs(folder)?;
         Ok(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
     }
 
-    /// How much of free space is taken: at most `limit`, where one is given. A fiftieth, and 32 MiB at least, stays free.
+    /// Returns the bytes to use: at most `limit`. 2% and at least 32 MiB stay free.
     pub fn usable(free: Bytes, limit: Option<Bytes>) -> Bytes {
         let usable = free
             .0
@@ -59,16 +60,16 @@ impl FreeSpace {
         Bytes(usable / u64::from(BLOCK) * u64::from(BLOCK))
     }
 
-    /// Takes the free space of the file system that a folder is on; at most `limit` of it, where one is given. A
-    /// fiftieth, and 32 MiB at least, stays free, for the file system needs some room for itself.
+    /// Allocates the free space of a file system, at most `limit` bytes. 2% and at least 32 MiB
+    /// stay free for the file system itself.
     ///
     /// # Errors
-    /// When the folder cannot be written to, or there is next to no free space.
+    /// If the directory is not writable or there is almost no free space.
     pub fn take(folder: &Path, limit: Option<Bytes>) -> io::Result<FreeSpace> {
         let free = FreeSpace::at(folder)?;
         if let Some(limit) = limit.filter(|limit| limit.0 < BLOCK.into()) {
             let text = format!(
-                "{limit} are less than the {} that are written at once",
+                "the limit {limit} is less than one write of {}",
                 Bytes(BLOCK.into())
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
@@ -76,7 +77,7 @@ impl FreeSpace {
         let size = FreeSpace::usable(free, limit).0;
         if size == 0 {
             let text = format!(
-                "{} has only {} free: remove something",
+                "not enough space on {}: only {} free; help: remove some files",
                 folder.display(),
                 free
             );
@@ -95,7 +96,7 @@ impl FreeSpace {
         })
     }
 
-    /// The file and the offset in it; blocks never cross files, chunks may.
+    /// Returns the file and the offset in it; blocks never cross files, chunks may.
     fn place(&self, offset: u64) -> io::Result<(&File, u64)> {
         let index = usize::try_from(offset / self.file_size).unwrap_or(usize::MAX);
         let beyond = || io::Error::from(Errno::INVAL);
@@ -106,7 +107,7 @@ impl FreeSpace {
     }
 }
 
-/// How large the files are made, so that there are not too many of them. Whole MiB, so that blocks stay whole.
+/// Returns the file size that limits the number of files; whole MiB, so that blocks stay whole.
 fn file_size(size: u64, is_fat: bool) -> u64 {
     let wanted = size
         .div_ceil(MOST_FILES)
@@ -119,13 +120,13 @@ fn file_size(size: u64, is_fat: bool) -> u64 {
     }
 }
 
-/// A file without a name: O_TMPFILE would do, but FAT does not have it.
+/// Creates an unnamed file. FAT does not support O_TMPFILE.
 fn nameless(folder: &Path, index: u64) -> io::Result<File> {
     let path = folder.join(format!(".hakaru-verify-{}-{index}", std::process::id()));
     let open = |extra: OFlags| -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::open(&path, flags | extra, Mode::RUSR | Mode::WUSR);
-        // A refused O_DIRECT may leave the file behind, and a name that was there before is not ours.
+        // A refused O_DIRECT may leave the file behind; a name that existed before is not ours.
         if !matches!(file, Err(Errno::EXIST)) {
             let _ = rustix::fs::unlink(&path);
         }
@@ -138,13 +139,14 @@ fn nameless(folder: &Path, index: u64) -> io::Result<File> {
     Ok(File::from(file))
 }
 
-/// Whether the disk below a file is gone. Of file systems without a device of their own, or of several, nothing is known.
+/// Whether the disk of a file was removed. `false` for file systems without a device or with
+/// several.
 pub(crate) fn lies_on_pulled(file: BorrowedFd<'_>) -> bool {
     let Ok(stat) = rustix::fs::fstat(file) else {
         return false;
     };
     let (roots, number) = (Roots::live(), DevNum::from_raw(stat.st_dev as _));
-    // Without sysfs nothing can be told either.
+    // Without sysfs this is unknown.
     let can_tell = number.major != 0 && roots.sys.join("dev/block").is_dir();
     let size = roots
         .sysfs_of(number)
@@ -195,7 +197,7 @@ impl BlockDev for FreeSpace {
         for file in &self.files {
             file.sync_all()
                 .map_err(|error| unless_pulled(self, error))?;
-            // Without O_DIRECT, reading would only ask the memory of the host.
+            // Without O_DIRECT, reads would come from the page cache.
             rustix::fs::fadvise(file.as_fd(), 0, None::<NonZeroU64>, Advice::DontNeed)?;
         }
         Ok(())
@@ -209,7 +211,7 @@ impl BlockDev for FreeSpace {
         true
     }
 
-    /// Whether the disk below the file system is gone: the mount stays.
+    /// Whether the disk was removed: the mount remains.
     fn is_pulled(&self) -> bool {
         self.files
             .first()
@@ -243,7 +245,7 @@ mod tests {
         assert!(verdict.is_good() && verdict.good == limit, "{verdict:?}");
     }
 
-    /// A file a GiB met the limit of open files at 1 TiB.
+    /// Regression: one file per GiB exceeded the open file limit at 1 TiB.
     #[test]
     fn large_space_is_cut_into_no_more_files_than_may_be_open() {
         for size in [4096, 1 << 30, (1 << 40) - 4096, 1 << 40, 20 << 40] {

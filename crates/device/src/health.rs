@@ -1,4 +1,4 @@
-//! What a disk has counted of its own life: read from the disk, and decoded.
+//! SMART data of a disk: reads and decodes it.
 //!
 //! Sources: NVM Express Base Specification 2.0, section 5.16.1.3 (SMART / Health Information); ACS-3, section 7.44, and
 //! for the numbers of ATA attributes, which no standard fixes, those that makers agree on.
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// Asks a disk of this kind, where that can be done without touching its data.
+/// Queries a disk if that is possible without touching its data.
 pub(crate) fn of(disk: &DeviceNode, on: &Bus, roots: &Roots) -> Fact<Health> {
     let node = roots.dev.join(&disk.kname);
     match on {
@@ -24,17 +24,11 @@ pub(crate) fn of(disk: &DeviceNode, on: &Bus, roots: &Roots) -> Fact<Health> {
         Bus::Scsi { .. } if roots.is_live() && bus::is_ata(disk) => {
             ask(&node, health::ata_smart).map_or_else(Fact::Unknown, |data| ata(&data))
         }
-        Bus::Nvme { .. } | Bus::Scsi { .. } if roots.is_live() => {
-            unknown("it is no ATA disk, and tells it otherwise")
-        }
-        Bus::Nvme { .. } | Bus::Scsi { .. } => unknown("only the disk itself tells it"),
-        Bus::Mmc { .. } => {
-            unknown("a card tells of its life in registers only, and an SD card not at all")
-        }
-        Bus::Usb { .. } => unknown("many USB bridges fail when they are asked"),
-        Bus::Virtio | Bus::Software | Bus::Other { .. } => {
-            unknown("there is no disk of its own below it")
-        }
+        Bus::Nvme { .. } | Bus::Scsi { .. } if roots.is_live() => unknown("not an ATA disk"),
+        Bus::Nvme { .. } | Bus::Scsi { .. } => unknown("only the whole disk reports it"),
+        Bus::Mmc { .. } => unknown("cards report wear only in registers (eMMC) or not at all (SD)"),
+        Bus::Usb { .. } => unknown("not queried: many USB bridges fail on this request"),
+        Bus::Virtio | Bus::Software | Bus::Other { .. } => unknown("not a physical disk"),
     }
 }
 
@@ -42,28 +36,28 @@ fn unknown(because: &str) -> Fact<Health> {
     Fact::Unknown(because.to_owned())
 }
 
-/// The answer of a disk, or why there is none.
+/// The result of a query, or the reason why there is none.
 fn ask(node: &Path, how: fn(OwnedFd) -> Result<[u8; LEN], Errno>) -> Result<[u8; LEN], String> {
-    // Without waiting: a drive without a medium would be closed first.
+    // Non-blocking: a drive without a medium would otherwise be closed first.
     let device = rustix::fs::open(
         node,
         OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC,
         Mode::empty(),
     );
     device.and_then(how).map_err(|error| match error {
-        Errno::ACCESS | Errno::PERM => "only root may ask the disk".to_owned(),
-        error => format!("the disk does not tell its SMART data ({error})"),
+        Errno::ACCESS | Errno::PERM => "only root can query the disk".to_owned(),
+        error => format!("the disk does not return SMART data ({error})"),
     })
 }
 
-/// What an NVMe controller warns of, by the bits of byte 0.
+/// Critical warnings of an NVMe controller, by bit of byte 0.
 const WARNINGS: [&str; 6] = [
-    "its reserve of blocks is running out",
-    "its temperature is out of its limits",
-    "it is no longer reliable, because of errors",
-    "it can only be read any more",
-    "its protection against a loss of power has failed",
-    "its persistent memory can only be read any more",
+    "spare blocks are running out",
+    "temperature is outside its limits",
+    "no longer reliable because of errors",
+    "read-only because of errors",
+    "power-loss protection has failed",
+    "persistent memory is read-only",
 ];
 
 fn nvme(log: &[u8; LEN]) -> Fact<Health> {
@@ -71,7 +65,7 @@ fn nvme(log: &[u8; LEN]) -> Fact<Health> {
         let bytes: Option<[u8; 8]> = log.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
         bytes.map(u64::from_le_bytes)
     };
-    // Thousands of sectors of 512 bytes.
+    // Units of 1000 sectors of 512 bytes.
     let bytes = |at: usize| number(at).map(|units| Bytes(units.saturating_mul(512_000)));
     let warnings = WARNINGS
         .iter()
@@ -90,7 +84,8 @@ fn nvme(log: &[u8; LEN]) -> Fact<Health> {
     })
 }
 
-/// The table of attributes: thirty of twelve bytes each, from byte 2 on; the number first, six bytes of raw value last.
+/// Decodes the attribute table: 30 entries of 12 bytes from byte 2; first the ID, then six bytes of
+/// raw value at the end.
 fn ata(data: &[u8; LEN]) -> Fact<Health> {
     if data.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)) != 0 {
         return unknown("the checksum of its SMART data is wrong");
@@ -105,7 +100,7 @@ fn ata(data: &[u8; LEN]) -> Fact<Health> {
         Some(value)
     };
     Fact::Known(Health {
-        // Some makers count minutes or milliseconds in the bytes above.
+        // Some vendors count minutes or milliseconds in the upper bytes.
         power_on_hours: raw(9, 4),
         reallocated_sectors: raw(5, 4),
         pending_sectors: raw(197, 4),

@@ -1,4 +1,4 @@
-//! Whose card or disk a path leads to, and which file system is in between.
+//! Identifies the disk and file system of a path.
 
 use crate::chain::{self, DeviceNode, Loops};
 use crate::disk;
@@ -10,10 +10,10 @@ use hakaru_model::facts::{ChainLink, DeviceIdentity, Fact, Filesystem, Identity,
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
-/// Tells what a path leads to: the file system, the devices below it down to the disk, and what that disk is.
+/// Returns the file system of a path, the chain of devices below it, and the identity of the disk.
 ///
-/// Nothing is opened but pseudo files, and a disk that counts its own life, to ask it; so anybody may ask, and what is
-/// closed to the user comes as "unknown, because …".
+/// Opens only pseudo files and, for SMART data, the disk. Needs no privileges: what is not
+/// accessible is "unknown (…)".
 pub fn identify(path: &Path, roots: &Roots) -> Identity {
     let mut identity = recognise(path, roots);
     if let Fact::Known(device) = &mut identity.device
@@ -24,8 +24,7 @@ pub fn identify(path: &Path, roots: &Roots) -> Identity {
     identity
 }
 
-/// As [`identify`], but no disk is asked what it has counted of its life, so that nothing is opened: for looking again and
-/// again.
+/// Like [`identify`] without SMART data, so that no disk is opened: for repeated checks.
 pub fn recognise(path: &Path, roots: &Roots) -> Identity {
     let mounts = mounts::mounts(roots);
     let kind = kind_of(path, roots);
@@ -46,16 +45,17 @@ pub fn recognise(path: &Path, roots: &Roots) -> Identity {
     }
 }
 
-/// A disk that is there, as little as tells it from another one in the same place.
+/// The minimum that distinguishes a disk from another one in the same slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Presence {
-    /// Its bytes, more than none.
+    /// Its size in bytes, greater than 0.
     pub size: Bytes,
     /// Number of this appearance of the disk (Linux 5.15 and later).
     pub sequence: Option<u64>,
 }
 
-/// Tells whether there is a disk with a medium at a node, by two small files of sysfs: for asking many times a second.
+/// Checks for a disk with a medium at a node by reading two small sysfs files: suitable for
+/// polling.
 pub fn presence(node: &Path, roots: &Roots) -> Option<Presence> {
     let disk = DeviceNode::by_path(node, roots)?;
     let size = Bytes(roots::number::<u64>(&disk.folder.join("size"))?.saturating_mul(512));
@@ -63,14 +63,15 @@ pub fn presence(node: &Path, roots: &Roots) -> Option<Presence> {
     (size.0 > 0).then_some(Presence { size, sequence })
 }
 
-/// Whether two paths lead to one and the same block device, which is there.
+/// Whether two paths lead to the same existing block device.
 pub fn is_same_device(one: &Path, other: &Path, roots: &Roots) -> bool {
     roots
         .device_number(one)
         .is_some_and(|number| roots.device_number(other) == Some(number))
 }
 
-/// The nodes of all disks that hold something, such as `/dev/mmcblk0`: no partitions, no empty slots.
+/// Returns the nodes of all disks with a medium, such as `/dev/mmcblk0`: no partitions, no empty
+/// slots.
 pub fn disks(roots: &Roots) -> Vec<PathBuf> {
     chain::disks(roots)
         .iter()
@@ -86,7 +87,8 @@ fn kind_of(path: &Path, roots: &Roots) -> TargetKind {
         .map_or(TargetKind::Absent, |metadata| inspect::kind_of(&metadata))
 }
 
-/// The path without links, as far as it exists: what is absent lies where its nearest existing folder is.
+/// Resolves links as far as the path exists: a missing file belongs to its nearest existing
+/// directory.
 fn real_path(path: &Path, roots: &Roots) -> PathBuf {
     if !roots.is_live() {
         return path.to_owned();
@@ -124,7 +126,8 @@ fn filesystem(path: &Path, mount: &Mount, roots: &Roots) -> Filesystem {
     }
 }
 
-/// The one device at the bottom. Where there are several, as under a mirror, the device that joins them is described.
+/// Returns the device at the bottom. If there are several, as in a mirror, returns the device that
+/// joins them.
 fn device(
     path: &Path,
     tops: &[DeviceNode],
@@ -163,19 +166,19 @@ fn why_no_device(path: &Path, mount: Option<&Mount>) -> String {
     match mount {
         Some(mount) if mount.number.major == 0 && !mount.source.starts_with("/dev") => {
             format!(
-                "a {} file system has no block device of its own that can be seen from here",
+                "a {} file system has no block device that is visible here",
                 mount.fs_type
             )
         }
         Some(mount) => format!(
-            "sysfs does not show the device of {} ({})",
+            "sysfs does not list the device of {} ({})",
             mount.source, mount.number
         ),
-        None => format!("sysfs shows no block device for {}", path.display()),
+        None => format!("sysfs lists no block device for {}", path.display()),
     }
 }
 
-/// Whether the system runs from a disk that these nodes stand on, even by way of a loop device over a file.
+/// Whether these nodes share a disk with the running system, also through loop devices.
 fn shares_system_disk(tops: &[DeviceNode], roots: &Roots, mounts: &[Mount]) -> bool {
     let system = chain::system_nodes(roots, mounts);
     let below = tops
@@ -256,7 +259,7 @@ mod tests {
         assert!(identity(&server, "/tmp").system_disk);
         assert!(!identity(&server, "/dev/vdb").system_disk);
         assert!(!identity(&server, "/dev/loop0").system_disk);
-        // A spare partition on the disk of the system shares its bandwidth.
+        // A partition on the system disk shares its throughput.
         assert!(identity(&tree("nvme-luks"), "/dev/nvme0n1p4").system_disk);
         assert!(!identity(&tree("usb-reader"), "/dev/sdb1").system_disk);
     }
@@ -270,7 +273,7 @@ mod tests {
         let Fact::Unknown(because) = identity(&pi, "/run/x").device else {
             panic!("a tmpfs has no device")
         };
-        insta::assert_snapshot!(because, @"a tmpfs file system has no block device of its own that can be seen from here");
+        insta::assert_snapshot!(because, @"a tmpfs file system has no block device that is visible here");
     }
 
     #[test]
@@ -306,7 +309,7 @@ mod tests {
         );
     }
 
-    /// As after chroot(2), where the mount of the root is in no table.
+    /// As after chroot(2), where no table lists the root mount.
     #[test]
     fn size_and_device_are_known_without_a_mount_table() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
-//! What has to be known of a path before a plan for it can be made.
+//! Inspects a path before a plan is made.
 //!
-//! Looking leaves no trace: what exists is opened for reading only, and whether a folder takes O_DIRECT is asked with a
-//! file that has no name. Whose card it is and what lies on it is told elsewhere (`identify`, `guard`).
+//! Leaves no trace: existing files are opened read-only, and O_DIRECT support of a directory is
+//! tested with an unnamed file. Identity and content are found in `identify` and `guard`.
 
 use crate::mounts;
 use crate::roots::{self, DevNum, Roots};
@@ -19,65 +19,65 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum InspectError {
     /// The path is empty.
-    #[error("the path is empty: name a file, a folder or a device")]
+    #[error("the path is empty; help: name a file, a directory or a device")]
     Empty,
-    /// The folder of the path is not there.
+    /// The parent directory does not exist.
     #[error(
-        "{path} cannot be made: its folder {folder} does not exist (make it first, with mkdir -p)"
+        "cannot create {path}: its directory {folder} does not exist; help: create it with mkdir -p"
     )]
     NoFolder {
         /// The path.
         path: PathBuf,
-        /// Its folder.
+        /// Its directory.
         folder: PathBuf,
     },
-    /// Something above the path is no folder.
-    #[error("{path} leads through {through}, which is not a folder")]
+    /// A parent is not a directory.
+    #[error("cannot use {path}: {through} is not a directory")]
     NotAFolder {
         /// The path.
         path: PathBuf,
-        /// The part of it that is none.
+        /// The part that is not a directory.
         through: PathBuf,
     },
-    /// A device node that is not there; a file in its place would measure memory.
-    #[error("there is no device {path}: see `lsblk` for those there are, or plug it in")]
+    /// The device node does not exist; a file in its place would measure memory.
+    #[error("device {path} does not exist; help: plug it in, or list the devices with `lsblk`")]
     NoSuchDevice {
         /// The path.
         path: PathBuf,
     },
-    /// A link to nothing.
+    /// A dangling link.
     #[error(
-        "{path} is a link to {target}, which does not exist: repair the link or name another path"
+        "{path} links to {target}, which does not exist; help: repair the link or name another path"
     )]
     DanglingLink {
         /// The path.
         path: PathBuf,
-        /// Where it points.
+        /// The link target.
         target: PathBuf,
     },
     /// Neither reading nor writing is allowed.
-    #[error("{path} can neither be read nor written: permission denied ({cure})")]
+    #[error("cannot read or write {path}: permission denied; help: {cure}")]
     Denied {
         /// The path.
         path: PathBuf,
-        /// What would help.
+        /// Advice for the user.
         cure: &'static str,
     },
-    /// Anything else the system says.
-    #[error("{path} cannot be looked at: {source}")]
+    /// Any other I/O error.
+    #[error("cannot inspect {path}: {source}")]
     Io {
         /// The path.
         path: PathBuf,
-        /// The system's word.
+        /// The I/O error.
         source: Error,
     },
 }
 
-/// Looks at a path: what it is, how large, how much may still be written, and how direct I/O has to be aligned.
+/// Returns the type, size, free space and direct I/O alignment of a path.
 ///
 /// # Errors
-/// An [`InspectError`] when nothing at this path can be measured: it is missing together with its folder, it is a link
-/// to nothing, or it may neither be read nor written.
+/// An [`InspectError`] if the path cannot be measured: its directory is missing, it is a dangling
+/// link, or it is neither readable nor writable.
 pub fn inspect(path: &Path) -> Result<TargetFacts, InspectError> {
     let io = |source| InspectError::Io {
         path: path.to_owned(),
@@ -93,7 +93,7 @@ pub fn inspect(path: &Path) -> Result<TargetFacts, InspectError> {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             return Err(InspectError::Denied {
                 path: path.to_owned(),
-                cure: "a folder on the way to it is closed",
+                cure: "a parent directory is not accessible",
             });
         }
         Err(error) => return Err(io(error)),
@@ -109,7 +109,7 @@ pub fn inspect(path: &Path) -> Result<TargetFacts, InspectError> {
     }
 }
 
-/// What kind of thing this is.
+/// Returns the type of a file.
 pub(crate) fn kind_of(metadata: &Metadata) -> TargetKind {
     let kind = metadata.file_type();
     match () {
@@ -121,7 +121,7 @@ pub(crate) fn kind_of(metadata: &Metadata) -> TargetKind {
     }
 }
 
-/// The folder a path is in.
+/// Returns the parent directory.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -165,7 +165,8 @@ fn inspect_absent(path: &Path) -> Result<TargetFacts, InspectError> {
     }
 }
 
-/// Whether files in this folder would live in the memory behind /dev. /dev/shm is meant for files, and stays allowed.
+/// Whether files in this directory would be in the memory behind /dev. /dev/shm is meant for files
+/// and is allowed.
 fn is_device_folder(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     folder.starts_with("/dev") && !folder.starts_with("/dev/shm")
@@ -203,7 +204,7 @@ fn inspect_folder(
         .alignment
         .or_else(|| block_below(folder))
         .unwrap_or(512);
-    // Permission bits promise what the file system may not keep.
+    // Permission bits may allow what the file system refuses.
     facts.writable &= !probe.refused;
     Ok(facts)
 }
@@ -217,7 +218,7 @@ fn inspect_file(path: &Path, metadata: &Metadata) -> Result<TargetFacts, Inspect
         (true, _) => OFlags::RDONLY,
         (false, true) => OFlags::WRONLY,
         (false, false) => {
-            let cure = "change its permissions, or run as its owner";
+            let cure = "change its permissions or run as its owner";
             return Err(InspectError::Denied {
                 path: path.to_owned(),
                 cure,
@@ -246,8 +247,8 @@ fn inspect_device(path: &Path, metadata: &Metadata) -> Result<TargetFacts, Inspe
         Ok(device) => device,
         Err(Errno::ACCESS | Errno::PERM) => {
             let cure = match rustix::process::geteuid().is_root() {
-                true => "a container or a security module keeps even root from it",
-                false => "run as root, or join the group `disk`",
+                true => "a container or security module denies access, even to root",
+                false => "run as root or join the group `disk`",
             };
             return Err(InspectError::Denied {
                 path: path.to_owned(),
@@ -271,21 +272,22 @@ fn inspect_device(path: &Path, metadata: &Metadata) -> Result<TargetFacts, Inspe
     Ok(facts)
 }
 
-/// Whether this process may do so, by its effective user: permission bits, read-only mounts, immutable files.
+/// Whether this process has access, by its effective user: permission bits, read-only mounts,
+/// immutable files.
 fn may(path: &Path, access: Access) -> bool {
     rustix::fs::accessat(CWD, path, access, AtFlags::EACCESS).is_ok()
 }
 
-/// What a user without privileges may still write there.
+/// Returns the free space for unprivileged users.
 fn free_space(path: &Path) -> Option<Bytes> {
-    // A file system that has no blocks at all, such as ramfs, tells nothing about its room.
+    // A file system without blocks, such as ramfs, reports no free space.
     let stat = rustix::fs::statvfs(path)
         .ok()
         .filter(|stat| stat.f_blocks > 0)?;
     Some(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
 }
 
-/// What trying O_DIRECT taught.
+/// Result of an O_DIRECT test.
 #[derive(Default)]
 struct Probe {
     direct: Option<bool>,
@@ -304,19 +306,22 @@ fn probe_file(path: &Path, mode: OFlags) -> Probe {
     judge(open(OFlags::DIRECT), || open(OFlags::empty()))
 }
 
-/// Asks a folder with a file that has no name, or where that is not offered, with one that loses its name at once.
+/// Tests a directory with an unnamed file or, if that is not supported, with a file that is
+/// unlinked at once.
 fn probe_folder(folder: &Path) -> Probe {
     judge(nameless_file(folder, OFlags::DIRECT), || {
         nameless_file(folder, OFlags::empty())
     })
 }
 
-/// `direct` is the answer to an open with O_DIRECT; `plain` tries without, to tell a refusal of O_DIRECT from others.
+/// `direct` is the result of an open with O_DIRECT; `plain` tries without it, to distinguish
+/// missing O_DIRECT support from other errors.
 fn judge(direct: Result<OwnedFd, Errno>, plain: impl FnOnce() -> Result<OwnedFd, Errno>) -> Probe {
     match direct {
         Ok(file) => {
             let alignment = alignment_of(&file);
-            // A file system that says "no alignment will do" opens the file and then goes through the page cache.
+            // A file system that reports no possible alignment opens the file and uses the page
+            // cache.
             Probe {
                 direct: Some(alignment != Some(0)),
                 alignment: alignment.filter(|&a| a > 0),
@@ -327,7 +332,7 @@ fn judge(direct: Result<OwnedFd, Errno>, plain: impl FnOnce() -> Result<OwnedFd,
             direct: plain().is_ok().then_some(false),
             ..Probe::default()
         },
-        // A full disk and the like: permission is there, and `free` tells the rest.
+        // For example a full disk: access is permitted, and `free` shows the rest.
         Err(Errno::NOSPC | Errno::DQUOT | Errno::MFILE | Errno::NFILE | Errno::NOMEM) => {
             Probe::default()
         }
@@ -338,7 +343,7 @@ fn judge(direct: Result<OwnedFd, Errno>, plain: impl FnOnce() -> Result<OwnedFd,
     }
 }
 
-/// The kernel's own word on offsets of direct I/O (Linux 6.1 and later): 0 means that there is no direct I/O.
+/// Returns the direct I/O alignment from the kernel (Linux 6.1 and later): 0 means no direct I/O.
 fn alignment_of(file: &OwnedFd) -> Option<u32> {
     let stat = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     let told = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
@@ -349,8 +354,8 @@ fn nameless_file(folder: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
     let mode = Mode::RUSR | Mode::WUSR;
     let flags = OFlags::RDWR | OFlags::CLOEXEC | extra;
     match rustix::fs::open(folder, flags | OFlags::TMPFILE, mode) {
-        // Without nameless files the answers differ: a FAT says "not supported", old kernels take it for a folder.
-        // EINVAL may also mean that O_DIRECT is not taken, so a named file has the last word.
+        // Errors for unsupported unnamed files differ: FAT returns "not supported", old kernels
+        // treat it as a directory.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => {
             named_file(folder, flags)
         }
@@ -378,14 +383,14 @@ fn named_file(folder: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     Err(Errno::EXIST)
 }
 
-/// The logical block of the device a path lives on.
+/// Returns the logical block size of the device of a path.
 fn block_below(path: &Path) -> Option<u32> {
     let roots = Roots::live();
     let own = DevNum::from_raw(path.metadata().ok()?.dev());
     let number = if own.major != 0 {
         own
     } else {
-        // A btrfs has a made-up number; its mount names the device.
+        // btrfs has a virtual device number; its mount names the device.
         let mounts = mounts::mounts(&roots);
         let mount = mounts::mount_at(&path.canonicalize().ok()?, &roots, &mounts)?;
         roots.device_number(Path::new(&mount.source))?
@@ -459,11 +464,12 @@ mod tests {
             let text = inspect(path).unwrap_err().to_string();
             text.replace(&folder.path().display().to_string(), "DIR")
         };
-        insta::assert_snapshot!(said(Path::new("")), @"the path is empty: name a file, a folder or a device");
-        insta::assert_snapshot!(said(&at("none/new")), @"DIR/none/new cannot be made: its folder DIR/none does not exist (make it first, with mkdir -p)");
-        insta::assert_snapshot!(said(&at("file/new")), @"DIR/file/new leads through DIR/file, which is not a folder");
-        insta::assert_snapshot!(said(&at("link")), @"DIR/link is a link to nowhere, which does not exist: repair the link or name another path");
-        insta::assert_snapshot!(said(Path::new("/dev/sdqq")), @"there is no device /dev/sdqq: see `lsblk` for those there are, or plug it in");
+        insta::assert_snapshot!(said(Path::new("")), @"the path is empty; help: name a file, a \
+            directory or a device");
+        insta::assert_snapshot!(said(&at("none/new")), @"cannot create DIR/none/new: its directory DIR/none does not exist; help: create it with mkdir -p");
+        insta::assert_snapshot!(said(&at("file/new")), @"cannot use DIR/file/new: DIR/file is not a directory");
+        insta::assert_snapshot!(said(&at("link")), @"DIR/link links to nowhere, which does not exist; help: repair the link or name another path");
+        insta::assert_snapshot!(said(Path::new("/dev/sdqq")), @"device /dev/sdqq does not exist; help: plug it in, or list the devices with `lsblk`");
     }
 
     #[test]

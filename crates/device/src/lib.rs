@@ -1,8 +1,9 @@
 //! Identifies, guards and prepares the storage under test.
 //!
-//! [`inspect`] tells what a plan needs to know of a path; [`identify`] tells whose card or disk it is; [`environment`]
-//! tells what the host was like. [`guard`] alone can allow data on a device to be destroyed, and [`prepare`] changes the
-//! device in steps that are undone afterwards. Measuring lives elsewhere, and so does choosing the target.
+//! [`inspect`] returns what a plan needs to know of a path; [`identify`] returns the identity of a
+//! card or disk; [`environment`] describes the host. Only [`guard`] permits erasing a device, and
+//! [`prepare`] changes a device in steps that are undone afterwards. Measuring and choosing the
+//! target are not part of this crate.
 
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,11 @@
-//! Makers of cards by the number in their CID.
+//! Card manufacturers by the manufacturer ID in the CID.
 //!
-//! The SD and MMC associations hand these numbers out and publish no list. This one was gathered from public ones: the
-//! table of `lsmmc` in mmc-utils, the list of cameramemoryspeed.com ("Reading the SD card CID"), and the vendor names in
-//! kernel sources for eMMC. A number says who made the card or its controller, not whose name is printed on it.
+//! The SD and MMC associations assign these numbers and publish no list. This table is compiled
+//! from public ones: `lsmmc` in mmc-utils, cameramemoryspeed.com ("Reading the SD card CID"), and
+//! vendor names in kernel sources for eMMC. A number identifies the manufacturer of the card or its
+//! controller, not the brand printed on it.
 
-/// A maker of SD cards: number, name, and the OEM id its own cards carry, where that is always the same.
+/// An SD card manufacturer: number, name, and its OEM ID if it is always the same.
 pub(crate) struct SdMaker {
     pub(crate) number: u8,
     pub(crate) name: &'static str,
@@ -63,12 +64,12 @@ const MMC_MAKERS: [(u8, &str); 15] = [
     (0xfe, "Micron"),
 ];
 
-/// The maker of an SD card.
+/// Returns the manufacturer of an SD card.
 pub(crate) fn sd_maker(number: u8) -> Option<&'static SdMaker> {
     SD_MAKERS.iter().find(|maker| maker.number == number)
 }
 
-/// The name of the maker of an eMMC or MMC.
+/// Returns the manufacturer name of an eMMC or MMC.
 pub(crate) fn mmc_maker(number: u8) -> Option<&'static str> {
     MMC_MAKERS
         .iter()

@@ -1,4 +1,4 @@
-//! What is mounted where, and what is swapped to, read from `/proc`.
+//! Mounts and swap devices from `/proc`.
 //!
 //! Source of the formats: proc(5), `/proc/pid/mountinfo` and `/proc/swaps`.
 
@@ -6,7 +6,8 @@ use crate::roots::{self, DevNum, Roots};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Hosts with thousands of containers have mount tables of megabytes; a table cut short would hide a mount.
+/// Maximum table size: hosts with thousands of containers have megabytes; a truncated table would
+/// hide a mount.
 const TABLE_LIMIT: u64 = 64 << 20;
 
 /// One line of the mount table.
@@ -14,18 +15,18 @@ const TABLE_LIMIT: u64 = 64 << 20;
 pub(crate) struct Mount {
     /// Device number of the file system; major 0 when it has no device of its own.
     pub(crate) number: DevNum,
-    /// Where it is mounted.
+    /// The mount point.
     pub(crate) mount_point: PathBuf,
     /// Type, such as `ext4`.
     pub(crate) fs_type: String,
-    /// What is mounted there, as the file system words it.
+    /// The source in the form of the file system.
     pub(crate) source: String,
     /// Options of the mount and of the file system, each once.
     pub(crate) options: String,
 }
 
 impl Mount {
-    /// The value of an option such as `upperdir=`.
+    /// Returns the value of an option such as `upperdir=`.
     pub(crate) fn option(&self, name: &str) -> Option<&str> {
         self.options
             .split(',')
@@ -33,12 +34,13 @@ impl Mount {
     }
 }
 
-/// The mount table of this process.
+/// Reads the mount table of this process.
 pub(crate) fn mounts(roots: &Roots) -> Vec<Mount> {
     parse_table(&table(&roots.proc.join("self/mountinfo")))
 }
 
-/// The mount tables of this process and, where it may be read, of process 1: a container sees less than its host.
+/// Reads the mount tables of this process and, if permitted, of process 1: a container sees fewer
+/// mounts than its host.
 pub(crate) fn mounts_everywhere(roots: &Roots) -> Vec<Mount> {
     let mut all = mounts(roots);
     for mount in parse_table(&table(&roots.proc.join("1/mountinfo"))) {
@@ -49,16 +51,16 @@ pub(crate) fn mounts_everywhere(roots: &Roots) -> Vec<Mount> {
     all
 }
 
-/// A mount that only processes in another mount namespace see.
+/// A mount in another mount namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Elsewhere {
     pub(crate) mount: Mount,
-    /// One of these processes.
+    /// A process in that namespace.
     pub(crate) process: u32,
 }
 
-/// The mounts of all other mount namespaces whose tables may be read, as far as they are not among `known`: those of
-/// containers, sandboxes, and services with a private view. Each namespace is read once.
+/// Returns the mounts of all other readable mount namespaces that are not in `known`: containers,
+/// sandboxes and services with private mounts. Each namespace is read once.
 pub(crate) fn mounts_elsewhere(roots: &Roots, known: &[Mount]) -> Vec<Elsewhere> {
     let mut seen = vec![namespace(roots, "self"), namespace(roots, "1")];
     let mut all: Vec<Elsewhere> = Vec::new();
@@ -67,7 +69,7 @@ pub(crate) fn mounts_elsewhere(roots: &Roots, known: &[Mount]) -> Vec<Elsewhere>
         .filter_map(|name| name.parse::<u32>().ok());
     for process in processes {
         let own = namespace(roots, &process.to_string());
-        // Where the namespace of a process may not be looked up, its table is read for itself.
+        // If the namespace of a process is not readable, its table is read separately.
         if own.is_some() && seen.contains(&own) {
             continue;
         }
@@ -83,12 +85,12 @@ pub(crate) fn mounts_elsewhere(roots: &Roots, known: &[Mount]) -> Vec<Elsewhere>
     all
 }
 
-/// The mount namespace of a process, as the kernel numbers it.
+/// Returns the mount namespace ID of a process.
 fn namespace(roots: &Roots, process: &str) -> Option<PathBuf> {
     std::fs::read_link(roots.proc.join(process).join("ns/mnt")).ok()
 }
 
-/// The mount that a path lies on: the last one over the longest part of it.
+/// Returns the mount of a path: the last one with the longest matching mount point.
 pub(crate) fn mount_of<'a>(path: &Path, mounts: &'a [Mount]) -> Option<&'a Mount> {
     let covers = |mount: &&Mount| path.starts_with(&mount.mount_point);
     mounts
@@ -97,8 +99,9 @@ pub(crate) fn mount_of<'a>(path: &Path, mounts: &'a [Mount]) -> Option<&'a Mount
         .max_by_key(|mount| mount.mount_point.components().count())
 }
 
-/// The mount that a path lies on: as the table has it, or as the file system itself answers where the table does not show
-/// it, as after chroot(2) and in some containers. What is absent lies where its nearest existing parent is.
+/// Returns the mount of a path from the table, or from the file system itself if the table does not
+/// list it, as after chroot(2) and in some containers. For a missing path, its nearest existing
+/// parent is used.
 pub(crate) fn mount_at(path: &Path, roots: &Roots, mounts: &[Mount]) -> Option<Mount> {
     let shown = mount_of(path, mounts);
     if !roots.is_live() {
@@ -110,9 +113,10 @@ pub(crate) fn mount_at(path: &Path, roots: &Roots, mounts: &[Mount]) -> Option<M
     else {
         return shown.cloned();
     };
-    // A file of an overlay may have the number of its layer; only directories have that of the overlay.
+    // A file in an overlay may have the number of its layer; only directories have that of the
+    // overlay.
     let of_parent = existing.parent().and_then(device_of);
-    // The numbers of btrfs subvolumes are made up, and in no table.
+    // btrfs subvolumes have virtual numbers that are in no table.
     let is_same = |mount: &Mount, number: DevNum| {
         mount.number == number || mount.number.major + number.major == 0
     };
@@ -126,7 +130,8 @@ pub(crate) fn mount_at(path: &Path, roots: &Roots, mounts: &[Mount]) -> Option<M
     }
 }
 
-/// What can be known of a mount that is in no table: `st_dev`, statfs(2), and another mount of the same file system.
+/// Reconstructs an unlisted mount from `st_dev`, statfs(2), and another mount of the same file
+/// system.
 fn hidden(path: &Path, number: DevNum, roots: &Roots) -> Mount {
     let same = path
         .ancestors()
@@ -155,8 +160,8 @@ fn hidden(path: &Path, number: DevNum, roots: &Roots) -> Mount {
     }
 }
 
-/// The type of a file system, by the number that statfs(2) gives and, where several share it, by their directories in
-/// `/sys/fs`. Source of the numbers: `linux/magic.h`.
+/// Returns the file system type by its statfs(2) number and, if several share it, by its directory
+/// in `/sys/fs`. Source of the numbers: `linux/magic.h`.
 fn fs_type(path: &Path, kname: Option<&str>, roots: &Roots) -> String {
     let Ok(stat) = rustix::fs::statfs(path) else {
         return "unknown".to_owned();
@@ -183,13 +188,13 @@ fn fs_type(path: &Path, kname: Option<&str>, roots: &Roots) -> String {
     .to_owned()
 }
 
-/// The `st_dev` of a path.
+/// Returns the `st_dev` of a path.
 fn device_of(path: &Path) -> Option<DevNum> {
     use std::os::unix::fs::MetadataExt;
     Some(DevNum::from_raw(path.metadata().ok()?.dev()))
 }
 
-/// What is swapped to: device nodes and files.
+/// Returns active swap devices and files.
 pub(crate) fn swaps(roots: &Roots) -> Vec<PathBuf> {
     let table = table(&roots.proc.join("swaps"));
     let paths = table
@@ -201,7 +206,8 @@ pub(crate) fn swaps(roots: &Roots) -> Vec<PathBuf> {
 
 fn table(path: &Path) -> String {
     let mut bytes = Vec::new();
-    // An unreadable table is an empty one: who relies on it for safety opens the device exclusively as well.
+    // An unreadable table counts as empty; safety does not depend on it, because the device is also
+    // opened exclusively.
     let _ =
         std::fs::File::open(path).and_then(|file| file.take(TABLE_LIMIT).read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
@@ -231,8 +237,8 @@ fn parse_line(line: &str) -> Option<Mount> {
     })
 }
 
-/// Options of the mount, then those of the file system that are not among them. A read-only mount of a writable file
-/// system has `ro` in one and `rw` in the other: the mount's word counts.
+/// Joins the mount options and the other options of the file system. For `ro` and `rw`, those of
+/// the mount apply: a read-only mount of a writable file system has both.
 fn join_options(own: &str, of_filesystem: &str) -> String {
     let mut options: Vec<&str> = own.split(',').filter(|o| !o.is_empty()).collect();
     for option in of_filesystem.split(',').filter(|o| !o.is_empty()) {
@@ -247,7 +253,7 @@ fn join_options(own: &str, of_filesystem: &str) -> String {
         .join(",")
 }
 
-/// Blanks, tabs, line ends and backslashes stand in these tables as `\040` and the like.
+/// Decodes spaces, tabs, newlines and backslashes, which these tables write as `\040` and so on.
 fn unescape(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -291,7 +297,7 @@ mod tests {
         assert_eq!(parse_table(TABLE)[2].option("fmask"), Some("0022"));
     }
 
-    /// As after chroot(2): the root of this process is in no table, and only mounts below it are.
+    /// As after chroot(2): no table lists the root, only mounts below it.
     #[test]
     fn a_mount_that_no_table_shows_is_known_by_its_device_number() {
         let folder = tempfile::tempdir().unwrap();
@@ -324,7 +330,7 @@ mod tests {
                 );
             }
         }
-        // Another mount of the same file system tells the rest.
+        // Another mount of the same file system provides the rest.
         let table = format!("20 1 {own} / /elsewhere ro - somefs /dev/some ro,here\n");
         std::fs::write(roots.proc.join("self/mountinfo"), table).unwrap();
         let mount = mount_at(&absent, &roots, &mounts(&roots)).unwrap();

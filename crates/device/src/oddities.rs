@@ -1,20 +1,21 @@
-//! What looks odd about the identity of a card: findings that make one look closer, not verdicts.
+//! Inconsistencies in the identity of a card: hints for a closer look, not verdicts.
 //!
-//! Counterfeiters copy or invent the identification register, and cheap makers leave it half empty. The signs gathered
-//! here are those that public reports on false cards name again and again (A. Huang, "On MicroSD Problems",
-//! bunniestudios.com, 2010: serial numbers that are very low, makers and OEM ids that do not belong together): each can
-//! have an innocent reason, and a good forgery shows none. Whether the capacity is real, only writing tells.
+//! Counterfeiters copy or invent the CID, and cheap manufacturers leave it partly empty. These are
+//! the signs that public reports on fake cards mention (A. Huang, "On MicroSD Problems",
+//! bunniestudios.com, 2010: very low serial numbers, manufacturers and OEM IDs that do not match).
+//! Each can have an innocent reason, and a good forgery shows none. Only writing proves the real
+//! capacity.
 
 use crate::card::{self, Cid, RawCard};
 use crate::makers;
 use hakaru_model::facts::CardRegisters;
 use hakaru_model::units::Bytes;
 
-/// Names that say nothing, as unbranded and relabelled cards carry them.
+/// Placeholder product names of unbranded and relabeled cards.
 const EMPTY_NAMES: [&str; 8] = ["", "00000", "000000", "SD", "SMI", "N/A", "NCARD", "?????"];
 
-/// The year in which cards of a size could first be had: SD, SDHC (over 2 GB), SDXC (over 32 GB), SDUC (over 2 TB).
-/// Source: the years in which the SD Association published the specifications that define them.
+/// First year of each size class: SD, SDHC (over 2 GB), SDXC (over 32 GB), SDUC (over 2 TB).
+/// Source: publication years of the SD specifications that define them.
 const FIRST_YEARS: [(u64, u16); 4] = [
     (0, 2000),
     (2_200_000_000, 2006),
@@ -51,13 +52,14 @@ pub(crate) fn oddities(raw: &RawCard, size: Bytes, this_year: Option<u16>) -> Ve
         .and_then(|text| card::csd_capacity(text));
     if let Some(claimed) = claimed.filter(|claimed| size > *claimed) {
         found.push(format!(
-            "the device shows {size}, but its CSD only claims {claimed}"
+            "the device reports {size}, but its CSD claims only {claimed}"
         ));
     }
     found
 }
 
-/// The year of the system's clock; `None` when it was clearly never set, as on boards without a battery.
+/// Returns the year of the system clock; `None` if the clock was never set, as on boards without a
+/// battery.
 pub(crate) fn this_year() -> Option<u16> {
     let since_1970 = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
@@ -69,42 +71,44 @@ pub(crate) fn this_year() -> Option<u16> {
 fn odd_numbers(cid: &Cid, found: &mut Vec<String>) {
     match cid.serial {
         0 | u32::MAX => found.push(format!(
-            "the serial number is 0x{:08x}, which is none",
+            "the serial number 0x{:08x} is a placeholder",
             cid.serial
         )),
-        0x1234_5678 | 0xdead_beef => {
-            found.push(format!("the serial number 0x{:08x} is made up", cid.serial))
-        }
-        low @ 1..0x1000 => found.push(format!(
-            "the serial number is very low ({low}): makers count by the million"
+        0x1234_5678 | 0xdead_beef => found.push(format!(
+            "the serial number 0x{:08x} looks invented",
+            cid.serial
         )),
+        low @ 1..0x1000 => found.push(format!("the serial number is suspiciously low ({low})")),
         _ => {}
     }
     if cid.checksum == Some(false) {
-        found.push("the checksum of the CID is wrong".to_owned());
+        found.push("the CID checksum is wrong".to_owned());
     }
 }
 
 fn odd_name(cid: &Cid, size: Bytes, found: &mut Vec<String>) {
     let name = cid.name.as_str();
     if EMPTY_NAMES.contains(&name.trim()) {
-        found.push(format!("the product name `{name}` says nothing"));
+        found.push(format!("the product name `{name}` is a placeholder"));
     } else if name.contains('?') {
-        found.push(format!("the product name `{name}` holds unprintable bytes"));
+        found.push(format!(
+            "the product name `{name}` contains unprintable bytes"
+        ));
     }
-    // SanDisk and others put the size into the name: SE32G. Cards hold some percent less than their name, never half.
+    // SanDisk and others have the size in the name: SE32G. Cards have a few percent less than their
+    // name, never half.
     if let Some(named) = gigabytes_in(name).filter(|gb| *gb > 0) {
         let shown = size.0 as f64 / 1e9;
         let share = shown / named as f64;
         if size.0 > 0 && !(0.8..1.2).contains(&share) {
             found.push(format!(
-                "the name `{name}` tells of {named} GB, but the card shows {shown:.1} GB"
+                "the name `{name}` suggests {named} GB, but the card reports {shown:.1} GB"
             ));
         }
     }
 }
 
-/// The number in front of a `G` at the end of a name, as in `SE32G`.
+/// Returns the number before a final `G`, as in `SE32G`.
 fn gigabytes_in(name: &str) -> Option<u64> {
     let stem = name.strip_suffix('G')?;
     let digits = stem.len() - stem.trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -114,12 +118,12 @@ fn gigabytes_in(name: &str) -> Option<u64> {
 fn odd_maker(cid: &Cid, found: &mut Vec<String>) {
     match makers::sd_maker(cid.manfid) {
         None if cid.manfid == 0 => {
-            found.push("the maker's number is 0, which belongs to nobody".to_owned())
+            found.push("the manufacturer ID is 0, which is not assigned".to_owned())
         }
         Some(maker) if maker.oem.is_some_and(|oem| oem != cid.oem) => {
             let usual = maker.oem.unwrap_or_default();
             found.push(format!(
-                "cards of {} carry the OEM id `{usual}`, and this one `{}`",
+                "{} cards have the OEM ID `{usual}`; this one has `{}`",
                 maker.name, cid.oem
             ));
         }
@@ -130,10 +134,12 @@ fn odd_maker(cid: &Cid, found: &mut Vec<String>) {
 fn odd_date(cid: &Cid, size: Bytes, this_year: Option<u16>, found: &mut Vec<String>) {
     let date = format!("{:04}-{:02}", cid.year, cid.month);
     if !(1..=12).contains(&cid.month) {
-        found.push(format!("the date {date} has no such month"));
+        found.push(format!(
+            "the manufacturing date {date} has an invalid month"
+        ));
     }
     if this_year.is_some_and(|now| cid.year > now) {
-        found.push(format!("the date {date} is in the future"));
+        found.push(format!("the manufacturing date {date} is in the future"));
     }
     let first = FIRST_YEARS
         .iter()
@@ -141,7 +147,7 @@ fn odd_date(cid: &Cid, size: Bytes, this_year: Option<u16>, found: &mut Vec<Stri
         .map_or(2000, |(_, year)| *year);
     if cid.year < first {
         found.push(format!(
-            "the date {date} is older than cards of {size}, which came in {first}"
+            "the manufacturing date {date} is too early: {size} cards exist since {first}"
         ));
     }
 }
@@ -169,19 +175,19 @@ mod tests {
 
     #[test]
     fn signs_of_a_made_up_identity_are_named() {
-        insta::assert_snapshot!(odd("00000030303030300000000000000000", 64).join("\n"), @r"
-        the serial number is 0x00000000, which is none
-        the product name `00000` says nothing
-        the maker's number is 0, which belongs to nobody
-        the date 2000-00 has no such month
-        the date 2000-00 is older than cards of 59.6 GiB, which came in 2009
+        insta::assert_snapshot!(odd("00000030303030300000000000000000", 64).join("\n"), @"
+        the serial number 0x00000000 is a placeholder
+        the product name `00000` is a placeholder
+        the manufacturer ID is 0, which is not assigned
+        the manufacturing date 2000-00 has an invalid month
+        the manufacturing date 2000-00 is too early: 59.6 GiB cards exist since 2009
         ");
-        insta::assert_snapshot!(odd("035450535536344780000003c0011d01", 8).join("\n"), @r"
-        the serial number is very low (960): makers count by the million
-        the checksum of the CID is wrong
-        the name `SU64G` tells of 64 GB, but the card shows 8.0 GB
-        cards of SanDisk carry the OEM id `SD`, and this one `TP`
-        the date 2017-13 has no such month
+        insta::assert_snapshot!(odd("035450535536344780000003c0011d01", 8).join("\n"), @"
+        the serial number is suspiciously low (960)
+        the CID checksum is wrong
+        the name `SU64G` suggests 64 GB, but the card reports 8.0 GB
+        SanDisk cards have the OEM ID `SD`; this one has `TP`
+        the manufacturing date 2017-13 has an invalid month
         ");
     }
 

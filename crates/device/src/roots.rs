@@ -1,18 +1,18 @@
-//! Where the kernel's pseudo file systems are found, and how their small text files are read.
+//! Locations of the kernel's pseudo file systems, and readers for their small text files.
 //!
-//! Everything in this crate that looks at `/sys`, `/proc`, `/dev` or `/etc` goes through [`Roots`], so that tests put a
-//! tree of plain files in their place. What is read there is text from outside: it may be missing, cut short, larger
-//! than it should be, or no UTF-8; reading it never fails loudly and never panics.
+//! All accesses to `/sys`, `/proc`, `/dev` and `/etc` go through [`Roots`], so that tests can use a
+//! tree of plain files. The content is untrusted: it may be missing, truncated, oversized or not
+//! UTF-8; reading never panics.
 
 use hakaru_model::facts::Fact;
 use std::fmt;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// Attributes of sysfs hold at most a page; anything beyond this is not one of ours.
+/// Maximum text size; sysfs attributes have at most one page.
 const TEXT_LIMIT: u64 = 256 * 1024;
 
-/// The folders in which kernel and distribution tell about themselves.
+/// Root directories of the pseudo file systems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roots {
     /// `/sys`
@@ -23,7 +23,7 @@ pub struct Roots {
     pub dev: PathBuf,
     /// `/etc`
     pub etc: PathBuf,
-    /// Whether these are the real ones: only then do device nodes and the file systems' own answers count.
+    /// Whether these are the real ones; only then device nodes and statfs are used.
     live: bool,
 }
 
@@ -34,7 +34,7 @@ impl Default for Roots {
 }
 
 impl Roots {
-    /// Those of the running system.
+    /// Returns the roots of the running system.
     pub fn live() -> Roots {
         Roots {
             live: true,
@@ -42,8 +42,8 @@ impl Roots {
         }
     }
 
-    /// A tree of plain files, for tests: `folder/sys`, `folder/proc` and so on. A plain file in `folder/dev` stands for
-    /// the block device of that name.
+    /// Uses a tree of plain files, for tests: `folder/sys`, `folder/proc` and so on. A plain file
+    /// in `folder/dev` represents the block device of that name.
     pub fn beneath(folder: &Path) -> Roots {
         let [sys, proc, dev, etc] = ["sys", "proc", "dev", "etc"].map(|name| folder.join(name));
         Roots {
@@ -60,7 +60,7 @@ impl Roots {
         self.live
     }
 
-    /// The folder of a block device in sysfs, with all links resolved, such as
+    /// Returns the sysfs directory of a block device, links resolved, such as
     /// `/sys/devices/platform/emmc2bus/fe340000.mmc/mmc_host/mmc0/mmc0:aaaa/block/mmcblk0`.
     pub(crate) fn sysfs_of(&self, number: DevNum) -> Option<PathBuf> {
         self.sys
@@ -70,7 +70,7 @@ impl Roots {
             .ok()
     }
 
-    /// The folder of a block device in sysfs by the kernel's name for it.
+    /// Returns the sysfs directory of a block device by kernel name.
     pub(crate) fn sysfs_by_name(&self, kname: &str) -> Option<PathBuf> {
         self.sys
             .join("class/block")
@@ -79,7 +79,7 @@ impl Roots {
             .ok()
     }
 
-    /// The device node that a path leads to: its number, or `None` for what is no block device.
+    /// Returns the device number of a block device node; `None` for other files.
     pub(crate) fn device_number(&self, path: &Path) -> Option<DevNum> {
         use std::os::unix::fs::{FileTypeExt, MetadataExt};
         let metadata = path.metadata().ok()?;
@@ -98,7 +98,7 @@ impl Roots {
     }
 }
 
-/// The number by which the kernel knows a block device.
+/// Device number of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DevNum {
     /// The driver.
@@ -108,7 +108,7 @@ pub struct DevNum {
 }
 
 impl DevNum {
-    /// From the `st_rdev` or `st_dev` of a stat call.
+    /// Converts the `st_rdev` or `st_dev` of a stat call.
     pub fn from_raw(dev: u64) -> DevNum {
         DevNum {
             major: rustix::fs::major(dev),
@@ -116,7 +116,7 @@ impl DevNum {
         }
     }
 
-    /// From `179:0`, as sysfs and mountinfo write it.
+    /// Parses `179:0`, as in sysfs and mountinfo.
     pub fn parse(text: &str) -> Option<DevNum> {
         let (major, minor) = text.trim().split_once(':')?;
         Some(DevNum {
@@ -132,17 +132,17 @@ impl fmt::Display for DevNum {
     }
 }
 
-/// Reads a small text file: trimmed, trailing zero bytes (device tree) dropped, `None` when it cannot be read.
+/// Reads a small text file, trimmed and without trailing NULs (device tree); `None` if unreadable.
 pub(crate) fn text(path: &Path) -> Option<String> {
     read(path).ok()
 }
 
-/// The same as a number; `0x` in front means hexadecimal.
+/// Reads a number; hexadecimal with `0x`.
 pub(crate) fn number<T: TryFrom<u64>>(path: &Path) -> Option<T> {
     parse_number(&text(path)?)
 }
 
-/// A whole number as sysfs writes them: decimal, or hexadecimal after `0x`.
+/// Parses a whole number as in sysfs: decimal, or hexadecimal with `0x`.
 pub(crate) fn parse_number<T: TryFrom<u64>>(text: &str) -> Option<T> {
     let value = match text.trim().strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok()?,
@@ -151,7 +151,7 @@ pub(crate) fn parse_number<T: TryFrom<u64>>(text: &str) -> Option<T> {
     T::try_from(value).ok()
 }
 
-/// The text of a file as a fact: why there is none is told by the error of reading it.
+/// Reads the text of a file as a fact; the reason for a missing one comes from the I/O error.
 pub(crate) fn text_fact(path: &Path) -> Fact<String> {
     match read(path) {
         Ok(text) if text.is_empty() => Fact::Unknown(format!(
@@ -163,32 +163,32 @@ pub(crate) fn text_fact(path: &Path) -> Fact<String> {
     }
 }
 
-/// A number in a file as a fact.
+/// Reads a number as a fact.
 pub(crate) fn number_fact<T: TryFrom<u64>>(path: &Path) -> Fact<T> {
     match text_fact(path) {
         Fact::Known(text) => {
             let name = path.file_name().unwrap_or_default().display();
             Fact::or_because(
                 parse_number(&text),
-                format!("`{name}` says `{text}`, which is no such number"),
+                format!("`{name}` contains `{text}`, not a number in range"),
             )
         }
         Fact::Unknown(because) => Fact::Unknown(because),
     }
 }
 
-/// The second half of "unknown, because …" for a file that cannot be read.
+/// The reason in "unknown (…)" for a file that cannot be read.
 pub(crate) fn why_unread(path: &Path, error: &std::io::Error) -> String {
-    // The name alone: whole paths of sysfs are long, and differ from host to host.
+    // Only the name: sysfs paths are long and differ between hosts.
     let name = path.file_name().unwrap_or_default().display();
     match error.kind() {
-        ErrorKind::NotFound => format!("the kernel shows no `{name}`"),
-        ErrorKind::PermissionDenied => format!("`{name}` is for root only"),
-        _ => format!("`{name}` cannot be read ({error})"),
+        ErrorKind::NotFound => format!("the kernel provides no `{name}`"),
+        ErrorKind::PermissionDenied => format!("only root can read `{name}`"),
+        _ => format!("cannot read `{name}` ({error})"),
     }
 }
 
-/// Names of the entries of a folder, sorted; empty when it cannot be read.
+/// Returns the sorted entries of a directory; empty if unreadable.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
@@ -241,7 +241,7 @@ mod tests {
         assert!(
             absent
                 .to_string()
-                .starts_with("unknown, because the kernel shows no `none`"),
+                .starts_with("unknown (the kernel provides no `none`"),
             "{absent}"
         );
     }

@@ -10,7 +10,7 @@ use std::io;
 pub(crate) enum PastEndWrites {
     /// They land at the beginning again.
     Wraps,
-    /// They are dropped, and reads give zeroes.
+    /// They are dropped, and reads give zeros.
     Vanishes,
     /// They fail, and so do reads.
     Refuses,
@@ -153,7 +153,7 @@ pub(crate) enum Forgets {
 /// Which writes go through a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Serves {
-    /// All of them.
+    /// All values.
     Everything,
     /// Those beyond the true end: the cache of a counterfeit that is to look real for as long as it can.
     Beyond,

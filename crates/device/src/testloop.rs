@@ -1,19 +1,20 @@
-//! Loop devices for tests: made of a temporary file, taken apart when dropped. They need root and `losetup`; where either
-//! is missing, the test says that it was skipped.
+//! Loop devices over temporary files for tests, detached when dropped. They need root and
+//! `losetup`; otherwise the test reports that it was skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A loop device of our own.
+/// A loop device owned by a test.
 pub(crate) struct LoopDevice {
     pub(crate) node: PathBuf,
-    /// What it is set up over: a node that was taken apart meanwhile may be another test's by now.
+    /// The backing file; the node of a detached device may already belong to another test.
     pub(crate) backing: PathBuf,
     file: Option<tempfile::NamedTempFile>,
 }
 
 impl LoopDevice {
-    /// Sets one up over a sparse file of so many MiB, with further options of `losetup`.
+    /// Attaches a loop device to a sparse file of `mebibytes` MiB, with extra options for
+    /// `losetup`.
     pub(crate) fn new(test: &str, mebibytes: u64, options: &[&str]) -> Option<LoopDevice> {
         let file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().set_len(mebibytes << 20).unwrap();
@@ -22,7 +23,7 @@ impl LoopDevice {
         Some(device)
     }
 
-    /// Sets one up over a file or device that exists.
+    /// Attaches a loop device to an existing file or device.
     pub(crate) fn over(test: &str, path: &Path, options: &[&str]) -> Option<LoopDevice> {
         if !rustix::process::geteuid().is_root() {
             eprintln!("SKIPPED {test}: loop devices need root");
@@ -50,17 +51,17 @@ impl LoopDevice {
         }
     }
 
-    /// The file below, for looking at what was written.
+    /// The backing file, to check what was written.
     pub(crate) fn file(&self) -> &Path {
         self.file.as_ref().expect("made by `new`").path()
     }
 
-    /// What a script would confirm it by.
+    /// Its ID for erase permission.
     pub(crate) fn id(&self) -> String {
         self.file().canonicalize().unwrap().display().to_string()
     }
 
-    /// Whether a tool that a test needs is installed.
+    /// Whether a required tool is installed.
     pub(crate) fn has_tool(test: &str, tool: &str) -> bool {
         let found = Command::new(tool).arg("-V").output().is_ok();
         if !found {

@@ -1,18 +1,18 @@
-//! Fake trees of `/sys`, `/proc`, `/dev` and `/etc` for tests, unpacked from `testdata/sysfs` (whose README tells the
-//! format) into a temporary folder.
+//! Simulated `/sys`, `/proc`, `/dev` and `/etc` trees for tests, unpacked from `testdata/sysfs`
+//! (format: see its README) into a temporary directory.
 
 use crate::roots::Roots;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// An unpacked tree; it is removed when dropped.
+/// An unpacked tree, removed when dropped.
 pub(crate) struct SysfsTree {
     folder: tempfile::TempDir,
     pub(crate) roots: Roots,
 }
 
-/// Unpacks a tree by its name.
+/// Unpacks a tree by name.
 pub(crate) fn tree(name: &str) -> SysfsTree {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../testdata/sysfs")
@@ -66,12 +66,12 @@ fn expand(text: &str, short: &BTreeMap<String, String>) -> String {
 }
 
 impl SysfsTree {
-    /// A path of the tree as tests name it, where it really is.
+    /// Maps a path in the tree to its real location.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path.trim_start_matches('/'))
     }
 
-    /// Writes one more file, or another content of one.
+    /// Creates or replaces a file.
     pub(crate) fn write(&self, path: &str, content: &str) {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -84,7 +84,7 @@ impl SysfsTree {
         std::os::unix::fs::symlink(self.path(target), path).unwrap();
     }
 
-    /// Makes the links and nodes that the kernel makes for every block device.
+    /// Creates the links and nodes that the kernel provides for block devices.
     fn link_devices(&self, folder: &Path) {
         let Ok(entries) = std::fs::read_dir(folder) else {
             return;
@@ -111,7 +111,8 @@ impl SysfsTree {
         }
     }
 
-    /// Anything as JSON, with the folder of the tree cut off all paths, so that it is the same in every run.
+    /// Serializes a value as JSON without the directory of the tree, so that the result is
+    /// reproducible.
     pub(crate) fn masked(&self, value: &impl Serialize) -> String {
         let text = serde_json::to_string_pretty(value).unwrap();
         text.replace(&self.folder.path().display().to_string(), "")

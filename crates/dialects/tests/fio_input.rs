@@ -10,7 +10,7 @@ use hakaru_model::units::Bytes;
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
-/// Runs real fio in a folder of its own; `None` when there is none.
+/// Runs real fio in a directory of its own; `None` when there is none.
 fn real(args: &[&str], files: &[(&str, &str)]) -> Option<(bool, String)> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, text) in files {

@@ -447,7 +447,7 @@ fn status(line: &str, job: &Job) -> String {
     })
 }
 
-/// Everything that stands before the results, printed anew.
+/// Everything that stands before the results, printed again.
 fn head(log: &Log, job: &Job, extras: &JobExtras, version: &str) -> Vec<String> {
     let view = StartView {
         version,

@@ -22,7 +22,7 @@ fn installed() -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Runs a job in a folder of its own and returns what came on standard output.
+/// Runs a job in a directory of its own and returns what came on standard output.
 fn run_fio(dir: &Path, line: &str, terse_version: u8) -> String {
     let output = Command::new("fio")
         .args(line.split_whitespace())
@@ -361,7 +361,7 @@ fn as_of(version: &str, text: &str) -> String {
     kept.join("\n") + "\n"
 }
 
-/// Whether we may use all processors of the host.
+/// Whether we may use all CPUs of the host.
 fn may_run_everywhere() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();

@@ -10,7 +10,7 @@ use hakaru_model::record::{Latency, Samples};
 use hakaru_model::reported::Percentile;
 use std::process::Command;
 
-/// Options of the jobs; `{dir}` is a folder of the test.
+/// Options of the jobs; `{dir}` is a directory of the test.
 const JOBS: [&str; 30] = [
     "--name=a --ioengine=null --size=4m --bs=4k --rw=read",
     "--name=a --ioengine=null --size=4m --bs=4k --rw=write",
@@ -67,7 +67,7 @@ fn near(a: f64, b: f64, step: f64) -> bool {
     (a - b).abs() <= step * 1.001 + 1e-9 * a.abs()
 }
 
-/// What one more in the last digit of a printed latency is: hundredths of the unit for means, a unit for extremes.
+/// What one more in the last digit of a printed latency is: percent of the unit for means, a unit for extremes.
 struct Steps {
     extreme: f64,
     mean: f64,

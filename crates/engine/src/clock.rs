@@ -1,4 +1,4 @@
-//! What time it is for a worker: the processor's counter where the kernel itself trusts it, else the kernel's clock.
+//! What time it is for a worker: the CPU's counter where the kernel itself trusts it, else the kernel's clock.
 //!
 //! The simulated card brings a virtual clock of its own.
 
@@ -55,7 +55,7 @@ impl CounterRate {
 /// Which clock times the I/Os, and why not the faster one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClockChoice {
-    /// The processor's counter, at this rate.
+    /// The CPU's counter, at this rate.
     Counter(CounterRate),
     /// `CLOCK_MONOTONIC_RAW`.
     Kernel {
@@ -137,10 +137,10 @@ impl ClockMark {
     }
 }
 
-/// Why the counter must not be used here; `None` when the kernel itself uses it and the processor keeps it steady.
+/// Why the counter must not be used here; `None` when the kernel itself uses it and the CPU keeps it steady.
 fn distrust(clocksource: &str, cpuinfo: &str) -> Option<String> {
     if !clock::HAS_COUNTER {
-        return Some("this processor has no counter that programs may read".to_owned());
+        return Some("this CPU has no counter readable by programs".to_owned());
     }
     if cfg!(target_arch = "aarch64") {
         let trusted = clocksource == "arch_sys_counter";
@@ -165,7 +165,7 @@ fn distrust(clocksource: &str, cpuinfo: &str) -> Option<String> {
         .into_iter()
         .find(|flag| !has(flag))?;
     Some(format!(
-        "the processor does not promise a steady time-stamp counter (no {missing})"
+        "the CPU has no invariant time-stamp counter (no {missing})"
     ))
 }
 
@@ -185,7 +185,7 @@ fn calibrate(span: Duration) -> Option<CounterRate> {
     (rate.nanos_per_tick_shifted > 0).then_some(rate)
 }
 
-/// The processor's counter.
+/// The CPU's counter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CounterClock(pub(crate) CounterRate);
 

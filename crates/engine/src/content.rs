@@ -77,7 +77,7 @@ impl Content {
         fill(buffers, &self.buffers, &mut self.rng);
     }
 
-    /// Fills the buffer of a write anew.
+    /// Fills the buffer of a write again.
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) {
         if self.buffers.repeats.percent == 0 {
             return fill(buffer, &self.buffers, &mut self.rng);
@@ -128,7 +128,7 @@ pub(crate) fn fill(buffer: &mut [u8], buffers: &Buffers, rng: &mut Rng) {
     }
 }
 
-/// A pattern over and over; zeroes where there is none.
+/// A pattern over and over; zeros where there is none.
 fn repeat(buffer: &mut [u8], pattern: &[u8]) {
     if pattern.is_empty() {
         return buffer.fill(0);

@@ -172,7 +172,7 @@ impl DiskWindow {
     }
 }
 
-/// The folder of a block device in sysfs.
+/// The directory of a block device in sysfs.
 fn node_of(device: u64) -> Option<PathBuf> {
     let node = format!("/sys/dev/block/{}:{}", major(device), minor(device));
     std::fs::canonicalize(node).ok()
@@ -180,7 +180,7 @@ fn node_of(device: u64) -> Option<PathBuf> {
 
 /// Kernel name of the whole disk that a path stands on. `None` for what has no disk (tmpfs, network).
 fn disk_below(path: &Path) -> Option<String> {
-    // What is not there yet will stand where its folder does; a bare name has an empty one.
+    // What is not there yet will stand where its directory does; a bare name has an empty one.
     let folder = path.parent().map(|folder| {
         if folder.as_os_str().is_empty() {
             Path::new(".")
@@ -196,7 +196,7 @@ fn disk_below(path: &Path) -> Option<String> {
         _ => stat.st_dev,
     };
     let node = node_of(device)?;
-    // A partition is a folder inside the folder of its disk.
+    // A partition is a directory inside the directory of its disk.
     let disk = if node.join("partition").exists() {
         node.parent()?.to_owned()
     } else {

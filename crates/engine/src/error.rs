@@ -16,7 +16,8 @@ pub enum RunError {
     },
     /// O_DIRECT was refused.
     #[error(
-        "failed to open {path} with direct=1: this file system does not take O_DIRECT; use direct=0 to go through the page cache"
+        "failed to open {path} with direct=1: this file system does not support O_DIRECT; use \
+        direct=0 to go through the page cache"
     )]
     NoDirect { path: PathBuf },
     /// A file could not be laid out.
@@ -29,14 +30,15 @@ pub enum RunError {
     },
     /// Memory for the buffers could not be had.
     #[error(
-        "failed to get {bytes} bytes for the I/O buffers of {job}: {errno}; use a smaller bs or iodepth"
+        "failed to allocate {bytes} bytes for the I/O buffers of {job}: {errno}; use a smaller bs \
+        or iodepth"
     )]
     Memory {
         job: String,
         bytes: u64,
         errno: Errno,
     },
-    /// The kernel or processor lacks the engine.
+    /// The kernel or CPU lacks the engine.
     #[error("failed to start ioengine={ioengine}: {because}")]
     NoEngine {
         ioengine: &'static str,
@@ -44,7 +46,8 @@ pub enum RunError {
     },
     /// Processors that do not exist.
     #[error(
-        "failed to run {job} on the processors {cpus:?}: {errno}; there are {online} here, counted from 0"
+        "failed to run {job} on CPUs {cpus:?}: {errno}; this host has {online} CPUs, numbered \
+        from 0"
     )]
     Pin {
         job: String,
@@ -54,7 +57,8 @@ pub enum RunError {
     },
     /// A node that does not exist.
     #[error(
-        "failed to run {job} on the processors of NUMA node {node}: there is no such node here; see /sys/devices/system/node"
+        "failed to run {job} on the CPUs of NUMA node {node}: no such node; see \
+        /sys/devices/system/node"
     )]
     Node { job: String, node: u32 },
     /// A priority that may not be had.
@@ -65,23 +69,25 @@ pub enum RunError {
         errno: Errno,
     },
     /// Zones that are not as the job has them.
-    #[error("failed to keep to the zones of {path}: {because}")]
+    #[error("failed to use the zones of {path}: {because}")]
     Zones { path: PathBuf, because: String },
     /// No thread could be made.
     #[error("failed to start a thread for {job}: {reason}")]
     Thread { job: String, reason: String },
     /// What an earlier run wrote cannot be told.
     #[error(
-        "failed to read {path}, which says what was written: {reason}; leave out verify_state_load to check all"
+        "failed to read the verify state {path}: {reason}; omit verify_state_load to check \
+        everything"
     )]
     State { path: PathBuf, reason: String },
     /// A worker ended by a bug of ours.
     #[error(
-        "a worker of {job} ended by a panic: this is a bug of hakaru; what the others measured is kept"
+        "a worker of {job} panicked: this is a bug in hakaru; the results of the other workers \
+        are kept"
     )]
     Panicked { job: String },
     /// Stopped before measurement could begin.
-    #[error("stopped before measurement began")]
+    #[error("stopped before the measurement started")]
     StoppedEarly,
 }
 
@@ -133,7 +139,7 @@ impl RunError {
 fn hint(errno: Errno) -> &'static str {
     match errno {
         Errno::NOSPC => "; the file system is full: use a smaller size",
-        Errno::ACCESS | Errno::PERM => "; you lack the right to it: run as its owner or as root",
+        Errno::ACCESS | Errno::PERM => "; permission denied: run as its owner or as root",
         Errno::ROFS => "; it is mounted read-only",
         Errno::BUSY => "; it is in use: unmount it first",
         Errno::NOMEDIUM => "; there is no medium in the reader",

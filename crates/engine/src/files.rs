@@ -117,7 +117,7 @@ pub(crate) fn lay_out(
             answer => answer.map_err(|(at, errno)| failed(at, errno))?,
         }
     }
-    // A file system that cannot leave holes writes zeroes into what is only reserved.
+    // A file system that cannot leave holes writes zeros into what is only reserved.
     if write || file.flush_reserved && reserve != Fallocate::None {
         rustix::fs::fsync(&fd).map_err(|errno| failed(size, errno))?;
     }

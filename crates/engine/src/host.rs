@@ -16,7 +16,7 @@ const SUSPENDED: Duration = Duration::from_millis(10);
 /// Pauses that are kept at most.
 const MOST_PAUSES: usize = 1000;
 
-/// Nanoseconds that the calling thread was ready to run and had no processor. `None` where the kernel does not count them.
+/// Nanoseconds that the calling thread was ready to run and had no CPU. `None` where the kernel does not count them.
 pub(crate) fn waited() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().nth(1)?.parse().ok()
@@ -32,7 +32,7 @@ pub(crate) fn own_io() -> Option<(u64, u64)> {
     Some((field("read_bytes:")?, field("write_bytes:")?))
 }
 
-/// Nanoseconds that the hypervisor took from all processors since the host was started.
+/// Nanoseconds that the hypervisor took from all CPUs since the host was started.
 fn stolen() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/stat").ok()?;
     let ticks: u64 = text
@@ -77,7 +77,7 @@ impl PauseWatch {
     pub(crate) fn waited_for(&mut self, asked: Duration, since: Instant) {
         let late = since.elapsed().saturating_sub(asked);
         if late >= STOPPED {
-            // A busy host lets a thread wait for a processor: that is no stop, and the workers count their own.
+            // A busy host lets a thread wait for a CPU: that is no stop, and the workers count their own.
             let now = waited();
             let queued = now
                 .zip(self.waited)
@@ -90,7 +90,7 @@ impl PauseWatch {
         }
     }
 
-    /// Looks at the clocks, a few times a second.
+    /// Looks at the clocks, a few times per second.
     pub(crate) fn look(&mut self) {
         self.waited = waited();
         let asleep = asleep();
@@ -156,7 +156,7 @@ mod tests {
         let now = Instant::now();
         watch.waited_for(Duration::from_secs(3600), now);
         assert_eq!(watch.pauses, []);
-        // What waiting for a processor explains is no stop: this thread has not waited so long since it began.
+        // What waiting for a CPU explains is no stop: this thread has not waited so long since it began.
         let long_ago = now.checked_sub(Duration::from_secs(3)).unwrap_or(now);
         watch.waited_for(Duration::ZERO, long_ago);
         let [pause] = watch.pauses[..] else {

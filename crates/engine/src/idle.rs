@@ -1,8 +1,8 @@
-//! How idle the processors were while a run went on: `--idle-prof`.
+//! How idle the CPUs were while a run went on: `--idle-prof`.
 //!
-//! A thread on each processor works whenever that processor has nothing else to do (the scheduler's idle class); the
+//! A thread on each CPU works whenever that CPU has nothing else to do (the scheduler's idle class); the
 //! share of time in which it could work is the share that was idle. Its own work is timed beforehand, so that a reader
-//! can tell a slow processor from a busy one.
+//! can tell a slow CPU from a busy one.
 
 use hakaru_sys::thread;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ const UNITS: u32 = 10;
 /// What a profiler found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Idleness {
-    /// Idle share of all processors together, in hundredths.
+    /// Idle share of all CPUs together, in percent.
     pub system: f64,
-    /// Of each, in hundredths.
+    /// Of each, in percent.
     pub per_cpu: Vec<(u32, f64)>,
     /// Time of a unit of work, in microseconds.
     pub unit_mean_us: f64,
@@ -52,7 +52,7 @@ impl IdleProfiler {
         (mean, (scatter / (times.len() - 1) as f64).sqrt())
     }
 
-    /// Begins to work on every processor, also those that this process was not to use.
+    /// Begins to work on every CPU, also those that this process was not to use.
     pub fn start() -> IdleProfiler {
         let unit = IdleProfiler::calibrate();
         let stop = Arc::new(AtomicBool::new(false));
@@ -80,7 +80,7 @@ impl IdleProfiler {
         }
     }
 
-    /// Ends it. `None` where no processor could be watched.
+    /// Ends it. `None` where no CPU could be watched.
     pub fn finish(self) -> Option<Idleness> {
         let elapsed = self.begun.elapsed().as_nanos().max(1) as f64;
         self.stop.store(true, Relaxed);

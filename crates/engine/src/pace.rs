@@ -18,7 +18,7 @@ pub(crate) struct Due {
 pub(crate) struct ThinkPause {
     /// How long, in all.
     pub(crate) whole: u64,
-    /// How much of it the processor is kept busy.
+    /// How much of it the CPU is kept busy.
     pub(crate) spin: u64,
     /// Whether it waits until nothing is in flight.
     pub(crate) alone: bool,

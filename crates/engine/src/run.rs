@@ -350,8 +350,7 @@ impl PhaseRunner<'_> {
         let touches_files = !phase.files.is_empty();
         if touches_files && record.disks.is_empty() {
             let because =
-                "no block device with counters lies below (memory, network or an overlay)"
-                    .to_owned();
+                "no underlying block device with counters (memory, network or overlay)".to_owned();
             self.note(Caveat::NoDiskStats { because });
         }
     }
@@ -396,7 +395,7 @@ impl PhaseRunner<'_> {
                 measured,
             });
         }
-        // More workers than processors wait for one another, which is their own doing.
+        // More workers than CPUs wait for one another, which is their own doing.
         let alone =
             std::thread::available_parallelism().is_ok_and(|n| record.workers.len() <= n.get());
         let waited = record
@@ -689,7 +688,7 @@ fn unopened_name(worker: &WorkerPlan, number: usize) -> String {
     }
 }
 
-/// Tells the conductor when a worker ends by a panic, so that it does not wait for ever.
+/// Tells the conductor when a worker ends by a panic, so that it does not wait forever.
 struct PanicGuard<'a> {
     job: &'a str,
     messages: &'a SyncSender<Message>,

@@ -10,7 +10,7 @@ use hakaru_model::record::{Interval, WorkerRecord};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Condvar, Mutex, RwLock};
 
-/// Progress of one worker, published a few times a second. On cache lines of its own.
+/// Progress of one worker, published a few times per second. On cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct WorkerProgress {

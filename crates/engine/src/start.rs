@@ -384,10 +384,10 @@ fn ring(
 
 fn why_not(errno: Errno) -> String {
     match errno {
-        Errno::NOSYS => "this kernel, or the emulator it runs under, does not have it".to_owned(),
+        Errno::NOSYS => "not supported by this kernel or emulator".to_owned(),
         Errno::PERM => "the kernel forbids it (sysctl kernel.io_uring_disabled)".to_owned(),
-        Errno::AGAIN => "all its places are taken (sysctl fs.aio-max-nr)".to_owned(),
-        Errno::NOMEM => "memory may not be locked (ulimit -l)".to_owned(),
+        Errno::AGAIN => "all AIO slots are in use (sysctl fs.aio-max-nr)".to_owned(),
+        Errno::NOMEM => "the locked-memory limit is reached (ulimit -l)".to_owned(),
         errno => format!("the kernel answered: {errno}"),
     }
 }

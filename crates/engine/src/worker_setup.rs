@@ -1,4 +1,4 @@
-//! What is done for a worker beside its I/O: priorities, processors of nodes, commands before and after.
+//! What is done for a worker beside its I/O: priorities, CPUs of nodes, commands before and after.
 
 use crate::error::RunError;
 use hakaru_model::job::rules::{MemoryMode, MemoryPolicy, Priority};
@@ -6,7 +6,7 @@ use hakaru_model::plan::WorkerPlan;
 use hakaru_sys::Errno;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Sets what the calling thread is to have: processors, memory and priorities.
+/// Sets what the calling thread is to have: CPUs, memory and priorities.
 pub(crate) fn settle_in(plan: &WorkerPlan) -> Result<(), RunError> {
     let mut cpus = plan.placement.cpus_allowed.clone();
     for &node in &plan.placement.numa_cpu_nodes {
@@ -105,7 +105,7 @@ fn list(text: &str) -> Option<Vec<u32>> {
     Some(all)
 }
 
-/// Runs a command by the shell. What it prints goes to `JOB.WHEN.txt` in the current folder.
+/// Runs a command by the shell. What it prints goes to `JOB.WHEN.txt` in the current directory.
 ///
 /// # Errors
 /// What forbade to run it. How it ended is the answer.

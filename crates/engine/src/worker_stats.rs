@@ -7,7 +7,7 @@ use hakaru_model::job::{Measure, Op, PerOp};
 use hakaru_model::record::{Interval, IntervalOp, Latency, OpRecord, OtherSyncs, Samples};
 use hakaru_model::units::Nanos;
 
-/// Intervals kept at most; when there are more, neighbours are joined, so that memory stays bounded.
+/// Intervals kept at most; when there are more, neighbors are joined, so that memory stays bounded.
 pub(crate) const MAX_INTERVALS: usize = 8192;
 
 /// One finished I/O.

@@ -25,7 +25,7 @@ fn run(job: Job) -> WorkerRecord {
     only(&go(&scenario(vec![job]))).clone()
 }
 
-/// A job on files of its own in a folder.
+/// A job on files of its own in a directory.
 fn in_folder(folder: &Path, ioengine: IoEngine, nrfiles: u32, filesize: u64) -> Job {
     let format = "$jobname.$jobnum.$filenum".to_owned();
     let target = Target::Formatted {
@@ -438,7 +438,7 @@ fn polling_works_or_says_that_the_device_cannot() {
     }
 }
 
-/// What fio counted for a job of the same kind in an empty folder. `None` where there is no fio.
+/// What fio counted for a job of the same kind in an empty directory. `None` where there is no fio.
 fn fio(arguments: &str) -> Option<serde_json::Value> {
     let dir = tempfile::tempdir().unwrap();
     let mut fio = std::process::Command::new("fio");

@@ -22,7 +22,7 @@ pub struct UseRule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Criterion {
-    /// Which figure.
+    /// The figure.
     pub figure: Figure,
     /// From here on it fits. At least or at most, as [`Figure::more_is_better`] has it.
     pub fits: f64,
@@ -116,7 +116,7 @@ pub enum AdviceVerdict {
 /// One criterion, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// What was asked for.
+    /// The requested value.
     pub criterion: Criterion,
     /// What was measured.
     pub measured: MeasuredFigure,

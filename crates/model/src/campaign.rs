@@ -189,7 +189,7 @@ pub enum Weakness {
     Unprepared,
     /// The circumstances were not the same for all points.
     Changed {
-        /// Which circumstance.
+        /// The circumstance.
         what: Circumstance,
         /// What it was, each once.
         values: Vec<String>,
@@ -218,7 +218,7 @@ pub enum PlanNote {
     Unavailable {
         /// The layer.
         layer: String,
-        /// Why.
+        /// The cause.
         because: String,
     },
     /// A weakness of the design.

@@ -23,7 +23,7 @@ pub enum Caveat {
         asked: String,
         /// Engine that ran.
         used: String,
-        /// Why.
+        /// The cause.
         because: String,
     },
     /// Direct I/O was wanted and refused.
@@ -51,16 +51,16 @@ pub enum Caveat {
     },
     /// Too few runs to tell a spread.
     FewRuns {
-        /// How many.
+        /// The count.
         runs: u32,
     },
     /// Too few samples for a percentile.
     FewSamples {
         /// Phase.
         phase: String,
-        /// How many.
+        /// The count.
         samples: u64,
-        /// Which percentile.
+        /// The percentile.
         percentile: Quantile,
     },
     /// The file is small, so that a cache in the device may have held all of it.
@@ -74,7 +74,7 @@ pub enum Caveat {
     DeviceErrors {
         /// Phase.
         phase: String,
-        /// How many.
+        /// The count.
         count: u64,
         /// The first of them.
         first: FirstFailure,
@@ -127,10 +127,10 @@ pub enum Caveat {
     },
     /// The host was busy with something else.
     HostBusy {
-        /// Load in hundredths.
+        /// Load in percent.
         load_percent: u32,
     },
-    /// The processor was slowed down by heat or low voltage.
+    /// The CPU was slowed down by heat or low voltage.
     HostThrottled {
         /// The flags.
         flags: u32,
@@ -146,7 +146,7 @@ pub enum Caveat {
     Cliff {
         /// Phase.
         phase: String,
-        /// Bytes written until then.
+        /// Bytes written before that.
         at: Bytes,
         /// Level before.
         before: BytesPerSec,
@@ -162,21 +162,21 @@ pub enum Caveat {
     },
     /// Counters of the device could not be read.
     NoDiskStats {
-        /// Why.
+        /// The cause.
         because: String,
     },
     /// The page cache could not be emptied.
     NotInvalidated {
         /// Whose page cache.
         path: CacheOf,
-        /// Why.
+        /// The cause.
         because: String,
     },
     /// Some runs lie far from the others.
     Outliers {
         /// Phase.
         phase: String,
-        /// How many.
+        /// The count.
         count: u32,
         /// Of how many.
         runs: u32,
@@ -199,14 +199,14 @@ pub enum Caveat {
     Skewed {
         /// Phase.
         phase: String,
-        /// How many.
+        /// The count.
         runs: u32,
     },
     /// The runs fall into two groups.
     TwoModes {
         /// Phase.
         phase: String,
-        /// How many.
+        /// The count.
         runs: u32,
     },
     /// Figures of an imported result do not fit each other.
@@ -232,7 +232,7 @@ pub enum Caveat {
     },
     /// Some figures of an imported result were no numbers.
     Unread {
-        /// How many.
+        /// The count.
         count: u32,
         /// The first, as it stood there.
         first: String,
@@ -257,7 +257,7 @@ pub enum Caveat {
         /// The longest.
         longest: Nanos,
     },
-    /// A worker was ready to run and had no processor.
+    /// A worker was ready to run and had no CPU.
     Descheduled {
         /// Phase.
         phase: String,
@@ -266,11 +266,11 @@ pub enum Caveat {
         /// Measured time.
         measured: Nanos,
     },
-    /// The hypervisor gave processor time to others.
+    /// The hypervisor gave CPU time to others.
     StolenTime {
         /// Phase.
         phase: String,
-        /// Steal time of all processors.
+        /// Steal time of all CPUs.
         stolen: Nanos,
         /// Measured time.
         measured: Nanos,
@@ -288,7 +288,7 @@ pub enum Caveat {
     NoAmplification {
         /// Phase.
         phase: String,
-        /// Why.
+        /// The cause.
         because: NoAmplification,
     },
     /// The run measured a simulated card.

@@ -39,7 +39,7 @@ pub struct ClaimCheck {
 /// One figure a claim asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClaimPart {
-    /// Which figure.
+    /// The figure.
     pub figure: Figure,
     /// The least it may be, in the figure's unit.
     pub required: f64,
@@ -54,7 +54,7 @@ pub struct MeasuredFigure {
     pub phase: String,
     /// The figure.
     pub value: f64,
-    /// 95 % confidence interval, where there is one.
+    /// 95% confidence interval, where there is one.
     pub ci95: Option<(f64, f64)>,
     /// Runs it rests on.
     pub runs: u32,

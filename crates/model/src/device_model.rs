@@ -89,7 +89,7 @@ pub struct Stalls {
 pub struct Throttle {
     /// Busy time (less idle time) after which the card slows down.
     pub after: Nanos,
-    /// How much longer everything takes then, in hundredths: 150 is one and a half times.
+    /// How much longer everything takes then, in percent: 150 is one and a half times.
     pub percent: u32,
 }
 
@@ -153,11 +153,11 @@ impl DeviceModel {
             ("write_rate", self.write_rate),
         ];
         if let Some((name, _)) = positive.into_iter().find(|&(_, value)| value == 0) {
-            return Err(format!("{name} is 0; it has to be more"));
+            return Err(format!("{name} must be greater than 0"));
         }
         if self.jitter_permille > 1000 {
             return Err(format!(
-                "jitter_permille is {}; more than 1000 would make prices negative",
+                "jitter_permille is {}: the maximum is 1000",
                 self.jitter_permille
             ));
         }

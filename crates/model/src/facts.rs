@@ -35,7 +35,7 @@ impl<T> Fact<T> {
 
 impl<T> Default for Fact<T> {
     fn default() -> Self {
-        Fact::Unknown("it was not looked at".to_owned())
+        Fact::Unknown("not checked".to_owned())
     }
 }
 
@@ -43,7 +43,7 @@ impl<T: std::fmt::Display> std::fmt::Display for Fact<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Fact::Known(value) => value.fmt(f),
-            Fact::Unknown(because) => write!(f, "unknown, because {because}"),
+            Fact::Unknown(because) => write!(f, "unknown ({because})"),
         }
     }
 }
@@ -52,7 +52,7 @@ impl<T: std::fmt::Display> std::fmt::Display for Fact<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
-    /// Nothing is there yet; its folder exists.
+    /// Nothing is there yet; its directory exists.
     Absent,
     /// A regular file.
     File,
@@ -104,7 +104,7 @@ pub struct Filesystem {
 
 impl Filesystem {
     /// The type of a file system that an imported result does not name.
-    pub const UNNAMED: &'static str = "a file system that is not named";
+    pub const UNNAMED: &'static str = "an unnamed file system";
 }
 
 /// How the device is attached.
@@ -192,7 +192,7 @@ pub struct CardRegisters {
     /// eMMC: life time used up, for both kinds of memory, such as `0-10 % and 10-20 %`.
     #[serde(default)]
     pub life_time: Fact<String>,
-    /// eMMC: reserve blocks, `normal`, `warning` (80 % used up) or `urgent` (90 %).
+    /// eMMC: reserve blocks, `normal`, `warning` (80% used up) or `urgent` (90%).
     #[serde(default)]
     pub pre_eol: Fact<String>,
     /// What looks odd about this identity: findings, not verdicts.
@@ -359,13 +359,13 @@ pub struct Environment {
     pub governor: Fact<String>,
     /// Memory in bytes.
     pub memory: Bytes,
-    /// Load average over one minute, in hundredths, as the run began.
+    /// Load average over one minute, in percent, as the run began.
     pub load_percent: Fact<u32>,
     /// Processor temperature in thousandths of a degree Celsius.
     pub temperature_mc: Fact<i64>,
     /// The Pi's throttling and under-voltage flags.
     pub throttled: Fact<u32>,
-    /// Share of time some task waited for I/O in the last 10 s (PSI `some avg10`), in hundredths of a percent.
+    /// Share of time some task waited for I/O in the last 10 s (PSI `some avg10`), in percent of a percent.
     pub io_pressure: Fact<u32>,
     /// The clock that timed the I/Os.
     pub clock: String,
@@ -378,7 +378,7 @@ pub struct DiskStats {
     pub name: String,
     /// Reads completed.
     pub read_ios: u64,
-    /// Reads merged with neighbours.
+    /// Reads merged with neighbors.
     pub read_merges: u64,
     /// Sectors of 512 bytes read.
     pub read_sectors: u64,
@@ -386,7 +386,7 @@ pub struct DiskStats {
     pub read_ticks: Nanos,
     /// Writes completed.
     pub write_ios: u64,
-    /// Writes merged with neighbours.
+    /// Writes merged with neighbors.
     pub write_merges: u64,
     /// Sectors of 512 bytes written.
     pub write_sectors: u64,

@@ -32,7 +32,7 @@ pub struct Estimate {
     pub min: f64,
     /// Largest.
     pub max: f64,
-    /// 95 % confidence interval of the mean by Student's t; `None` under two values.
+    /// 95% confidence interval of the mean by Student's t; `None` under two values.
     pub ci95: Option<(f64, f64)>,
     /// Half of the last digit to which the mean was printed; 0 for measured values. It is part of [`Estimate::ci95`].
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -154,7 +154,7 @@ fn yes() -> bool {
 pub struct PhaseSummary {
     /// Name of the phase.
     pub phase: String,
-    /// Which operation.
+    /// The operation.
     pub op: Op,
     /// What was done, in a few words: `sequential write, 1 MiB, queue depth 1`.
     pub workload: String,
@@ -217,7 +217,7 @@ pub struct Comparison {
     pub b: Estimate,
     /// Mean of `b` over mean of `a`.
     pub ratio: f64,
-    /// 95 % confidence interval of the ratio, simultaneous over the family: it excludes 1 exactly when the verdict is
+    /// 95% confidence interval of the ratio, simultaneous over the family: it excludes 1 exactly when the verdict is
     /// [`Verdict::Different`]. `None` when there are too few runs, or where it has no bound.
     pub ratio_ci95: Option<(f64, f64)>,
     /// Probability of a difference this large by chance (Welch's t); `None` when there are too few runs.
@@ -241,7 +241,7 @@ pub struct Comparison {
     pub interval_caveats: Vec<IntervalCaveat>,
     /// Effect size (Hedges' g): the difference in units of the spread.
     pub effect: Option<f64>,
-    /// 95 % confidence interval of the effect size, simultaneous over the family.
+    /// 95% confidence interval of the effect size, simultaneous over the family.
     #[serde(default)]
     pub effect_ci95: Option<(f64, f64)>,
     /// Effect size by ranks (Cliff's delta), in `[-1, 1]`: how much oftener `b` exceeds `a` than the other way round.
@@ -343,7 +343,7 @@ pub struct PhaseDetail {
 pub struct WorkloadShape {
     /// Random offsets; otherwise one after another.
     pub random: bool,
-    /// Share of reads, in hundredths.
+    /// Share of reads, in percent.
     pub read_percent: u32,
     /// Size of an I/O of this operation (the largest, where it varies).
     pub block: Bytes,
@@ -380,9 +380,9 @@ pub struct Stability {
 /// How well the runs of a point know its mean, and whether they had settled. All of it is about bandwidth.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Repeated {
-    /// Half the 95 % interval of the mean by Student's t, as a share of the mean.
+    /// Half the 95% interval of the mean by Student's t, as a share of the mean.
     pub relative_error: Option<f64>,
-    /// 95 % interval of the mean by resampling the runs, which supposes no shape of their spread.
+    /// 95% interval of the mean by resampling the runs, which supposes no shape of their spread.
     pub bootstrap_ci95: Option<(f64, f64)>,
     /// The first window of runs in steady state, each run taken for a round; `None` when there is none.
     pub steady: Option<SteadyWindow>,

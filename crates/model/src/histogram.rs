@@ -6,7 +6,7 @@
 //! index      0 .. 255        256 .. 383      384 .. 511     ...   4864 .. 4991   (values above fall into the last)
 //! ```
 //!
-//! A bucket is at most 1/128 as wide as the values in it. Two neighbours are exactly one bucket of a histogram with 64
+//! A bucket is at most 1/128 as wide as the values in it. Two neighbors are exactly one bucket of a histogram with 64
 //! an octave, which is what the fio dialect prints.
 
 use crate::units::{Nanos, Quantile};
@@ -66,7 +66,7 @@ impl Default for Histogram {
 impl Histogram {
     /// An empty histogram. Takes [`BUCKETS`] × 8 bytes, of which untouched pages cost nothing.
     pub fn new() -> Histogram {
-        // By way of a vector, because that asks for zeroed memory rather than copying an array of zeroes from the stack.
+        // By way of a vector, because that asks for zeroed memory rather than copying an array of zeros from the stack.
         let counts = vec![0; BUCKETS].into_boxed_slice();
         Histogram {
             counts: counts
@@ -207,7 +207,7 @@ impl<'de> Deserialize<'de> for Histogram {
         let flat = Vec::<u64>::deserialize(deserializer)?;
         if flat.len() % 2 != 0 {
             return Err(D::Error::custom(
-                "a histogram is a list of pairs, and this one has an odd length",
+                "a histogram is a list of pairs, but this list has an odd length",
             ));
         }
         let mut histogram = Histogram::new();
@@ -216,7 +216,7 @@ impl<'de> Deserialize<'de> for Histogram {
             index = index.saturating_add(pair[0]);
             if index >= BUCKETS as u64 {
                 return Err(D::Error::custom(format!(
-                    "histogram bucket {index} is past the last, {}",
+                    "histogram bucket {index} is beyond the last bucket, {}",
                     BUCKETS - 1
                 )));
             }

@@ -43,7 +43,7 @@ pub struct Verification {
 pub enum Scope {
     /// Every byte of a device.
     Whole {
-        /// Whether what was there before was put back afterwards.
+        /// Whether what was there before was restored afterwards.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
@@ -58,12 +58,12 @@ pub enum Scope {
     },
     /// Samples all over a device.
     Samples {
-        /// Whether what was there before was put back afterwards.
+        /// Whether what was there before was restored afterwards.
         restored: bool,
     },
     /// Files in the free space of a file system: offsets count along them, and not along the device.
     FreeSpace {
-        /// The folder they were in.
+        /// The directory they were in.
         folder: PathBuf,
     },
 }
@@ -107,7 +107,7 @@ pub struct Span {
 pub enum Capacity {
     /// What it claims.
     AsClaimed,
-    /// Its memory begins anew after this.
+    /// Its memory begins again after this.
     Wraps {
         /// What it really holds.
         real: Bytes,
@@ -195,7 +195,7 @@ impl SpeedMap {
     /// About so many stretches at most; each covers whole chunks.
     const POINTS: u64 = 512;
 
-    /// Adds a chunk of a walk over `total` bytes; neighbours are joined so that the map stays small.
+    /// Adds a chunk of a walk over `total` bytes; neighbors are joined so that the map stays small.
     pub fn add(&mut self, chunk: SpeedPoint, total: Bytes) {
         let wanted = total.0 / Self::POINTS;
         match self.points.last_mut() {

@@ -49,7 +49,7 @@ pub struct Phase {
 pub enum SizeSpec {
     /// So many bytes.
     Bytes(Bytes),
-    /// So many hundredths of the file or device.
+    /// So many percent of the file or device.
     Percent(u32),
 }
 
@@ -88,7 +88,7 @@ pub struct Extent {
     pub io_size: Option<SizeSpec>,
     /// Where in each file to begin.
     pub offset: SizeSpec,
-    /// What an offset in hundredths is rounded up to a multiple of (`offset_align`); 0 for the smallest block.
+    /// What an offset in percent is rounded up to a multiple of (`offset_align`); 0 for the smallest block.
     #[serde(default)]
     pub offset_align: u64,
     /// How much further each clone begins than the one before.
@@ -208,14 +208,14 @@ pub struct Durability {
 pub struct Buffers {
     /// How buffers are filled at first.
     pub fill: BufferContent,
-    /// Fills anew before each write; otherwise a few words are changed so that no two writes are the same.
+    /// Fills again before each write; otherwise a few words are changed so that no two writes are the same.
     pub refill: bool,
     /// Changes a few words of the buffer before each write.
     pub scramble: bool,
     /// Bytes after which the part that compresses comes again; 0 for the whole buffer, `None` for 4096.
     #[serde(default)]
     pub compress_chunk: Option<Bytes>,
-    /// What the part that compresses holds, over and over; empty for zeroes.
+    /// What the part that compresses holds, over and over; empty for zeros.
     #[serde(default)]
     pub fixed_part: Vec<u8>,
     /// How many writes carry what another carried before.
@@ -227,9 +227,9 @@ pub struct Buffers {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DedupeRule {
-    /// Hundredths of the writes that do (`dedupe_percentage`).
+    /// Percentage of the writes that do (`dedupe_percentage`).
     pub percent: u32,
-    /// Hundredths of the file whose first content is repeated (`dedupe_working_set_percentage`); `None` repeats what
+    /// Percentage of the file whose first content is repeated (`dedupe_working_set_percentage`); `None` repeats what
     /// was written last.
     pub working_set_percent: Option<u32>,
     /// Repeats contents of a set that all workers of a phase share that were told so (`dedupe_global`).
@@ -244,11 +244,11 @@ pub struct DedupeRule {
 pub enum BufferContent {
     /// Random bytes that do not compress.
     Random,
-    /// Zeroes.
+    /// Zeros.
     Zero,
     /// A pattern, over and over.
     Pattern(Vec<u8>),
-    /// So many hundredths of each buffer compress away.
+    /// So many percent of each buffer compress away.
     Compressible(u32),
 }
 
@@ -278,7 +278,7 @@ pub struct RateLimits {
     pub thinktime: Nanos,
     /// I/Os between pauses.
     pub thinktime_blocks: u32,
-    /// Part of the pause that keeps the processor busy.
+    /// Part of the pause that keeps the CPU busy.
     #[serde(default)]
     pub thinktime_spin: Nanos,
     /// Time between pauses; 0 for none. Whichever of the two is over first brings the pause.
@@ -377,7 +377,7 @@ pub struct FilePolicy {
     pub pre_read: bool,
     /// Reserves space when a file is laid out.
     pub fallocate: Fallocate,
-    /// Leaves space that is only reserved unflushed, as fio does: where a file system cannot leave holes, the zeroes
+    /// Leaves space that is only reserved unflushed, as fio does: where a file system cannot leave holes, the zeros
     /// that it writes there fall into the measured time.
     #[serde(default)]
     pub reserve_unflushed: bool,
@@ -402,7 +402,7 @@ pub struct FilePolicy {
     /// Writes until there is no space left, and calls that the end (`fill_device`).
     #[serde(default)]
     pub fill_device: bool,
-    /// Removes the files after each loop but the last, so that the next makes them anew (`unlink_each_loop`).
+    /// Removes the files after each loop but the last, so that the next makes them again (`unlink_each_loop`).
     #[serde(default)]
     pub unlink_each_loop: bool,
     /// What the kernel is told of the order of I/O.

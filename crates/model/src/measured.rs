@@ -87,7 +87,7 @@ pub enum LeftOutReason {
 pub struct HostPauses {
     /// Times in which nothing ran, in order.
     pub pauses: Vec<Pause>,
-    /// Time that the hypervisor took from all processors (steal time).
+    /// Time that the hypervisor took from all CPUs (steal time).
     pub stolen: Nanos,
     /// Processors of the host.
     pub processors: u32,

@@ -127,7 +127,7 @@ pub struct PhaseRecord {
     /// What laying out the files took, where there was anything to lay out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub laid_out: Option<LaidOut>,
-    /// What took processor time away from it, where anything did.
+    /// What took CPU time away from it, where anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_pauses: Option<HostPauses>,
 }
@@ -164,7 +164,7 @@ pub struct WorkerRecord {
     /// How the engine did the I/O, beyond what the job asks for; `None` in records of other programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineUse>,
-    /// Bandwidth and IOPS over time, in order. Bounded: when there are too many, neighbours are joined.
+    /// Bandwidth and IOPS over time, in order. Bounded: when there are too many, neighbors are joined.
     pub intervals: Vec<Interval>,
     /// What the device refused.
     pub errors: ErrorRecord,
@@ -192,7 +192,7 @@ pub struct OtherSyncs {
 pub struct SteadyRecord {
     /// Whether it did.
     pub attained: bool,
-    /// What was compared with the limit: distance or slope, in hundredths of the mean where the limit is.
+    /// What was compared with the limit: distance or slope, in percent of the mean where the limit is.
     pub criterion: f64,
     /// Largest distance of a sample from the mean, in I/Os or bytes per second.
     pub max_deviation: f64,
@@ -285,7 +285,7 @@ impl Latency {
 /// Count, extremes, sum and sum of squares of whole numbers: enough for mean and deviation, and exact to merge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Samples {
-    /// How many.
+    /// The count.
     pub count: u64,
     /// Smallest; 0 when there is none.
     pub min: u64,
@@ -410,7 +410,7 @@ pub struct CpuUsage {
     pub majf: u64,
     /// Page faults without.
     pub minf: u64,
-    /// Time it was ready to run and had no processor (run-queue wait), where the kernel counts it.
+    /// Time it was ready to run and had no CPU (run-queue wait), where the kernel counts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<Nanos>,
 }

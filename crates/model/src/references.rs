@@ -41,7 +41,7 @@ pub struct ReferenceEntry {
     pub layer: String,
     /// Name of the workload, as its source has it.
     pub workload: String,
-    /// Which operation.
+    /// The operation.
     pub op: Op,
     /// What was done. Its extent does not take part in comparing.
     pub shape: WorkloadShape,

@@ -20,7 +20,7 @@ pub struct Decimal {
 
 /// A text that is no plain decimal number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no number: up to 19 digits with at most one point are expected")]
+#[error("`{0}` is not a number: expected up to 19 digits with at most one decimal point")]
 pub struct NotADecimal(pub String);
 
 impl Decimal {

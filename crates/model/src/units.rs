@@ -37,7 +37,7 @@ pub struct Quantile(f64);
 
 /// A share that is not within `[0, 1]`.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("a quantile lies between 0 and 1, not at {0}")]
+#[error("quantile {0} is out of range: expected 0 to 1")]
 pub struct NotAQuantile(pub f64);
 
 impl Quantile {
@@ -236,12 +236,10 @@ pub enum SizeSuffixes {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// The text has no number in front.
-    #[error("`{0}` is not a size: a number with a unit is expected, such as 64MiB")]
+    #[error("`{0}` is not a size: expected a number with a unit, such as 64MiB")]
     NoNumber(String),
     /// The unit is none that is known.
-    #[error(
-        "`{text}` has the unknown unit `{unit}`: use one of B, KiB, MiB, GiB, TiB, kB, MB, GB, TB"
-    )]
+    #[error("unknown unit `{unit}` in `{text}`: use B, KiB, MiB, GiB, TiB, kB, MB, GB or TB")]
     UnknownUnit {
         /// The whole text.
         text: String,
@@ -250,7 +248,8 @@ pub enum SizeError {
     },
     /// The unit means a power of two to some and a power of ten to others.
     #[error(
-        "`{text}` may mean {si} or {iec} bytes: write `{number}{unit_si}` or `{number}{unit_iec}`"
+        "`{text}` is ambiguous ({si} or {iec} bytes): write `{number}{unit_si}` or \
+        `{number}{unit_iec}`"
     )]
     Ambiguous {
         /// The whole text.

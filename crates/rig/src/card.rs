@@ -39,7 +39,7 @@ pub enum Refused {
     #[error("the range ends past the card")]
     OutOfRange,
     /// The file that holds the bytes cannot be used, as when the host has no room left.
-    #[error("the file that holds the bytes of the card cannot be used: {0}")]
+    #[error("cannot use the backing file of the card: {0}")]
     Host(io::ErrorKind),
 }
 

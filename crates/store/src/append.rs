@@ -1,37 +1,39 @@
-//! Appending records: once stored, they stay; the same one again is harmless, another under its id is refused.
+//! Appends records. Stored records never change: an equal record is accepted again, a different one
+//! with the same ID is refused.
 
 use crate::{ExportError, ImportError, Store, StoreError, derive, export, import};
 use hakaru_model::record::RunRecord;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::path::PathBuf;
 
-/// Longest id; a UUID has 36 characters.
+/// Maximum length of an ID; a UUID has 36 characters.
 const ID_MAX: usize = 64;
 
-/// What an append did.
+/// Result of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
-    /// The record is stored now.
+    /// The record was stored.
     Stored,
-    /// The very same record was stored before.
+    /// An equal record was stored before.
     AlreadyThere,
 }
 
-/// Why a record was not appended.
+/// Errors of [`Store::append`] and [`Store::append_all`].
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
-    /// An id is also typed and printed.
+    /// The ID contains characters that cannot be typed or printed, or is too long.
     #[error(
-        "failed to store a run with the id {id:?}: an id is 1 to 64 letters, digits, `-`, `_` or `.`, such as a UUID"
+        "failed to store a run: invalid ID {id:?}: use 1 to 64 letters, digits, `-`, `_` or `.`, \
+        such as a UUID"
     )]
     BadId {
         /// The id.
         id: String,
     },
-    /// Another record has this id.
+    /// A different record has the same ID.
     #[error(
-        "failed to store run {id}: the database {} has another run under this id, and a stored run is never changed. \
-         Give the new one an id of its own", path.display()
+        "failed to store run {id}: the database {} has a different run with this ID; help: give \
+        the new run a unique ID (stored runs are never changed)", path.display()
     )]
     Conflict {
         /// The id.
@@ -39,18 +41,18 @@ pub enum AppendError {
         /// The database.
         path: PathBuf,
     },
-    /// It has no text form.
+    /// The record cannot be written as JSON.
     #[error(transparent)]
     Export(#[from] ExportError),
-    /// It could not be read again, for instance because it holds a number that is none.
-    #[error("failed to store a run that could not be read again: {0}")]
+    /// The record cannot be read back, for example because it contains a NaN.
+    #[error("failed to store a run: its record could not be read back: {0}")]
     Unreadable(#[source] ImportError),
-    /// The database refuses.
+    /// SQLite reports an error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// A record in the form in which it is stored.
+/// A record with its serialized body.
 struct EncodedRecord<'a> {
     record: &'a RunRecord,
     body: String,
@@ -66,7 +68,7 @@ impl EncodedRecord<'_> {
     }
 }
 
-/// An id is typed and printed, so it has to be short and plain.
+/// IDs are typed and printed: short, ASCII letters, digits and `-_.` only.
 pub(crate) fn check_id(id: &str) -> Result<(), AppendError> {
     let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if id.is_empty() || id.len() > ID_MAX || !id.chars().all(known) {
@@ -89,7 +91,7 @@ impl Store {
         })
     }
 
-    /// Appends many records in one transaction, all or none; returns how many were not there before.
+    /// Appends many records in one transaction; returns the number of new ones.
     ///
     /// # Errors
     /// [`AppendError`] of the first that cannot be stored.
@@ -126,16 +128,17 @@ impl Store {
         Ok(new)
     }
 
-    /// Takes what was committed from the log into the database, so that its file is whole for those who copy it.
+    /// Checkpoints the WAL, so that the database file alone is complete for anyone who copies it.
     pub(crate) fn settle(&self) {
-        // The commit itself is synced. Should this fail (a reader in between, a full disk) the next one makes up for it.
+        // The commit is already synced. If the checkpoint fails (another reader, a full disk), the
+        // next one catches up.
         let _ = self
             .connection
             .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     }
 }
 
-/// `None` when another record has the id.
+/// Returns `None` if a different record has the ID.
 fn insert(connection: &Connection, new: &EncodedRecord<'_>) -> rusqlite::Result<Option<Appended>> {
     let stored: Option<String> = connection
         .prepare_cached("SELECT body FROM record WHERE id = ?1")?
@@ -151,7 +154,7 @@ fn insert(connection: &Connection, new: &EncodedRecord<'_>) -> rusqlite::Result<
     Ok(Some(Appended::Stored))
 }
 
-/// An earlier build may have written the same record with other spacing, so the content decides.
+/// Compares parsed JSON, because earlier versions may have written different white space.
 fn same(stored: &str, new: &str) -> bool {
     stored == new || matches!((import(stored), import(new)), (Ok(a), Ok(b)) if a == b)
 }

@@ -1,16 +1,16 @@
-//! The derived tables: rows that follow from a record, to list and filter by, and building them all anew.
+//! Derived tables: rows computed from records for lists and filters, and their rebuild.
 
 use crate::{FindError, Store, import};
 use hakaru_model::job::Op;
 use hakaru_model::record::{Origin, Outcome, PhaseRecord, RunRecord};
 use rusqlite::{Connection, TransactionBehavior, params};
 
-/// The largest number a column can hold stands for anything larger: only damaged imports get there.
+/// Saturates at the largest value of a column; only damaged imports exceed it.
 fn column(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// Totals of one operation of a phase, over all its workers.
+/// Totals of one operation of a phase over all workers.
 struct Totals {
     ios: u64,
     bytes: u64,
@@ -41,7 +41,7 @@ pub(crate) fn outcome_name(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// Where a record comes from, in words, and whether another program measured it.
+/// Returns the name of the program that measured the record, and whether it was imported.
 fn origin_words(origin: &Origin) -> (String, bool) {
     match origin {
         Origin::Measured { version } => (format!("hakaru {version}"), false),
@@ -49,7 +49,7 @@ fn origin_words(origin: &Origin) -> (String, bool) {
     }
 }
 
-/// Writes the derived rows of one record.
+/// Inserts the derived rows of one record.
 pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::Result<()> {
     let rows: Vec<(usize, &PhaseRecord, Op, Totals)> = record
         .phases
@@ -113,7 +113,7 @@ pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::R
     insert_point(connection, record)
 }
 
-/// The row of a run that is a point of a campaign.
+/// Inserts the row of a run that belongs to a campaign point.
 fn insert_point(connection: &Connection, record: &RunRecord) -> rusqlite::Result<()> {
     let Some(point) = &record.campaign else {
         return Ok(());
@@ -137,11 +137,11 @@ fn insert_point(connection: &Connection, record: &RunRecord) -> rusqlite::Result
 }
 
 impl Store {
-    /// Empties the derived tables and fills them from the records, all or nothing; returns how many records are in them.
-    /// A record that cannot be read is in none of them, and stays where it is: see [`Store::unlisted`].
+    /// Rebuilds the derived tables from the records in one transaction; returns the number of
+    /// records listed. Unreadable records are skipped, see [`Store::unlisted`].
     ///
     /// # Errors
-    /// [`FindError`] when the database cannot be read or written; the tables are then as they were.
+    /// [`FindError`] if the database cannot be read or written; the tables are then unchanged.
     pub fn rebuild(&mut self) -> Result<u64, FindError> {
         const ACTION: &str = "rebuild the derived tables";
         let path = self.path().to_owned();

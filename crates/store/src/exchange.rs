@@ -1,73 +1,73 @@
-//! Records as text, one JSON object a line: what is stored, exported, and imported again by this and every later build.
+//! Records as JSON, one object per line: the stored, exported and imported form.
 
 use hakaru_model::job::Target;
 use hakaru_model::record::{FORMAT, RunRecord};
 use std::path::PathBuf;
 
-/// Why a record has no text form.
+/// The record cannot be written as JSON.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to write run {id} as JSON: {source}")]
 pub struct ExportError {
     /// The run.
     pub id: String,
-    /// What the JSON writer says.
+    /// The error of the JSON writer.
     #[source]
     pub source: serde_json::Error,
 }
 
-/// Why a text is not a record.
+/// Errors of [`import`].
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The text is not a JSON object with the number of its format.
+    /// Not a JSON object with a format number.
     #[error(
-        "this is no whole run record of hakaru: {source}. A record is one line of JSON, as `hakaru export` writes it"
+        "not a complete hakaru run record: {source}; help: a record is one line of JSON, as \
+        written by `hakaru export`"
     )]
     NotARecord {
-        /// What the JSON reader says.
+        /// The error of the JSON parser.
         #[source]
         source: serde_json::Error,
     },
-    /// A later build wrote it.
+    /// Written by a later version.
     #[error(
-        "run {id} has record format {found}, and this build reads formats up to {newest}: \
-         a newer hakaru wrote it, so use that version or a later one"
+        "run {id} has record format {found}, but this version reads formats up to {newest}; help: \
+        use the hakaru version that wrote it, or a later one"
     )]
     Newer {
-        /// The run; `?` when the record does not say.
+        /// The run ID; `?` if the record has none.
         id: String,
         /// Its format.
         found: u32,
-        /// The newest format known.
+        /// The newest format this version reads.
         newest: u32,
     },
-    /// No build ever wrote such a format.
-    #[error("run {id} has record format {found}, which no hakaru ever wrote")]
+    /// A format number that no version has used.
+    #[error("run {id} has record format {found}, which does not exist")]
     NoSuchFormat {
-        /// The run; `?` when the record does not say.
+        /// The run ID; `?` if the record has none.
         id: String,
         /// Its format.
         found: u32,
     },
-    /// It has a format, but not the fields of it.
+    /// A known format with missing or invalid fields.
     #[error("run {id} is damaged or was edited: {source} (record format {format})")]
     Damaged {
-        /// The run; `?` when the record does not say.
+        /// The run ID; `?` if the record has none.
         id: String,
         /// Its format.
         format: u32,
-        /// What the JSON reader says.
+        /// The error of the JSON parser.
         #[source]
         source: serde_json::Error,
     },
 }
 
-/// Writes a record as one line of JSON, without a line break at the end.
+/// Serializes a record as one line of JSON, without a trailing newline.
 ///
-/// Paths that are not UTF-8 have their odd bytes replaced by U+FFFD, because JSON cannot carry them and a measurement
-/// is worth more than the exact name of its file.
+/// In paths that are not UTF-8, invalid bytes are replaced by U+FFFD: JSON cannot represent them.
 ///
 /// # Errors
-/// [`ExportError`] when a value has no JSON form.
+/// [`ExportError`] if a value has no JSON form.
 pub fn export(record: &RunRecord) -> Result<String, ExportError> {
     let mut printable;
     let record = match serde_json::to_string(record) {
@@ -86,7 +86,7 @@ pub fn export(record: &RunRecord) -> Result<String, ExportError> {
     })
 }
 
-/// Every path that a record holds.
+/// Returns all paths in a record.
 fn paths(record: &mut RunRecord) -> Vec<&mut PathBuf> {
     let mut all = vec![&mut record.target.path];
     all.extend(
@@ -139,7 +139,7 @@ fn paths(record: &mut RunRecord) -> Vec<&mut PathBuf> {
     all
 }
 
-/// What every format has: enough to tell a record of the future from a damaged one.
+/// The fields of every format: enough to distinguish a newer record from a damaged one.
 #[derive(serde::Deserialize)]
 struct RecordHead {
     format: u32,
@@ -147,7 +147,7 @@ struct RecordHead {
     id: Option<String>,
 }
 
-/// Reads a record of any format that a build up to this one has written.
+/// Parses a record of any format up to the current one.
 ///
 /// # Errors
 /// [`ImportError`]: not a record, of a newer format, or damaged.
@@ -170,7 +170,7 @@ pub fn import(text: &str) -> Result<RunRecord, ImportError> {
     }
 }
 
-/// Reads records from lines of JSON, each with its line number from 1; empty lines are passed over.
+/// Parses records from lines of JSON, each with its line number from 1; empty lines are skipped.
 pub fn import_lines(
     text: &str,
 ) -> impl Iterator<Item = (usize, Result<RunRecord, ImportError>)> + '_ {

@@ -1,4 +1,4 @@
-//! Whole records, by an id or by as much of it as is unique.
+//! Looks up whole records by ID or unique ID prefix.
 
 mod error;
 
@@ -8,23 +8,23 @@ use crate::{Store, StoreError, import};
 use hakaru_model::record::RunRecord;
 use rusqlite::{OptionalExtension, params};
 
-/// How many candidates an error names.
+/// Maximum number of candidates in an error message.
 const SHOWN: usize = 10;
 
 /// Records, and those that could not be read.
 #[derive(Debug, Default)]
 pub struct Readable<T> {
-    /// Those that could.
+    /// The readable records.
     pub records: Vec<T>,
-    /// Ids of the others, each with why.
+    /// IDs and errors of the unreadable records.
     pub unreadable: Vec<(String, FindError)>,
 }
 
 impl<T> Readable<T> {
-    /// Sorts what was found; one record that cannot be read hides no other.
+    /// Separates readable records from unreadable ones.
     ///
     /// # Errors
-    /// The first error that is not of one record alone.
+    /// The first error that affects more than one record.
     pub fn collect(
         found: impl IntoIterator<Item = (String, Result<T, FindError>)>,
     ) -> Result<Readable<T>, FindError> {
@@ -43,7 +43,7 @@ impl<T> Readable<T> {
     }
 }
 
-/// Which column an id is looked for in.
+/// The column that is searched for an ID.
 #[derive(Clone, Copy)]
 enum Key {
     Run,
@@ -67,10 +67,10 @@ impl Key {
 }
 
 impl Store {
-    /// The run with that id, or the only one whose id begins so.
+    /// Returns the run with this ID or unique ID prefix.
     ///
     /// # Errors
-    /// [`FindError`]: none, several, or a record that this build cannot read.
+    /// [`FindError`]: no match, several matches, or an unreadable record.
     pub fn run(&self, id_or_prefix: &str) -> Result<RunRecord, FindError> {
         let id = self
             .resolve(Key::Run, id_or_prefix)?
@@ -79,10 +79,11 @@ impl Store {
         Ok(import(&body)?)
     }
 
-    /// All runs of that series in their order; the id of any of its runs will do as well, and so will a unique prefix.
+    /// Returns the runs of a series in order, by the ID or unique prefix of the series or of one of
+    /// its runs.
     ///
     /// # Errors
-    /// [`FindError`]: none, several, or a record that this build cannot read.
+    /// [`FindError`]: no match, several matches, or an unreadable record.
     pub fn series(&self, id_or_prefix: &str) -> Result<Vec<RunRecord>, FindError> {
         let Readable {
             records,
@@ -94,10 +95,10 @@ impl Store {
             .map_or(Ok(records), |(_, error)| Err(error))
     }
 
-    /// The same, with those that can be read and those that cannot.
+    /// Like [`Store::series`], but with unreadable records listed separately.
     ///
     /// # Errors
-    /// [`FindError`]: none, or several.
+    /// [`FindError`]: no match or several matches.
     pub fn readable_series(&self, id_or_prefix: &str) -> Result<Readable<RunRecord>, FindError> {
         let series = match self.resolve(Key::Series, id_or_prefix)? {
             Some(series) => series,
@@ -114,10 +115,10 @@ impl Store {
         )
     }
 
-    /// The series that a run belongs to, of which the id or a unique beginning is given, without reading its record.
+    /// Returns the series ID of a run, given its ID or unique prefix, without reading its record.
     ///
     /// # Errors
-    /// [`FindError`]: none, or several.
+    /// [`FindError`]: no match or several matches.
     pub fn series_id(&self, id_or_prefix: &str) -> Result<String, FindError> {
         let id = self
             .resolve(Key::Run, id_or_prefix)?
@@ -125,10 +126,11 @@ impl Store {
         Ok(self.series_of(&id).map_err(self.failed("read a series"))?)
     }
 
-    /// Ids of records that are in no list, because they could not be read as the lists were made.
+    /// Returns the IDs of records that are missing in the derived tables because they were
+    /// unreadable.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be read.
+    /// [`StoreError`] if the database cannot be read.
     pub fn unlisted(&self) -> Result<Vec<String>, StoreError> {
         let select = || -> rusqlite::Result<Vec<String>> {
             let sql = "SELECT id FROM record WHERE id NOT IN (SELECT id FROM run) ORDER BY seq";
@@ -140,10 +142,10 @@ impl Store {
         select().map_err(self.failed("list the records"))
     }
 
-    /// The run that began last; `None` in an empty database.
+    /// Returns the run that started last; `None` if the database is empty.
     ///
     /// # Errors
-    /// [`FindError`] when it cannot be read.
+    /// [`FindError`] if it cannot be read.
     pub fn latest(&self) -> Result<Option<RunRecord>, FindError> {
         let sql = "SELECT id FROM run ORDER BY started_unix_ms DESC, id DESC LIMIT 1";
         let id: Option<String> = self
@@ -156,10 +158,10 @@ impl Store {
         Ok(Some(import(&body)?))
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be read.
+    /// [`StoreError`] if the database cannot be read.
     pub fn count(&self) -> Result<u64, StoreError> {
         let counted = self
             .connection
@@ -177,7 +179,8 @@ impl Store {
         }
     }
 
-    /// The whole id that is meant; `None` when nothing begins so. An exact id wins over longer ones.
+    /// Returns the full ID for a prefix; `None` if nothing matches. An exact ID wins over longer
+    /// ones.
     fn resolve(&self, key: Key, prefix: &str) -> Result<Option<String>, FindError> {
         if prefix.is_empty() {
             return Ok(None);
@@ -202,10 +205,11 @@ impl Store {
         }
     }
 
-    /// Ids in rising order, each with a line that tells it from the others.
+    /// Returns matching IDs in ascending order, each with a line that describes the run.
     fn beginning_with(&self, key: Key, prefix: &str) -> rusqlite::Result<Vec<(String, String)>> {
         let column = key.column();
-        // Ids are ASCII, so that everything that begins with the prefix sorts below the prefix and this character.
+        // IDs are ASCII: everything that starts with the prefix sorts below the prefix followed by
+        // this character.
         let end = format!("{prefix}\u{10FFFF}");
         let sql = format!(
             "SELECT {column}, min(scenario), min(target) FROM run WHERE {column} >= ?1 AND {column} < ?2
@@ -234,7 +238,7 @@ impl Store {
             })
     }
 
-    /// Each with its id.
+    /// Returns record bodies with their IDs.
     fn bodies(&self, series: &str) -> rusqlite::Result<Vec<(String, String)>> {
         let sql = "SELECT run.id, body FROM run JOIN record USING (id) WHERE series = ?1 ORDER BY repeat, started_unix_ms, run.id";
         self.connection
@@ -244,7 +248,8 @@ impl Store {
     }
 }
 
-/// A stored body as text. One that is damaged may be of any type, and is then no record: not an error of the database.
+/// Returns a stored body as text. A damaged body of another type becomes an empty text, not a
+/// database error.
 pub(crate) fn text(value: rusqlite::types::ValueRef<'_>) -> String {
     use rusqlite::types::ValueRef;
     match value {

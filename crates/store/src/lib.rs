@@ -1,9 +1,9 @@
-//! Keeps run records in one SQLite file: appended, found again, exported and imported, never changed.
+//! Stores run records in one SQLite file: append, look up, export and import.
 //!
-//! What was measured lies in the table `record` as the JSON text of a [`RunRecord`]; triggers forbid to update or
-//! delete it. The tables `run` and `phase` follow from it and can be built anew at any time ([`Store::rebuild`]).
-//! Beside it, in the same way, lie verifications of whole devices, and next to the file the spools of runs that go on.
-//! There are no statistics here: whoever wants a mean reads the records and computes it.
+//! Measurements are stored in the table `record` as JSON text of a [`RunRecord`]; triggers prevent
+//! updates and deletes. The tables `run` and `phase` are derived from it and can be rebuilt at any
+//! time ([`Store::rebuild`]). Device verifications are stored in the same way. Spools of unfinished
+//! runs are next to the database file. This crate computes no statistics.
 //!
 //! [`RunRecord`]: hakaru_model::record::RunRecord
 
@@ -32,31 +32,32 @@ pub use verified::{export_verification, import_verification};
 
 use rusqlite::ErrorCode;
 
-/// The database could not be read or written while it was in use.
+/// SQLite error during the use of an open database.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to {action} in the database {}: {source}{}", path.display(), cure(.source))]
 pub struct StoreError {
-    /// What was tried.
+    /// The action that failed.
     pub action: &'static str,
     /// The database.
     pub path: std::path::PathBuf,
-    /// What SQLite says.
+    /// The SQLite error.
     #[source]
     pub source: rusqlite::Error,
 }
 
-/// What would help, where the cause is outside of the database.
+/// Advice for errors whose cause is outside the database.
 fn cure(source: &rusqlite::Error) -> &'static str {
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            ". Another program keeps it for itself: wait until that one is done (`fuser` on the file shows which), then try again"
+            "; help: another program has locked it: wait for that program (`fuser` shows which), \
+            then try again"
         }
         Some(ErrorCode::DatabaseCorrupt) => {
-            ". It is damaged, cut off or copied while it was in use: fetch it again or take it from a backup; `.recover` of \
-             the program sqlite3 shows what can still be read"
+            "; help: the file is damaged, truncated or was copied while in use: copy it again or \
+            restore a backup, or salvage it with the `.recover` command of sqlite3"
         }
         Some(ErrorCode::DiskFull) => {
-            ". Make room on its file system, or name another file with --db"
+            "; help: free some space on its file system, or name another file with --db"
         }
         _ => "",
     }

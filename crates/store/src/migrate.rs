@@ -1,14 +1,15 @@
-//! Numbered steps from an empty file to the newest schema; each is kept for ever, so that any old database opens.
+//! Numbered schema migrations from an empty file to the newest schema; none is ever removed, so any
+//! old database opens.
 //!
-//! The number of the last step done is `PRAGMA user_version`. What only the derived tables need (new columns, another
-//! meaning) is a step that drops and makes them anew; [`crate::Store::rebuild`] fills them.
+//! `PRAGMA user_version` holds the number of the last migration. Changes of derived tables drop and
+//! recreate them; [`crate::Store::rebuild`] fills them.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// Marks the file as ours (`PRAGMA application_id`): the bytes `haka`.
+/// Marks the file as a hakaru database (`PRAGMA application_id`): the bytes `haka`.
 pub(crate) const APPLICATION_ID: i32 = 0x6861_6b61;
 
-/// One step: its SQL, and whether the derived tables have to be filled anew after it.
+/// One migration: its SQL, and whether the derived tables must be rebuilt after it.
 struct Migration {
     sql: &'static str,
     rebuild: bool,
@@ -33,24 +34,24 @@ const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// The newest schema this build knows.
+/// The newest schema this version knows.
 pub(crate) const NEWEST: u32 = MIGRATIONS.len() as u32;
 
-/// The schema a database has.
+/// Returns the schema version of a database.
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
-    // A negative number comes from no build of ours; as a huge one it is refused as "newer".
+    // No version writes a negative number; as a huge one it is refused as "newer".
     connection
         .query_row("PRAGMA user_version", [], |row| row.get::<_, i32>(0))
         .map(|v| v as u32)
 }
 
-/// Does the steps that are missing, all or none, and says whether the derived tables have to be filled anew.
+/// Runs missing migrations in one transaction; returns whether the derived tables must be rebuilt.
 pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<bool> {
     if version(connection)? >= NEWEST {
         return Ok(false);
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have done the steps while this one waited for the lock.
+    // Another process may have migrated while this one waited for the lock.
     let done = version(&transaction)? as usize;
     let missing = MIGRATIONS.get(done..).unwrap_or_default();
     for step in missing {

@@ -1,4 +1,4 @@
-//! Opening the database: where it lies, what may be wrong with it, and how the connection is set up.
+//! Opens the database: its location, its validation, and the setup of the connection.
 
 use crate::StoreError;
 use crate::migrate;
@@ -9,10 +9,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long to wait for another process that writes; an append takes milliseconds, an import of thousands seconds.
+/// Time to wait for another process that writes; an append takes milliseconds, an import of
+/// thousands of runs seconds.
 pub(crate) const BUSY: Duration = Duration::from_secs(10);
 
-/// An open database of run records. Several processes may have the same one open.
+/// An open database of run records. Several processes can have it open at the same time.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
@@ -20,136 +21,140 @@ pub struct Store {
     pub(crate) journal: JournalMode,
 }
 
-/// How the database survives a crash.
+/// Journal mode of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JournalMode {
-    /// A write-ahead log: readers and one writer do not wait for each other.
+    /// Write-ahead log: readers and one writer do not block each other.
     WriteAhead,
-    /// A rollback journal, because the file system lets no memory be shared (9p, some network file systems): just as
-    /// safe, but readers and writers wait for each other.
+    /// Rollback journal, for file systems without shared memory (9p, some network file systems):
+    /// equally safe, but readers and writers block each other.
     Rollback,
 }
 
-/// Why a database could not be opened.
+/// Errors of opening a database.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Neither variable says where the user's data live.
+    /// Neither environment variable gives the data directory.
     #[error(
-        "no place for the database: neither XDG_DATA_HOME nor HOME is set to an absolute path. Name one with --db"
+        "no location for the database: neither XDG_DATA_HOME nor HOME is set to an absolute path; \
+        help: name a file with --db"
     )]
     NoHome,
-    /// The folder is not there and cannot be made.
-    #[error("failed to create the folder {} for the database: {source}. Name another file with --db", path.display())]
+    /// The directory does not exist and cannot be created.
+    #[error("failed to create the database directory {}: {source}; help: name another file with \
+        --db", path.display())]
     Folder {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The I/O error.
         #[source]
         source: std::io::Error,
     },
-    /// The file cannot be opened or made.
+    /// The file cannot be opened or created.
     #[error(
-        "failed to open the database {}: {source}. It has to be a file in a folder that you may write to; \
-         name another with --db", path.display()
+        "failed to open the database {}: {source}; help: name a file in a writable directory with \
+        --db", path.display()
     )]
     CannotOpen {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The SQLite error.
         #[source]
         source: rusqlite::Error,
     },
-    /// The file can be read and not written.
+    /// The file is read-only.
     #[error(
-        "failed to open the database {} for writing: the file or its file system is read-only. \
-         Change its permissions, or name another file with --db", path.display()
+        "failed to open the database {} for writing: the file or its file system is read-only; \
+        help: change its permissions, or name another file with --db", path.display()
     )]
     ReadOnly {
         /// The file.
         path: PathBuf,
     },
-    /// There is no such file, and nobody asked for a new one.
+    /// The file does not exist, and the command does not create one.
     #[error(
-        "there is no database {}: nothing was measured or imported into it yet. `hakaru bench` and `hakaru import` make \
-         one; another is named with --db", path.display()
+        "database {} does not exist: nothing has been measured or imported yet; help: create it \
+        with `hakaru bench` or `hakaru import`, or name another with --db", path.display()
     )]
     Absent {
         /// The file.
         path: PathBuf,
     },
-    /// It may only be read, and not all of it lies in its file.
+    /// The database is read-only and has unmerged changes in its WAL or journal.
     #[error(
-        "failed to read the database {}: it may only be read, and its last changes lie beside it, in {}, which takes \
-         leave to write. Copy both files to a folder of yours, and name the copy with --db", path.display(), beside.display()
+        "failed to read the database {}: it is read-only and has an unmerged WAL ({}); help: copy \
+        both files to a writable directory and pass --db", path.display(), beside.display()
     )]
     Unsettled {
         /// The file.
         path: PathBuf,
-        /// The log or journal beside it.
+        /// The WAL or journal file.
         beside: PathBuf,
     },
-    /// Pages of it are missing or make no sense.
+    /// Pages are missing or invalid.
     #[error(
-        "the database {} is damaged: {source}. It may have been cut off, or copied while it was in use: fetch it again or \
-         take it from a backup; `sqlite3 {} .recover` shows what can still be read", path.display(), path.display()
+        "the database {} is damaged: {source}; help: it may be truncated or copied while in use: \
+        copy it again or restore a backup, or salvage it with `sqlite3 {} .recover`", path.display(), path.display()
     )]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The SQLite error.
         #[source]
         source: rusqlite::Error,
     },
-    /// The file is something else.
-    #[error("{} is not a database of hakaru: its content is not that of SQLite. Name another file with --db", path.display())]
+    /// Not an SQLite database.
+    #[error("{} is not an SQLite database; help: name another file with --db", path.display())]
     NotADatabase {
         /// The file.
         path: PathBuf,
     },
     /// The database belongs to another program.
-    #[error("{} is a database of another program; it was left untouched. Name another file with --db", path.display())]
+    #[error("{} is a database of another program and was not changed; help: name another file \
+        with --db", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
     },
-    /// A later build made it.
+    /// Created by a later version.
     #[error(
-        "the database {} has schema {found}, and this build knows schemas up to {newest}: a newer hakaru wrote it. \
-         Use that version or a later one, or name another file with --db", path.display()
+        "the database {} has schema {found}, but this version knows schemas up to {newest}; help: \
+        use the hakaru version that wrote it or a later one, or name another file with --db", path.display()
     )]
     NewerSchema {
         /// The file.
         path: PathBuf,
-        /// Its schema.
+        /// Its schema version.
         found: u32,
-        /// The newest schema known.
+        /// The newest schema version this version knows.
         newest: u32,
     },
-    /// Another process holds it.
+    /// Locked by another process.
     #[error(
-        "the database {} was locked by another program for {} s. Wait until that one is done (`fuser {}` shows which), \
-         then try again", path.display(), waited.as_secs(), path.display()
+        "the database {} was locked by another program for {} s; help: wait for that program \
+        (`fuser {}` shows which), then try again", path.display(), waited.as_secs(), path.display()
     )]
     Locked {
         /// The file.
         path: PathBuf,
-        /// How long was waited.
+        /// The time waited.
         waited: Duration,
     },
-    /// The derived tables could not be filled anew for a new schema.
-    #[error("failed to bring the database {} to the newest schema: {source}", path.display())]
+    /// The derived tables could not be rebuilt after a migration.
+    #[error("failed to upgrade the schema of the database {}: {source}", path.display())]
     Rebuild {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<crate::FindError>,
     },
 }
 
-/// Where the database lies when nobody names another: `hakaru/hakaru.db` in the user's data folder.
+/// Returns the default database path: `hakaru/hakaru.db` in the user's data directory.
 ///
-/// Source: XDG Base Directory Specification 0.8; a relative `XDG_DATA_HOME` is ignored, as it asks.
+/// Source: XDG Base Directory Specification 0.8; a relative `XDG_DATA_HOME` is ignored, as required
+/// there.
 ///
 /// # Errors
 /// [`OpenError::NoHome`].
@@ -170,10 +175,10 @@ fn path_from(
 }
 
 impl Store {
-    /// Opens the database at that path; makes it, and the folders above it, when it is not there.
+    /// Opens the database at a path; creates it and its parent directories if it does not exist.
     ///
     /// # Errors
-    /// An [`OpenError`] that names the path. A file of another kind or program is left as it was.
+    /// [`OpenError`] with the path. A file of another type or program is not changed.
     pub fn open(path: impl AsRef<Path>) -> Result<Store, OpenError> {
         open_within(path.as_ref(), BUSY)
     }
@@ -181,22 +186,22 @@ impl Store {
     /// Opens the database at [`default_path`].
     ///
     /// # Errors
-    /// As [`Store::open`].
+    /// See [`Store::open`].
     pub fn open_default() -> Result<Store, OpenError> {
         Store::open(default_path()?)
     }
 
-    /// The file.
+    /// Path of the database file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How it survives a crash.
+    /// The journal mode.
     pub fn journal(&self) -> JournalMode {
         self.journal
     }
 
-    /// Names the action and the file for whatever SQLite refuses.
+    /// Adds the action and the file to an SQLite error.
     pub(crate) fn failed(
         &self,
         action: &'static str,
@@ -220,9 +225,9 @@ fn open_within(path: &Path, busy: Duration) -> Result<Store, OpenError> {
     }
 }
 
-/// Whether it may be the index of the write-ahead log, in memory that processes share, that cannot be had.
+/// Whether SQLite may have failed because it cannot create the shared-memory index of the WAL.
 ///
-/// Where that cannot even be made, SQLite merely says that it cannot open something, so a second try has to tell.
+/// SQLite then only reports that it cannot open a file, so a second attempt has to decide.
 fn shares_no_memory(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     let maybe = [
@@ -235,14 +240,14 @@ fn shares_no_memory(error: &rusqlite::Error) -> bool {
 
 fn open_with(path: &Path, busy: Duration, journal: JournalMode) -> Result<Store, OpenError> {
     let explain = |source| explain(path, busy, source);
-    // Without SQLITE_OPEN_URI: a file may be called `file:x?mode=memory` and is still a file.
+    // Without SQLITE_OPEN_URI: a file may be named `file:x?mode=memory` and is still a file.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(explain)?;
     connection.busy_timeout(busy).map_err(explain)?;
     if journal == JournalMode::Rollback {
-        // A connection that keeps the file for itself alone needs no shared memory, even where a log is there.
+        // A connection with exclusive access needs no shared memory, even if a WAL exists.
         connection
             .pragma_update(None, "locking_mode", "EXCLUSIVE")
             .map_err(explain)?;
@@ -269,7 +274,7 @@ fn open_with(path: &Path, busy: Duration, journal: JournalMode) -> Result<Store,
     Ok(store)
 }
 
-/// Private to the user, as the XDG specification asks for folders it makes programs create.
+/// Creates a directory with mode 0700, as the XDG specification requires.
 fn create_folder(path: &Path) -> Result<(), OpenError> {
     let Some(folder) = path
         .parent()
@@ -284,9 +289,10 @@ fn create_folder(path: &Path) -> Result<(), OpenError> {
     })
 }
 
-/// Reads only: whatever is refused here has not been touched. Returns the schema it has.
+/// Checks the file without writing to it; returns its schema version.
 ///
-/// All answers come from one transaction; otherwise another process that makes the file just now looks like a stranger.
+/// All queries run in one transaction; otherwise a database that another process is creating could
+/// look foreign.
 pub(crate) fn check_is_ours(
     connection: &Connection,
     path: &Path,

@@ -68,7 +68,7 @@ impl Store {
         host: &str,
     ) -> Result<Vec<(String, u64)>, StoreError> {
         self.select_written_besides(campaign, host)
-            .map_err(self.failed("add up what was written besides the runs"))
+            .map_err(self.failed("sum the bytes written by preparation"))
     }
 
     fn select_written_besides(

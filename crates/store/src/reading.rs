@@ -264,6 +264,6 @@ mod tests {
             told.contains("damaged") || told.contains("malformed"),
             "{told}"
         );
-        assert!(!told.contains("may write to"), "{told}");
+        assert!(!told.contains("writable directory with"), "{told}");
     }
 }

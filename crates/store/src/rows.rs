@@ -1,23 +1,23 @@
-//! Lists: one short row a run or a phase, from the derived tables alone, so that long histories list at once.
+//! Lists of runs and phases from the derived tables, without reading records.
 
 use crate::{Store, StoreError};
 use hakaru_model::job::Op;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row};
 
-/// How a run ended, without the words.
+/// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutcomeKind {
-    /// All of it was done.
+    /// All phases finished.
     Completed,
-    /// Somebody stopped it.
+    /// Stopped by the user or a signal.
     Interrupted,
-    /// It could not go on.
+    /// Ended by an error.
     Failed,
 }
 
 impl OutcomeKind {
-    /// `completed`, `interrupted`, `failed`.
+    /// Returns `completed`, `interrupted` or `failed`.
     pub fn name(self) -> &'static str {
         match self {
             OutcomeKind::Completed => "completed",
@@ -35,84 +35,84 @@ impl OutcomeKind {
     }
 }
 
-/// Which runs to list; every field that is set narrows the list.
+/// Filter for lists of runs; every field that is set narrows the result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Of this series (its whole id).
+    /// Full series ID.
     pub series: Option<String>,
-    /// Of the scenario with this name.
+    /// Scenario name.
     pub scenario: Option<String>,
-    /// Whose target has this text in its name, whatever the case of ASCII letters.
+    /// Substring of the target name, ignoring ASCII case.
     pub target: Option<String>,
-    /// Imported ones, or our own.
+    /// `true` for imported runs, `false` for runs of hakaru.
     pub imported: Option<bool>,
-    /// That ended so.
+    /// How the run ended.
     pub outcome: Option<OutcomeKind>,
-    /// Begun at this moment or later, milliseconds since 1970 UTC.
+    /// Started at or after this time, in milliseconds since 1970 UTC.
     pub since_unix_ms: Option<i64>,
-    /// Begun before this moment, milliseconds since 1970 UTC.
+    /// Started before this time, in milliseconds since 1970 UTC.
     pub until_unix_ms: Option<i64>,
-    /// At most so many, the newest.
+    /// Maximum number of runs, newest first.
     pub limit: Option<u32>,
 }
 
-/// One run in a list.
+/// A run in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
     /// Its id.
     pub id: String,
-    /// How much of the id is enough to name it in this database; at least 8 characters.
+    /// Shortest unique prefix of the ID in this database; at least 8 characters.
     pub short: String,
-    /// The series it belongs to.
+    /// The series ID.
     pub series: String,
-    /// Number within the series, from 0.
+    /// Number in the series, from 0.
     pub repeat: u32,
-    /// As it began, milliseconds since 1970 UTC.
+    /// Start time in milliseconds since 1970 UTC.
     pub started_unix_ms: i64,
-    /// Name of the scenario.
+    /// Scenario name.
     pub scenario: String,
-    /// What was measured, by name.
+    /// Name of the target.
     pub target: String,
-    /// Where it comes from: `hakaru 0.1.0`, `fio-3.39`.
+    /// Program that measured it: `hakaru 0.1.0`, `fio-3.39`.
     pub origin: String,
-    /// Whether another program measured it.
+    /// Whether it was imported.
     pub imported: bool,
     /// How it ended.
     pub outcome: OutcomeKind,
-    /// Format of its record.
+    /// Record format.
     pub format: u32,
-    /// Phases.
+    /// Number of phases.
     pub phases: u32,
-    /// I/Os completed, over all phases.
+    /// Completed I/Os of all phases.
     pub ios: u64,
-    /// Bytes moved, over all phases.
+    /// Transferred bytes of all phases.
     pub bytes: u64,
-    /// I/Os that failed.
+    /// Failed I/Os.
     pub errors: u64,
-    /// Caveats in the record.
+    /// Number of caveats in the record.
     pub caveats: u32,
 }
 
-/// One phase and operation in a list.
+/// An operation of a phase in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhaseRow {
-    /// The run.
+    /// The run ID.
     pub run: String,
-    /// Number of the phase in the run, from 0.
+    /// Index of the phase in the run, from 0.
     pub index: u32,
-    /// Its name.
+    /// Phase name.
     pub name: String,
-    /// Which operation.
+    /// The operation.
     pub op: Op,
-    /// I/Os completed.
+    /// Completed I/Os.
     pub ios: u64,
-    /// Bytes moved.
+    /// Transferred bytes.
     pub bytes: u64,
-    /// Longest measured time of its workers, nanoseconds.
+    /// Longest measured time of its workers, in nanoseconds.
     pub runtime_ns: u64,
 }
 
-/// The part of a query after WHERE, with its parameters in order.
+/// The condition of a query after WHERE, with its parameters in order.
 fn conditions(filter: &Filter) -> (String, Vec<Value>) {
     let Filter {
         series,
@@ -181,7 +181,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// Enough of an id to differ from its neighbours in the order of ids.
+    /// Returns the shortest ID prefix that differs from the neighboring IDs.
     fn short_id(&self, id: &str) -> rusqlite::Result<String> {
         let mut shared = 7;
         for sql in [
@@ -195,7 +195,7 @@ impl Store {
         Ok(id.chars().take(shared + 1).collect())
     }
 
-    /// Lists the phases of the runs that pass the filter: newest run first, phases in their order.
+    /// Lists the phases of the runs that match the filter: newest run first, phases in order.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
@@ -223,7 +223,7 @@ fn shared_prefix(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }
 
-/// Columns are counts that were clamped on their way in, so they are never negative; a damaged one reads as 0.
+/// Counts were clamped when stored and are never negative; a damaged value reads as 0.
 fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(index)
         .map(|n| u64::try_from(n).unwrap_or(0))

@@ -1,4 +1,4 @@
-//! Verifications: appended, listed and found again like runs, and like them never changed.
+//! Stores verifications like runs: append, look up, list.
 
 use crate::append::{Appended, check_id};
 use crate::find::text;
@@ -9,13 +9,13 @@ use rusqlite::{OptionalExtension, params};
 use serde::de::IgnoredAny;
 use std::path::PathBuf;
 
-/// A body has at least this of its form, whatever build wrote it.
+/// The fields of a verification of any version.
 #[derive(serde::Deserialize)]
 struct VerificationHead {
     format: u32,
 }
 
-/// What tells a verification from a record.
+/// The field that distinguishes a verification from a run record.
 #[derive(serde::Deserialize)]
 struct VerificationMarker {
     #[serde(rename = "verdict")]
@@ -23,8 +23,8 @@ struct VerificationMarker {
     id: String,
 }
 
-/// Writes a verification as one line of JSON, without a line break at the end. Odd bytes of paths are replaced, because
-/// JSON cannot carry them.
+/// Serializes a verification as one line of JSON, without a trailing newline. Invalid bytes in
+/// paths are replaced by U+FFFD.
 ///
 /// # Errors
 /// [`ExportError`] when a value has no JSON form.
@@ -56,10 +56,10 @@ pub fn export_verification(verification: &Verification) -> Result<String, Export
     })
 }
 
-/// Reads a line of JSON that is a verification; `None` when it is something else, such as the record of a run.
+/// Parses a line of JSON as a verification; `None` if it is something else, such as a run record.
 ///
 /// # Errors
-/// [`FindError`]: of a newer format, or damaged.
+/// [`FindError`]: newer format, or damaged.
 pub fn import_verification(text: &str) -> Option<Result<Verification, FindError>> {
     let kind: VerificationMarker = serde_json::from_str(text).ok()?;
     Some(parse(&kind.id, text))
@@ -126,10 +126,10 @@ impl Store {
             .optional()
     }
 
-    /// The verification with that id, or the only one whose id begins so.
+    /// Returns the verification with this ID or unique ID prefix.
     ///
     /// # Errors
-    /// [`FindError`]: none, several, or one that this build cannot read.
+    /// [`FindError`]: no match, several matches, or unreadable.
     pub fn verification(&self, id_or_prefix: &str) -> Result<Verification, FindError> {
         let found = self
             .verifications_from(id_or_prefix)
@@ -153,10 +153,10 @@ impl Store {
         }
     }
 
-    /// The verification that was stored last; `None` when there is none.
+    /// Returns the verification that was stored last; `None` if there is none.
     ///
     /// # Errors
-    /// [`FindError`] when it cannot be read.
+    /// [`FindError`] if it cannot be read.
     pub fn latest_verification(&self) -> Result<Option<Verification>, FindError> {
         let newest = self
             .newest_verifications(1)
@@ -164,10 +164,10 @@ impl Store {
         newest.first().map(|(id, body)| parse(id, body)).transpose()
     }
 
-    /// So many verifications at most, the newest first; those that cannot be read by themselves.
+    /// Returns up to `limit` verifications, newest first; unreadable ones are listed separately.
     ///
     /// # Errors
-    /// [`FindError`] when the database cannot be read.
+    /// [`FindError`] if the database cannot be read.
     pub fn verifications(&self, limit: u32) -> Result<Readable<Verification>, FindError> {
         let newest = self
             .newest_verifications(limit)
@@ -189,7 +189,8 @@ impl Store {
     fn verifications_from(&self, prefix: &str) -> rusqlite::Result<Vec<(String, String)>> {
         let sql = "SELECT id, body FROM verification WHERE id >= ?1 AND id < ?2 ORDER BY id";
         let mut statement = self.connection.prepare_cached(sql)?;
-        // Ids are ASCII, so that everything that begins with the prefix sorts below the prefix and this character.
+        // IDs are ASCII: everything that starts with the prefix sorts below the prefix followed by
+        // this character.
         let rows = statement.query_map(params![prefix, format!("{prefix}\u{10FFFF}")], |row| {
             Ok((row.get::<_, String>(0)?, text(row.get_ref(1)?)))
         })?;

@@ -1,7 +1,7 @@
-//! Every database and record that a released build has written is opened by this one.
+//! Opens every database and record that a released version has written.
 //!
-//! `HAKARU_WRITE_FIXTURES=1 cargo test -p hakaru-store --test compat` writes the fixtures that are missing; those that
-//! are there stay as they are for ever.
+//! `HAKARU_WRITE_FIXTURES=1 cargo test -p hakaru-store --test compat` writes missing fixtures;
+//! existing ones never change.
 
 mod support;
 
@@ -28,7 +28,7 @@ fn records_of_format_1_are_read() {
         .collect();
     assert_eq!(read.len(), 3);
     assert!(read.iter().all(|r| r.format == 1));
-    // Written again it is the same record, whatever fields were added since.
+    // It serializes to the same record, whatever fields were added since.
     for record in read {
         assert_eq!(import(&export(&record).unwrap()).unwrap(), record);
     }
@@ -88,11 +88,18 @@ fn records_of_the_future_and_damaged_ones_are_named() {
         import(&future),
         Err(ImportError::Newer { found: 77, .. })
     ));
-    insta::assert_snapshot!(told(&future), @"run 019b8d5e-0000-7001-8000-000000000001 has record format 77, and this build reads formats up to 1: a newer hakaru wrote it, so use that version or a later one");
-    insta::assert_snapshot!(told(&text.replacen("\"format\":1", "\"format\":0", 1)), @"run 019b8d5e-0000-7001-8000-000000000001 has record format 0, which no hakaru ever wrote");
-    insta::assert_snapshot!(told("fio-3.39"), @"this is no whole run record of hakaru: expected ident at line 1 column 2. A record is one line of JSON, as `hakaru export` writes it");
-    insta::assert_snapshot!(told(&text[..100]), @"this is no whole run record of hakaru: EOF while parsing a string at line 1 column 100. A record is one line of JSON, as `hakaru export` writes it");
-    insta::assert_snapshot!(told("{\"format\":1,\"id\":\"x\"}"), @"run x is damaged or was edited: missing field `series` at line 1 column 21 (record format 1)");
+    insta::assert_snapshot!(told(&future), @"run 019b8d5e-0000-7001-8000-000000000001 has record \
+        format 77, but this version reads formats up to 1; help: use the hakaru version that \
+        wrote it, or a later one");
+    insta::assert_snapshot!(told(&text.replacen("\"format\":1", "\"format\":0", 1)), @"run \
+        019b8d5e-0000-7001-8000-000000000001 has record format 0, which does not exist");
+    insta::assert_snapshot!(told("fio-3.39"), @"not a complete hakaru run record: expected ident \
+        at line 1 column 2; help: a record is one line of JSON, as written by `hakaru export`");
+    insta::assert_snapshot!(told(&text[..100]), @"not a complete hakaru run record: EOF while \
+        parsing a string at line 1 column 100; help: a record is one line of JSON, as written by \
+        `hakaru export`");
+    insta::assert_snapshot!(told("{\"format\":1,\"id\":\"x\"}"), @"run x is damaged or was \
+        edited: missing field `series` at line 1 column 21 (record format 1)");
 }
 
 #[test]

@@ -1,6 +1,8 @@
-//! A process that dies at any point of an append leaves a database that opens, with every record it had acknowledged.
+//! A process that dies during an append leaves a database that opens and contains every
+//! acknowledged record.
 //!
-//! The child is this very test program, started again with a variable that names the database.
+//! The child is this test program, started again with an environment variable that names the
+//! database.
 
 mod support;
 
@@ -21,17 +23,17 @@ fn child(test: &str, database: &Path) -> Child {
         .unwrap()
 }
 
-/// Ids that the child has reported as stored, up to `many` or to its end.
+/// Returns the IDs that the child reported as stored, up to `many` or to its end.
 fn acknowledged(child: &mut Child, many: usize) -> Vec<String> {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    // The test harness may print its own words in front of the first.
+    // The test harness may print its own text first.
     let ids = lines
         .map_while(Result::ok)
         .filter_map(|l| l.split_once("stored ").map(|(_, id)| id.to_owned()));
     ids.take(many).collect()
 }
 
-/// Runs only as a child: appends until it is killed.
+/// Child process only: appends until it is killed.
 #[test]
 fn child_that_appends() {
     let Some(path) = std::env::var_os(DATABASE) else {
@@ -46,14 +48,14 @@ fn child_that_appends() {
     }
 }
 
-/// Runs only as a child: dies with a record written and not committed.
+/// Child process only: dies with a record written but not committed.
 #[test]
 fn child_that_dies_inside_a_transaction() {
     let Some(path) = std::env::var_os(DATABASE) else {
         return;
     };
     let raw = rusqlite::Connection::open(path).unwrap();
-    // So small a cache spills the open transaction into the log before the end.
+    // A cache this small spills the open transaction into the WAL before the end.
     raw.execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE")
         .unwrap();
     for n in 0..50 {

@@ -1,4 +1,4 @@
-//! What a store promises about records: kept as they are, found again, never changed.
+//! Properties of stored records: kept unchanged and found again.
 
 mod support;
 
@@ -134,7 +134,8 @@ fn no_path_in_a_record_has_to_be_text() {
     );
 }
 
-/// Figures beyond all sense, as a damaged import has them, overflowed their sum, and no point could be listed any more.
+/// Regression: extreme values, as in a damaged import, overflowed the sum, and no point could be
+/// listed.
 #[test]
 fn points_are_listed_whatever_was_written() {
     let (_dir, mut store) = empty();
@@ -205,10 +206,11 @@ fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
         store.written_besides("c", &host).unwrap(),
         [("a".to_owned(), 5 << 20)]
     );
-    // Another host may call another card so.
+    // Another host may use this name for another card.
     assert_eq!(store.written_besides("c", "elsewhere").unwrap(), []);
     assert_eq!(store.written_besides("other", &host).unwrap(), []);
-    // A level of a file system is kept like a fill; files are laid out for each run, and one that fails wrote them too.
+    // Fill levels count like fills; files are laid out for each run, and a failed run wrote them
+    // too.
     let mut level = filled(7, "b", 0);
     let point = level.campaign.as_mut().unwrap();
     (point.prepared[1].written, point.laid_out) = (Bytes(70), Bytes(4));
@@ -373,7 +375,7 @@ fn a_unique_beginning_of_an_id_is_enough() {
     assert_eq!(store.run("019b8d5e-0002").unwrap(), record(0x2001));
     let refused = store.run("019b8d5e-0001").unwrap_err();
     insta::assert_snapshot!(refused, @r#"
-    2 runs begin with "019b8d5e-0001"; type more of the one you mean:
+    2 runs have IDs that start with "019b8d5e-0001"; type more digits of one of these:
       019b8d5e-0001-7001-8000-000000001001  standard, SanDisk "Max" Endurance
       019b8d5e-0001-7002-8000-000000001002  standard, SanDisk "Max" Endurance
     "#);
@@ -447,7 +449,7 @@ fn derived_tables_can_be_built_anew() {
     assert_eq!(store.phases(&Filter::default()).unwrap(), phases);
 }
 
-/// A run of a campaign on a card with a label.
+/// A campaign run on a card with a label.
 fn point_of(n: u64, repeat: u32, campaign: &str) -> RunRecord {
     let mut record = record(n);
     record.target.label = Some("the old one".into());
@@ -560,7 +562,7 @@ proptest! {
     }
 }
 
-/// Changes what is stored behind the store's back.
+/// Modifies the database file directly.
 fn tamper(path: &std::path::Path, sql: &str) {
     let sql = format!("DROP TRIGGER IF EXISTS record_is_never_updated; {sql}");
     rusqlite::Connection::open(path)
@@ -604,7 +606,7 @@ fn a_damaged_record_hides_no_other_and_keeps_no_database_closed() {
         );
         assert_eq!(found.unreadable[0].0, id(2));
         assert!(store.unlisted().unwrap().is_empty());
-        // Deriving the lists anew, as a newer schema does, passes it over and leaves it where it is.
+        // Rebuilding the derived tables, as a newer schema does, skips it and keeps it.
         assert_eq!(store.rebuild().unwrap(), 2);
         assert_eq!(store.unlisted().unwrap(), [id(2)]);
         drop(store);

@@ -1,4 +1,4 @@
-//! What a run had measured survives the program that measured it.
+//! Partial results survive the death of the measuring process.
 
 mod support;
 
@@ -27,7 +27,7 @@ fn place() -> Place {
     }
 }
 
-/// A record as it is before anything is measured.
+/// A record before the first measurement.
 fn begun() -> RunRecord {
     let whole = support::record(1);
     RunRecord {
@@ -49,13 +49,13 @@ fn interval(second: u64) -> Interval {
     interval
 }
 
-/// A program that ends in the middle: nobody removes its spool.
+/// Simulates a killed process: nobody removes the spool.
 fn killed(spool: Spool) {
     spool.settle();
     drop(spool);
 }
 
-/// One phase measured wholly, two seconds of the next.
+/// One complete phase and two seconds of the next.
 fn one_and_a_half(store: &Store) -> Spool {
     let spool = store.spool(&begun()).unwrap();
     let seat = WorkerHeader {
@@ -68,7 +68,7 @@ fn one_and_a_half(store: &Store) -> Spool {
     spool.phase_ends(&support::record(1).phases[0]);
     spool.phase_begins("rand-write", 9, vec![seat]);
     spool.so_far(vec![(0, interval(1))]);
-    // A number that belongs to nobody is no reason to lose the rest.
+    // An unknown worker number does not invalidate the rest.
     spool.so_far(vec![(0, interval(2)), (5, interval(2))]);
     spool
 }
@@ -122,7 +122,7 @@ fn a_run_that_was_killed_is_kept_as_far_as_it_came() {
     assert!(left(&database).is_empty());
 }
 
-/// A database that was locked for too long cost the run, or made a stopped one of it.
+/// Regression: a database that was locked too long lost the run or stored it as stopped.
 #[test]
 fn a_run_that_came_to_its_end_and_was_not_stored_is_kept_as_it_was() {
     let Place {
@@ -139,7 +139,7 @@ fn a_run_that_came_to_its_end_and_was_not_stored_is_kept_as_it_was() {
         OrphanedRun::Run(Box::new(support::record(1)))
     );
     assert_eq!(store.run(&begun().id).unwrap(), support::record(1));
-    // The record of another run has no business there.
+    // The record of another run must not be used.
     let spool = one_and_a_half(&store);
     assert!(spool.ended(&support::record(2)));
     drop(spool);
@@ -160,7 +160,7 @@ fn a_line_that_was_not_written_whole_ends_it() {
     killed(one_and_a_half(&store));
     let spool = left(&database).remove(0);
     let mut file = std::fs::File::options().append(true).open(&spool).unwrap();
-    // As a loss of power leaves it: half a line, and a block of zeroes.
+    // As after a power loss: half a line and a block of zeros.
     file.write_all(b"{\"so_far\":[[0,{\"at\":3000").unwrap();
     file.write_all(&[0; 512]).unwrap();
     drop(file);
@@ -182,7 +182,7 @@ fn a_run_that_goes_on_is_left_alone() {
         store.keep_cut_short(&left(&database)[0]).unwrap(),
         OrphanedRun::Running
     );
-    // One that ends well leaves nothing.
+    // A completed run leaves no spool.
     spool.remove();
     assert!(left(&database).is_empty() && store.count().unwrap() == 0);
 }

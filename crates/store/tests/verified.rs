@@ -1,4 +1,5 @@
-//! Verifications are kept like runs: appended, found by their ids, never changed, and read by every later build.
+//! Verifications are kept like runs: appended, found by ID, never changed, and readable by later
+//! versions.
 //!
 //! `HAKARU_WRITE_FIXTURES=1 cargo test -p hakaru-store --test verified` writes the fixture if it is missing.
 
@@ -84,7 +85,7 @@ fn what_is_appended_is_found_and_stays() {
         store.verification(""),
         Err(FindError::NotFound { .. })
     ));
-    // The same id again, and an id that nobody could type.
+    // The same ID again, and an invalid ID.
     assert_eq!(
         store.append_verification(&verification(2)).unwrap(),
         Appended::AlreadyThere

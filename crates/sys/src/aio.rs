@@ -1,4 +1,5 @@
-//! Kernel asynchronous I/O (`io_submit`), by raw system calls, with buffers that belong to the queue while in flight.
+//! Linux AIO (`io_submit`) through raw system calls, with buffers owned by the queue while in
+//! flight.
 
 use crate::buffer::Slots;
 use crate::file::last_errno;
@@ -42,15 +43,16 @@ const WRITE: u16 = 1;
 /// `RWF_NOWAIT`: an I/O that would wait fails with EAGAIN instead.
 const NOWAIT: i32 = 8;
 
-/// `struct aio_ring` of the kernel: the head of the ring of completions, which lies in our memory. The events follow.
+/// `struct aio_ring` of the kernel: the head of the completion ring in user memory. The events
+/// follow.
 #[repr(C)]
 struct RingHead {
     id: u32,
-    /// How many events the ring has.
+    /// Number of events in the ring.
     nr: AtomicU32,
-    /// Next to be taken; ours to move.
+    /// Index of the next event to read; advanced here.
     head: AtomicU32,
-    /// Next to be put; the kernel's to move.
+    /// Index of the next event to write; advanced by the kernel.
     tail: AtomicU32,
     magic: u32,
     compat: u32,
@@ -60,10 +62,10 @@ struct RingHead {
 
 const RING_MAGIC: u32 = 0xa10a_10a1;
 
-/// The ring of completions of a context, so that those already there are fetched without a system call.
+/// The completion ring of a context, to read completions without a system call.
 ///
-/// The number of a context is the address of its ring: that is how the kernel finds it, and what `io_getevents` of the
-/// C library and fio have relied on since Linux 2.6. A kernel whose ring looks different has it left alone.
+/// A context ID is the address of its ring: the kernel uses it so, and `io_getevents` of libaio and
+/// fio rely on this since Linux 2.6. A ring with an unknown layout is not used.
 #[derive(Clone, Copy, Debug)]
 struct SharedRing {
     head: NonNull<RingHead>,
@@ -72,7 +74,7 @@ struct SharedRing {
 }
 
 impl SharedRing {
-    /// The ring of a context. `None` when there is none that we know how to read.
+    /// Returns the ring of a context; `None` if its layout is unknown.
     fn find(context: libc::c_ulong) -> Option<SharedRing> {
         let address = context as usize;
         if address == 0 || !address.is_multiple_of(rustix::param::page_size()) {
@@ -92,7 +94,7 @@ impl SharedRing {
         (known && nr > 0).then_some(SharedRing { head, events, nr })
     }
 
-    /// Takes up to `max` completions that are there.
+    /// Reads up to `max` available completions.
     #[inline(always)]
     fn take(self, max: usize, mut done: impl FnMut(Event)) -> usize {
         // SAFETY: the ring stays mapped until the context is destroyed, which the owner of this value does last.
@@ -165,44 +167,44 @@ impl AioQueue {
         })
     }
 
-    /// Lets I/Os that would wait fail with EAGAIN.
+    /// Makes I/Os that would block fail with EAGAIN.
     pub fn nowait(mut self, nowait: bool) -> AioQueue {
         self.rw_flags = if nowait { NOWAIT } else { 0 };
         self
     }
 
-    /// Fetches every completion by a system call, even those that are there already.
+    /// Fetches completions only by system calls.
     pub fn without_ring(mut self) -> AioQueue {
         self.ring = None;
         self
     }
 
-    /// Whether completions that are there are fetched without a system call.
+    /// Whether available completions are read without a system call.
     pub fn has_ring(&self) -> bool {
         self.ring.is_some()
     }
 
-    /// The buffer of a slot that is not in flight.
+    /// Returns the buffer of a slot that is not in flight.
     #[inline]
     pub fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.get_mut(slot as usize, len)
     }
 
-    /// The buffer of a slot that is not in flight, after moving it on: see [`Slots::move_on`].
+    /// Returns the buffer of a slot that is not in flight, after [`Slots::move_on`].
     #[inline]
     pub fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.move_on(slot as usize, len)
     }
 
-    /// All buffers, to fill them before the first I/O.
+    /// Returns all buffers, to fill them before the first I/O.
     pub fn buffers(&mut self) -> &mut [u8] {
         self.slots.all_mut()
     }
 
-    /// Prepares an I/O of the first `len` bytes of a slot; it is handed over by the next [`AioQueue::submit`].
+    /// Prepares an I/O of the first `len` bytes of a slot, for the next [`AioQueue::submit`].
     ///
     /// # Panics
-    /// When there is no such slot or more I/Os are prepared than there are slots: a bug of the caller.
+    /// If the slot does not exist or too many I/Os are prepared: a bug of the caller.
     #[inline(always)]
     pub fn prepare(&mut self, slot: u32, file: impl AsFd, write: bool, offset: u64, len: u32) {
         assert!(
@@ -224,10 +226,12 @@ impl AioQueue {
         self.prepared.push(&raw const *iocb);
     }
 
-    /// Hands over what was prepared, at most `at_most` I/Os. Returns how many the kernel took; the others stay prepared.
+    /// Submits up to `at_most` prepared I/Os. Returns the number accepted; the others stay
+    /// prepared.
     ///
     /// # Errors
-    /// EAGAIN when the kernel has no room now; EINVAL and EBADF for an I/O it cannot do at all, which stays prepared.
+    /// EAGAIN if the kernel has no resources now; EINVAL or EBADF for an invalid I/O, which stays
+    /// prepared.
     #[inline]
     pub fn submit(&mut self, at_most: usize) -> Result<usize, Errno> {
         let count = self.prepared.len().min(at_most);
@@ -253,7 +257,7 @@ impl AioQueue {
         Ok(taken)
     }
 
-    /// Takes back the I/O that was prepared first and could not be submitted. Returns its slot.
+    /// Withdraws the first prepared I/O, which could not be submitted. Returns its slot.
     pub fn withdraw(&mut self) -> Option<u32> {
         if self.prepared.is_empty() {
             return None;
@@ -266,10 +270,11 @@ impl AioQueue {
         Some(slot as u32)
     }
 
-    /// Waits until at least `min` I/Os are done, or the time is over, and gives each to `done`. Returns how many.
+    /// Waits for at least `min` completions or the timeout, and passes each to `done`. Returns
+    /// their number.
     ///
     /// # Errors
-    /// EINTR when a signal came first.
+    /// EINTR if interrupted by a signal.
     #[inline(always)]
     pub fn reap(
         &mut self,
@@ -333,13 +338,13 @@ impl AioQueue {
         Ok(count)
     }
 
-    /// I/Os handed over and not reaped.
+    /// Number of submitted I/Os that are not reaped.
     pub fn in_flight(&self) -> usize {
         self.in_flight
     }
 }
 
-/// Gives one finished I/O to whom it concerns.
+/// Processes one completion.
 #[inline(always)]
 fn land(slots: &mut Slots, event: &Event, done: &mut impl FnMut(Completion)) {
     slots.give_back(event.data as usize);
@@ -359,7 +364,7 @@ pub(crate) fn outcome(result: i64) -> Result<u32, Errno> {
     }
 }
 
-// Apart, because most I/Os come without.
+// Out of line, because most I/Os need no flags.
 #[cold]
 #[inline(never)]
 fn failure(result: i64) -> Errno {

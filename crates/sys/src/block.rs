@@ -1,6 +1,6 @@
-//! Block devices: what their ioctls tell and do beyond what sysfs and safe calls offer.
+//! Block device ioctls beyond sysfs and safe calls.
 //!
-//! Plain discards and cache drops live in `file`; sizes and block sizes come from safe calls.
+//! Plain discards and cache drops are in `file`; sizes and block sizes come from safe calls.
 
 use crate::file::last_errno;
 use rustix::fd::{AsFd, AsRawFd};
@@ -8,16 +8,16 @@ use rustix::io::Errno;
 
 /// `_IO(0x12, 95)`: reads the partition table again.
 const BLKRRPART: u32 = 0x125f;
-/// `_IO(0x12, 125)`: discards a range and promises that no copy survives.
+/// `_IO(0x12, 125)`: secure discard, which erases all copies of a range.
 const BLKSECDISCARD: u32 = 0x127d;
-/// `_IOR(0x12, 128, u64)`: number of this appearance of a disk (Linux 5.15).
+/// `_IOR(0x12, 128, u64)`: disk sequence number (Linux 5.15).
 const BLKGETDISKSEQ: rustix::ioctl::Opcode = rustix::ioctl::opcode::read::<u64>(0x12, 128);
 
 /// Reads the state of a loop device.
 const LOOP_GET_STATUS64: u32 = 0x4c05;
 
-/// Whether a block device at this path has lost its medium, or is gone altogether. The kernel then gives an open
-/// device the size zero, and refuses writes with ENOSPC, as if it were full.
+/// Whether the block device at this path has lost its medium or was removed. The kernel then
+/// reports size 0 for an open device, and fails writes with ENOSPC, as if it were full.
 pub fn is_pulled(path: &std::path::Path) -> bool {
     use rustix::fs::{FileType, Mode, OFlags};
     let opened = rustix::fs::open(
@@ -33,19 +33,19 @@ pub fn is_pulled(path: &std::path::Path) -> bool {
             rustix::fs::fstat(&file).is_ok_and(is_block) && is_empty(&file)
         }
         Err(Errno::NOMEDIUM | Errno::NXIO | Errno::NODEV) => true,
-        // Nodes of devices that are gone are removed.
+        // Nodes of removed devices disappear.
         Err(Errno::NOENT) => path.starts_with("/dev"),
         Err(_) => false,
     }
 }
 
-/// Whether an open block device has the size zero: it was pulled, or holds no medium.
+/// Whether an open block device has size 0: it was removed, or has no medium.
 pub fn is_empty(device: impl AsFd) -> bool {
-    // Nothing here reads or writes at the position of the descriptor.
+    // Nothing here uses the file position.
     rustix::fs::seek(device, rustix::fs::SeekFrom::End(0)) == Ok(0)
 }
 
-/// Number that the kernel gave to this appearance of the disk: another card under the same name has another one.
+/// Returns the disk sequence number: another card with the same name has another one.
 ///
 /// # Errors
 /// ENOTTY on kernels before 5.15 and on what is no block device.
@@ -66,7 +66,7 @@ pub fn disk_sequence(device: impl AsFd) -> Result<u64, Errno> {
     }
 }
 
-/// Discards a range of a block device, and all copies of it that the device keeps.
+/// Discards a range of a block device including all copies.
 ///
 /// # Errors
 /// EOPNOTSUPP when the device offers no secure erase, EINVAL when the range does not fit its blocks.
@@ -87,23 +87,23 @@ pub fn secure_discard(device: impl AsFd, offset: u64, len: u64) -> Result<(), Er
     }
 }
 
-/// What is behind a loop device, as the kernel knows it: right even where the path it was set up with is gone, or leads to
-/// something else from here.
+/// Backing file of a loop device as the kernel knows it: correct even if the path was removed or
+/// now leads to another file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopBacking {
-    /// Device of the file system that the file is on, as `stat` tells it.
+    /// Device number of the file's file system, as `st_dev`.
     pub device: u64,
-    /// Number of the file on it.
+    /// Inode number.
     pub inode: u64,
-    /// Number of the device behind it, where that is no file.
+    /// Device number, if the backing is a block device.
     pub raw_device: u64,
     /// First byte that is used.
     pub offset: u64,
-    /// Bytes that are used at most; 0 means all.
+    /// Maximum number of bytes used; 0: all.
     pub size_limit: u64,
 }
 
-/// The file or device behind a loop device.
+/// Returns the backing file or device of a loop device.
 ///
 /// # Errors
 /// ENXIO when it is not set up, ENOTTY on what is no loop device.

@@ -1,17 +1,17 @@
-//! Memory for I/O: page-aligned, mapped for itself, given back when dropped.
+//! I/O buffers: page-aligned, separately mapped, unmapped when dropped.
 
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ptr::NonNull;
 
-/// Has the allocator of the C library take every block from 32 KiB on from the kernel by itself, where it can be told so:
-/// pages of it that are never touched then cost no memory. A histogram has ten pages, of which a run uses one or two.
+/// Configures glibc malloc to map blocks from 32 KiB separately, so that untouched pages of them
+/// use no memory. A histogram has ten pages, of which a run uses one or two.
 ///
-/// For that it must have no room for such a block at hand, as it would clear that: so there is one heap for all threads,
-/// which grows by little. Whoever measures asks for memory before, and hardly ever meanwhile.
+/// The heap must not contain free space for such a block, because it would be cleared: use a single
+/// arena for all threads that grows slowly. Measuring threads allocate before the measurement.
 ///
-/// To be called first of all: the library allows it while there is one thread, and threads that came before keep heaps of
-/// their own.
+/// Call this first: it is only safe with a single thread, and threads started earlier keep their
+/// own arenas.
 pub fn map_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     for (setting, value) in [
@@ -24,7 +24,7 @@ pub fn map_large_blocks() {
     }
 }
 
-/// A block of zeroed memory whose start is aligned to a page (4 KiB at least), as direct I/O wants it.
+/// Zeroed memory aligned to a page (at least 4 KiB), as direct I/O requires.
 #[derive(Debug)]
 pub struct AlignedBuffer {
     start: NonNull<u8>,
@@ -40,7 +40,7 @@ impl AlignedBuffer {
     /// Maps `len` bytes (at least one).
     ///
     /// # Errors
-    /// What `mmap` answered; ENOMEM when there is not enough memory.
+    /// The error of `mmap`; ENOMEM if there is not enough memory.
     pub fn new(len: usize) -> Result<AlignedBuffer, Errno> {
         let len = len.max(1);
         let flags = MapFlags::PRIVATE;
@@ -84,27 +84,27 @@ impl Drop for AlignedBuffer {
     }
 }
 
-/// Equal buffers, one for each I/O that may be in flight.
+/// Buffers of equal size, one per I/O in flight.
 #[derive(Debug)]
 pub struct Slots {
     memory: AlignedBuffer,
     size: usize,
     stride: usize,
-    /// The last byte of its memory at which the buffer of a slot may begin.
+    /// The last offset in its memory where the buffer of a slot may start.
     last_start: usize,
     slots: Box<[Slot]>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// Whether the kernel has it now: then it is not lent out.
+    /// Whether the kernel is using it; it is then not accessible.
     busy: bool,
-    /// Where in its memory its buffer begins.
+    /// Offset of its buffer in its memory.
     start: usize,
 }
 
 impl Slots {
-    /// `count` buffers of `size` bytes, each aligned to a page.
+    /// Allocates `count` page-aligned buffers of `size` bytes.
     ///
     /// # Errors
     /// What `mmap` answered; EOVERFLOW when the product does not fit in memory addresses.
@@ -112,10 +112,11 @@ impl Slots {
         Slots::with_spare(count, size, 0)
     }
 
-    /// As [`Slots::new`], each with `spare` bytes more, through which [`Slots::move_on`] moves its buffer.
+    /// Like [`Slots::new`], with `spare` extra bytes per slot, in which [`Slots::move_on`] moves
+    /// the buffer.
     ///
     /// # Errors
-    /// As [`Slots::new`].
+    /// See [`Slots::new`].
     pub fn with_spare(count: usize, size: usize, spare: usize) -> Result<Slots, Errno> {
         let whole = size
             .max(1)
@@ -136,17 +137,17 @@ impl Slots {
         })
     }
 
-    /// How many there are.
+    /// Number of slots.
     pub fn count(&self) -> usize {
         self.slots.len()
     }
 
-    /// Moves the buffer of a slot behind the first `len` bytes of where it is, or to the beginning where its memory
-    /// ends, and returns the first `len` bytes there. A buffer of 4 KiB or more begins at a page, a smaller one at a
-    /// multiple of 512 bytes.
+    /// Moves the buffer of a slot by `len` bytes, or back to the start at the end of its memory,
+    /// and returns its first `len` bytes. Buffers of at least 4 KiB stay page-aligned, smaller ones
+    /// aligned to 512 bytes.
     ///
     /// # Panics
-    /// As [`Slots::get_mut`].
+    /// See [`Slots::get_mut`].
     // Inlined everywhere, so that a size that is known beforehand leaves a few instructions.
     #[inline(always)]
     pub fn move_on(&mut self, slot: usize, len: usize) -> &mut [u8] {
@@ -173,15 +174,16 @@ impl Slots {
         }
     }
 
-    /// Bytes of each.
+    /// Size of each slot in bytes.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The first `len` bytes of one.
+    /// Returns the first `len` bytes of a slot.
     ///
     /// # Panics
-    /// When there is no such slot, `len` is more than its size, or the kernel has it: each would be a bug of the caller.
+    /// If the slot does not exist, `len` exceeds its size, or the kernel is using it: each is a bug
+    /// of the caller.
     #[inline]
     pub fn get_mut(&mut self, slot: usize, len: usize) -> &mut [u8] {
         let Slot { busy, start } = self.slots[slot];
@@ -195,10 +197,10 @@ impl Slots {
         &mut self.memory.as_mut_slice()[start..start + len]
     }
 
-    /// All of it, to fill.
+    /// Returns all memory, to fill it.
     ///
     /// # Panics
-    /// When any of it is in flight: a bug of the caller.
+    /// If any slot is in flight: a bug of the caller.
     pub fn all_mut(&mut self) -> &mut [u8] {
         assert!(
             self.slots.iter().all(|slot| !slot.busy),
@@ -207,7 +209,8 @@ impl Slots {
         self.memory.as_mut_slice()
     }
 
-    /// Lends a slot to the kernel: its address, after checking that it is free and can hold `len` bytes.
+    /// Lends a slot to the kernel after checking that it is free and at least `len` bytes; returns
+    /// its address.
     #[inline]
     pub(crate) fn lend(&mut self, slot: usize, len: usize) -> *mut u8 {
         let Slot { busy, start } = self.slots[slot];
@@ -220,7 +223,7 @@ impl Slots {
             .wrapping_add(slot * self.stride + start)
     }
 
-    /// Takes a slot back.
+    /// Returns a slot from the kernel.
     #[inline]
     pub(crate) fn give_back(&mut self, slot: usize) {
         self.slots[slot].busy = false;
@@ -233,7 +236,7 @@ impl Slots {
             .wrapping_add(slot * self.stride + self.slots[slot].start)
     }
 
-    /// Address and bytes of the memory of a slot, to describe it to the kernel before any transfer.
+    /// Returns address and length of a slot, to register it with the kernel.
     pub(crate) fn memory_of(&self, slot: usize) -> (*mut u8, usize) {
         assert!(slot < self.slots.len(), "no slot {slot}");
         (
@@ -243,7 +246,7 @@ impl Slots {
     }
 }
 
-// Apart, because a message that may be made of them keeps its values in memory.
+// Out of line: formatting the panic message would otherwise keep its values in memory.
 #[cold]
 #[inline(never)]
 fn cannot_take(slot: usize, len: usize) -> ! {

@@ -1,24 +1,24 @@
-//! Reading time: the processor's own counter, and the kernel's clock.
+//! Clocks: the CPU counter and the kernel clocks.
 //!
-//! Whether the counter may be trusted is for the caller to find out.
+//! The caller must check whether the counter is reliable.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds of `CLOCK_MONOTONIC_RAW`, which no time daemon bends. About 25 ns where the kernel maps it.
+/// Returns `CLOCK_MONOTONIC_RAW` in ns, which is not adjusted by NTP. About 25 ns with vDSO.
 #[inline]
 pub fn monotonic_raw() -> u64 {
     let t = clock_gettime(ClockId::MonotonicRaw);
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// Nanoseconds of `CLOCK_MONOTONIC`.
+/// Returns `CLOCK_MONOTONIC` in ns.
 #[inline]
 pub fn monotonic() -> u64 {
     let t = clock_gettime(ClockId::Monotonic);
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// Nanoseconds of `CLOCK_BOOTTIME`, which also counts the time that the host sleeps.
+/// Returns `CLOCK_BOOTTIME` in ns, which includes suspend time.
 pub fn boottime() -> u64 {
     let t = clock_gettime(ClockId::Boottime);
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
@@ -27,27 +27,27 @@ pub fn boottime() -> u64 {
 /// Whether this architecture has a counter that user space can read.
 pub const HAS_COUNTER: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
-/// The time-stamp counter. Its rate has to be measured. About 10 ns.
+/// Reads the time-stamp counter. Its rate must be measured. About 10 ns.
 ///
-/// Not ordered against what stands before it in the program: the processor may read the counter while a load before it
-/// still waits, so that compared with another thread's reading it can be some 100 ns too early.
+/// Not ordered with preceding instructions: compared with another thread's reading it can be some
+/// 100 ns too early.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn counter() -> u64 {
-    // SAFETY: every x86_64 processor has this instruction, and it has no effect on memory.
+    // SAFETY: every x86_64 CPU has this instruction, and it has no effect on memory.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// The time-stamp counter, read after all that stands before it in the program: what another thread read before it
-/// published something that this thread has seen is never larger. About 20 ns.
+/// Reads the time-stamp counter after all preceding instructions: never less than a value that
+/// another thread read before it published something this thread has seen. About 20 ns.
 ///
-/// Source: "LFENCE" and "RDTSC" in the manuals of Intel and AMD; Linux sets AMD processors up so that `lfence` waits for
-/// all instructions before it. `rdtscp` would do as well, but not every emulated processor has it.
+/// Source: "LFENCE" and "RDTSC" in the manuals of Intel and AMD; Linux sets AMD CPUs up so that `lfence` waits for
+/// all instructions before it. `rdtscp` would do as well, but not every emulated CPU has it.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn ordered_counter() -> u64 {
     let (low, high): (u64, u64);
-    // SAFETY: every x86_64 processor has these instructions, and they have no effect on memory. Without `nomem` the compiler
+    // SAFETY: every x86_64 CPU has these instructions, and they have no effect on memory. Without `nomem` the compiler
     // moves no access to memory across them.
     unsafe {
         std::arch::asm!("lfence", "rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags))
@@ -55,19 +55,19 @@ pub fn ordered_counter() -> u64 {
     high << 32 | low
 }
 
-/// The generic timer. Its rate has to be measured. Not ordered, as the time-stamp counter.
+/// Reads the generic timer. Its rate must be measured. Not ordered, like the time-stamp counter.
 #[cfg(target_arch = "aarch64")]
 #[inline]
 pub fn counter() -> u64 {
     let ticks: u64;
-    // SAFETY: Linux lets user space read the virtual counter on every aarch64 processor; no effect on memory.
+    // SAFETY: Linux lets user space read the virtual counter on every aarch64 CPU; no effect on memory.
     unsafe {
         std::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags))
     };
     ticks
 }
 
-/// The generic timer, read after all that stands before it in the program.
+/// Reads the generic timer after all preceding instructions.
 ///
 /// Source: Arm Architecture Reference Manual, "Memory barriers" and `CNTVCT_EL0`: reads of it need an `ISB` to be in order.
 #[cfg(target_arch = "aarch64")]
@@ -82,14 +82,14 @@ pub fn ordered_counter() -> u64 {
     ticks
 }
 
-/// There is no counter here: the kernel's clock stands in.
+/// No counter on this architecture: uses the kernel clock.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline]
 pub fn counter() -> u64 {
     monotonic_raw()
 }
 
-/// There is no counter here: the kernel's clock stands in.
+/// No counter on this architecture: uses the kernel clock.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline]
 pub fn ordered_counter() -> u64 {
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// One thread publishes what it read; whoever has seen that reads no less, on whatever processors they run.
+    /// One thread publishes its reading; a thread that sees it must not read less, on any CPU.
     #[test]
     fn an_ordered_counter_follows_what_another_thread_published() {
         const ROUNDS: u64 = 50_000;
@@ -111,7 +111,7 @@ mod tests {
                 if until() {
                     return;
                 }
-                // On one processor the other thread runs only when this one lets it.
+                // On a single CPU the other thread runs only when this one yields.
                 if spins % 64 == 0 {
                     std::thread::yield_now();
                 }
@@ -131,7 +131,7 @@ mod tests {
             let other = scope.spawn(answer);
             let mut last = 0;
             for _ in 0..ROUNDS {
-                // Never the same twice, as a change is what the other waits for.
+                // Never the same value twice, because the other thread waits for a change.
                 last = ordered_counter().max(last + 1);
                 published.store(last, Ordering::Release);
                 wait(&|| answered.load(Ordering::Acquire) == last || other.is_finished());

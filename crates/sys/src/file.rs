@@ -1,4 +1,5 @@
-//! What files and devices need beyond safe system calls: dropping caches, discarding, and closing with an answer.
+//! File and device operations beyond safe system calls: dropping caches, discarding, and closing
+//! with an error.
 
 use rustix::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -8,10 +9,10 @@ const BLKFLSBUF: u32 = 0x1261;
 /// `_IO(0x12, 119)`: discards a range of a block device.
 const BLKDISCARD: u32 = 0x1277;
 
-/// Writes back and drops what the page cache holds of a block device.
+/// Flushes and drops the page cache of a block device.
 ///
 /// # Errors
-/// EACCES without the right to administer, ENOTTY on what is no block device.
+/// EACCES without CAP_SYS_ADMIN, ENOTTY if not a block device.
 pub fn drop_device_cache(device: impl AsFd) -> Result<(), Errno> {
     // SAFETY: this request takes no argument; the descriptor is open for the call.
     let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKFLSBUF as _, 0) };
@@ -38,21 +39,22 @@ pub fn discard(device: impl AsFd, offset: u64, len: u64) -> Result<(), Errno> {
     }
 }
 
-/// What [`sync_range`] does.
+/// Flags of [`sync_range`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeCall {
-    /// Waits for what is being written already.
+    /// Wait for writes in progress.
     pub wait_before: bool,
-    /// Begins to write what is dirty.
+    /// Start writing dirty pages.
     pub write: bool,
-    /// Waits until all is written.
+    /// Wait until all is written.
     pub wait_after: bool,
 }
 
-/// Hands a range of a file to the device (`sync_file_range`). Neither the device's cache nor the file's size is flushed.
+/// Writes a range of a file to the device (`sync_file_range`). Flushes neither the device cache nor
+/// the file size.
 ///
 /// # Errors
-/// EIO, ENOSPC, EDQUOT as the file system says; ESPIPE on what has no ranges.
+/// EIO, ENOSPC or EDQUOT of the file system; ESPIPE if not seekable.
 pub fn sync_range(file: impl AsFd, offset: u64, len: u64, call: RangeCall) -> Result<(), Errno> {
     let flag = |set: bool, flag: libc::c_uint| if set { flag } else { 0 };
     let flags = flag(call.wait_before, libc::SYNC_FILE_RANGE_WAIT_BEFORE)
@@ -68,10 +70,10 @@ pub fn sync_range(file: impl AsFd, offset: u64, len: u64, call: RangeCall) -> Re
     }
 }
 
-/// `F_SET_RW_HINT` of the kernel's `fcntl.h`: how long what is written to a file will live.
+/// `F_SET_RW_HINT` of the kernel's `fcntl.h`: expected data lifetime.
 const F_SET_RW_HINT: libc::c_int = 1024 + 12;
 
-/// Tells the kernel how long data of a file will live: 1 nothing in particular, 2 short, 3 medium, 4 long, 5 extreme
+/// Sets the expected lifetime of a file's data: 1 none, 2 short, 3 medium, 4 long, 5 extreme
 /// (`RWH_WRITE_LIFE_*`).
 ///
 /// # Errors
@@ -86,14 +88,14 @@ pub fn set_lifetime(file: impl AsFd, hint: u64) -> Result<(), Errno> {
     }
 }
 
-/// Closes a file and tells how that went.
+/// Closes a file and returns the error.
 ///
 /// # Errors
-/// What the file system could not write before, such as EIO, ENOSPC or EDQUOT. The file is closed all the same.
+/// Deferred write errors, such as EIO, ENOSPC or EDQUOT. The file is closed in any case.
 pub fn close(file: OwnedFd) -> Result<(), Errno> {
     // SAFETY: the descriptor is owned here, given away by the conversion, and closed this once.
     let answer = unsafe { libc::close(file.into_raw_fd()) };
-    // Linux has closed it even when it was interrupted.
+    // Linux closes the file even if the call is interrupted.
     if answer == 0 || last_errno() == Errno::INTR {
         Ok(())
     } else {

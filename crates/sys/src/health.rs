@@ -1,13 +1,14 @@
-//! What disks tell of their own life: the SMART data of NVMe and ATA, as the disk sends them.
+//! Reads the raw SMART data of NVMe and ATA disks.
 //!
-//! Both requests only read, and neither touches the data of the disk. Who decodes them is elsewhere.
+//! Both requests are read-only and do not touch the data of the disk. Decoding is not part of this
+//! crate.
 
 use crate::file::last_errno;
 use rustix::fd::{AsFd, AsRawFd};
 use rustix::io::Errno;
 use std::ffi::c_void;
 
-/// Bytes of either answer.
+/// Length of both results in bytes.
 pub const LEN: usize = 512;
 
 /// `_IOWR('N', 0x41, struct nvme_admin_cmd)` of `linux/nvme_ioctl.h`.
@@ -69,15 +70,15 @@ struct SgIoHeader {
     info: u32,
 }
 
-/// The SMART / Health Information log page of an NVMe controller.
+/// Reads the SMART / Health Information log page of an NVMe controller.
 ///
 /// Source: NVM Express Base Specification 2.0, section 5.16.1.3: log identifier 2, for all namespaces.
 ///
 /// # Errors
-/// EACCES without the right to ask, ENOTTY on what is no NVMe, EIO when the controller refuses.
+/// EACCES without permission, ENOTTY if not an NVMe device, EIO if the controller refuses.
 pub fn nvme_health(device: impl AsFd) -> Result<[u8; LEN], Errno> {
     let mut log = [0u8; LEN];
-    // Dwords of the answer, counted from 0, above the identifier of the log.
+    // Number of dwords minus 1, above the log identifier.
     let dwords = (LEN / 4 - 1) as u32;
     let mut command = NvmeAdminCommand {
         opcode: GET_LOG_PAGE,
@@ -99,18 +100,19 @@ pub fn nvme_health(device: impl AsFd) -> Result<[u8; LEN], Errno> {
     };
     match answer {
         0 => Ok(log),
-        // A status of the controller, which is no number of an error.
+        // A controller status, not an errno.
         1.. => Err(Errno::IO),
         _ => Err(last_errno()),
     }
 }
 
-/// The SMART data of an ATA disk: its attributes among them.
+/// Reads the SMART data of an ATA disk, including its attributes.
 ///
 /// Source: ACS-3, section 7.44 (SMART READ DATA); SAT-3, section 12.2 (ATA PASS-THROUGH (16), PIO data-in).
 ///
 /// # Errors
-/// EACCES without the right to ask, ENOTTY or EINVAL on what takes no such commands, EIO when the disk refuses.
+/// EACCES without permission, ENOTTY or EINVAL if such commands are not supported, EIO if the disk
+/// refuses.
 pub fn ata_smart(device: impl AsFd) -> Result<[u8; LEN], Errno> {
     let mut data = [0u8; LEN];
     let mut sense = [0u8; 32];
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn requests_have_the_size_that_the_kernel_knows() {
-        // The size of the argument is part of the number of the one request.
+        // The request number contains the size of the argument.
         assert_eq!(
             size_of::<NvmeAdminCommand>(),
             (NVME_IOCTL_ADMIN_CMD >> 16 & 0x3fff) as usize

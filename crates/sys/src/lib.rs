@@ -1,6 +1,7 @@
-//! The floor of hakaru: system calls that need unsafe code, behind types that cannot be misused.
+//! System calls that need unsafe code, behind safe types.
 //!
-//! Buffers, queues, clocks, processor placement and ioctls. No policy lives here: nothing retries, logs, or knows a job.
+//! Buffers, queues, clocks, CPU placement and ioctls. No policy: nothing retries, logs, or knows a
+//! job.
 
 #![allow(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! A file in memory: loads and stores, where one that fails is an error and not the end of the process.
+//! Memory-mapped file I/O: a failed load or store is an error instead of the end of the process.
 //!
-//! The kernel answers a load or store that it cannot serve (a bad block, the end of the file, no space left) with SIGBUS.
-//! The handler here puts an empty page in the place of the missing one and notes the fault, the copy goes on, and the
-//! caller then hears of it. Faults outside such a copy go where they went before.
+//! The kernel sends SIGBUS for an access that it cannot serve (a bad block, end of file, no space
+//! left). The handler here maps an empty page instead and records the fault; the copy continues and
+//! then returns an error. Faults outside such a copy are passed to the previous handler.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -14,19 +14,19 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed, compiler_fence};
 use std::sync::{Once, OnceLock};
 
-/// A part of a file, shared with all who have it open.
+/// A shared mapping of a part of a file.
 #[derive(Debug)]
 pub struct FileMapping {
     file: OwnedFd,
     writes: bool,
     random: bool,
-    /// `None` where nothing is mapped.
+    /// `None` if nothing is mapped.
     place: Option<MappedRange>,
     /// Offset in the file of its first byte: a multiple of the page size.
     first: u64,
 }
 
-/// Where a mapping is, and how long. It is unmapped when this is dropped.
+/// Address and length of a mapping, unmapped when dropped.
 #[derive(Debug)]
 struct MappedRange {
     start: NonNull<u8>,
@@ -44,8 +44,8 @@ impl Drop for MappedRange {
 }
 
 impl FileMapping {
-    /// Maps nothing yet: [`Self::move_to`] does. `writes` needs a file that is open for both. `random` tells the
-    /// kernel not to read ahead.
+    /// Creates an empty mapping for [`Self::move_to`]. `writes` needs a file that is open for both.
+    /// `random` disables readahead.
     pub fn of(file: OwnedFd, writes: bool, random: bool) -> FileMapping {
         FileMapping {
             file,
@@ -67,10 +67,11 @@ impl FileMapping {
         self.address(offset, len).is_some()
     }
 
-    /// Maps `len` bytes from `offset` on, and nothing else. Bytes past the end of the file can be mapped, not used.
+    /// Replaces the mapping by `len` bytes from `offset`. Bytes beyond the end of the file can be
+    /// mapped, but not used.
     ///
     /// # Errors
-    /// ENOMEM when the addresses of this process do not suffice, ENODEV when the file cannot be mapped, EOVERFLOW when
+    /// ENOMEM if the address space is exhausted, ENODEV if the file cannot be mapped, EOVERFLOW if
     /// a length does not fit.
     pub fn move_to(&mut self, offset: u64, len: u64) -> Result<(), Errno> {
         self.place = None;
@@ -102,7 +103,8 @@ impl FileMapping {
     /// Copies from the file.
     ///
     /// # Errors
-    /// EIO when a page could not be had (a bad block, or past the end of the file), EFAULT for what is not mapped.
+    /// EIO if a page is not accessible (a bad block, or beyond the end of the file), EFAULT if not
+    /// mapped.
     #[inline]
     pub fn load(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Errno> {
         let from = self.address(offset, buffer.len()).ok_or(Errno::FAULT)?;
@@ -116,8 +118,8 @@ impl FileMapping {
     /// Copies into the file.
     ///
     /// # Errors
-    /// EIO when a page could not be had (a bad block, no space, or past the end of the file), EFAULT for what is not
-    /// mapped, EBADF when the mapping is for reading only.
+    /// EIO if a page is not accessible (a bad block, no space, or beyond the end of the file),
+    /// EFAULT if not mapped, EBADF if the mapping is read-only.
     #[inline]
     pub fn store(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Errno> {
         if !self.writes {
@@ -130,10 +132,10 @@ impl FileMapping {
         })
     }
 
-    /// Waits until what was stored is on the device.
+    /// Flushes the mapping to the device.
     ///
     /// # Errors
-    /// EIO when it could not be written.
+    /// EIO if it could not be written.
     pub fn flush(&self) -> Result<(), Errno> {
         let Some(MappedRange { start, len }) = &self.place else {
             return Ok(());
@@ -142,10 +144,10 @@ impl FileMapping {
         unsafe { msync(start.as_ptr().cast(), *len, MsyncFlags::SYNC) }
     }
 
-    /// Waits until what was stored in a range is on the device.
+    /// Flushes a range of the mapping to the device.
     ///
     /// # Errors
-    /// EIO when it could not be written, EFAULT for what is not mapped.
+    /// EIO if it could not be written, EFAULT if not mapped.
     pub fn flush_range(&self, offset: u64, len: usize) -> Result<(), Errno> {
         let start = self.address(offset, len).ok_or(Errno::FAULT)?;
         let before = (offset % page_size() as u64) as usize;
@@ -162,7 +164,7 @@ impl FileMapping {
     /// Unmaps it, and closes the file.
     ///
     /// # Errors
-    /// As [`crate::file::close`].
+    /// See [`crate::file::close`].
     pub fn close(self) -> Result<(), Errno> {
         let FileMapping { file, place, .. } = self;
         drop(place);
@@ -177,7 +179,7 @@ impl FileMapping {
         }
     }
 
-    /// Where a byte of the file is, when all `len` from there on are mapped.
+    /// Returns the address of a file offset, if all `len` bytes are mapped.
     #[inline]
     fn address(&self, offset: u64, len: usize) -> Option<*mut u8> {
         let MappedRange { start, len: mapped } = self.place.as_ref()?;
@@ -196,7 +198,7 @@ impl FileMapping {
         }
     }
 
-    /// Puts the pages of the file back where the handler put empty ones, so that the next access is not served by those.
+    /// Remaps the pages of the file where the handler mapped empty ones.
     #[cold]
     fn restore(&self, at: *mut u8, len: usize) -> Result<(), Errno> {
         let Some(MappedRange { start, .. }) = &self.place else {
@@ -221,7 +223,7 @@ impl FileMapping {
     }
 }
 
-/// What a thread copies from or to right now, for the handler that interrupts it.
+/// The range that a thread is currently copying, for the signal handler.
 struct Watched {
     from: AtomicUsize,
     to: AtomicUsize,
@@ -229,7 +231,7 @@ struct Watched {
 }
 
 thread_local! {
-    // Made at compile time and without anything to drop, so that the handler may use it at any moment.
+    // Constant initialization without a destructor, so that the handler can use it at any time.
     static WATCHED: Watched =
         const { Watched { from: AtomicUsize::new(0), to: AtomicUsize::new(0), faults: AtomicUsize::new(0) } };
 }
@@ -237,7 +239,8 @@ thread_local! {
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 static INSTALLED: Once = Once::new();
 
-/// Runs a copy that touches `len` bytes from `from` on. Returns how many of their pages could not be had.
+/// Runs a copy that accesses `len` bytes from `from`. Returns the number of pages that were not
+/// accessible.
 #[inline]
 fn watch(from: usize, len: usize, copy: impl FnOnce()) -> usize {
     if !INSTALLED.is_completed() {
@@ -247,7 +250,7 @@ fn watch(from: usize, len: usize, copy: impl FnOnce()) -> usize {
         w.faults.store(0, Relaxed);
         w.to.store(from + len, Relaxed);
         w.from.store(from, Relaxed);
-        // The handler runs on this thread: only the compiler could bring things out of order.
+        // The handler runs on this thread: only the compiler could reorder the accesses.
         compiler_fence(std::sync::atomic::Ordering::SeqCst);
         copy();
         compiler_fence(std::sync::atomic::Ordering::SeqCst);
@@ -266,12 +269,12 @@ fn install() {
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
     // SAFETY: the action is complete and its handler does only what a handler may; both pointers are to whole structs.
     if unsafe { libc::sigaction(libc::SIGBUS, action, before.as_mut_ptr()) } == 0 {
-        // SAFETY: the call has filled it, and zeroes would do as well.
+        // SAFETY: the call has filled it, and zeros would do as well.
         let _ = BEFORE.set(unsafe { before.assume_init() });
     }
 }
 
-/// Replaces the page of a watched copy, or lets the fault go where it went before.
+/// Replaces the page of a watched copy, or passes the fault to the previous handler.
 extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel gives a handler with SA_SIGINFO a valid description.
     let info = unsafe { &*info };
@@ -288,16 +291,16 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
     if replaced {
         return;
     }
-    // The access is tried again when this returns, and then meets what was there before us.
+    // The access is repeated after return, and then reaches the previous handler.
     let mut default = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     let before = BEFORE
         .get()
         .map_or(default.as_mut_ptr().cast_const(), std::ptr::from_ref);
-    // SAFETY: the pointer is to the action that was in force before, or to zeroes, which mean the default.
+    // SAFETY: the pointer is to the action that was in force before, or to zeros, which mean the default.
     let _ = unsafe { libc::sigaction(libc::SIGBUS, before, std::ptr::null_mut()) };
 }
 
-/// Puts an empty page over the one that an address lies in.
+/// Maps an empty page at an address.
 fn replace_page(at: usize) -> bool {
     let page = std::ptr::without_provenance_mut(at - at % page_size());
     let (access, flags) = (
@@ -364,7 +367,7 @@ mod tests {
         }
         assert_eq!(mapping.load(page as u64, &mut buffer[..page]), Ok(()));
         assert!(buffer[..page].iter().all(|&b| b == 2));
-        // Once the file is long enough again its own pages are there, not those of the handler.
+        // When the file is long enough again, its own pages are used.
         file.set_len(4 * page as u64).unwrap();
         mapping.store(3 * page as u64, &[7; 16]).unwrap();
         let mut found = [0; 16];

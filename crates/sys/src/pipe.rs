@@ -1,4 +1,5 @@
-//! Moving data through a pipe: between a file and the pipe without a copy, between the pipe and memory by reference.
+//! Splices data through a pipe: between file and pipe without a copy, between pipe and memory by
+//! reference.
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -30,11 +31,11 @@ impl SplicePipe {
         PipeEnds::new().map(|ends| SplicePipe(Some(ends)))
     }
 
-    /// Moves from a file into the pipe, and from there into memory. Returns the bytes moved, fewer than asked at the
-    /// end of the file or before a piece that could not be moved.
+    /// Splices from a file into the pipe and copies to memory. Returns the bytes moved: fewer at
+    /// the end of the file or before a failed piece.
     ///
     /// # Errors
-    /// Of the first piece; EINVAL when the file system cannot splice.
+    /// The error of the first piece; EINVAL if the file system does not support splice.
     pub fn read(
         &mut self,
         file: impl AsFd,
@@ -70,11 +71,11 @@ impl SplicePipe {
         })
     }
 
-    /// Lends memory to the pipe, and moves it from there into a file. Returns the bytes moved, fewer than asked before a
-    /// piece that could not be moved.
+    /// Maps memory into the pipe and splices it into a file. Returns the bytes moved: fewer before
+    /// a failed piece.
     ///
     /// # Errors
-    /// Of the first piece; EINVAL when the file system cannot splice.
+    /// The error of the first piece; EINVAL if the file system does not support splice.
     pub fn write(&mut self, file: impl AsFd, offset: u64, buffer: &[u8]) -> Result<usize, Errno> {
         self.emptied_after_errors(|ends| {
             let mut done = 0;
@@ -104,8 +105,8 @@ impl SplicePipe {
         })
     }
 
-    /// After an error nothing may stay in the pipe, for it would come out with the next data: it is made anew. What
-    /// was moved before an error counts; the error comes again with the rest.
+    /// After an error the pipe must be empty, or old data would come out next: it is recreated.
+    /// Bytes moved before the error count; the error recurs with the rest.
     fn emptied_after_errors(
         &mut self,
         transfer: impl FnOnce(&PipeEnds) -> Result<usize, (usize, Errno)>,

@@ -1,4 +1,4 @@
-//! `io_uring` with buffers and files that belong to the ring while in flight. Exists on 64-bit machines only.
+//! `io_uring` with buffers and files owned by the ring while in flight. 64-bit systems only.
 
 #[cfg(not(target_pointer_width = "64"))]
 mod absent;
@@ -12,26 +12,26 @@ pub use absent::Ring;
 #[cfg(target_pointer_width = "64")]
 pub use real::Ring;
 
-/// Switches of a ring.
+/// Options of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingOptions {
-    /// Registers the buffers, so that the kernel need not map them for each I/O.
+    /// Register the buffers, so that the kernel need not map them for each I/O.
     pub fixed_buffers: bool,
-    /// Registers the files, so that the kernel need not look them up for each I/O.
+    /// Register the files, so that the kernel need not look them up for each I/O.
     pub fixed_files: bool,
-    /// Lets a kernel thread submit.
+    /// Submit from a kernel thread (SQPOLL).
     pub sq_poll: bool,
-    /// Polls the device for completions.
+    /// Poll the device for completions (IOPOLL).
     pub io_poll: bool,
-    /// Lets I/Os that would wait fail with EAGAIN (RWF_NOWAIT).
+    /// Make I/Os that would block fail with EAGAIN (RWF_NOWAIT).
     pub nowait: bool,
-    /// Describes each buffer by a vector, as kernels before 5.6 want it. Registered buffers have no vectors.
+    /// Use vectored operations, as kernels before 5.6 require. Not for registered buffers.
     pub vectored: bool,
-    /// The processor that the thread of the kernel runs on.
+    /// CPU of the kernel thread.
     pub sq_poll_cpu: Option<u32>,
-    /// Has each so many-th I/O done by a thread of the kernel from the start; 0 for none.
+    /// Issue every Nth I/O asynchronously from a kernel thread; 0: none.
     pub force_async: u32,
-    /// May be used by any thread, one at a time, rather than by the one that made it only.
+    /// Can be used by any thread, one at a time, not only by its creator.
     pub shared: bool,
 }
 
@@ -49,26 +49,25 @@ mod real {
 
     /// A ring whose I/Os each have a buffer of their own. Dropping it waits for all of them.
     pub struct Ring {
-        /// The number by which this thread calls it.
+        /// Its registered index in this thread.
         known: Option<RegisteredRing>,
-        // The ring comes next: it is torn down before the buffers and files it uses are given back.
+        // The ring must be dropped before the buffers and files it uses.
         ring: IoUring<squeue::Entry, cqueue::Entry>,
         files: Vec<OwnedFd>,
         slots: Slots,
-        /// One for each slot, where buffers are described by vectors.
+        /// One per slot, if vectored.
         vectors: Box<[libc::iovec]>,
         options: RingOptions,
         rw_flags: i32,
-        /// First words of the entries that read and write each file.
+        /// First words of the read and write entries of each file.
         heads: Vec<[u64; 2]>,
-        /// What is left of the number of a slot where the kernel looks for that of a buffer: nothing, unless those are
-        /// registered.
+        /// Mask for the buffer index of an entry: 0 unless buffers are registered.
         buffer_mask: u16,
-        /// First word of the entry that does nothing.
+        /// First word of a no-op entry.
         nothing: u64,
-        /// Whether an I/O has to be looked at before it is prepared.
+        /// Whether I/Os need individual preparation.
         rare: bool,
-        /// I/Os until the next that a thread of the kernel does.
+        /// Number of I/Os until the next forced asynchronous one.
         until_async: u32,
         in_flight: usize,
         prepared: usize,
@@ -96,8 +95,8 @@ mod real {
         options: RingOptions,
     ) -> Result<IoUring<squeue::Entry, cqueue::Entry>, Errno> {
         let mut last = Errno::NOSYS;
-        // Newest kernels first: entries that are taken in their order (6.6), one issuer whose completions run when it asks
-        // (6.1), then plain.
+        // Newest features first: no SQ array (6.6), single issuer with deferred task work (6.1),
+        // then plain.
         for (in_order, lean) in [(true, true), (false, true), (false, false)] {
             let mut builder = IoUring::builder();
             if in_order {
@@ -122,21 +121,22 @@ mod real {
         Err(last)
     }
 
-    /// Entries that the kernel allows a ring at most (`IORING_MAX_ENTRIES`).
+    /// Maximum number of entries of a ring (`IORING_MAX_ENTRIES`).
     const MOST_ENTRIES: u32 = 32_768;
 
     /// `RWF_NOWAIT`.
     const NOWAIT: i32 = 8;
 
     impl Ring {
-        /// A ring for as many I/Os as there are slots, on these files. Unless it is shared, it has to be used by the
-        /// thread that made it; to others the kernel answers with an error.
+        /// Creates a ring with one entry per slot, on these files. Unless shared, only the creating
+        /// thread can use it; others get an error.
         ///
         /// # Errors
-        /// ENOSYS and EPERM where the kernel has no rings or forbids them, ENOMEM when memory may not be locked.
+        /// ENOSYS or EPERM if the kernel does not support or permit rings, ENOMEM at the
+        /// locked-memory limit.
         pub fn new(slots: Slots, files: Vec<OwnedFd>, options: RingOptions) -> Result<Ring, Errno> {
-            // A thread of the kernel gives entries back in batches: their I/Os may be done, and the next ones prepared,
-            // before it does.
+            // The kernel thread returns entries in batches: their I/Os may be complete and the next
+            // ones prepared before that.
             let spare = if options.sq_poll { 2 } else { 1 };
             let entries = (slots.count() as u32 * spare)
                 .next_power_of_two()
@@ -154,7 +154,7 @@ mod real {
             let buffer_mask = if options.fixed_buffers { u16::MAX } else { 0 };
             let until_async = options.force_async;
             let (in_flight, prepared) = (0, 0);
-            // A thread of the kernel, and polls of the device, need more in a call than entries and completions.
+            // SQPOLL and IOPOLL need more per call than entries and completions.
             let simple = !options.sq_poll && !options.io_poll && !options.shared;
             let known = if simple {
                 RegisteredRing::to_this_thread(ring.as_raw_fd())
@@ -226,18 +226,18 @@ mod real {
             self.slots.all_mut()
         }
 
-        /// The files it works on.
+        /// Its files.
         pub fn files(&self) -> &[OwnedFd] {
             &self.files
         }
 
-        /// Puts another file in the place of one, which is closed. Nothing may be prepared or in flight on it.
+        /// Replaces and closes a file. Nothing may be prepared or in flight on it.
         ///
         /// # Errors
-        /// What the kernel answers when the new file cannot be registered, or the old one could not be closed well.
+        /// The error of registering the new file, or of closing the old one.
         ///
         /// # Panics
-        /// When there is no such file, or I/Os are in flight: a bug of the caller.
+        /// If the file does not exist, or I/Os are in flight: a bug of the caller.
         pub fn replace_file(&mut self, index: u32, file: OwnedFd) -> Result<(), Errno> {
             assert!(self.in_flight + self.prepared == 0, "I/Os are in flight");
             if self.options.fixed_files {
@@ -252,10 +252,10 @@ mod real {
             crate::file::close(old)
         }
 
-        /// Prepares an I/O of the first `len` bytes of a slot on a file; it is handed over by the next `submit`.
+        /// Prepares an I/O of the first `len` bytes of a slot on a file, for the next `submit`.
         ///
         /// # Panics
-        /// When there is no such slot or file, or the ring is full: a bug of the caller.
+        /// If the slot or file does not exist, or the ring is full: a bug of the caller.
         #[inline(always)]
         pub fn prepare(&mut self, slot: u32, file: u32, write: bool, offset: u64, len: u32) {
             let buffer = self.slots.lend(slot as usize, len as usize);
@@ -290,7 +290,7 @@ mod real {
             }
         }
 
-        /// An I/O that is described in another way than most, or done in another.
+        /// Prepares an I/O that differs from the common case.
         #[cold]
         fn prepare_rare(
             &mut self,
@@ -339,7 +339,7 @@ mod real {
             entry::build(target, memory, write, (offset, len, self.rw_flags))
         }
 
-        /// Prepares operations that do nothing in these slots, to measure the ring itself.
+        /// Prepares no-ops in these slots, to measure the ring itself.
         ///
         /// # Panics
         /// When there is no such slot, or the ring is full: a bug of the caller.
@@ -360,8 +360,8 @@ mod real {
             self.prepared += queue.len() - before;
         }
 
-        // The entry goes into the queue word by word. One that is somewhere else in memory before, because a call may look
-        // at it there, is read back sooner than its words can be.
+        // The entry is written word by word. Writing it elsewhere first, for a call that may look
+        // at it, would stall on store forwarding.
         #[inline(always)]
         fn push(&mut self, words: SqeWords) {
             // SAFETY: buffer, vector and file of the entry belong to `self` and outlive the I/O, because dropping waits
@@ -372,21 +372,22 @@ mod real {
             self.prepared += 1;
         }
 
-        /// Waits for the thread of the kernel to give an entry back.
+        /// Waits until the kernel thread returns an entry.
         #[cold]
         #[inline(never)]
         fn wait_for_entry(&mut self) {
             assert!(self.options.sq_poll, "the ring has an entry for each slot");
-            // The thread may sleep, and a kernel that cannot wait for it (before 5.10) is asked again.
+            // The thread may sleep; kernels before 5.10 cannot wait for it and are asked again.
             let _ = self.ring.submit();
             let _ = self.ring.submitter().squeue_wait();
             std::thread::yield_now();
         }
 
-        /// Hands over what was prepared and waits until at least `wait_for` I/Os are done. Returns how many were taken.
+        /// Submits prepared I/Os and waits for at least `wait_for` completions. Returns the number
+        /// submitted.
         ///
         /// # Errors
-        /// EINTR when a signal came first, EAGAIN or EBUSY when the kernel has no room now.
+        /// EINTR if interrupted by a signal, EAGAIN or EBUSY if the kernel has no resources now.
         #[inline]
         pub fn submit(&mut self, wait_for: usize) -> Result<usize, Errno> {
             let wait_for = wait_for.min(self.in_flight + self.prepared);
@@ -398,13 +399,13 @@ mod real {
                 _ => self.ring.submit_and_wait(wait_for).map_err(|e| errno(&e)),
             };
             if let Err(Errno::AGAIN | Errno::BUSY) = answer {
-                // It has no room before what is done is taken from it.
+                // It has no space before completions are reaped.
                 self.fetch()?;
             }
             answer.map(|answer| self.count_taken(answer))
         }
 
-        /// Lets completions be written that the kernel puts off until they are asked for.
+        /// Makes the kernel post deferred completions.
         #[cold]
         fn fetch(&mut self) -> Result<(), Errno> {
             const GETEVENTS: u32 = 1;
@@ -413,17 +414,17 @@ mod real {
             answer.map(drop).map_err(|e| errno(&e))
         }
 
-        /// Whether [`Ring::submit_for`] can.
+        /// Whether [`Ring::submit_for`] is supported.
         pub fn can_wait_for_a_time(&self) -> bool {
             let polls = self.options.io_poll && !self.options.sq_poll;
             !polls && self.ring.params().is_feature_ext_arg()
         }
 
-        /// The same, but for no longer than a time. `None` where the kernel cannot: before 5.11, and where it polls the
-        /// device for us, which it does until something is done.
+        /// Like [`Ring::submit`] with a timeout. `None` if the kernel does not support it: before
+        /// 5.11, and with IOPOLL.
         ///
         /// # Errors
-        /// As [`Ring::submit`]; that the time is over is no error.
+        /// See [`Ring::submit`]; a timeout is not an error.
         pub fn submit_for(
             &mut self,
             wait_for: usize,
@@ -438,7 +439,7 @@ mod real {
             Some(
                 match self.ring.submitter().submit_with_args(wait_for, &args) {
                     Ok(answer) => Ok(self.count_taken(answer)),
-                    // Only a call that has handed over nothing answers so; what a thread of the kernel takes, it takes.
+                    // Returned only if nothing was submitted; SQPOLL submits independently.
                     Err(error) if errno(&error) == Errno::TIME => {
                         Ok(self.count_taken(self.prepared))
                     }
@@ -449,7 +450,7 @@ mod real {
 
         #[inline]
         fn count_taken(&mut self, answer: usize) -> usize {
-            // A thread of the kernel takes what it finds when it finds it; the answer says nothing of that.
+            // With SQPOLL the result does not say what was submitted.
             let taken = if self.options.sq_poll {
                 self.prepared
             } else {
@@ -460,19 +461,19 @@ mod real {
             taken
         }
 
-        /// Closes its files, while nothing is in flight. No I/O may follow.
+        /// Closes its files. Nothing may be in flight, and no I/O may follow.
         ///
         /// # Errors
-        /// The first that the file systems tell; all are closed in any case.
+        /// The first error; all files are closed in any case.
         pub fn close_files(&mut self) -> Result<(), Errno> {
             if self.options.fixed_files {
-                // The ring would keep them open; that it cannot let go of them is found as it is dropped.
+                // Unregister first, or the ring keeps them open; errors show when it is dropped.
                 let _ = self.ring.submitter().unregister_files();
             }
             self.files.drain(..).try_for_each(crate::file::close)
         }
 
-        /// Gives what is done to `done`, without waiting, at most `max`. Returns how many.
+        /// Passes up to `max` completions to `done` without waiting. Returns their number.
         #[inline(always)]
         pub fn reap(&mut self, max: usize, mut done: impl FnMut(Completion)) -> usize {
             let mut count = 0;
@@ -489,7 +490,7 @@ mod real {
             count
         }
 
-        /// What it was made with.
+        /// Its options.
         pub fn options(&self) -> RingOptions {
             self.options
         }
@@ -502,7 +503,8 @@ mod real {
 
     impl Drop for Ring {
         fn drop(&mut self) {
-            // The buffers belong to the kernel until each I/O is done. What was only prepared goes with the others.
+            // Buffers belong to the kernel until each I/O is complete. Prepared I/Os are submitted
+            // too.
             let mut left = self.in_flight + self.prepared;
             while left > 0 {
                 let answer = self.ring.submit_and_wait(1).map_err(|e| errno(&e));

@@ -1,29 +1,29 @@
-//! Facts of the calling thread: processor time, faults, switches; and the processors it may use.
+//! Resource usage, CPU affinity and scheduling of the calling thread.
 
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// What a thread has used so far.
+/// Resource usage of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Nanoseconds in user space.
+    /// User CPU time in ns.
     pub user_ns: u64,
-    /// Nanoseconds in the kernel.
+    /// System CPU time in ns.
     pub system_ns: u64,
-    /// Times it gave up or lost the processor.
+    /// Number of context switches.
     pub switches: u64,
     /// Page faults that needed I/O.
     pub major_faults: u64,
-    /// Page faults that did not.
+    /// Page faults without I/O.
     pub minor_faults: u64,
 }
 
-/// What the calling thread has used so far.
+/// Returns the resource usage of the calling thread.
 pub fn usage() -> Usage {
     usage_of(libc::RUSAGE_THREAD)
 }
 
-/// What all threads of this process have used so far.
+/// Returns the resource usage of this process.
 pub fn usage_of_process() -> Usage {
     usage_of(libc::RUSAGE_SELF)
 }
@@ -46,10 +46,10 @@ fn usage_of(who: libc::c_int) -> Usage {
     }
 }
 
-/// Lets the calling thread run on these processors only.
+/// Restricts the calling thread to these CPUs.
 ///
 /// # Errors
-/// EINVAL when none of them exists.
+/// EINVAL if none of them exists.
 pub fn pin(cpus: &[u32]) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     for &cpu in cpus {
@@ -61,7 +61,7 @@ pub fn pin(cpus: &[u32]) -> Result<(), Errno> {
     sched_setaffinity(None, &set)
 }
 
-/// The processors that the calling thread may run on, in their order. Empty where that cannot be told.
+/// Returns the CPUs that the calling thread may use, in order. Empty if unknown.
 pub fn allowed() -> Vec<u32> {
     let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
     (0..CpuSet::MAX_CPU)
@@ -70,7 +70,7 @@ pub fn allowed() -> Vec<u32> {
         .collect()
 }
 
-/// The processors of the host that are online, in their order; the allowed ones where that cannot be told.
+/// Returns the online CPUs of the host, in order; the allowed ones if unknown.
 pub fn online() -> Vec<u32> {
     let listed = std::fs::read_to_string("/sys/devices/system/cpu/online")
         .ok()
@@ -80,7 +80,7 @@ pub fn online() -> Vec<u32> {
         .unwrap_or_else(allowed)
 }
 
-/// The processors of a list such as `0-3,8`.
+/// Parses a list of CPUs such as `0-3,8`.
 fn processors(text: &str) -> Option<Vec<u32>> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -91,7 +91,7 @@ fn processors(text: &str) -> Option<Vec<u32>> {
     Some(ranges?.into_iter().flatten().collect())
 }
 
-/// The number of the calling thread.
+/// Returns the ID of the calling thread.
 pub fn id() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get() as u32
 }
@@ -99,7 +99,7 @@ pub fn id() -> u32 {
 /// Sets the niceness of the calling thread, -20 to 19.
 ///
 /// # Errors
-/// EACCES or EPERM where the caller may not have it so.
+/// EACCES or EPERM without permission.
 pub fn set_nice(nice: i32) -> Result<(), Errno> {
     // SAFETY: the call takes three numbers; on Linux process 0 is the calling thread.
     answer(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) }.into())
@@ -108,7 +108,7 @@ pub fn set_nice(nice: i32) -> Result<(), Errno> {
 /// Sets class (1 real time, 2 best effort, 3 idle) and level (0 highest to 7) of the calling thread's I/O.
 ///
 /// # Errors
-/// EPERM where the caller may not have it so, EINVAL for a class or level that does not exist.
+/// EPERM without permission, EINVAL for an unknown class or level.
 pub fn set_io_priority(class: u32, level: u32) -> Result<(), Errno> {
     const WHO_THREAD: libc::c_long = 1;
     // Class and level fill 16 bits, which any `long` holds.
@@ -117,11 +117,11 @@ pub fn set_io_priority(class: u32, level: u32) -> Result<(), Errno> {
     answer(unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_THREAD, 0 as libc::c_long, value) })
 }
 
-/// Which NUMA nodes the memory of the calling thread comes from: 0 as usual, 1 from this one first, 2 from these only, 3
-/// from each in turn, 4 from the one it runs on (`MPOL_*`).
+/// Sets the NUMA memory policy of the calling thread: 0 default, 1 preferred, 2 bind, 3 interleave,
+/// 4 local (`MPOL_*`).
 ///
 /// # Errors
-/// EINVAL for nodes that do not exist, ENOSYS where the kernel knows of none.
+/// EINVAL for unknown nodes, ENOSYS without NUMA support.
 pub fn set_memory_policy(mode: u32, nodes: &[u32]) -> Result<(), Errno> {
     const BITS: usize = libc::c_ulong::BITS as usize;
     let mut mask = [0 as libc::c_ulong; 1024 / BITS];
@@ -129,19 +129,20 @@ pub fn set_memory_policy(mode: u32, nodes: &[u32]) -> Result<(), Errno> {
         let word = mask.get_mut(node as usize / BITS).ok_or(Errno::INVAL)?;
         *word |= 1 << (node as usize % BITS);
     }
-    // The kernel takes one less than it is told.
+    // The kernel uses one bit less than the given number.
     let bits = if nodes.is_empty() { 0 } else { 1024 + 1 };
     let (mode, bits) = (mode as libc::c_long, bits as libc::c_long);
     // SAFETY: the kernel reads at most 1024 bits from the mask, which is as long and outlives the call.
     answer(unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask.as_ptr(), bits) })
 }
 
-/// Gives the calling thread a table of open files of its own, with nothing in it but 0, 1 and 2. The kernel then need not
-/// count who uses a file at each call (`fdget`), which it has to where threads share a table.
+/// Gives the calling thread its own file descriptor table with only 0, 1 and 2. The kernel then
+/// need not count users of a file in each call (`fdget`), as for shared tables.
 ///
-/// What the thread opens afterwards is open for itself and for threads that it starts. To be called first thing in a thread
-/// that shares its table: what was open before stays open for the others, and may be neither used nor closed in this one,
-/// where its number will be that of another file. In a thread that shares its table with nobody, all else is closed.
+/// Files opened afterwards belong to this thread and the threads it starts. Call this first in a
+/// thread that shares its table: files opened before stay open for the other threads, but must not
+/// be used or closed in this one, where their numbers can be reused. In a thread that does not
+/// share its table, all other files are closed.
 ///
 /// # Errors
 /// ENOSYS before Linux 5.9: the table stays shared.
@@ -159,7 +160,7 @@ pub fn keep_own_files() -> Result<(), Errno> {
     })
 }
 
-/// Lets the calling thread run only while its processor has nothing else to do.
+/// Lets the calling thread run only while its CPU has nothing else to do.
 ///
 /// # Errors
 /// Those of `sched_setscheduler`.

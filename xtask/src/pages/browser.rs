@@ -41,7 +41,7 @@ pub(super) struct Browser {
 }
 
 impl Browser {
-    /// Starts the program; `home` is a folder for its profile and the pipes.
+    /// Starts the program; `home` is a directory for its profile and the pipes.
     pub(super) fn start(program: &Path, home: &Path) -> Result<Browser> {
         let (commands, answers) = (home.join("commands"), home.join("answers"));
         for pipe in [&commands, &answers] {

@@ -48,7 +48,7 @@ suite = ["seq-write", "seq-read", "rand-write", "rand-read", "mixed", "durable",
 pace = "quick"
 "#;
 
-/// Makes all pages in a folder.
+/// Makes all pages in a directory.
 ///
 /// # Errors
 /// When the program cannot be built, or fails.

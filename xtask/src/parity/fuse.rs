@@ -1,4 +1,4 @@
-//! The bytes of the FUSE protocol, as far as a folder with one file in it needs them.
+//! The bytes of the FUSE protocol, as far as a directory with one file in it needs them.
 //!
 //! Requests come in, answers go out; what is answered, and when, is decided elsewhere. Source: `linux/fuse.h`, 7.31.
 
@@ -64,7 +64,7 @@ impl FuseRequest<'_> {
         }
     }
 
-    /// The answer that makes the folder and its file appear. Data read is zeros, and data written goes nowhere.
+    /// The answer that makes the directory and its file appear. Data read is zeros, and data written goes nowhere.
     pub(super) fn answer(&self, file_bytes: u64) -> Vec<u8> {
         let mut out = Out::default();
         match self.opcode {

@@ -1,7 +1,7 @@
 //! The jobs on which the two programs are compared: one row a job, in the order of the features they show.
 //!
-//! Each runs in an empty folder, and takes about a second at most. What a row needs beyond a folder it says by a
-//! placeholder: `{dir}` that folder, `{job}` the job file of the row, `{held}` the file whose speed is held, `{loop}` a
+//! Each runs in an empty directory, and takes about a second at most. What a row needs beyond a directory it says by a
+//! placeholder: `{dir}` that directory, `{job}` the job file of the row, `{held}` the file whose speed is held, `{loop}` a
 //! loop device of 16 MiB.
 
 use super::compare::OutputDifference;
@@ -32,9 +32,9 @@ pub(super) struct ParityRow {
     pub(super) args: &'static str,
     /// A job file; empty where there is none.
     pub(super) file: &'static str,
-    /// Arguments of a run before, by the same program in the same folder; empty where there is none.
+    /// Arguments of a run before, by the same program in the same directory; empty where there is none.
     pub(super) before: &'static str,
-    /// A further file in the folder, as name and text.
+    /// A further file in the directory, as name and text.
     pub(super) beside: Option<(&'static str, &'static str)>,
 }
 

@@ -1,4 +1,4 @@
-//! Runs one program on one job in an empty folder, and keeps everything it said and left behind.
+//! Runs one program on one job in an empty directory, and keeps everything it said and left behind.
 
 use super::jobs::ParityRow;
 use super::paced_fs::PacedFs;
@@ -34,7 +34,7 @@ pub(super) struct Observation {
     pub(super) stdout: String,
     pub(super) stderr: String,
     pub(super) exit: ExitStatus,
-    /// Name and content of each file left in the folder; of data files only the size is kept.
+    /// Name and content of each file left in the directory; of data files only the size is kept.
     pub(super) files: Vec<(String, Left)>,
 }
 
@@ -56,7 +56,7 @@ impl ParityTargets {
     /// Sets up what jobs run on, as far as this host allows.
     ///
     /// # Errors
-    /// When the folder cannot be made.
+    /// When the directory cannot be made.
     pub(super) fn new(folder: &Path) -> Result<ParityTargets> {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let looped = ParityLoop::attach(&folder.join("loop.img"), LOOP_BYTES);

@@ -340,7 +340,7 @@ impl ContestBuilder<'_> {
     }
 }
 
-/// All of them.
+/// All values.
 pub(crate) fn contests(bench: &PerfSetup) -> Vec<Contest> {
     let mut maker = ContestBuilder {
         bench,
@@ -351,7 +351,7 @@ pub(crate) fn contests(bench: &PerfSetup) -> Vec<Contest> {
     maker.psync("tmpfs", &bench.tmpfs, true);
     maker.psync("page cache", &bench.cached, false);
     maker.large();
-    // Small enough for the caches of a processor, and larger than any: memory is as slow for everybody.
+    // Small enough for the caches of a CPU, and larger than any: memory is as slow for everybody.
     maker.queued("page cache, 16 MiB", &bench.small, contest::SMALL, false);
     maker.queued("page cache, 1 GiB", &bench.large, contest::LARGE, false);
     if let Some(zram) = &bench.zram {

@@ -21,13 +21,13 @@ pub(crate) struct PerfSetup {
     pub(crate) tmpfs: PathBuf,
     /// A file on a disk, wholly in the page cache.
     pub(crate) cached: PathBuf,
-    /// The same, so small that it stays in the caches of a processor.
+    /// The same, so small that it stays in the caches of a CPU.
     pub(crate) small: PathBuf,
     /// The same, larger than any of these caches.
     pub(crate) large: PathBuf,
     /// A compressed memory disk.
     pub(crate) zram: Option<PathBuf>,
-    /// The processor everything runs on.
+    /// The CPU everything runs on.
     pub(crate) cpu: usize,
 }
 
@@ -98,7 +98,7 @@ impl Drop for PerfSetup {
     }
 }
 
-/// Random content: zeroes would be stored as nothing at all.
+/// Random content: zeros would be stored as nothing at all.
 fn fill(mut out: File, size: u64) -> std::io::Result<()> {
     let mut random = File::open("/dev/urandom")?.take(size);
     std::io::copy(&mut random, &mut out)?;
@@ -197,7 +197,7 @@ pub(crate) enum PerfFigure {
 /// A ratio over the rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratio {
-    /// The median of the rounds; of processor times, which kernels sample by the tick, the ratio of their sums.
+    /// The median of the rounds; of CPU times, which kernels sample by the tick, the ratio of their sums.
     pub(crate) middle: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
@@ -214,7 +214,7 @@ impl PerfFigure {
 }
 
 impl RatioBound {
-    /// Ratios are taken round by round, because only neighbours in time are comparable.
+    /// Ratios are taken round by round, because only neighbors in time are comparable.
     pub(crate) fn ratio(&self, measured: &Measured) -> Ratio {
         let pairs = measured[self.ours].iter().zip(&measured[self.theirs]);
         let mut ratios: Vec<f64> = pairs
@@ -284,7 +284,7 @@ impl Contest {
         let mut measured: Measured = vec![Vec::new(); self.contestants.len()];
         for round in 0..wishes.rounds {
             for step in 0..self.contestants.len() {
-                // Each round begins with another one, so that nobody always comes after the same neighbour.
+                // Each round begins with another one, so that nobody always comes after the same neighbor.
                 let index = (step + round) % self.contestants.len();
                 let (name, contestant) = &self.contestants[index];
                 if let Some(file) = &self.warm {
@@ -369,7 +369,7 @@ fn run_fio(command: &mut Command, seconds: f64) -> Result<Value> {
     Ok(serde_json::from_str(&text[start..])?)
 }
 
-/// I/Os of all operations over the runtime, and processor time from the shares that fio prints.
+/// I/Os of all operations over the runtime, and CPU time from the shares that fio prints.
 fn fio_score(json: &Value) -> Result<Score> {
     let job = &json["jobs"][0];
     let number = |op: &str, key: &str| job[op][key].as_f64().unwrap_or(0.0);

@@ -1,7 +1,7 @@
 //! `cargo xtask perf`: ours, fio and bare loops, interleaved, and the table of it in `docs/METHOD.md`.
 //!
 //! Only ratios taken within one round are worth anything on a machine that other people use, so every contestant runs
-//! once a round, in turn, pinned to one processor, and the ratio is taken round by round.
+//! once a round, in turn, pinned to one CPU, and the ratio is taken round by round.
 
 mod cases;
 mod contest;

@@ -30,7 +30,7 @@ const CELLS: u32 = 48;
 /// What a bus of one line at 25 MHz, 3.125 MB/s, leaves for data.
 const WIRE: u64 = 2_900_000;
 
-/// Size of the new file of random writes, into which vfat writes zeroes.
+/// Size of the new file of random writes, into which vfat writes zeros.
 const NEW_FILE: u64 = 4 << 20;
 
 /// Where the fast cache of the one card that has one ends.
@@ -188,7 +188,7 @@ impl CampaignRig<'_> {
         checks.check("it is resumed twice, and comes to its end", || {
             let said = told
                 .lines()
-                .rfind(|line| line.contains("measured now"))
+                .rfind(|line| line.contains("in total: "))
                 .unwrap_or_default()
                 .to_owned();
             ensure!(

@@ -11,7 +11,7 @@ use hakaru_rig::card::SimulatedCard;
 /// Ends a chain of clusters.
 const END: u32 = 0x0fff_ffff;
 
-/// Where things lie on the card, in bytes.
+/// Where things are on the card, in bytes.
 struct Volume {
     cluster: u64,
     fats: Vec<u64>,

@@ -1,4 +1,4 @@
-//! Cards that lie, cards that are pulled, and power that goes: what the machine sees, and what the product says.
+//! Cards that lie, cards that are removed, and power that goes: what the machine sees, and what the product says.
 
 use super::cards::{self, make};
 use super::checks::Checks;
@@ -169,7 +169,7 @@ fn found_by_verifying(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         let card = make(prices)?;
         let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
         let written = guest.run(&write, LIMIT)?;
-        if written.code != 0 && written.stderr.contains("cannot be used here") {
+        if written.code != 0 && written.stderr.contains("is not supported") {
             checks.not_yet(name, "`hakaru fio` does not take --verify");
             return Ok(guest.power_off()?);
         }
@@ -193,7 +193,7 @@ fn found_by_verifying(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(())
 }
 
-/// A card pulled in the middle of a run: the run ends soon, says why, and what was measured is kept.
+/// A card removed in the middle of a run: the run ends soon, says why, and what was measured is kept.
 pub(super) fn pulled(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let hakaru = &bench.hakaru;
     let fio = format!(
@@ -343,7 +343,7 @@ pub(super) fn power_cut(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         );
         let again = guest.run(&format!("{hakaru} recover"), LIMIT)?.success()?;
         ensure!(
-            again.contains("Nothing was left behind"),
+            again.contains("Nothing to recover"),
             "it is told a second time:\n{again}"
         );
         Ok(format!(
@@ -428,7 +428,7 @@ fn cut_in_mkfs(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
             .run(&format!("{hakaru} --db /out/rig.db recover"), LIMIT)?
             .success()?;
         ensure!(
-            again.contains("Nothing was left behind"),
+            again.contains("Nothing to recover"),
             "it is told a second time:\n{again}"
         );
         Ok(last_line(&first))

@@ -47,14 +47,14 @@ const USES: &[Use] = &[
         make: "modprobe loop && losetup /dev/loop0 /dev/mmcblk0p1",
         undo: "losetup -d /dev/loop0",
         targets: &[DISK, FIRST],
-        reason: "is made of",
+        reason: "is in use by",
     },
     Use {
         name: "device mapper holder",
         make: "modprobe dm-mod && dmsetup create --noudevsync held --table '0 2048 linear /dev/mmcblk0p1 0'",
         undo: "dmsetup remove --noudevsync held",
         targets: &[DISK, FIRST],
-        reason: "is made of",
+        reason: "is in use by",
     },
     Use {
         name: "root of the system",
@@ -63,7 +63,7 @@ const USES: &[Use] = &[
                mount --bind HAKARU /mnt/hakaru && sync",
         undo: "umount /mnt/hakaru; for at in proc sys dev lib lib64 usr; do umount /mnt/$at || exit 1; done; umount /mnt",
         targets: &[DISK, FIRST],
-        reason: "this system runs from",
+        reason: "the system runs from",
     },
     Use {
         name: "write protection",
@@ -105,14 +105,18 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         (
             "an id of another device",
             "--erase=0123456789abcdef",
-            "is not the identity",
+            "is not the ID of",
         ),
         (
             "an id that says nothing",
             "--erase=0x00000000",
-            "is no identity",
+            "is a placeholder serial number",
         ),
-        ("no id, and nobody to ask", "--erase", "nobody allowed it"),
+        (
+            "no id, and nobody to ask",
+            "--erase",
+            "this would erase all data",
+        ),
         ("no leave at all", "", "erase"),
     ] {
         let script = place.bench(DISK, id);
@@ -236,10 +240,10 @@ impl GuardTrial<'_> {
              {second}\ncode=$?\nkill $!\nwait\nexit $code"
         );
         let output = self.guest.run(&script, LIMIT)?;
-        self.refused(&output, "keeps it for itself")
+        self.refused(&output, "opened exclusively")
     }
 
-    /// The card is pulled and put back while its name is asked for.
+    /// The card is removed and restored while its name is asked for.
     fn replugged(&mut self) -> Result<String> {
         self.quiet()?;
         let bench = self.bench(DISK, "--erase");
@@ -252,7 +256,7 @@ impl GuardTrial<'_> {
         ))?;
         let asked = |out: &Path| {
             let shown = std::fs::read(out.join("asked")).unwrap_or_default();
-            String::from_utf8_lossy(&shown).contains("Type its name")
+            String::from_utf8_lossy(&shown).contains("to erase it:")
         };
         await_there("the question", || asked(self.guest.out()))?;
         self.guest.pull(0)?;
@@ -261,7 +265,7 @@ impl GuardTrial<'_> {
         })?;
         self.guest.push(0)?;
         let output = self.guest.finish(LIMIT)?;
-        self.refused(&output, "another device than a moment ago")
+        self.refused(&output, "no longer the same device")
     }
 }
 

@@ -31,7 +31,7 @@ impl std::error::Error for HostBusy {}
 /// Processor time since the start of the host, in ticks of `/proc`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct ProcessorUsage {
-    /// Of all processors.
+    /// Of all CPUs.
     total: u64,
     /// Used by any process or the kernel.
     busy: u64,
@@ -74,7 +74,7 @@ impl ProcessorUsage {
         })
     }
 
-    /// Why the time from `before` to this counts as busy, on a host with so many processors.
+    /// Why the time from `before` to this counts as busy, on a host with so many CPUs.
     fn busy_since(&self, before: &ProcessorUsage, processors: f64) -> Option<String> {
         let passed = |of: fn(&ProcessorUsage) -> u64| of(self).saturating_sub(of(before)) as f64;
         let total = passed(|usage| usage.total);

@@ -1,4 +1,4 @@
-//! What lies on a card: nothing, or one of the file systems, made without discarding.
+//! What is on a card: nothing, or one of the file systems, made without discarding.
 //!
 //! QEMU plays an erase at a snail's pace, so that `mkfs` and `mount` are told not to.
 

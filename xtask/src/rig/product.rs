@@ -57,14 +57,14 @@ impl Product {
         Ok(Product { file })
     }
 
-    /// Where it lies on the host.
+    /// Where it is on the host.
     pub(super) fn file(&self) -> &Path {
         &self.file
     }
 
     /// Its path in a PC, which sees the host's files.
     pub(super) fn in_pc(&self) -> String {
-        // Some of the host's folders are covered by the machine's own; there all of them are seen.
+        // Some of the host's directories are covered by the machine's own; there all of them are seen.
         format!("/run/host{}", self.file.display())
     }
 
@@ -187,7 +187,7 @@ fn bus(info: &Value) -> String {
     )
 }
 
-/// `hakaru bench --quick` on the raw card, with leave to erase it.
+/// `hakaru bench --quick` on the raw card, with permission to erase it.
 ///
 /// # Errors
 /// When it fails.

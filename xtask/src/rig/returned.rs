@@ -1,4 +1,4 @@
-//! A card that is pulled while a campaign measures it, and put back: it is asked for, known again, and gone on with.
+//! A card that is removed while a campaign measures it, and restored: it is asked for, known again, and gone on with.
 
 use super::cards::{self, make};
 use super::checks::Checks;
@@ -91,7 +91,7 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
             )?
             .success()?;
         ensure!(
-            said.contains("Nothing was left behind") && !said.contains("/dev/mmcblk"),
+            said.contains("Nothing to recover") && !said.contains("/dev/mmcblk"),
             "{said}"
         );
         Ok(last_line(&said))
@@ -126,7 +126,7 @@ impl ReturnedRig<'_> {
         let begun = Instant::now();
         self.guest.pull(0)?;
         self.await_words("thumb is not there any more; what was stored of it stays")?;
-        self.await_words("Put in thumb")?;
+        self.await_words("Insert thumb")?;
         Ok(format!(
             "asked for {:.1} s later",
             begun.elapsed().as_secs_f64()

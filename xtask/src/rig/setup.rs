@@ -25,7 +25,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 /// The parts for one kind of machine, fetched when they are not there.
 ///
 /// # Errors
-/// As [`main`].
+/// See [`main`].
 pub(super) fn ready(arch: Arch) -> Result<GuestParts> {
     let begun = Instant::now();
     let mut tell = |what: &str| eprintln!("rig: {:5.1} s  {what}", begun.elapsed().as_secs_f64());

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// As a step of what is checked before a change is accepted: skipped where no machine can be had.
 ///
 /// # Errors
-/// As [`main`].
+/// See [`main`].
 pub(crate) fn step() -> Result<StepOutcome> {
     match setup::ready(Arch::X86_64).and_then(|_| setup::layer_tools()) {
         Ok(()) => {

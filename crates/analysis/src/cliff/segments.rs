@@ -65,7 +65,7 @@ pub(super) fn segments(cells: &[f64], width: usize) -> Vec<Segment> {
     found
 }
 
-/// The segments without borders that noise may have made: the weakest goes first, and the rest is looked at anew. Borders have
+/// The segments without borders that noise may have made: the weakest goes first, and the rest is looked at again. Borders have
 /// to reach `least` standard errors; below [`MIN_SIGMAS`], they are those of independent intervals.
 pub(super) fn merged(
     cells: &[f64],

@@ -176,7 +176,7 @@ fn flat_series_have_no_cliff() {
 
 #[test]
 fn speed_that_wanders_is_no_cliff() {
-    // Each interval takes 80 % of its deviation from the one before.
+    // Each interval takes 80% of its deviation from the one before.
     let mut rng = Rng::new(25);
     let mut false_alarms = 0;
     for trial in 0..2_000 {
@@ -412,7 +412,7 @@ fn null_shapes() -> [(&'static str, Shape); 8] {
     ]
 }
 
-/// Random walks, sines and sawteeth had false cliffs in 10 to 46 % of all series.
+/// Random walks, sines and sawteeth had false cliffs in 10 to 46% of all series.
 #[test]
 fn false_cliffs_are_rare_on_eight_null_shapes() {
     let mut told = Vec::new();

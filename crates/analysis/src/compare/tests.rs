@@ -130,7 +130,7 @@ fn secondary_figures_cost_the_primary_ones_nothing() {
 
 #[test]
 fn too_few_runs_say_how_many_would_do() {
-    // 10 % apart at about 6 % spread: two runs of each cannot tell.
+    // 10% apart at about 6% spread: two runs of each cannot tell.
     let found = verdict(&[100.0, 109.0], &[110.0, 118.0]);
     let Verdict::Undecided {
         needed: Some(needed),

@@ -14,7 +14,7 @@ pub struct Bootstrap {
     /// Confidence of the interval.
     pub level: f64,
     /// Widens the tails to those of Student's t, because resampling n values loses a factor of √((n-1)/n) of the
-    /// spread and knows nothing of the uncertainty of the spread itself. Without it ten runs cover about 90 %.
+    /// spread and knows nothing of the uncertainty of the spread itself. Without it ten runs cover about 90%.
     /// Source: Hesterberg (2015), "expanded percentile".
     pub expand: bool,
 }
@@ -61,7 +61,7 @@ impl Bootstrap {
         let acceleration = acceleration(values, &statistic)?;
         let z = self.tail_z(values.len())?;
         if !bias.is_finite() {
-            // All draws lie on one side: there is nothing to correct by.
+            // All draws are on one side: there is nothing to correct by.
             return Some((
                 quantile_sorted(&draws, normal_cdf(-z)),
                 quantile_sorted(&draws, normal_cdf(z)),

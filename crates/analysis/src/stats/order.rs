@@ -1,4 +1,4 @@
-//! What depends on the order of values: drift, and the likeness of neighbours.
+//! What depends on the order of values: drift, and the likeness of neighbors.
 
 use super::describe::mean;
 use super::student::two_sided_p;

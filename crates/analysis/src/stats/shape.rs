@@ -1,13 +1,13 @@
 //! What makes an interval by Student's t narrower than it should be: few values, skew, two modes, alike neighbors.
 //!
-//! Each check is a rule of thumb that flags 1 to 10 % of clean normal samples. An interval with a false flag costs a
+//! Each check is a rule of thumb that flags 1 to 10% of clean normal samples. An interval with a false flag costs a
 //! reader little; one that is too narrow, and silent about it, a wrong conclusion.
 
 use super::describe::{mean, sorted};
 use super::order::{FEWEST_DEPENDENT, lag1};
 
 /// Below so many values the checks miss too much: intervals of runs that are skewed, in two modes or alike cover less than
-/// 93 % without a flag, as simulations show.
+/// 93% without a flag, as simulations show.
 pub const FEWEST: usize = 20;
 
 /// Fewest values that are checked for skew and two modes.

@@ -11,7 +11,7 @@ use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 use std::collections::BTreeSet;
 
-/// A phase measured for less is short: a stall of half a second, as collecting garbage costs, weighs 5 % of this.
+/// A phase measured for less is short: a stall of half a second, as collecting garbage costs, weighs 5% of this.
 pub const SHORT: Nanos = Nanos::from_secs(10);
 
 /// Runs below this number give an interval of the mean that is more than 1.24 deviations wide to either side.
@@ -20,15 +20,15 @@ pub const FEW_RUNS: u32 = 5;
 /// Writes to less may stay in a cache of the device: small drives have 1 GiB of memory or of fast flash.
 pub const SMALL_FILE: Bytes = Bytes(1 << 30);
 
-/// Load of the host as the first run began, in hundredths of a processor, from which on it was busy. Later runs are not
+/// Load of the host as the first run began, in percent of a CPU, from which on it was busy. Later runs are not
 /// asked: Linux counts a process that waits for a disk as load, so they see the run before.
 pub const HOST_BUSY_PERCENT: u32 = 50;
 
 /// Our own cost is told from this share of the median latency on, in thousandths: less is within the spread of runs.
 pub const OVERHEAD_PERMILLE: u32 = 10;
 
-/// Governors that let the processor fall asleep between two I/Os: a device that answers in 100 µs is slower by the time
-/// the processor takes to speed up again.
+/// Governors that let the CPU fall asleep between two I/Os: a device that answers in 100 µs is slower by the time
+/// the CPU takes to speed up again.
 pub const SLOW_GOVERNORS: [&str; 4] = ["powersave", "ondemand", "conservative", "schedutil"];
 
 /// Reads are said to have been answered elsewhere when the device read less than this share of them.

@@ -25,9 +25,9 @@ const CURVE_TAIL: f64 = 0.2;
 
 /// Whether so many samples say anything of a percentile.
 ///
-/// The distribution-free 95 % confidence interval of the quantile `q` has both its ends among the samples only if
-/// `q^n` and `(1-q)^n` are at most 2.5 %: 6 samples for the median, 368 for the 99th percentile, 3,688 for the 99.9th,
-/// 36,887 for the 99.99th. I/Os resemble their neighbours, so this is the least. Source: David and Nagaraja (2003),
+/// The distribution-free 95% confidence interval of the quantile `q` has both its ends among the samples only if
+/// `q^n` and `(1-q)^n` are at most 2.5%: 6 samples for the median, 368 for the 99th percentile, 3,688 for the 99.9th,
+/// 36,887 for the 99.99th. I/Os resemble their neighbors, so this is the least. Source: David and Nagaraja (2003),
 /// section 7.1.
 pub fn enough_samples(q: Quantile, samples: u64) -> bool {
     let outer = q.share().max(1.0 - q.share());

@@ -124,7 +124,7 @@ fn describe_job(job: &Job, op: Op, unstated: &dyn Fn(JobProperty) -> bool) -> St
     let share = job.access.mix[op];
     let mut parts = vec![match share {
         0 | 100 => name,
-        _ => format!("{name}, {share} % of a mix"),
+        _ => format!("{name}, {share}% of a mix"),
     }];
     if !unstated(JobProperty::BlockSize) {
         parts.push(block(&job.block[op]));
@@ -134,7 +134,7 @@ fn describe_job(job: &Job, op: Op, unstated: &dyn Fn(JobProperty) -> bool) -> St
     }
     if job.queue.batch_complete_min > 1 && job.effective_depth() > 1 {
         parts.push(format!(
-            "waits for {} completions together",
+            "waits for {} completions at once",
             job.queue.batch_complete_min.min(job.effective_depth())
         ));
     }

@@ -77,7 +77,7 @@ impl PresentDisk {
         let same = PresentDisk::of(&self.node, &candidate);
         if (&same.ids, same.sequence) != (&self.ids, self.sequence) {
             return Err(format!(
-                "{} is another disk than before",
+                "{} is a different disk than before",
                 self.node.display()
             ));
         }
@@ -122,8 +122,8 @@ impl CardFinder<'_> {
             |node| vec![node.clone()],
         );
         let mut why = match &wanted {
-            Some(id) => format!("no disk answers to {id}"),
-            None => "its identity is not known yet".to_owned(),
+            Some(id) => format!("no disk has the ID {id}"),
+            None => "device ID not known yet".to_owned(),
         };
         let mut all: Vec<(PathBuf, Candidate)> = Vec::new();
         for path in nodes {
@@ -187,7 +187,7 @@ impl CardFinder<'_> {
         {
             let (named, node) = (named.display(), node.display());
             return CardSearch::NotThere(format!(
-                "the campaign names {named} for {}, and {node} is another device",
+                "the campaign names {named} for {}, but {node} is a different device",
                 card.label
             ));
         }
@@ -198,7 +198,7 @@ impl CardFinder<'_> {
         if let Some(id) = self.wanted(card).filter(|id| !answers(&candidate, id)) {
             let ids = candidate.ids().join(", ");
             return CardSearch::NotThere(format!(
-                "{} answers to {ids}, and the card is {id}",
+                "{} has the ID {ids}, but the card is {id}",
                 node.display()
             ));
         }
@@ -290,7 +290,7 @@ fn folder_or_not(card: &Card, folder: &Path) -> CardSearch {
             key: keyed(card, &card.label),
             disk: None,
         }),
-        false => CardSearch::NotThere(format!("{} is not a folder", folder.display())),
+        false => CardSearch::NotThere(format!("{} is not a directory", folder.display())),
     }
 }
 
@@ -302,7 +302,8 @@ fn ambiguous(id: &str, all: &[(PathBuf, Candidate)]) -> String {
         .collect();
     let nodes = nodes.join(" and ");
     format!(
-        "{id} is what {nodes} answer to: name the slot with device =, or give the by-id name of one as id ="
+        "{nodes} have the same ID {id}; help: name the slot with device =, or use a \
+        /dev/disk/by-id name as id ="
     )
 }
 
@@ -417,7 +418,7 @@ mod tests {
                 panic!("another device was taken")
             };
             assert!(
-                why.contains("names") && why.contains("is another device"),
+                why.contains("names") && why.contains("is a different device"),
                 "{why}"
             );
             assert!(
@@ -506,7 +507,7 @@ mod tests {
         assert!(
             disk.candidate(&roots)
                 .unwrap_err()
-                .contains("another disk than before")
+                .contains("a different disk than before")
         );
     }
 }

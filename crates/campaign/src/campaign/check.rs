@@ -54,11 +54,12 @@ fn turns_words(campaign: &Campaign) -> Option<String> {
         .any(|layer| matches!(campaign.layers[layer].through, LayerKind::Fs(_)));
     let several = campaign.wanted_layers().nth(1).is_some();
     let prepared = if campaign.preparation.each_run_anew() {
-        " Each card is prepared anew before each of its runs."
+        " Each card is prepared before each of its runs."
     } else if campaign.order == PointOrder::Shuffled && several && makes {
-        " Each card is prepared anew whenever its layer changes, and stays mounted in between."
+        " Each card is prepared when its layer changes, and stays mounted in between."
     } else if makes {
-        " Each card is prepared once a layer, and stays mounted while the others have their turns."
+        " Each card is prepared once per layer, and stays mounted during the runs of the other \
+        cards."
     } else {
         ""
     };
@@ -69,8 +70,8 @@ fn turns_words(campaign: &Campaign) -> Option<String> {
         .count();
     let shares = if folders > 1 { shares } else { "" };
     Some(format!(
-        "Cards take turns, one run each (card-order = \"{name}\"): all {cards} have to be present together from the first \
-         run to the last.{prepared}{shares}"
+        "Cards take turns, one run each (card-order = \"{name}\"): all {cards} must be present at \
+        the same time from the first run to the last.{prepared}{shares}"
     ))
 }
 
@@ -111,15 +112,11 @@ pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> S
         estimate::repeats_in_words(campaign.repeats)
     );
     let done = journal.done_of(campaign);
-    let _ = writeln!(
-        out,
-        "{} runs at most, of which {done} are stored.",
-        campaign.count()
-    );
+    let _ = writeln!(out, "{} runs at most, {done} stored.", campaign.count());
     if journal.other() > 0 {
         let _ = writeln!(
             out,
-            "{} stored runs do not count, because they were measured in another way.",
+            "{} stored runs do not count: they were measured with different settings.",
             journal.other()
         );
     }
@@ -157,7 +154,7 @@ pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> S
         let writes = estimate::recheck_bytes(campaign, size_of(card));
         let again = match campaign.cards[card].seat {
             CardLocation::Reader { .. } => {
-                " Where cards are swapped by hand, it has to be put in again."
+                " If cards are swapped by hand, insert it again for that."
             }
             CardLocation::Folder(_) | CardLocation::Sim(_) => "",
         };
@@ -169,7 +166,7 @@ pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> S
     }
     let _ = writeln!(
         out,
-        "\nAbout {} in all.",
+        "\nAbout {} in total.",
         words(Duration::try_from_secs_f64(total).unwrap_or_default())
     );
     for trouble in weaknesses(campaign) {
@@ -218,7 +215,7 @@ fn card_plan(
                 .unwrap_or_default();
             (format!("at {at}, {}", size.unwrap_or_default()), size, node)
         }
-        (_, CardSearch::NotThere(why)) => (format!("to be put in ({why})"), None, None),
+        (_, CardSearch::NotThere(why)) => (format!("to be inserted ({why})"), None, None),
     };
     let layers: Vec<&str> = campaign
         .layers_of(index)
@@ -246,7 +243,7 @@ fn losses(node: Option<&std::path::Path>) -> String {
     let found = guard::what_would_be_lost(node);
     let mut out = format!("{:21}WILL BE ERASED: ", "");
     if found.is_empty() {
-        out.push_str("nothing that is known is on it\n");
+        out.push_str("no known content\n");
         return out;
     }
     let lines: Vec<String> = found.iter().map(ToString::to_string).collect();

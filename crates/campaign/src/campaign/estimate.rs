@@ -265,7 +265,7 @@ pub fn repeats_in_words(repeats: RepeatRule) -> String {
         RepeatRule::Times(1) => "once".to_owned(),
         RepeatRule::Times(n) => format!("{n} times"),
         RepeatRule::Until(until) => format!(
-            "until the 95 % interval of the mean is within ± {} %, {} to {} times",
+            "until the 95% interval of the mean is within ± {}%, {} to {} times",
             until.until.0 * 100.0,
             until.at_least,
             until.at_most

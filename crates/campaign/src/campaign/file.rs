@@ -124,16 +124,17 @@ impl RepeatRule {
     fn sound<E: de::Error>(self) -> Result<RepeatRule, E> {
         match self {
             RepeatRule::Times(n) if !(1..=MOST_REPEATS).contains(&n) => Err(E::custom(format!(
-                "{n} repeats cannot be done: 1 to {MOST_REPEATS} can"
+                "{n} repeats: expected 1 to {MOST_REPEATS}"
             ))),
             RepeatRule::Until(Until {
                 at_least, at_most, ..
             }) if at_least < FEWEST_UNTIL || at_most < at_least || at_most > MOST_REPEATS => {
                 let wanted = format!(
-                    "{FEWEST_UNTIL} ≤ at-least ≤ at-most ≤ {MOST_REPEATS} is wanted: two runs agree by chance too often to stop at"
+                    "expected {FEWEST_UNTIL} ≤ at-least ≤ at-most ≤ {MOST_REPEATS}, because two \
+                    runs agree by chance too often"
                 );
                 Err(E::custom(format!(
-                    "at-least = {at_least} and at-most = {at_most} do not fit: {wanted}"
+                    "at-least = {at_least}, at-most = {at_most}: {wanted}"
                 )))
             }
             sound => Ok(sound),
@@ -153,7 +154,7 @@ impl<'de> de::Visitor<'de> for RepeatsVisitor {
     type Value = RepeatRule;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number such as 10, or { until = \"2 %\", at-least = 3, at-most = 20 }")
+        f.write_str("a number such as 10, or { until = \"2%\", at-least = 3, at-most = 20 }")
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<RepeatRule, E> {
@@ -310,7 +311,7 @@ fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Share>, D:
     if share.0 > 0.99 {
         let percent = share.0 * 100.0;
         return Err(de::Error::custom(format!(
-            "{percent} % leaves no room for what is measured: up to 99 % can be used up"
+            "{percent}% leaves no space for the test file: the maximum is 99%"
         )));
     }
     Ok(Some(share))

@@ -105,7 +105,7 @@ pub fn gather(
     let left_out = summary.unreadable.iter();
     let left_out = left_out.map(|run| {
         format!(
-            "run {} is left out ({}): {}",
+            "run {} is excluded ({}): {}",
             run.run, run.point, run.because
         )
     });
@@ -347,7 +347,7 @@ fn recheck_words(recheck: &Recheck) -> (String, String) {
     } = recheck;
     let same = comparisons.iter().all(|c| c.verdict == Verdict::Equivalent);
     let found = if same && !comparisons.is_empty() {
-        "no drift of the host seen: "
+        "no host drift seen: "
     } else {
         ""
     };
@@ -570,7 +570,7 @@ fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
             "all repeats of a workload, then the next workload, then the next layer"
         }
         PointOrder::Interleaved => "one repeat of each workload in turn, layer by layer",
-        PointOrder::Shuffled => "drawn by the seed",
+        PointOrder::Shuffled => "shuffled by the seed",
     };
     let mut lines = vec![
         (
@@ -583,7 +583,7 @@ fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
         CardOrder::Sequential => "one after another",
         CardOrder::Interleaved => "one run of each in turn",
         CardOrder::Abba => "one run of each in turn, every second repeat in the reverse order",
-        CardOrder::Shuffled => "one run of each in turn, in an order drawn by the seed",
+        CardOrder::Shuffled => "one run of each in turn, in an order shuffled by the seed",
     };
     if campaign.cards.len() > 1 {
         lines.push(("Order of the cards".to_owned(), cards.to_owned()));
@@ -605,13 +605,11 @@ fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
     prepared.extend(discard.map(|how| format!("discarded ({how:?}) {often}").to_lowercase()));
     prepared.extend(fill.map(|with| format!("filled with {with:?} {often}").to_lowercase()));
     prepared.extend(
-        fill_level.map(|share| format!("{} % of each file system used up", share.0 * 100.0)),
+        fill_level.map(|share| format!("each file system filled to {}% used", share.0 * 100.0)),
     );
     let caches = match emptied {
-        true => "caches of the host emptied before each run",
-        false => {
-            "caches of the host were to be emptied before each run, and were not before all (see the caveats)"
-        }
+        true => "host caches dropped before each run",
+        false => "host caches were not dropped before every run as requested (see the caveats)",
     };
     prepared.extend(drop_caches.then(|| caches.to_owned()));
     prepared.extend(

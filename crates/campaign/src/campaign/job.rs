@@ -70,7 +70,7 @@ fn access(rw: &Spanned<String>, read_percent: Option<u32>) -> Result<Access, Fil
     if mix > 100 {
         return Err(FileError::at(
             rw,
-            format!("rwmixread = {mix} is over 100 hundredths"),
+            format!("rwmixread = {mix}: a percentage is at most 100"),
         ));
     }
     Ok(match rw.get_ref().as_str() {
@@ -81,10 +81,10 @@ fn access(rw: &Spanned<String>, read_percent: Option<u32>) -> Result<Access, Fil
         "rw" | "readwrite" => Access::mixed(mix, false),
         "randrw" => Access::mixed(mix, true),
         other => {
-            let known = "read, write, randread, randwrite, rw and randrw are";
+            let known = "read, write, randread, randwrite, rw or randrw";
             return Err(FileError::at(
                 rw,
-                format!("rw = \"{other}\" is not known: {known}"),
+                format!("unknown rw = \"{other}\": expected {known}"),
             ));
         }
     })
@@ -99,7 +99,7 @@ fn engine(name: &Spanned<String>) -> Result<IoEngine, FileError> {
             FileError::at(
                 name,
                 format!(
-                    "ioengine = \"{}\" is not known: {known} are",
+                    "unknown ioengine = \"{}\": expected one of {known}",
                     name.get_ref()
                 ),
             )

@@ -48,6 +48,9 @@ pub enum CampaignError {
         doing: &'static str,
         source: std::io::Error,
     },
-    #[error("the campaign {id} is being carried out by another process: wait for it, or stop it")]
+    #[error(
+        "campaign {id} is already running in another process; help: wait for that process or \
+        stop it"
+    )]
     Busy { id: String },
 }

@@ -125,7 +125,7 @@ impl TargetSetup<'_, '_> {
         }
         let disk = self
             .disk
-            .ok_or_else(|| StageError::Refused("the card is in no reader".to_owned()))?;
+            .ok_or_else(|| StageError::Refused("the card is not in a reader".to_owned()))?;
         let candidate = disk.candidate(self.roots).map_err(StageError::Refused)?;
         let erasable = match self.confirmation {
             Some(confirmation) => {
@@ -146,7 +146,7 @@ impl TargetSetup<'_, '_> {
                 self.file_system(preparation, erasable, spec, speed)
             }
             (LayerKind::Fs(_), None) => Err(StageError::Refused(
-                "a file system needs leave to erase the card".to_owned(),
+                "a file system layer needs permission to erase the card".to_owned(),
             )),
             (_, erasable) => {
                 let identity = self.labelled(hakaru_device::identify(&disk.node, self.roots));
@@ -231,7 +231,7 @@ impl TargetSetup<'_, '_> {
             ..
         } = spec;
         if let Some(table) = partition {
-            self.hands.preparing("making a partition table", None);
+            self.hands.preparing("creating a partition table", None);
             let whole = preparation.partition(
                 erasable,
                 &PartitionLayout::single(table_of(*table), LayoutKind::of(*fs)),
@@ -250,7 +250,7 @@ impl TargetSetup<'_, '_> {
         let mounted = preparation.mount(erasable, &request)?;
         if let Some(level) = self.campaign.preparation.fill_level {
             let percent = (level.0 * 100.0).round() as u32;
-            let mut tell = progress(self.hands, self.stop, "using up space");
+            let mut tell = progress(self.hands, self.stop, "filling the file system");
             let filled =
                 preparation.fill_level(mounted.folder(), percent, self.campaign.seed, &mut tell);
             stopped_or(filled, self.stop)?;
@@ -329,7 +329,7 @@ pub(super) fn lacking(spec: &FsSpec, roots: &Roots) -> Vec<String> {
         .collect();
     if !prepare::can_mount(spec.fs.name(), roots) {
         lacking.push(format!(
-            "the kernel knows no {}: load or install its module, or leave the layer out",
+            "the kernel does not support {}; help: load or install its module, or remove the layer",
             spec.fs
         ));
     }

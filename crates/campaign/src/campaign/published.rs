@@ -114,7 +114,7 @@ impl<'a> TableColumns<'_, 'a> {
             .filter(|n| n.is_finite() && *n >= 0.0);
         number
             .map(Some)
-            .ok_or_else(|| format!("`{text}` in the column `{name}` is not a number of 0 or more"))
+            .ok_or_else(|| format!("column `{name}`: `{text}` is not a number of 0 or more"))
     }
 }
 
@@ -141,10 +141,14 @@ fn row<'a>(
         .parse::<u32>()
         .ok()
         .filter(|n| *n > 0)
-        .ok_or("runs is a number over 0")?;
+        .ok_or("runs must be greater than 0")?;
     let unit = columns.needed("bw_unit")?;
-    let factor = factor(unit)
-        .ok_or_else(|| format!("`{unit}` is no unit of bandwidth: MB/s, MiB/s, KB/s, KiB/s are"))?;
+    let factor = factor(unit).ok_or_else(|| {
+        format!(
+            "`{unit}` is not a unit of bandwidth: expected MB/s, MiB/s, KB/s \
+            or KiB/s"
+        )
+    })?;
     let stated = |mean: &str, deviation: &str, factor: f64| -> Result<Estimate, String> {
         let of = columns
             .number(mean)?
@@ -219,8 +223,8 @@ fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
                 .replace("KB", "KiB")
                 .replace("kB", "KiB");
             notes.push(format!(
-                "the published figures in {unit} are {real} by the IOPS beside them ({:.1} % more); they are shown as \
-                 they were printed",
+                "the published figures in {unit} are {real} according to their IOPS ({:.1}% \
+                more); they are shown as published",
                 (ratio - 1.0) * 100.0
             ));
         }
@@ -251,15 +255,15 @@ fn contradiction(row: &PublishedRow<'_>) -> Option<String> {
     }
     let near = |of: f64| (times / of - 1.0).abs() < 0.06;
     let hint = if near(1000.0) || near(1024.0) {
-        ", as when one of KB/s and MB/s stands for the other"
+        ", as if KB/s and MB/s were swapped"
     } else if near(8.0) {
-        ", as when bits are taken for bytes"
+        ", as if bits were taken for bytes"
     } else {
         ""
     };
     Some(format!(
-        "{card}, {layer}, {}: {printed} {unit} and {} IOPS contradict each other by a factor of {times:.1}{hint}; both are shown \
-         as they were printed",
+        "{card}, {layer}, {}: {printed} {unit} and {} IOPS contradict each other by a factor of \
+        {times:.1}{hint}; both are shown as published",
         workload.name, iops.mean
     ))
 }
@@ -336,7 +340,7 @@ fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary
                 TargetKind::File
             },
             filesystem,
-            device: Fact::Unknown("the published table does not say".to_owned()),
+            device: Fact::Unknown("not stated in the published table".to_owned()),
             system_disk: false,
             label: Some(row.card.to_owned()),
         },

@@ -29,13 +29,13 @@ trait Quantity: Sized {
 }
 
 impl Quantity for Size {
-    const WHAT: &'static str = "a size over 0 such as \"64 MiB\"";
+    const WHAT: &'static str = "a size greater than 0, such as \"64 MiB\"";
 
     fn of_text(text: &str) -> Result<Size, String> {
         let size = parse_size(text, SizeSuffixes::Iec).map_err(|e| e.to_string())?;
         if size.0 == 0 {
             Err(format!(
-                "`{text}` is nothing to work with: a size is over 0"
+                "`{text}` is not a usable size: it must be greater than 0"
             ))
         } else {
             Ok(Size(size))
@@ -63,7 +63,7 @@ impl Quantity for Time {
 }
 
 impl Quantity for Share {
-    const WHAT: &'static str = "a share such as \"2 %\"";
+    const WHAT: &'static str = "a percentage such as \"2%\"";
 
     fn of_text(text: &str) -> Result<Share, String> {
         let number = text
@@ -74,7 +74,7 @@ impl Quantity for Share {
         let share = number.parse().ok().and_then(Share::of_number);
         share.ok_or_else(|| {
             format!(
-                "`{text}` is not a share: 0 to 100 with a percent sign are expected, such as 2 %"
+                "`{text}` is not a percentage: expected 0 to 100 with a percent sign, such as 2%"
             )
         })
     }
@@ -87,7 +87,7 @@ impl Quantity for Share {
 }
 
 impl Quantity for PrintedSpeed {
-    const WHAT: &'static str = "a number of MB/s over 0, such as 90";
+    const WHAT: &'static str = "a number of MB/s greater than 0, such as 90";
 
     fn of_text(text: &str) -> Result<PrintedSpeed, String> {
         let number = text
@@ -98,7 +98,8 @@ impl Quantity for PrintedSpeed {
         let speed = number.parse().ok().and_then(PrintedSpeed::of_number);
         speed.ok_or_else(|| {
             format!(
-                "`{text}` is not a printed speed: a number of MB/s over 0 is expected, such as 90"
+                "`{text}` is not a rated speed: expected a number of MB/s greater than 0, such as \
+                90"
             )
         })
     }
@@ -125,7 +126,7 @@ const UNITS: [(&str, f64); 9] = [
 fn parse_time(text: &str) -> Result<Nanos, String> {
     let wrong = || {
         format!(
-            "`{text}` is not a time: a number with a unit is expected (ms, s, min, h, d), such as 90 s"
+            "`{text}` is not a time: expected a number with a unit (ms, s, min, h, d), such as 90 s"
         )
     };
     let mut rest = text.trim();
@@ -224,7 +225,8 @@ mod tests {
     fn sizes_are_over_nothing() {
         assert_eq!(Size::of_text("4 KiB"), Ok(Size(Bytes(4096))));
         assert!(
-            Size::of_text("0").unwrap_err().contains("over 0") && Size::of_number(0.0).is_none()
+            Size::of_text("0").unwrap_err().contains("greater than 0")
+                && Size::of_number(0.0).is_none()
         );
     }
 
@@ -241,7 +243,7 @@ mod tests {
             assert!(
                 PrintedSpeed::of_text(wrong)
                     .unwrap_err()
-                    .contains("a number of MB/s over 0"),
+                    .contains("a number of MB/s greater than 0"),
                 "{wrong}"
             );
         }

@@ -54,7 +54,7 @@ pub fn resolve(
     if id.is_empty() {
         return Err(FileError::at(
             &file.name,
-            "a name needs a letter or a digit, because its runs are stored under it",
+            "a campaign name needs a letter or a digit: its runs are stored under it",
         ));
     }
     let mut cards = file
@@ -95,7 +95,7 @@ pub fn resolve(
     };
     if campaign.count() > MOST_RUNS {
         let message = format!(
-            "{} runs are more than anybody waits for: {MOST_RUNS} at most",
+            "{} runs are too many: the maximum is {MOST_RUNS}",
             campaign.count()
         );
         return Err(FileError::at(&file.name, message));
@@ -103,7 +103,7 @@ pub fn resolve(
     match (0..campaign.cards.len()).find(|&card| campaign.layers_of(card).next().is_none()) {
         Some(card) => {
             let message = format!(
-                "the card `{}` cannot be measured through any of the layers",
+                "no layer can be measured on the card `{}`",
                 campaign.cards[card].label
             );
             Err(FileError {
@@ -138,7 +138,7 @@ fn no_commands(key: &str, value: &toml::Value) -> Result<(), FileError> {
         return Ok(());
     };
     let message = format!(
-        "{} holds the control character U+{:04X}, which is part of no name: leave it out",
+        "{} contains the control character U+{:04X}; help: remove it",
         shown(key),
         c as u32
     );
@@ -163,7 +163,8 @@ fn same_card_twice(cards: &[Card], entries: &[CardEntry]) -> Result<(), FileErro
         let Some(id) = &card.id else { continue };
         if !seen.insert((id, &card.variant)) {
             let message = format!(
-                "two cards have the id {id}: give each a variant, such as \"1-bit\" and \"4-bit\", to tell them apart"
+                "two cards have the ID {id}; help: give each a variant, such as \"1-bit\" and \
+                \"4-bit\", to distinguish them"
             );
             return Err(FileError {
                 message,
@@ -201,8 +202,9 @@ fn card_order(file: &CampaignFile, cards: &[Card]) -> Result<CardOrder, FileErro
             _ => continue,
         };
         let message = format!(
-            "cards cannot take turns (card-order = \"{}\"): `{}` and `{}` are {shared}, so they are never present \
-             together; leave card-order out, and use recheck = true to see drift of the host",
+            "cards cannot take turns (card-order = \"{}\"): `{}` and `{}` are {shared}, so they \
+            are never present together; help: remove card-order, and use recheck = true to detect \
+            host drift",
             order.name(),
             a.label,
             b.label
@@ -225,8 +227,8 @@ fn rechecks(file: &CampaignFile, order: CardOrder) -> Result<bool, FileError> {
     };
     if *written.get_ref() && order.takes_turns() {
         let message = format!(
-            "recheck is for cards that are measured one after another: card-order = \"{}\" already spreads drift of \
-             the host over all cards; leave one of the two out",
+            "recheck is for cards that are measured one after another: card-order = \"{}\" \
+            already spreads host drift over all cards; help: remove one of the two",
             order.name()
         );
         return Err(FileError::at(written, message));
@@ -266,7 +268,7 @@ fn checked_id(id: &Spanned<String>) -> Result<String, FileError> {
     }
     Err(FileError::at(
         id,
-        "an id is 1 to 60 letters, digits, `-`, `_` or `.`",
+        "an ID is 1 to 60 letters, digits, `-`, `_` or `.`",
     ))
 }
 
@@ -280,7 +282,7 @@ fn unique<'a>(
     for (name, place) in names.zip(places.chain(std::iter::repeat(None))) {
         if !seen.insert(name) {
             let message =
-                format!("the {what} \"{name}\" is there twice: results could not be told apart");
+                format!("duplicate {what} \"{name}\": their results could not be distinguished");
             return Err(FileError {
                 message,
                 span: place.map(Spanned::span),
@@ -312,8 +314,9 @@ fn card(index: usize, entry: &CardEntry, around: &ResolveContext<'_>) -> Result<
         (None, Some(folder), None) => CardLocation::Folder(folder.clone()),
         (None, None, Some(file)) => CardLocation::Sim(Box::new(price_list(file, around)?)),
         _ => {
-            let message =
-                "device, folder and simulate exclude one another: name one of them".to_owned();
+            let message = "device, folder and simulate exclude each other; help: use only one of \
+                them"
+                .to_owned();
             let span = simulate
                 .as_ref()
                 .map(Spanned::span)
@@ -353,7 +356,7 @@ fn not_empty(name: &Spanned<String>, what: &str) -> Result<(), FileError> {
     match name.get_ref().trim().is_empty() {
         true => Err(FileError::at(
             name,
-            format!("this {what} is empty: write a name, or leave the key out"),
+            format!("this {what} is empty; help: enter a name or remove the key"),
         )),
         false => Ok(()),
     }
@@ -375,7 +378,7 @@ fn price_list(
     let text = (around.read_file)(file.get_ref()).map_err(failed)?;
     let bad = |why: String| {
         failed(format!(
-            "{} is not a price list: {why}",
+            "{} is not a device model: {why}",
             file.get_ref().display()
         ))
     };
@@ -402,10 +405,13 @@ fn class(text: &Spanned<String>) -> Result<Claim, FileError> {
         numbers.contains(&number).then(|| claim(number))
     });
     found.ok_or_else(|| {
-        let known = "C2 to C10, U1, U3, V6 to V90, A1 and A2 are";
+        let known = "C2 to C10, U1, U3, V6 to V90, A1 or A2";
         FileError::at(
             text,
-            format!("`{}` is no class of SD cards: {known}", text.get_ref()),
+            format!(
+                "`{}` is not an SD card class: expected {known}",
+                text.get_ref()
+            ),
         )
     })
 }
@@ -469,14 +475,15 @@ fn layer(entry: &LayerEntry, authored: AuthoredEntry) -> Result<Layer, FileError
     let through = match (fs.get_ref().as_str(), FsType::parse(fs.get_ref())) {
         ("raw" | "as-is", _) if !plain => {
             let message = format!(
-                "{} takes no mkfs, mount, discard or partition: nothing is made there",
+                "{} takes no mkfs, mount, discard or partition: no file system is created there",
                 fs.get_ref()
             );
             return Err(FileError::at(fs, message));
         }
         (name, Some(fs)) if *discard && !fs.can_discard() => {
             let message = format!(
-                "mkfs.{name} cannot discard: leave discard out, or have [preparation] discard the whole card"
+                "mkfs.{name} cannot discard; help: remove discard, or discard the whole card with \
+                [preparation]"
             );
             return Err(FileError::at(&entry.fs, message));
         }
@@ -493,7 +500,7 @@ fn layer(entry: &LayerEntry, authored: AuthoredEntry) -> Result<Layer, FileError
             let known = FsType::ALL.map(FsType::name).join(", ");
             return Err(FileError::at(
                 fs,
-                format!("fs = \"{other}\" is not known: raw, as-is, {known} are"),
+                format!("unknown fs = \"{other}\": expected raw, as-is, {known}"),
             ));
         }
     };
@@ -538,7 +545,7 @@ fn workloads(
     for (workload, place) in all.iter().zip(&places) {
         if !seen.insert(workload.name.clone()) {
             let message = format!(
-                "the workload \"{}\" is there twice: name one of them otherwise",
+                "duplicate workload \"{}\"; help: rename one of them",
                 workload.name
             );
             return Err(FileError {
@@ -548,7 +555,7 @@ fn workloads(
         }
     }
     if all.is_empty() {
-        let message = "there is no [[workload]]: `suite = [\"all\"]` is the standard suite";
+        let message = "no [[workload]]; help: `suite = [\"all\"]` is the standard suite";
         return Err(FileError::at(&file.name, message));
     }
     Ok(all)
@@ -570,7 +577,7 @@ fn workload(
         of.fio_text.is_some(),
     ];
     if given.iter().filter(|given| **given).count() != 1 {
-        let message = "a workload needs one of suite, rw, fio and fio-text";
+        let message = "a workload needs one of suite, rw, fio or fio-text";
         return Err(FileError::at(entry, message));
     }
     if given[0] {
@@ -587,7 +594,7 @@ fn workload(
         if job.extent.size.is_none() {
             return Err(FileError::at(
                 entry,
-                "a workload of one's own needs a size, such as size = \"1 GiB\"",
+                "a workload with rw needs a size, such as size = \"1 GiB\"",
             ));
         }
         return Ok(vec![CampaignWorkload {
@@ -627,8 +634,8 @@ fn workload(
         .find(|job| job.replay.any())
     {
         let message = format!(
-            "the job {} replays a log (read_iolog), which names files of its own, and a campaign works on the card under \
-             test and nowhere else: leave it out, or replay it with `hakaru fio`",
+            "job {} replays a log (read_iolog) that names its own files, but a campaign uses only \
+            the card under test; help: remove the job, or replay the log with `hakaru fio`",
             job.name
         );
         return Err(wrong(message));
@@ -653,7 +660,7 @@ fn only_fio(entry: &Spanned<WorkloadEntry>) -> Result<(), FileError> {
     if beside.contains(&true) {
         return Err(FileError::at(
             entry,
-            "a fio job file says all of it itself: leave out everything but its name",
+            "a workload with a fio job takes no other keys; help: keep only its name",
         ));
     }
     Ok(())
@@ -678,7 +685,7 @@ fn suite_workloads(
                     .join(", ");
                 return Err(FileError::at(
                     name,
-                    format!("the suite has no `{other}`: all, {known} are there"),
+                    format!("the suite has no workload `{other}`: expected all, {known}"),
                 ));
             }
         }

@@ -123,10 +123,10 @@ fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Oper
             let how = if record.outcome == Outcome::Interrupted {
                 "cut short"
             } else {
-                "measured, but not stored then"
+                "finished, but not stored"
             };
             hands.note(&format!(
-                "left by an earlier run: {name} was {how}, and is kept as run {id}"
+                "left by an earlier run: {name} was {how}; stored as run {id}"
             ));
         }
     }
@@ -291,7 +291,7 @@ impl Runner<'_> {
             let label = self.campaign.cards[on.index].label.clone();
             self.skipped.push((
                 label,
-                format!("given up after {} failures on end", on.failed),
+                format!("stopped after {} consecutive failures", on.failed),
             ));
         }
         given_up
@@ -314,7 +314,7 @@ impl Runner<'_> {
         };
         leave
             .map(Some)
-            .ok_or_else(|| "there is no permission to erase it".to_owned())
+            .ok_or_else(|| "no permission to erase it".to_owned())
     }
 
     /// Asks for permission to erase all cards that are there, so that nobody has to come back for the second one.
@@ -559,7 +559,7 @@ impl Runner<'_> {
             .map_err(|refusal| refusal.to_string())?;
         match &on.found.disk {
             Some(disk) if !disk.is_there(&self.roots) => {
-                Err(format!("{} was pulled or exchanged", disk.node.display()))
+                Err(format!("{} was removed or replaced", disk.node.display()))
             }
             _ => Ok(()),
         }

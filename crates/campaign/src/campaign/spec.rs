@@ -215,7 +215,7 @@ impl Campaign {
                     .collect();
                 let known = known.join(", ");
                 return Err(format!(
-                    "no card, layer or workload of {} is called `{name}`: {known} are",
+                    "{} has no card, layer or workload named `{name}`: expected one of {known}",
                     self.name
                 ));
             }

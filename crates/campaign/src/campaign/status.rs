@@ -29,7 +29,7 @@ pub fn status(
     let done = journal.done_of(campaign);
     let _ = write!(out, "{} stored, ", runs(done));
     if open == 0 {
-        out.push_str("nothing is left to be done.\n");
+        out.push_str("complete.\n");
     } else {
         let at_most = if matches!(campaign.repeats, super::file::RepeatRule::Until(_)) {
             "at most "
@@ -50,7 +50,7 @@ pub fn status(
     if !others.is_empty() {
         let _ = writeln!(
             out,
-            "\n{} did not come to their end, and do not count.",
+            "\n{} did not finish and do not count.",
             runs(others.len() as u64)
         );
     }
@@ -58,7 +58,7 @@ pub fn status(
         let what = runs(journal.other());
         let _ = writeln!(
             out,
-            "\n{what} do not count, because they were measured in another way than the file says now."
+            "\n{what} do not count: they were measured with different settings."
         );
     }
     Ok(out)

@@ -50,7 +50,7 @@ fn a_recheck_measures_the_first_card_again_and_judges_the_drift() {
         text
     };
     assert!(
-        recheck(&steady).contains("no drift of the host seen"),
+        recheck(&steady).contains("no host drift seen"),
         "{}",
         recheck(&steady)
     );

@@ -102,7 +102,8 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
     };
     if args.simulate.is_none() && !args.path.exists() && args.path.symlink_metadata().is_err() {
         return Err(not_there(format!(
-            "there is no {}: name a directory on the file system to measure, or a block device",
+            "{} does not exist; help: name a directory on the file system to measure, or a block \
+            device",
             args.path.display()
         )));
     }
@@ -121,7 +122,7 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
             format!("--erase={id}")
         };
         complain(&anyhow::anyhow!(
-            "{option} is for devices, and {} is none: leave it out",
+            "{option} needs a device, and {} is not one; help: omit {option}",
             path.display()
         ));
         return Ok(Exit::Usage);
@@ -221,17 +222,17 @@ fn announce(decided: &BenchPlan) {
         counted(*repeats as usize, "round"),
         counted(suite.workloads.len(), "workload"),
     );
-    anstream::eprintln!("  {rounds} of {workloads}, about {time} in all\n");
+    anstream::eprintln!("  {rounds} of {workloads}, about {time} in total\n");
 }
 
 fn read_prices(file: &Path) -> Result<DeviceModel> {
     let text = std::fs::read_to_string(file)
-        .named(|| format!("cannot read the price list {}", file.display()))?;
+        .named(|| format!("cannot read the device model {}", file.display()))?;
     let prices: DeviceModel = serde_json::from_str(&text)
-        .with_context(|| format!("{} is not a price list", file.display()))?;
+        .with_context(|| format!("{} is not a device model", file.display()))?;
     prices
         .check()
-        .map_err(|why| anyhow::anyhow!("{} is not a price list: {why}", file.display()))?;
+        .map_err(|why| anyhow::anyhow!("{} is not a device model: {why}", file.display()))?;
     Ok(prices)
 }
 
@@ -269,9 +270,7 @@ fn verdict(records: &[RunRecord]) -> Exit {
     }
     match records.iter().find_map(hakaru_report::text::failed_run) {
         Some(error) => {
-            complain(&anyhow::anyhow!(
-                "{error}; what was measured until then is kept"
-            ));
+            complain(&anyhow::anyhow!("{error}; partial results are kept"));
             Exit::Failed
         }
         None => Exit::Ok,

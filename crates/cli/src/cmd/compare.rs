@@ -46,7 +46,8 @@ pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
     let phases = common_phases(&a, &b);
     if phases.is_empty() {
         bail!(
-            "{} and {} have no workload in common, so there is nothing to compare; `hakaru show` tells what each did",
+            "cannot compare {} and {}: they have no workload in common; help: `hakaru show` lists \
+            the workloads of each",
             names.0,
             names.1
         );
@@ -107,7 +108,8 @@ impl StoreSource<'_> {
             if repeats > 1 {
                 let short = only.series.get(..8).unwrap_or(&only.series);
                 let note = format!(
-                    "{name} is one of {repeats} runs of its series; series={short} takes them all"
+                    "{name} is one of {repeats} runs of its series; help: compare the whole \
+                    series with series={short}"
                 );
                 self.notes.insert(hakaru_report::plain(&note));
             }
@@ -152,7 +154,8 @@ fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
         };
         if found.is_empty() {
             bail!(
-                "no results were found in {name}; `hakaru import --dry-run {name}` tells what was not read, and why"
+                "no results found in {name}; help: `hakaru import --dry-run {name}` lists what \
+                was not read, and why"
             );
         }
         for record in found {
@@ -164,7 +167,8 @@ fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
     records = select::narrow(records, &terms)?;
     if records.is_empty() {
         bail!(
-            "`{names}` names nothing to compare: name runs, things or files, or what they have in common (card=…)"
+            "nothing to compare in `{names}`; help: name runs, cards or files, or a common \
+            property (card=…)"
         );
     }
     let pooled = pooled(&records);
@@ -312,7 +316,7 @@ fn names(a: &Summary, b: &Summary, args: &CompareArgs) -> (String, String) {
     };
     match (x == y, args.a == args.b) {
         (false, _) => (x, y),
-        // Files of one name in two folders, or a run and the same run.
+        // Files of one name in two directories, or a run and the same run.
         (true, false) => (args.a.clone(), args.b.clone()),
         (true, true) => (format!("{x} (first)"), format!("{y} (second)")),
     }

@@ -12,13 +12,17 @@ use std::path::Path;
 pub(crate) fn losses(path: &Path) -> String {
     let found = guard::what_would_be_lost(path);
     if found.is_empty() {
-        return format!("Nothing that is known was found on {}.\n", path.display());
+        return format!("No known content on {}.\n", path.display());
     }
     let lines: Vec<String> = found
         .iter()
         .map(|loss| format!("  {}\n", plain(&loss.to_string())))
         .collect();
-    format!("Would be lost on {}:\n{}", path.display(), lines.concat())
+    format!(
+        "Data that would be lost on {}:\n{}",
+        path.display(),
+        lines.concat()
+    )
 }
 
 /// `SanDisk SE32G (0x4a5b6c7d), 29.7 GiB, /dev/mmcblk0`, and of a partition or mapping that it is one.
@@ -53,14 +57,14 @@ pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
         if !std::io::stdin().is_terminal() {
             let name = path.display();
             anstream::eprintln!(
-                "\u{1b}[1;31merror\u{1b}[0m: refused: all on {name} would be lost, and nobody allowed it"
+                "\u{1b}[1;31merror\u{1b}[0m: refused: this would erase all data on {name}"
             );
             anstream::eprintln!("  help: {}", how_to_name(&candidate));
             return Ok(Err(Exit::Refused));
         }
         anstream::eprintln!("{}", called(&candidate));
         anstream::eprint!(
-            "{}Type its name, {}, or its id to go on: ",
+            "{}Type {} or its ID to erase it: ",
             losses(path),
             candidate.name()
         );
@@ -79,8 +83,8 @@ pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
 fn how_to_name(candidate: &Candidate) -> String {
     match candidate.ids() {
         [] => format!(
-            "it has no serial number, CID or name in /dev/disk/by-id that a script could give: run this on a terminal, \
-             and type its name, {}, when asked",
+            "it has no serial number, CID or /dev/disk/by-id name: run this on a terminal, and \
+            type its name, {}, when asked",
             candidate.name()
         ),
         ids => {
@@ -88,7 +92,7 @@ fn how_to_name(candidate: &Candidate) -> String {
                 .iter()
                 .map(|id| format!("--erase={}", quoted(id)))
                 .collect();
-            format!("allow it with {}", ids.join(" or "))
+            format!("pass {}", ids.join(" or "))
         }
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
     }
     if args.runs.is_empty() {
         for id in store.unlisted()? {
-            let because = anyhow::anyhow!("the lists of the database could not be made of it");
+            let because = anyhow::anyhow!("cannot rebuild the derived tables of the database");
             unreadable.name("run", &id, because);
         }
     }
@@ -76,7 +76,7 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
     {
         Some(path) => crate::output::write(path, text.as_bytes()).named(|| {
             format!(
-                "cannot write the records to {}; name another file with --output",
+                "cannot write the records to {}; help: name another file with --output",
                 path.display()
             )
         })?,

@@ -404,7 +404,7 @@ fn tell_of_pulled(phases: &[PhaseRecord]) {
         .collect();
     for file in files {
         anstream::eprintln!(
-            "fio: {} was pulled, or lost its connection",
+            "fio: {} was removed or disconnected",
             hakaru_report::plain(file)
         );
     }

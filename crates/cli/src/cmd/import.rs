@@ -95,8 +95,8 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
     let there = total + verifications.len() - verified - new as usize;
     let rest = match there {
         0 => String::new(),
-        1 => ", 1 was there already".to_owned(),
-        there => format!(", {there} were there already"),
+        1 => ", 1 was stored already".to_owned(),
+        there => format!(", {there} were stored already"),
     };
     print(&format!(
         "{told}{}{} imported{rest}.\n",

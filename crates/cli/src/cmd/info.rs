@@ -54,12 +54,12 @@ fn register<const DIGITS: usize>(text: &str) -> Result<String, String> {
         .filter(|c| !c.is_whitespace() && *c != ':')
         .collect();
     if let Some(odd) = digits.chars().find(|c| !c.is_ascii_hexdigit()) {
-        return Err(format!("`{odd}` is no hex digit"));
+        return Err(format!("`{odd}` is not a hexadecimal digit"));
     }
     match digits.len() {
         n if n == DIGITS => Ok(digits.to_ascii_lowercase()),
         n => Err(format!(
-            "this register has {DIGITS} hex digits, and {n} were given"
+            "this register has {DIGITS} hexadecimal digits, but {n} were given"
         )),
     }
 }
@@ -123,9 +123,9 @@ fn all(args: &InfoArgs, environment: &Environment, roots: &Roots) -> Result<Exit
 fn state(path: &Path, roots: &Roots) -> String {
     match guard::passive(path, roots) {
         Ok(_) => "free".to_owned(),
-        Err(Refusal::SystemDisk { .. }) => "this system runs from it".to_owned(),
+        Err(Refusal::SystemDisk { .. }) => "the system runs from it".to_owned(),
         Err(Refusal::Mounted { at, .. }) => format!("mounted at {}", at.display()),
-        Err(Refusal::Swap { .. }) => "in use as swap space".to_owned(),
+        Err(Refusal::Swap { .. }) => "in use as swap".to_owned(),
         Err(Refusal::Held { holder, .. }) => format!("part of {holder}"),
         Err(Refusal::ReadOnly { .. }) => "write-protected".to_owned(),
         Err(refusal) => refusal.to_string(),
@@ -144,7 +144,7 @@ fn one(args: &InfoArgs, path: &Path, environment: &Environment, roots: &Roots) -
             .is_err_and(|error| error.kind() == ErrorKind::NotFound)
     {
         return Err(not_there(format!(
-            "there is no {}: `hakaru info` lists the disks that are there",
+            "{} does not exist; help: `hakaru info` lists the disks",
             path.display()
         )));
     }
@@ -230,7 +230,7 @@ fn no_such(error: InspectError) -> anyhow::Error {
 
 /// A card of which nothing is known but what is given.
 fn not_given() -> CardRegisters {
-    let unknown = || Fact::Unknown("it was not given".to_owned());
+    let unknown = || Fact::Unknown("not given".to_owned());
     CardRegisters {
         cid: unknown(),
         csd: unknown(),
@@ -260,14 +260,14 @@ fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters 
         scr: given(&args.scr, &shown.scr),
         ssr: given(&args.ssr, &shown.ssr),
         // The CID tells it as well.
-        date: untold("it stands in the CID"),
-        ext_csd_rev: untold("EXT_CSD tells it, and was not given"),
-        life_time: untold("EXT_CSD tells it, and was not given"),
-        pre_eol: untold("EXT_CSD tells it, and was not given"),
+        date: untold("part of the CID"),
+        ext_csd_rev: untold("part of EXT_CSD, which was not given"),
+        life_time: untold("part of EXT_CSD, which was not given"),
+        pre_eol: untold("part of EXT_CSD, which was not given"),
         ext_csd: args
             .ext_csd
             .clone()
-            .map_or_else(|| untold("it was not given"), Fact::Known),
+            .map_or_else(|| untold("not given"), Fact::Known),
     };
     let decoded = hakaru_device::decode_card(&raw, size);
     // What the host itself told of an eMMC stays known.
@@ -312,8 +312,11 @@ mod tests {
         }
         assert_eq!(
             register::<32>("03").unwrap_err(),
-            "this register has 32 hex digits, and 2 were given"
+            "this register has 32 hexadecimal digits, but 2 were given"
         );
-        assert_eq!(register::<16>("card").unwrap_err(), "`r` is no hex digit");
+        assert_eq!(
+            register::<16>("card").unwrap_err(),
+            "`r` is not a hexadecimal digit"
+        );
     }
 }

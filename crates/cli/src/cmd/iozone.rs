@@ -198,11 +198,11 @@ fn verdict(record: Option<&RunRecord>, error: Option<RunError>) -> anyhow::Resul
         (_, Some(RunError::NoDirect { path })) => {
             let path = path.display();
             Err(anyhow!(
-                "{path} cannot be used with -I: its file system does not take O_DIRECT; leave -I out"
+                "{path} cannot be used with -I: its file system does not support O_DIRECT; omit -I"
             ))
         }
         (_, Some(RunError::Memory { bytes, errno, .. })) => Err(anyhow!(
-            "{bytes} bytes of memory for the records could not be had: {errno}; use a smaller -r"
+            "cannot allocate {bytes} bytes for the records: {errno}; use a smaller -r"
         )),
         (_, Some(error)) => Err(anyhow!("{error}")),
         (Some(Outcome::Failed { .. }), None) => Ok(Exit::Failed),

@@ -150,7 +150,7 @@ fn understood(words: &[OsString]) -> Option<Invocation> {
             action: FioAction::Print { text, .. },
             ..
         }) => {
-            anstream::eprintln!("this command line measures nothing, it prints:\n{text}");
+            anstream::eprintln!("this command line does not measure, it prints:\n{text}");
             None
         }
         Ok(invocation) => Some(invocation),
@@ -468,7 +468,7 @@ fn as_text(subjects: &[Subject]) -> String {
     {
         if subjects.len() > 1 {
             let nothing = if remarks.is_empty() {
-                " nothing was found"
+                " no problems found"
             } else {
                 ""
             };
@@ -509,7 +509,7 @@ fn as_text(subjects: &[Subject]) -> String {
     }
     let [notes, weak, wrong] = counts;
     match (wrong, weak, notes) {
-        (0, 0, 0) => text + "Nothing was found.\n",
+        (0, 0, 0) => text + "No problems found.\n",
         _ => text + &format!("{wrong} wrong, {weak} weak, {notes} to note.\n"),
     }
 }

@@ -10,7 +10,7 @@ use hakaru_report::{plain, wrapped};
 use hakaru_store::{Filter, RunRow, Store};
 use std::path::Path;
 
-/// Which runs.
+/// The runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
     /// Show only targets whose name contains TEXT
@@ -53,10 +53,8 @@ pub(crate) fn main(args: &ListArgs, db: Option<&Path>) -> Result<Exit> {
             })?
             .is_empty();
         print(match any {
-            true => {
-                "None of the stored runs was asked for: `hakaru list` shows the latest of all.\n"
-            }
-            false => "No runs are stored yet: `hakaru bench` makes one.\n",
+            true => "No stored run matches; `hakaru list` shows the latest runs.\n",
+            false => "No runs are stored yet; create one with `hakaru bench`.\n",
         })?;
         return Ok(unreadable.exit());
     }

@@ -205,7 +205,8 @@ impl PreparePlan {
         };
         if plan.words().is_empty() {
             anyhow::bail!(
-                "no step was named: give --discard, --fill, --partition or --mkfs (see `hakaru prepare --help`)"
+                "no step given; help: use --discard, --fill, --partition or --mkfs (see `hakaru \
+                prepare --help`)"
             );
         }
         Ok(plan)
@@ -215,12 +216,12 @@ impl PreparePlan {
     fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         words.extend(self.discard.map(|kind| match kind {
-            DiscardKind::Plain => "discard all of it".to_owned(),
-            DiscardKind::Secure => "discard all of it securely".to_owned(),
+            DiscardKind::Plain => "discard the whole device".to_owned(),
+            DiscardKind::Secure => "discard the whole device securely".to_owned(),
         }));
         words.extend(self.fill.map(|pattern| {
             let with = hakaru_report::text::content(pattern.into());
-            format!("fill all of it with {with}")
+            format!("fill the whole device with {with}")
         }));
         words.extend(self.partition.as_ref().map(|(_, script)| {
             let lines: Vec<&str> = script.lines().filter(|line| !line.is_empty()).collect();
@@ -239,12 +240,9 @@ impl PreparePlan {
         }));
         words.extend(
             self.level
-                .map(|percent| format!("use up space until {percent} % of it is taken")),
+                .map(|percent| format!("fill the file system to {percent}% used")),
         );
-        words.extend(
-            self.drop_caches
-                .then(|| "empty the caches of the host".to_owned()),
-        );
+        words.extend(self.drop_caches.then(|| "drop the host caches".to_owned()));
         words
     }
 }
@@ -266,14 +264,14 @@ fn layout(
 ) -> Result<(PartitionLayout, String)> {
     if candidate.partition().is_some() {
         anyhow::bail!(
-            "{} is a partition already: name the whole disk, or leave --partition out",
+            "{} is a partition; help: name the whole disk, or omit --partition",
             candidate.name()
         );
     }
     if prepare::shows_no_partitions(candidate.name(), &Roots::live()) {
         anyhow::bail!(
-            "/dev/{0} was set up without partitions, so the kernel would show none of those that are written to it: set it \
-             up again with `losetup -P`, or leave --partition out",
+            "/dev/{0} was set up without partition scanning; help: set it up again with `losetup \
+            -P`, or omit --partition",
             candidate.name()
         );
     }
@@ -294,7 +292,7 @@ fn layout(
     Ok((layout, script))
 }
 
-/// A mount over files would hide them, and a folder can only be made in one that is there.
+/// A mount over files would hide them, and a directory can only be made in one that is there.
 fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
     let absolute = std::path::absolute(at)?;
     let shown = at.display();
@@ -302,19 +300,21 @@ fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
         Ok(false) => {}
         Ok(true) => {
             anyhow::bail!(
-                "{shown} is not empty, and a mount would hide what is in it: name an empty or new folder"
+                "{shown} is not empty, and a mount would hide its content; help: name an empty or \
+                new directory"
             )
         }
         Err(_) if absolute.exists() => {
-            anyhow::bail!("{shown} is no folder that can be read: name another")
+            anyhow::bail!("{shown} is not a readable directory; help: name another")
         }
         Err(_) if absolute.parent().is_some_and(Path::is_dir) => {}
-        Err(_) => anyhow::bail!("there is no folder above {shown}: make it first"),
+        Err(_) => anyhow::bail!(
+            "the parent directory of {shown} does not exist; help: create it \
+            first"
+        ),
     }
     if !prepare::can_mount(fs.name(), &Roots::live()) {
-        anyhow::bail!(
-            "this kernel has no {fs}, neither built in nor as a module: use another file system"
-        );
+        anyhow::bail!("this kernel does not support {fs}; help: use another file system");
     }
     Ok(MountRequest {
         fs_type: fs.name().to_owned(),
@@ -376,7 +376,7 @@ pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
 }
 
 impl PrepareArgs {
-    /// Whether nothing is asked for that would need leave to erase.
+    /// Whether nothing is asked for that would need permission to erase.
     fn only_drops_caches(&self) -> bool {
         let PrepareArgs {
             discard,
@@ -397,7 +397,7 @@ fn drop_caches(args: &PrepareArgs, roots: Roots) -> Result<Exit> {
         let path = args.device.clone();
         return Ok(erase::refuse(&Refusal::NotThere { path }));
     }
-    let words = "empty the caches of the host".to_owned();
+    let words = "drop the host caches".to_owned();
     if args.dry_run {
         let text =
             format!("{name}\nWould do:\n  {words}\nNothing would be lost.\nNothing was done.\n");
@@ -447,7 +447,7 @@ fn carry_out(
             Some(preparation.fill(&erasable, pattern, &mut |progress| walking.tell(progress))?);
     }
     if let Some((layout, _)) = &plan.partition {
-        walking.doing("writing a partition table");
+        walking.doing("writing the partition table");
         erasable = preparation
             .partition(erasable, layout)?
             .into_partition(1, roots)?;
@@ -466,7 +466,7 @@ fn carry_out(
         done.mounted = Some(mounted);
     }
     if plan.drop_caches {
-        walking.doing("emptying the caches of the host");
+        walking.doing("dropping the host caches");
         preparation.drop_caches()?;
     }
     Ok(done)
@@ -499,11 +499,11 @@ fn undo(error: PrepareError, preparation: Preparation) -> Exit {
     );
     complain(&error.into());
     if began || !preparation.steps().is_empty() {
-        anstream::eprintln!("  note: what was on the device is lost, at least in part");
+        anstream::eprintln!("  note: at least part of the data on the device is lost");
     }
     if let Err(errors) = preparation.undo_all() {
         errors.into_iter().for_each(|error| complain(&error.into()));
-        anstream::eprintln!("  help: run `hakaru recover` once the reason is gone");
+        anstream::eprintln!("  help: run `hakaru recover` when the cause is fixed");
     }
     exit
 }
@@ -531,7 +531,7 @@ fn ready(args: &PrepareArgs, done: PrepareResult, preparation: Preparation) -> R
         text += &format!("  {}\n", told(step, speed.as_ref()));
     }
     if journal.is_some() {
-        text += "`hakaru recover` takes back what can be taken back.\n";
+        text += "`hakaru recover` undoes what can be undone.\n";
     }
     print(&text)?;
     Ok(Exit::Ok)
@@ -544,7 +544,7 @@ fn told(done: &StepDone, speed: Option<&SpeedMap>) -> String {
         PrepareStep::Fill { .. } => {
             let rate = speed.and_then(|map| Some((map.whole().rate()?, map.extremes()?)));
             let rate = rate.map_or(String::new(), |(mean, (slowest, fastest))| {
-                format!(" at {mean} ({slowest} to {fastest} along it)")
+                format!(" at {mean} ({slowest} to {fastest} by position)")
             });
             format!("{what}{rate}")
         }
@@ -581,7 +581,7 @@ mod tests {
         assert!(
             told(&dir.path().join("a/b"))
                 .unwrap_err()
-                .contains("make it first")
+                .contains("create it first")
         );
         std::fs::write(dir.path().join("thesis.odt"), "years of work").unwrap();
         assert!(told(dir.path()).unwrap_err().contains("not empty"));

@@ -1,4 +1,4 @@
-//! `hakaru recover`: keeps what runs that were cut short had measured, takes back what a preparation left behind, and
+//! `hakaru recover`: keeps what runs that were interrupted had measured, takes back what a preparation left behind, and
 //! names what cannot be undone.
 
 use super::print;
@@ -24,12 +24,12 @@ pub(crate) struct RecoverArgs {
     list: bool,
 }
 
-/// Where preparations keep their journals: `hakaru` in the user's state folder.
+/// Where preparations keep their journals: `hakaru` in the user's state directory.
 ///
 /// Source: XDG Base Directory Specification 0.8; a relative `XDG_STATE_HOME` is ignored, as it asks.
 pub(crate) fn folder() -> Result<PathBuf> {
     folder_from(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"))
-        .context("there is no folder for journals: set XDG_STATE_HOME or HOME")
+        .context("no directory for journals: neither XDG_STATE_HOME nor HOME is set")
 }
 
 fn folder_from(xdg_state_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
@@ -40,14 +40,14 @@ fn folder_from(xdg_state_home: Option<OsString>, home: Option<OsString>) -> Opti
     state.map(|folder| folder.join("hakaru"))
 }
 
-/// Goes through the runs that were cut short and the journals, oldest first.
+/// Goes through the runs that were interrupted and the journals, oldest first.
 pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     let (folder, database) = (folder()?, place::database(db)?);
     let (spools, journals) = (hakaru_store::left(&database), prepare::pending(&folder));
     if spools.is_empty() && journals.is_empty() {
         let folder = folder.display();
         print(&format!(
-            "Nothing was left behind: no run beside {}, no journal in {folder}.\n",
+            "Nothing to recover: no interrupted runs of {}, no journal in {folder}.\n",
             database.display()
         ))?;
         return Ok(Exit::Ok);
@@ -79,7 +79,7 @@ pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(worst)
 }
 
-/// Stores what runs that were cut short had measured; or only tells of them.
+/// Stores what runs that were interrupted had measured; or only tells of them.
 fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
     let mut store = if list {
         only_to_tell(database)?
@@ -95,7 +95,7 @@ fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
         };
         match held {
             Ok(OrphanedRun::Running) => {
-                anstream::eprintln!("{}: its run goes on, so it is left alone", spool.display())
+                anstream::eprintln!("{}: skipped, its run is in progress", spool.display())
             }
             Ok(held) => {
                 worst = worst.and(print(&format!(
@@ -142,7 +142,7 @@ fn run(held: &OrphanedRun, list: bool) -> String {
         let how = if record.outcome == Outcome::Interrupted {
             "cut short"
         } else {
-            "measured and not stored then"
+            "finished, but not stored"
         };
         format!(
             "{} of {}, {how}: {done}",
@@ -153,7 +153,7 @@ fn run(held: &OrphanedRun, list: bool) -> String {
     // What a scenario and a device are called is what a stranger wrote.
     plain(&match held {
         OrphanedRun::Run(record) if list => {
-            format!("{}; to be stored as run {}", what(record), record.id)
+            format!("{}; would be stored as run {}", what(record), record.id)
         }
         OrphanedRun::Run(record) => {
             format!(
@@ -164,12 +164,12 @@ fn run(held: &OrphanedRun, list: bool) -> String {
             )
         }
         OrphanedRun::Nothing { scenario } if list => {
-            format!("{scenario}: nothing was measured yet; to be removed")
+            format!("{scenario}: nothing was measured; would be removed")
         }
         OrphanedRun::Nothing { scenario } => {
-            format!("{scenario}: nothing was measured yet; removed")
+            format!("{scenario}: nothing was measured; removed")
         }
-        OrphanedRun::Stored { id } => format!("run {id} came to its end and is stored; removed"),
+        OrphanedRun::Stored { id } => format!("run {id} finished and is stored; removed"),
         OrphanedRun::Running => String::new(),
     })
 }
@@ -190,7 +190,7 @@ fn one(journal: &Path, list: bool) -> Result<(String, bool), JournalError> {
         )
     };
     let when = if restarted {
-        ", from before the system was restarted"
+        ", from before the last reboot"
     } else {
         ""
     };
@@ -199,10 +199,10 @@ fn one(journal: &Path, list: bool) -> Result<(String, bool), JournalError> {
         text += &format!("  {item}\n");
     }
     if items.is_empty() {
-        text += "  nothing is left of it\n";
+        text += "  nothing left to undo\n";
     }
     if !complete {
-        text += "  The journal is kept: run `hakaru recover` again once the reason is gone.\n";
+        text += "  The journal is kept; run `hakaru recover` again when the cause is fixed.\n";
     }
     Ok((text, complete))
 }

@@ -41,10 +41,7 @@ enum ReferencesAction {
 /// A name by which something can be found again.
 fn some_name(text: &str) -> Result<String, String> {
     match text.trim() {
-        "" => Err(
-            "a name is needed, by which it can be told from the others and taken off again"
-                .to_owned(),
-        ),
+        "" => Err("a reference result needs a name".to_owned()),
         name => Ok(name.to_owned()),
     }
 }
@@ -153,8 +150,8 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
     let entries = hakaru_analysis::references::entries(&summary, OWN, name);
     if entries.is_empty() {
         bail!(
-            "run {run} says too little to stand beside others: its operation, block size and order have to be known, \
-             and whether a file system was in between"
+            "run {run} lacks details for a reference result: operation, block size, order and \
+            file system must be known"
         );
     }
     if references.sources.is_empty() {

@@ -51,7 +51,8 @@ pub(crate) enum Form {
 }
 
 /// Why there is no such file of anything but a campaign.
-pub(crate) const NO_TABLE: &str = "only `hakaru campaign report` writes Parquet: name a file that ends in .html, .md, .csv or .txt instead";
+pub(crate) const NO_TABLE: &str = "only `hakaru campaign report` writes Parquet; help: name a \
+    .html, .md, .csv or .txt file";
 
 impl Form {
     /// Those that can be asked for of runs.
@@ -81,11 +82,11 @@ impl Form {
 /// Writes charts as SVG files of their own.
 ///
 /// # Errors
-/// When the folder or a file cannot be written.
+/// When the directory or a file cannot be written.
 pub(crate) fn write_charts(charts: &[hakaru_report::Chart], folder: &Path) -> Result<()> {
     let failed = || {
         format!(
-            "cannot write the charts to {}; name another folder with --charts",
+            "cannot write the charts to {}; help: name another directory with --charts",
             folder.display()
         )
     };
@@ -126,7 +127,12 @@ pub(crate) fn readable(store: &Store, name: &str, series: bool) -> Result<Readab
                 .into_iter()
                 .next();
             newest
-                .ok_or_else(|| not_there("no runs are stored yet: `hakaru bench` makes one"))?
+                .ok_or_else(|| {
+                    not_there(
+                        "no runs are stored yet; help: create one with `hakaru \
+                    bench`",
+                    )
+                })?
                 .id
         }
         name => name.to_owned(),
@@ -199,7 +205,7 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
         return Ok(unreadable.exit());
     }
     let Some(first) = summaries.first() else {
-        bail!("no runs were named")
+        bail!("no runs named")
     };
     let path = place::write_report(&store, args.output.as_deref(), &first.series, &text)?;
     print(&format!("{}\n", path.display()))?;

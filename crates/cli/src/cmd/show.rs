@@ -10,7 +10,7 @@ use hakaru_dialects::fio::output::{RunView, normal};
 use hakaru_model::record::{Origin, RunRecord};
 use std::path::Path;
 
-/// Which one.
+/// The one.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
     /// Run id or a unique prefix; `latest` for the newest run

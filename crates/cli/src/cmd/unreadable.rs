@@ -35,7 +35,7 @@ impl Unreadable {
         complain(
             &because
                 .into()
-                .context(format!("cannot read {what} {id}, so it is skipped")),
+                .context(format!("skipped: cannot read {what} {id}")),
         );
         self.count += 1;
     }

@@ -64,7 +64,7 @@ pub(crate) struct VerifyArgs {
 pub(crate) fn main(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.json && place::is_stdout(args.output.as_deref()) {
         return Ok(usage(
-            "--json and --output=- both go to standard output: leave one out, or name a file"
+            "--json and --output=- both write to standard output; help: omit one, or name a file"
                 .to_owned(),
         ));
     }
@@ -73,7 +73,7 @@ pub(crate) fn main(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
         Ok(kind) if kind.is_dir() => folder(args, db),
         Ok(kind) if kind.is_block_device() => device(args, db),
         Ok(_) => Ok(usage(format!(
-            "{} is neither a device nor a directory: name the directory it is in",
+            "{} is neither a device nor a directory; help: name its directory",
             args.path.display()
         ))),
         Err(error) => Ok(usage(not_there(&args.path, &error))),
@@ -85,13 +85,13 @@ fn not_there(path: &Path, error: &std::io::Error) -> String {
     let path = path.display();
     match error.kind() {
         ErrorKind::NotFound => format!(
-            "there is no {path}: name a device, such as one that `hakaru info` lists, or a directory whose free space \
-             is to be verified"
+            "{path} does not exist; help: name a device listed by `hakaru info`, or a directory \
+            whose free space is to be verified"
         ),
         ErrorKind::PermissionDenied => {
-            format!("{path} may not be looked at: a folder on the way is closed; run as root")
+            format!("cannot access {path}: no permission for a parent directory; help: run as root")
         }
-        _ => format!("{path} cannot be looked at: {error}; name a device or a directory"),
+        _ => format!("cannot access {path}: {error}; help: name a device or a directory"),
     }
 }
 
@@ -145,7 +145,7 @@ impl VerifyTarget {
 fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.size.is_some() {
         return Ok(usage(
-            "--size is for the free space of a directory; a device is verified as a whole"
+            "--size applies only to the free space of a directory; a device is verified as a whole"
                 .to_owned(),
         ));
     }
@@ -204,12 +204,13 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     }
 }
 
-/// What is put back afterwards lies in memory meanwhile.
+/// What is restored afterwards lies in memory meanwhile.
 fn enough_memory(needed: Bytes, roots: &Roots) -> Result<()> {
     let memory = hakaru_device::environment(roots, CLOCK).memory;
     if memory.0 > 0 && needed.0 > memory.0 / 2 {
         bail!(
-            "--keep would hold {needed} in memory, and this host has {memory}: leave --keep out, or use a larger host"
+            "--keep needs {needed} of memory, and this host has {memory}; help: omit --keep, or \
+            use a host with more memory"
         );
     }
     Ok(())
@@ -217,16 +218,17 @@ fn enough_memory(needed: Bytes, roots: &Roots) -> Result<()> {
 
 fn dry_run(args: &VerifyArgs, candidate: &Candidate, samples: Option<Bytes>) -> Result<Exit> {
     let what = match (samples, args.keep) {
-        (None, false) => "Would write all of it, and read it back.".to_owned(),
+        (None, false) => "Would write the whole device and read it back.".to_owned(),
         (None, true) => {
-            "Would write all of it, read it back, and put back what is there now.".to_owned()
+            "Would write the whole device, read it back and restore its content.".to_owned()
         }
         (Some(bytes), false) => {
-            format!("Would write samples of up to {bytes} in all, and read them back.")
+            format!("Would write samples of up to {bytes} in total and read them back.")
         }
         (Some(bytes), true) => {
             format!(
-                "Would write samples of up to {bytes} in all, read them back, and put back what is there now."
+                "Would write samples of up to {bytes} in total, read them back and restore the \
+                content."
             )
         }
     };
@@ -249,19 +251,20 @@ fn dry_run(args: &VerifyArgs, candidate: &Candidate, samples: Option<Bytes>) -> 
 fn folder(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.quick || args.erase.is_some() {
         return Ok(usage(
-            "--quick, --keep and --erase are for devices; free space is verified with --size"
+            "--quick, --keep and --erase apply only to devices; for free space, use --size"
                 .to_owned(),
         ));
     }
     let identity = hakaru_device::identify(&args.path, &Roots::live());
     if args.dry_run {
-        let free = FreeSpace::at(&args.path)
-            .with_context(|| format!("the free space of {} cannot be read", args.path.display()))?;
+        let free = FreeSpace::at(&args.path).with_context(|| {
+            format!("cannot determine the free space of {}", args.path.display())
+        })?;
         let taken = FreeSpace::usable(free, args.size);
         let text = format!(
-            "Would fill {taken} of {free} of free space with files that have no name, read them back, "
+            "Would fill {taken} of {free} of free space with unnamed files, read them back "
         );
-        let text = format!("{text}and give the space back.");
+        let text = format!("{text}and delete them.");
         match args.json {
             true => print(&erase::outlook_json(&args.path, &[text], false)?)?,
             false => print(&format!("{text}\nNothing was done.\n"))?,
@@ -270,7 +273,7 @@ fn folder(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let mut store = place::open(db)?;
     let mut space = FreeSpace::take(&args.path, args.size)
-        .with_context(|| format!("the free space of {} cannot be used", args.path.display()))?;
+        .with_context(|| format!("cannot use the free space of {}", args.path.display()))?;
     let announced = hakaru_device::BlockDev::size(&space);
     let folder = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
     let ground = VerifyTarget::new(args, identity, Scope::FreeSpace { folder });
@@ -285,7 +288,7 @@ fn folder(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
             if verdict.claimed < announced {
                 let room = verdict.claimed;
                 anstream::eprintln!(
-                    "There was room for {room} of {announced}: the rest was used up meanwhile."
+                    "Only {room} of {announced} could be written: the rest was used up meanwhile."
                 );
             }
             Ok(finish(args, &mut store, &ground.verification(verdict)))
@@ -313,7 +316,7 @@ fn finish(args: &VerifyArgs, store: &mut Store, verification: &Verification) -> 
     };
     let stored = store.append_verification(verification);
     exit.and(show(args, store, verification))
-        .and(stored.map(|_| ()).context("the result could not be stored"))
+        .and(stored.map(|_| ()).context("cannot store the result"))
 }
 
 fn show(args: &VerifyArgs, store: &Store, verification: &Verification) -> Result<()> {

@@ -12,7 +12,7 @@ use hakaru_report::plain;
 use hakaru_store::{RunRow, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Leaves out what is a second form of something that comes with it or is stored, and tells of it.
+/// Leaves out what is a second form of something that is imported too or is stored, and tells of it.
 ///
 /// Where somebody gave a name, only what has that name is taken for the same.
 ///
@@ -39,7 +39,7 @@ pub(crate) fn without_duplicates(
     for (made, better) in found.iter().zip(better(&found)) {
         let twin = match better {
             _ if known.contains(made.record.id.as_str()) => None,
-            Some(other) => Some(words(&found[other].record, "comes with it")),
+            Some(other) => Some(words(&found[other].record, "is imported too")),
             None => stored.twin(made)?,
         };
         kept.push(twin.is_none());
@@ -57,7 +57,7 @@ pub(crate) fn without_duplicates(
 
 fn words(twin: &RunRecord, where_it_is: &str) -> String {
     format!(
-        "the same measurement as in {}, which {where_it_is}: not stored once more",
+        "the same measurement as in {}, which {where_it_is}: not stored again",
         plain(source(twin))
     )
 }

@@ -54,7 +54,8 @@ impl LabelRules {
                 }
                 _ if rules.all.is_some() => {
                     bail!(
-                        "--label names everything twice; `--label FILE=NAME` or `--label HEADING=NAME` names a part"
+                        "--label=NAME is given twice; help: use `--label FILE=NAME` or `--label \
+                        HEADING=NAME` to label a part"
                     );
                 }
                 _ => rules.all = Some(option.clone()),
@@ -88,7 +89,8 @@ fn unknown(of: &str, texts: &[ImportText], found: &ImportResult) -> String {
         .map(|name| format!("`{}`", plain(name)))
         .collect();
     format!(
-        "--label {of}=…: no heading, file, disk or file system is called `{of}`; there are: {}",
+        "--label {of}=…: no heading, file, disk or file system is named `{of}`; expected one of: \
+        {}",
         known.join(", ")
     )
 }
@@ -136,7 +138,7 @@ fn raw_device(run: &FoundRun) -> Option<String> {
         .map(|path| path.display().to_string())
 }
 
-/// The name of a file without folder, ending and the number of the run: `ext4` for `logs/ext4-2.txt`.
+/// The name of a file without directory, ending and the number of the run: `ext4` for `logs/ext4-2.txt`.
 fn label_of(name: &str) -> Option<String> {
     let stem = Path::new(name).file_stem()?.to_str()?;
     let bare = stem.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -200,8 +202,8 @@ pub(crate) fn labels(
             .find(|suffix| !suffix.is_empty())
             .map_or("", String::as_str);
         told += &format!(
-            "{file}: runs of one job differ in their {}, so they do not repeat one another: {}; --label \"{}=NAME\" \
-             names one of them\n",
+            "{file}: runs of one job differ in their {}, so they are not repeats: {}; label one \
+            of them with --label \"{}=NAME\"\n",
             aspects.join(" and "),
             plain(&names.join(", ")),
             plain(first.split(", ").next().unwrap_or_default()),

@@ -46,7 +46,7 @@ pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
 pub(crate) fn read_mapping(path: &Path) -> Result<csv::ColumnMapping> {
     let text = std::fs::read_to_string(path)
         .named(|| format!("cannot read the mapping {}", path.display()))?;
-    toml::from_str(&text).with_context(|| format!("{} is no mapping of columns", path.display()))
+    toml::from_str(&text).with_context(|| format!("{} is not a column mapping", path.display()))
 }
 
 /// Results of our own.
@@ -136,8 +136,7 @@ pub(crate) fn find(
             .or(own_names)
             .filter(|_| !own.texts.contains(&index));
         if text.name.ends_with(".csv") && table.is_none() && !own.texts.contains(&index) {
-            let why =
-                "this table does not say what its columns hold: say it with --map=FILE".to_owned();
+            let why = "unknown table columns; help: describe them with --map=FILE".to_owned();
             unmapped.push((
                 index,
                 Unread {

@@ -64,8 +64,8 @@ pub(crate) fn about_the_clock(found: &ImportResult) -> String {
     };
     let here = zone.iana_name().map_or_else(unnamed, plain);
     format!(
-        "note: the text of fio tells the local time of the host it ran on, and not its time zone: taken as that of this \
-         host ({here}); TZ=NAME in front of the command names another\n"
+        "note: fio's text output has local times without a time zone; assuming the time zone of \
+        this host ({here}); set another with TZ=NAME\n"
     )
 }
 

@@ -104,7 +104,8 @@ fn unlike(series: &[ImportSeries], record: &RunRecord) -> Option<String> {
     let what = series.iter().filter(alike).find_map(differs)?;
     let name = record.target.display_name();
     Some(format!(
-        "{name}: not a repeat of the runs that are stored under this name: {what}; --label gives it another"
+        "{name}: not a repeat of the stored runs with this name: {what}; give it another name \
+        with --label"
     ))
 }
 
@@ -136,7 +137,7 @@ fn difference(a: &RunRecord, b: &RunRecord) -> Option<String> {
     aspects
         .into_iter()
         .find(differs)
-        .map(|(what, a, b)| format!("the {what} is {b} rather than {a}"))
+        .map(|(what, a, b)| format!("the {what} is {b}, not {a}"))
 }
 
 /// What the output of another program does not say of its jobs.

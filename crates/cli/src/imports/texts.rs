@@ -1,4 +1,4 @@
-//! The texts that are read: files, folders, standard input. None is read without bound.
+//! The texts that are read: files, directories, standard input. None is read without bound.
 
 use crate::exit::NamedPath;
 use anyhow::{Context, Result, bail};
@@ -23,7 +23,7 @@ pub(crate) struct ImportText {
     pub(crate) is_file: bool,
 }
 
-/// The texts of some paths; folders give their files, sorted.
+/// The texts of some paths; directories give their files, sorted.
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
     let mut texts = Vec::new();
     for path in paths {
@@ -51,9 +51,9 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
     Ok(texts)
 }
 
-/// Regular files of a folder and those below; links are not followed, so that a loop of them cannot catch us.
+/// Regular files of a directory and those below; links are not followed, so that a loop of them cannot catch us.
 fn files_below(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()> {
-    let failed = || format!("cannot read the folder {}", folder.display());
+    let failed = || format!("cannot read the directory {}", folder.display());
     for entry in std::fs::read_dir(folder).with_context(failed)? {
         let entry = entry.with_context(failed)?;
         let kind = entry.file_type().with_context(failed)?;
@@ -91,9 +91,7 @@ fn bounded(from: impl Read, name: &str, most: Bytes) -> Result<String> {
         .read_to_end(&mut bytes)
         .with_context(|| format!("cannot read {name}"))?;
     if bytes.len() as u64 > most.0 {
-        bail!(
-            "cannot read {name}: it is longer than {most}, and no more than that is read of it; cut it into pieces"
-        );
+        bail!("cannot read {name}: it is longer than {most}; help: split it into smaller files");
     }
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))

@@ -135,7 +135,7 @@ fn ctrl_c_gives_the_card_back() {
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
     assert!(
-        said.contains("stopped; `hakaru campaign run loop.toml` goes on from here"),
+        said.contains("stopped; continue with `hakaru campaign run loop.toml`"),
         "{said}"
     );
     nothing_is_left(&home);

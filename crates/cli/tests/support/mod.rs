@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Folders for the database and for files to measure on.
+/// Directories for the database and for files to measure on.
 pub(crate) struct Home(tempfile::TempDir);
 
 impl Home {
@@ -26,7 +26,7 @@ impl Home {
         self.0.path()
     }
 
-    /// Files in the work folder.
+    /// Files in the work directory.
     pub(crate) fn left_behind(&self) -> usize {
         std::fs::read_dir(self.work()).unwrap().count()
     }

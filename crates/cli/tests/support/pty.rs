@@ -17,7 +17,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Starts a program with its arguments, environment and folder in a terminal; `None`, with a word on why, where
+    /// Starts a program with its arguments, environment and directory in a terminal; `None`, with a word on why, where
     /// there is no `script`.
     pub(crate) fn run(program: &Command) -> Option<Terminal> {
         let quoted =

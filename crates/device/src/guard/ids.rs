@@ -1,12 +1,12 @@
-//! The ids that a device answers to when permission to erase it is given.
+//! IDs that confirm the permission to erase a device.
 
 use crate::chain::DeviceNode;
 use crate::disk;
 use crate::roots::{self, Roots};
 use hakaru_model::facts::{DeviceIdentity, Identity};
 
-/// All that this device answers to by itself, the most telling first. A partition answers to what its disk does; a
-/// mapping or RAID only to its own names: it is not the disk below it.
+/// Returns the device's own IDs, most specific first. A partition has those of its disk; a mapping
+/// or RAID only its own names, not those of the disk below.
 pub(super) fn own_ids(node: &DeviceNode, identity: &Identity) -> Vec<String> {
     let disk = node.disk();
     let described = identity
@@ -34,7 +34,7 @@ pub(super) fn ids_of(device: &DeviceIdentity) -> Vec<String> {
         .collect()
 }
 
-/// What the one disk at the bottom of a mapping answers to; nothing where this is that disk, or a partition of it.
+/// Returns the IDs of the disk below a mapping; none for the disk itself or a partition.
 pub(super) fn ids_below(node: &DeviceNode, identity: &Identity, roots: &Roots) -> Vec<String> {
     let Some(device) = identity
         .device
@@ -55,7 +55,7 @@ pub(super) fn ids_below(node: &DeviceNode, identity: &Identity, roots: &Roots) -
     )
 }
 
-/// And its names under `/dev/disk/by-id`, with those of its disk.
+/// Adds the names in `/dev/disk/by-id`, with those of its disk.
 pub(super) fn with_aliases(own: &[String], node: &DeviceNode, roots: &Roots) -> Vec<String> {
     let aliases = disk::aliases(node, roots)
         .into_iter()
@@ -63,7 +63,7 @@ pub(super) fn with_aliases(own: &[String], node: &DeviceNode, roots: &Roots) -> 
     telling(own.iter().cloned().chain(aliases))
 }
 
-/// Those that say anything, each once.
+/// Removes placeholder and duplicate IDs.
 pub(super) fn telling(ids: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut once: Vec<String> = Vec::new();
     for id in ids {
@@ -74,7 +74,7 @@ pub(super) fn telling(ids: impl IntoIterator<Item = String>) -> Vec<String> {
     once
 }
 
-/// Whether an identity is one that nameless devices share: too short, or the same sign over and over.
+/// Whether an ID is a placeholder: too short, or one repeated character.
 pub(super) fn says_nothing(id: &str) -> bool {
     let core = id.trim().trim_start_matches("0x");
     let first = core.chars().next();

@@ -1,6 +1,6 @@
 //! What erasing a device would destroy: partition table, file systems and their labels.
 //!
-//! For the eyes of somebody who is about to decide. Finding nothing does not mean that nothing is there: encrypted
+//! For display before a decision. Finding nothing does not mean that the device is empty: encrypted
 //! and raw data have no magic number.
 
 use super::magic::{self, Image, ReadAt};
@@ -10,41 +10,41 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
 
-/// One thing that would be lost.
+/// Content that would be lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
-    /// Where it begins, counted from the beginning of the device.
+    /// Start offset on the device.
     pub offset: Bytes,
     /// What it is.
     #[serde(flatten)]
     pub what: LossKind,
 }
 
-/// What would be lost.
+/// Type of content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "what")]
 pub enum LossKind {
     /// A partition table with its entries.
     PartitionTable {
-        /// Which kind.
+        /// The kind.
         table: TableKind,
         /// Its entries.
         partitions: Vec<Partition>,
     },
-    /// A file system, swap space, or a part of something larger.
+    /// A file system, swap space, or member of a RAID or volume group.
     Content {
         /// Its type, such as `ext4` or `LUKS2`.
         kind: String,
         /// Its label.
         label: Option<String>,
-        /// Its size, where it tells one.
+        /// Its size, if known.
         size: Option<Bytes>,
         /// The partition it is in; `None` when it takes the whole device.
         partition: Option<u32>,
     },
     /// The device could not be read.
     Unread {
-        /// Why.
+        /// The cause.
         because: String,
     },
 }
@@ -53,11 +53,11 @@ pub enum LossKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TableKind {
-    /// The old one of PCs ("msdos", "dos").
+    /// The MBR of PCs ("msdos", "dos").
     Mbr,
-    /// The one of UEFI.
+    /// The GUID partition table of UEFI.
     Gpt,
-    /// A GPT of which only the copy at the end is left.
+    /// A GPT with only the backup header at the end.
     GptCopy,
 }
 
@@ -66,11 +66,11 @@ pub enum TableKind {
 pub struct Partition {
     /// Its number.
     pub number: u32,
-    /// Where it begins.
+    /// Start offset.
     pub offset: Bytes,
-    /// How long it is.
+    /// Length.
     pub size: Bytes,
-    /// Its name, where the table has names.
+    /// Its name, if the table has names.
     pub name: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.what {
             LossKind::PartitionTable { table, partitions } => {
-                let table = ["MBR", "GPT", "GPT (its copy at the end)"][*table as usize];
+                let table = ["MBR", "GPT", "GPT (backup header at the end)"][*table as usize];
                 let plural = if partitions.len() == 1 { "" } else { "s" };
                 write!(
                     f,
@@ -101,17 +101,17 @@ impl fmt::Display for Loss {
                 }
                 size.map_or(Ok(()), |size| write!(f, ", {size}"))
             }
-            LossKind::Unread { because } => write!(f, "unknown, because {because}"),
+            LossKind::Unread { because } => write!(f, "unknown ({because})"),
         }
     }
 }
 
-/// Looks what is on a device (or in an image file). Only reads.
+/// Detects the content of a device or image file, read-only.
 pub fn what_would_be_lost(path: &Path) -> Vec<Loss> {
     match open(path) {
         Ok((file, len, block)) => losses(&file, len, block),
         Err(error) => {
-            let because = format!("{} cannot be read: {error}", path.display());
+            let because = format!("cannot read {}: {error}", path.display());
             vec![Loss {
                 offset: Bytes(0),
                 what: LossKind::Unread { because },
@@ -129,7 +129,7 @@ fn open(path: &Path) -> std::io::Result<(std::fs::File, u64, u64)> {
     if !matches!(kind, TargetKind::File | TargetKind::BlockDevice) {
         return Err(Error::new(
             ErrorKind::InvalidInput,
-            "it is neither a file nor a block device",
+            "neither a file nor a block device",
         ));
     }
     let mut file = std::fs::File::open(path)?;
@@ -138,7 +138,7 @@ fn open(path: &Path) -> std::io::Result<(std::fs::File, u64, u64)> {
     Ok((file, len, u64::from(block)))
 }
 
-/// What is found on anything that can be read.
+/// Detects content in any readable source.
 fn losses(source: &dyn ReadAt, len: u64, block: u64) -> Vec<Loss> {
     let image = Image {
         source,
@@ -146,7 +146,8 @@ fn losses(source: &dyn ReadAt, len: u64, block: u64) -> Vec<Loss> {
         len,
     };
     let mut found = contents(&image, None);
-    // The boot sectors of these resemble an MBR, while other file systems leave room for a real one in front.
+    // Boot sectors of these file systems resemble an MBR; other file systems leave room for a real
+    // one before them.
     let has_boot_sector = |kind: &str| matches!(kind, "vfat" | "exfat" | "ntfs");
     let only_remains = found
         .iter()
@@ -243,7 +244,7 @@ mod tests {
         image[offset..offset + bytes.len()].copy_from_slice(bytes);
     }
 
-    /// An MBR entry of this type, first sector and number of sectors.
+    /// An MBR entry: type, first sector and number of sectors.
     fn entry(kind: u8, first: u32, count: u32) -> [u8; 16] {
         let mut raw = [0; 16];
         raw[4] = kind;
@@ -264,7 +265,7 @@ mod tests {
         put(&mut disk, 446, &entry(0x82, 64, 128));
         put(&mut disk, 462, &entry(0x05, 512, 1024));
         swap_at(&mut disk, 64 * 512, b"fast");
-        // Two logical partitions: each table tells of its own and of the next.
+        // Two logical partitions: each table lists its own and the next one.
         put(&mut disk, 512 * 512 + 510, &[0x55, 0xaa]);
         put(&mut disk, 512 * 512 + 446, &entry(0x83, 8, 120));
         put(&mut disk, 512 * 512 + 462, &entry(0x05, 256, 256));
@@ -324,7 +325,7 @@ mod tests {
         disk[..1024].fill(0);
         assert_eq!(
             shown(&disk)[0],
-            "partition table: GPT (its copy at the end), 1 partition"
+            "partition table: GPT (backup header at the end), 1 partition"
         );
     }
 
@@ -337,8 +338,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_said() {
-        insta::assert_snapshot!(what_would_be_lost(Path::new("/proc/nonexistent"))[0], @"unknown, because /proc/nonexistent cannot be read: No such file or directory (os error 2)");
-        insta::assert_snapshot!(what_would_be_lost(Path::new("/dev/null"))[0], @"unknown, because /dev/null cannot be read: it is neither a file nor a block device");
+        insta::assert_snapshot!(what_would_be_lost(Path::new("/proc/nonexistent"))[0], @"unknown (cannot read /proc/nonexistent: No such file or directory (os error 2))");
+        insta::assert_snapshot!(what_would_be_lost(Path::new("/dev/null"))[0], @"unknown (cannot read /dev/null: neither a file nor a block device)");
     }
 
     /// Runs a mkfs on an image file; `None` when the tool is not installed.

@@ -1,13 +1,14 @@
-//! File systems and the like, told by the magic numbers at their beginning.
+//! Detects file systems and similar content by magic numbers.
 //!
 //! Sources: the kernel's on-disk structures as documented (`Documentation/filesystems/ext4`, `f2fs.rst`, `xfs`), the
-//! btrfs wiki ("On-disk format"), Microsoft's FAT and exFAT specifications, ECMA-119 (ISO 9660), the LUKS on-disk format
-//! specifications, and the manual of md(4). Every byte comes from strangers: nothing is trusted to lie within bounds.
+//! btrfs wiki ("On-disk format"), Microsoft's FAT and exFAT specifications, ECMA-119 (ISO 9660),
+//! the LUKS on-disk format specifications, and the manual of md(4). All input is untrusted: every
+//! offset is checked.
 
 use hakaru_model::units::Bytes;
 use std::io;
 
-/// Something that bytes can be read from.
+/// A readable source of bytes.
 pub(crate) trait ReadAt {
     /// Fills the buffer from an offset.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
@@ -19,7 +20,7 @@ impl ReadAt for std::fs::File {
     }
 }
 
-/// A stretch of a device: the whole of it, or one partition.
+/// A range of a device: all of it, or one partition.
 #[derive(Clone, Copy)]
 pub(crate) struct Image<'a> {
     pub(crate) source: &'a dyn ReadAt,
@@ -28,7 +29,7 @@ pub(crate) struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// A part of it, cut at its end.
+    /// Returns a subrange, truncated at the end.
     pub(crate) fn part(&self, offset: u64, len: u64) -> Image<'a> {
         let offset = offset.min(self.len);
         Image {
@@ -38,7 +39,7 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// So many bytes from an offset; `None` beyond the end, or where the device cannot be read.
+    /// Reads `N` bytes at an offset; `None` beyond the end or if unreadable.
     pub(crate) fn bytes<const N: usize>(&self, offset: u64) -> Option<[u8; N]> {
         let mut bytes = [0; N];
         self.fill(offset, &mut bytes)?;
@@ -72,14 +73,14 @@ impl<'a> Image<'a> {
         self.bytes(offset).map(u64::from_le_bytes)
     }
 
-    /// Text that ends at the first zero byte or at the end of its field; blanks at its end are padding.
+    /// Reads text up to the first NUL or the end of its field, without trailing spaces.
     fn text<const N: usize>(&self, offset: u64) -> Option<String> {
         let bytes: [u8; N] = self.bytes(offset)?;
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(N);
         clean(&String::from_utf8_lossy(&bytes[..end]))
     }
 
-    /// The same in UTF-16.
+    /// Reads UTF-16 text.
     pub(crate) fn text16<const N: usize>(&self, offset: u64) -> Option<String> {
         let bytes: [u8; N] = self.bytes(offset)?;
         let units = bytes
@@ -90,13 +91,13 @@ impl<'a> Image<'a> {
     }
 }
 
-/// A label fit to be printed: without control characters, and none at all when nothing is left.
+/// Returns a printable label without control characters; `None` if empty.
 fn clean(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     Some(text.trim_end().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// What was found at the beginning of an image.
+/// Signature at the start of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ImageSignature {
     pub(crate) kind: &'static str,
@@ -112,7 +113,8 @@ fn found(kind: &'static str, label: Option<String>, size: Option<u64>) -> Option
     })
 }
 
-/// All that is recognised. More than one is possible: an old file system is not always wiped by a new one.
+/// Returns all recognized signatures. There can be several: an old file system is not always wiped
+/// by a new one.
 pub(crate) fn probe(image: &Image<'_>) -> Vec<ImageSignature> {
     let probes: [fn(&Image<'_>) -> Option<ImageSignature>; 13] = [
         luks, lvm, raid, ext, f2fs, xfs, btrfs, exfat, ntfs, fat, swap, iso, other,
@@ -127,7 +129,7 @@ fn ext(image: &Image<'_>) -> Option<ImageSignature> {
     }
     let (compatible, incompatible, read_only) =
         (block.le32(0x5c)?, block.le32(0x60)?, block.le32(0x64)?);
-    // Extents, 64bit or flex_bg; huge_file, checksums of groups or of metadata: only ext4 has these.
+    // Features that only ext4 has: extents, 64bit, flex_bg, huge_file, group or metadata checksums.
     let kind = match () {
         () if incompatible & 0x2c0 != 0 || read_only & 0x418 != 0 => "ext4",
         () if compatible & 0x4 != 0 => "ext3",
@@ -170,7 +172,7 @@ fn btrfs(image: &Image<'_>) -> Option<ImageSignature> {
     found("btrfs", block.text::<256>(0x12b), block.le64(0x70))
 }
 
-/// Whether the first sector ends as boot sectors do.
+/// Whether the first sector has a boot signature.
 pub(crate) fn has_boot_signature(image: &Image<'_>) -> bool {
     image.is(510, &[0x55, 0xaa])
 }
@@ -219,7 +221,7 @@ fn exfat(image: &Image<'_>) -> Option<ImageSignature> {
     )
 }
 
-/// The label is an entry of type 0x83 in the root folder, mostly the first.
+/// The label is an entry of type 0x83 in the root directory, usually the first.
 fn exfat_label(image: &Image<'_>, root: u64) -> Option<String> {
     let entries = (0..16).map(|index| image.bytes::<32>(root.saturating_add(index * 32)));
     let entry = entries

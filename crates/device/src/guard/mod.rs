@@ -1,9 +1,9 @@
-//! The one door to destruction: only here can an [`Erasable`] be had, and every destructive call wants one.
+//! The only source of permission to erase: every destructive call needs an [`Erasable`].
 //!
-//! [`passive`] looks at a named device and refuses one that is in use, or that the running system needs. It is not
-//! enough for erasing: that takes a [`Confirmation`] that this very device is meant, and the device must open
-//! exclusively, which the kernel refuses while anything else (a mount in another container, a mapping, a RAID) has it.
-//! A program that merely has the device open without claiming it cannot be noticed this way.
+//! [`passive`] refuses a device that is in use or needed by the running system. Erasing also needs
+//! a [`Confirmation`] of this specific device, and the device must open exclusively, which the
+//! kernel refuses while a mount in another container, a mapping or a RAID uses it. A program that
+//! has the device open without an exclusive claim is not detected.
 
 mod ids;
 mod losses;
@@ -28,16 +28,17 @@ use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// How somebody tells that they mean this very device.
+/// Confirmation that a specific device may be erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confirmation {
-    /// Its serial number, CID, world-wide name, or a name of it under `/dev/disk/by-id`: for scripts.
+    /// Serial number, CID, world-wide name or `/dev/disk/by-id` name: for scripts.
     Serial(String),
-    /// Its name, typed after its identity was shown: `mmcblk0` or `/dev/mmcblk0`. Its identity will do as well.
+    /// Device name typed after its identity was shown: `mmcblk0` or `/dev/mmcblk0`. An ID is
+    /// accepted too.
     Typed(String),
 }
 
-/// A device that may be asked about: it passed the passive checks a moment ago.
+/// A device that passed the passive checks.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     path: PathBuf,
@@ -45,27 +46,27 @@ pub struct Candidate {
     sequence: Option<u64>,
     size: Bytes,
     identity: Identity,
-    /// What it answers to by itself.
+    /// Its own IDs.
     own: Vec<String>,
-    /// The same, and its names under `/dev/disk/by-id`.
+    /// Its own IDs and its names in `/dev/disk/by-id`.
     ids: Vec<String>,
-    /// What the disk answers to on which a mapping lies: whoever gives one of these means more than the mapping.
+    /// IDs of the disk below a mapping: giving one of these means more than the mapping.
     below: Vec<String>,
 }
 
 impl Candidate {
-    /// What the device is, to be shown before its name is asked for; without what it has counted of its own life.
+    /// Identity of the device without SMART data, to show before asking for confirmation.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Serial number, CID, world-wide name, and names under `/dev/disk/by-id`, any of which confirms it.
+    /// All IDs that confirm it: serial number, CID, world-wide name and `/dev/disk/by-id` names.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
 
-    /// Those of them that are the device's own and stay with it. Names under `/dev/disk/by-id` come and go: udev makes
-    /// them some time after the device is there, and some of them tell of its content.
+    /// The IDs of the device itself. Names in `/dev/disk/by-id` are not permanent: udev creates
+    /// them later, and some depend on the content.
     pub fn own_ids(&self) -> &[String] {
         &self.own
     }
@@ -75,8 +76,8 @@ impl Candidate {
         self.sequence
     }
 
-    /// Whether what it answers to is its own. The names of a card in a USB reader are those of the reader, which are the
-    /// same for every card that is put into it; a mapping without a UUID has the name that somebody gave it.
+    /// Whether its IDs identify the medium. A card in a USB reader has the IDs of the reader, which
+    /// are the same for every card; a mapping without a UUID has a user-given name.
     pub fn tells_itself(&self) -> bool {
         if self.mapping().is_some()
             && roots::text(&self.node.folder.join("dm/uuid")).is_none_or(|uuid| uuid.is_empty())
@@ -91,39 +92,40 @@ impl Candidate {
         card.is_none_or(|card| card.cid.known().is_some())
     }
 
-    /// Bytes of this very disk, partition or mapping; the identity is that of the disk at the bottom.
+    /// Size of this disk, partition or mapping in bytes; the identity is that of the disk at the
+    /// bottom.
     pub fn size(&self) -> Bytes {
         size_of(&self.node)
     }
 
-    /// Its number, when it is a partition.
+    /// Its partition number.
     pub fn partition(&self) -> Option<u32> {
         self.node.partition()
     }
 
-    /// Its name as a mapping (device-mapper), when it is one.
+    /// Its device-mapper name.
     pub fn mapping(&self) -> Option<String> {
         roots::text(&self.node.folder.join("dm/name"))
     }
 
-    /// The name that has to be typed.
+    /// The device name to type.
     pub fn name(&self) -> &str {
         &self.node.kname
     }
 
-    /// Takes the device for erasing, if it is the one that is meant, and still the one that was looked at.
+    /// Opens the device for erasing if the confirmation matches and the device is unchanged.
     ///
     /// # Errors
-    /// The [`Refusal`] that names the reason.
+    /// A [`Refusal`] with the reason.
     pub fn confirm(self, confirmation: &Confirmation, roots: &Roots) -> Result<Erasable, Refusal> {
         self.is_meant(confirmation)?;
         let device = patiently(|| open_exclusively(&self.path))?;
         self.is_same(&device, roots)?;
         let twins = claim_twins(&self.node, roots)?;
-        // Nothing can claim the device any more: what was true when it was looked at is asked once again.
+        // The device is claimed now: repeat the checks once more.
         let again = passive(&self.path, roots)?;
         if again.node != self.node || again.own != self.own {
-            return Err(self.stale("it has another identity"));
+            return Err(self.stale("its ID changed"));
         }
         Ok(Erasable {
             device,
@@ -157,7 +159,7 @@ impl Candidate {
                 let mapped = self
                     .mapping()
                     .is_some_and(|name| typed == name || names(&format!("mapper/{name}")));
-                // What allows it in a script allows it here.
+                // An ID is accepted here too.
                 let is_id = !says_nothing(typed)
                     && self.ids.iter().any(|id| id.eq_ignore_ascii_case(typed));
                 let same = names(&self.node.kname) || mapped || is_id;
@@ -170,14 +172,14 @@ impl Candidate {
         }
     }
 
-    /// Whether an open device is the one that was looked at: names and even numbers are given to another card when
-    /// one is pulled and one is plugged in.
+    /// Checks that the open device is the inspected one: names and numbers can be reused when cards
+    /// are swapped.
     fn is_same(&self, device: &OwnedFd, roots: &Roots) -> Result<(), Refusal> {
         let stat = rustix::fs::fstat(device).map_err(|error| self.io(error))?;
         let number = roots::DevNum::from_raw(stat.st_rdev as _);
         if number != self.node.number {
             return Err(self.stale(&format!(
-                "number {} instead of {}",
+                "device number {}, was {}",
                 number, self.node.number
             )));
         }
@@ -185,26 +187,26 @@ impl Candidate {
         let told = told.or_else(|| disk::sequence(&self.node.disk()).known().copied());
         match (self.sequence, told) {
             (Some(before), Some(now)) if before != now => {
-                Err(self.stale(&format!("disk sequence {now} instead of {before}")))
+                Err(self.stale(&format!("disk sequence number {now}, was {before}")))
             }
             _ if DeviceNode::by_number(self.node.number, roots).as_ref() != Some(&self.node) => {
-                Err(self.stale("it hangs on another port"))
+                Err(self.stale("it is connected to another port"))
             }
             _ => Ok(()),
         }
     }
 
-    /// Whether what is held open as this device still is it, and as large. Asked of a new descriptor, because opening has
-    /// the kernel look whether the medium was exchanged.
+    /// Checks that the held device is still present and has the same size. Uses a new descriptor,
+    /// because opening makes the kernel check for a media change.
     fn is_unchanged(&self, held: BorrowedFd<'_>, roots: &Roots) -> Result<(), Refusal> {
         let device = open_itself(held, OFlags::RDONLY).map_err(|error| match error {
-            Errno::NOMEDIUM | Errno::NXIO | Errno::NODEV => self.stale("it was pulled"),
+            Errno::NOMEDIUM | Errno::NXIO | Errno::NODEV => self.stale("it was removed"),
             error => self.io(error),
         })?;
         self.is_same(&device, roots)?;
         let size = size_of(&self.node);
         if size != self.size {
-            return Err(self.stale(&format!("{size} instead of {}", self.size)));
+            return Err(self.stale(&format!("size {size}, was {}", self.size)));
         }
         Ok(())
     }
@@ -224,39 +226,40 @@ impl Candidate {
     }
 }
 
-/// Leave to destroy what is on a device. It holds the device open exclusively, so that nothing can mount it meanwhile.
+/// Permission to erase a device. It holds the device open exclusively, so that nothing can mount
+/// it.
 ///
-/// Only [`check`] and [`Candidate::confirm`] make one; dropping it gives the device back.
+/// Created only by [`check`] and [`Candidate::confirm`]; dropping it releases the device.
 #[derive(Debug)]
 pub struct Erasable {
     device: OwnedFd,
     found: Candidate,
-    /// Other loop devices over the same file, held so that nothing can mount them meanwhile.
+    /// Other loop devices over the same file, held open so that nothing can mount them.
     _twins: Vec<OwnedFd>,
 }
 
 impl Erasable {
-    /// The path by which it was named.
+    /// The path given by the user.
     pub fn path(&self) -> &Path {
         &self.found.path
     }
 
-    /// Its own node, such as `/dev/mmcblk0`, whatever link it was named by.
+    /// Its device node, such as `/dev/mmcblk0`, even if a link was given.
     pub fn node(&self) -> PathBuf {
         Path::new("/dev").join(&self.found.node.kname)
     }
 
-    /// What it is.
+    /// Its identity.
     pub fn identity(&self) -> &Identity {
         &self.found.identity
     }
 
-    /// Its serial number or another identity, where it has one: what a script would confirm it by.
+    /// Its serial number or another ID that a script would use to confirm it.
     pub fn id(&self) -> Option<&str> {
         self.found.ids.first().map(String::as_str)
     }
 
-    /// Bytes of the disk or partition.
+    /// Size of the disk or partition in bytes.
     pub fn size(&self) -> Bytes {
         size_of(&self.found.node)
     }
@@ -266,26 +269,27 @@ impl Erasable {
         self.device.as_fd()
     }
 
-    /// Whether it is still the device that was taken: not pulled, not exchanged, and as large.
+    /// Checks that it is still the same device: not removed, not exchanged, and with the same size.
     ///
     /// # Errors
-    /// A [`Refusal`] that tells what changed.
+    /// A [`Refusal`] with the change.
     pub fn check_unchanged(&self, roots: &Roots) -> Result<(), Refusal> {
         self.found.is_unchanged(self.device(), roots)
     }
 
-    /// Opens it once more with other flags, such as O_DIRECT. The claim stays with this token.
+    /// Opens the device again with other flags, such as O_DIRECT. The exclusive claim is kept.
     ///
     /// # Errors
-    /// What the system says.
+    /// The I/O error.
     pub fn open_again(&self, flags: OFlags) -> std::io::Result<OwnedFd> {
         Ok(open_itself(self.device(), flags)?)
     }
 
-    /// Gives the claim up while a tool such as mkfs has the device, and takes it back.
+    /// Releases the claim while a tool such as mkfs uses the device, then claims it again.
     ///
     /// # Errors
-    /// A [`Refusal`] when the device cannot be taken back; the leave is void then, and what the tool returned is lost.
+    /// A [`Refusal`] if the device cannot be claimed again; the permission and the tool's result
+    /// are then lost.
     pub fn while_released<T>(
         self,
         work: impl FnOnce(&Path) -> T,
@@ -296,10 +300,10 @@ impl Erasable {
         Ok((released.retake(roots)?, done))
     }
 
-    /// Gives the claim up for longer, such as while the device is mounted.
+    /// Releases the claim for longer, for example while the device is mounted.
     ///
     /// # Errors
-    /// What the system says.
+    /// The I/O error.
     pub fn release(self) -> Result<Released, Refusal> {
         let keep = self
             .open_again(OFlags::RDONLY)
@@ -314,10 +318,10 @@ impl Erasable {
         Ok(Released { keep, found })
     }
 
-    /// The same leave for one partition of this disk, such as one that was just made.
+    /// Converts the permission to one for a partition of this disk.
     ///
     /// # Errors
-    /// A [`Refusal`] when there is no such partition, or when it is in use.
+    /// A [`Refusal`] if the partition does not exist or is in use.
     pub fn into_partition(self, number: u32, roots: &Roots) -> Result<Erasable, Refusal> {
         let path = self.found.path.clone();
         let node = self
@@ -329,7 +333,7 @@ impl Erasable {
         let Some(node) = node else {
             return Err(Refusal::Blind {
                 path,
-                because: format!("sysfs shows no partition {number} on it"),
+                because: format!("sysfs lists no partition {number} on it"),
             });
         };
         let sequence = self.found.sequence;
@@ -353,9 +357,9 @@ impl Erasable {
     }
 }
 
-/// A device that was taken, and lent to the kernel or to a tool.
+/// A device with erase permission that is lent to the kernel or a tool.
 ///
-/// It stays open without a claim, so that its name and number cannot go to another one.
+/// It stays open without a claim, so that its name and number are not reused.
 #[derive(Debug)]
 pub struct Released {
     keep: OwnedFd,
@@ -368,23 +372,23 @@ impl Released {
         Path::new("/dev").join(&self.found.node.kname)
     }
 
-    /// Whether it is still the device that was taken: not pulled, not exchanged, and as large.
+    /// Checks that it is still the same device: not removed, not exchanged, and with the same size.
     ///
     /// # Errors
-    /// A [`Refusal`] that tells what changed.
+    /// A [`Refusal`] with the change.
     pub fn check_unchanged(&self, roots: &Roots) -> Result<(), Refusal> {
         self.found.is_unchanged(self.keep.as_fd(), roots)
     }
 
-    /// Takes it back.
+    /// Claims it again.
     ///
     /// # Errors
-    /// A [`Refusal`] when something else has it, or it is not the same device any more.
+    /// A [`Refusal`] if something else uses it, or it is a different device.
     pub fn retake(self, roots: &Roots) -> Result<Erasable, Refusal> {
         let device = patiently(|| open_exclusively(&self.found.path)).map_err(|refusal| {
             let is_pulled = hakaru_sys::block::is_empty(&self.keep);
             if is_pulled {
-                self.found.stale("it was pulled")
+                self.found.stale("it was removed")
             } else {
                 refusal
             }
@@ -399,24 +403,24 @@ impl Released {
     }
 }
 
-/// Takes a device for erasing: all checks, one after another.
+/// Runs all checks and opens a device for erasing.
 ///
 /// # Errors
-/// The [`Refusal`] that names the reason; nothing was written then.
+/// A [`Refusal`] with the reason; nothing was written.
 pub fn check(path: &Path, confirmation: &Confirmation, roots: &Roots) -> Result<Erasable, Refusal> {
     passive(path, roots)?.confirm(confirmation, roots)
 }
 
-/// The checks that need no confirmation: a block device with a medium, not write-protected, that neither the system nor
-/// a mount, swap, mapping, RAID or loop device uses. Nothing is opened.
+/// Runs the checks that need no confirmation: a block device with a medium, not write-protected,
+/// and not used by the system, a mount, swap, mapping, RAID or loop device. Opens nothing.
 ///
 /// # Errors
-/// The [`Refusal`] that names the reason.
+/// A [`Refusal`] with the reason.
 pub fn passive(path: &Path, roots: &Roots) -> Result<Candidate, Refusal> {
     let node = usage::named_node(path, roots)?;
     let mounts = mounts::mounts_everywhere(roots);
     if mounts.is_empty() {
-        let because = "the mount table in /proc/self/mountinfo is empty or unreadable".to_owned();
+        let because = "/proc/self/mountinfo is empty or unreadable".to_owned();
         return Err(Refusal::Blind {
             path: path.to_owned(),
             because,
@@ -452,12 +456,12 @@ pub fn passive(path: &Path, roots: &Roots) -> Result<Candidate, Refusal> {
     })
 }
 
-/// The checks of [`passive`], and whether anything keeps the device for itself that no table shows: a mount that was
-/// detached while in use, an external journal, a mapping of another host system. For writing to a device without erasing
-/// it; the claim is given back at once, so that several may write to it.
+/// Runs the checks of [`passive`], and tests for exclusive users that no table lists: a mount
+/// detached while in use, an external journal, a mapping of another host system. For writing to a
+/// device without erasing it; the claim is released at once, so that several jobs can write.
 ///
 /// # Errors
-/// The [`Refusal`] that names the reason.
+/// A [`Refusal`] with the reason.
 pub fn writable(path: &Path, roots: &Roots) -> Result<(), Refusal> {
     let candidate = passive(path, roots)?;
     if roots.is_live() {
@@ -467,29 +471,29 @@ pub fn writable(path: &Path, roots: &Roots) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Claims a device without writing to it: closing a device that was open for writing has udev read it.
+/// Claims a device read-only: closing a device that was open for writing makes udev read it.
 fn claim(path: &Path) -> Result<OwnedFd, Refusal> {
     let path = path.to_owned();
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
     rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| refused(error, path))
 }
 
-/// Whether a file may be overwritten: not while a loop device that shows it is mounted or otherwise in use.
+/// Checks that no loop device over the file is mounted or otherwise in use.
 ///
 /// # Errors
-/// The [`Refusal`] that names the reason.
+/// A [`Refusal`] with the reason.
 pub fn writable_file(path: &Path, roots: &Roots) -> Result<(), Refusal> {
     usage::file_not_in_use(path, roots, &mounts::mounts_everywhere(roots))
 }
 
-/// Claims the loop devices that show the same bytes of a file.
+/// Claims the other loop devices over the same bytes of a file.
 fn claim_twins(node: &DeviceNode, roots: &Roots) -> Result<Vec<OwnedFd>, Refusal> {
     let twins = if roots.is_live() {
         usage::twins(node, roots)
     } else {
         Vec::new()
     };
-    // The claim of a partition is that of its disk, and the other partitions of that disk are other bytes.
+    // A partition shares the claim of its disk, and the other partitions are other bytes.
     let whole = |twin: &DeviceNode| twin.partition().is_some() || twin.partitions().is_empty();
     let claim = |twin: &DeviceNode| patiently(|| claim(&roots.dev.join(&twin.kname)));
     twins.iter().filter(|twin| whole(twin)).map(claim).collect()
@@ -503,7 +507,7 @@ fn size_of(node: &DeviceNode) -> Bytes {
     )
 }
 
-/// By way of an open descriptor, so that it is this device whatever has its name by now.
+/// Reopens through the descriptor, so that it is the same device whatever its name is now.
 fn open_itself(held: BorrowedFd<'_>, flags: OFlags) -> Result<OwnedFd, Errno> {
     rustix::fs::open(
         format!("/proc/self/fd/{}", held.as_raw_fd()),
@@ -512,8 +516,8 @@ fn open_itself(held: BorrowedFd<'_>, flags: OFlags) -> Result<OwnedFd, Errno> {
     )
 }
 
-/// Tries for a second while the device is busy: system services claim a device for moments after it was plugged in or
-/// written, and so does a child that another thread is just starting, until it runs its own program.
+/// Retries for one second while the device is busy: udev claims a device briefly after it was
+/// plugged in or written, and so does a child process between fork and exec.
 fn patiently<T>(work: impl Fn() -> Result<T, Refusal>) -> Result<T, Refusal> {
     for _ in 0..20 {
         match work() {
@@ -527,11 +531,11 @@ fn patiently<T>(work: impl Fn() -> Result<T, Refusal>) -> Result<T, Refusal> {
 fn open_exclusively(path: &Path) -> Result<OwnedFd, Refusal> {
     let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
     let path = path.to_owned();
-    // Linux gives O_EXCL without O_CREAT a meaning of its own for block devices: nobody else may have claimed it.
+    // On block devices O_EXCL without O_CREAT means: fail if another process has claimed it.
     rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| refused(error, path))
 }
 
-/// Why a device was not opened exclusively.
+/// Converts the error of an exclusive open.
 fn refused(error: Errno, path: PathBuf) -> Refusal {
     match error {
         Errno::BUSY => Refusal::Busy { path },

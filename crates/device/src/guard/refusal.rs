@@ -1,161 +1,161 @@
-//! Why a device must not be written to, and what would help.
+//! Reasons to refuse writing to a device, with advice.
 
 use std::path::PathBuf;
 
-/// Why a device must not be written to. Each message names the reason; [`Refusal::cure`] tells what would help.
+/// Reason to refuse writing to a device; [`Refusal::cure`] returns the advice.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// There is nothing at the path.
-    #[error("there is no {path}")]
+    /// The path does not exist.
+    #[error("{path} does not exist")]
     NotThere {
         /// The path.
         path: PathBuf,
     },
-    /// The path leads to no block device.
+    /// Not a block device.
     #[error("{path} is {what}, not a disk or partition")]
     NotABlockDevice {
         /// The path.
         path: PathBuf,
-        /// What it is instead.
+        /// Its type.
         what: &'static str,
     },
-    /// The kernel's tables, without which nothing can be said of its use, are missing.
-    #[error("what {path} is used for cannot be told: {because}")]
+    /// Kernel tables needed to check its use are missing.
+    #[error("cannot determine what uses {path}: {because}")]
     Blind {
         /// The path.
         path: PathBuf,
         /// What is missing.
         because: String,
     },
-    /// There is no card in the slot, or nothing set up behind the node.
-    #[error("{path} holds no medium: its size is zero")]
+    /// No card in the slot, or an unused loop device.
+    #[error("no medium in {path}: its size is zero")]
     NoMedium {
         /// The path.
         path: PathBuf,
     },
-    /// The system runs from it.
-    #[error("this system runs from {system}")]
+    /// The running system uses it.
+    #[error("the system runs from {system}")]
     SystemDisk {
         /// The path.
         path: PathBuf,
-        /// The part of it that the system needs, and how the path belongs to it.
+        /// The part that the system uses, and its relation to the path.
         system: String,
     },
-    /// It or a part of it is mounted.
+    /// The device or a part of it is mounted.
     #[error("{what} is mounted at {at}")]
     Mounted {
         /// Kernel name of the part.
         what: String,
-        /// Where.
+        /// The mount point.
         at: PathBuf,
     },
-    /// It or a part of it is mounted where only other processes see it.
-    #[error("{what} is mounted at {at} in another mount namespace, that of process {process}")]
+    /// The device or a part of it is mounted in another mount namespace.
+    #[error("{what} is mounted at {at} in another mount namespace (process {process})")]
     MountedElsewhere {
         /// Kernel name of the part.
         what: String,
-        /// Where, as those processes see it.
+        /// The mount point in that namespace.
         at: PathBuf,
-        /// One of them.
+        /// A process in that namespace.
         process: u32,
     },
-    /// A file that holds its bytes is swapped to.
-    #[error("{file}, which {path} is made of, is in use as swap space")]
+    /// Its backing file is used as swap.
+    #[error("{file}, the backing file of {path}, is in use as swap")]
     SwapFile {
         /// The path.
         path: PathBuf,
         /// The file.
         file: PathBuf,
     },
-    /// It or a part of it is swapped to.
-    #[error("{what} is in use as swap space")]
+    /// The device or a part of it is used as swap.
+    #[error("{what} is in use as swap")]
     Swap {
         /// Kernel name of the part.
         what: String,
     },
-    /// Another device is made of it.
-    #[error("{holder} is made of {path}")]
+    /// A mapping, RAID or loop device uses it.
+    #[error("{path} is in use by {holder}")]
     Held {
         /// The path.
         path: PathBuf,
-        /// The other device, in a few words.
+        /// Description of the other device.
         holder: String,
-        /// How to undo that.
+        /// Command that releases it.
         undo: String,
     },
-    /// The kernel has it read-only.
+    /// The device is read-only.
     #[error("{path} is write-protected")]
     ReadOnly {
         /// The path.
         path: PathBuf,
     },
-    /// Somebody else has it open for themselves alone.
-    #[error("{path} is in use by something that keeps it for itself")]
+    /// Another user has it open exclusively.
+    #[error("{path} is in use (opened exclusively)")]
     Busy {
         /// The path.
         path: PathBuf,
     },
-    /// It may not be opened.
-    #[error("{path} may not be opened for writing: permission denied")]
+    /// No permission to open it.
+    #[error("cannot open {path} for writing: permission denied")]
     Denied {
         /// The path.
         path: PathBuf,
     },
-    /// The identity given is not that of the device.
-    #[error("`{given}` is not the identity of {path}, which is {}", known_as(.ids))]
+    /// The given ID does not match.
+    #[error("`{given}` is not the ID of {path} ({})", known_as(.ids))]
     Mismatch {
         /// The path.
         path: PathBuf,
-        /// What was given.
+        /// The given value.
         given: String,
-        /// What it answers to.
+        /// Its IDs.
         ids: Vec<String>,
     },
-    /// The identity given is that of the disk on which a mapping lies.
-    #[error("`{given}` is the disk below {path}, and only what {path} maps of it would be erased")]
+    /// The given ID is that of the disk below a mapping.
+    #[error("`{given}` is the ID of the disk below the mapping {path}")]
     OnlyAbove {
         /// The path.
         path: PathBuf,
-        /// What was given.
+        /// The given value.
         given: String,
-        /// What the mapping answers to.
+        /// IDs of the mapping.
         ids: Vec<String>,
     },
-    /// The identity given is one that many devices share.
-    #[error("`{given}` is no identity: many devices have none, and show this instead")]
+    /// The given ID is a placeholder that many devices share.
+    #[error("`{given}` is a placeholder serial number, not a unique ID")]
     Anonymous {
-        /// What was given.
+        /// The given value.
         given: String,
-        /// What the device answers to.
+        /// Its IDs.
         ids: Vec<String>,
     },
-    /// The name was typed differently.
-    #[error("`{typed}` was typed, and the name is `{wanted}`")]
+    /// The typed name does not match.
+    #[error("you typed `{typed}`, and the name is `{wanted}`")]
     Mistyped {
-        /// What was typed.
+        /// The typed name.
         typed: String,
-        /// What it should have been.
+        /// The expected name.
         wanted: String,
     },
-    /// Another device took its name meanwhile.
-    #[error("{path} is another device than a moment ago ({changed})")]
+    /// The device was exchanged.
+    #[error("{path} is no longer the same device ({changed})")]
     Stale {
         /// The path.
         path: PathBuf,
         /// What changed.
         changed: String,
     },
-    /// Anything else the system says.
-    #[error("{path} cannot be opened: {source}")]
+    /// Any other I/O error.
+    #[error("cannot open {path}: {source}")]
     Io {
         /// The path.
         path: PathBuf,
-        /// The system's word.
+        /// The I/O error.
         source: std::io::Error,
     },
 }
 
-/// The ids as they are given on a command line.
+/// Formats IDs as command-line options.
 fn options(ids: &[String]) -> String {
     ids.iter()
         .map(|id| format!("--erase={}", quoted(id)))
@@ -165,7 +165,7 @@ fn options(ids: &[String]) -> String {
 
 fn known_as(ids: &[String]) -> String {
     match ids {
-        [] => "known by none".to_owned(),
+        [] => "it has no unique ID".to_owned(),
         ids => ids
             .iter()
             .map(|id| format!("`{id}`"))
@@ -175,62 +175,90 @@ fn known_as(ids: &[String]) -> String {
 }
 
 impl Refusal {
-    /// What would help, as a request.
+    /// Returns advice for the user.
     pub fn cure(&self) -> String {
         match self {
-            Refusal::NotThere { .. } => "see which devices there are: lsblk".to_owned(),
-            Refusal::NotABlockDevice { .. } => "name the device itself, such as /dev/sdX (see `lsblk`)".to_owned(),
+            Refusal::NotThere { .. } => "list the devices: lsblk".to_owned(),
+            Refusal::NotABlockDevice { .. } => "name a device such as /dev/sdX (lsblk lists \
+                them)"
+                .to_owned(),
             Refusal::Blind { .. } => "mount /proc and /sys, then try again".to_owned(),
-            Refusal::NoMedium { .. } => "insert the card, or set the loop device up, then try again".to_owned(),
+            Refusal::NoMedium { .. } => "insert the card or set up the loop device, then try \
+                again"
+                .to_owned(),
             Refusal::SystemDisk { .. } => {
-                "name another disk; to erase this one, start the machine from another".to_owned()
+                "name another disk; to erase this one, boot from a different disk".to_owned()
             }
-            Refusal::Mounted { at, .. } => format!("unmount it first: umount {}", quoted(&at.display().to_string())),
+            Refusal::Mounted { at, .. } => format!(
+                "unmount it first: umount {}",
+                quoted(&at.display().to_string())
+            ),
             Refusal::MountedElsewhere { at, process, .. } => format!(
-                "stop what uses it there, or unmount it there: nsenter --target {process} --mount umount {}",
+                "stop the process, or unmount in its namespace: nsenter --target {process} \
+                --mount umount {}",
                 quoted(&at.display().to_string())
             ),
             Refusal::SwapFile { file, .. } => {
-                format!("stop swapping to it first: swapoff {}", quoted(&file.display().to_string()))
+                format!(
+                    "disable the swap first: swapoff {}",
+                    quoted(&file.display().to_string())
+                )
             }
-            Refusal::Swap { what } => format!("stop swapping to it first: swapoff /dev/{what}"),
-            Refusal::Held { undo, .. } => format!("take that apart first: {undo}"),
+            Refusal::Swap { what } => format!("disable the swap first: swapoff /dev/{what}"),
+            Refusal::Held { undo, .. } => format!("release it first: {undo}"),
             Refusal::ReadOnly { .. } => {
-                "slide the lock of the card or adapter back, or run `blockdev --setrw` on it".to_owned()
+                "release the lock switch of the card or adapter, or run `blockdev --setrw` on the \
+                device"
+                    .to_owned()
             }
-            Refusal::Busy { path } => format!("see what uses it: fuser -v {}", path.display()),
+            Refusal::Busy { path } => format!(
+                "list the processes that use it: fuser -v {}",
+                path.display()
+            ),
             Refusal::Denied { .. } => "run as root, or join the group `disk`".to_owned(),
             Refusal::Mismatch { ids, .. } if ids.is_empty() => {
-                "leave the id away, and type the name of the device when asked on a terminal".to_owned()
+                "omit the ID, and type the device name when asked on a terminal".to_owned()
             }
             Refusal::Mismatch { ids, .. } => {
-                format!("look again whether this is the device you mean; if it is, allow it with {}", options(ids))
+                format!(
+                    "check that this is the right device; if it is, pass {}",
+                    options(ids)
+                )
             }
             Refusal::OnlyAbove { ids, .. } if ids.is_empty() => {
-                "to erase the disk, take the mapping apart and name the disk; to erase the mapping alone, type its name \
-                 when asked on a terminal"
+                "to erase the disk, remove the mapping and name the disk; to erase only the \
+                mapping, type its name when asked on a terminal"
                     .to_owned()
             }
             Refusal::OnlyAbove { ids, .. } => format!(
-                "to erase the disk, take the mapping apart and name the disk; to erase the mapping alone, give {}",
-                ids.iter().map(|id| quoted(id)).collect::<Vec<_>>().join(" or ")
+                "to erase the disk, remove the mapping and name the disk; to erase only the \
+                mapping, pass --erase={}",
+                ids.iter()
+                    .map(|id| quoted(id))
+                    .collect::<Vec<_>>()
+                    .join(" or ")
             ),
             Refusal::Anonymous { ids, .. } if ids.is_empty() => {
-                "it has no serial number, CID or name in /dev/disk/by-id of its own: leave the id away, and type the name \
-                 of the device when asked on a terminal"
+                "the device has no serial number, CID or /dev/disk/by-id name: omit the ID, \
+                and type the device name when asked on a terminal"
                     .to_owned()
             }
             Refusal::Anonymous { ids, .. } => {
-                format!("give its serial number, CID or a name from /dev/disk/by-id: {}", options(ids))
+                format!(
+                    "use its serial number, CID or /dev/disk/by-id name: {}",
+                    options(ids)
+                )
             }
-            Refusal::Mistyped { .. } => "look again whether this is the device you mean".to_owned(),
-            Refusal::Stale { .. } => "look again which device has that name now, then start over".to_owned(),
-            Refusal::Io { .. } => "see the kernel's messages (dmesg) about it".to_owned(),
+            Refusal::Mistyped { .. } => "check that this is the right device".to_owned(),
+            Refusal::Stale { .. } => "check which device has this name now, then start \
+                again"
+                .to_owned(),
+            Refusal::Io { .. } => "check the kernel log: dmesg".to_owned(),
         }
     }
 }
 
-/// For a shell: in single quotes where there is need of them.
+/// Quotes text for a shell if needed.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
     if text.chars().all(plain) {

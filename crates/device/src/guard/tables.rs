@@ -1,7 +1,7 @@
 //! Partition tables: MBR with its extended partitions, and GPT.
 //!
-//! Sources: UEFI specification, chapter 5 (GPT, protective MBR); the MBR as every PC has it. Read for what would be
-//! lost, not for use: a table with damage is still one.
+//! Sources: UEFI specification, chapter 5 (GPT, protective MBR); the PC MBR. Parsed to show what
+//! would be lost, so damaged tables are accepted.
 
 use super::magic::{Image, has_boot_signature};
 
@@ -17,17 +17,17 @@ pub(crate) struct PartitionEntry {
     pub(crate) name: Option<String>,
 }
 
-/// Which table was found, with its entries.
+/// The table found, with its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FoundTable {
     Mbr(Vec<PartitionEntry>),
     Gpt(Vec<PartitionEntry>),
-    /// The first GPT is gone, the copy at the end of the disk is not.
+    /// Only the backup GPT at the end of the disk is intact.
     GptCopy(Vec<PartitionEntry>),
 }
 
-/// Finds the partition table of a disk with blocks of this size. Call it only for images without a file system of their
-/// own: the boot sector of a FAT looks much like an MBR.
+/// Finds the partition table of a disk with blocks of this size. Only for images without a file
+/// system: a FAT boot sector resembles an MBR.
 pub(crate) fn read(image: &Image<'_>, block: u64) -> Option<FoundTable> {
     let last = (image.len / block).checked_sub(1)?;
     if let Some(entries) = gpt(image, block, 1) {
@@ -82,7 +82,7 @@ fn mbr(image: &Image<'_>, block: u64) -> Option<Vec<PartitionEntry>> {
     let mut entries = Vec::new();
     for index in 0..4u32 {
         let raw: [u8; 16] = image.bytes(446 + 16 * u64::from(index))?;
-        // A flag other than these two means that this is no table but some other boot sector.
+        // Any other flag means that this is another kind of boot sector.
         if !matches!(raw[0], 0 | 0x80) {
             return None;
         }
@@ -127,7 +127,7 @@ fn logical(
         };
         entries.extend(mbr_entry(&own, at, block, number));
         match mbr_entry(&next, extended.offset, block, 0) {
-            // A chain that does not move on would never end.
+            // A chain that does not advance would never end.
             Some(next) if next.offset > at => at = next.offset,
             _ => return,
         }

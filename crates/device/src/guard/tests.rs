@@ -1,4 +1,4 @@
-//! Refusals on made-up machines, and the whole guard on loop devices where the test may have some.
+//! Refusals on simulated hosts, and the whole guard on loop devices if the test may create them.
 
 use super::*;
 use crate::chain;
@@ -19,13 +19,20 @@ fn refused(tree: &SysfsTree, path: &str) -> String {
 
 #[test]
 fn the_system_disk_and_what_it_stands_on_are_refused() {
-    insta::assert_snapshot!(refused(&tree("pi4-sd"), "/dev/mmcblk0"), @"this system runs from /dev/mmcblk0: name another disk; to erase this one, start the machine from another");
-    insta::assert_snapshot!(refused(&tree("pi4-sd"), "/dev/mmcblk0p1"), @"this system runs from /dev/mmcblk0p1: name another disk; to erase this one, start the machine from another");
-    insta::assert_snapshot!(refused(&tree("nvme-luks"), "/dev/nvme0n1"), @"this system runs from /dev/nvme0n1: name another disk; to erase this one, start the machine from another");
-    insta::assert_snapshot!(refused(&tree("nvme-luks"), "/dev/nvme0n1p4"), @"this system runs from nvme0n1 (disk), which /dev/nvme0n1p4 stands on: name another disk; to erase this one, start the machine from another");
-    insta::assert_snapshot!(refused(&tree("nvme-luks"), "/dev/mapper/vg-root"), @"this system runs from /dev/mapper/vg-root: name another disk; to erase this one, start the machine from another");
-    insta::assert_snapshot!(refused(&tree("server"), "/dev/vdc"), @"this system runs from /dev/vdc: name another disk; to erase this one, start the machine from another");
-    insta::assert_snapshot!(refused(&tree("usb-reader"), "/dev/sda"), @"this system runs from /dev/sda: name another disk; to erase this one, start the machine from another");
+    insta::assert_snapshot!(refused(&tree("pi4-sd"), "/dev/mmcblk0"), @"the system runs from \
+        /dev/mmcblk0: name another disk; to erase this one, boot from a different disk");
+    insta::assert_snapshot!(refused(&tree("pi4-sd"), "/dev/mmcblk0p1"), @"the system runs from \
+        /dev/mmcblk0p1: name another disk; to erase this one, boot from a different disk");
+    insta::assert_snapshot!(refused(&tree("nvme-luks"), "/dev/nvme0n1"), @"the system runs from \
+        /dev/nvme0n1: name another disk; to erase this one, boot from a different disk");
+    insta::assert_snapshot!(refused(&tree("nvme-luks"), "/dev/nvme0n1p4"), @"the system runs from \
+        nvme0n1 (disk), which /dev/nvme0n1p4 is on: name another disk; to erase this one, boot from a different disk");
+    insta::assert_snapshot!(refused(&tree("nvme-luks"), "/dev/mapper/vg-root"), @"the system runs \
+        from /dev/mapper/vg-root: name another disk; to erase this one, boot from a different disk");
+    insta::assert_snapshot!(refused(&tree("server"), "/dev/vdc"), @"the system runs from \
+        /dev/vdc: name another disk; to erase this one, boot from a different disk");
+    insta::assert_snapshot!(refused(&tree("usb-reader"), "/dev/sda"), @"the system runs from \
+        /dev/sda: name another disk; to erase this one, boot from a different disk");
 }
 
 #[test]
@@ -35,8 +42,8 @@ fn what_is_in_use_is_refused_with_the_way_out() {
     insta::assert_snapshot!(refused(&server, "/dev/sdb"), @"md0 is mounted at /srv: unmount it first: umount /srv");
     insta::assert_snapshot!(refused(&server, "/dev/md0"), @"md0 is mounted at /srv: unmount it first: umount /srv");
     insta::assert_snapshot!(refused(&server, "/dev/loop0"), @"loop0 is mounted at /mnt/image: unmount it first: umount /mnt/image");
-    insta::assert_snapshot!(refused(&server, "/dev/sdc"), @"loop1 (loop over /dev/sdc) is made of /dev/sdc: take that apart first: losetup -d /dev/loop1");
-    insta::assert_snapshot!(refused(&server, "/dev/mmcblk0"), @"/dev/mmcblk0 is write-protected: slide the lock of the card or adapter back, or run `blockdev --setrw` on it");
+    insta::assert_snapshot!(refused(&server, "/dev/sdc"), @"/dev/sdc is in use by loop1 (loop over /dev/sdc): release it first: losetup -d /dev/loop1");
+    insta::assert_snapshot!(refused(&server, "/dev/mmcblk0"), @"/dev/mmcblk0 is write-protected: release the lock switch of the card or adapter, or run `blockdev --setrw` on the device");
     insta::assert_snapshot!(refused(&tree("usb-reader"), "/dev/sdb"), @"sdb1 is mounted at /media/me/my card: unmount it first: umount '/media/me/my card'");
     insta::assert_snapshot!(refused(&tree("usb-reader"), "/dev/sdb1"), @"sdb1 is mounted at /media/me/my card: unmount it first: umount '/media/me/my card'");
 }
@@ -48,25 +55,28 @@ fn holders_and_swap_are_refused_even_when_nothing_is_mounted() {
         "/proc/self/mountinfo",
         "20 1 0:25 / / rw - btrfs /dev/vda1 rw\n",
     );
-    insta::assert_snapshot!(refused(&server, "/dev/sdb1"), @"md0 (raid1) is made of /dev/sdb1: take that apart first: mdadm --stop /dev/md0");
-    insta::assert_snapshot!(refused(&server, "/dev/sda"), @"md0 (raid1) is made of /dev/sda: take that apart first: mdadm --stop /dev/md0");
+    insta::assert_snapshot!(refused(&server, "/dev/sdb1"), @"/dev/sdb1 is in use by md0 (raid1): release it first: mdadm --stop /dev/md0");
+    insta::assert_snapshot!(refused(&server, "/dev/sda"), @"/dev/sda is in use by md0 (raid1): release it first: mdadm --stop /dev/md0");
     insta::assert_snapshot!(refused(&server, "/dev/md0"), @"free:");
     server.write(
         "/proc/swaps",
         "Filename Type Size Used Priority\n/dev/vdb partition 1 0 -2\n",
     );
-    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is in use as swap space: stop swapping to it first: swapoff /dev/vdb");
+    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is in use as swap: disable the \
+        swap first: swapoff /dev/vdb");
     let laptop = tree("nvme-luks");
     laptop.write(
         "/proc/self/mountinfo",
         "20 1 0:25 / / rw - tmpfs tmpfs rw\n",
     );
-    insta::assert_snapshot!(refused(&laptop, "/dev/nvme0n1"), @"dm-2 is in use as swap space: stop swapping to it first: swapoff /dev/dm-2");
+    insta::assert_snapshot!(refused(&laptop, "/dev/nvme0n1"), @"dm-2 is in use as swap: disable \
+        the swap first: swapoff /dev/dm-2");
     laptop.write("/proc/swaps", "Filename Type Size Used Priority\n");
-    insta::assert_snapshot!(refused(&laptop, "/dev/nvme0n1"), @"dm-0 (crypt nvme0n1p3_crypt) is made of /dev/nvme0n1: take that apart first: cryptsetup close nvme0n1p3_crypt");
+    insta::assert_snapshot!(refused(&laptop, "/dev/nvme0n1"), @"/dev/nvme0n1 is in use by dm-0 (crypt nvme0n1p3_crypt): release it first: cryptsetup close nvme0n1p3_crypt");
 }
 
-/// Its table alone may be overwritten by the name of the extended partition, and the logical ones in it are lost all the same.
+/// Overwriting only its table, through the name of the extended partition, still loses the logical
+/// partitions in it.
 #[test]
 fn an_extended_partition_is_in_use_as_its_logical_ones_are() {
     let reader = tree("usb-reader");
@@ -108,7 +118,7 @@ fn an_extended_partition_is_in_use_as_its_logical_ones_are() {
     );
 }
 
-/// udev makes and removes these names whenever it gets to it, such as after a mkfs.
+/// udev creates and removes these names at any time, such as after mkfs.
 #[test]
 fn names_that_udev_gives_are_answered_to_and_are_no_identity() {
     let reader = tree("usb-reader");
@@ -130,7 +140,8 @@ fn names_that_udev_gives_are_answered_to_and_are_no_identity() {
     );
 }
 
-/// A mapping on a card answered to the card's serial number: a script that meant the card erased what lay in between.
+/// Regression: a mapping on a card accepted the card's serial number, so a script that meant the
+/// card erased the mapping.
 #[test]
 fn a_mapping_answers_to_its_own_names_and_not_to_those_of_the_disk_below() {
     let laptop = tree("nvme-luks");
@@ -159,7 +170,8 @@ fn a_mapping_answers_to_its_own_names_and_not_to_those_of_the_disk_below() {
         .unwrap_err();
     let told = format!("{refusal}: {}", refusal.cure())
         .replace(&laptop.path("/dev").display().to_string(), "/dev");
-    insta::assert_snapshot!(told.replace(&serial, "SERIAL"), @"`SERIAL` is the disk below /dev/mapper/vg-root, and only what /dev/mapper/vg-root maps of it would be erased: to erase the disk, take the mapping apart and name the disk; to erase the mapping alone, give LVM-aaaa or vg-root");
+    insta::assert_snapshot!(told.replace(&serial, "SERIAL"), @"`SERIAL` is the ID of the disk \
+        below the mapping /dev/mapper/vg-root: to erase the disk, remove the mapping and name the disk; to erase only the mapping, pass --erase=LVM-aaaa or vg-root");
     for typed in ["vg-root", "/dev/mapper/vg-root", "dm-1", "/dev/dm-1"] {
         assert!(
             volume
@@ -173,7 +185,7 @@ fn a_mapping_answers_to_its_own_names_and_not_to_those_of_the_disk_below() {
             .is_meant(&Confirmation::Typed("mapper/vg-swap".to_owned()))
             .is_err()
     );
-    // A partition has no identity of its own, and goes with its disk.
+    // A partition has the identity of its disk.
     let part = look("/dev/nvme0n1p4");
     assert!(part.is_meant(&Confirmation::Serial(serial)).is_ok() && part.mapping().is_none());
 }
@@ -188,7 +200,7 @@ fn a_mount_that_only_process_one_sees_counts_too() {
     insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is mounted at /srv/data: unmount it first: umount /srv/data");
 }
 
-/// A container with a mount of its own, and another process in the same namespace as this one.
+/// A container with its own mount, and another process in the namespace of this one.
 #[test]
 fn mounts_of_other_namespaces_count_too() {
     let server = tree("server");
@@ -196,7 +208,7 @@ fn mounts_of_other_namespaces_count_too() {
         "/proc/815/mountinfo",
         "20 1 254:16 / /data rw - ext4 /dev/vdb rw\n",
     );
-    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is mounted at /data in another mount namespace, that of process 815: stop what uses it there, or unmount it there: nsenter --target 815 --mount umount /data");
+    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is mounted at /data in another mount namespace (process 815): stop the process, or unmount in its namespace: nsenter --target 815 --mount umount /data");
     for process in ["self", "815"] {
         server.write(&format!("/proc/{process}/ns/x"), "");
         std::os::unix::fs::symlink(
@@ -211,7 +223,8 @@ fn mounts_of_other_namespaces_count_too() {
     );
 }
 
-/// Loop devices over one file on made-up machines: by the path where the file cannot be asked, and by their ranges.
+/// Loop devices over one file on simulated hosts: by path if the file cannot be queried, and by
+/// range.
 #[test]
 fn loop_devices_over_the_same_bytes_are_the_same_storage() {
     let server = tree("server");
@@ -247,18 +260,19 @@ fn loop_devices_over_the_same_bytes_are_the_same_storage() {
 #[test]
 fn what_is_no_disk_is_refused() {
     let server = tree("server");
-    insta::assert_snapshot!(refused(&server, "/proc/self/mountinfo"), @"/proc/self/mountinfo is a file, not a disk or partition: name the device itself, such as /dev/sdX (see `lsblk`)");
-    insta::assert_snapshot!(refused(&server, "/proc"), @"/proc is a folder, not a disk or partition: name the device itself, such as /dev/sdX (see `lsblk`)");
-    insta::assert_snapshot!(refused(&server, "/dev/sdz"), @"there is no /dev/sdz: see which devices there are: lsblk");
+    insta::assert_snapshot!(refused(&server, "/proc/self/mountinfo"), @"/proc/self/mountinfo is a file, not a disk or partition: name a device such as /dev/sdX (lsblk lists them)");
+    insta::assert_snapshot!(refused(&server, "/proc"), @"/proc is a directory, not a disk or partition: name a device such as /dev/sdX (lsblk lists them)");
+    insta::assert_snapshot!(refused(&server, "/dev/sdz"), @"/dev/sdz does not exist: list the devices: lsblk");
     server.write("/sys/block/vdb/size", "0\n");
-    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"/dev/vdb holds no medium: its size is zero: insert the card, or set the loop device up, then try again");
+    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"no medium in /dev/vdb: its size is zero: insert the card or set up the loop device, then try again");
 }
 
 #[test]
 fn without_a_mount_table_everything_is_refused() {
     let server = tree("server");
     server.write("/proc/self/mountinfo", "");
-    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"what /dev/vdb is used for cannot be told: the mount table in /proc/self/mountinfo is empty or unreadable: mount /proc and /sys, then try again");
+    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"cannot determine what uses /dev/vdb: \
+        /proc/self/mountinfo is empty or unreadable: mount /proc and /sys, then try again");
 }
 
 #[test]
@@ -297,11 +311,15 @@ fn a_confirmation_must_name_this_very_device() {
         ],
         ["meant"; 5]
     );
-    insta::assert_snapshot!(serial("scratch-43"), @"`scratch-43` is not the identity of /dev/vdb, which is `scratch-42`: look again whether this is the device you mean; if it is, allow it with --erase=scratch-42");
-    insta::assert_snapshot!(serial("0x00000000"), @"`0x00000000` is no identity: many devices have none, and show this instead: give its serial number, CID or a name from /dev/disk/by-id: --erase=scratch-42");
-    insta::assert_snapshot!(serial(""), @"`` is no identity: many devices have none, and show this instead: give its serial number, CID or a name from /dev/disk/by-id: --erase=scratch-42");
-    insta::assert_snapshot!(typed("vda"), @"`vda` was typed, and the name is `vdb`: look again whether this is the device you mean");
-    insta::assert_snapshot!(typed("y"), @"`y` was typed, and the name is `vdb`: look again whether this is the device you mean");
+    insta::assert_snapshot!(serial("scratch-43"), @"`scratch-43` is not the ID of /dev/vdb (`scratch-42`): check that this is the right device; if it is, pass --erase=scratch-42");
+    insta::assert_snapshot!(serial("0x00000000"), @"`0x00000000` is a placeholder serial number, \
+        not a unique ID: use its serial number, CID or /dev/disk/by-id name: \
+        --erase=scratch-42");
+    insta::assert_snapshot!(serial(""), @"`` is a placeholder serial number, not a unique ID: use its serial number, CID or /dev/disk/by-id name: --erase=scratch-42");
+    insta::assert_snapshot!(typed("vda"), @"you typed `vda`, and the name is `vdb`: check that \
+        this is the right device");
+    insta::assert_snapshot!(typed("y"), @"you typed `y`, and the name is `vdb`: check that this \
+        is the right device");
 }
 
 #[test]
@@ -336,7 +354,7 @@ fn a_loop_device_is_taken_given_back_and_taken_again() {
         (Bytes(8 << 20), device.node.clone())
     );
     assert_eq!(erasable.id(), Some(device.id().as_str()));
-    // While it is held, nobody can take it a second time, and nobody can mount it.
+    // While it is claimed, it cannot be claimed again or mounted.
     assert!(matches!(
         refusal(&device, &confirmation),
         Refusal::Busy { .. }
@@ -365,7 +383,7 @@ fn a_loop_device_is_taken_given_back_and_taken_again() {
     .unwrap();
 }
 
-/// What is taken for erasing may be pulled or exchanged while it is held; a loop device is made larger here.
+/// A claimed device may be removed or exchanged; here a loop device grows.
 #[test]
 fn a_device_that_was_exchanged_under_its_holder_is_noticed() {
     let Some(device) = LoopDevice::new("a_device_that_was_exchanged", 8, &[]) else {
@@ -392,7 +410,7 @@ fn a_device_that_was_exchanged_under_its_holder_is_noticed() {
     }
     let refusal = erasable.check_unchanged(&roots).unwrap_err();
     assert!(
-        refusal.to_string().contains("16 MiB instead of 8 MiB"),
+        refusal.to_string().contains("size 16 MiB, was 8 MiB"),
         "{refusal}"
     );
 }
@@ -428,7 +446,7 @@ fn a_mounted_loop_device_is_refused() {
         &device,
         &Confirmation::Typed(device.node.display().to_string()),
     );
-    // The open alone must refuse it as well, for mounts that no table shows.
+    // The exclusive open must also refuse it, for mounts that no table lists.
     let exclusive = open_exclusively(&device.node);
     // Identity of a file on it: the loop device, with its file in the chain.
     let identity = crate::identify(folder.path(), &Roots::live());
@@ -465,7 +483,7 @@ fn a_loop_over_a_loop_holds_the_lower_one() {
     assert_eq!(*undo, format!("losetup -d {}", upper.node.display()));
 }
 
-/// One file, and several loop devices over it: whoever names one of them names the storage of the others.
+/// Several loop devices over one file share its storage.
 #[test]
 fn a_file_behind_several_loop_devices_is_one_storage() {
     let name = "a_file_behind_several_loop_devices";
@@ -511,7 +529,7 @@ fn a_file_behind_several_loop_devices_is_one_storage() {
     let overlapping = [&device, &linked].map(|device| refusal(device, &id()));
     let written = [&device, &linked].map(|device| writable(&device.node, &roots));
     let file = writable_file(device.file(), &roots);
-    // The other half of the file is other storage.
+    // The other half of the file is different storage.
     let beside = check(&lower.node, &typed(&lower), &roots).map(drop);
     unmount(folder.path(), UnmountFlags::empty()).unwrap();
     for refusal in overlapping {
@@ -528,7 +546,7 @@ fn a_file_behind_several_loop_devices_is_one_storage() {
     }
     beside.unwrap();
     writable_file(device.file(), &roots).unwrap();
-    // What is held by one name is held by all.
+    // A claim covers all names.
     let held = check(&upper.node, &typed(&upper), &roots).unwrap();
     assert!(matches!(
         refusal(&device, &typed(&device)),
@@ -553,8 +571,8 @@ fn a_file_behind_several_loop_devices_is_one_storage() {
     check(&linked.node, &typed(&linked), &roots).unwrap();
 }
 
-/// A device that something has for itself, although no table tells: an external journal, or a mount that was detached
-/// while a file on it was open.
+/// Exclusive users that no table lists: an external journal, or a mount that was detached while a
+/// file on it was open.
 #[test]
 fn what_no_table_shows_is_refused_for_writing_too() {
     let name = "what_no_table_shows_is_refused";
@@ -614,7 +632,7 @@ impl DmMapping {
             .output()
         {
             Ok(output) if output.status.success() => {
-                // Where no udev runs, nobody makes its node.
+                // Without udev, the node does not exist.
                 let _ = Command::new("dmsetup").args(["mknodes", &name]).status();
                 Some(DmMapping(name))
             }
@@ -652,7 +670,7 @@ fn a_mapping_is_erased_by_its_own_name_and_holds_the_disk_below() {
     let below = check(&path, &Confirmation::Serial(lower.id()), &roots)
         .expect_err("the disk below was meant");
     assert!(matches!(below, Refusal::OnlyAbove { .. }), "{below}");
-    // Whoever makes a mapping names it as they like, so its name tells no card from another.
+    // Mapping names are chosen by users, so they do not identify a card.
     assert!(!passive(&path, &roots).unwrap().tells_itself());
     let erasable = check(&path, &Confirmation::Serial(mapping.0.clone()), &roots).unwrap();
     assert_eq!(
@@ -677,10 +695,10 @@ fn a_write_protected_loop_device_is_refused() {
     ));
 }
 
-/// A card is pulled and another one is plugged in between looking and taking: the name is the same, the number too.
+/// A card is exchanged between check and open: same name, same number.
 #[test]
 fn a_name_that_went_to_another_device_is_stale() {
-    // It outlives the device: one whose file is gone is not taken apart.
+    // It outlives the device: a loop device whose file is gone is not detached.
     let other = tempfile::NamedTempFile::new().unwrap();
     other.as_file().set_len(8 << 20).unwrap();
     let Some(mut device) = LoopDevice::new("a_name_that_went_to_another_device", 8, &[]) else {
@@ -713,7 +731,7 @@ fn the_disk_of_this_system_is_refused() {
     let system = chain::system_nodes(&Roots::live(), &mounts::mounts(&Roots::live()));
     for node in &system {
         let path = Path::new("/dev").join(&node.kname);
-        // Nothing is opened by the passive checks, so this is safe even if they were wrong.
+        // The passive checks open nothing, so this is safe even if they are wrong.
         let refusal = passive(&path, &Roots::live()).expect_err("the system runs from it");
         assert!(
             matches!(

@@ -1,4 +1,4 @@
-//! Whether a device is in use, or needed by the running system, as far as the kernel's tables tell.
+//! Checks kernel tables for users of a device.
 
 use super::Refusal;
 use crate::chain::{self, DeviceNode, FileExtent, FileId, Loops};
@@ -17,7 +17,7 @@ pub(super) fn named_node(path: &Path, roots: &Roots) -> Result<DeviceNode, Refus
         let what = match kind {
             TargetKind::Absent => return Err(Refusal::NotThere { path: path_owned }),
             TargetKind::File => "a file",
-            TargetKind::Directory => "a folder",
+            TargetKind::Directory => "a directory",
             TargetKind::CharDevice => "a character device",
             TargetKind::BlockDevice | TargetKind::Other => "something else",
         };
@@ -26,7 +26,7 @@ pub(super) fn named_node(path: &Path, roots: &Roots) -> Result<DeviceNode, Refus
             what,
         });
     }
-    let because = "sysfs does not show it".to_owned();
+    let because = "not listed in sysfs".to_owned();
     DeviceNode::by_path(path, roots).ok_or(Refusal::Blind {
         path: path_owned,
         because,
@@ -47,7 +47,7 @@ pub(super) fn not_of_the_system(
             system: path.display().to_string(),
         }),
         Some(shared) => {
-            let system = format!("{}, which {} stands on", shared.role(), path.display());
+            let system = format!("{}, which {} is on", shared.role(), path.display());
             Err(Refusal::SystemDisk {
                 path: path.to_owned(),
                 system,
@@ -57,8 +57,8 @@ pub(super) fn not_of_the_system(
     }
 }
 
-/// The device itself and all that is the same storage under another name: its partitions, the disk of a partition, the
-/// device behind a loop device, and other loop devices over the same bytes of a file.
+/// Returns the device and all names of the same storage: its partitions, the disk of a partition,
+/// the device of a loop device, and other loop devices over the same bytes.
 fn same_storage(node: &DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
     let mut same = vec![node.clone()];
     same.extend(twins(node, roots));
@@ -76,7 +76,7 @@ fn same_storage(node: &DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
     same
 }
 
-/// Other loop devices, and partitions of them, that show some of the bytes of a file that this loop device shows.
+/// Returns other loop devices and partitions over some of the same file bytes.
 pub(super) fn twins(node: &DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
     let Some(own) = node.file_extent(roots) else {
         return Vec::new();
@@ -87,7 +87,7 @@ pub(super) fn twins(node: &DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
         .collect()
 }
 
-/// The loop devices, and partitions of them, that show some of these bytes.
+/// Returns loop devices and partitions over a file range.
 fn showing(extent: &FileExtent, roots: &Roots) -> Vec<DeviceNode> {
     let nodes = chain::loops(roots).into_iter().flat_map(|disk| {
         let partitions = disk.partitions();
@@ -102,7 +102,7 @@ fn showing(extent: &FileExtent, roots: &Roots) -> Vec<DeviceNode> {
         .collect()
 }
 
-/// Whether a file may be overwritten: not while a loop device that shows it is in use.
+/// Checks that no loop device over the file is in use.
 pub(super) fn file_not_in_use(path: &Path, roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
     let Some(file) = FileId::of(path) else {
         return Ok(());
@@ -116,8 +116,8 @@ pub(super) fn file_not_in_use(path: &Path, roots: &Roots, mounts: &[Mount]) -> R
         .try_for_each(|node| not_in_use(path, node, roots, mounts))
 }
 
-/// The logical partitions in an extended one: the kernel shows of it only the two sectors with the table that leads to them,
-/// and the logical ones beside it, numbered from 5 on.
+/// Returns the logical partitions of an extended partition: the kernel shows two sectors for the
+/// extended one, and the logical ones next to it, numbered from 5.
 fn logical_ones(node: &DeviceNode) -> Vec<DeviceNode> {
     let is_extended =
         super::size_of(node).0 <= 1024 && node.partition().is_some_and(|number| number <= 4);
@@ -132,7 +132,7 @@ fn logical_ones(node: &DeviceNode) -> Vec<DeviceNode> {
         .collect()
 }
 
-/// Everything that is made of these devices: mappings, RAIDs, loop devices, and their partitions.
+/// Returns everything built on these devices: mappings, RAIDs, loop devices and their partitions.
 fn made_of(same: &[DeviceNode], roots: &Roots) -> Vec<DeviceNode> {
     let loops = chain::loops(roots);
     let mut found: Vec<DeviceNode> = Vec::new();

@@ -10,63 +10,61 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::AsFd;
 
-/// Large enough for the full speed of any card, and a multiple of most allocation units.
+/// Write size: enough for the full speed of any card, and a multiple of most allocation units.
 pub(crate) const CHUNK: usize = 4 << 20;
 
-/// What a device is filled with.
+/// Content that a device is filled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "pattern")]
 pub enum FillPattern {
-    /// 0xff, what erased flash reads as.
+    /// 0xff, the content of erased flash.
     Ones,
     /// 0x00.
     Zeroes,
-    /// Random bytes that neither compress nor repeat.
+    /// Random bytes: incompressible and without duplicates.
     Random {
-        /// Where they come from.
+        /// Seed of the random bytes.
         seed: u64,
     },
 }
 
-/// Why a device was not filled to its end.
+/// Errors of filling a device.
 #[derive(Debug, thiserror::Error)]
 pub enum FillError {
-    /// No memory for the buffer.
-    #[error("no memory for a buffer of {size}: {source}")]
+    /// The buffer cannot be allocated.
+    #[error("cannot allocate a buffer of {size}: {source}")]
     Memory {
-        /// Bytes asked for.
+        /// Requested size.
         size: Bytes,
-        /// The system's word.
+        /// The I/O error.
         source: io::Error,
     },
-    /// The device refused a write or a flush.
-    #[error(
-        "the device refused to be written at {offset}: {source} (see the kernel's messages: dmesg)"
-    )]
+    /// A write or flush failed.
+    #[error("cannot write to the device at {offset}: {source}; help: check the kernel log (dmesg)")]
     Write {
-        /// Where.
+        /// The offset.
         offset: Bytes,
-        /// Its answer.
+        /// The I/O error.
         source: io::Error,
     },
-    /// It is not there any more.
-    #[error("the device was pulled while it was written at {offset}")]
+    /// The device was removed.
+    #[error("the device was removed while writing at {offset}")]
     Pulled {
-        /// Where.
+        /// The offset.
         offset: Bytes,
     },
-    /// Somebody ended it.
-    #[error("filling was ended after {done}")]
+    /// Stopped by the user.
+    #[error("filling was stopped after {done}")]
     Interrupted {
-        /// Bytes written until then.
+        /// Bytes written before that.
         done: Bytes,
     },
 }
 
-/// Overwrites all of a device, and waits until it is on the medium.
+/// Overwrites a whole device and flushes it.
 ///
 /// # Errors
-/// A [`FillError`] with the offset reached.
+/// A [`FillError`] with the offset.
 pub fn fill(
     device: &mut dyn BlockDev,
     pattern: FillPattern,
@@ -135,7 +133,7 @@ fn since(device: &dyn BlockDev, before: Nanos) -> Nanos {
     Nanos(device.now().0.saturating_sub(before.0))
 }
 
-/// Eight random bytes at a time.
+/// Generates random bytes, 8 at a time.
 pub(crate) fn random_bytes(mut rng: Rng, bytes: &mut [u8]) {
     for part in bytes.chunks_mut(8) {
         let word = rng.next_u64().to_le_bytes();
@@ -143,22 +141,23 @@ pub(crate) fn random_bytes(mut rng: Rng, bytes: &mut [u8]) {
     }
 }
 
-/// How thoroughly a discard forgets.
+/// Type of discard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiscardKind {
-    /// The device may forget.
+    /// The device may drop the data.
     Plain,
-    /// The device must forget, all copies included.
+    /// The device must erase the data including all copies.
     Secure,
 }
 
-/// Why a device was not discarded.
+/// Errors of discarding a device.
 #[derive(Debug, thiserror::Error)]
 pub enum DiscardError {
-    /// It takes no discards of this kind.
+    /// Discard of this kind is not supported.
     #[error(
-        "{node} offers no {kind} discard: fill it with 0xff instead, which does much the same for a card"
+        "{node} does not support {kind} discard; help: fill it with 0xff instead, which has a \
+        similar effect on a card"
     )]
     NotOffered {
         /// The device.
@@ -166,32 +165,32 @@ pub enum DiscardError {
         /// `plain` or `secure`.
         kind: &'static str,
     },
-    /// It refused.
-    #[error("the device refused a discard at {offset}: {source}")]
+    /// The discard failed.
+    #[error("cannot discard at {offset}: {source}")]
     Refused {
-        /// Where.
+        /// The offset.
         offset: Bytes,
-        /// Its answer.
+        /// The I/O error.
         source: io::Error,
     },
-    /// It is not there any more.
-    #[error("the device was pulled while it was discarded at {offset}")]
+    /// The device was removed.
+    #[error("the device was removed during discard at {offset}")]
     Pulled {
-        /// Where.
+        /// The offset.
         offset: Bytes,
     },
-    /// Somebody ended it.
-    #[error("discarding was ended after {done}")]
+    /// Stopped by the user.
+    #[error("discarding was stopped after {done}")]
     Interrupted {
-        /// Bytes done until then.
+        /// Bytes processed before that.
         done: Bytes,
     },
 }
 
-/// Discards all of a device, in steps of 1 GiB so that it can be ended in between.
+/// Discards a whole device, in steps of 1 GiB so that it can be interrupted.
 ///
 /// # Errors
-/// A [`DiscardError`] with the offset reached.
+/// A [`DiscardError`] with the offset.
 pub fn discard(
     device: &Erasable,
     kind: DiscardKind,

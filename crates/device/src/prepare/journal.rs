@@ -1,7 +1,7 @@
-//! The journal of a preparation: what was begun, what came of it, and what has to be undone.
+//! The journal of a preparation: started steps, their results, and how to undo them.
 //!
-//! A file of JSON lines, each on the medium before the step it tells of begins. A line cut short by a power cut is the
-//! last one, and counts as not written. While its process lives, the journal is locked.
+//! A file of JSON lines; each line is synced before its step starts. A truncated last line, after a
+//! power loss, is ignored. The journal is locked while its process runs.
 
 use super::fill::{DiscardKind, FillPattern};
 use super::mkfs::FsType;
@@ -15,146 +15,147 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Number of this form of the journal.
+/// Version of the journal format.
 const FORMAT: u32 = 1;
 
-/// Every journal's name begins with this.
+/// File name prefix of journals.
 const PREFIX: &str = "prepare-";
 
-/// Which device a step is about, so that it is recognised after a restart, when it may have another name.
+/// Identity of the device of a step, to recognize it after a restart, when it may have another
+/// name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceTag {
-    /// Its node then.
+    /// Its node at that time.
     pub node: PathBuf,
-    /// Its serial number or another identity, where it had one.
+    /// Its serial number or another ID, if it had one.
     pub id: Option<String>,
-    /// What it was called.
+    /// Its name.
     pub name: String,
 }
 
-/// One thing that is done to prepare a device.
+/// A step that prepares a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "step")]
 pub enum PrepareStep {
-    /// All of it is overwritten.
+    /// Overwrites the whole device.
     Fill {
-        /// Which device.
+        /// The device.
         device: DeviceTag,
-        /// With what.
+        /// The content.
         #[serde(flatten)]
         pattern: FillPattern,
     },
-    /// All of it is discarded.
+    /// Discards the whole device.
     Discard {
-        /// Which device.
+        /// The device.
         device: DeviceTag,
-        /// How thoroughly.
+        /// The type of discard.
         kind: DiscardKind,
     },
-    /// All of it, or samples, are overwritten and read back.
+    /// Overwrites the device or samples and reads them back.
     Verify {
-        /// Which device.
+        /// The device.
         device: DeviceTag,
-        /// Whether what was there is put back afterwards.
+        /// Whether the content is restored afterwards.
         restores: bool,
     },
-    /// A partition table is written.
+    /// Writes a partition table.
     Partition {
-        /// Which device.
+        /// The device.
         device: DeviceTag,
         /// The script for `sfdisk`.
         script: String,
     },
-    /// A file system is made.
+    /// Creates a file system.
     Mkfs {
-        /// Which device.
+        /// The device.
         device: DeviceTag,
         /// Which file system.
         fs: FsType,
-        /// The tool with all its arguments.
+        /// The tool with its arguments.
         command: Vec<String>,
     },
-    /// It is mounted.
+    /// Mounts the device.
     Mount {
-        /// Which device.
+        /// The device.
         device: DeviceTag,
-        /// Where.
+        /// The mount point.
         at: PathBuf,
         /// Type of the file system.
         fs_type: String,
         /// Options.
         options: String,
     },
-    /// A folder is made to mount on, or to fill.
+    /// Creates a directory to mount on or to fill.
     MakeFolder {
-        /// Which.
+        /// The path.
         path: PathBuf,
     },
-    /// Space of a file system is used up by files of random bytes.
+    /// Fills a file system with files of random bytes.
     FillLevel {
-        /// The folder they are in.
+        /// The directory they are in.
         folder: PathBuf,
-        /// How many bytes they take.
+        /// Their total size in bytes.
         size: Bytes,
     },
-    /// The page cache of the host is emptied.
+    /// Drops the page cache of the host.
     DropCaches,
 }
 
-/// What takes a step back.
+/// How to undo a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "undo")]
 pub enum Undo {
-    /// Nothing can, or has to.
+    /// Nothing to undo, or not possible.
     Nothing,
-    /// Unmounting.
+    /// Unmount.
     Unmount {
         /// Where it is mounted.
         at: PathBuf,
-        /// Number of the device, so that nothing else that is mounted there is touched.
+        /// Device number, so that no other mount at that path is touched.
         device: String,
     },
-    /// Removing an empty folder.
+    /// Remove an empty directory.
     RemoveFolder {
-        /// Which.
+        /// The path.
         path: PathBuf,
     },
-    /// Removing the numbered files of a fill level, and their folder.
+    /// Remove the files of a fill level and their directory.
     RemoveFiles {
-        /// The folder.
+        /// The directory.
         folder: PathBuf,
     },
-    /// Removing a folder of ours with all that is in it.
+    /// Remove a directory created by hakaru, with its content.
     RemoveTree {
-        /// The folder.
+        /// The directory.
         folder: PathBuf,
     },
 }
 
-/// One line.
+/// A line of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum JournalLine {
-    /// The first one.
+    /// The first line.
     Opened {
         format: u32,
         program: String,
         pid: u32,
         boot: String,
     },
-    /// A step begins.
+    /// A step starts.
     Begin {
         seq: u64,
         what: PrepareStep,
         undo: Undo,
     },
-    /// It is done.
+    /// The step is done.
     Done { seq: u64 },
-    /// It could not be done.
+    /// The step failed.
     Failed { seq: u64, error: String },
-    /// It was taken back.
+    /// The step was undone.
     Undone { seq: u64 },
-    /// What is not undone until here is there on purpose, until somebody asks for its recovery.
+    /// Steps not undone before this line are kept intentionally until `hakaru recover`.
     Left,
 }
 
@@ -166,42 +167,44 @@ pub struct PrepareJournal {
     next: u64,
 }
 
-/// Why a journal cannot be kept or read.
+/// Errors of journals.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The system refused.
-    #[error(
-        "the journal {path} cannot be {doing}: {source} (nothing is changed on a device without one)"
-    )]
+    /// An I/O error.
+    #[error("the journal {path} cannot be {doing}: {source} (without it, no device is changed)")]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// `made`, `written`, `read`.
         doing: &'static str,
-        /// The system's word.
+        /// The I/O error.
         source: io::Error,
     },
-    /// Its program still runs.
+    /// Its program is still running.
     #[error(
-        "the journal {path} belongs to a program that still runs: end that first, it undoes its steps itself"
+        "the journal {path} belongs to a running program; help: stop that program, and it undoes \
+        its own steps"
     )]
     Locked {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
-    /// It is of a later form.
-    #[error("{path} is no journal that this version reads: recover with the version that wrote it")]
+    /// Written by a later version.
+    #[error(
+        "unknown journal format: {path}; help: run `hakaru recover` of the version that wrote \
+        it"
+    )]
     Foreign {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
 }
 
 impl PrepareJournal {
-    /// Opens a new one in a folder, which is made if it is not there.
+    /// Creates a journal in a directory; creates the directory if needed.
     ///
     /// # Errors
-    /// A [`JournalError`] when it cannot be made.
+    /// A [`JournalError`] if it cannot be created.
     pub fn create(folder: &Path, boot: &str) -> Result<PrepareJournal, JournalError> {
         let pid = std::process::id();
         let (file, path) = loop {
@@ -223,15 +226,15 @@ impl PrepareJournal {
             pid,
             boot: boot.to_owned(),
         })?;
-        // The name itself has to survive a power cut as well.
+        // The file name must survive a power loss too.
         File::open(folder)
             .and_then(|folder| folder.sync_all())
             .map_err(|source| not_made(&path, source))?;
         Ok(journal)
     }
 
-    /// Makes an empty file and locks it. `None` when a recovery in another process saw it before it was locked, as left
-    /// behind by a program that had begun nothing, and removed it.
+    /// Creates an empty file and locks it. Returns `None` if a recovery in another process saw it
+    /// before it was locked, took it for a leftover, and removed it.
     fn lock_new(folder: &Path, path: &Path) -> Result<Option<File>, JournalError> {
         let failed = |source| not_made(path, source);
         std::fs::create_dir_all(folder).map_err(failed)?;
@@ -244,12 +247,12 @@ impl PrepareJournal {
         Ok(is_linked(&file).map_err(failed)?.then_some(file))
     }
 
-    /// Where it lies.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Tells of a step before it begins; the number names it later.
+    /// Records a step before it starts; returns its number.
     pub(super) fn begin(&mut self, what: PrepareStep, undo: Undo) -> Result<u64, JournalError> {
         let seq = self.next;
         self.write(&JournalLine::Begin { seq, what, undo })?;
@@ -272,7 +275,7 @@ impl PrepareJournal {
         .map_err(failed)
     }
 
-    /// Removes it: all steps were taken back, or need not be.
+    /// Removes the journal: all steps were undone or need no undo.
     pub(super) fn close(self) -> Result<(), JournalError> {
         let failed = |source| JournalError::Io {
             path: self.path.clone(),
@@ -296,18 +299,18 @@ fn is_linked(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 0)
 }
 
-/// Appends to a file all or nothing: half a line, as a full disk leaves it, would hide those that are written after it.
+/// Appends atomically: half a line, as on a full disk, would hide the lines after it.
 fn append(file: &File, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     let before = file.metadata()?.len();
     let written = write(file);
     if written.is_err() {
-        // The error of the write is the one to tell.
+        // Report the error of the write.
         let _ = file.set_len(before);
     }
     written
 }
 
-/// Reads a journal whose program is gone; the lock is held as long as the file is kept.
+/// Reads a journal of a program that has ended; the lock is held while the file is kept.
 pub(super) fn read(path: &Path) -> Result<(File, Vec<JournalLine>), JournalError> {
     let failed = |source| JournalError::Io {
         path: path.to_owned(),
@@ -325,7 +328,7 @@ pub(super) fn read(path: &Path) -> Result<(File, Vec<JournalLine>), JournalError
     let lines = parse(&String::from_utf8_lossy(&text));
     match lines.first() {
         Some(JournalLine::Opened { format: FORMAT, .. }) => Ok((file, lines)),
-        // A power cut right after the file was made leaves an empty one: nothing was begun then.
+        // A power loss right after creation leaves an empty file: no step had started.
         None if !text.contains(&b'\n') => Ok((file, lines)),
         _ => Err(JournalError::Foreign {
             path: path.to_owned(),
@@ -333,14 +336,14 @@ pub(super) fn read(path: &Path) -> Result<(File, Vec<JournalLine>), JournalError
     }
 }
 
-/// Whether what a journal tells of was left as it is on purpose, as `hakaru prepare` does with a mount. What cannot be
-/// read is not.
+/// Whether the changes were kept intentionally, as `hakaru prepare` does with a mount. `false` if
+/// unreadable.
 pub fn is_left(path: &Path) -> bool {
     std::fs::read(path)
         .is_ok_and(|text| parse(&String::from_utf8_lossy(&text)).contains(&JournalLine::Left))
 }
 
-/// A program that just ended may still be giving its files back, so it is given a moment.
+/// Locks a journal with retries: a program that just ended may still be closing its files.
 fn lock_patiently(file: &File, path: &Path) -> Result<(), JournalError> {
     for _ in 0..20 {
         if rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
@@ -353,14 +356,14 @@ fn lock_patiently(file: &File, path: &Path) -> Result<(), JournalError> {
     })
 }
 
-/// Up to the first line that is none.
+/// Parses lines up to the first invalid one.
 fn parse(text: &str) -> Vec<JournalLine> {
     text.lines()
         .map_while(|line| serde_json::from_str(line).ok())
         .collect()
 }
 
-/// The journals in a folder, oldest first by name. Those of running programs are among them.
+/// Returns the journals in a directory, sorted by name, including those of running programs.
 pub fn pending(folder: &Path) -> Vec<PathBuf> {
     let names = crate::roots::names(folder).into_iter();
     let ours = names.filter(|name| name.starts_with(PREFIX) && name.ends_with(".jsonl"));

@@ -1,4 +1,4 @@
-//! What a step of the journal is in the record of a run: its kind, without the device it was done to.
+//! Converts journal steps to the step kinds of run records, without the device.
 
 use super::fill::{DiscardKind, FillPattern};
 use super::journal::PrepareStep;

@@ -1,6 +1,8 @@
-//! Filling a mounted file system up to a level, because a card that is nearly full behaves unlike an empty one.
+//! Fills a mounted file system to a given level: a nearly full card behaves differently from an
+//! empty one.
 //!
-//! Files of random bytes, in a folder of their own: reserved but unwritten space would not use up any flash.
+//! Writes files of random bytes in a separate directory: reserved but unwritten space would not use
+//! any flash.
 
 use super::fill::{self, CHUNK, random_bytes};
 use crate::blockdev::{OnProgress, ScanProgress};
@@ -11,49 +13,49 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// Name of the folder that the files are in.
+/// Name of the directory of the filler files.
 pub(super) const FOLDER: &str = ".hakaru-fill";
 
-/// Under the 4 GiB that FAT allows, and small enough that a short one wastes little time.
+/// Below the 4 GiB limit of FAT, and small enough that an aborted file wastes little time.
 const FILE_SIZE: u64 = 1 << 30;
 
-/// Why a level was not reached.
+/// Errors of filling a file system.
 #[derive(Debug, thiserror::Error)]
 pub enum LevelError {
-    /// A share over 100 %.
-    #[error("a level of {percent} % cannot be reached: up to 99 can")]
+    /// A percentage above the maximum.
+    #[error("fill level {percent}% is not possible: the maximum is 99%")]
     TooHigh {
-        /// What was asked for.
+        /// The requested value.
         percent: u32,
     },
-    /// The file system refused.
+    /// A file operation failed.
     #[error("{path} cannot be {doing}: {source}")]
     Io {
-        /// Which file or folder.
+        /// Which file or directory.
         path: PathBuf,
         /// `written`, `removed`, `looked at`.
         doing: &'static str,
-        /// The system's word.
+        /// The I/O error.
         source: io::Error,
     },
-    /// The disk below it is not there any more.
-    #[error("the disk below {path} was pulled while it was written")]
+    /// The disk was removed.
+    #[error("the disk of {path} was removed while it was written")]
     Pulled {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
-    /// No memory for the buffer.
+    /// The buffer cannot be allocated.
     #[error(transparent)]
     Memory(#[from] fill::FillError),
-    /// Somebody ended it.
-    #[error("filling up was ended after {done}")]
+    /// Stopped by the user.
+    #[error("filling was stopped after {done}")]
     Interrupted {
-        /// Bytes written until then.
+        /// Bytes written before that.
         done: Bytes,
     },
 }
 
-/// Bytes that have to be written so that so many hundredths of the file system are used.
+/// Returns the bytes to write to reach a fill level of `percent`.
 pub(super) fn needed(folder: &Path, percent: u32) -> Result<Bytes, LevelError> {
     if percent > 99 {
         return Err(LevelError::TooHigh { percent });
@@ -71,7 +73,7 @@ pub(super) fn needed(folder: &Path, percent: u32) -> Result<Bytes, LevelError> {
     ))
 }
 
-/// Writes files of random bytes, so many in all, into `folder`, which exists and is empty.
+/// Writes files of random bytes of the given total size into `folder`, which exists and is empty.
 pub(super) fn write(
     folder: &Path,
     size: Bytes,
@@ -114,12 +116,12 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Removes the files of such a folder, and the folder. Whatever else is in it stays, and so does the folder then.
+/// Removes the filler files and their directory. The directory stays if it contains anything else.
 pub(super) fn remove(folder: &Path) -> Result<(), LevelError> {
     if folder.file_name().is_none_or(|name| name != FOLDER) {
         let source = io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!("only a folder `{FOLDER}` is ours to remove"),
+            format!("only a directory named `{FOLDER}` may be removed"),
         );
         return Err(io_error(folder, "removed", source));
     }
@@ -131,14 +133,14 @@ pub(super) fn remove(folder: &Path) -> Result<(), LevelError> {
         std::fs::remove_file(&path).map_err(|source| io_error(&path, "removed", source))?;
     }
     std::fs::remove_dir(folder).map_err(|source| io_error(folder, "removed", source))?;
-    // The space is only free once the file system says so.
+    // The space is free only when the file system reports it.
     let parent = folder.parent().and_then(|parent| File::open(parent).ok());
     parent.map_or(Ok(()), |parent| {
         rustix::fs::syncfs(&parent).map_err(|e| io_error(folder, "removed", e.into()))
     })
 }
 
-/// A disk that was pulled from below a mounted file system is not full, nor at fault.
+/// A removed disk is neither full nor faulty: returns an error of its own.
 fn unless_pulled(file: &File, path: &Path, source: io::Error) -> LevelError {
     match crate::freespace::lies_on_pulled(file.as_fd()) {
         true => LevelError::Pulled {

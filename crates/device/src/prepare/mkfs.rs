@@ -1,18 +1,18 @@
-//! File systems, made by the distribution's tools.
+//! Creates file systems with the tools of the distribution.
 //!
-//! One table says which tool makes which file system, and how each is told the same things. Options beyond those are
-//! passed through as they are, and stand in the record.
+//! One table maps file systems to tools and common settings to their options. Other options are
+//! passed through unchanged and recorded.
 
 use super::tool::{self, ToolError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// File systems that can be made.
+/// Supported file systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FsType {
-    /// FAT, of the width that fits the size.
+    /// FAT; FAT12, FAT16 or FAT32 according to the size.
     Vfat,
     /// exFAT.
     Exfat,
@@ -27,7 +27,7 @@ pub enum FsType {
 }
 
 impl FsType {
-    /// All of them.
+    /// All values.
     pub const ALL: [FsType; 6] = [
         FsType::Vfat,
         FsType::Exfat,
@@ -37,24 +37,24 @@ impl FsType {
         FsType::Btrfs,
     ];
 
-    /// The name by which the kernel mounts it.
+    /// Returns the file system type for mount(2).
     pub fn name(self) -> &'static str {
         self.tool().name
     }
 
-    /// By that name.
+    /// Parses a file system type.
     pub fn parse(name: &str) -> Option<FsType> {
         FsType::ALL.into_iter().find(|fs| fs.name() == name)
     }
 
-    /// The Debian package its tool comes in.
+    /// Returns the Debian package of its tool.
     pub fn package(self) -> &'static str {
         self.tool().package
     }
 
-    /// Whether its tool can discard the device first.
+    /// Whether its tool can discard the device before formatting.
     pub fn can_discard(self) -> bool {
-        // Tools that discard unless they are told not to have words for that.
+        // Tools that discard by default have an option to disable it.
         let Tool { discard, keep, .. } = self.tool();
         !discard.is_empty() || !keep.is_empty()
     }
@@ -70,15 +70,15 @@ impl fmt::Display for FsType {
     }
 }
 
-/// How one tool is told what all of them are told.
+/// Options of one tool for the common settings.
 struct Tool {
     name: &'static str,
     binary: &'static str,
     package: &'static str,
-    /// Does not ask, and says little.
+    /// Options for non-interactive, quiet operation.
     always: &'static [&'static str],
     label: &'static str,
-    /// Discards the device first; for tools that cannot, nothing.
+    /// Option to discard first; empty if not supported.
     discard: &'static [&'static str],
     keep: &'static [&'static str],
 }
@@ -89,7 +89,7 @@ const TOOLS: [Tool; 6] = [
         name: "vfat",
         binary: "mkfs.vfat",
         package: "dosfstools",
-        // A whole device without partitions is meant here, which the tool takes for a slip.
+        // Formatting a whole device without partitions is intended; the tool warns about it.
         always: &["-I"],
         label: "-n",
         discard: &[],
@@ -142,24 +142,24 @@ const TOOLS: [Tool; 6] = [
     },
 ];
 
-/// A file system to be made.
+/// A file system to create.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MkfsRequest {
-    /// Which.
+    /// The file system.
     pub fs: FsType,
     /// Its label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Lets the tool discard the whole device first, which on a card may take long and makes it fresh.
+    /// Discard the whole device first; may take long on a card.
     #[serde(default)]
     pub discard: bool,
-    /// Further options for the tool, one word each.
+    /// Extra options for the tool, one word each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
 }
 
 impl MkfsRequest {
-    /// With the tool's own defaults, and without a discard.
+    /// Uses the defaults of the tool, without discard.
     pub fn new(fs: FsType) -> MkfsRequest {
         MkfsRequest {
             fs,
@@ -169,29 +169,29 @@ impl MkfsRequest {
         }
     }
 
-    /// The tool with all its arguments, as it would be run on this device.
+    /// Returns the command line for this device.
     ///
     /// # Errors
-    /// When the tool is not installed, or an option could lead it elsewhere.
+    /// If the tool is not installed, or an option could affect another device.
     pub fn command(&self, device: &Path) -> Result<Vec<String>, ToolError> {
         Ok(MkfsCommand::new(self, device)?.words())
     }
 }
 
-/// How a file system was made, for the record.
+/// Details of a created file system, for the record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MkfsOutcome {
-    /// Which.
+    /// The file system.
     pub fs: FsType,
     /// The tool with all its arguments.
     pub command: Vec<String>,
-    /// The tool's version as it words it; empty when it tells none.
+    /// The version string of the tool; empty if unknown.
     pub version: String,
-    /// What it said.
+    /// Its output.
     pub said: String,
 }
 
-/// A command that is ready to run: the tool is there and its options are harmless.
+/// A validated command: the tool is installed and its options are harmless.
 #[derive(Clone, Debug)]
 pub(super) struct MkfsCommand {
     tool: PathBuf,
@@ -199,7 +199,7 @@ pub(super) struct MkfsCommand {
 }
 
 impl MkfsCommand {
-    /// Finds the tool and puts its arguments together.
+    /// Finds the tool and builds its arguments.
     pub(super) fn new(request: &MkfsRequest, device: &Path) -> Result<MkfsCommand, ToolError> {
         let Tool {
             binary, package, ..
@@ -215,7 +215,7 @@ impl MkfsCommand {
         })
     }
 
-    /// The whole command, as the record has it.
+    /// Returns the whole command, as recorded.
     pub(super) fn words(&self) -> Vec<String> {
         std::iter::once(self.tool.display().to_string())
             .chain(self.arguments.iter().cloned())
@@ -226,7 +226,7 @@ impl MkfsCommand {
     pub(super) fn run(&self, fs: FsType) -> Result<MkfsOutcome, ToolError> {
         let version = tool::run(&self.tool, &["-V".to_owned()], "").unwrap_or_default();
         let said = tool::run(&self.tool, &self.arguments, "")?;
-        // mkfs.vfat knows no -V, and tells its version in the first line of every run.
+        // mkfs.vfat has no -V; its first output line contains the version.
         let version = if version.is_empty() { &said } else { &version };
         let version = version.lines().next().unwrap_or_default().to_owned();
         Ok(MkfsOutcome {
@@ -259,7 +259,7 @@ fn arguments(request: &MkfsRequest, device: &Path) -> Vec<String> {
         about_discard,
         options.iter().position(|option| option == "-E"),
     ) {
-        // mke2fs only hears the last -E.
+        // mke2fs uses only the last -E.
         (["-E", word], Some(at)) if at + 1 < options.len() => {
             options[at + 1] = format!("{word},{}", options[at + 1])
         }

@@ -1,9 +1,9 @@
-//! Changing a device before it is measured, in steps that are taken back afterwards.
+//! Changes a device before a measurement, in steps that are undone afterwards.
 //!
-//! A [`Preparation`] writes every step to a journal before it begins, with what would undo it, and undoes them in reverse
-//! order: when asked, when dropped (an error, a panic), or by a later [`recover`] when the whole program or the power
-//! went away. What cannot be undone (a device that was half overwritten) is at least named. Every step that destroys
-//! anything wants an [`Erasable`].
+//! A [`Preparation`] records every step and its undo action in a journal before it starts, and
+//! undoes the steps in reverse order: on request, when dropped (error, panic), or by a later
+//! [`recover`] after a crash or power loss. What cannot be undone (a partly overwritten device) is
+//! reported. Destructive steps need an [`Erasable`].
 
 mod fill;
 mod journal;
@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use undo::apply;
 
-/// Why a step could not be done.
+/// Errors of preparation steps.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub enum PrepareError {
@@ -61,42 +61,42 @@ pub enum PrepareError {
     Level(#[from] LevelError),
     /// Verifying.
     Verify(#[from] VerifyError),
-    /// The device cannot be taken back.
+    /// The device cannot be claimed again.
     Refused(#[from] Refusal),
-    /// Anything else the system says.
+    /// Any other I/O error.
     #[error("{path} cannot be {doing}: {source}")]
     Io {
-        /// Which file, folder or device.
+        /// Which file, directory or device.
         path: PathBuf,
         /// `opened`, `made`, `removed`.
         doing: &'static str,
-        /// The system's word.
+        /// The I/O error.
         source: io::Error,
     },
 }
 
-/// A step that was done, for the record.
+/// A completed step, for the record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepDone {
-    /// What.
+    /// The kind.
     #[serde(flatten)]
     pub step: PrepareStep,
     /// How long it took.
     pub elapsed: Nanos,
 }
 
-/// How much of a device is verified.
+/// Extent of a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyExtent {
-    /// All of it.
+    /// The whole of it.
     Whole,
     /// Samples.
     Samples,
-    /// Samples, and what was there before is put back.
+    /// Samples; the content is restored afterwards.
     SamplesRestored,
 }
 
-/// What is to be mounted where.
+/// Parameters of a mount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MountRequest {
     /// Type of the file system, as the kernel names it.
@@ -104,11 +104,11 @@ pub struct MountRequest {
     /// Options, such as `noatime,discard`.
     #[serde(default)]
     pub options: String,
-    /// Where; the folder is made if it is not there, and removed again.
+    /// The mount point; created if missing, and removed afterwards.
     pub at: PathBuf,
 }
 
-/// A device that is mounted.
+/// A mounted device.
 #[derive(Debug)]
 pub struct Mounted {
     at: PathBuf,
@@ -117,24 +117,24 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// The folder that leads to it.
+    /// The mount point.
     pub fn folder(&self) -> &Path {
         &self.at
     }
 
-    /// Whether the device below is still the one that was mounted.
+    /// Checks that the device is still the one that was mounted.
     ///
     /// # Errors
-    /// A [`Refusal`] when it was pulled or exchanged.
+    /// A [`Refusal`] if it was removed or exchanged.
     pub fn check_unchanged(&self, roots: &Roots) -> Result<(), Refusal> {
         self.device.check_unchanged(roots)
     }
 }
 
-/// Steps that change a device, and the way back.
+/// A sequence of steps that change a device, with undo.
 #[derive(Debug)]
 pub struct Preparation {
-    /// `None` once it was closed.
+    /// `None` after it was closed.
     journal: Option<PrepareJournal>,
     roots: Roots,
     undos: Vec<(u64, Undo)>,
@@ -142,10 +142,10 @@ pub struct Preparation {
 }
 
 impl Preparation {
-    /// Begins one; its journal goes into a folder that is not on the device.
+    /// Starts a preparation; its journal is stored in a directory that is not on the device.
     ///
     /// # Errors
-    /// When the journal cannot be written: then nothing may be changed.
+    /// If the journal cannot be written; no step may run then.
     pub fn begin(folder: &Path, roots: Roots) -> Result<Preparation, PrepareError> {
         let journal = PrepareJournal::create(folder, &boot_id(&roots))?;
         Ok(Preparation {
@@ -156,12 +156,12 @@ impl Preparation {
         })
     }
 
-    /// The steps done until now, in order.
+    /// The completed steps, in order.
     pub fn steps(&self) -> &[StepDone] {
         &self.done
     }
 
-    /// Overwrites all of a device; tells how fast it went where.
+    /// Overwrites a whole device; returns the speed by position.
     ///
     /// # Errors
     /// Those of [`fill()`], and of the journal.
@@ -201,7 +201,7 @@ impl Preparation {
         })
     }
 
-    /// Verifies a device; what was on it is lost, unless it is put back.
+    /// Verifies a device; its content is lost unless it is restored.
     ///
     /// # Errors
     /// Those of [`verify::verify`] and [`verify::probe`], and of the journal.
@@ -229,11 +229,12 @@ impl Preparation {
         })
     }
 
-    /// Writes a partition table, and waits until the kernel shows its partitions. Take one with
+    /// Writes a partition table and waits until the kernel lists its partitions. Open one with
     /// [`Erasable::into_partition`].
     ///
     /// # Errors
-    /// When the layout does not fit, `sfdisk` is missing or fails, or the device cannot be taken back.
+    /// If the layout does not fit, `sfdisk` is missing or fails, or the device cannot be claimed
+    /// again.
     pub fn partition(
         &mut self,
         device: Erasable,
@@ -265,29 +266,30 @@ impl Preparation {
         })
     }
 
-    /// sfdisk has the kernel read the new table; what holds the device for a moment (udev) may delay that. The number of
-    /// partitions alone would not tell a new table from the one before it.
+    /// sfdisk makes the kernel read the new table; users of the device (udev) may delay that. The
+    /// number of partitions alone does not distinguish a new table from the previous one.
     fn await_partitions(&self, device: &Erasable, starts: &[u64]) -> Result<(), PrepareError> {
         for attempt in 0..30 {
             if partition::shown(device.path(), &self.roots) == starts {
                 return Ok(());
             }
             if attempt % 10 == 5 {
-                // A refusal is not an error yet: the next look tells.
+                // A refusal is not final: it is checked again.
                 let _ = hakaru_sys::block::reread_partitions(device.device());
             }
             std::thread::sleep(Duration::from_millis(100));
         }
         let source = io::Error::other(
-            "the kernel does not show the new partitions (unplug it and plug it in again)",
+            "the kernel does not list the new partitions; help: unplug the device and plug it in \
+            again",
         );
         Err(io_error(device.path(), "partitioned", source))
     }
 
-    /// Makes a file system on a device.
+    /// Creates a file system.
     ///
     /// # Errors
-    /// When the tool is missing or fails, or the device cannot be taken back.
+    /// If the tool is missing or fails, or the device cannot be claimed again.
     pub fn mkfs(
         &mut self,
         device: Erasable,
@@ -305,10 +307,10 @@ impl Preparation {
         })
     }
 
-    /// Mounts a device. [`Preparation::unmount`] gives it back.
+    /// Mounts a device. [`Preparation::unmount`] returns it.
     ///
     /// # Errors
-    /// When the kernel refuses; the device is given up then.
+    /// If the mount fails; the device is then released.
     pub fn mount(
         &mut self,
         device: Erasable,
@@ -339,25 +341,25 @@ impl Preparation {
         self.step(step, undo, |this| {
             let device = device.release()?;
             mounting::mount(&device.node(), &at, &fs_type, &options)?;
-            // The step on top of the stack is this one.
+            // This is the last step on the stack.
             let seq = this.undos.last().map_or(0, |(seq, _)| *seq);
             Ok(Mounted { at, device, seq })
         })
     }
 
-    /// Unmounts a device, undoing first whatever was done on it since it was mounted, and takes it back.
+    /// Unmounts a device after undoing the later steps on it, and claims it again.
     ///
     /// # Errors
-    /// When something still uses it.
+    /// If it is still in use.
     pub fn unmount(&mut self, mounted: Mounted) -> Result<Erasable, PrepareError> {
         self.undo_down_to(mounted.seq)?;
         Ok(mounted.device.retake(&self.roots)?)
     }
 
-    /// Uses up space of a mounted file system until so many hundredths of it are taken. Tells how much was written.
+    /// Fills a mounted file system to a level in percent. Returns the bytes written.
     ///
     /// # Errors
-    /// When the file system refuses; what was written until then is removed again.
+    /// If a write fails; the files are then removed again.
     pub fn fill_level(
         &mut self,
         folder: &Path,
@@ -370,7 +372,7 @@ impl Preparation {
             return Ok(size);
         }
         let folder = folder.join(level::FOLDER);
-        // Made outside of the step: what is there already is not ours, and must not be undone.
+        // Created outside of the step: an existing directory is not ours and must not be removed.
         std::fs::create_dir(&folder).map_err(|source| io_error(&folder, "made", source))?;
         let step = PrepareStep::FillLevel {
             folder: folder.clone(),
@@ -386,26 +388,27 @@ impl Preparation {
         Ok(size)
     }
 
-    /// Writes back and empties the caches of the host, so that the next read comes from the device.
+    /// Writes dirty data back and drops the host caches, so that the next read comes from the
+    /// device.
     ///
     /// # Errors
-    /// Without root.
+    /// If not running as root.
     pub fn drop_caches(&mut self) -> Result<(), PrepareError> {
         self.step(PrepareStep::DropCaches, Undo::Nothing, |this| {
             Ok(mounting::drop_caches(&this.roots)?)
         })
     }
 
-    /// Makes a folder for our own files, whose name begins with [`OWN_FOLDER`]; one that an earlier program left behind is
-    /// replaced. It goes with all that is in it.
+    /// Creates a directory whose name starts with [`OWN_FOLDER`]; replaces one that an earlier
+    /// program left. It is removed with its content.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// If it cannot be created.
     pub fn own_folder(&mut self, folder: &Path) -> Result<(), PrepareError> {
         let undo = Undo::RemoveTree {
             folder: folder.to_owned(),
         };
-        // What is there already is ours to remove, or the step does not begin.
+        // An existing one may be removed, or the step does not start.
         apply(&undo, &self.roots)?;
         self.step(
             PrepareStep::MakeFolder {
@@ -416,12 +419,11 @@ impl Preparation {
         )
     }
 
-    /// Leaves everything as it is now, on purpose ([`is_left`]). Where something could be taken back later (a mount, files
-    /// of a level), the journal stays for [`recover`], and its path is returned.
+    /// Keeps the current state intentionally ([`is_left`]). If something can be undone later (a
+    /// mount, filler files), the journal is kept for [`recover`] and its path is returned.
     ///
     /// # Errors
-    /// When the journal is not needed any more and cannot be removed, or that it is left cannot be written into it: all
-    /// steps are taken back then.
+    /// If the journal cannot be removed or updated: all steps are then undone.
     pub fn leave(mut self) -> Result<Option<PathBuf>, PrepareError> {
         let lasts = self.undos.iter().any(|(_, undo)| *undo != Undo::Nothing);
         if lasts {
@@ -435,10 +437,10 @@ impl Preparation {
         }
     }
 
-    /// Takes all steps back, the last one first, and removes the journal. Every step is tried, also after a failure.
+    /// Undoes all steps in reverse order, and removes the journal. Continues after failures.
     ///
     /// # Errors
-    /// All that could not be undone; the journal stays then, for a later [`recover`].
+    /// The errors of all steps that could not be undone; the journal is then kept for [`recover`].
     pub fn undo_all(mut self) -> Result<(), Vec<PrepareError>> {
         self.undo_everything()
     }
@@ -485,7 +487,7 @@ impl Preparation {
         })
     }
 
-    /// Does a step between its two lines in the journal. A step that fails is taken back at once.
+    /// Runs a step between its two journal lines. A failed step is undone at once.
     fn step<T>(
         &mut self,
         step: PrepareStep,
@@ -506,7 +508,7 @@ impl Preparation {
                 Ok(result)
             }
             Err(error) => {
-                // The error of the step itself is the one to tell; one of the journal would hide it.
+                // Report the error of the step; an error of the journal would hide it.
                 let _ = self.write(&JournalLine::Failed {
                     seq,
                     error: error.to_string(),
@@ -527,7 +529,7 @@ impl Preparation {
 
 impl Drop for Preparation {
     fn drop(&mut self) {
-        // Nobody is left to tell; what fails here stays in the journal.
+        // Errors cannot be reported here; failed steps stay in the journal.
         let _ = self.undo_everything();
     }
 }

@@ -1,4 +1,4 @@
-//! Mounting, unmounting, and emptying the host's caches, by system calls: no tool is needed for that.
+//! Mounts, unmounts and drops host caches by system calls, without external tools.
 
 use crate::roots::Roots;
 use rustix::io::Errno;
@@ -8,60 +8,62 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Why something could not be mounted or unmounted.
+/// Errors of mounting, unmounting and dropping caches.
 #[derive(Debug, thiserror::Error)]
 pub enum MountError {
-    /// The kernel does not know the file system.
+    /// The kernel does not support the file system.
     #[error(
-        "the kernel has no {fs_type}: load its module (modprobe {fs_type}), or use another file system"
+        "the kernel does not support {fs_type}; help: load the module with `modprobe {fs_type}`, \
+        or use another file system"
     )]
     NoSuchType {
         /// The type.
         fs_type: String,
     },
-    /// The option text cannot be passed on.
-    #[error("the mount options `{options}` hold a zero byte")]
+    /// Invalid option text.
+    #[error("the mount options `{options}` contain a NUL byte")]
     BadOptions {
         /// The options.
         options: String,
     },
-    /// The kernel refused to mount.
-    #[error("{device} cannot be mounted at {at} as {fs_type} with `{options}`: {source}{hint}")]
+    /// The mount failed.
+    #[error("cannot mount {device} at {at} as {fs_type} with options `{options}`: {source}{hint}")]
     Mount {
         /// The device.
         device: PathBuf,
-        /// Where.
+        /// The mount point.
         at: PathBuf,
         /// The type.
         fs_type: String,
         /// The options.
         options: String,
-        /// The system's word.
+        /// The I/O error.
         source: io::Error,
-        /// What would help.
+        /// Advice for the user.
         hint: &'static str,
     },
-    /// The kernel refused to unmount.
-    #[error("{at} cannot be unmounted: {source} (see what uses it: fuser -vm {at})")]
+    /// The unmount failed.
+    #[error(
+        "cannot unmount {at}: {source}; help: list the processes that use it with `fuser -vm \
+        {at}`"
+    )]
     Unmount {
-        /// Where.
+        /// The mount point.
         at: PathBuf,
-        /// The system's word.
+        /// The I/O error.
         source: io::Error,
     },
-    /// The caches could not be emptied.
-    #[error(
-        "the caches of the host cannot be emptied by writing to {path}: {source} (that needs root)"
-    )]
+    /// Dropping the caches failed.
+    #[error("cannot drop the host caches through {path}: {source}; help: run as root")]
     Caches {
-        /// The file of the kernel.
+        /// The kernel file.
         path: PathBuf,
-        /// The system's word.
+        /// The I/O error.
         source: io::Error,
     },
 }
 
-/// Options that are flags of the call; everything else is for the file system.
+/// Options that are mount flags; all others are passed to the file system.
 const FLAGS: [(&str, MountFlags, bool); 14] = [
     ("ro", MountFlags::RDONLY, true),
     ("rw", MountFlags::RDONLY, false),
@@ -79,7 +81,7 @@ const FLAGS: [(&str, MountFlags, bool); 14] = [
     ("lazytime", MountFlags::LAZYTIME, true),
 ];
 
-/// Whether the kernel can mount this type: it has it, or a module for it. Where that cannot be told, it is taken to.
+/// Whether the kernel supports this type, built in or as a module. Assumes yes if unknown.
 pub fn can_mount(fs_type: &str, roots: &Roots) -> bool {
     let read = |path: PathBuf| std::fs::read_to_string(path);
     let Ok(known) = read(roots.proc.join("filesystems")) else {
@@ -91,12 +93,12 @@ pub fn can_mount(fs_type: &str, roots: &Roots) -> bool {
     let release = crate::roots::text(&roots.proc.join("sys/kernel/osrelease")).unwrap_or_default();
     match read(Path::new("/lib/modules").join(release).join("modules.dep")) {
         Ok(modules) => modules.contains(&format!("/{fs_type}.ko")),
-        // A kernel that takes no modules has no such file either.
+        // A kernel without module support has no such file either.
         Err(_) => roots.proc.join("modules").exists(),
     }
 }
 
-/// Splits `noatime,discard` into flags and what is left for the file system.
+/// Splits `noatime,discard` into mount flags and file system options.
 fn split_options(options: &str) -> (MountFlags, String) {
     let mut flags = MountFlags::empty();
     let mut rest: Vec<&str> = Vec::new();
@@ -127,7 +129,7 @@ pub(super) fn mount(
     };
     let data = CString::new(rest).map_err(bad)?;
     let mut answer = rustix::mount::mount(device, at, fs_type, flags, Some(data.as_c_str()));
-    // The claim of whoever had the device last may take a moment to go.
+    // The previous claim on the device may take a moment to end.
     for _ in 0..10 {
         if answer != Err(Errno::BUSY) {
             break;
@@ -146,16 +148,19 @@ pub(super) fn mount(
             options: options.to_owned(),
             source: error.into(),
             hint: match error {
-                Errno::INVAL => " (an option it does not know, or another file system; see dmesg)",
-                Errno::PERM | Errno::ACCESS => " (that needs root)",
-                Errno::BUSY => " (it is mounted already, or in use)",
+                Errno::INVAL => {
+                    "; help: check the mount options and the file system type (dmesg \
+                    has details)"
+                }
+                Errno::PERM | Errno::ACCESS => "; help: run as root",
+                Errno::BUSY => "; help: it may be mounted already or in use",
                 _ => "",
             },
         },
     })
 }
 
-/// Writes back and unmounts. Somebody who only looked in by chance (a file indexer) is given three seconds to leave.
+/// Syncs and unmounts. Retries for three seconds, for short-lived users such as a file indexer.
 pub(super) fn unmount(at: &Path) -> Result<(), MountError> {
     let mut last = Errno::BUSY;
     for _ in 0..30 {
@@ -174,7 +179,7 @@ pub(super) fn unmount(at: &Path) -> Result<(), MountError> {
     })
 }
 
-/// Writes all dirty data back, and drops the page cache, and the caches of names and inodes.
+/// Writes dirty data back and drops the page, dentry and inode caches.
 pub(super) fn drop_caches(roots: &Roots) -> Result<(), MountError> {
     rustix::fs::sync();
     let path = roots.proc.join("sys/vm/drop_caches");
@@ -199,7 +204,10 @@ mod tests {
     fn caches_are_dropped_by_the_kernels_file() {
         let tree = crate::testtree::tree("empty");
         let error = drop_caches(&tree.roots).unwrap_err();
-        assert!(error.to_string().ends_with("(that needs root)"), "{error}");
+        assert!(
+            error.to_string().ends_with("; help: run as root"),
+            "{error}"
+        );
         tree.write("/proc/sys/vm/drop_caches", "");
         drop_caches(&tree.roots).unwrap();
         assert_eq!(
@@ -229,6 +237,6 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let error = mount(Path::new("none"), folder.path(), "nosuchfs", "").unwrap_err();
-        insta::assert_snapshot!(error, @"the kernel has no nosuchfs: load its module (modprobe nosuchfs), or use another file system");
+        insta::assert_snapshot!(error, @"the kernel does not support nosuchfs; help: load the module with `modprobe nosuchfs`, or use another file system");
     }
 }

@@ -1,7 +1,7 @@
-//! Partition tables, written by `sfdisk`.
+//! Writes partition tables with `sfdisk`.
 //!
-//! Partitions begin at multiples of an alignment (the allocation unit of a card, or 4 MiB), because a file system that
-//! begins in the middle of one costs the card a second erase for many writes.
+//! Partitions start at multiples of an alignment (the allocation unit of a card, or 4 MiB): an
+//! unaligned file system causes additional erases on a card.
 
 use super::mkfs::FsType;
 use super::tool::{self, ToolError};
@@ -11,22 +11,22 @@ use hakaru_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A partition table to be written.
+/// A partition table to write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartitionLayout {
-    /// Which kind of table.
+    /// The type of table.
     pub table: LayoutTable,
-    /// Every partition begins at a multiple of this; 4 MiB suits most cards.
+    /// Partitions start at multiples of this; 4 MiB suits most cards.
     pub align: Bytes,
-    /// The partitions, in order. Only the last may leave its size open.
+    /// The partitions, in order. Only the last one may have no size.
     pub partitions: Vec<LayoutPartition>,
 }
 
-/// Kinds of tables that are written.
+/// Supported partition tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayoutTable {
-    /// The old one of PCs, which cameras and the Pi know.
+    /// MBR, which cameras and the Pi support.
     Mbr,
     /// The one of UEFI.
     Gpt,
@@ -35,13 +35,13 @@ pub enum LayoutTable {
 /// One partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LayoutPartition {
-    /// Its size; `None` for all that is left.
+    /// Its size; `None` for the remaining space.
     pub size: Option<Bytes>,
-    /// What it is marked as.
+    /// Its type.
     pub kind: LayoutKind,
 }
 
-/// What a partition is marked as.
+/// Partition type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayoutKind {
@@ -53,31 +53,31 @@ pub enum LayoutKind {
     Linux,
 }
 
-/// Why a layout makes no sense.
+/// Invalid layouts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
-    /// No partition, or more than an MBR holds.
-    #[error("a layout of {count} partitions cannot be written: between 1 and 4 can")]
+    /// No partition, or more than an MBR supports.
+    #[error("cannot create {count} partitions: 1 to 4 are supported")]
     Count {
-        /// How many.
+        /// The count.
         count: usize,
     },
-    /// A size is left open before the last partition.
-    #[error("partition {number} leaves its size open, and only the last one may")]
+    /// A partition before the last one has no size.
+    #[error("partition {number} has no size: only the last partition may omit it")]
     Open {
         /// Which.
         number: usize,
     },
-    /// They do not fit.
-    #[error("the partitions need {needed}, and the device holds {size}")]
+    /// The partitions do not fit.
+    #[error("the partitions need {needed}, but the device has {size}")]
     TooLarge {
-        /// Bytes needed, with alignment.
+        /// Required bytes, with alignment.
         needed: Bytes,
-        /// Bytes there are.
+        /// Available bytes.
         size: Bytes,
     },
-    /// The alignment is no multiple of the block.
-    #[error("an alignment of {align} does not fit blocks of {block} bytes")]
+    /// The alignment is not a multiple of the block size.
+    #[error("alignment {align} is not a multiple of the {block}-byte logical block")]
     Align {
         /// The alignment.
         align: Bytes,
@@ -87,7 +87,7 @@ pub enum LayoutError {
 }
 
 impl PartitionLayout {
-    /// One partition over the whole device.
+    /// A single partition on the whole device.
     pub fn single(table: LayoutTable, kind: LayoutKind) -> PartitionLayout {
         PartitionLayout {
             table,
@@ -96,15 +96,15 @@ impl PartitionLayout {
         }
     }
 
-    /// The tool that writes it.
+    /// Returns the path of `sfdisk`.
     ///
     /// # Errors
-    /// When it is not installed.
+    /// If it is not installed.
     pub fn tool() -> Result<PathBuf, ToolError> {
         tool::find("sfdisk", "fdisk")
     }
 
-    /// Where the partitions begin, in order, in bytes.
+    /// Returns the start offsets of the partitions in bytes.
     pub fn starts(&self) -> Vec<u64> {
         let mut at = self.align.0;
         let mut start = |partition: &LayoutPartition| {
@@ -118,10 +118,10 @@ impl PartitionLayout {
         self.partitions.iter().map(&mut start).collect()
     }
 
-    /// The script that `sfdisk` reads, for a device of this size and logical block.
+    /// Returns the `sfdisk` script for a device of this size and logical block size.
     ///
     /// # Errors
-    /// A [`LayoutError`] when the layout does not fit.
+    /// A [`LayoutError`] if the layout does not fit.
     pub fn script(&self, size: Bytes, block: u32) -> Result<String, LayoutError> {
         let (
             PartitionLayout {
@@ -166,7 +166,7 @@ impl PartitionLayout {
                 }
             }
         }
-        // A GPT keeps a copy of itself at the end: 16 KiB of entries and a header.
+        // A GPT has a backup at the end: 16 KiB of entries and a header.
         let tail = if *table == LayoutTable::Gpt {
             16384 + unit
         } else {
@@ -182,7 +182,7 @@ impl PartitionLayout {
 }
 
 impl LayoutKind {
-    /// What a partition with such a file system is marked as.
+    /// Returns the partition type for a file system.
     pub fn of(fs: FsType) -> LayoutKind {
         match fs {
             FsType::Vfat => LayoutKind::Fat,
@@ -204,7 +204,8 @@ impl LayoutKind {
     }
 }
 
-/// Whether the kernel shows no partitions of that disk, whatever table is on it: a loop device that was set up without.
+/// Whether the kernel never lists partitions of the disk, as for a loop device set up without
+/// partition scanning.
 ///
 /// Source: Linux, Documentation/ABI/testing/sysfs-block, `loop/partscan` and `ext_range`.
 pub fn shows_no_partitions(name: &str, roots: &Roots) -> bool {
@@ -213,12 +214,12 @@ pub fn shows_no_partitions(name: &str, roots: &Roots) -> bool {
     told.is_some_and(|told| told.trim() == "0")
 }
 
-/// Where the partitions that the kernel shows on a disk begin, in the order of their numbers, in bytes.
+/// Returns the start offsets of the partitions that the kernel lists, by number, in bytes.
 pub(super) fn shown(disk: &Path, roots: &Roots) -> Vec<u64> {
     let shown = DeviceNode::by_path(disk, roots)
         .map(|node| node.partitions())
         .unwrap_or_default();
-    // sysfs counts in sectors of 512 bytes, whatever the block of the device.
+    // sysfs counts 512-byte sectors, whatever the logical block size.
     let start = |node: &DeviceNode| {
         roots::number::<u64>(&node.folder.join("start"))
             .unwrap_or(0)
@@ -269,20 +270,20 @@ mod tests {
     #[test]
     fn layouts_that_do_not_fit_are_refused() {
         let layout = pi(LayoutTable::Mbr);
-        insta::assert_snapshot!(layout.script(Bytes(100 << 20), 512).unwrap_err(), @"the partitions need 260 MiB, and the device holds 100 MiB");
+        insta::assert_snapshot!(layout.script(Bytes(100 << 20), 512).unwrap_err(), @"the partitions need 260 MiB, but the device has 100 MiB");
         let mut open = layout.clone();
         open.partitions.reverse();
-        insta::assert_snapshot!(open.script(Bytes(1 << 30), 512).unwrap_err(), @"partition 1 leaves its size open, and only the last one may");
+        insta::assert_snapshot!(open.script(Bytes(1 << 30), 512).unwrap_err(), @"partition 1 has no size: only the last partition may omit it");
         let odd = PartitionLayout {
             align: Bytes(1000),
             ..layout.clone()
         };
-        insta::assert_snapshot!(odd.script(Bytes(1 << 30), 512).unwrap_err(), @"an alignment of 1000 B does not fit blocks of 512 bytes");
+        insta::assert_snapshot!(odd.script(Bytes(1 << 30), 512).unwrap_err(), @"alignment 1000 B is not a multiple of the 512-byte logical block");
         let none = PartitionLayout {
             partitions: Vec::new(),
             ..layout
         };
-        insta::assert_snapshot!(none.script(Bytes(1 << 30), 512).unwrap_err(), @"a layout of 0 partitions cannot be written: between 1 and 4 can");
+        insta::assert_snapshot!(none.script(Bytes(1 << 30), 512).unwrap_err(), @"cannot create 0 partitions: 1 to 4 are supported");
     }
 
     proptest::proptest! {

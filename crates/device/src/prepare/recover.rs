@@ -1,4 +1,5 @@
-//! After a crash or a power cut: undoing what a preparation left behind, or naming what cannot be undone.
+//! Recovery after a crash or power loss: undoes preparation steps, or reports what cannot be
+//! undone.
 
 use super::boot_id;
 use super::journal::{self, DeviceTag, JournalError, JournalLine, PrepareStep, Undo};
@@ -8,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What came of recovering from one journal.
+/// Result of recovering from one journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovery {
-    /// Which journal; it is removed when nothing failed.
+    /// The journal; removed if nothing failed.
     pub journal: PathBuf,
-    /// Whether the system was started anew since it was written.
+    /// Whether the system was restarted since it was written.
     pub restarted: bool,
-    /// Step by step, the last one first. Steps that left nothing behind are not named.
+    /// The steps in reverse order, without those that left nothing.
     pub items: Vec<Recovered>,
 }
 
 impl Recovery {
-    /// Whether nothing is left to be tried again.
+    /// Whether no step needs another attempt.
     pub fn is_complete(&self) -> bool {
         !self
             .items
@@ -29,33 +30,33 @@ impl Recovery {
     }
 }
 
-/// What came of one step.
+/// Result of undoing one step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovered {
     /// The step.
     pub step: PrepareStep,
-    /// What came of it.
+    /// The result.
     pub outcome: RecoveredAs,
 }
 
-/// What came of undoing one step.
+/// Result of undoing one step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum RecoveredAs {
-    /// It was undone now.
+    /// Undone.
     Undone,
-    /// There was nothing left to undo.
+    /// Nothing left to undo.
     Gone,
     /// It cannot be undone.
     Remains {
-        /// In which state it left what.
+        /// The object and its state.
         what: String,
-        /// What would put that right.
+        /// Advice for the user.
         cure: String,
     },
-    /// Undoing it failed; it can be tried again.
+    /// Undo failed; it can be tried again.
     Failed {
-        /// Why.
+        /// The cause.
         error: String,
     },
 }
@@ -65,43 +66,43 @@ impl fmt::Display for Recovered {
         let what = leaves(&self.step);
         match &self.outcome {
             RecoveredAs::Undone => write!(f, "{what}: removed"),
-            RecoveredAs::Gone => write!(f, "{what}: gone already"),
+            RecoveredAs::Gone => write!(f, "{what}: already gone"),
             RecoveredAs::Remains { what, cure } => write!(f, "{what}: {cure}"),
-            RecoveredAs::Failed { error } => write!(f, "{what}: not removed, because {error}"),
+            RecoveredAs::Failed { error } => write!(f, "{what}: not removed: {error}"),
         }
     }
 }
 
-/// What a step leaves behind, in a few words.
+/// Describes what a step leaves behind.
 fn leaves(step: &PrepareStep) -> String {
     match step {
-        PrepareStep::Mount { at, .. } => format!("the mount at {}", at.display()),
-        PrepareStep::MakeFolder { path } => format!("the folder {}", path.display()),
-        PrepareStep::FillLevel { folder, .. } => format!("the files in {}", folder.display()),
+        PrepareStep::Mount { at, .. } => format!("mount at {}", at.display()),
+        PrepareStep::MakeFolder { path } => format!("directory {}", path.display()),
+        PrepareStep::FillLevel { folder, .. } => format!("files in {}", folder.display()),
         PrepareStep::Fill { device, .. }
         | PrepareStep::Discard { device, .. }
         | PrepareStep::Verify { device, .. }
         | PrepareStep::Partition { device, .. }
         | PrepareStep::Mkfs { device, .. } => called(device),
-        PrepareStep::DropCaches => "the caches of the host".to_owned(),
+        PrepareStep::DropCaches => "host caches".to_owned(),
     }
 }
 
-/// What recovering from a journal would do.
+/// Preview of a recovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecoveryPreview {
-    /// Which journal.
+    /// The journal.
     pub journal: PathBuf,
-    /// Whether the system was started anew since it was written.
+    /// Whether the system was restarted since it was written.
     pub restarted: bool,
-    /// In words, step by step, the last one first.
+    /// Descriptions of the steps in reverse order.
     pub items: Vec<String>,
 }
 
-/// Tells what [`recover`] would do, and changes nothing.
+/// Returns what [`recover`] would do, without changes.
 ///
 /// # Errors
-/// When the journal cannot be read, or its program still runs.
+/// If the journal cannot be read, or its program is running.
 pub fn outlook(path: &Path, roots: &Roots) -> Result<RecoveryPreview, JournalError> {
     let (_file, lines) = journal::read(path)?;
     let restarted = was_restarted(&lines, roots);
@@ -119,7 +120,7 @@ pub fn outlook(path: &Path, roots: &Roots) -> Result<RecoveryPreview, JournalErr
             Some(format!("{}: gone already", leaves(&begun.step)))
         }
         _ => Some(format!(
-            "{}: to be removed, if it is still there",
+            "{}: to be removed if it still exists",
             leaves(&begun.step)
         )),
     });
@@ -134,7 +135,7 @@ fn was_restarted(lines: &[JournalLine], roots: &Roots) -> bool {
     matches!(lines.first(), Some(JournalLine::Opened { boot, .. }) if *boot != boot_id(roots))
 }
 
-/// What the lines of a journal say of one step.
+/// State of one step in a journal.
 struct JournaledStep {
     step: PrepareStep,
     undo: Undo,
@@ -142,13 +143,13 @@ struct JournaledStep {
     undone: bool,
 }
 
-/// Undoes what a journal tells of, the last step first, and names what cannot be undone. The journal is removed
-/// when nothing failed.
+/// Undoes the steps of a journal in reverse order, and reports what cannot be undone. The journal
+/// is removed if nothing failed.
 ///
 /// # Errors
-/// When the journal cannot be read, or its program still runs.
+/// If the journal cannot be read, or its program is running.
 pub fn recover(path: &Path, roots: &Roots) -> Result<Recovery, JournalError> {
-    // The lock of the file is held until the end.
+    // The file lock is held until the end.
     let (_file, lines) = journal::read(path)?;
     let restarted = was_restarted(&lines, roots);
     let begun = steps(lines);
@@ -218,11 +219,14 @@ fn outcome(begun: &JournaledStep, restarted: bool, roots: &Roots) -> Option<Reco
         apply(&begun.undo, roots)
     };
     Some(match (applied, &begun.step) {
-        // The files are not where they were written, for the card is not mounted there any more.
+        // The files are not at their path, because the card is no longer mounted there.
         (Ok(UndoOutcome::Gone), PrepareStep::FillLevel { folder, size }) => RecoveredAs::Remains {
-            what: format!("{size} of random bytes may still be on the card that was mounted there"),
+            what: format!(
+                "up to {size} of filler files may remain on the card that was mounted \
+                there"
+            ),
             cure: format!(
-                "mount it again and remove its folder {}",
+                "mount it again and remove its directory {}",
                 folder.file_name().unwrap_or_default().display()
             ),
         },
@@ -234,59 +238,59 @@ fn outcome(begun: &JournaledStep, restarted: bool, roots: &Roots) -> Option<Reco
     })
 }
 
-/// Whether a restart took it back already. No mount outlives one: what is mounted there now, be it the same device, was
-/// mounted by somebody else.
+/// Whether a restart already undid it. A mount does not survive a restart: the same device mounted
+/// there now was mounted by someone else.
 fn is_gone_since(undo: &Undo, restarted: bool) -> bool {
     restarted && matches!(undo, Undo::Unmount { .. })
 }
 
-/// What a step that was cut short leaves behind.
+/// Describes the state after an interrupted step.
 fn remains(step: &PrepareStep) -> Option<RecoveredAs> {
     let (what, cure) = match step {
         PrepareStep::Fill { device, .. } => (
             format!(
-                "{} was overwritten in part, and what was on it is lost",
+                "{} was partly overwritten; its previous content is lost",
                 called(device)
             ),
-            "fill it again, or make a file system on it",
+            "fill it again or create a file system",
         ),
         PrepareStep::Discard { device, .. } => (
             format!(
-                "{} was discarded in part, and what was on it is lost",
+                "{} was partly discarded; its previous content is lost",
                 called(device)
             ),
-            "discard it again, or make a file system on it",
+            "discard it again or create a file system",
         ),
         PrepareStep::Verify {
             device,
             restores: false,
         } => (
             format!(
-                "{} was overwritten in part to verify it, and what was on it is lost",
+                "verification overwrote part of {}; its previous content is lost",
                 called(device)
             ),
-            "verify it again, or make a file system on it",
+            "verify it again or create a file system",
         ),
         PrepareStep::Verify {
             device,
             restores: true,
         } => (
             format!(
-                "samples of {} were overwritten to verify it, and were not put back",
+                "verification overwrote samples of {} and did not restore them",
                 called(device)
             ),
-            "check its file system (fsck), and restore what is damaged from a copy",
+            "check its file system with fsck, and restore damaged files from a backup",
         ),
         PrepareStep::Partition { device, .. } => (
             format!(
                 "the partition table of {} may be incomplete",
                 called(device)
             ),
-            "write it again",
+            "write the partition table again",
         ),
         PrepareStep::Mkfs { device, fs, .. } => (
-            format!("the {fs} file system on {} is incomplete", called(device)),
-            "make it again before mounting it",
+            format!("{fs} on {} is incomplete", called(device)),
+            "create the file system again before mounting it",
         ),
         _ => return None,
     };

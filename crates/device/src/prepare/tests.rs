@@ -18,14 +18,14 @@ fn take(device: &LoopDevice) -> Erasable {
     .unwrap()
 }
 
-/// As if the program had been killed: nothing is undone, and the journal stays.
+/// Simulates a killed program: nothing is undone, and the journal stays.
 fn crash(mut preparation: Preparation) -> PathBuf {
     let journal = preparation.journal.take().unwrap();
     preparation.undos.clear();
     journal.path().to_owned()
 }
 
-/// A loop device with a file system of a type that this kernel mounts, or nothing where that cannot be had.
+/// A loop device with ext4, or `None` if not possible here.
 fn ext4(test: &str) -> Option<(tempfile::TempDir, Preparation, LoopDevice)> {
     let device = LoopDevice::new(test, 32, &[])?;
     if !LoopDevice::has_tool(test, "mkfs.ext4") {
@@ -183,10 +183,10 @@ fn after_a_crash_a_mount_is_undone_and_its_folder_removed() {
     let text = text
         .join("\n")
         .replace(&state.path().display().to_string(), "STATE");
-    insta::assert_snapshot!(text, @r"
-    the files in STATE/mnt/.hakaru-fill: removed
-    the mount at STATE/mnt: removed
-    the folder STATE/mnt: removed
+    insta::assert_snapshot!(text, @"
+    files in STATE/mnt/.hakaru-fill: removed
+    mount at STATE/mnt: removed
+    directory STATE/mnt: removed
     ");
     assert!(!recovery.restarted && recovery.is_complete() && !journal.exists());
     drop(take(&device));
@@ -214,7 +214,7 @@ fn somebody_elses_mount_is_left_alone() {
     let theirs = second.mount(erasable, &mount_request(&state)).unwrap();
     let recovery = recover(&journal, &Roots::live()).unwrap();
     assert_eq!(recovery.items[0].outcome, RecoveredAs::Gone);
-    // The folder is busy, so removing it fails, and the journal is kept for another try.
+    // The directory is busy, so removing it fails, and the journal is kept for another attempt.
     assert!(matches!(recovery.items[1].outcome, RecoveredAs::Failed { .. }) && journal.exists());
     assert!(
         crate::identify(theirs.folder(), &Roots::live())
@@ -230,7 +230,8 @@ fn somebody_elses_mount_is_left_alone() {
     assert!(!journal.exists() && !at.exists());
 }
 
-/// After a restart somebody else mounted the same card at the same place, and recovering took their mount away.
+/// Regression: after a restart the user mounted the same card at the same path, and recovery
+/// unmounted it.
 #[test]
 fn a_mount_after_a_restart_is_somebody_elses() {
     let Some((state, mut preparation, device)) = ext4("a_mount_after_a_restart") else {
@@ -287,7 +288,8 @@ fn a_folder_of_ours_goes_with_its_content_and_no_other_does() {
     assert!(!ours.exists() && theirs.join("old").exists());
 }
 
-/// Two tables with as many partitions: the kernel's old ones passed for the new.
+/// Regression: with the same number of partitions, the kernel's old ones were taken for the new
+/// ones.
 #[test]
 fn partitions_are_told_apart_by_where_they_begin() {
     let tree = crate::testtree::tree("usb-reader");
@@ -377,7 +379,7 @@ fn steps_that_were_cut_short_are_named() {
     assert_eq!(
         before.items[0],
         format!(
-            "the files in {}: to be removed, if it is still there",
+            "files in {}: to be removed if it still exists",
             folder.display()
         )
     );
@@ -394,13 +396,13 @@ fn steps_that_were_cut_short_are_named() {
     );
     let text: Vec<_> = recovery.items.iter().map(Recovered::to_string).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
-    1 GiB of random bytes may still be on the card that was mounted there: mount it again and remove its folder .hakaru-fill
-    the f2fs file system on SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) is incomplete: make it again before mounting it
-    the partition table of SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) may be incomplete: write it again
-    samples of SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) were overwritten to verify it, and were not put back: check its file system (fsck), and restore what is damaged from a copy
-    SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) was overwritten in part to verify it, and what was on it is lost: verify it again, or make a file system on it
-    SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) was discarded in part, and what was on it is lost: discard it again, or make a file system on it
-    SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) was overwritten in part, and what was on it is lost: fill it again, or make a file system on it
+    up to 1 GiB of filler files may remain on the card that was mounted there: mount it again and remove its directory .hakaru-fill
+    f2fs on SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) is incomplete: create the file system again before mounting it
+    the partition table of SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) may be incomplete: write the partition table again
+    verification overwrote samples of SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) and did not restore them: check its file system with fsck, and restore damaged files from a backup
+    verification overwrote part of SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0); its previous content is lost: verify it again or create a file system
+    SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) was partly discarded; its previous content is lost: discard it again or create a file system
+    SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) was partly overwritten; its previous content is lost: fill it again or create a file system
     ");
 }
 
@@ -430,7 +432,7 @@ fn a_failed_step_is_taken_back_at_once() {
 #[test]
 fn every_file_system_whose_tool_is_there_can_be_made() {
     for fs in FsType::ALL {
-        // XFS wants 300 MiB, btrfs and F2FS a good hundred.
+        // XFS needs 300 MiB, btrfs and F2FS more than 100 MiB.
         let Some(device) = LoopDevice::new("every_file_system", 320, &[]) else {
             return;
         };
@@ -475,7 +477,8 @@ fn told_of_partitions(disk: &Path) -> bool {
     partx("--add").is_ok_and(|output| output.status.success())
 }
 
-/// Only after the table was written did it show that the kernel gives such a loop device no partitions.
+/// Regression: the missing partitions of such a loop device were noticed only after the table was
+/// written.
 #[test]
 fn a_loop_device_without_partitions_is_known_beforehand() {
     let name = "a_loop_device_without_partitions_is_known_beforehand";
@@ -519,7 +522,7 @@ fn a_partition_table_is_written_and_a_partition_taken() {
         };
         let whole = match preparation.partition(take(&device), &layout) {
             Ok(whole) => whole,
-            // Small kernels read no partition tables; they can still be told of partitions one by one.
+            // Minimal kernels read no partition tables; partitions can be added individually.
             Err(PrepareError::Io {
                 doing: "partitioned",
                 ..
@@ -542,7 +545,7 @@ fn a_partition_table_is_written_and_a_partition_taken() {
             lost[0].ends_with("2 partitions") && lost[1].starts_with("partition 2: ext4"),
             "{lost:?}"
         );
-        // While one partition is held, the whole disk cannot be had.
+        // While one partition is claimed, the whole disk cannot be claimed.
         let whole = check(
             &device.node,
             &Confirmation::Serial(device.id()),
@@ -574,7 +577,10 @@ fn a_discard_frees_the_blocks_below() {
         .discard(&erasable, DiscardKind::Secure, &mut go_on)
         .unwrap_err()
         .to_string();
-    assert!(secure.contains("offers no secure discard"), "{secure}");
+    assert!(
+        secure.contains("does not support secure discard"),
+        "{secure}"
+    );
 }
 
 #[test]
@@ -609,7 +615,7 @@ fn a_card_that_was_pulled_is_mounted_until_it_is_unmounted() {
         at.display()
     );
     tree.write("/proc/self/mountinfo", &line);
-    // No node of that number is there any more.
+    // No node with that number exists any more.
     use undo::is_mounted;
     assert!(is_mounted(&at, "179:0", &tree.roots));
     assert!(

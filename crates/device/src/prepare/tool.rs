@@ -1,67 +1,71 @@
-//! Running the distribution's own tools: found in the usual places, without a shell, with their answers kept.
+//! Runs tools of the distribution: found in the usual directories, without a shell, with captured
+//! output.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where tools for the administrator lie, even when an ordinary user's PATH does not say so.
+/// Directories of administration tools, which the PATH of an ordinary user may lack.
 const ADMIN_FOLDERS: [&str; 4] = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/bin"];
 
-/// Why a tool did not do its work.
+/// Errors of external tools.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
     /// It is not installed.
     #[error(
-        "{tool} is not installed: apt install {package} (or the package of that name elsewhere)"
+        "{tool} is not installed; help: apt install {package} (other distributions: the package \
+        of the same name)"
     )]
     Missing {
         /// Its name.
         tool: String,
-        /// The Debian package it comes in.
+        /// Its Debian package.
         package: &'static str,
     },
-    /// It could not be started.
-    #[error("{tool} cannot be started: {source}")]
+    /// Failed to start.
+    #[error("cannot start {tool}: {source}")]
     Start {
         /// Its path.
         tool: String,
-        /// The system's word.
+        /// The I/O error.
         source: io::Error,
     },
-    /// It gave up.
+    /// Exited with an error.
     #[error("`{command}` failed ({status}): {said}")]
     Failed {
-        /// With all arguments.
+        /// The command line.
         command: String,
-        /// How it ended.
+        /// The exit status.
         status: String,
-        /// The last it said.
+        /// A summary of its output.
         said: String,
     },
-    /// An option that could lead it to another device.
+    /// An option with a path, which could be another device.
     #[error(
-        "the option `{option}` names a path, and a path could lead the tool to another device: leave it out"
+        "mkfs option `{option}` contains a path, which could make the tool write to another \
+        device; help: omit it"
     )]
     Path {
         /// The option.
         option: String,
     },
-    /// An option that names a device by what is on it.
+    /// An option that selects a device by its content.
     #[error(
-        "the option `{option}` looks a device up by {tag}, and could lead the tool to another one: leave it out"
+        "mkfs option `{option}` selects a device by {tag}, which could be another device; help: \
+        omit it"
     )]
     Tag {
         /// The option.
         option: String,
-        /// What it is looked up by.
+        /// The tag.
         tag: &'static str,
     },
 }
 
-/// By these the tools look a device up, wherever it is. Source: blkid(8), "NAME=value" tags.
+/// Tags by which tools look up devices. Source: blkid(8), "NAME=value" tags.
 const TAGS: [&str; 4] = ["PARTLABEL=", "PARTUUID=", "LABEL=", "UUID="];
 
-/// Finds a tool in PATH and in the folders for the administrator.
+/// Finds a tool in PATH and the administration directories.
 pub(super) fn find(tool: &str, package: &'static str) -> Result<PathBuf, ToolError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(ADMIN_FOLDERS.iter().map(PathBuf::from));
@@ -75,7 +79,7 @@ pub(super) fn find(tool: &str, package: &'static str) -> Result<PathBuf, ToolErr
     })
 }
 
-/// Refuses options that hold a slash: a second device among them would be formatted as well.
+/// Refuses options with a slash: a second device in them would be formatted too.
 pub(super) fn no_paths(options: &[String]) -> Result<(), ToolError> {
     match options
         .iter()
@@ -88,7 +92,8 @@ pub(super) fn no_paths(options: &[String]) -> Result<(), ToolError> {
     }
 }
 
-/// Refuses options that look a device up by its label or number: an external journal there would be formatted as well.
+/// Refuses options that select a device by label or UUID: an external journal there would be
+/// formatted too.
 pub(super) fn no_tags(options: &[String]) -> Result<(), ToolError> {
     let found = options
         .iter()
@@ -102,7 +107,7 @@ pub(super) fn no_tags(options: &[String]) -> Result<(), ToolError> {
     }
 }
 
-/// Runs a tool to its end, with some text for it to read, and returns what it said.
+/// Runs a tool with text on its standard input, and returns its output.
 pub(super) fn run(tool: &Path, arguments: &[String], input: &str) -> Result<String, ToolError> {
     use std::io::Write;
     let failed_to_start = |source| ToolError::Start {
@@ -110,7 +115,7 @@ pub(super) fn run(tool: &Path, arguments: &[String], input: &str) -> Result<Stri
         source,
     };
     let mut command = Command::new(tool);
-    // In /sys no name is a file that a stray argument could be taken for. Messages come in English.
+    // In /sys a stray argument cannot match a file. Messages are in English.
     command
         .args(arguments)
         .current_dir("/sys")
@@ -122,7 +127,7 @@ pub(super) fn run(tool: &Path, arguments: &[String], input: &str) -> Result<Stri
         .stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed_to_start)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A tool that does not read its input is not to blame for that.
+        // A tool may ignore its input.
         let _ = stdin.write_all(input.as_bytes());
     }
     let output = child.wait_with_output().map_err(failed_to_start)?;
@@ -140,7 +145,7 @@ pub(super) fn run(tool: &Path, arguments: &[String], input: &str) -> Result<Stri
     })
 }
 
-/// As it would be typed.
+/// Formats the command line for display.
 pub(super) fn command_line(tool: &Path, arguments: &[String]) -> String {
     let words = std::iter::once(tool.display().to_string()).chain(arguments.iter().cloned());
     words
@@ -155,7 +160,8 @@ pub(super) fn command_line(tool: &Path, arguments: &[String]) -> String {
         .join(" ")
 }
 
-/// What a tool said of its failure, in one line: some give the reason first and their usage after it, others last.
+/// Summarizes the output of a failed tool in one line: some tools print the reason first, others
+/// last.
 fn gist(said: &str) -> String {
     let lines: Vec<_> = said
         .lines()
@@ -177,7 +183,7 @@ mod tests {
     #[test]
     fn a_missing_tool_names_its_package() {
         let error = find("mkfs.nosuchfs", "nosuchfs-tools").unwrap_err();
-        insta::assert_snapshot!(error, @"mkfs.nosuchfs is not installed: apt install nosuchfs-tools (or the package of that name elsewhere)");
+        insta::assert_snapshot!(error, @"mkfs.nosuchfs is not installed; help: apt install nosuchfs-tools (other distributions: the package of the same name)");
     }
 
     #[test]
@@ -200,7 +206,7 @@ mod tests {
         let options = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert!(no_paths(&options("-O ^has_journal -b 4096")).is_ok());
         let error = no_paths(&options("-J device=/dev/sda")).unwrap_err();
-        insta::assert_snapshot!(error, @"the option `device=/dev/sda` names a path, and a path could lead the tool to another device: leave it out");
+        insta::assert_snapshot!(error, @"mkfs option `device=/dev/sda` contains a path, which could make the tool write to another device; help: omit it");
     }
 
     #[test]
@@ -208,7 +214,7 @@ mod tests {
         let option = |text: &str| no_tags(&["-J".to_owned(), text.to_owned()]);
         assert!(option("size=4").is_ok() && option("uuid=1234").is_ok());
         let error = option("device=LABEL=journal").unwrap_err();
-        insta::assert_snapshot!(error, @"the option `device=LABEL=journal` looks a device up by LABEL, and could lead the tool to another one: leave it out");
+        insta::assert_snapshot!(error, @"mkfs option `device=LABEL=journal` selects a device by LABEL, which could be another device; help: omit it");
         for tag in [
             "UUID=1-2",
             "device=UUID=1-2",

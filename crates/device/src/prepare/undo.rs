@@ -1,4 +1,4 @@
-//! Taking one step back: what is undone is named by the journal, and nothing else is touched.
+//! Undoes one step: only what the journal names is touched.
 
 use super::journal::Undo;
 use super::{PrepareError, io_error, level, mounting};
@@ -8,7 +8,7 @@ use crate::roots::Roots;
 use std::io;
 use std::path::Path;
 
-/// What became of an undo.
+/// Result of an undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UndoOutcome {
     Undone,
@@ -16,7 +16,7 @@ pub(super) enum UndoOutcome {
     Gone,
 }
 
-/// Takes a step back, or finds that nothing of it is left.
+/// Undoes a step, or finds that there is nothing left.
 pub(super) fn apply(undo: &Undo, roots: &Roots) -> Result<UndoOutcome, PrepareError> {
     match undo {
         Undo::Nothing => Ok(UndoOutcome::Gone),
@@ -41,10 +41,10 @@ pub(super) fn apply(undo: &Undo, roots: &Roots) -> Result<UndoOutcome, PrepareEr
     }
 }
 
-/// Names of folders that hold nothing but files of ours begin with this.
+/// Prefix of directories that contain only files of hakaru.
 pub const OWN_FOLDER: &str = ".hakaru-";
 
-/// Removes a folder of ours with all that is in it; a journal that was tampered with leads to no other.
+/// Removes a directory of hakaru with its content; a forged journal cannot lead to any other.
 fn remove_tree(folder: &Path) -> Result<UndoOutcome, PrepareError> {
     let is_ours = |name: &std::ffi::OsStr| {
         name.to_string_lossy()
@@ -52,7 +52,7 @@ fn remove_tree(folder: &Path) -> Result<UndoOutcome, PrepareError> {
             .is_some_and(|rest| !rest.is_empty())
     };
     if !folder.file_name().is_some_and(is_ours) {
-        let text = format!("only folders whose names begin with `{OWN_FOLDER}` are ours to remove");
+        let text = format!("only directories whose names begin with `{OWN_FOLDER}` may be removed");
         return Err(io_error(
             folder,
             "removed",
@@ -66,15 +66,15 @@ fn remove_tree(folder: &Path) -> Result<UndoOutcome, PrepareError> {
     }
 }
 
-/// Whether this very device is mounted there: whatever else may be by now is left alone.
+/// Whether this device is mounted there; any other mount is left alone.
 pub(super) fn is_mounted(at: &Path, device: &str, roots: &Roots) -> bool {
     let mounts = mounts::mounts(roots);
-    // The table names folders without links on the way.
+    // The mount table has paths without links.
     let real = at.canonicalize().unwrap_or_else(|_| at.to_owned());
     let Some(mount) = mounts.iter().rfind(|mount| mount.mount_point == real) else {
         return false;
     };
-    // A card that was pulled has no node any more, and its file system is mounted all the same.
+    // The node of a removed card is gone, but its file system is still mounted.
     mount.number.to_string() == device
         || chain::nodes_of_mount(mount, roots, &mounts)
             .iter()

@@ -1,16 +1,16 @@
-//! What is written into a block, and what is told by one that comes back.
+//! Content of test blocks, and the evaluation of blocks read back.
 
 use hakaru_model::integrity::BlockState;
 use hakaru_model::rng::Rng;
 use hakaru_model::units::Bytes;
 
-/// Begins every block: text, so that it is recognised in a hex dump.
+/// Magic number of every block: text, to recognize it in a hex dump.
 const MAGIC: [u8; 8] = *b"hakaru\x01\n";
 
-/// The part of a block that is not filler: magic, seed, address, check.
+/// Length of the header: magic, seed, address, check.
 const HEAD: usize = 32;
 
-/// Writes a block's own address into it, and fills the rest with bytes that follow from it.
+/// Writes the header with the block's address, and fills the rest with bytes derived from it.
 pub(crate) fn stamp(seed: u64, offset: u64, block: &mut [u8]) {
     let (head, filler) = block.split_at_mut(HEAD);
     head[..8].copy_from_slice(&MAGIC);
@@ -20,12 +20,13 @@ pub(crate) fn stamp(seed: u64, offset: u64, block: &mut [u8]) {
     crate::prepare::random_bytes(Rng::fork(seed, offset), filler);
 }
 
-/// Ties the address to the seed, so that damaged addresses and those of an earlier run are not believed.
+/// Check value over address and seed, so that damaged addresses and blocks of earlier runs are
+/// rejected.
 fn check(seed: u64, offset: u64) -> u64 {
     Rng::fork(seed ^ u64::from_le_bytes(MAGIC), offset).next_u64()
 }
 
-/// The seed and the address that a block carries, if it is one of ours and its check is right.
+/// Returns the seed and address in a block with a valid header.
 pub(crate) fn label(block: &[u8]) -> Option<(u64, u64)> {
     let word = |at: usize| {
         let mut bytes = [0; 8];
@@ -36,8 +37,8 @@ pub(crate) fn label(block: &[u8]) -> Option<(u64, u64)> {
     (block[..8] == MAGIC && word(24) == check(seed, held)).then_some((seed, held))
 }
 
-/// The state of a block that was written with `seed`. `seeds` are those of all rounds of this verification: content of
-/// another round at another address also shows where the device put it.
+/// Returns the state of a block written with `seed`. `seeds` are those of all rounds: content of
+/// another round at another address also shows where the device stored it.
 pub(super) fn judge(seed: u64, seeds: &[u64], offset: u64, block: &[u8]) -> BlockState {
     match label(block) {
         Some((of, held)) if of == seed && held == offset => {
@@ -49,8 +50,7 @@ pub(super) fn judge(seed: u64, seeds: &[u64], offset: u64, block: &[u8]) -> Bloc
         Some((of, held)) if held > offset && seeds.contains(&of) => BlockState::Overwritten {
             distance: Bytes(held - offset),
         },
-        // Content of an earlier address: what belonged here was written over the end of something smaller.
-        // Content of an earlier round: the later write was dropped.
+        // Content of a lower address: the block was overwritten by wrapping.
         Some((of, _)) if seeds.contains(&of) => BlockState::Lost,
         _ if mostly_right(seed, offset, block) => BlockState::Damaged,
         _ => BlockState::Lost,
@@ -64,7 +64,7 @@ fn filler_is_right(seed: u64, offset: u64, filler: &[u8]) -> bool {
         .all(|part| rng.next_u64().to_le_bytes()[..part.len()] == *part)
 }
 
-/// Whether at least half of the words are those that were written: then it is the block, with damage.
+/// Whether at least half of the words match: the right block, but damaged.
 fn mostly_right(seed: u64, offset: u64, block: &[u8]) -> bool {
     let mut rng = Rng::fork(seed, offset);
     let filler = &block[HEAD..];

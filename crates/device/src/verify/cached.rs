@@ -1,4 +1,4 @@
-//! Cards whose cache answers for memory that is not there.
+//! Tests with fake cards whose cache hides missing memory.
 
 use super::content_keeper::restored_sized;
 use super::probe::probe_sized;
@@ -9,14 +9,14 @@ use std::ops::ControlFlow;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// A 256th of the real sizes, so that many cards can be tried.
+/// 1/256 of the real sizes, so that many cards can be tested.
 const SMALL: ScanSizes = ScanSizes {
     chunk: CHUNK / 256,
     stretch: 256 << 10,
     cache: 4 << 20,
 };
 
-/// For all combinations of cards and caches: hardly more than makes room for a missing end, which is a mebibyte at least.
+/// For all combinations of cards and caches: the minimum for a missing end of 1 MiB.
 const TINY: ScanSizes = ScanSizes {
     chunk: CHUNK / 512,
     stretch: 128 << 10,
@@ -34,7 +34,7 @@ fn quick(sizes: ScanSizes, card: &mut SparseCard) -> IntegrityVerdict {
     probe_sized(sizes, card, 7, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-/// With `--keep`: all must be there again afterwards.
+/// With `--keep`: the whole content must be restored.
 fn kept(sizes: ScanSizes, card: &mut SparseCard) -> IntegrityVerdict {
     card.fill(3);
     let verdict = restored_sized(sizes, card, 7, &mut |_| ControlFlow::Continue(())).unwrap();
@@ -42,7 +42,7 @@ fn kept(sizes: ScanSizes, card: &mut SparseCard) -> IntegrityVerdict {
     verdict
 }
 
-/// What a card with this end has to be called.
+/// The correct verdict for a card with this end.
 fn truth(real: u64, beyond: PastEndWrites) -> Capacity {
     let real = Bytes(real);
     if beyond == PastEndWrites::Wraps {
@@ -54,7 +54,7 @@ fn truth(real: u64, beyond: PastEndWrites) -> Capacity {
 
 fn caches(bytes: u64) -> Vec<Cache> {
     let kinds = [Forgets::Oldest, Forgets::LeastUsed].into_iter();
-    // Without any memory they are all the same.
+    // Without memory they are all equal.
     kinds
         .take(if bytes == 0 { 1 } else { 2 })
         .flat_map(|forgets| {
@@ -69,7 +69,7 @@ const ENDS: [PastEndWrites; 3] = [
     PastEndWrites::Refuses,
 ];
 
-/// The cards that were passed, or called smaller than they claim and larger than they are.
+/// Cards that passed, or whose capacity was determined between the true and the claimed size.
 #[test]
 fn real_sizes_are_found_behind_caches() {
     let (real, claimed) = (8 * GIB, 32 * GIB);
@@ -79,7 +79,7 @@ fn real_sizes_are_found_behind_caches() {
         quick(SIZES, &mut card).capacity,
         truth(real, PastEndWrites::Vanishes)
     );
-    // 200 MiB of 1 GiB behind a cache of 64 MiB, in a sixteenth of their sizes.
+    // 200 MiB of 1 GiB with a cache of 64 MiB, at 1/16 of the sizes.
     let (real, claimed) = (25 * MIB / 2, 64 * MIB);
     let sizes = ScanSizes {
         chunk: CHUNK / 16,
@@ -104,7 +104,7 @@ fn real_sizes_are_found_behind_caches() {
     );
 }
 
-/// 0 to 512 MiB, in the proportion of the sizes used here: every kind of cache in front of every kind of false memory.
+/// Caches of 0 to 512 MiB, scaled to the sizes used here, with every type of fake memory.
 #[test]
 fn no_cache_hides_a_false_capacity() {
     let claimed = 6 * MIB;
@@ -126,7 +126,8 @@ fn no_cache_hides_a_false_capacity() {
     }
 }
 
-/// Hardly more beyond the true end than the cache holds: it hides most of it in each round, and another part each time.
+/// Slightly more memory is missing than the cache holds: it hides most of it in each round, but a
+/// different part each time.
 #[test]
 fn what_a_cache_can_hide_shrinks_with_each_round() {
     for (beyond_end, bytes) in [
@@ -163,7 +164,7 @@ fn an_honest_card_with_a_cache_is_good_and_written_little_more_than_once() {
     }
 }
 
-/// A bad place near the end is no false capacity, and is asked for once more only.
+/// A bad range near the end is not a fake capacity, and is tested only once more.
 #[test]
 fn dropped_writes_behind_a_cache_are_damage() {
     let size = 16 * MIB;

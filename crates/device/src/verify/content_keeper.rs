@@ -1,8 +1,9 @@
-//! Probing without loss: what is about to be overwritten is read first, kept in memory, and put back afterwards.
+//! Probing without data loss: content is read before it is overwritten, kept in memory, and
+//! restored afterwards.
 //!
-//! A layer between the probe and the device, so that neither has to know. Places are put back in the reverse of the order
-//! in which they were overwritten: where memory wraps around, several addresses lead to one place, and its oldest
-//! content is the one that is written last. What is kept is lost with the program and with the power.
+//! A layer between probe and device, invisible to both. Content is restored in the reverse order of
+//! overwriting: if memory wraps around, several addresses share one location, and its oldest
+//! content must be written last. Kept content is lost on a crash or power loss.
 
 use super::{CHUNK, SIZES, ScanSizes, VerifyError, is_gone, probe};
 use crate::blockdev::{BlockDev, OnProgress};
@@ -12,15 +13,16 @@ use hakaru_sys::buffer::AlignedBuffer;
 use std::io;
 use std::ops::Range;
 
-/// Memory that [`probe_and_restore`] takes for a device of this size and block: as much as probing overwrites.
+/// Returns the memory that [`probe_and_restore`] needs for a device of this size and block size: as
+/// much as probing overwrites.
 pub fn keeps(size: Bytes, block: u32) -> Bytes {
     SIZES.overwrites(size, block)
 }
 
-/// As [`probe()`], and puts back what was there before: also after an error, and when it is stopped.
+/// Like [`probe()`], and restores the content, also after an error or stop.
 ///
 /// # Errors
-/// Those of [`probe()`]; [`VerifyError::NotRestored`] when something could not be put back, which goes before them.
+/// Those of [`probe()`]; [`VerifyError::NotRestored`] takes precedence.
 pub fn probe_and_restore(
     device: &mut dyn BlockDev,
     seed: u64,
@@ -41,7 +43,7 @@ pub(super) fn restored_sized(
     found
 }
 
-/// What was at one place before it was overwritten.
+/// Original content of a range.
 struct SavedBlock {
     offset: u64,
     content: Vec<u8>,
@@ -51,11 +53,11 @@ struct ContentKeeper<'a> {
     device: &'a mut dyn BlockDev,
     /// Oldest first.
     kept: Vec<SavedBlock>,
-    /// Stretches that are kept already, in order and not touching.
+    /// Ranges kept so far, sorted and not adjacent.
     covered: Vec<Range<u64>>,
-    /// Direct I/O wants a buffer of its own kind.
+    /// Aligned buffer for direct I/O.
     buffer: AlignedBuffer,
-    /// Time that keeping took; for the one above it has not passed.
+    /// Time spent keeping content, which is hidden from the probe.
     spent: u64,
 }
 
@@ -71,9 +73,9 @@ impl<'a> ContentKeeper<'a> {
         })
     }
 
-    /// Reads what is at a stretch, in pieces, as far as it is not kept yet. A piece that cannot be read as a whole must not
-    /// be overwritten as a whole either, for most of it may be sound: only of a single block that cannot be read there
-    /// is nothing to lose.
+    /// Reads and keeps the parts of a range that are not yet kept. A piece that cannot be read as a
+    /// whole must not be overwritten as a whole, because most of it may be intact: only a single
+    /// unreadable block has nothing to lose.
     fn keep(&mut self, wanted: Range<u64>) -> io::Result<()> {
         for gap in self.gaps(wanted) {
             for start in gap.clone().step_by(CHUNK as usize) {
@@ -102,7 +104,7 @@ impl<'a> ContentKeeper<'a> {
         Ok(())
     }
 
-    /// The parts of a stretch that are not kept yet.
+    /// Returns the parts of a range that are not yet kept.
     fn gaps(&self, wanted: Range<u64>) -> Vec<Range<u64>> {
         let (mut gaps, mut at) = (Vec::new(), wanted.start);
         let from = self
@@ -138,7 +140,7 @@ impl<'a> ContentKeeper<'a> {
         self.covered = merged;
     }
 
-    /// Puts everything back, the youngest first. Every place is tried.
+    /// Restores all content in reverse order. Continues after errors.
     fn restore(mut self) -> Result<(), VerifyError> {
         let mut failed: Option<(u64, io::Error)> = None;
         let mut left = 0;
@@ -160,8 +162,8 @@ impl<'a> ContentKeeper<'a> {
         }
     }
 
-    /// One place, block by block where the device refuses it as a whole. A block that still holds its old content needs
-    /// nothing: the device refused what was to go over it as well.
+    /// Restores one range, block by block if it fails as a whole. A block that still has its old
+    /// content needs nothing: the device rejected the test write too.
     fn put_back(&mut self, offset: u64, content: &[u8]) -> Result<(), (u64, io::Error, u64)> {
         let bytes = &mut self.buffer.as_mut_slice()[..content.len()];
         bytes.copy_from_slice(content);
@@ -209,7 +211,7 @@ impl BlockDev for ContentKeeper<'_> {
         self.device.read_at(offset, buffer)
     }
 
-    /// What is there stays as it is: there is nothing to keep.
+    /// The content does not change, so nothing needs to be kept.
     fn rewrite_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.device.rewrite_at(offset, buffer)
     }
@@ -238,7 +240,7 @@ mod tests {
     use crate::verify::Capacity;
     use std::ops::ControlFlow;
 
-    /// A card whose every block tells where it is.
+    /// A card whose blocks contain their own address.
     fn full(mut card: FakeCard) -> FakeCard {
         for (at, block) in card.content.chunks_exact_mut(512).enumerate() {
             block.fill((at % 251) as u8);
@@ -283,7 +285,7 @@ mod tests {
                 probe_and_restore(&mut card, 7, &mut |_| ControlFlow::Continue(())).unwrap();
             assert_eq!(verdict.capacity, capacity);
             assert!(card.content == before, "{capacity:?}");
-            // Keeping is not counted: the card of the test writes 20 MB/s.
+            // Keeping is not counted: the test card writes 20 MB/s.
             assert_eq!(verdict.write_speed.whole().rate().unwrap().0, 20e6);
         }
     }
@@ -316,7 +318,7 @@ mod tests {
         card.write_error = Some(512);
         let mut keeping = ContentKeeper::new(&mut card).unwrap();
         assert!(keeping.write_at(512, &[3; 512]).is_err());
-        // What the device never took need not be put back.
+        // Content that was never overwritten needs no restoring.
         keeping.restore().unwrap();
         card.write_error = None;
         let mut keeping = ContentKeeper::new(&mut card).unwrap();
@@ -350,7 +352,7 @@ mod tests {
         );
     }
 
-    /// It said "No such device" and nothing of the card being gone.
+    /// Regression: the message was "No such device" without saying that the card was removed.
     #[test]
     fn a_card_that_is_gone_when_it_is_put_back_is_called_pulled() {
         for errno in [
@@ -366,16 +368,14 @@ mod tests {
             }
             .to_string();
             assert!(
-                told.contains(
-                    "could not be put back: the device was pulled, or lost its connection"
-                ),
+                told.contains("the device was removed or disconnected"),
                 "{told}"
             );
             let told = VerifyError::Flush {
                 source: io::Error::from_raw_os_error(errno.raw_os_error()),
             }
             .to_string();
-            assert!(told.contains("the device was pulled"), "{told}");
+            assert!(told.contains("the device was removed"), "{told}");
         }
         let source = io::Error::from_raw_os_error(5);
         let told = VerifyError::NotRestored {
@@ -384,10 +384,11 @@ mod tests {
             source,
         }
         .to_string();
-        assert!(!told.contains("pulled"), "{told}");
+        assert!(!told.contains("removed"), "{told}");
     }
 
-    /// One sector that cannot be read lies in a chunk of sound ones: they were overwritten without having been kept.
+    /// Regression: a chunk with one unreadable sector was overwritten without keeping its intact
+    /// sectors.
     #[test]
     fn one_bad_block_takes_none_of_its_neighbours_along() {
         let bad = (5 << 20) + 512 * 7;
@@ -401,7 +402,7 @@ mod tests {
             .collect();
         assert_eq!(lost, [bad as usize], "all that could be read is as it was");
         assert_eq!(verdict.bad_bytes, Bytes(512));
-        // Writing block by block took time as well: no stretch is told to have taken none.
+        // Writing block by block takes time too: no segment has a duration of 0.
         assert!(
             verdict
                 .write_speed
@@ -415,7 +416,8 @@ mod tests {
 
     #[test]
     fn only_what_is_promised_is_kept_in_memory() {
-        // Of the last two, the one has as many whole chunks as there can be, and the other twice as few.
+        // The last two: one with the maximum number of whole chunks, the other with a quarter of
+        // them.
         for size in [
             9u64 << 20,
             250 << 20,
@@ -431,7 +433,8 @@ mod tests {
                 .iter()
                 .map(|kept| kept.content.len() as u64)
                 .sum();
-            // Some single blocks more are overwritten in the second round, and where the end has to be searched for.
+            // Some more single blocks are overwritten in the second round, and in the search for
+            // the end.
             let promised = keeps(Bytes(size), 512).0;
             assert!(
                 kept <= promised && promised <= kept + 128 * 4096,

@@ -1,13 +1,13 @@
-//! Gathers what was found block by block, and what follows from it for the capacity.
+//! Collects block states and derives the capacity from them.
 
 use hakaru_model::integrity::{BlockState, Capacity, Span};
 use hakaru_model::units::Bytes;
 use std::ops::Range;
 
-/// Stretches that are kept one by one; a card that fails everywhere must not fill the memory.
+/// Maximum number of bad ranges kept; a card that fails everywhere must not exhaust memory.
 const MOST_SPANS: usize = 1024;
 
-/// Distances are taken for multiples of one size up to this factor.
+/// Largest factor up to which distances count as multiples of one size.
 const MOST_MULTIPLES: u64 = 64;
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -18,10 +18,11 @@ fn gcd(a: u64, b: u64) -> u64 {
     a
 }
 
-/// Runs of blocks in the same state that are held back; a device that is bad in more places is bad without asking again.
+/// Maximum number of pending runs of equal block states; a device with more bad ranges is bad
+/// without another round.
 const MOST_RUNS: usize = 1 << 16;
 
-/// States of a part of the device that are not final yet, in order.
+/// Block states of a part of the device that are not final, in order.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     pub(super) spans: Vec<Span>,
@@ -41,12 +42,12 @@ impl Runs {
         }
     }
 
-    /// Whether there are too many to keep all.
+    /// Whether the limit is reached.
     pub(super) fn is_full(&self) -> bool {
         self.spans.len() > MOST_RUNS
     }
 
-    /// Bytes in states that fit.
+    /// Returns the bytes in matching states.
     pub(super) fn bytes(&self, fits: impl Fn(BlockState) -> bool) -> u64 {
         self.spans
             .iter()
@@ -55,7 +56,7 @@ impl Runs {
             .sum()
     }
 
-    /// Those in states that fit, in pieces of whole multiples of `chunk`.
+    /// Returns the ranges in matching states, in pieces of whole multiples of `chunk`.
     pub(super) fn pieces(&self, chunk: u64, fits: impl Fn(BlockState) -> bool) -> Vec<Range<u64>> {
         let mut pieces = Vec::new();
         for span in self.spans.iter().filter(|span| fits(span.state)) {
@@ -69,14 +70,14 @@ impl Runs {
         pieces
     }
 
-    /// Replaces the states of blocks that were looked at again.
+    /// Replaces the states of blocks that were read again.
     pub(super) fn replace(&mut self, again: Runs) {
         let mut all = Runs::default();
         let mut again = again.spans.into_iter().peekable();
         for span in std::mem::take(&mut self.spans) {
             let (mut at, end) = (span.offset.0, span.offset.0 + span.len.0);
             while let Some(new) = again.next_if(|new| new.offset.0 < end) {
-                // What was read again lies within one of the old spans.
+                // The range read again is inside one of the old spans.
                 let until = (new.offset.0 + new.len.0).min(end);
                 if at < new.offset.0 {
                     all.push(at, new.offset.0 - at, span.state);
@@ -92,23 +93,24 @@ impl Runs {
     }
 }
 
-/// What was found until now.
+/// Findings so far.
 #[derive(Default)]
 pub(super) struct ScanFindings {
     pub(super) good: u64,
     pub(super) bad: Vec<Span>,
     pub(super) bad_bytes: u64,
-    /// Blocks that could not be written; they are judged in the reading walk.
+    /// Blocks that could not be written; evaluated in the read pass.
     unwritable: Vec<Range<u64>>,
-    /// Smallest distance at which content was found.
+    /// Smallest distance between a block's address and the address where its content was found.
     nearest: Option<u64>,
-    /// Greatest common divisor of these distances. All are multiples of what the card really holds, when its memory wraps.
+    /// Greatest common divisor of these distances: if memory wraps, all are multiples of the real
+    /// capacity.
     common: u64,
     overwritten: u64,
     lost: u64,
-    /// Where the blocks that are gone, all up to here, begin.
+    /// Start of the lost blocks that extend up to here.
     gone_since: Option<u64>,
-    /// Where the last good block ends.
+    /// End of the last good block.
     good_until: u64,
 }
 
@@ -122,14 +124,14 @@ impl ScanFindings {
         }
     }
 
-    /// Counts what could not be written as found, when nothing will be read back.
+    /// Counts unwritable blocks as findings, if nothing is read back.
     pub(super) fn settle_unwritable(&mut self) {
         for range in std::mem::take(&mut self.unwritable) {
             self.add(range.start, range.end - range.start, BlockState::Unwritable);
         }
     }
 
-    /// The state of a block that was read: one that could not be written is not merely lost.
+    /// Returns the state of a block after reading: an unwritable one is not merely lost.
     pub(super) fn state_of(&self, offset: u64, read: BlockState) -> BlockState {
         let refused =
             read != BlockState::Good && self.unwritable.iter().any(|range| range.contains(&offset));
@@ -140,7 +142,7 @@ impl ScanFindings {
         }
     }
 
-    /// Gives away what could not be written, so that writes that are no test leave no trace in it.
+    /// Takes the list of unwritable blocks, so that writes outside of the test leave no trace.
     pub(super) fn take_unwritable(&mut self) -> Vec<Range<u64>> {
         std::mem::take(&mut self.unwritable)
     }
@@ -188,10 +190,10 @@ impl ScanFindings {
         }
     }
 
-    /// What follows for the capacity. `end` is where the walk ended.
+    /// Returns the capacity verdict. `end` is the end of the pass.
     pub(super) fn capacity(&self, end: u64) -> Capacity {
-        // Memory that wraps at R keeps the last R bytes that were written, and everything before is overwritten
-        // by blocks that are multiples of R away: the nearest of them is R away.
+        // Memory that wraps at R keeps the last R bytes written; everything before is overwritten
+        // by blocks that are multiples of R away, at least R.
         if let Some(real) = self.wraps_after().filter(|_| self.overwritten > self.lost) {
             return Capacity::Wraps { real: Bytes(real) };
         }
@@ -199,8 +201,8 @@ impl ScanFindings {
             .map_or(Capacity::AsClaimed, |real| self.ends(real, end))
     }
 
-    /// Dropped writes here and there are damage; those that reach the end of the device are its true end. Less than a
-    /// thousandth may as well be a bad place that happens to lie there.
+    /// Single lost writes are damage; losses up to the end of the device are its true end, unless
+    /// they are less than 0.1%, which can be a bad range.
     pub(super) fn ends(&self, real: u64, end: u64) -> Capacity {
         let missing = end.saturating_sub(real);
         if missing >= (end / 1000).max(1 << 20) {
@@ -210,10 +212,11 @@ impl ScanFindings {
         }
     }
 
-    /// What memory that wraps really holds, by the distances at which the content of other blocks was found.
+    /// Returns the real capacity of wrapping memory, from the distances at which content was found.
     ///
-    /// The nearest block may be in a cache, which leaves only multiples of it: their common divisor is it. A divisor far
-    /// smaller comes from a few blocks that went astray on their own, and then the smallest distance says more.
+    /// The nearest block may be in a cache, which leaves only multiples: their common divisor is
+    /// the capacity. A much smaller divisor comes from a few misplaced blocks; then the smallest
+    /// distance is used.
     pub(super) fn wraps_after(&self) -> Option<u64> {
         let nearest = self.nearest?;
         Some(if nearest / self.common.max(1) <= MOST_MULTIPLES {
@@ -223,36 +226,36 @@ impl ScanFindings {
         })
     }
 
-    /// Whether all was good.
+    /// Whether no defect was found.
     pub(super) fn is_clean(&self) -> bool {
         self.bad_bytes == 0
     }
 
-    /// Counts what another round found good as well.
+    /// Adds the good blocks of another round.
     pub(super) fn join(&mut self, other: ScanFindings) {
         self.good += other.good;
     }
 
-    /// Adds states that were held back, as far as they fit.
+    /// Adds the pending states that match.
     pub(super) fn settle(&mut self, runs: Runs, fits: impl Fn(BlockState) -> bool) {
         for Span { offset, len, state } in runs.spans.into_iter().filter(|span| fits(span.state)) {
             self.add(offset.0, len.0, state);
         }
     }
 
-    /// Whether more was found at the addresses of other blocks than was lost, with what is held back.
+    /// Whether more blocks were found at wrong addresses than were lost, including pending states.
     pub(super) fn shows_wrapping(&self, runs: &Runs) -> bool {
         let overwritten =
             self.overwritten + runs.bytes(|state| matches!(state, BlockState::Overwritten { .. }));
         overwritten > self.lost + runs.bytes(|state| state == BlockState::Lost)
     }
 
-    /// Where the blocks begin that are gone, all up to the end; `None` when the last block is not.
+    /// Returns the start of the lost blocks at the end; `None` if the last block is good.
     pub(super) fn gone_since(&self) -> Option<u64> {
         self.gone_since
     }
 
-    /// Where the last good block ends.
+    /// End of the last good block.
     pub(super) fn good_until(&self) -> u64 {
         self.good_until
     }

@@ -1,12 +1,14 @@
-//! Is the claimed size real, and do writes survive? And how fast is the device from its beginning to its end?
+//! Verifies capacity and data integrity of a device, and maps its speed by position.
 //!
-//! All of it is written once, and then all of it is read once: every block carries its own address, so that a block that
-//! comes back with another address tells where the card really put it. That finds cards that claim more than they
-//! have (their memory wraps around, or ends), dropped writes, and rot. What was written last could come from a cache, so
-//! the end is written and read again with other content and in another order (see `rounds`). It does not find a cache
-//! that lies about having flushed, which takes a power cut. What was on the device is lost.
+//! The device is written completely, then read completely. Every block contains its address, so
+//! that a misplaced block shows where the card stored it. This finds cards with less memory than
+//! claimed (it wraps or ends), lost writes, and corruption. The data written last could come from a
+//! cache, so the end is written and read again with other content and in another order (see
+//! `rounds`). A cache that ignores flushes is not detected; that needs a power cut. The content of
+//! the device is lost.
 //!
-//! The idea is that of f3 (Digirati, "Fight Flash Fraud"), whose documentation describes the kinds of false cards.
+//! The method follows f3 (Digirati, "Fight Flash Fraud"), whose documentation describes the types
+//! of fake cards.
 
 mod block;
 mod content_keeper;
@@ -27,89 +29,91 @@ use std::io;
 use std::ops::Range;
 use surface_scan::{Pass, SurfaceScan};
 
-/// As large as fills are written.
+/// Same size as fill writes.
 const CHUNK: u64 = 4 << 20;
 
-/// Why verifying could not be brought to an end. Errors of single blocks are findings, and not among these.
+/// Errors that prevent a verdict. Errors of single blocks are findings instead.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
-    /// No memory for the buffer.
+    /// The buffer cannot be allocated.
     #[error(transparent)]
     Memory(#[from] FillError),
-    /// The range does not fit the device.
+    /// The range is outside the device or not aligned.
     #[error(
-        "the range from {start} to {end} does not fit a device of {size} in blocks of {block} bytes"
+        "the range {start} to {end} is outside the {size} device or not aligned to its \
+        {block}-byte blocks"
     )]
     Range {
-        /// Its beginning.
+        /// Its start.
         start: Bytes,
         /// Its end.
         end: Bytes,
         /// Size of the device.
         size: Bytes,
-        /// Its block.
+        /// Its block size.
         block: u32,
     },
-    /// Somebody ended it before anything was read back.
-    #[error("verifying was ended while {doing} at {at}")]
+    /// Stopped before anything was read back.
+    #[error("verification was stopped while {doing} at {at}")]
     Interrupted {
         /// `writing` or `reading`.
         doing: &'static str,
-        /// Where.
+        /// The offset.
         at: Bytes,
     },
-    /// What was written could not be flushed.
-    #[error("the device refused to flush: {}", cause(source))]
+    /// The flush failed.
+    #[error("cannot flush the device: {}", cause(source))]
     Flush {
-        /// Its answer.
+        /// The I/O error.
         source: io::Error,
     },
-    /// There is no room behind it any more: a thinly provisioned device, or a file system that filled up at once.
+    /// The storage below is full: a thinly provisioned device, or a file system.
     #[error(
-        "there is no space left at {at}: what is below gives less room than it announced, because something else \
-         used it up (free some, then try again)"
+        "no space left at {at}: another program used the free space; help: free some space, then \
+        try again"
     )]
     Full {
-        /// Where.
+        /// The offset.
         at: Bytes,
     },
-    /// What was there before could not be put back.
+    /// The original content could not be restored.
     #[error(
-        "what was at {at} could not be put back: {} ({left} in all are not as they were)",
+        "cannot restore the content at {at}: {} ({left} in total not restored)",
         cause(source)
     )]
     NotRestored {
-        /// The first place.
+        /// The first offset.
         at: Bytes,
-        /// Bytes that are not as they were.
+        /// Bytes not restored.
         left: Bytes,
-        /// The device's answer.
+        /// The I/O error.
         source: io::Error,
     },
-    /// It is not there any more.
-    #[error("the device was pulled, or lost its connection, at {at}: {source}")]
+    /// The device was removed.
+    #[error("the device was removed or disconnected at {at}: {source}")]
     Pulled {
-        /// Where.
+        /// The offset.
         at: Bytes,
-        /// Its last answer.
+        /// The last I/O error.
         source: io::Error,
     },
-    /// It went away: so many errors one after another that the rest is not worth trying.
+    /// Too many consecutive errors to continue.
     #[error(
-        "the device answers with errors only, up to {at}: {source} (was it pulled, or is it worn out?)"
+        "every I/O up to {at} failed: {source}; help: check that the device is connected, or \
+        replace it if it is worn out"
     )]
     Gone {
-        /// Where.
+        /// The offset.
         at: Bytes,
-        /// Its last answer.
+        /// The last I/O error.
         source: io::Error,
     },
 }
 
-/// Verifies all of a device. What was on it is lost.
+/// Verifies a whole device. Its content is lost.
 ///
 /// # Errors
-/// A [`VerifyError`] when it cannot be brought to an end.
+/// A [`VerifyError`] if there is no verdict.
 pub fn verify(
     device: &mut dyn BlockDev,
     seed: u64,
@@ -119,14 +123,14 @@ pub fn verify(
     verify_range(device, range, seed, on_progress)
 }
 
-/// Verifies a part of a device, in bytes; nothing outside of it is touched.
+/// Verifies a range of a device, in bytes; nothing outside is touched.
 ///
-/// When it is stopped, the verdict is about the part that was read back: `checked` tells how much that is, and
-/// is next to nothing when it was stopped while writing. Free space that others use up meanwhile is verified as far as
-/// there was room.
+/// If stopped, the verdict covers the part that was read back (`checked`), which is almost nothing
+/// if stopped while writing. Free space that others use up meanwhile is verified as far as
+/// possible.
 ///
 /// # Errors
-/// A [`VerifyError`] when it cannot be brought to an end.
+/// A [`VerifyError`] if there is no verdict.
 pub fn verify_range(
     device: &mut dyn BlockDev,
     range: Range<u64>,
@@ -178,21 +182,21 @@ fn verify_sized(
     if settled || rounds::ask_again(&mut walk, sizes.chunk, &mut tail)? {
         walk.found.settle(tail, |_| true);
     } else {
-        // What was good may have come from a cache: it was not looked at.
+        // Good blocks may have come from a cache: they were not tested.
         walk.found.settle(tail, |state| state != BlockState::Good);
     }
     let capacity = walk.found.capacity(end);
     Ok(walk.verdict(claimed, capacity, written.map, read.map))
 }
 
-/// Byte counts that decide how a device is verified.
+/// Sizes that control the verification.
 #[derive(Clone, Copy)]
 struct ScanSizes {
-    /// What is written and read at once: enough for the full speed of any card.
+    /// Write and read size: enough for the full speed of any card.
     chunk: u64,
-    /// Smallest stretch at the beginning that samples are checked against.
+    /// Minimum size of the range at the start that samples are checked against.
     stretch: u64,
-    /// More than twice what any plausible cache holds.
+    /// More than twice the size of any plausible cache.
     cache: u64,
 }
 
@@ -203,19 +207,19 @@ const SIZES: ScanSizes = ScanSizes {
 };
 
 impl ScanSizes {
-    /// The part at the end that is written and read more than once, because a cache may have answered for it: a share
-    /// of the whole, within bounds.
+    /// Returns the size of the part at the end that is tested repeatedly, because it may be in a
+    /// cache: a bounded fraction of the device.
     fn tail(self, len: u64) -> u64 {
         (len / 32).clamp(self.cache, 8 * self.cache).min(len)
     }
 
-    /// Bytes that are written between samples and reading them back.
+    /// Bytes to write between writing samples and reading them back.
     fn emptying(self, size: u64) -> u64 {
         self.cache.min(size / 2)
     }
 }
 
-/// A range in pieces that are written and read at once.
+/// Splits a range into pieces of the write size.
 fn chunks(range: Range<u64>, chunk: u64) -> Vec<Range<u64>> {
     let starts = range.clone().step_by(chunk as usize);
     starts
@@ -223,14 +227,14 @@ fn chunks(range: Range<u64>, chunk: u64) -> Vec<Range<u64>> {
         .collect()
 }
 
-/// Errors that mean that there is no room for what is written.
+/// Whether an error means that the storage is full.
 fn is_full(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(errno, Some(Errno::NOSPC | Errno::DQUOT))
 }
 
-/// What a device that answers no more is told by.
+/// Returns the error for a device that no longer responds.
 fn gone(at: Bytes, source: io::Error) -> VerifyError {
     if is_gone(&source) {
         VerifyError::Pulled { at, source }
@@ -239,16 +243,16 @@ fn gone(at: Bytes, source: io::Error) -> VerifyError {
     }
 }
 
-/// What an error means, for a message.
+/// Describes an error for a message.
 fn cause(error: &io::Error) -> String {
     if is_gone(error) {
-        format!("the device was pulled, or lost its connection: {error}")
+        format!("the device was removed or disconnected: {error}")
     } else {
         error.to_string()
     }
 }
 
-/// Errors that mean that the device is no longer there.
+/// Whether an error means that the device was removed.
 fn is_gone(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);

@@ -1,9 +1,10 @@
-//! Is the claimed size real? Asked in some minutes, with samples instead of every byte.
+//! Tests the claimed capacity in minutes, with samples instead of every byte.
 //!
-//! A stretch at the beginning is written without a gap, then single blocks all over the device, the furthest first and
-//! never further apart than that stretch is long. Memory that begins anew after R bytes then must put at least one of
-//! them into the stretch, whatever R is: the first one beyond R lands less than one distance after the beginning, and as
-//! the nearest one is written last, the block it lands on tells R exactly.
+//! A segment at the start is written completely, then single blocks across the device, from the
+//! end, at distances of at most the length of the segment. If memory wraps after R bytes, at least
+//! one of them lands in the segment, whatever R is: the first sample beyond R lands within one
+//! distance of the start. As the nearest one is written last, the block it overwrote gives R
+//! exactly.
 //!
 //! ```text
 //!   |<- stretch ->|      .      .      .      .      .      .      .   what is written, the dots from the right
@@ -11,13 +12,13 @@
 //!         ^ here the first block beyond R is found
 //! ```
 //!
-//! Memory that ends is told by blocks that are lost; further samples between the last one kept and the first one lost find
-//! where. Every few dots a whole chunk is written, for a coarse picture of the speed.
+//! Memory that ends shows as lost blocks; further samples between the last good and the first lost
+//! one find the end. Some samples are whole chunks, for a coarse speed map.
 //!
-//! A cache must not answer for memory that is not there. Before anything is read back, more than any cache holds is written
-//! between the samples at the end of the device, with what is there already. If all came back, a second round asks other
-//! places with other content, from the left. What this cannot find are bad places between the samples. What was on the
-//! device is lost, unless a layer below keeps it and puts it back.
+//! A cache must not hide missing memory. Before reading, more data than any cache holds is
+//! rewritten unchanged between the samples at the end. If all samples are good, a second round
+//! tests other locations with other content, from the start. Bad ranges between the samples are not
+//! found. The content of the device is lost, unless a layer below restores it.
 
 use super::surface_scan::{Pass, PassResult, SurfaceScan};
 use super::{SIZES, ScanSizes, VerifyError, chunks, gone, verify_sized};
@@ -26,20 +27,21 @@ use hakaru_model::integrity::{BlockState, Capacity, IntegrityVerdict, SpeedMap};
 use hakaru_model::units::Bytes;
 use std::ops::Range;
 
-/// Samples are at most this many; each takes some milliseconds.
+/// Maximum number of samples; each takes some milliseconds.
 const MOST_SAMPLES: u64 = 1024;
 
-/// So many of the samples are whole chunks, and up to twice as many where the device is not much larger.
+/// Number of samples that are whole chunks; up to twice as many on small devices.
 const WHOLE_CHUNKS: u64 = 32;
 
-/// A small sample: a page, so that no card has to read before it writes.
+/// Size of a small sample: a page, so that no card has to read before it writes.
 const SAMPLE: u64 = 4096;
 
-/// Places between which the true end is searched for at once; caches are emptied once for all of them.
+/// Number of locations tested at once in the search for the true end; caches are flushed once for
+/// all.
 const SEARCHED: u64 = 64;
 
 impl ScanSizes {
-    /// Length of the stretch at the beginning.
+    /// Returns the length of the segment at the start.
     fn stretch_of(self, size: u64) -> u64 {
         (size / MOST_SAMPLES)
             .max(self.stretch)
@@ -54,8 +56,7 @@ impl ScanSizes {
             && SAMPLE.is_multiple_of(block)
     }
 
-    /// Bytes of which another content may be left behind, at most: on a device that is good, all but those of the
-    /// search for its end.
+    /// Returns the maximum number of overwritten bytes, without the search for the end.
     pub(super) fn overwrites(self, size: Bytes, block: u32) -> Bytes {
         if !self.is_sampled(size, block) {
             return size;
@@ -71,7 +72,7 @@ impl ScanSizes {
         Bytes((stretch + first + second + steps * (SEARCHED + 1) * u64::from(block)).min(size.0))
     }
 
-    /// From behind the stretch to the very end, in order.
+    /// Returns the samples from the end of the segment to the end of the device, in order.
     fn samples(self, stretch: u64, size: u64) -> Vec<Range<u64>> {
         let count = size / stretch;
         let every = (count / WHOLE_CHUNKS).max(1);
@@ -81,18 +82,19 @@ impl ScanSizes {
             let whole = number.is_multiple_of(every) && start + self.chunk <= last;
             start..(start + if whole { self.chunk } else { SAMPLE })
         };
-        // Up to the last one, so that the end is no further away than the stretch is long.
+        // Up to the last one, so that the end is within one segment length.
         let inner = (1..=count).map(sample).filter(|sample| sample.end <= last);
         inner.chain(std::iter::once(last..last + SAMPLE)).collect()
     }
 }
 
-/// Where the last sample begins.
+/// Returns the start of the last sample.
 fn last_sample(size: u64) -> u64 {
     (size - SAMPLE) / SAMPLE * SAMPLE
 }
 
-/// Half-way between the samples of the first round, and the last one once more.
+/// Returns the samples of the second round: half-way between those of the first, and the last one
+/// again.
 fn second_samples(stretch: u64, size: u64) -> Vec<Range<u64>> {
     let last = last_sample(size);
     let middle = stretch / 2 / SAMPLE * SAMPLE;
@@ -105,17 +107,18 @@ fn second_samples(stretch: u64, size: u64) -> Vec<Range<u64>> {
         .collect()
 }
 
-/// Whether a device of this size and block is probed with samples; smaller ones are verified as a whole.
+/// Whether a device is tested with samples; smaller ones are verified completely.
 pub fn is_sampled(size: Bytes, block: u32) -> bool {
     SIZES.is_sampled(size, block)
 }
 
-/// Finds out with samples whether a device holds what it claims. What was on it is lost.
+/// Tests with samples whether a device has its claimed capacity. Its content is lost.
 ///
-/// Small devices are verified as a whole. The speeds are those of the stretch at the beginning and of some chunks.
+/// Small devices are verified completely. Speeds are those of the segment at the start and of some
+/// chunks.
 ///
 /// # Errors
-/// A [`VerifyError`] when it cannot be brought to an end, and when it is stopped.
+/// A [`VerifyError`] if there is no verdict, also if stopped.
 pub fn probe(
     device: &mut dyn BlockDev,
     seed: u64,
@@ -159,7 +162,7 @@ pub(super) fn probe_sized(
     caches.empty(&mut walk, &[])?;
     let all = [dense.clone(), samples].concat();
     let mut reading = whole(walk.leg(Pass::Read, &all)?, Pass::Read)?;
-    // How long one small block takes says nothing about bytes per second.
+    // The duration of one small block does not give a throughput.
     for map in [&mut writing, &mut reading] {
         map.points.retain(|point| point.len.0 >= sizes.chunk);
     }
@@ -170,7 +173,8 @@ pub(super) fn probe_sized(
     Ok(walk.verdict(Bytes(size), capacity, writing, reading))
 }
 
-/// Asks other places with other content, in the opposite order. The stretch at the beginning must still be what it was.
+/// Tests other locations with other content, in the opposite order. The segment at the start must
+/// be unchanged.
 fn second_round(
     walk: &mut SurfaceScan<'_, '_>,
     caches: &Caches,
@@ -185,7 +189,7 @@ fn second_round(
     let first = std::mem::take(&mut walk.found);
     walk.expect(seed);
     whole(walk.leg(Pass::Read, dense)?, Pass::Read)?;
-    // These were counted in the first round.
+    // Counted in the first round.
     walk.found.good = 0;
     walk.expect(again);
     whole(walk.leg(Pass::Read, second)?, Pass::Read)?;
@@ -193,13 +197,13 @@ fn second_round(
     Ok(())
 }
 
-/// What is written so that caches hold nothing of the samples.
+/// Data written to push the samples out of caches.
 struct Caches {
     amount: u64,
     chunk: u64,
-    /// Where it may be written.
+    /// The range that may be written.
     range: Range<u64>,
-    /// Samples in it, in order.
+    /// Samples in the range, in order.
     samples: Vec<Range<u64>>,
 }
 
@@ -214,8 +218,8 @@ impl Caches {
         }
     }
 
-    /// Writes between the samples and `others`, which must not come into a cache once more. From the end to the beginning:
-    /// what lies beyond a false end has to be among it for a cache that serves only that.
+    /// Writes between the samples and `others`, which must not enter the cache again. From the end
+    /// to the start: it must include data beyond a fake end, for a cache that serves only that.
     fn empty(
         &self,
         walk: &mut SurfaceScan<'_, '_>,
@@ -238,7 +242,7 @@ impl Caches {
     }
 }
 
-/// A way over the samples that was not ended half-way.
+/// Returns the result of a pass that was not stopped.
 fn whole(gone: PassResult, leg: Pass) -> Result<SpeedMap, VerifyError> {
     match gone.stopped_at {
         Some(at) => Err(VerifyError::Interrupted {
@@ -249,7 +253,7 @@ fn whole(gone: PassResult, leg: Pass) -> Result<SpeedMap, VerifyError> {
     }
 }
 
-/// How many of the samples, from the first, can be written at all: where memory ends with errors, all beyond fail.
+/// Returns how many samples, from the first, accept writes: beyond the end of memory all fail.
 fn answering(walk: &mut SurfaceScan<'_, '_>, samples: &[Range<u64>]) -> Result<usize, VerifyError> {
     let mut takes = |index: usize| match walk.try_block(Pass::Write, samples[index].start) {
         Err(source) if super::is_gone(&source) => Err(gone(Bytes(samples[index].start), source)),
@@ -273,8 +277,8 @@ fn answering(walk: &mut SurfaceScan<'_, '_>, samples: &[Range<u64>]) -> Result<u
     Ok(from)
 }
 
-/// What follows for the capacity. One block that was found at another's place is proof enough: its address and check
-/// cannot come about by chance.
+/// Returns the capacity verdict. One misplaced block is sufficient proof: its address and check
+/// cannot occur by chance.
 fn capacity(
     walk: &mut SurfaceScan<'_, '_>,
     caches: &Caches,
@@ -290,7 +294,7 @@ fn capacity(
     Ok(walk.found.ends(real, size))
 }
 
-/// Narrows the gap between what was kept and what was not, until it is one sample.
+/// Narrows the range between the last good and the first lost sample to one sample.
 fn true_end(
     walk: &mut SurfaceScan<'_, '_>,
     caches: &Caches,

@@ -1,12 +1,14 @@
-//! Asking the end of a device again, so that no cache answers for memory that is not there.
+//! Tests the end of a device again, so that no cache hides missing memory.
 //!
-//! A counterfeit card may keep the newest writes beyond its true end in a cache. After one pass from the beginning to the
-//! end, that is the very end. Another pass in the opposite order and with other content leaves the cache with the other
-//! end of the same part: where this part is at least twice as long as the cache, each block is read at least once
-//! without it. A block is good only if it was good in all rounds.
+//! A fake card may keep the newest writes beyond its true end in a cache. After one pass from start
+//! to end, that is the end of the device. Another pass in the opposite order and with other content
+//! leaves the other end of the tested part in the cache: if the part is at least twice as long as
+//! the cache, each block is read at least once from memory. A block is good only if it was good in
+//! all rounds.
 //!
-//! Where a round finds losses that the one before did not, a cache is at work, and more rounds follow: what still seems
-//! good is written first, and what is known to be lost after it, so that it takes the place of the rest in the cache.
+//! If a round finds losses that the previous one did not, a cache is present, and more rounds
+//! follow: blocks that still seem good are written first and known losses after them, so that these
+//! replace the others in the cache.
 
 use super::VerifyError;
 use super::findings::Runs;
@@ -14,10 +16,10 @@ use super::surface_scan::{Pass, SurfaceScan};
 use hakaru_model::integrity::BlockState;
 use std::ops::Range;
 
-/// Rounds at most; each shrinks what a cache can hide by what it could not hide before.
+/// Maximum number of rounds; each one reduces what a cache can hide.
 const MOST_ROUNDS: u32 = 32;
 
-/// Writes and reads what is held back again until nothing new is found. `false` when somebody ended it before.
+/// Writes and reads pending blocks again until nothing new is found. Returns `false` if stopped.
 pub(super) fn ask_again(
     walk: &mut SurfaceScan<'_, '_>,
     chunk: u64,
@@ -47,14 +49,14 @@ pub(super) fn ask_again(
         walk.renew_seed();
         let written = match walk.leg(Pass::Write, &order) {
             Ok(written) => written,
-            // Free space that is used up by now can be asked no more.
+            // Free space that was used up meanwhile cannot be tested.
             Err(VerifyError::Full { .. }) => return Ok(true),
             Err(error) => return Err(error),
         };
         if written.stopped_at.is_some() {
             return Ok(false);
         }
-        // From where there was no room, pieces hold what the round before wrote.
+        // Beyond the point where space ran out, pieces contain the data of the previous round.
         let full = written.full_at.map(|at| {
             order
                 .iter()
@@ -87,7 +89,7 @@ pub(super) fn ask_again(
     Ok(true)
 }
 
-/// Whether writing a block again is worth a try: a cache may take what the memory behind it does not.
+/// Whether writing a block again is useful: a cache may accept what the memory behind it does not.
 fn accepts_writes(state: BlockState) -> bool {
     state != BlockState::Unwritable
 }

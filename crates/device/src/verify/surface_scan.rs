@@ -1,4 +1,4 @@
-//! Going over a device piece by piece, once to write and once to read, and bearing with blocks that fail.
+//! Scans a device piece by piece, in a write pass and a read pass, and tolerates failing blocks.
 
 use super::block::{judge, stamp};
 use super::findings::{Runs, ScanFindings};
@@ -12,17 +12,17 @@ use rustix::io::Errno;
 use std::io;
 use std::ops::Range;
 
-/// Blocks of a piece that may fail one after another before the rest of it is given up: a card takes seconds for each.
-/// It is halved with each piece that fails as a whole.
+/// Consecutive failing blocks of a piece before the rest of it is skipped: a card takes seconds for
+/// each. Halved with each piece that fails completely.
 const PATIENCE: u32 = 64;
 
-/// After so many pieces that failed as a whole, it is asked whether it is worth going on.
+/// Number of completely failed pieces after which the scan checks whether to continue.
 const MOST_FAILURES: u32 = 16;
 
-/// Nanoseconds for emptying caches where each piece has to be written block by block.
+/// Time limit in ns for flushing caches if each piece must be written block by block.
 const MOST_WAITED: u64 = 120_000_000_000;
 
-/// What is done on one way over the device.
+/// A pass over the device.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pass {
     Write,
@@ -40,25 +40,25 @@ impl Pass {
     }
 }
 
-/// What came of one way over the device.
+/// Result of a pass.
 pub(super) struct PassResult {
     pub(super) map: SpeedMap,
-    /// Where somebody ended it.
+    /// The offset where it was stopped.
     pub(super) stopped_at: Option<Bytes>,
-    /// Where there was no room any more.
+    /// The offset where space ran out.
     pub(super) full_at: Option<Bytes>,
 }
 
 pub(super) struct SurfaceScan<'a, 'b> {
     device: &'a mut dyn BlockDev,
-    /// What blocks are written with, and have to hold.
+    /// Seed of the expected content.
     seed: u64,
-    /// The seeds of all rounds until now.
+    /// Seeds of all rounds so far.
     seeds: Vec<u64>,
     on_progress: &'a mut OnProgress<'b>,
     buffer: AlignedBuffer,
     pub(super) found: ScanFindings,
-    /// States of blocks from this offset on are held back, because another round may change them.
+    /// Block states from this offset on are pending, because another round may change them.
     held: Option<(u64, Runs)>,
 }
 
@@ -82,7 +82,7 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         })
     }
 
-    /// Begins another round, with other content. Returns its seed.
+    /// Starts another round with other content. Returns its seed.
     pub(super) fn renew_seed(&mut self) -> u64 {
         let next = Rng::fork(self.seeds[0], self.seeds.len() as u64).next_u64();
         self.seeds.push(next);
@@ -90,17 +90,17 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         next
     }
 
-    /// Goes back to the content of an earlier round, for reading it.
+    /// Expects the content of an earlier round.
     pub(super) fn expect(&mut self, seed: u64) {
         self.seed = seed;
     }
 
-    /// Holds the states of blocks from an offset on back.
+    /// Keeps block states from an offset on pending.
     pub(super) fn hold_from(&mut self, offset: u64) {
         self.held = Some((offset, Runs::default()));
     }
 
-    /// The states that were held back.
+    /// Takes the pending states.
     pub(super) fn take_held(&mut self) -> Runs {
         self.held.take().map(|(_, runs)| runs).unwrap_or_default()
     }
@@ -148,7 +148,7 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         }
     }
 
-    /// Goes once over the pieces, none of which is larger than a chunk.
+    /// Runs a pass over the pieces, none of which is larger than a chunk.
     pub(super) fn leg(
         &mut self,
         leg: Pass,
@@ -216,7 +216,7 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         })
     }
 
-    /// Writes or reads one piece, no larger than a chunk, and keeps what is found.
+    /// Writes or reads one piece of at most a chunk, and records the findings.
     pub(super) fn piece(
         &mut self,
         leg: Pass,
@@ -230,7 +230,8 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         }
     }
 
-    /// Writes what is there once more, until `amount` bytes have gone through every cache on the way. Pieces that cannot be read are written anew. Where nothing takes it, that is no finding.
+    /// Rewrites existing content until `amount` bytes have passed through every cache. Unreadable
+    /// pieces are overwritten. Failures are not findings.
     pub(super) fn empty_caches(
         &mut self,
         amount: u64,
@@ -278,8 +279,8 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         self.flush()
     }
 
-    /// After many failures: a device that answers nowhere is gone; if merely all the rest of it fails, that is a
-    /// finding, and need not be tried block by block. Tells whether it is worth going on.
+    /// After many failures: a device that never responds is gone; if only the rest fails, that is a
+    /// finding and is not tried block by block. Returns whether to continue.
     fn goes_on(
         &mut self,
         leg: Pass,
@@ -318,7 +319,7 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         Ok(false)
     }
 
-    /// Writes or reads one block, without a finding.
+    /// Writes or reads one block without recording a finding.
     pub(super) fn try_block(&mut self, leg: Pass, offset: u64) -> io::Result<BlockState> {
         let block = self.device.block() as usize;
         let bytes = &mut self.buffer.as_mut_slice()[..block];
@@ -354,7 +355,7 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         if is_full(&error) {
             return Err(error);
         }
-        // One bad block must not condemn its whole piece.
+        // One bad block must not make its whole piece bad.
         let (mut any, mut patience) = (false, most);
         for (offset, bytes) in (at..).step_by(block).zip(chunk.chunks_exact(block)) {
             let answer = if patience == 0 {
@@ -371,7 +372,7 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
                 }
             }
         }
-        // What the blocks took one by one belongs to it: the write that failed may have taken no time at all.
+        // Includes the time of the single blocks: the failed write may have taken no time at all.
         if any {
             Ok(self.since(before))
         } else {

@@ -1,4 +1,4 @@
-//! Verifying cards that are played in memory, with every kind of fault.
+//! Verification of simulated cards with every type of fault.
 
 use super::*;
 use crate::testcard::{FakeCard, PastEndWrites};
@@ -26,10 +26,10 @@ fn an_honest_card_passes_with_its_speed() {
         (verdict.capacity, verdict.good),
         (Capacity::AsClaimed, Bytes(10 << 20))
     );
-    // 50 ns a byte written, 25 ns a byte read.
+    // 50 ns per byte written, 25 ns per byte read.
     assert_eq!(verdict.write_speed.whole().rate().unwrap().0, 20e6);
     assert_eq!(verdict.read_speed.whole().rate().unwrap().0, 40e6);
-    // Once for each of the two rounds.
+    // Once per round.
     assert_eq!(card.flushes, 2);
 }
 
@@ -191,7 +191,7 @@ fn memory_that_ends_with_errors_is_found_out_without_trying_each_block() {
         verdict.bad,
         [span(real, claimed - real, BlockState::Unwritable)]
     );
-    // The chunk in which memory ends is tried block by block; all others are soon given up.
+    // The chunk where memory ends is tried block by block; all others are skipped soon.
     assert!(card.requests < 20_000, "{}", card.requests);
 }
 
@@ -204,7 +204,7 @@ fn what_could_not_be_written_before_a_stop_is_kept() {
     assert!(stopped.has_defects());
 }
 
-/// Free space that somebody else uses up meanwhile.
+/// Free space that another program uses up meanwhile.
 struct ShrinkingSpace(FakeCard, u64, bool);
 
 impl BlockDev for ShrinkingSpace {
@@ -278,7 +278,7 @@ fn a_card_that_is_pulled_is_no_finding() {
     );
 }
 
-/// The kernel calls a disk that is gone full: a loop device over nothing plays one.
+/// The kernel reports a removed disk as full; a loop device over nothing simulates one.
 #[test]
 fn a_disk_that_is_pulled_is_not_full() {
     use crate::blockdev::OpenDevice;
@@ -331,7 +331,7 @@ fn a_disk_that_is_pulled_is_not_full() {
             }
         };
         assert!(
-            told.contains("was pulled") && !told.contains("space"),
+            told.contains("was removed") && !told.contains("space"),
             "{told}"
         );
         assert!(hakaru_sys::block::is_pulled(&device.node));
@@ -395,7 +395,8 @@ fn samples_find_every_kind_of_false_capacity() {
     }
 }
 
-/// The last sample stood further from the one before it than the stretch is long, so a size in between was taken as real.
+/// Regression: the last sample was further from the previous one than the segment is long, so a
+/// size in between was taken as real.
 #[test]
 fn a_size_that_ends_just_before_the_end_is_found() {
     let (real, claimed) = (401_408 * 512, 534_597 * 512);

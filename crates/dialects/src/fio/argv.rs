@@ -71,7 +71,7 @@ fn known() -> impl Iterator<Item = KnownOption> {
         .chain(cli::TABLE.iter().map(KnownOption::Run))
 }
 
-/// Splits a command line into tokens. `exists` tells whether a job file of that name is there.
+/// Splits a command line into tokens. `exists` reports whether a job file of that name is there.
 pub(crate) fn lex(
     args: &[OsString],
     exists: &dyn Fn(&str) -> bool,
@@ -136,7 +136,8 @@ fn positional(
 ) -> Option<FioToken> {
     if word.trim().is_empty() {
         warnings.push(
-            "an argument of blanks is ignored (a backslash before a blank at the end of a line?)"
+            "ignored an argument that consists of spaces (a backslash before a space at the end \
+            of a line?)"
                 .to_owned(),
         );
         return None;
@@ -146,7 +147,7 @@ fn positional(
         && !exists(word)
     {
         warnings.push(format!(
-            "`{word}` is no job file, so it is taken as the option `--{word}`"
+            "`{word}` is not a job file: using it as the option `--{word}`"
         ));
         return Some(FioToken {
             what: ParsedWord::Job {
@@ -198,7 +199,7 @@ fn letters(
             }
             (CliArity::Value(what), true) => {
                 let missing = || {
-                    let (option, hint) = (opt.name.to_owned(), format!("{what} is expected"));
+                    let (option, hint) = (opt.name.to_owned(), format!("expected {what}"));
                     FioError::at(FioErrorKind::MissingValue { option, hint }, here())
                 };
                 (Some(following.ok_or_else(missing)?), true)
@@ -239,7 +240,7 @@ fn option(
     let missing = |hint: String| {
         of_name(FioErrorKind::MissingValue {
             option: found.names()[0].to_owned(),
-            hint: format!("{hint} is expected"),
+            hint: format!("expected {hint}"),
         })
     };
     // What follows is the value of an option that needs one, unless it looks like the next option.
@@ -459,11 +460,11 @@ mod tests {
             "a beginning of names is no letters"
         );
         assert!(
-            error(&["-o=x"]).contains("may stand for"),
+            error(&["-o=x"]).contains("is ambiguous"),
             "nor is one with its value"
         );
         assert!(
-            error(&["-t"]).contains("may stand for"),
+            error(&["-t"]).contains("is ambiguous"),
             "no option has that letter"
         );
         assert!(error(&["-mq"]).contains("unknown option `q`"));

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Workers that fio allows when nobody says how many.
 const USUAL_MAX_JOBS: u64 = 4096;
 
-/// The kind of file name that begins in the home folder.
+/// The kind of file name that begins in the home directory.
 const HOME: &str = "~/";
 
 /// Puts the words of a command line together.
@@ -185,7 +185,7 @@ impl<'a> Assembler<'a> {
         };
         if index == 1 && !self.base.job.options.is_empty() {
             self.warnings.push(
-                "options of the command line concern the first job file only, as in fio".to_owned(),
+                "command-line options apply only to the first job file, as in fio".to_owned(),
             );
         }
         let first = self.jobs.len();
@@ -413,9 +413,8 @@ fn check_waitee(job: &Job, before: &[JobSpec]) -> Result<(), FioErrorKind> {
             })
         }
         _ => {
-            let reason = format!(
-                "wait_for={waitee}: several jobs have that name; give the one to wait for its own"
-            );
+            let reason =
+                format!("wait_for={waitee}: several jobs have that name; use a unique name");
             Err(FioErrorKind::BadJob {
                 job: job.name.clone(),
                 reason,

@@ -122,8 +122,8 @@ pub(crate) const TOO_SHORT: &str = "it is too short";
 const NEWLINE_MS: u64 = 1;
 const STATUS_MS: u64 = 1;
 
-const NO_SERVER: &str = "jobs are not sent to other hosts this way";
-const FLEET: &str = "start fio there, as by ssh, and read its JSON";
+const NO_SERVER: &str = "client/server mode is not supported";
+const FLEET: &str = "run fio on that host, for example with ssh, and read its JSON";
 
 /// All of them, in the order the help gives them.
 pub(crate) const TABLE: &[CliOpt] = &[
@@ -139,17 +139,17 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "output-format",
         Value("type"),
-        "Form of the result: normal, terse, json, json+, or several by commas",
+        "Output format: normal, terse, json, json+, or several separated by commas",
         formats,
     ),
-    set("minimal", Nothing, "The result as terse lines", |to, _| {
+    set("minimal", Nothing, "Terse output", |to, _| {
         to.settings.formats = vec![OutputFormat::Terse];
         Ok(())
     }),
     set(
         "append-terse",
         Nothing,
-        "Terse lines after the result",
+        "Append terse output to the result",
         |to, _| {
             add(&mut to.settings.formats, OutputFormat::Terse);
             Ok(())
@@ -158,14 +158,14 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "terse-version",
         Value("n"),
-        "Version of the terse lines: 2, 3 (default), 4 or 5",
+        "Version of the terse output: 2, 3 (default), 4 or 5",
         |to, text| {
             to.settings.terse_version = match text.unwrap_or_default().trim() {
                 "2" => 2,
                 "3" => 3,
                 "4" => 4,
                 "5" => 5,
-                _ => return Err("there are the versions 2, 3, 4 and 5".to_owned()),
+                _ => return Err("expected version 2, 3, 4 or 5".to_owned()),
             };
             Ok(())
         },
@@ -173,7 +173,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "bandwidth-log",
         Nothing,
-        "Write logs of the bandwidth of all jobs together: agg-read_bw.log and so on",
+        "Write aggregate throughput logs: agg-read_bw.log and so on",
         |to, _| {
             to.settings.bandwidth_log = true;
             Ok(())
@@ -182,15 +182,17 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "eta",
         Value("when"),
-        "When progress is shown: always, never or auto",
+        "Show progress: always, never or auto",
         |to, text| {
             to.settings.eta = match text.unwrap_or_default() {
                 "always" => EtaMode::Always,
                 "never" => EtaMode::Never,
                 "auto" => EtaMode::Auto,
                 other => {
-                    to.warnings
-                    .push(format!("--eta={other} is none of always, never and auto, and is taken for auto, as in fio"));
+                    to.warnings.push(format!(
+                        "--eta={other} is not one of always, never and auto: using \
+                    auto, as fio does"
+                    ));
                     EtaMode::Auto
                 }
             };
@@ -200,7 +202,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "eta-interval",
         Value("time"),
-        "Time between two lines of progress, at least 250ms",
+        "Interval between progress updates, at least 250ms",
         |to, text| {
             to.settings.eta_interval_ms = interval(to, text, 250)?;
             Ok(())
@@ -209,7 +211,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "eta-newline",
         Value("time"),
-        "Begin a new line of progress so often",
+        "Interval between new progress lines",
         |to, text| {
             to.settings.eta_newline_ms = Some(interval(to, text, NEWLINE_MS)?);
             Ok(())
@@ -218,7 +220,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "status-interval",
         Value("time"),
-        "Print the result so far so often",
+        "Interval between status reports",
         |to, text| {
             to.settings.status_interval_ms = Some(interval(to, text, STATUS_MS)?);
             Ok(())
@@ -227,7 +229,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "section",
         Value("name"),
-        "Run only this section of the job files; may be given again",
+        "Run only this section of the job files (repeatable)",
         |to, text| {
             to.demands
                 .sections
@@ -235,14 +237,19 @@ pub(crate) const TABLE: &[CliOpt] = &[
             Ok(())
         },
     ),
-    set("readonly", Nothing, "Refuse jobs that write", |to, _| {
-        to.settings.read_only = true;
-        Ok(())
-    }),
+    set(
+        "readonly",
+        Nothing,
+        "Reject jobs that write or trim",
+        |to, _| {
+            to.settings.read_only = true;
+            Ok(())
+        },
+    ),
     set(
         "max-jobs",
         Value("n"),
-        "Allow so many workers, where that is more than the usual 4096",
+        "Maximum number of jobs [default: 4096]",
         |to, text| {
             to.demands.max_jobs =
                 Some(to.reading.size(text.unwrap_or_default())?).filter(|n| *n > 0);
@@ -252,7 +259,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "parse-only",
         Nothing,
-        "Read the jobs and do nothing",
+        "Parse the jobs without running them",
         |to, _| {
             to.demands.parse_only = true;
             Ok(())
@@ -270,7 +277,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "warnings-fatal",
         Nothing,
-        "Take warnings for errors",
+        "Treat warnings as errors",
         |to, _| {
             to.demands.warnings_fatal = true;
             Ok(())
@@ -298,20 +305,20 @@ pub(crate) const TABLE: &[CliOpt] = &[
         to.demands.page = Some(InfoText::Version);
         Ok(())
     }),
-    set("help", Nothing, "Print this page", |to, _| {
+    set("help", Nothing, "Print this help", |to, _| {
         to.demands.page = Some(InfoText::Help);
         Ok(())
     }),
     set(
         "idle-prof",
         Value("what"),
-        "Report idle processors: system, percpu, or only calibrate",
+        "Report CPU idleness: system, percpu, or only calibrate",
         |to, text| {
             to.settings.idle_prof = match text.unwrap_or_default() {
                 "system" => Some(IdleProf::System),
                 "percpu" => Some(IdleProf::PerCpu),
                 "calibrate" => Some(IdleProf::Calibrate),
-                _ => return Err("it is system, percpu or calibrate".to_owned()),
+                _ => return Err("expected system, percpu or calibrate".to_owned()),
             };
             Ok(())
         },
@@ -319,7 +326,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "aux-path",
         Value("path"),
-        "Folder for files that are made besides the result",
+        "Directory for auxiliary files",
         |to, text| {
             to.settings.aux_path = Some(PathBuf::from(text.unwrap_or_default()));
             Ok(())
@@ -328,8 +335,8 @@ pub(crate) const TABLE: &[CliOpt] = &[
     accepted(
         "alloc-size",
         Value("kb"),
-        "Size of a pool of shared memory",
-        "there is no such pool: memory is taken as needed",
+        "Size of the shared memory pool",
+        "there is no pool: memory is allocated as needed",
     ),
     CliOpt {
         name: "debug",
@@ -348,42 +355,42 @@ pub(crate) const TABLE: &[CliOpt] = &[
     refused(
         "latency-log",
         Value("file"),
-        "Write a log of latencies",
-        "fio dropped it for options of single jobs",
+        "Write a latency log",
+        "replaced by job options, as in fio",
         "use the job option write_lat_log",
     ),
     refused(
         "client",
         Value("host"),
-        "Run on another host",
+        "Run jobs on another host",
         NO_SERVER,
         FLEET,
     ),
     refused(
         "server",
         Perhaps("args"),
-        "Wait for jobs of other hosts",
+        "Run as a server",
         NO_SERVER,
         FLEET,
     ),
     refused(
         "daemonize",
         Value("pidfile"),
-        "Wait for them in the background",
+        "Run the server in the background",
         NO_SERVER,
         FLEET,
     ),
     refused(
         "remote-config",
         Value("file"),
-        "Job file on the other host",
+        "Job file on the remote host",
         NO_SERVER,
         FLEET,
     ),
     set(
         "trigger-file",
         Value("file"),
-        "End all jobs, and run the trigger, when this file appears",
+        "Run the trigger and end all jobs when this file exists",
         |to, text| {
             to.settings.trigger.file = Some(PathBuf::from(text.unwrap_or_default()));
             Ok(())
@@ -392,7 +399,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "trigger-timeout",
         Value("time"),
-        "End all jobs, and run the trigger, after this time",
+        "Run the trigger and end all jobs after this time",
         |to, text| {
             let time = to
                 .reading
@@ -401,39 +408,34 @@ pub(crate) const TABLE: &[CliOpt] = &[
             Ok(())
         },
     ),
-    set(
-        "trigger",
-        Value("cmd"),
-        "The command of the trigger",
-        |to, text| {
-            to.settings.trigger.command = text.map(str::to_owned);
-            Ok(())
-        },
-    ),
+    set("trigger", Value("cmd"), "Trigger command", |to, text| {
+        to.settings.trigger.command = text.map(str::to_owned);
+        Ok(())
+    }),
     accepted(
         "trigger-remote",
         Value("cmd"),
-        "That command, on the other host",
-        "there are no other hosts",
+        "Trigger command on the remote host",
+        "remote hosts are not supported",
     ),
     refused(
         "inflate-log",
         Value("log"),
         "Print a compressed log",
         "logs are not compressed",
-        "read the log as it is",
+        "read the log directly",
     ),
     refused(
         "merge-blktrace-only",
         Nothing,
-        "Merge traces and end",
-        "blktrace files are not merged",
-        "merge them by blkparse",
+        "Merge traces and exit",
+        "merging blktrace files is not supported",
+        "merge them with blkparse",
     ),
     set(
         "cpuclock-test",
         Nothing,
-        "Test whether the clocks of all processors agree",
+        "Test the CPU clocks for consistency",
         |to, _| {
             to.demands.page = Some(InfoText::Clock);
             Ok(())
@@ -442,7 +444,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "crctest",
         Perhaps("type"),
-        "Test how fast checksums are: all, or these, by commas",
+        "Test the speed of checksums: all, or a comma-separated list",
         |to, text| {
             to.demands.page = Some(InfoText::Checksums(text.map(str::to_owned)));
             Ok(())
@@ -451,16 +453,16 @@ pub(crate) const TABLE: &[CliOpt] = &[
     refused(
         "memcpytest",
         Perhaps("type"),
-        "Test how fast memory is",
-        "memory is not timed",
-        "a tool made for it",
+        "Test memory speed",
+        "memory tests are not supported",
+        "use a memory benchmark",
     ),
     refused(
         "dedupe-size-test",
         Nothing,
         "Test buffers",
-        "buffers are not tested",
-        "leave it out",
+        "dedupe tests are not supported",
+        "omit it",
     ),
 ];
 
@@ -526,7 +528,7 @@ fn interval(to: &CliState<'_>, text: Option<&str>, least_ms: u64) -> Result<u64,
         .time(text.unwrap_or_default(), TimeUnit::Seconds)?
         .as_millis();
     if time < least_ms {
-        return Err(format!("{TOO_SHORT}: {least_ms} ms are the least"));
+        return Err(format!("{TOO_SHORT}: the minimum is {least_ms} ms"));
     }
     Ok(time)
 }
@@ -562,14 +564,14 @@ fn formats(to: &mut CliState<'_>, text: Option<&str>) -> Result<(), String> {
             "terse" | "minimal" => OutputFormat::Terse,
             other => {
                 return Err(format!(
-                    "`{other}` is none of normal, terse, json and json+"
+                    "`{other}` is not one of normal, terse, json and json+"
                 ));
             }
         };
         add(&mut formats, format);
     }
     if formats.is_empty() {
-        return Err("it names none of normal, terse, json and json+".to_owned());
+        return Err("expected one of normal, terse, json and json+".to_owned());
     }
     to.settings.formats = formats;
     Ok(())

@@ -27,7 +27,7 @@ pub enum Location {
     },
     /// In a job file.
     File {
-        /// Which one.
+        /// The one.
         path: PathBuf,
         /// Which line, from 1.
         line: usize,
@@ -49,13 +49,13 @@ pub enum FioErrorKind {
         nearest: Option<String>,
     },
     /// A prefix of several.
-    #[error("option `{name}` may stand for {}: write it out", .candidates.join(", "))]
+    #[error("option `{name}` is ambiguous ({}): use the full name", .candidates.join(", "))]
     AmbiguousOption {
         name: String,
         candidates: Vec<String>,
     },
     /// fio knows it, we do not.
-    #[error("{option} is an option of fio that cannot be used here: {reason}; {instead}")]
+    #[error("fio option {option} is not supported: {reason}; {instead}")]
     Refused {
         option: String,
         reason: String,
@@ -76,12 +76,12 @@ pub enum FioErrorKind {
     BadJob { job: String, reason: String },
     /// A job that writes, with `--readonly`.
     #[error(
-        "job `{job}`: it writes or trims, and --readonly forbids that: use a read job, or leave --readonly out"
+        "job `{job}` writes or trims, which --readonly forbids: use a read job, or omit --readonly"
     )]
     ReadOnly { job: String },
     /// Nothing to do.
     #[error(
-        "no jobs are defined: give --name=NAME with options such as --rw=read --size=64m, or a job file"
+        "no jobs defined: use --name=NAME with options such as --rw=read --size=64m, or a job file"
     )]
     NoJobs,
     /// A job file that could not be read.
@@ -91,19 +91,19 @@ pub enum FioErrorKind {
     #[error("`{text}` is neither a [section] nor an option: {reason}")]
     BadLine { text: String, reason: String },
     /// Includes that do not end.
-    #[error("include files are nested more than {limit} deep or are too many, the last being {}", .path.display())]
+    #[error("too many include files, or nested more than {limit} deep: {}", .path.display())]
     IncludeTooDeep { path: PathBuf, limit: usize },
     /// `--warnings-fatal`.
     #[error("{warning} (and --warnings-fatal makes that an error)")]
     WarningFatal { warning: String },
     /// `--section` of a name that no job file has.
-    #[error("no job file has the section `{section}`{}", did_you_mean(.nearest))]
+    #[error("no section `{section}` in the job files{}", did_you_mean(.nearest))]
     NoSuchSection {
         section: String,
         nearest: Option<String>,
     },
     /// More workers than `--max-jobs`.
-    #[error("{count} workers are more than --max-jobs={limit}")]
+    #[error("{count} jobs are more than --max-jobs={limit}")]
     TooManyJobs { count: u64, limit: u64 },
 }
 

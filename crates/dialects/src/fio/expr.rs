@@ -19,9 +19,9 @@ pub(crate) fn evaluate(
     let value = parser.sum()?;
     match parser.peek() {
         None if value.is_finite() => Ok(value),
-        None => Err("the expression has no finite value".to_owned()),
+        None => Err("the value of the expression is not finite".to_owned()),
         Some(_) => Err(format!(
-            "`{}` is left over after the expression",
+            "unexpected `{}` after the expression",
             parser.rest.trim()
         )),
     }
@@ -90,7 +90,7 @@ impl Parser<'_> {
             return self
                 .sign(")")
                 .map(|_| value)
-                .ok_or_else(|| "a parenthesis is not closed".to_owned());
+                .ok_or_else(|| "missing closing parenthesis".to_owned());
         }
         self.peek();
         let end = self
@@ -99,7 +99,7 @@ impl Parser<'_> {
             .unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         if word.is_empty() {
-            return Err("the expression ends where a number is expected".to_owned());
+            return Err("expected a number at the end of the expression".to_owned());
         }
         self.rest = rest;
         (self.number)(word)
@@ -108,7 +108,9 @@ impl Parser<'_> {
     fn nested(&mut self, part: fn(&mut Self) -> Result<f64, String>) -> Result<f64, String> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(format!("the expression is nested more than {DEEPEST} deep"));
+            return Err(format!(
+                "the expression is nested more than {DEEPEST} levels deep"
+            ));
         }
         let value = part(self);
         self.depth -= 1;
@@ -145,12 +147,12 @@ mod tests {
     #[test]
     fn what_is_no_expression_says_why() {
         for (text, part) in [
-            ("(1+", "ends where a number"),
-            ("(1", "not closed"),
+            ("(1+", "expected a number at the end"),
+            ("(1", "missing closing parenthesis"),
             ("1/0", "divides by zero"),
-            ("1 2", "left over"),
+            ("1 2", "unexpected `"),
             ("x", "`x` is not a number"),
-            ("9^9^9", "no finite value"),
+            ("9^9^9", "not finite"),
         ] {
             let error = plain(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");

@@ -262,7 +262,7 @@ fn command_line_table() -> String {
             CliEffect::Refused(reason, instead) => {
                 ("refused", format!(". {}; {instead}.", capital(reason)))
             }
-            CliEffect::Warns(_) => ("accepted", ". Not supported; a warning says so.".to_owned()),
+            CliEffect::Warns(_) => ("accepted", ". Not supported (with a warning).".to_owned()),
         };
         let _ = writeln!(text, "| `{}` | {state} | {}{note} |", usage(opt), opt.help);
     }

@@ -77,7 +77,7 @@ pub enum FioAction {
     },
     /// Measure how fast checksums are: these, separated by commas, or all (`--crctest`).
     TestChecksums(Option<String>),
-    /// Test whether the clocks of all processors agree (`--cpuclock-test`).
+    /// Test whether the clocks of all CPUs agree (`--cpuclock-test`).
     TestClock,
 }
 
@@ -124,7 +124,7 @@ impl Trigger {
     }
 }
 
-/// What is told of idle processors (`--idle-prof`).
+/// What is told of idle CPUs (`--idle-prof`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleProf {
     /// Of all together.
@@ -160,7 +160,7 @@ pub struct Settings {
     pub trigger: Trigger,
     /// Processors' idle time in the result.
     pub idle_prof: Option<IdleProf>,
-    /// Folder for the files that tell how far a job has written; the present one where it is not given.
+    /// Directory for the files that tell how far a job has written; the present one where it is not given.
     pub aux_path: Option<PathBuf>,
 }
 

@@ -81,11 +81,10 @@ fn read(bytes: &[u8], replay: &Replay) -> Result<Trace, String> {
         && u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) >> 8 == 0x0065_6174
     {
         return Err(
-            "traces of the block layer are not read: replay a log written by write_iolog"
-                .to_owned(),
+            "blktrace files are not supported: replay a log written by write_iolog".to_owned(),
         );
     }
-    let text = std::str::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "not a text file".to_owned())?;
     let mut lines = text.lines().enumerate();
     let version = match lines.next().map(|(_, line)| line.trim_end()) {
         Some("fio version 2 iolog") => 2,
@@ -93,10 +92,11 @@ fn read(bytes: &[u8], replay: &Replay) -> Result<Trace, String> {
         Some(other) => {
             let head: String = other.chars().take(40).collect();
             return Err(format!(
-                "it begins with `{head}`, and not with `fio version 3 iolog` or `fio version 2 iolog`: only these two are known"
+                "unknown format: it starts with `{head}` instead of `fio version 3 iolog` or `fio \
+                version 2 iolog`"
             ));
         }
-        None => return Err("it is empty".to_owned()),
+        None => return Err("the file is empty".to_owned()),
     };
     let mut reader = IologReader::new(version, replay);
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
@@ -139,12 +139,14 @@ impl<'a> IologReader<'a> {
         let (at_us, rest) = match self.version {
             2 => (self.now_us, line),
             _ => {
-                let (stamp, rest) = line.split_once(' ').ok_or("it has no time stamp")?;
+                let (stamp, rest) = line.split_once(' ').ok_or("missing timestamp")?;
                 (number(stamp, "time stamp")?, rest)
             }
         };
         if at_us > LONGEST_US {
-            return Err(format!("the time stamp {at_us} is more than a century"));
+            return Err(format!(
+                "timestamp {at_us} is out of range (more than a century)"
+            ));
         }
         // Names may hold blanks, so that lines are read from their ends.
         let mut words = rest.rsplitn(4, ' ');
@@ -156,7 +158,7 @@ impl<'a> IologReader<'a> {
         }
         if name.is_empty() {
             return Err(format!(
-                "`{rest}` is neither `FILE add|open|close` nor `FILE ACTION OFFSET LENGTH`"
+                "`{rest}`: expected `FILE add|open|close` or `FILE ACTION OFFSET LENGTH`"
             ));
         }
         self.action(
@@ -192,7 +194,7 @@ impl<'a> IologReader<'a> {
         self.known
             .get(name)
             .copied()
-            .ok_or_else(|| format!("`{name}` was not added before"))
+            .ok_or_else(|| format!("file `{name}` was not added before"))
     }
 
     fn action(
@@ -205,7 +207,7 @@ impl<'a> IologReader<'a> {
         if action == "wait" {
             if self.version > 2 {
                 return Err(
-                    "`wait` belongs to version 2: time stamps say when things happen".to_owned(),
+                    "`wait` is only valid in version 2: version 3 has timestamps".to_owned(),
                 );
             }
             // Source: the manual; shorter waits are discarded.
@@ -223,7 +225,10 @@ impl<'a> IologReader<'a> {
             word => {
                 let op = Op::ALL.into_iter().find(|op| op.name() == word);
                 let op = op.ok_or_else(|| {
-                    format!("`{word}` is none of the actions read, write, trim, sync, datasync, wait, add, open, close")
+                    format!(
+                        "unknown action `{word}`: expected read, write, trim, sync, datasync, \
+                    wait, add, open or close"
+                    )
                 })?;
                 if skipped.ops[op] {
                     return Ok(());
@@ -248,7 +253,7 @@ impl<'a> IologReader<'a> {
     /// A trim may be as large as its device; one that is more than can be asked for at once comes in several.
     fn trim(&mut self, file: u32, offset: u64, len: u64, at_us: u64) -> Result<(), String> {
         let end = offset.checked_add(len).filter(|_| len > 0);
-        let end = end.ok_or_else(|| format!("a trim of {len} bytes at {offset} cannot be"))?;
+        let end = end.ok_or_else(|| format!("invalid trim of {len} bytes at {offset}"))?;
         let mut at = offset;
         while at < end {
             let len = (end - at).min(LONGEST_TRIM) as u32;
@@ -269,7 +274,7 @@ impl<'a> IologReader<'a> {
 
     fn push(&mut self, step: TraceStep) -> Result<(), String> {
         if self.trace.steps.len() >= MOST_STEPS {
-            return Err(format!("it has more than {MOST_STEPS} steps"));
+            return Err(format!("more than {MOST_STEPS} steps"));
         }
         self.trace.steps.push(step);
         Ok(())
@@ -296,15 +301,13 @@ impl<'a> IologReader<'a> {
 
 fn number(word: &str, what: &str) -> Result<u64, String> {
     word.parse()
-        .map_err(|_| format!("`{word}` is no number, and the {what} is expected there"))
+        .map_err(|_| format!("`{word}` is not a number: expected the {what}"))
 }
 
 fn length(len: u64) -> Result<u32, String> {
     match u32::try_from(len) {
         Ok(len) if (1..=1 << 30).contains(&len) => Ok(len),
-        _ => Err(format!(
-            "an I/O of {len} bytes cannot be: between 1 byte and 1 GiB are moved at once"
-        )),
+        _ => Err(format!("invalid I/O size {len}: expected 1 byte to 1 GiB")),
     }
 }
 
@@ -429,7 +432,7 @@ mod tests {
         let told = |text: &[u8]| read(text, &Replay::default()).unwrap_err();
         for (text, words) in [
             ("", "empty"),
-            ("0, 4096, 4096\n", "only these two"),
+            ("0, 4096, 4096\n", "unknown format"),
             (
                 "fio version 3 iolog\n5 /x read 0 4096\n",
                 "line 2: `/x` was not added before",
@@ -438,7 +441,10 @@ mod tests {
                 "fio version 3 iolog\n5 /x add\n\n6 /x dance 0 4096\n",
                 "line 4: `dance` is none",
             ),
-            ("fio version 3 iolog\n5 /x add\n6 /x read 0 0\n", "0 bytes"),
+            (
+                "fio version 3 iolog\n5 /x add\n6 /x read 0 0\n",
+                "invalid I/O size 0",
+            ),
             (
                 "fio version 3 iolog\n5 /x add\n6 /x wait 5 0\n",
                 "version 2",
@@ -456,7 +462,7 @@ mod tests {
                 told(text.as_bytes())
             );
         }
-        assert!(told(b"\x07tae....").contains("block layer"));
-        assert!(told(b"\xff\xfe\xfd\xfc\xfb").contains("not text"));
+        assert!(told(b"\x07tae....").contains("blktrace"));
+        assert!(told(b"\xff\xfe\xfd\xfc\xfb").contains("not a text file"));
     }
 }

@@ -110,18 +110,18 @@ impl JobFileReader<'_> {
         // Replacing bytes would name another file. Comments and descriptions are not acted upon.
         if !utf8 && said.contains(char::REPLACEMENT_CHARACTER) && !said.starts_with("description") {
             return Err(bad(
-                "it is not UTF-8; give the file another name, or save the job file as UTF-8",
+                "not UTF-8; rename the file, or save the job file as UTF-8",
             ));
         }
         if let Some(rest) = said.strip_prefix('[') {
             let (name, _) = rest
                 .rsplit_once(']')
-                .ok_or_else(|| bad("the section is not closed by ]"))?;
+                .ok_or_else(|| bad("missing ] at the end of the section"))?;
             if name.trim().is_empty() {
                 return Err(bad("the section has no name"));
             }
             if depth > 0 {
-                return Err(bad("an included file cannot begin a section"));
+                return Err(bad("an included file cannot start a section"));
             }
             self.in_section = true;
             self.lines.push(JobFileLine {
@@ -141,7 +141,7 @@ impl JobFileReader<'_> {
             });
         }
         if !self.in_section {
-            return Err(bad("options stand below a [section]"));
+            return Err(bad("options must follow a [section]"));
         }
         let said = substitute(said, self.ctx);
         let (name, value) = match said.split_once('=') {

@@ -1,4 +1,4 @@
-//! Option values with several parts: by operation, ranges, lists of sizes, numbers, processors, paths and errors.
+//! Option values with several parts: by operation, ranges, lists of sizes, numbers, CPUs, paths and errors.
 //!
 //! How one part is read is told by the caller. Errors are the second half of "cannot be used: …".
 
@@ -13,7 +13,7 @@ pub(crate) fn per_op<T: Clone>(
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
         return Err(format!(
-            "it has {} values, and 3 are the most: for reads, writes and trims",
+            "{} values: at most 3 are allowed, for reads, writes and trims",
             parts.len()
         ));
     }
@@ -57,7 +57,7 @@ pub(crate) fn range<T: PartialOrd>(
     Ok(if a <= b { (a, b) } else { (b, a) })
 }
 
-/// Sizes with their shares in hundredths: `4k/10:64k/90`. Sizes without a share get what the others leave, evenly;
+/// Sizes with their shares in percent: `4k/10:64k/90`. Sizes without a share get what the others leave, evenly;
 /// when all have one, the last gets what is missing from 100. What is too much is cut off at 100.
 pub(crate) fn split(
     text: &str,
@@ -75,12 +75,12 @@ pub(crate) fn split(
             ),
         };
         match size(bytes)? {
-            0 => return Err("a block of 0 bytes cannot be".to_owned()),
+            0 => return Err("block size 0 is not allowed".to_owned()),
             bytes => parts.push((bytes, percent)),
         }
     }
     if parts.len() > 64 {
-        return Err(format!("it has {} sizes, and 64 are the most", parts.len()));
+        return Err(format!("{} sizes: at most 64 are allowed", parts.len()));
     }
     let given: u64 = parts.iter().filter_map(|part| part.1).map(u64::from).sum();
     let open = parts.iter().filter(|part| part.1.is_none()).count() as u32;
@@ -112,7 +112,7 @@ fn too_much(parts: &[(u64, Option<u32>)], given: u64) -> Result<Vec<(u64, u32)>,
         .collect();
     let Some(mut whole) = whole else {
         return Err(format!(
-            "the percentages add up to {given}, and leave nothing for the sizes without one"
+            "the percentages add up to {given}: nothing is left for the sizes without a percentage"
         ));
     };
     whole.sort_by_key(|part| part.1);
@@ -140,26 +140,26 @@ pub(crate) fn floats(text: &str, min: f64, max: f64, most: usize) -> Result<Vec<
     let numbers = text.split(':').map(one).collect::<Result<Vec<_>, _>>()?;
     if numbers.len() > most {
         return Err(format!(
-            "it has {} values, and {most} are the most",
+            "{} values: at most {most} are allowed",
             numbers.len()
         ));
     }
     Ok(numbers)
 }
 
-/// The highest processor or NUMA node that can be named.
+/// The highest CPU or NUMA node that can be named.
 const HIGHEST_INDEX: u32 = 4095;
 
-/// A list of processors or nodes: `0-3,5`; empty for `all`.
+/// A list of CPUs or nodes: `0-3,5`; empty for `all`.
 pub(crate) fn indices(text: &str) -> Result<Vec<u32>, String> {
     if text.trim() == "all" {
         return Ok(Vec::new());
     }
     let number = |word: &str| match word.trim().parse::<u32>() {
         Ok(n) if n <= HIGHEST_INDEX => Ok(n),
-        Ok(n) => Err(format!("{n} is more than {HIGHEST_INDEX}")),
+        Ok(n) => Err(format!("{n} is more than the maximum, {HIGHEST_INDEX}")),
         Err(_) => Err(format!(
-            "`{word}` is not a number: a list such as 0-3,5 is expected"
+            "`{word}` is not a number: expected a list such as 0-3,5"
         )),
     };
     let mut all = Vec::new();
@@ -172,7 +172,7 @@ pub(crate) fn indices(text: &str) -> Result<Vec<u32>, String> {
     all.sort_unstable();
     all.dedup();
     if all.is_empty() {
-        Err(format!("`{text}` names none"))
+        Err(format!("`{text}` is an empty list"))
     } else {
         Ok(all)
     }
@@ -243,7 +243,7 @@ pub(crate) fn errors(text: &str) -> Result<[Vec<i32>; 3], String> {
             .map(|(_, number)| *number);
         by_name
             .or_else(|| word.parse().ok().filter(|n| *n > 0))
-            .ok_or_else(|| format!("no error is called `{word}`"))
+            .ok_or_else(|| format!("unknown error name `{word}`"))
     };
     let list = |text: &str| {
         text.split(':')
@@ -258,7 +258,7 @@ pub(crate) fn errors(text: &str) -> Result<[Vec<i32>; 3], String> {
         .collect::<Result<Vec<Vec<i32>>, String>>()?;
     if lists.len() > 3 {
         return Err(format!(
-            "it has {} lists, and 3 are the most: for reads, writes and verification",
+            "{} lists: at most 3 are allowed, for reads, writes and verification",
             lists.len()
         ));
     }

@@ -112,7 +112,7 @@ fn access(spec: &JobSpec) -> Result<Access, String> {
         (None, _) => {}
         (Some(run), true) => {
             access.run_length = u32::try_from(run.max(1))
-                .map_err(|_| format!("rw={word}:{run} is too long a run"))?;
+                .map_err(|_| format!("rw={word}:{run}: the number of I/Os is too large"))?;
             access.run_identical = spec.identical;
         }
         (Some(stride), false) => access.stride = stride,
@@ -186,7 +186,11 @@ fn align(spec: &JobSpec, access: &Access) -> Result<Option<Bytes>, String> {
     match given.as_slice() {
         [] => Ok(None),
         [one] => Ok(one.filter(|_| access.random).map(Bytes)),
-        _ => Err("blockalign that differs between reads, writes and trims is not supported: give one value".to_owned()),
+        _ => Err(
+            "different blockalign values for reads, writes and trims are not supported: use \
+        a single value"
+                .to_owned(),
+        ),
     }
 }
 
@@ -209,7 +213,7 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
                 .to_owned(),
         );
     }
-    // Named files go into the first folder, whatever they begin with: fio joins the two as text.
+    // Named files go into the first directory, whatever they begin with: fio joins the two as text.
     let place = |name: &PathBuf| match spec.directories.first() {
         None => name.clone(),
         Some(folder) => folder.join(name.strip_prefix("/").unwrap_or(name)),
@@ -273,7 +277,7 @@ fn buffers(job: &mut Job) {
 fn repeats(spec: &JobSpec) -> Result<DedupeRule, String> {
     let (percent, set) = spec.dedupe;
     if spec.dedupe_global && !spec.dedupe_in_set {
-        return Err("dedupe_global goes with dedupe_mode=working_set only".to_owned());
+        return Err("dedupe_global needs dedupe_mode=working_set".to_owned());
     }
     let working_set_percent = spec.dedupe_in_set.then_some(set);
     Ok(DedupeRule {
@@ -384,7 +388,7 @@ fn rules(
     job.access.zones = self::zones(zones, spec, warnings)?;
     let logs = &spec.extras.logs;
     if logs.issued && (logs.lat.is_none() || !logs.offset) {
-        return Err("log_issue_time goes with write_lat_log and log_offset=1 only".to_owned());
+        return Err("log_issue_time needs write_lat_log and log_offset=1".to_owned());
     }
     job.rate.latency_target = spec.latency.target.map(|target| LatencyTarget {
         target,
@@ -393,7 +397,7 @@ fn rules(
         keep_running: spec.latency.keep_running,
     });
     if job.files.atomic && (job.ioengine != IoEngine::Pvsync2 || !job.files.direct) {
-        return Err("atomic goes with ioengine=pvsync2 and direct=1 only".to_owned());
+        return Err("atomic needs ioengine=pvsync2 and direct=1".to_owned());
     }
     fill_device(job, warnings)
 }
@@ -407,16 +411,19 @@ fn fill_device(job: &mut Job, warnings: &mut Vec<String>) -> Result<(), String> 
     if !writes {
         if job.extent.size.is_some() || job.extent.filesize.is_some() {
             warnings.push(format!(
-                "job `{}`: fill_device has no effect on reads of a given size",
+                "job `{}`: fill_device has no effect on reads with a size",
                 job.name
             ));
             job.files.fill_device = false;
         }
         return Ok(());
     }
-    Err("fill_device=1 goes with sequential writes and with reads, not with random writes: fill the file by a job with \
-         rw=write and fill_device=1, and let this one follow with stonewall, on the same filename and without fill_device"
-        .to_owned())
+    Err(
+        "fill_device=1 is not supported with random writes: fill the file in a job with rw=write \
+    and fill_device=1, and run this job after it with stonewall, the same filename and no \
+    fill_device"
+            .to_owned(),
+    )
 }
 
 fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, String> {
@@ -455,11 +462,13 @@ fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, 
     };
     if !spec.job.replay.read.is_empty() {
         return Err(
-            "verify does not go with read_iolog: a log does not tell what was written".to_owned(),
+            "verify is not supported with read_iolog: a log does not contain the written \
+            data"
+                .to_owned(),
         );
     }
     if spec.verify.rules.only && spec.job.timing.time_based {
-        return Err("verify_only cannot be time_based: it checks what was written once".to_owned());
+        return Err("verify_only cannot be time_based: it checks the written data once".to_owned());
     }
     let rules = Verify {
         method,
@@ -495,7 +504,7 @@ fn steady(spec: &SteadySpec) -> Result<Option<SteadyStateRule>, String> {
     }
     if spec.interval == Nanos(0) || spec.interval > spec.duration {
         return Err(
-            "steadystate_check_interval lies between 1 s and steadystate_duration".to_owned(),
+            "steadystate_check_interval must be between 1 s and steadystate_duration".to_owned(),
         );
     }
     let (iops, slope) = (word.starts_with("iops"), word.ends_with("_slope"));
@@ -522,14 +531,12 @@ fn count_zones(job: &mut Job, zones: &mut ZoneSpec, spec: &JobSpec) -> Result<()
         let Some(count) = count else { return Ok(None) };
         match (zones.mode, zones.size) {
             (None | Some("none"), _) => Err(format!(
-                "{name}={count}z counts zones, and there are none: add zonemode"
+                "{name}={count}z is a number of zones, but there are no zones: add zonemode"
             )),
-            (_, Bytes(0)) => Err(format!(
-                "{name}={count}z needs zonesize, which says how large a zone is"
-            )),
+            (_, Bytes(0)) => Err(format!("{name}={count}z needs zonesize")),
             (_, size) => match size.0.checked_mul(count) {
                 Some(bytes) => Ok(Some(Bytes(bytes))),
-                None => Err(format!("{name}={count}z is more than any file has")),
+                None => Err(format!("{name}={count}z is too large")),
             },
         }
     };
@@ -600,7 +607,7 @@ fn note_foreign_options(spec: &JobSpec, warnings: &mut Vec<String>) {
         if !opt.engines.contains(&engine) && opt.state == OptionState::Works {
             let (name, engines) = (opt.name, opt.engines.join(", "));
             warnings.push(format!(
-                "job `{}`: {name} goes with {engines}, and has no effect on {engine}",
+                "job `{}`: {name} applies to {engines}, and has no effect with {engine}",
                 spec.job.name
             ));
         }

@@ -40,7 +40,7 @@ pub use values::TimeUnit;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The version of fio whose behaviour and output this front end has, as `--version` prints it.
+/// The version of fio whose behavior and output this front end has, as `--version` prints it.
 pub const VERSION: &str = "fio-3.39";
 
 /// Reads a fio command line (without the program's name) and the job files it names.

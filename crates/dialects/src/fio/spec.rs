@@ -25,7 +25,7 @@ pub(crate) struct JobSpec {
     pub identical: bool,
     /// `random_generator=lfsr`, which comes to each block once whatever `norandommap` says.
     pub lfsr: bool,
-    /// Hundredths of a mix that are reads.
+    /// Percentage of a mix that are reads.
     pub read_percent: u32,
     /// `bs`.
     pub bs: PerOp<Option<u64>>,

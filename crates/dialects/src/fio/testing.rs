@@ -12,7 +12,7 @@ fn no_file(_: &Path) -> io::Result<Vec<u8>> {
     Err(io::Error::from(io::ErrorKind::NotFound))
 }
 
-/// A host with four processors, 4 KiB pages, 2 GiB of memory and no files.
+/// A host with four CPUs, 4 KiB pages, 2 GiB of memory and no files.
 pub(crate) fn context() -> &'static ParseContext<'static> {
     Box::leak(Box::new(ParseContext {
         env: &environment,

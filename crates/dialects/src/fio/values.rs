@@ -120,7 +120,7 @@ impl ValueContext<'_> {
             false => time_number(text, unit)?,
         };
         if !(0.0..EXACT * 1e3).contains(&nanos) {
-            return Err(format!("`{text}` is not between 0 and 285 years"));
+            return Err(format!("`{text}` is out of range: expected 0 to 285 years"));
         }
         Ok(Nanos(nanos.round() as u64))
     }
@@ -143,12 +143,10 @@ impl ValueContext<'_> {
         }
         let length = length_of(&parts);
         match length {
-            0 => Err(
-                "a pattern has at least one byte, such as 0xdeadbeef, \"text\" or 123".to_owned(),
-            ),
+            0 => Err("empty pattern: expected for example 0xdeadbeef, \"text\" or 123".to_owned()),
             1..=LONGEST_PATTERN => Ok(parts),
             _ => Err(format!(
-                "the pattern has {length} bytes, and {LONGEST_PATTERN} are the most"
+                "the pattern has {length} bytes: the maximum is {LONGEST_PATTERN}"
             )),
         }
     }
@@ -166,15 +164,15 @@ impl ValueContext<'_> {
         if let Some(quoted) = text.strip_prefix('"') {
             let (bytes, rest) = quoted
                 .split_once('"')
-                .ok_or("a string in the pattern is not closed by \"")?;
+                .ok_or("a string in the pattern has no closing \"")?;
             return Ok((PatternPart::Bytes(bytes.as_bytes().to_vec()), rest));
         }
         if let Some(quoted) = text.strip_prefix('\'') {
             let (name, rest) = quoted
                 .split_once('\'')
-                .ok_or("a file name in the pattern is not closed by '")?;
+                .ok_or("a file name in the pattern has no closing '")?;
             let read = (self.ctx.read_file)(Path::new(name))
-                .map_err(|e| format!("its file `{name}`: {e}"))?;
+                .map_err(|e| format!("cannot read the pattern file `{name}`: {e}"))?;
             return Ok((PatternPart::Bytes(read), rest));
         }
         let mut end = text
@@ -186,7 +184,8 @@ impl ValueContext<'_> {
         }
         let number: i64 = text[..end].parse().map_err(|_| {
             format!(
-                "`{text}` is no pattern: write 0xdeadbeef, \"text\", 'file', %o or a decimal number"
+                "`{text}` is not a pattern: expected 0xdeadbeef, \"text\", 'file', %o or a \
+                decimal number"
             )
         })?;
         if !(i64::from(i32::MIN)..=i64::from(u32::MAX)).contains(&number) {
@@ -194,7 +193,7 @@ impl ValueContext<'_> {
                 "the number {number} needs more than 32 bits: write it as 0x…"
             ));
         }
-        // Least significant byte first, without the zeroes above a positive number.
+        // Least significant byte first, without the zeros above a positive number.
         let bytes = (number as u32).to_le_bytes();
         let length = 4 - bytes.iter().rev().take_while(|b| **b == 0).count().min(3);
         Ok((PatternPart::Bytes(bytes[..length].to_vec()), &text[end..]))
@@ -231,9 +230,7 @@ fn time_number(text: &str, unit: TimeUnit) -> Result<f64, String> {
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
         .unwrap_or(text.len());
     let number: f64 = text[..end].parse().map_err(|_| {
-        format!(
-            "`{text}` is not a time: a number with d, h, m, s, ms or us is expected, such as 30s"
-        )
+        format!("`{text}` is not a time: expected a number with d, h, m, s, ms or us, such as 30s")
     })?;
     let factor = match text[end..].trim().to_ascii_lowercase().as_str() {
         "" => unit.nanos(),
@@ -245,7 +242,7 @@ fn time_number(text: &str, unit: TimeUnit) -> Result<f64, String> {
         "us" | "usec" => 1e3,
         other => {
             return Err(format!(
-                "`{text}` has the unknown unit `{other}`: use d, h, m, s, ms or us"
+                "unknown unit `{other}` in `{text}`: use d, h, m, s, ms or us"
             ));
         }
     };
@@ -266,7 +263,7 @@ fn hex_bytes(digits: &str) -> Result<Vec<u8>, String> {
     let bytes: Option<Vec<u8>> = even.as_bytes().chunks(2).map(byte).collect();
     bytes
         .filter(|b| !b.is_empty())
-        .ok_or_else(|| "0x is followed by no hex digits".to_owned())
+        .ok_or_else(|| "no hexadecimal digits after 0x".to_owned())
 }
 
 #[cfg(test)]

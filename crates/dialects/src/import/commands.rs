@@ -9,7 +9,7 @@ const PROGRAMS: [&str; 3] = ["fio", "dd", "iozone"];
 const SEPARATORS: [&str; 9] = [";", "|", "&&", "||", ">", ">>", "2>&1", "&", "2>"];
 
 /// The words of a command line of fio, dd or iozone that begins in the first of some lines, and how many lines it takes.
-/// The first word is the program's name without its folder; prompts, `sudo` and other commands in front are left out.
+/// The first word is the program's name without its directory; prompts, `sudo` and other commands in front are left out.
 pub(super) fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     let first = lines.first()?;
     if first.len() > 2000 || !PROGRAMS.iter().any(|name| first.contains(name)) {

@@ -167,8 +167,7 @@ pub fn rows(text: &str, mapping: &ColumnMapping) -> (Vec<CsvRow>, Vec<Unread>) {
         .named()
         .filter(|name| !header.contains(name))
     {
-        let why =
-            format!("the mapping names a column `{name}`, and the table has none of that name");
+        let why = format!("the table has no column `{name}`, which the mapping names");
         unread.push(Unread {
             line: 1,
             text: header.join(",").shortened(60),
@@ -247,15 +246,14 @@ fn row<'a>(
             .or_else(|| named.and_then(of).or_else(|| of(fixed)).cloned())
     };
     let rw = pick(cell(&columns.rw), |w| w.rw.as_ref());
-    let rw = rw.ok_or_else(|| {
-        format!("nothing says what the workload `{workload}` does: give it an rw in the mapping")
-    })?;
+    let rw =
+        rw.ok_or_else(|| format!("unknown workload `{workload}`: define its rw in the mapping"))?;
     // Tables write their words large and small.
     let access = fio::jobs_access(rw.trim().to_ascii_lowercase().as_str())
-        .ok_or_else(|| format!("`{rw}` is no rw of fio: there are {}", fio::RW))?;
+        .ok_or_else(|| format!("`{rw}` is not a fio rw value: expected one of {}", fio::RW))?;
     let op = match pick(None, |w| w.op.as_ref()) {
         Some(name) => hakaru_model::reported::op_named(&name)
-            .ok_or_else(|| format!("`{name}` is no operation"))?,
+            .ok_or_else(|| format!("`{name}` is not an operation"))?,
         None => Op::ALL
             .into_iter()
             .find(|&op| access.does(op))
@@ -279,7 +277,7 @@ fn row<'a>(
     let depth = match cell(&columns.iodepth) {
         Some(text) => Some(
             text.parse()
-                .map_err(|_| format!("`{text}` is no queue depth"))?,
+                .map_err(|_| format!("`{text}` is not a queue depth"))?,
         ),
         None => of(|w| w.iodepth),
     };
@@ -298,7 +296,7 @@ fn row<'a>(
     let depth = depth.unwrap_or(1);
     if !(1..=DEEPEST).contains(&depth) {
         return Err(format!(
-            "a queue depth of {depth} cannot be: it lies between 1 and {DEEPEST}"
+            "queue depth {depth} is out of range: expected 1 to {DEEPEST}"
         ));
     }
     job.queue.iodepth = depth;
@@ -336,15 +334,17 @@ fn rates<'a>(
 ) -> Result<(), String> {
     let columns = &mapping.columns;
     let runs = match cell(&columns.runs) {
-        Some(text) => {
-            match text.parse::<u32>() {
-                Ok(0) => {
-                    return Err("it is the mean of 0 runs, which cannot be: give at least 1, or leave it out".to_owned());
-                }
-                Ok(runs) => runs,
-                Err(_) => return Err(format!("`{text}` is no number of runs")),
+        Some(text) => match text.parse::<u32>() {
+            Ok(0) => {
+                return Err(
+                    "the number of runs is 0: enter at least 1, or leave the cell \
+                    empty"
+                        .to_owned(),
+                );
             }
-        }
+            Ok(runs) => runs,
+            Err(_) => return Err(format!("`{text}` is not a number of runs")),
+        },
         None => 1,
     };
     let mut figure = |name: &str,
@@ -355,7 +355,7 @@ fn rates<'a>(
             return Ok(None);
         };
         let (value, own) =
-            number(text).ok_or_else(|| format!("`{text}` in the column of {name} is no number"))?;
+            number(text).ok_or_else(|| format!("column of {name}: `{text}` is not a number"))?;
         let unit = if own.is_empty() {
             unit.unwrap_or_default()
         } else {
@@ -363,7 +363,7 @@ fn rates<'a>(
         };
         if name.contains("bandwidth") && unit.is_empty() {
             return Err(format!(
-                "the {name} {text} has no unit: name it in the mapping (bandwidth_unit = \"MB/s\")"
+                "{name} {text} has no unit: set it in the mapping (bandwidth_unit = \"MB/s\")"
             ));
         }
         let figure = ReportedFigure {
@@ -372,7 +372,7 @@ fn rates<'a>(
             unit: unit.to_owned(),
         };
         let ranged = Ranged::of(&figure, Kilo::Si)
-            .ok_or_else(|| format!("`{unit}` is no unit of {name}"))?;
+            .ok_or_else(|| format!("`{unit}` is not a unit of {name}"))?;
         row.figures.push(figure);
         Ok(Some(ranged))
     };
@@ -382,7 +382,7 @@ fn rates<'a>(
     let iops = figure("IOPS", &columns.iops, None)?;
     let iops_deviation = figure("deviation of IOPS", &columns.iops_deviation, None)?;
     if bandwidth.is_none() && iops.is_none() {
-        return Err("it has neither a bandwidth nor IOPS".to_owned());
+        return Err("neither bandwidth nor IOPS".to_owned());
     }
     let stated = |rate: Option<Ranged>, deviation: Option<Ranged>| {
         rate.map(|rate| StatedRate {
@@ -605,7 +605,7 @@ mod tests {
         assert!(
             text.contains("7.70 kB/s")
                 && text.contains("8.08 MB/s")
-                && text.contains("one prefix off"),
+                && text.contains("prefix is probably wrong"),
             "{text}"
         );
         let (rows, _) = rows(
@@ -666,7 +666,10 @@ mod tests {
             why[1].contains("`deep`") && why[2].contains("between 1 and 32768"),
             "{why:?}"
         );
-        assert!(why[3].contains("0 runs") && why.len() == 4, "{why:?}");
+        assert!(
+            why[3].contains("number of runs is 0") && why.len() == 4,
+            "{why:?}"
+        );
     }
 
     #[test]

@@ -185,7 +185,7 @@ impl ImportedRun {
 }
 
 fn unknown<T>() -> Fact<T> {
-    Fact::Unknown("the imported result does not say".to_owned())
+    Fact::Unknown("not stated in the imported result".to_owned())
 }
 
 /// The circumstances of a run of which only the printed result is left.

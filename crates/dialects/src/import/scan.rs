@@ -41,7 +41,7 @@ pub fn import(sources: &[SourceText<'_>]) -> ImportResult {
                     .push(file);
             }
             None if logs::is_of_histograms(source.name) => {
-                let why = "logs of histograms are not read: json+ of fio holds the same over the whole run".to_owned();
+                let why = "histogram logs are not supported: use fio's json+ output".to_owned();
                 let text =
                     super::Shorten::shortened(source.text.lines().next().unwrap_or_default(), 60);
                 found.unread.push((index, Unread { line: 1, text, why }));
@@ -174,7 +174,7 @@ impl<'a> SourceScanner<'a> {
             self.complain(
                 line.number,
                 line.trimmed(),
-                "fio began here, and its results are missing",
+                "fio started here, but its results are missing",
             );
         }
     }
@@ -224,7 +224,7 @@ impl<'a> SourceScanner<'a> {
             self.complain(
                 number,
                 text,
-                "this looks like JSON of fio and is none that can be read",
+                "this looks like fio JSON, but it cannot be parsed",
             );
             self.broken_json += 1;
             self.at += 1;
@@ -271,7 +271,7 @@ impl<'a> SourceScanner<'a> {
                 });
                 self.add(run);
             }
-            None => self.complain(number, text, "this JSON of fio holds no job"),
+            None => self.complain(number, text, "this fio JSON contains no job"),
         }
     }
 
@@ -305,8 +305,8 @@ impl<'a> SourceScanner<'a> {
             let number = lines[found.lines.start].number;
             match fio::finish(raw) {
                 Some(mut run) => {
-                    let what = "whether lines of the same job are clones that ran together or runs one after another: \
-                                they were added up";
+                    let what = "whether lines of the same job are clones or consecutive runs: \
+                    they were added up";
                     run.caveats.extend(found.unclear.then(|| Caveat::Unstated {
                         what: what.to_owned(),
                     }));
@@ -315,7 +315,7 @@ impl<'a> SourceScanner<'a> {
                 None => self.complain(
                     number,
                     text,
-                    "this looks like a terse line of fio and holds no result",
+                    "this looks like a fio terse line, but contains no result",
                 ),
             }
         }
@@ -387,7 +387,7 @@ impl<'a> SourceScanner<'a> {
         let command = self.commands.fio.take();
         let asked = command.as_deref().map_or(Err(String::new()), jobs::command);
         if reader.commas {
-            let why = "the comma of a locale was read as the decimal point".to_owned();
+            let why = "a decimal comma was read as the decimal point".to_owned();
             reader.unread.push(Unread {
                 line: lines.0,
                 text: String::new(),
@@ -447,7 +447,7 @@ impl<'a> SourceScanner<'a> {
                 self.complain(
                     number,
                     &text,
-                    "iozone began here, and its results are missing",
+                    "iozone started here, but its results are missing",
                 );
                 self.at += 1;
             }
@@ -469,7 +469,7 @@ impl<'a> SourceScanner<'a> {
                 self.complain(
                     number,
                     &text,
-                    "`… MB in … seconds = … MB/sec` is expected of hdparm",
+                    "expected `… MB in … seconds = … MB/sec` from hdparm",
                 );
                 self.at += 1;
             }
@@ -510,11 +510,7 @@ impl<'a> SourceScanner<'a> {
             return false;
         }
         let line = self.lines[self.at].clone();
-        self.complain(
-            line.number,
-            line.trimmed(),
-            "dd had come so far, and went on",
-        );
+        self.complain(line.number, line.trimmed(), "interim result of dd");
         self.at = end;
         true
     }
@@ -591,7 +587,7 @@ fn missing(reader: &text::Reader) -> Option<String> {
         .collect();
     match (absent.is_empty(), group) {
         (true, true) => None,
-        (true, false) => Some("the summary of its groups".to_owned()),
-        (false, _) => Some(format!("what stands in the lines {}", absent.join(", "))),
+        (true, false) => Some("its group summary".to_owned()),
+        (false, _) => Some(format!("lines {}", absent.join(", "))),
     }
 }

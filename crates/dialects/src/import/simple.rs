@@ -137,11 +137,11 @@ fn contradiction(name: &str, stated: Ranged, bytes: Ranged, seconds: Ranged) -> 
         phase: name.to_owned(),
         stated: format!("rate of {}", BytesPerSec(stated.value)),
         follows: format!(
-            "{}, which follows from bytes and time",
+            "{}, computed from bytes and time",
             BytesPerSec(follows.value)
         ),
         hint: slip(stated.value / follows.value)
-            .unwrap_or("one of them is wrong")
+            .unwrap_or("one of the two is wrong")
             .to_owned(),
     })
 }
@@ -173,10 +173,7 @@ pub(super) fn hdparm(lines: &[SourceLine], device: Option<&str>) -> Option<(Impo
                 blocks.push(block);
                 caveats.extend(caveat);
             }
-            None => unread.push(Unread::new(
-                line,
-                "`… MB in … seconds = … MB/sec` is expected",
-            )),
+            None => unread.push(Unread::new(line, "expected `… MB in … seconds = … MB/sec`")),
         }
     }
     if measured.is_empty() {
@@ -184,7 +181,7 @@ pub(super) fn hdparm(lines: &[SourceLine], device: Option<&str>) -> Option<(Impo
     }
     if measured.iter().any(|one| one.name.contains("cache")) {
         caveats.push(Caveat::Unstated {
-            what: "anything of the disk by its cached reads: they are those of memory".to_owned(),
+            what: "disk speed: cached reads measure memory".to_owned(),
         });
     }
     let mut run = run(
@@ -410,8 +407,7 @@ pub(super) fn dd(
     };
     if command.is_none() {
         caveats.push(Caveat::Unstated {
-            what: "whether dd read or wrote, what, and how (its figures stand under write)"
-                .to_owned(),
+            what: "whether dd read or wrote, and how (imported as write)".to_owned(),
         });
     } else if !(asked.direct || op == Op::Write && (asked.end_fsync || asked.sync || asked.dsync)) {
         caveats.push(Caveat::Buffered);
@@ -481,7 +477,7 @@ pub(super) fn dd(
         (line.number, line.number),
     );
     if has_decimal_comma(line.trimmed()) {
-        let why = "the comma of the locale was read as the decimal point".to_owned();
+        let why = "a decimal comma was read as the decimal point".to_owned();
         run.unread.push(Unread {
             line: line.number,
             text: line.trimmed().shortened(60),

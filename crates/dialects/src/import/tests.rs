@@ -425,7 +425,7 @@ fn terse_lines_of_a_loop_are_no_clones() {
         only("x", text)
             .caveats
             .iter()
-            .any(|c| format!("{c:?}").contains("clones that ran together"))
+            .any(|c| format!("{c:?}").contains("clones or consecutive runs"))
     };
     assert!(unclear(&lines) && !unclear(&[terse("a", 400, 1000), terse("b", 300, 1000)].concat()));
 }

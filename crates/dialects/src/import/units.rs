@@ -60,7 +60,7 @@ pub(super) fn has_decimal_comma(text: &str) -> bool {
 
 /// How much one of a unit is: of bytes (per second), nanoseconds, or plain counts. `None` for what is no unit.
 ///
-/// Hundredths stay hundredths. A `b` is a bit only where the word says so: `Mbit/s`.
+/// Percentage stay percent. A `b` is a bit only where the word says so: `Mbit/s`.
 pub(super) fn factor(unit: &str, kilo: Kilo) -> Option<f64> {
     let unit = unit.trim();
     let bare = unit
@@ -165,16 +165,16 @@ impl Ranged {
 pub(super) fn slip(ratio: f64) -> Option<&'static str> {
     let near = |of: f64| (ratio / of - 1.0).abs() < 0.06 || (ratio * of - 1.0).abs() < 0.06;
     match ratio {
-        _ if near(1e6) || near(1_048_576.0) => Some("the unit is off by a million"),
+        _ if near(1e6) || near(1_048_576.0) => Some("the unit is wrong by a factor of a million"),
         _ if near(1e3) || near(1024.0) => {
-            Some("the unit is probably one prefix off, such as KB/s for MB/s")
+            Some("the unit prefix is probably wrong, such as KB/s for MB/s")
         }
         _ if near(8.0) => Some("bits may have been taken for bytes"),
         r if [1.024, 1.048_576]
             .iter()
             .any(|of| (r * of - 1.0).abs() < 0.015) =>
         {
-            Some("the unit is probably one of 1024, such as MiB/s for MB/s")
+            Some("the unit is probably binary, such as MiB/s for MB/s")
         }
         _ => None,
     }
@@ -242,7 +242,7 @@ mod tests {
         assert!(
             slip(wrong.value / follows.value)
                 .unwrap()
-                .contains("one prefix off")
+                .contains("prefix is probably wrong")
         );
         assert_eq!(slip(2.0), None);
     }

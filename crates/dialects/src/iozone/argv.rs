@@ -48,7 +48,7 @@ fn utf8((index, arg): (usize, &OsString)) -> Result<String, IozoneError> {
     arg.to_str().map(str::to_owned).ok_or_else(|| {
         let shown = arg.to_string_lossy();
         let message = format!(
-            "argument {}, `{shown}`, cannot be used: it is not UTF-8; give the file another name",
+            "argument {}, `{shown}`, cannot be used: not UTF-8; rename the file",
             index + 1
         );
         IozoneError::at(message, WordLocation { index, span: 0..0 })
@@ -110,7 +110,7 @@ impl<'a> ArgvReader<'a> {
     ) -> Result<(), IozoneError> {
         let here = WordLocation { index, span };
         let Some(opt) = options::find(name) else {
-            let message = format!("unknown option `-{name}`; iozone -h lists what there is");
+            let message = format!("unknown option `-{name}`; iozone -h lists the options");
             return Err(IozoneError::at(message, here));
         };
         let mut token = IozoneToken {

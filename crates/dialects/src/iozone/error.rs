@@ -43,7 +43,7 @@ pub fn cure(error: &PlanError) -> String {
     match error {
         PlanError::Missing { path, .. } | PlanError::MayNotCreate { path, .. } => {
             format!(
-                "{} does not exist, and none of the tests before makes it: add -i 0, or -f FILE",
+                "{} does not exist, and no earlier test creates it: add -i 0, or use -f FILE",
                 path.display()
             )
         }
@@ -53,15 +53,15 @@ pub fn cure(error: &PlanError) -> String {
             logical,
             ..
         } => format!(
-            "{} cannot be accessed with records of {block} bytes and -I: direct I/O needs multiples of the logical block \
-             size, {logical} bytes; use a larger -r, or leave -I out",
+            "{} cannot be accessed with {block}-byte records and -I: direct I/O needs multiples \
+            of the logical block size, {logical} bytes; use a larger -r, or omit -I",
             path.display()
         ),
         PlanError::NoSpace {
             path, needed, free, ..
         } => format!(
-            "the files need {needed}, and the file system of {} has {free} free: use a smaller -s or -g, or fewer \
-             children",
+            "the files need {needed}, but the file system of {} has {free} free: use a smaller -s \
+            or -g, or fewer children",
             path.display()
         ),
         PlanError::NotMeasurable { path, what, .. } => {
@@ -72,7 +72,7 @@ pub fn cure(error: &PlanError) -> String {
         }
         PlanError::ReadOnly { path, .. } => {
             format!(
-                "{} cannot be written: name a file in a folder you may write to with -f or -F",
+                "cannot write {}: name a file in a writable directory with -f or -F",
                 path.display()
             )
         }
@@ -80,12 +80,12 @@ pub fn cure(error: &PlanError) -> String {
             path, size, wanted, ..
         } => {
             format!(
-                "{} has {size}, and -s asks for {wanted}: use a smaller -s",
+                "{} has {size}, but -s needs {wanted}: use a smaller -s",
                 path.display()
             )
         }
         PlanError::BadBlock { block, .. } => {
-            format!("records of {block} cannot be used: -r goes from 1k to 1g")
+            format!("record size {block} is out of range: -r takes 1k to 1g")
         }
         other => other.to_string(),
     }

@@ -10,7 +10,7 @@ use hakaru_model::units::Nanos;
 /// What figures are given in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FigureUnit {
-    /// kB of 1024 bytes a second.
+    /// kB of 1024 bytes per second.
     #[default]
     KiloBytes,
     /// Operations a second.
@@ -45,7 +45,7 @@ pub struct TestFigures {
     pub each: Vec<(f64, f64)>,
     /// Seconds of the parent.
     pub wall_s: f64,
-    /// Seconds of processor time of all children.
+    /// Seconds of CPU time of all children.
     pub cpu_s: f64,
 }
 

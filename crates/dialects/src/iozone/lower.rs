@@ -158,7 +158,7 @@ impl IozoneRequest {
         job
     }
 
-    /// In the mix each child either reads or writes: in turns, or so many hundredths of them read.
+    /// In the mix each child either reads or writes: in turns, or so many percent of them read.
     fn mixed_op(&self, child: u32, children: u32) -> Op {
         let reads = match self.draft.percent_read {
             None => child.is_multiple_of(2),
@@ -234,8 +234,8 @@ pub fn check_files(scenario: &Scenario, facts: &Facts) -> Result<(), IozoneError
                 .is_some_and(|facts| facts.direct_io == Some(false))
             {
                 return Err(IozoneError::nowhere(format!(
-                    "{} cannot be used with -I: its file system does not take O_DIRECT; leave -I out, or name a file on \
-                     another file system with -f or -F",
+                    "{} cannot be used with -I: its file system does not support O_DIRECT; omit \
+                    -I, or name a file on another file system with -f or -F",
                     path.display()
                 )));
             }
@@ -259,8 +259,8 @@ pub fn check_files(scenario: &Scenario, facts: &Facts) -> Result<(), IozoneError
                     _ => format!("has {}", facts.size),
                 };
                 return Err(IozoneError::nowhere(format!(
-                    "{} {found}, and the test `{}` needs a file of {size}: add -i 0, which writes it, or write it once \
-                     with -i 0 -w",
+                    "{} {found}, but the test `{}` needs a file of {size}: add -i 0 to write it, \
+                    or write it once with -i 0 -w",
                     path.display(),
                     job.name
                 )));

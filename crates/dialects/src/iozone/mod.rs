@@ -29,5 +29,5 @@ pub use lower::{IozoneStep, check_files};
 pub use request::{IozoneAction, IozoneMode, IozoneRequest, parse};
 pub(crate) use request::{StatedOptions, stated};
 
-/// The version of iozone whose behaviour and output this front end has.
+/// The version of iozone whose behavior and output this front end has.
 pub const VERSION: &str = "3.471";

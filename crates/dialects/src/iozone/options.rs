@@ -25,7 +25,7 @@ pub enum IozoneOptionState {
     Accepted(&'static str),
     /// It is refused.
     Refused {
-        /// Why.
+        /// The cause.
         reason: &'static str,
         /// What to use in its place.
         instead: &'static str,
@@ -103,19 +103,20 @@ const NUMBER: OptionArity = One("number");
 
 /// All options by what they are about.
 pub const SECTIONS: &[(&str, &[IozoneOption])] = &[
-    ("What is measured", WHAT),
+    ("Tests", WHAT),
     ("Files", FILES),
-    ("How I/O is done", HOW),
+    ("I/O", HOW),
     ("Children", CHILDREN),
     ("Output", OUTPUT),
-    ("Options of many hosts, and of no use here", FOREIGN),
+    ("Cluster and other unsupported options", FOREIGN),
 ];
 
 const WHAT: &[IozoneOption] = &[
     works(
         "i",
         NUMBER,
-        "Test to run, may be repeated: 0 write, 1 read, 2 random, 3 backward, 4 record rewrite, 5 stride, 6 fwrite, 7 fread, 8 mix, 9 pwrite, 10 pread, 11 pwritev, 12 preadv",
+        "Test to run (repeatable): 0 write, 1 read, 2 random, 3 backward, 4 record rewrite, 5 \
+        stride, 6 fwrite, 7 fread, 8 mix, 9 pwrite, 10 pread, 11 pwritev, 12 preadv",
         IozoneArgs::test,
     ),
     works(
@@ -130,7 +131,7 @@ const WHAT: &[IozoneOption] = &[
     works(
         "A",
         Nothing,
-        "Auto mode with small records for large files too, as -a -z",
+        "Auto mode with small records for large files, like -a -z",
         |to, _| {
             to.auto();
             to.all_records = true;
@@ -140,34 +141,32 @@ const WHAT: &[IozoneOption] = &[
     works(
         "z",
         Nothing,
-        "With -a: small records for large files too",
+        "With -a: use small records for large files",
         |to, _| {
             to.all_records = true;
             Ok(())
         },
     ),
-    works("s", KB, "Size of a file, may be repeated", |to, text| {
-        to.size(text)
-    }),
-    works("r", KB, "Size of a record, may be repeated", |to, text| {
+    works("s", KB, "File size (repeatable)", |to, text| to.size(text)),
+    works("r", KB, "Record size (repeatable)", |to, text| {
         to.record(text)
     }),
-    works("n", KB, "Smallest file of auto mode", |to, text| {
+    works("n", KB, "Smallest file size of auto mode", |to, text| {
         to.bound(text, super::request::AutoBound::FileMin)
     }),
-    works("g", KB, "Largest file of auto mode", |to, text| {
+    works("g", KB, "Largest file size of auto mode", |to, text| {
         to.bound(text, super::request::AutoBound::FileMax)
     }),
-    works("y", KB, "Smallest record of auto mode", |to, text| {
+    works("y", KB, "Smallest record size of auto mode", |to, text| {
         to.bound(text, super::request::AutoBound::RecordMin)
     }),
-    works("q", KB, "Largest record of auto mode", |to, text| {
+    works("q", KB, "Largest record size of auto mode", |to, text| {
         to.bound(text, super::request::AutoBound::RecordMax)
     }),
     works(
         "j",
         NUMBER,
-        "Records from one read to the next of the stride test (17)",
+        "Stride of the stride test in records [default: 17]",
         |to, text| {
             to.stride = to.whole(text, 1..=1 << 20)?;
             Ok(())
@@ -176,7 +175,7 @@ const WHAT: &[IozoneOption] = &[
     works(
         "+n",
         Nothing,
-        "No retests: neither rewrite nor reread",
+        "No retests (no rewrite and no reread)",
         |to, _| {
             to.retests = false;
             to.say("No retest option selected");
@@ -186,43 +185,33 @@ const WHAT: &[IozoneOption] = &[
     works(
         "+p",
         NUMBER,
-        "Hundredths of the children that read in the mix (-i 8); otherwise they take turns",
+        "Percentage of children that read in the mixed test (-i 8) [default: alternating]",
         |to, text| {
             to.percent_read = Some(to.whole(text, 0..=100)? as u32);
             Ok(())
         },
     ),
-    works(
-        "+q",
-        NUMBER,
-        "Seconds to wait between two tests",
-        |to, text| {
-            to.pause_s = to.whole(text, 0..=86_400)?;
-            Ok(())
-        },
-    ),
+    works("+q", NUMBER, "Seconds to wait between tests", |to, text| {
+        to.pause_s = to.whole(text, 0..=86_400)?;
+        Ok(())
+    }),
 ];
 
 const FILES: &[IozoneOption] = &[
-    works(
-        "f",
-        FILE,
-        "File of the table's tests (iozone.tmp)",
-        |to, text| {
-            to.file = text.first().map(Into::into);
-            Ok(())
-        },
-    ),
+    works("f", FILE, "Test file [default: iozone.tmp]", |to, text| {
+        to.file = text.first().map(Into::into);
+        Ok(())
+    }),
     works(
         "F",
         Several("files"),
-        "Files of throughput mode, one a child (iozone.DUMMY.0 and so on)",
+        "Files of throughput mode, one per child [default: iozone.DUMMY.0 and so on]",
         |to, text| {
             to.files = text.iter().map(Into::into).collect();
             Ok(())
         },
     ),
-    works("w", Nothing, "Files stay when all is done", |to, _| {
+    works("w", Nothing, "Keep the test files", |to, _| {
         to.keep_files = true;
         to.say("Setting no_unlink");
         Ok(())
@@ -230,7 +219,7 @@ const FILES: &[IozoneOption] = &[
     works(
         "+N",
         Nothing,
-        "A file that is there is written over rather than emptied first",
+        "Overwrite existing files without truncating them first",
         |to, _| {
             to.truncate = false;
             Ok(())
@@ -239,30 +228,30 @@ const FILES: &[IozoneOption] = &[
     refused(
         "U",
         One("mount point"),
-        "Unmounts and mounts between tests",
-        "nothing is mounted by this front end",
-        "use -I, so that no cache is in between, or run one test at a time with -w and unmount between them",
+        "Unmount and mount between tests",
+        "mounting is not supported",
+        "use -I to bypass the cache, or run single tests with -w and remount between them",
     ),
     refused(
         "X",
         FILE,
-        "Writes at the places a file lists",
-        "lists of places are not read in this form",
+        "Write at the offsets listed in a file",
+        "offset lists in this format are not supported",
         "use hakaru fio --read_iolog=FILE",
     ),
     refused(
         "Y",
         FILE,
-        "Reads at the places a file lists",
-        "lists of places are not read in this form",
+        "Read at the offsets listed in a file",
+        "offset lists in this format are not supported",
         "use hakaru fio --read_iolog=FILE",
     ),
     refused(
         "W",
         Nothing,
-        "Locks files while they are read or written",
-        "no file is shared between children, so a lock would only cost time",
-        "leave it out",
+        "Lock files during I/O",
+        "children share no files, so a lock would only cost time",
+        "omit it",
     ),
 ];
 
@@ -270,27 +259,22 @@ const HOW: &[IozoneOption] = &[
     works(
         "I",
         Nothing,
-        "Direct I/O, past the page cache (not with fwrite and fread)",
+        "Direct I/O, bypassing the page cache (not for fwrite and fread)",
         |to, _| {
             to.direct = true;
             to.say("O_DIRECT feature enabled");
             Ok(())
         },
     ),
-    works(
-        "o",
-        Nothing,
-        "Each write is on the device when it returns (O_SYNC)",
-        |to, _| {
-            to.sync = true;
-            to.say("SYNC Mode. ");
-            Ok(())
-        },
-    ),
+    works("o", Nothing, "Synchronous writes (O_SYNC)", |to, _| {
+        to.sync = true;
+        to.say("SYNC Mode. ");
+        Ok(())
+    }),
     works(
         "+r",
         Nothing,
-        "Opens with O_RSYNC, which is O_SYNC on Linux",
+        "Open with O_RSYNC, which is O_SYNC on Linux",
         |to, _| {
             to.sync = true;
             Ok(())
@@ -299,7 +283,7 @@ const HOW: &[IozoneOption] = &[
     works(
         "+D",
         Nothing,
-        "The data of each write is on the device when it returns (O_DSYNC)",
+        "Synchronous data writes (O_DSYNC)",
         |to, _| {
             to.dsync = true;
             Ok(())
@@ -308,7 +292,7 @@ const HOW: &[IozoneOption] = &[
     works(
         "e",
         Nothing,
-        "The time of a flush at the end counts",
+        "Include fsync in the measured time",
         |to, _| {
             to.flush = true;
             to.say("Include fsync in write timing");
@@ -318,7 +302,7 @@ const HOW: &[IozoneOption] = &[
     works(
         "c",
         Nothing,
-        "The time of closing the file counts",
+        "Include close in the measured time",
         |to, _| {
             to.close = true;
             to.say("Include close in write timing");
@@ -328,7 +312,7 @@ const HOW: &[IozoneOption] = &[
     works(
         "B",
         Nothing,
-        "Through a mapping of the file (mmap); a new file is first written in full, because a mapping cannot make it longer",
+        "Use mmap; a new file is written completely first, because a mapping cannot extend it",
         |to, _| {
             to.mmap = true;
             to.say("Using mmap files");
@@ -338,7 +322,7 @@ const HOW: &[IozoneOption] = &[
     works(
         "G",
         Nothing,
-        "With -B: what was stored is flushed at the end of a test, and that time counts",
+        "With -B: flush with msync at the end of a test, included in the measured time",
         |to, _| {
             to.map_flush = true;
             Ok(())
@@ -347,13 +331,13 @@ const HOW: &[IozoneOption] = &[
     accepted(
         "D",
         Nothing,
-        "With -B: asks for what was stored to be written",
+        "With -B: start an asynchronous msync",
         "MS_ASYNC does nothing on Linux; -G flushes",
     ),
     works(
         "H",
         NUMBER,
-        "So many reads or writes in flight of each child, as POSIX asynchronous I/O does it",
+        "Number of asynchronous I/Os in flight per child (POSIX AIO)",
         |to, text| {
             to.depth = Some(to.whole(text, 1..=32_768)? as u32);
             to.say(&format!("POSIX async I/O. Depth {}", text.concat()));
@@ -363,7 +347,7 @@ const HOW: &[IozoneOption] = &[
     works(
         "k",
         NUMBER,
-        "The same; data is copied here with neither",
+        "Like -H (neither option copies data here)",
         |to, text| {
             to.depth = Some(to.whole(text, 1..=32_768)? as u32);
             to.say(&format!(
@@ -376,60 +360,60 @@ const HOW: &[IozoneOption] = &[
     refused(
         "J",
         One("ms"),
-        "Computes before each I/O",
-        "nothing is computed between I/Os",
+        "Compute before each I/O",
+        "computation between I/Os is not supported",
         "use hakaru fio --thinktime",
     ),
     refused(
         "K",
         Nothing,
-        "Some random I/O among sequential",
-        "how much of it is not documented",
+        "Mix random I/O into sequential I/O",
+        "the amount is not documented",
         "use hakaru fio --percentage_random",
     ),
     refused(
         "Q",
         Nothing,
-        "Writes files of offsets and latencies",
-        "they are not written in this form",
+        "Write files with offsets and latencies",
+        "this format is not supported",
         "use hakaru fio --write_lat_log=PREFIX --log_offset=1",
     ),
     refused(
         "V",
         One("pattern"),
-        "Checks what is read against a pattern",
-        "figures are not valid then",
+        "Verify read data against a pattern",
+        "results would not be valid",
         "use hakaru fio --verify=pattern --verify_pattern=…",
     ),
     refused(
         "Z",
         Nothing,
-        "Mixes a mapping with file I/O",
-        "a test does one or the other",
-        "use -B, or leave it out",
+        "Mix mmap with file I/O",
+        "a test uses one or the other",
+        "use -B, or omit it",
     ),
     accepted(
         "p",
         Nothing,
-        "Empties the processor's cache before each test",
-        "storage does not feel the processor's cache",
+        "Purge the CPU cache before each test",
+        "the CPU cache does not affect storage",
     ),
     accepted(
         "m",
         Nothing,
-        "Several buffers in turn",
-        "storage does not feel which buffer data comes from",
+        "Use several buffers in turn",
+        "the buffer does not affect storage",
     ),
     accepted(
         "E",
         Nothing,
-        "Tests beyond those of every system",
-        "-i 9 to -i 12 run them, and Linux always has them",
+        "Also run system-specific tests",
+        "use -i 9 to -i 12, which Linux always supports",
     ),
     works(
         "S",
         One("kB"),
-        "Size of the processor's cache, only to be printed",
+        "CPU cache size (only printed)",
         |to, text| {
             to.cache_kb = to.whole(text, 1..=1 << 30)?;
             Ok(())
@@ -438,7 +422,7 @@ const HOW: &[IozoneOption] = &[
     works(
         "L",
         One("bytes"),
-        "Length of a line of the processor's cache, only to be printed",
+        "CPU cache line size (only printed)",
         |to, text| {
             to.line_bytes = to.whole(text, 1..=1 << 20)?;
             Ok(())
@@ -450,26 +434,31 @@ const CHILDREN: &[IozoneOption] = &[
     works(
         "t",
         NUMBER,
-        "Throughput mode with so many children, may be repeated",
+        "Throughput mode with N children (repeatable)",
         IozoneArgs::children,
     ),
     works(
         "l",
         NUMBER,
-        "Throughput mode: fewest children",
+        "Throughput mode: minimum number of children",
         |to, text| {
             to.fewest = Some(to.whole(text, 1..=4096)? as u32);
             Ok(())
         },
     ),
-    works("u", NUMBER, "Throughput mode: most children", |to, text| {
-        to.most = Some(to.whole(text, 1..=4096)? as u32);
-        Ok(())
-    }),
+    works(
+        "u",
+        NUMBER,
+        "Throughput mode: maximum number of children",
+        |to, text| {
+            to.most = Some(to.whole(text, 1..=4096)? as u32);
+            Ok(())
+        },
+    ),
     works(
         "T",
         Nothing,
-        "Children are called threads; they always are",
+        "Call children threads (they always are threads)",
         |to, _| {
             to.threads = true;
             Ok(())
@@ -478,7 +467,7 @@ const CHILDREN: &[IozoneOption] = &[
     works(
         "x",
         Nothing,
-        "Each child goes to its end; otherwise the first to end ends the others",
+        "Let every child finish; by default the first to finish ends the others",
         |to, _| {
             to.stonewall = false;
             to.say("Stonewall disabled");
@@ -488,7 +477,7 @@ const CHILDREN: &[IozoneOption] = &[
     works(
         "d",
         One("µs"),
-        "Time between the starts of two children",
+        "Delay between the starts of children",
         |to, text| {
             to.delay_us = to.whole(text, 0..=3_600_000_000)?;
             Ok(())
@@ -497,23 +486,28 @@ const CHILDREN: &[IozoneOption] = &[
     works(
         "P",
         NUMBER,
-        "Each child on a processor of its own, from this one on",
+        "Bind each child to its own CPU, starting with this one",
         |to, text| {
             to.first_cpu = Some(to.whole(text, 0..=65_535)? as u32);
             Ok(())
         },
     ),
-    works("C", Nothing, "Shows what each child moved", |to, _| {
-        to.show_children = true;
-        Ok(())
-    }),
+    works(
+        "C",
+        Nothing,
+        "Show the transfer count of each child",
+        |to, _| {
+            to.show_children = true;
+            Ok(())
+        },
+    ),
 ];
 
 const OUTPUT: &[IozoneOption] = &[
     works(
         "R",
         Nothing,
-        "Reports for spreadsheets at the end",
+        "Print spreadsheet reports at the end",
         |to, _| {
             to.excel = true;
             to.say("Excel chart generation enabled");
@@ -523,13 +517,13 @@ const OUTPUT: &[IozoneOption] = &[
     works(
         "b",
         FILE,
-        "Writes the reports as a workbook: .xls by that name, else .xlsx",
+        "Write the reports as a workbook: .xls if so named, otherwise .xlsx",
         |to, text| {
             to.workbook = text.first().map(Into::into);
             Ok(())
         },
     ),
-    works("O", Nothing, "Operations per second", |to, _| {
+    works("O", Nothing, "Report operations per second", |to, _| {
         to.ops = true;
         to.say("OPS Mode. Output is in operations per second.");
         Ok(())
@@ -537,7 +531,7 @@ const OUTPUT: &[IozoneOption] = &[
     works(
         "N",
         Nothing,
-        "Microseconds per operation, in the table",
+        "Report microseconds per operation in the table",
         |to, _| {
             to.micros = true;
             to.say("Microseconds/op Mode. Output is in microseconds per operation.");
@@ -547,7 +541,7 @@ const OUTPUT: &[IozoneOption] = &[
     works(
         "+u",
         Nothing,
-        "Processor time of each test, and its share of the parent's time",
+        "Report the CPU time and utilization of each test",
         |to, _| {
             to.cpu_use = true;
             to.say("CPU utilization Resolution = 0.000 seconds.");
@@ -555,141 +549,141 @@ const OUTPUT: &[IozoneOption] = &[
             Ok(())
         },
     ),
-    works("M", Nothing, "Prints what this host is", |to, _| {
+    works("M", Nothing, "Print information about the host", |to, _| {
         to.machine = true;
         Ok(())
     }),
-    works("v", Nothing, "Prints the version", |to, _| {
+    works("v", Nothing, "Print the version", |to, _| {
         to.page = Some(super::request::IozoneInfoText::Version);
         Ok(())
     }),
-    works("h", Nothing, "Prints this help", |to, _| {
+    works("h", Nothing, "Print this help", |to, _| {
         to.page = Some(super::request::IozoneInfoText::Help);
         Ok(())
     }),
 ];
 
-const NO_CLUSTER: &str = "children run on this host only";
-const PER_HOST: &str = "start it on each host, as by ssh";
+const NO_CLUSTER: &str = "children run only on this host";
+const PER_HOST: &str = "start it on each host, for example with ssh";
 
 const FOREIGN: &[IozoneOption] = &[
     refused(
         "+m",
         FILE,
-        "Children on the hosts a file lists",
+        "Run children on the hosts listed in a file",
         NO_CLUSTER,
         PER_HOST,
     ),
     refused(
         "+h",
         One("host"),
-        "Name of the host that leads",
+        "Name of the controlling host",
         NO_CLUSTER,
         PER_HOST,
     ),
     refused(
         "+t",
         Nothing,
-        "Measures the network to the children",
+        "Measure the network to the children",
         NO_CLUSTER,
         "use iperf3",
     ),
     refused(
         "+d",
         Nothing,
-        "Checks every byte",
-        "figures are not valid then",
+        "Verify every byte",
+        "results would not be valid",
         "use hakaru fio --verify=crc32c",
     ),
     refused(
         "+l",
         Nothing,
-        "Locks each record",
-        "no file is shared between children",
-        "leave it out",
+        "Lock each record",
+        "children share no files",
+        "omit it",
     ),
     refused(
         "+L",
         Nothing,
-        "Locks each record, shared file",
-        "no file is shared between children",
-        "leave it out",
+        "Lock each record of a shared file",
+        "children share no files",
+        "omit it",
     ),
     refused(
         "+A",
         One("0-4"),
-        "Advice about a mapping (madvise)",
-        "a mapping is told what the test does",
-        "leave it out",
+        "Advice for a mapping (madvise)",
+        "the matching advice is always given",
+        "omit it",
     ),
     refused(
         "+B",
         Nothing,
         "Sequential mix",
-        "the mix here is random",
+        "the mixed test is always random",
         "use hakaru fio --rw=rw",
     ),
     refused(
         "+T",
         Nothing,
         "Time stamps",
-        "they are not written in this form",
+        "this format is not supported",
         "use hakaru fio --write_bw_log=PREFIX",
     ),
     refused(
         "+w",
         One("percent"),
-        "Part of the data that repeats",
-        "data does not repeat here",
+        "Percentage of data to dedupe",
+        "dedupable data is not supported",
         "use hakaru fio --dedupe_percentage",
     ),
     refused(
         "+y",
         One("percent"),
-        "Part of the data that repeats within a file",
-        "data does not repeat here",
+        "Percentage of data to dedupe within a file",
+        "dedupable data is not supported",
         "use hakaru fio --dedupe_percentage",
     ),
     refused(
         "+C",
         One("percent"),
-        "Part of the data that repeats across files",
-        "data does not repeat here",
+        "Percentage of data to dedupe across files",
+        "dedupable data is not supported",
         "use hakaru fio --dedupe_percentage",
     ),
     refused(
         "+S",
         NUMBER,
-        "Seed of the data that repeats",
-        "data does not repeat here",
-        "leave it out",
+        "Seed of the dedupable data",
+        "dedupable data is not supported",
+        "omit it",
     ),
     refused(
         "+z",
         Nothing,
-        "Histogram of latencies",
-        "it is not written in this form",
+        "Write a latency histogram",
+        "this format is not supported",
         "use hakaru fio --output-format=json+",
     ),
     refused(
         "+O",
         NUMBER,
-        "Holds a rate of operations",
-        "speed is not limited here",
+        "Limit the rate of operations",
+        "rate limits are not supported",
         "use hakaru fio --rate_iops",
     ),
     refused(
         "+V",
         Nothing,
         "Shared file",
-        "each child has a file of its own",
+        "each child has its own file",
         "use hakaru fio --filename=FILE --numjobs=N",
     ),
     refused(
         "+x",
         NUMBER,
-        "Factor between two sizes",
-        "sizes double from one to the next",
+        "Factor between sizes",
+        "sizes always double",
         "list them with -s and -r",
     ),
 ];

@@ -203,12 +203,12 @@ impl IozoneArgs {
         let word = text.first().map_or("", |text| text.trim());
         let number = word
             .parse::<u64>()
-            .map_err(|_| "a whole number is wanted".to_owned())?;
+            .map_err(|_| "expected a whole number".to_owned())?;
         if bounds.contains(&number) {
             return Ok(number);
         }
         Err(format!(
-            "it has to be between {} and {}",
+            "expected a value between {} and {}",
             bounds.start(),
             bounds.end()
         ))
@@ -236,7 +236,7 @@ impl IozoneArgs {
     pub(super) fn record(&mut self, text: &[String]) -> Result<(), String> {
         let kb = kilobytes(text)?;
         if kb > 1 << 20 {
-            return Err("a record has 1 GiB at most".to_owned());
+            return Err("the maximum record size is 1 GiB".to_owned());
         }
         self.records_kb.push(kb);
         self.say(&format!("Record Size {kb} kB"));
@@ -278,15 +278,15 @@ fn kilobytes(text: &[String]) -> Result<u64, String> {
         "m" => 1 << 10,
         "g" => 1 << 20,
         "t" => 1 << 30,
-        _ => return Err("after the number, only k, m, g or t may stand".to_owned()),
+        _ => return Err("unknown unit: expected k, m, g or t after the number".to_owned()),
     };
     let number = digits
         .parse::<u64>()
-        .map_err(|_| "a whole number with k, m or g behind it is wanted".to_owned())?;
+        .map_err(|_| "expected a whole number followed by k, m or g".to_owned())?;
     match number.checked_mul(factor) {
-        Some(0) => Err("it has to be 1 kB or more".to_owned()),
+        Some(0) => Err("the minimum is 1 kB".to_owned()),
         Some(kb) if kb <= MOST_KB => Ok(kb),
-        _ => Err("it is more than any file can have".to_owned()),
+        _ => Err("the value is too large for a file".to_owned()),
     }
 }
 
@@ -313,7 +313,7 @@ pub fn parse(args: &[OsString]) -> Result<IozoneAction, IozoneError> {
     }
     for word in other {
         warnings.push(format!(
-            "`{word}` belongs to no option and is passed over; -f FILE names the file of a test"
+            "ignored `{word}`: not an option; name the test file with -f FILE"
         ));
     }
     let place = |name: &str| {
@@ -376,7 +376,7 @@ fn apply(
         }
         IozoneOptionState::Refused { reason, instead } => {
             let message = format!(
-                "-{} is an option of iozone that cannot be used here: {reason}; {instead}",
+                "iozone option -{} is not supported: {reason}; {instead}",
                 opt.name
             );
             return Err(IozoneError::at(message, at.clone()));
@@ -411,13 +411,13 @@ impl IozoneRequest {
         if throughput && draft.micros {
             return wrong(
                 "N",
-                "-N is for the table: with children use -O, or leave -t, -l and -u out",
+                "-N works only in table mode: with children use -O, or omit -t, -l and -u",
             );
         }
         if throughput && draft.auto {
             return wrong(
                 "a",
-                "-a makes a table, and -t, -l and -u measure children at the same time: use one of them",
+                "-a selects table mode, and -t, -l and -u select throughput mode: use one of them",
             );
         }
         if draft.mmap && draft.depth.is_some() {

@@ -235,27 +235,24 @@ fn what_cannot_be_is_said_with_its_cure() {
             "-t 4 -i 13",
             "-i 13 cannot be used: it has to be between 0 and 12",
         ),
-        ("-s 4kb", "only k, m, g or t"),
-        ("-s 0", "1 kB or more"),
-        ("-r 8g -s 16g", "1 GiB at most"),
+        ("-s 4kb", "expected k, m, g or t"),
+        ("-s 0", "minimum is 1 kB"),
+        ("-r 8g -s 16g", "maximum record size is 1 GiB"),
         ("-t 2 -s 4k -r 8k", "use a smaller -r or a larger -s"),
         ("-s 4k -r 8k", "use a smaller -r or a larger -s"),
         ("-t 3 -F a b", "names 2 file(s) for 3 children"),
         ("-l 3 -u 2", "-l 3 is more than -u 2"),
         ("-a -t 2", "use one of them"),
         ("-i 9", "add -t 1"),
-        ("-t 1 -i 4", "leave -t, -l and -u out"),
+        ("-t 1 -i 4", "omit -t, -l and -u"),
         ("-N -t 1", "with children use -O"),
         ("-O -N", "contradict"),
         ("-U /mnt -a", "use -I"),
         ("-+m hosts -t 2", "start it on each host"),
-        (
-            "-y 8m -q 4m -a",
-            "smallest size asked for is more than the largest",
-        ),
+        ("-y 8m -q 4m -a", "minimum size is larger than the maximum"),
         ("-t", "needs a value"),
         ("-t -4", "needs a value"),
-        ("-t 2 -r 4 -r 8", "one size only"),
+        ("-t 2 -r 4 -r 8", "a single size"),
         ("-?", "unknown option"),
     ] {
         assert!(error(line).contains(words), "{line}: {}", error(line));
@@ -288,7 +285,7 @@ fn files_that_are_not_there_or_take_no_direct_io_are_told_before() {
     assert!(
         check("-i 0 -I", &no_direct)
             .unwrap_err()
-            .contains("leave -I out")
+            .contains("omit -I")
     );
     assert_eq!(check("-i 0", &no_direct), Ok(()));
     let resolve = |line: &str, change: &dyn Fn(&mut TargetFacts)| {
@@ -307,7 +304,7 @@ fn files_that_are_not_there_or_take_no_direct_io_are_told_before() {
     assert!(
         resolve("-i 0", &|f| f.writable = false)
             .unwrap_err()
-            .contains("you may write to")
+            .contains("in a writable directory")
     );
     assert!(
         resolve("-i 0 -r 1 -I", &|f| f.logical_block = 4096)
@@ -537,19 +534,19 @@ fn words_of_no_option_and_options_of_no_effect_are_warned_of() {
     for (line, expected) in [
         (
             "-t2 -f x",
-            "-f has no effect with children: -F names a file for each of them",
+            "-f has no effect with children: name a file for each of them with -F",
         ),
         (
             "-i0 -F a b",
-            "-F has no effect in a table: -f names its file, and -t makes children",
+            "-F has no effect in table mode: name the file with -f, or use -t for children",
         ),
         (
             "-i0 -n 4m",
-            "-n has no effect without -a or -g: -s gives the size of the file",
+            "-n has no effect without -a or -g: set the file size with -s",
         ),
         (
             "-a -n 4m -s 8m",
-            "-n has no effect beside -s: sizes begin with that of -s",
+            "-n has no effect together with -s: sizes start at -s",
         ),
         (
             "-t2 -g 1g",

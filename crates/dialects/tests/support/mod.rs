@@ -65,7 +65,7 @@ pub struct Numbers {
     pub ctx: u64,
     pub majf: u64,
     pub minf: u64,
-    /// Hundredths, as printed.
+    /// Percentage, as printed.
     pub level: [f64; 7],
     pub submit: [f64; 7],
     pub complete: [f64; 7],
@@ -242,7 +242,7 @@ fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) 
         .map(|&op| numbers.ops[op].runtime_ms)
         .max()
         .unwrap_or(0);
-    // Shares of processor time are of the time of all workers.
+    // Shares of CPU time are of the time of all workers.
     let job_runtime = Nanos::from_millis(deal(numbers.job_runtime_ms, parts, index));
     let cpu = |percent: f64| Nanos((percent * job_runtime.0 as f64 / 100.0).round() as u64);
     let calls = |shares: &[f64; 7]| {

@@ -1,4 +1,4 @@
-//! The engines that work on names: making, asking for and removing files and folders, one an I/O.
+//! The engines that work on names: making, asking for and removing files and directories, one an I/O.
 //!
 //! No data is moved. The bytes counted are those of the request, so that a rate in bytes means the same as elsewhere.
 

@@ -103,7 +103,7 @@ pub(crate) struct VectoredSome {
 }
 
 impl VectoredSome {
-    /// `percent` hundredths of the I/Os go the `polled` way.
+    /// `percent` percent of the I/Os go the `polled` way.
     pub(crate) fn new(polled: Vectored2, percent: u32, seed: u64) -> VectoredSome {
         let plain = Vectored2(
             polled.0 - ReadWriteFlags::HIPRI,

@@ -1,4 +1,4 @@
-//! Whether the counters of all processors agree: `--cpuclock-test`.
+//! Whether the counters of all CPUs agree: `--cpuclock-test`.
 
 use super::ClockChoice;
 use hakaru_sys::{clock, thread};
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 
-/// How often each processor reads its counter.
+/// How often each CPU reads its counter.
 const READS: u64 = 100_000;
 
-/// What one processor saw.
+/// What one CPU saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockReads {
     /// Which.
@@ -18,15 +18,15 @@ pub struct ClockReads {
     pub reads: u64,
     /// What it read first.
     pub first: u64,
-    /// How often that was less than what another processor, or itself, had read before.
+    /// How often that was less than what another CPU, or itself, had read before.
     pub backwards: u64,
 }
 
-/// Reads the counters of all processors this process may use, in any order but one at a time, so that each reading has to
+/// Reads the counters of all CPUs this process may use, in any order but one at a time, so that each reading has to
 /// be no less than the one before.
 ///
 /// # Errors
-/// Why the counter is not used here at all, or that there cannot be a thread for each processor.
+/// Why the counter is not used here at all, or that there cannot be a thread for each CPU.
 pub fn test_clocks() -> Result<Vec<ClockReads>, String> {
     if let ClockChoice::Kernel { because } = ClockChoice::best() {
         return Err(because.clone().unwrap_or_default());
@@ -48,8 +48,8 @@ pub fn test_clocks() -> Result<Vec<ClockReads>, String> {
         // Those that could be started go, also where another could not.
         go.store(true, Relaxed);
         let seen = |thread: std::io::Result<ScopedJoinHandle<'_, ClockReads>>| {
-            let thread = thread
-                .map_err(|error| format!("no thread can be started for each processor: {error}"))?;
+            let thread =
+                thread.map_err(|error| format!("cannot start a thread on each CPU: {error}"))?;
             thread
                 .join()
                 .map_err(|_| "a thread that read the counter has panicked".to_owned())

@@ -56,7 +56,7 @@ pub enum WorkerStage {
 /// A file being laid out.
 #[derive(Clone, Copy, Debug)]
 pub struct LayoutProgress<'a> {
-    /// Which.
+    /// The object.
     pub file: &'a FilePlan,
     /// Bytes written so far.
     pub done: u64,
@@ -70,7 +70,7 @@ pub trait Observer {
     fn laying_out(&mut self, _layout: &LayoutProgress<'_>) -> Flow {
         Flow::Continue
     }
-    /// Several times a second while a phase runs.
+    /// Several times per second while a phase runs.
     fn progress(&mut self, _phase: &PhasePlan, _progress: &PhaseProgress) -> Flow {
         Flow::Continue
     }
@@ -78,7 +78,7 @@ pub trait Observer {
     fn interval(&mut self, _worker: usize, _interval: &Interval) {}
     /// A worker that keeps a log tells what came since it last did.
     fn log(&mut self, _worker: usize, _chunk: &LogChunk) {}
-    /// Whether to report what was measured so far; asked several times a second while a phase runs.
+    /// Whether to report what was measured so far; asked several times per second while a phase runs.
     fn wants_so_far(&mut self) -> bool {
         false
     }

@@ -7,9 +7,9 @@ use rustix::fs::{Mode, OFlags, open};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The folders and devices of a phase, open in name only.
+/// The directories and devices of a phase, open in name only.
 ///
-/// The files themselves are open in tables of the workers, where `fuser` does not look. A folder keeps its file system
+/// The files themselves are open in tables of the workers, where `fuser` does not look. A directory keeps its file system
 /// mounted, as the files in it do, and unlike one of those it keeps no space of what is removed.
 pub(super) fn shown(phase: &PhasePlan) -> Vec<OwnedFd> {
     let places: BTreeSet<&Path> = phase

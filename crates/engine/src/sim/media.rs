@@ -1,4 +1,4 @@
-//! What a simulated card holds: only what was written, and zeroes elsewhere.
+//! What a simulated card holds: only what was written, and zeros elsewhere.
 
 use super::card::SimCard;
 use std::collections::BTreeMap;

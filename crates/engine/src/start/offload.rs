@@ -108,7 +108,7 @@ pub(super) fn submitter(
         | IoEngine::Dirstat
         | IoEngine::Dirdelete
         | IoEngine::Sim => {
-            let because = "it cannot do one I/O at a time for another thread".to_owned();
+            let because = "it cannot run single I/Os for another thread".to_owned();
             return Err(RunError::NoEngine {
                 ioengine: plan.ioengine.name(),
                 because,
@@ -168,7 +168,7 @@ mod tests {
         Plan::resolve(&scenario, &[(path.to_owned(), facts)].into_iter().collect()).unwrap()
     }
 
-    /// Counts the polled I/Os among those that `perform` does, in hundredths. Whether the file system polls at all is its
+    /// Counts the polled I/Os among those that `perform` does, in percent. Whether the file system polls at all is its
     /// own affair.
     fn polled(mut perform: impl FnMut(&IoRequest)) -> u32 {
         let request = IoRequest {

@@ -38,7 +38,7 @@ impl Inspector {
         found
     }
 
-    /// Saves a piece as it is and as it should be, in the folder the program was started in unless another is given, as
+    /// Saves a piece as it is and as it should be, in the directory the program was started in unless another is given, as
     /// fio does.
     fn save(
         &self,

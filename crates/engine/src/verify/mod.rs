@@ -434,8 +434,8 @@ fn load(plan: &WorkerPlan, path: &Path) -> Result<VerifyState, RunError> {
         .limit_bytes
         .is_some_and(|bytes| state.writes >= bytes / u64::from(plan.max_block.max(1)));
     if state.foreign && plan.stream.access.random && !all {
-        let reason = "fio itself saved it before all was written, and its random offsets are others than ours; \
-            load it by the same fio"
+        let reason = "it was saved by fio before a random job finished, and fio's random offsets \
+            differ from ours; load it with the same fio"
             .to_owned();
         return Err(RunError::State {
             path: path.to_owned(),

@@ -65,7 +65,7 @@ impl VerifyPool {
             let (back, inspector, cpus) = (back.clone(), Arc::clone(inspector), cpus.to_vec());
             let run = move || {
                 if !cpus.is_empty() {
-                    // Where these processors do not exist, any other checks as well.
+                    // Where these CPUs do not exist, any other checks as well.
                     let _ = hakaru_sys::thread::pin(&cpus);
                 }
                 for task in tasks {

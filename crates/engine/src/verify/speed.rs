@@ -6,7 +6,7 @@ use hakaru_model::rng::Rng;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Bytes that are summed at once: what the caches of any processor hold.
+/// Bytes that are summed at once: what the caches of any CPU hold.
 const PIECE: usize = 128 << 10;
 /// Time for each.
 const TIME: Duration = Duration::from_millis(100);
@@ -34,7 +34,7 @@ pub fn checksum_names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(VerifyMethod::name)
 }
 
-/// How fast the checksum of this name is on one processor, in bytes per second; `None` where there is none of that name.
+/// How fast the checksum of this name is on one CPU, in bytes per second; `None` where there is none of that name.
 /// Takes a tenth of a second.
 pub fn checksum_speed(name: &str) -> Option<f64> {
     let method = ALL.iter().find(|method| method.name() == name)?;

@@ -1,6 +1,6 @@
 //! The file that tells how far a job has written, so that a later one checks no further.
 //!
-//! It stands in the folder the program was started in, or in that of `--aux-path`, under fio's name and in the form of
+//! It stands in the directory the program was started in, or in that of `--aux-path`, under fio's name and in the form of
 //! fio 3.39, version 4, so that its `fio-verify-state` prints it and its `verify_state_load` takes it. All numbers are
 //! little-endian:
 //!
@@ -78,7 +78,7 @@ impl VerifyState {
     /// The bytes of its file; `last` are the writes to each file that landed last, oldest first.
     pub(super) fn bytes(&self, owner: Owner<'_>, last: &[VecDeque<u64>]) -> Vec<u8> {
         let files = last.len().max(1);
-        // As many of each file as there were writes, where that is less; those that are not known are zeroes.
+        // As many of each file as there were writes, where that is less; those that are not known are zeros.
         let told = self.writes.min(owner.room() as u64) as usize;
         let mut body = Vec::with_capacity(PLACES + 16 * owner.room() * files);
         body.extend(((told * files) as u64).to_le_bytes());
@@ -129,7 +129,7 @@ impl VerifyState {
         };
         let bytes = std::fs::read(path).map_err(|e| failed(e.to_string()))?;
         VerifyState::read(&bytes)
-            .ok_or_else(|| failed("it is no saved state, or a damaged one".to_owned()))
+            .ok_or_else(|| failed("not a saved verify state, or damaged".to_owned()))
     }
 
     fn read(bytes: &[u8]) -> Option<VerifyState> {

@@ -151,7 +151,7 @@ fn survivors(written: &mut Vec<Written>) {
 /// The same where blocks overlap in part: from the last write to the first, each stays that meets none before it.
 fn sweep_overlaps(written: &mut Vec<Written>) {
     written.sort_unstable_by_key(|w| std::cmp::Reverse(w.sequence));
-    // Covered stretches by region and start; they never overlap, because neighbours are joined.
+    // Covered stretches by region and start; they never overlap, because neighbors are joined.
     let mut covered: BTreeMap<(u32, u64), u64> = BTreeMap::new();
     written.retain(|w| cover(&mut covered, w));
     written.sort_unstable_by_key(|w| (w.region, w.offset));

@@ -41,7 +41,7 @@ pub(super) struct ThreadUsage {
 }
 
 impl Account {
-    /// Room for all that will be counted. `queued` tells whether several I/Os can be in flight.
+    /// Room for all that will be counted. `queued` reports whether several I/Os can be in flight.
     pub(super) fn new(
         plan: &WorkerPlan,
         mut check: Option<Box<Checker>>,

@@ -116,7 +116,7 @@ impl FlushState {
         ends
     }
 
-    /// The flush at the beginning of another pass: fio asks anew whether the number of writes is a multiple of N.
+    /// The flush at the beginning of another pass: fio asks again whether the number of writes is a multiple of N.
     fn due_before_pass(&self, durability: &Durability) -> Option<SyncKind> {
         let Durability {
             fsync_every,
@@ -136,7 +136,7 @@ impl FlushState {
 }
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// ENODEV in place of what the kernel answers for a disk that was pulled: "no space left" for writes, EIO otherwise.
+    /// ENODEV in place of what the kernel answers for a disk that was removed: "no space left" for writes, EIO otherwise.
     pub(super) fn unless_pulled(&self, region: u32, errno: Errno) -> Errno {
         let may_be = matches!(errno, Errno::NOSPC | Errno::IO);
         let file = self.context.files.get(region as usize).filter(|_| may_be);

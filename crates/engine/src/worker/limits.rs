@@ -137,7 +137,7 @@ impl WorkerLimits {
         self.search.as_ref().map(|search| search.depth)
     }
 
-    /// Begins the cycle of a least rate anew, because there was none of what it is about by intention.
+    /// Begins the cycle of a least rate again, because there was none of what it is about by intention.
     pub(super) fn rest_is_over(&mut self, now: u64, totals: PerOp<(u64, u64)>) {
         if let Some(least) = &mut self.least {
             (least.since, least.done, least.seen) = (PerOp::all(Some(now)), totals, totals);
@@ -303,7 +303,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
     pub(super) fn check_limits(&mut self, now: u64) -> Option<StopReason> {
         let limits = self.account.limits.as_mut()?;
         if self.time.in_ramp {
-            // It begins anew when the lead-in is over.
+            // It begins again when the lead-in is over.
             limits.due = u64::MAX;
             return None;
         }

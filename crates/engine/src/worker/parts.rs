@@ -119,8 +119,7 @@ fn zone_cursor(context: &WorkerContext<'_>) -> Result<(ZoneCursor, StreamPlan), 
         path: files()
             .nth(region)
             .map_or_else(PathBuf::new, |(_, file)| file.path.clone()),
-        because:
-            "what the job uses of it holds no whole zone; use a larger size, or another offset"
-                .to_owned(),
+        because: "the range of the job contains no whole zone; use a larger size or another offset"
+            .to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-//! `unlink_each_loop`: between two loops the files are removed, and opened anew for the next.
+//! `unlink_each_loop`: between two loops the files are removed, and opened again for the next.
 //!
 //! As in fio a job that only reads has nothing to make them from: its second loop ends with ENOENT.
 
@@ -47,7 +47,7 @@ impl<'a> FileRecreation<'a> {
 }
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Removes the files, and opens them anew.
+    /// Removes the files, and opens them again.
     #[cold]
     pub(super) fn renew_files(&mut self) -> Result<(), StopReason> {
         let Some(recreation) = &mut self.source.recreation else {

@@ -1,4 +1,4 @@
-//! The content of writes: what is changed in a buffer, or filled anew, before it goes out.
+//! The content of writes: what is changed in a buffer, or filled again, before it goes out.
 
 use super::issue::Issue;
 use crate::backend::Files;

@@ -34,12 +34,12 @@ struct ZoneRegionCursor {
     to: usize,
     /// The zone that a sequential job writes, and where it reads.
     writing: usize,
-    /// Whether it has written there, so that a full zone is done rather than to be begun anew.
+    /// Whether it has written there, so that a full zone is done rather than to be begun again.
     entered: bool,
     reading: u64,
     /// Where it writes a zone that takes writes at any place.
     line: u64,
-    /// How often it may begin again when a sequential job has gone through all zones; `None` for ever.
+    /// How often it may begin again when a sequential job has gone through all zones; `None` forever.
     write_rounds: Option<u64>,
     read_rounds: Option<u64>,
     /// Bytes read since the walk over the zones began.

@@ -265,7 +265,7 @@ fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneT
         ..
     } = &plan.stream.access.zones
     else {
-        return Err(refuse(file, "the job keeps to no zones".to_owned()));
+        return Err(refuse(file, "the job does not use zones".to_owned()));
     };
     let open = |flags| rustix::fs::open(&file.path, flags | rustix::fs::OFlags::CLOEXEC, 0.into());
     // Who may only read can see its zones too.
@@ -288,7 +288,8 @@ fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneT
     if device_zone == 0 {
         let zone = size.map_or(0, |size| size.0);
         if zone < 512 {
-            let why = "it has no zones of its own; give zonesize= of at least 512 bytes to divide it into zones";
+            let why = "it is not a zoned device; set zonesize= to at least 512 bytes to divide it \
+                into zones";
             return Err(refuse(file, why.to_owned()));
         }
         let capacity = capacity.map_or(zone, |capacity| capacity.0);
@@ -310,7 +311,7 @@ fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneT
         return Err(refuse(
             file,
             format!(
-                "zonesize={size} is not that of {}, {device_zone}; leave it out",
+                "zonesize={size} differs from the zone size of {}, {device_zone}; omit zonesize",
                 path.display()
             ),
         ));
@@ -318,17 +319,20 @@ fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneT
     if !direct {
         return Err(refuse(
             file,
-            "zones are written past the page cache only; give direct=1".to_owned(),
+            "zones can only be written with direct I/O; use direct=1".to_owned(),
         ));
     }
     let limit = limit_of(&device)
         .filter(|_| !ignore_limits)
         .unwrap_or(usize::MAX);
     if wanted != usize::MAX && wanted > limit {
-        let cure = "give less, or ignore_zone_limits=1";
+        let cure = "use a smaller value, or ignore_zone_limits=1";
         return Err(refuse(
             file,
-            format!("max_open_zones={wanted} is more than the {limit} it can have open; {cure}"),
+            format!(
+                "max_open_zones={wanted} is more than the limit of the device, {limit}; \
+                {cure}"
+            ),
         ));
     }
     let zones = zoned::zones(&device, 0, usize::MAX);
@@ -352,10 +356,10 @@ fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneT
     let (open, most) = (table.lock().open, table.most_open);
     if open > most || most == 0 {
         let (open, most) = (open + taken, most.saturating_add(taken));
-        let cure = "reset or finish some (blkzone reset), or allow more";
+        let cure = "reset or finish some zones (blkzone reset), or allow more";
         return Err(refuse(
             file,
-            format!("{open} of its zones are written in part, and {most} may be open; {cure}"),
+            format!("{open} of its zones are open, and the limit is {most}; {cure}"),
         ));
     }
     Ok(table)

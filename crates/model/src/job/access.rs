@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct Access {
     /// Random offsets; otherwise one after another.
     pub random: bool,
-    /// Share of each operation, in hundredths; they add up to 100.
+    /// Share of each operation, in percent; they add up to 100.
     pub mix: PerOp<u32>,
-    /// Every block once a pass (the default), or each offset drawn anew.
+    /// Every block once a pass (the default), or each offset drawn again.
     pub every_block_once: bool,
     /// Distance in bytes that a sequential job leaves out after each I/O (`rw=read:8k`); negative runs backwards.
     pub stride: i64,
@@ -51,9 +51,9 @@ pub enum Distribution {
     Zipf(f64),
     /// Pareto with this power.
     Pareto(f64),
-    /// Normal, wider by so many hundredths of the file than the narrowest.
+    /// Normal, wider by so many percent of the file than the narrowest.
     Normal(f64),
-    /// Shares of accesses to shares of the file, both in hundredths.
+    /// Shares of accesses to shares of the file, both in percent.
     Zoned(Vec<RelativeZone>),
     /// Shares of accesses to stretches of the file; what lies behind them is left alone.
     ZonedAbs(Vec<AbsoluteZone>),
@@ -62,16 +62,16 @@ pub enum Distribution {
 /// One zone of [`Distribution::Zoned`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RelativeZone {
-    /// Hundredths of the accesses.
+    /// Percentage of the accesses.
     pub access_percent: f64,
-    /// Hundredths of the file.
+    /// Percentage of the file.
     pub size_percent: f64,
 }
 
 /// One zone of [`Distribution::ZonedAbs`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AbsoluteZone {
-    /// Hundredths of the accesses.
+    /// Percentage of the accesses.
     pub access_percent: f64,
     /// Length.
     pub size: Bytes,
@@ -138,7 +138,7 @@ pub enum BlockSize {
         /// Largest.
         max: Bytes,
     },
-    /// Sizes with their shares in hundredths.
+    /// Sizes with their shares in percent.
     Split(Vec<(Bytes, u32)>),
 }
 

@@ -19,7 +19,7 @@ pub struct EngineTraits {
     pub needs_files: bool,
     /// Its writes cannot make a file longer, so they need it in full size.
     pub cannot_extend: bool,
-    /// It changes what lies on the target even when it only reads: names, or the space that is reserved.
+    /// It changes what is on the target even when it only reads: names, or the space that is reserved.
     pub always_changes: bool,
     /// What it worked on is gone afterwards.
     pub removes: bool,
@@ -192,13 +192,13 @@ pub struct EngineOptions {
     /// The call by which attributes of files are asked for.
     #[serde(default)]
     pub stat: StatCall,
-    /// The processor that kernel thread runs on (`sqthread_poll_cpu`).
+    /// The CPU that kernel thread runs on (`sqthread_poll_cpu`).
     #[serde(default)]
     pub sqthread_poll_cpu: Option<u32>,
     /// Has each so many-th I/O done by a thread of the kernel (`force_async`); 0 for none.
     #[serde(default)]
     pub force_async: u32,
-    /// Hundredths of the I/Os that are polled for (`hipri_percentage`); `None` for all.
+    /// Percentage of the I/Os that are polled for (`hipri_percentage`); `None` for all.
     #[serde(default)]
     pub hipri_percentage: Option<u32>,
     /// Bytes that each block has to be a multiple of: the page size for the mapped files of fio that are flushed or

@@ -29,15 +29,15 @@ pub struct Termination {
     pub minimum_rate: MinimumRate,
 }
 
-/// Which processors, memory and priority a job's workers get.
+/// Which CPUs, memory and priority a job's workers get.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Placement {
     /// Processors its workers may run on; empty for any (`cpus_allowed`).
     pub cpus_allowed: Vec<u32>,
-    /// Each worker has one of these processors to itself (`cpus_allowed_policy=split`).
+    /// Each worker has one of these CPUs to itself (`cpus_allowed_policy=split`).
     pub split_cpus: bool,
-    /// NUMA nodes whose processors its workers may use; empty for any (`numa_cpu_nodes`).
+    /// NUMA nodes whose CPUs its workers may use; empty for any (`numa_cpu_nodes`).
     pub numa_cpu_nodes: Vec<u32>,
     /// NUMA nodes the memory of its workers comes from; `None` leaves that to the kernel (`numa_mem_policy`).
     pub memory: Option<MemoryPolicy>,
@@ -121,7 +121,7 @@ pub struct RangeSync {
 /// The share of a job among those of its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowShare {
-    /// Which flow.
+    /// The flow.
     pub id: u32,
     /// Weight of the job within it; at least 1.
     pub weight: u32,
@@ -189,7 +189,7 @@ pub struct SteadyStateRule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SteadyLimit {
-    /// Hundredths of the mean.
+    /// Percentage of the mean.
     Percent(f64),
     /// I/Os or bytes per second.
     Absolute(f64),
@@ -202,7 +202,7 @@ pub struct LatencyTarget {
     pub target: Nanos,
     /// Time each depth is tried for.
     pub window: Nanos,
-    /// Hundredths of the I/Os that have to keep to it.
+    /// Percentage of the I/Os that have to keep to it.
     pub percentile: f64,
     /// Goes on adapting rather than ending with the depth found (`latency_run`).
     pub keep_running: bool,
@@ -267,7 +267,7 @@ pub enum FileOrder {
     Zipf(f64),
     /// Drawn by Pareto with this power.
     Pareto(f64),
-    /// Drawn by a normal distribution of this deviation, in hundredths of the files.
+    /// Drawn by a normal distribution of this deviation, in percent of the files.
     Normal(f64),
 }
 
@@ -334,7 +334,7 @@ pub struct IgnoredErrors {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Priority {
-    /// Niceness of its processor time, -20 to 19.
+    /// Niceness of its CPU time, -20 to 19.
     pub nice: i32,
     /// Class of its I/O: 1 real time, 2 best effort, 3 idle (`prioclass`).
     pub io_class: Option<u32>,
@@ -354,7 +354,7 @@ pub struct Replay {
     pub no_stall: bool,
     /// Sends everything to this file or device (`replay_redirect`).
     pub redirect: Option<PathBuf>,
-    /// Speed in hundredths of the log's (`replay_time_scale`); 0 stands for 100.
+    /// Speed in percent of the log's (`replay_time_scale`); 0 stands for 100.
     pub time_scale_percent: u32,
     /// What offsets are divided by (`replay_scale`); 0 stands for 1.
     pub scale: u64,

@@ -44,9 +44,9 @@ pub struct IoError {
     /// What kind of failure it is.
     #[serde(default, skip_serializing_if = "FailureKind::is_unknown")]
     pub kind: FailureKind,
-    /// Which file.
+    /// The file.
     pub file: String,
-    /// Where.
+    /// The offset.
     pub offset: Bytes,
     /// How much was asked for.
     pub len: Bytes,

@@ -13,7 +13,7 @@ fn text(value: &str) -> Fact<String> {
 }
 
 fn hidden<T>() -> Fact<T> {
-    Fact::Unknown("a USB reader hides the registers of its card".to_owned())
+    Fact::Unknown("USB readers hide the registers of the card".to_owned())
 }
 
 fn card() -> CardRegisters {
@@ -35,9 +35,9 @@ fn card() -> CardRegisters {
         app_class: known(1),
         allocation_unit: known(Bytes(4 << 20)),
         spec: text("SD 5.0"),
-        device_type: Fact::Unknown("an SD card does not tell it".to_owned()),
-        life_time: Fact::Unknown("an SD card does not tell it".to_owned()),
-        pre_eol: Fact::Unknown("an SD card does not tell it".to_owned()),
+        device_type: Fact::Unknown("an SD card does not report it".to_owned()),
+        life_time: Fact::Unknown("an SD card does not report it".to_owned()),
+        pre_eol: Fact::Unknown("an SD card does not report it".to_owned()),
         oddities: Vec::new(),
     }
 }
@@ -71,15 +71,15 @@ fn device(bus: Bus, card: Option<CardRegisters>) -> DeviceIdentity {
         zoned: text("none"),
         read_only: false,
         removable: false,
-        firmware: Fact::Unknown("an SD card tells none besides its revision".to_owned()),
-        wwid: Fact::Unknown("sysfs shows no world-wide name".to_owned()),
+        firmware: Fact::Unknown("SD cards report only a revision".to_owned()),
+        wwid: Fact::Unknown("sysfs reports no world-wide name".to_owned()),
         aliases: vec!["mmc-SE32G_0x4a5b6c7d".to_owned()],
         disk_sequence: known(9),
         driver: text("sdhci-iproc"),
         discard_granularity: known(Bytes(4 << 20)),
-        temperature_mc: Fact::Unknown("it has no thermometer that the kernel shows".to_owned()),
+        temperature_mc: Fact::Unknown("the kernel shows no temperature sensor for it".to_owned()),
         health: Fact::Unknown(
-            "a card tells of its life in registers only, and an SD card not at all".to_owned(),
+            "cards report wear only in registers (eMMC) or not at all (SD)".to_owned(),
         ),
         bus,
         card,
@@ -216,7 +216,7 @@ fn a_list_fits_its_terminal() {
     let all =
         [device(mmc(50_000_000), Some(card())), usb, looped].map(|device| identity(known(device)));
     let states = [
-        "this system runs from it",
+        "the system runs from it",
         "mounted at /media/somebody/my card",
         "free",
     ];

@@ -156,7 +156,7 @@ impl Builder {
         self
     }
 
-    /// Has it see this folder as `/out`, instead of one that goes away with it.
+    /// Has it see this directory as `/out`, instead of one that goes away with it.
     pub fn out(mut self, folder: &Path) -> Builder {
         self.out = Some(folder.to_owned());
         self
@@ -335,7 +335,7 @@ fn first_memory(parts: &GuestParts) -> Result<Vec<u8>, GuestError> {
 pub(super) fn add_modules(archive: &mut CpioArchive, files: &[PathBuf]) -> Result<(), GuestError> {
     let mut names = String::new();
     for (number, file) in files.iter().enumerate() {
-        // Numbered, because two folders may have a module of the same name.
+        // Numbered, because two directories may have a module of the same name.
         let name = format!("module{number}");
         if file.extension().is_some_and(|end| end == "xz") {
             archive.program(

@@ -1,6 +1,6 @@
 //! A machine that sees simulated cards through Linux's own MMC stack, and runs scripts for a test.
 //!
-//! The machine is QEMU with an emulated processor, so that it needs neither a special host nor root. It has the files
+//! The machine is QEMU with an emulated CPU, so that it needs neither a special host nor root. It has the files
 //! of the host, read-only, with a memory disk over them; so it runs the host's `mkfs` and the programs just built
 //! without copying anything. What it writes to `/out` stays. One machine runs any number of scripts.
 
@@ -48,11 +48,11 @@ pub enum GuestError {
         status: ExitStatus,
         /// While what was done.
         during: String,
-        /// What it said.
+        /// Its output.
         said: String,
     },
     /// The kernel of the machine gave up.
-    #[error("the guest's kernel panicked {during}; its last words:\n{console}")]
+    #[error("the guest's kernel panicked {during}; last console output:\n{console}")]
     Panicked {
         /// While what was done.
         during: String,
@@ -60,7 +60,7 @@ pub enum GuestError {
         console: String,
     },
     /// It took too long, and was ended.
-    #[error("the guest was not done {during} after {} s, and was ended; its last words:\n{console}", after.as_secs())]
+    #[error("the guest timed out {during} after {} s; last console output:\n{console}", after.as_secs())]
     TimedOut {
         /// While what was done.
         during: String,
@@ -70,7 +70,7 @@ pub enum GuestError {
         console: String,
     },
     /// It ended without being told to.
-    #[error("the guest ended {during}; its last words:\n{console}")]
+    #[error("the guest exited {during}; last console output:\n{console}")]
     Ended {
         /// While what was done.
         during: String,
@@ -155,7 +155,7 @@ impl Guest {
         self.boot_time
     }
 
-    /// The folder that the machine sees as `/out`.
+    /// The directory that the machine sees as `/out`.
     pub fn out(&self) -> &Path {
         &self.out
     }
@@ -182,14 +182,17 @@ impl Guest {
         self.scripts += 1;
         let number = self.scripts;
         let file = self.out.join(format!("{number}.sh"));
-        std::fs::write(&file, script).map_err(GuestError::host("cannot hand the script over"))?;
+        std::fs::write(&file, script).map_err(GuestError::host(
+            "cannot pass the script to the \
+            guest",
+        ))?;
         self.order(&number.to_string())
     }
 
     /// Waits for the end of the script that was begun last.
     ///
     /// # Errors
-    /// As [`Guest::run`].
+    /// See [`Guest::run`].
     pub fn finish(&mut self, limit: Duration) -> Result<Output, GuestError> {
         let number = self.scripts;
         let during = format!("running script {number}");

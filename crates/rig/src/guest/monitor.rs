@@ -1,4 +1,4 @@
-//! QEMU's own console, on a socket: how a card is pulled while the machine runs.
+//! QEMU's own console, on a socket: how a card is removed while the machine runs.
 
 use super::GuestError;
 use std::io::{Read, Write};
@@ -28,7 +28,7 @@ impl Monitor {
 
     /// Gives an order that is answered by nothing when all goes well.
     pub(super) fn order(&mut self, command: &str) -> Result<(), GuestError> {
-        let failed = || GuestError::host(format!("cannot tell QEMU `{command}`"));
+        let failed = || GuestError::host(format!("cannot send `{command}` to QEMU"));
         let stream = match &mut self.stream {
             Some(stream) => stream,
             None => {

@@ -1,11 +1,11 @@
-//! Packages from Debian's archive, for any processor, without being root and without touching the system's own lists.
+//! Packages from Debian's archive, for any CPU, without being root and without touching the system's own lists.
 
 use super::tools::{RigToolError, command, run};
 use super::{Arch, KitError, clear, io_error};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The archive as one processor sees it.
+/// The archive as one CPU sees it.
 #[derive(Debug)]
 pub(super) struct DebianArchive {
     folder: PathBuf,
@@ -13,7 +13,7 @@ pub(super) struct DebianArchive {
 }
 
 impl DebianArchive {
-    /// Fetches the lists of packages into a folder of our own.
+    /// Fetches the lists of packages into a directory of our own.
     pub(super) fn open(
         folder: &Path,
         arch: Arch,
@@ -88,7 +88,7 @@ impl DebianArchive {
             format!("Dir::Cache={folder}/cache"),
             format!("APT::Architecture={arch}"),
             format!("APT::Architectures::={arch}"),
-            // Without a user of its own to become, apt needs no folder that this user can reach.
+            // Without a user of its own to become, apt needs no directory that this user can reach.
             "APT::Sandbox::User=".to_owned(),
             "Debug::NoLocking=1".to_owned(),
             "Acquire::Languages=none".to_owned(),

@@ -87,12 +87,12 @@ pub(super) fn unpack_busybox(package: &Path, into: &Path) -> Result<(), KitError
         .find(|path| path.exists());
     let file = found.ok_or_else(|| KitError::Unusable {
         path: package.to_owned(),
-        because: "there is no busybox in it".to_owned(),
+        because: "it contains no busybox".to_owned(),
     })?;
     std::fs::rename(&file, into.join("busybox")).map_err(io_error("cannot move", &file))
 }
 
-/// Unpacks a kernel that would unpack itself: an emulated processor is slow at that, and half of a start goes there.
+/// Unpacks a kernel that would unpack itself: an emulated CPU is slow at that, and half of a start goes there.
 ///
 /// Source: the kernel's `Documentation/x86/boot.rst`, fields `setup_sects`, `payload_offset` and `payload_length`.
 fn unwrap(image: &Path, kernel: &Path) -> Result<(), KitError> {
@@ -149,9 +149,9 @@ fn payload(image: &[u8]) -> Result<&[u8], String> {
     let end = (start + field(0x24c)?).saturating_sub(4);
     let payload = image
         .get(start..end)
-        .ok_or_else(|| "its payload is cut off".to_owned())?;
+        .ok_or_else(|| "its payload is truncated".to_owned())?;
     if !payload.starts_with(b"\xfd7zXZ\0") {
-        return Err("its payload is not packed with xz".to_owned());
+        return Err("its payload is not compressed with xz".to_owned());
     }
     Ok(payload)
 }
@@ -177,7 +177,7 @@ pub(crate) fn load_order(modules: &Path, wanted: &[&str]) -> Result<Vec<PathBuf>
             }
             return Err(KitError::Unusable {
                 path,
-                because: format!("it does not know the module {name}"),
+                because: format!("it has no module {name}"),
             });
         };
         // The list names the nearest last, so that the farthest is loaded first when it is read backwards.
@@ -215,11 +215,11 @@ mod tests {
         image[1600] = 0;
         assert_eq!(
             payload(&image),
-            Err("its payload is not packed with xz".to_owned())
+            Err("its payload is not compressed with xz".to_owned())
         );
         assert_eq!(
             payload(&image[..1604]),
-            Err("its payload is cut off".to_owned())
+            Err("its payload is truncated".to_owned())
         );
         assert_eq!(payload(b"MZ"), Err("it has no boot header".to_owned()));
     }

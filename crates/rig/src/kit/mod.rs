@@ -1,7 +1,7 @@
 //! What the machines are made of: a kernel with its modules, and a busybox, fetched once and kept.
 //!
 //! Everything comes from Debian's archive, by the host's own `apt-get` and as a normal user; nothing is installed.
-//! Kept is only what the machines need, about 130 MB for each processor.
+//! Kept is only what the machines need, about 130 MB for each CPU.
 
 mod debian;
 mod kernel;
@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The processor of a machine.
+/// The CPU of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arch {
     /// A PC.
@@ -44,7 +44,7 @@ impl Arch {
     }
 }
 
-/// Changes whenever what is kept does, so that an old kit is made anew.
+/// Changes whenever what is kept does, so that an old kit is made again.
 const LAYOUT: &str = "2";
 
 /// Where the parts of the machines are kept.
@@ -58,9 +58,9 @@ pub struct Kit {
 pub struct GuestParts {
     /// The kernel, uncompressed where that starts sooner.
     pub kernel: PathBuf,
-    /// Its version, which is also the name of its folder of modules.
+    /// Its version, which is also the name of its directory of modules.
     pub version: String,
-    /// The folder that holds that folder.
+    /// The directory that holds that directory.
     pub modules: PathBuf,
     /// A busybox that needs no library.
     pub busybox: PathBuf,
@@ -72,7 +72,7 @@ pub struct GuestParts {
 #[derive(Debug, thiserror::Error)]
 pub enum KitError {
     /// It was never set up.
-    #[error("the kit for {arch} machines is not in {folder}: run `cargo xtask rig setup`")]
+    #[error("the kit for {arch} is missing in {folder}; help: run `cargo xtask rig setup`")]
     NotSetUp {
         /// For which machines.
         arch: &'static str,
@@ -112,7 +112,7 @@ fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> KitErr
 }
 
 impl Kit {
-    /// The kit in a folder, which need not exist yet.
+    /// The kit in a directory, which need not exist yet.
     pub fn at(folder: &Path) -> Kit {
         Kit {
             folder: folder.to_owned(),
@@ -191,7 +191,7 @@ impl Kit {
         self.folder.join(arch.debian())
     }
 
-    /// Fetches and unpacks into a folder; returns the kernel's version.
+    /// Fetches and unpacks into a directory; returns the kernel's version.
     fn gather(
         &self,
         arch: Arch,
@@ -219,7 +219,7 @@ impl Kit {
     }
 }
 
-/// Makes a folder that is empty.
+/// Makes a directory that is empty.
 fn clear(folder: &Path) -> Result<(), KitError> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(io_error("cannot remove", folder))?;

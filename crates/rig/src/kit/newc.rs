@@ -1,6 +1,6 @@
 //! The archive that a kernel unpacks into its first memory: cpio in its "newc" form, written without any tool.
 //!
-//! It is not packed: an emulated processor would spend longer on unpacking than the host does on copying.
+//! It is not packed: an emulated CPU would spend longer on unpacking than the host does on copying.
 //! Source: the kernel's `Documentation/driver-api/early-userspace/buffer-format.rst`.
 
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) struct CpioArchive {
 }
 
 impl CpioArchive {
-    /// Adds a folder; those above it must be there already.
+    /// Adds a directory; those above it must be there already.
     pub(crate) fn folder(&mut self, path: &str) {
         self.entry(path, FOLDER, (0, 0), &[]);
     }

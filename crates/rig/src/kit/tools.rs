@@ -20,9 +20,9 @@ pub enum RigToolError {
     /// It could not be started.
     #[error("cannot start {program}: {source}")]
     Start {
-        /// Which one.
+        /// The one.
         program: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// It ended with an error.

@@ -1,9 +1,10 @@
-//! What a run has measured so far, beside the database, so that a loss of power costs a second and not the run.
+//! Saves intermediate results of a run next to the database, so that a power loss costs about one
+//! second of data.
 //!
-//! A spool is a file of lines: the record as it began, then for each phase who measures, what was measured in each
-//! stretch of time, and in the end the whole of it. Lines are only added, and synced one by one in a thread of the
-//! spool's own, so that nobody who measures waits for them. A run that comes to its end removes its spool; `left` makes
-//! records of those that stay behind.
+//! A spool is a file of JSON lines: the record at the start, then for each phase its workers, their
+//! intervals, and finally the whole phase. A separate thread appends and syncs each line, so that
+//! workers never wait. A completed run removes its spool; [`left`] finds spools of interrupted
+//! runs.
 //!
 //! ```text
 //! hakaru.db.spool/ID.jsonl     {"format":1,"id":"ID",…}            the record, without phases
@@ -26,24 +27,24 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// Ending of a spool's name.
+/// File name extension of a spool.
 const ENDING: &str = "jsonl";
 
-/// Ending of the name of a spool whose first line is being written.
+/// File name extension of a spool whose first line is not yet complete.
 const UNBORN: &str = "new";
 
-/// One worker of a phase, as far as its record needs it before it is done.
+/// A worker of a phase, with the fields its record needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerHeader {
-    /// Name of its job.
+    /// Job name.
     pub name: String,
-    /// Index of its job in the phase.
+    /// Index of the job in the phase.
     pub job: u32,
-    /// Number of the clone, from 0.
+    /// Clone number, from 0.
     pub clone: u32,
 }
 
-/// Every line but the first.
+/// All lines except the first.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SpoolLine {
@@ -52,31 +53,31 @@ enum SpoolLine {
         started_unix_ms: i64,
         workers: Vec<WorkerHeader>,
     },
-    /// Numbers of workers, each with what it measured since its last line.
+    /// Worker numbers, each with its interval since the previous line.
     SoFar(Vec<(usize, Interval)>),
     Done(Box<PhaseRecord>),
-    /// The run came to its end, and its record could not be stored.
+    /// A completed run whose record could not be stored.
     Ended(Box<RunRecord>),
 }
 
-/// Why there is no spool.
+/// Errors of creating a spool.
 #[derive(Debug, thiserror::Error)]
 pub enum SpoolError {
-    /// The folder or the file cannot be made.
-    #[error("failed to keep what is measured on the way: {}: {source}", path.display())]
+    /// The directory or the file cannot be created.
+    #[error("failed to save intermediate results: {}: {source}", path.display())]
     Io {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why not.
+        /// The I/O error.
         #[source]
         source: std::io::Error,
     },
-    /// The record has no text form.
+    /// The record cannot be written as JSON.
     #[error(transparent)]
     Export(#[from] ExportError),
 }
 
-/// The spool of one run. Dropping it leaves the file where it is.
+/// The spool of one run. Dropping it keeps the file.
 #[derive(Debug)]
 pub struct Spool {
     path: PathBuf,
@@ -84,23 +85,23 @@ pub struct Spool {
     writer: Option<JoinHandle<()>>,
 }
 
-/// What the writer is told.
+/// Requests to the writer thread.
 enum SpoolRequest {
     Write(SpoolLine),
-    /// To answer once all before it is on the disk, and whether all of it could be written.
+    /// Reply once all previous lines are on disk, and whether all were written.
     Settle(std::sync::mpsc::SyncSender<bool>),
 }
 
 impl Store {
-    /// The folder of this database's spools.
+    /// Returns the spool directory of this database.
     pub fn spool_folder(&self) -> PathBuf {
         folder_of(self.path())
     }
 
-    /// Begins the spool of a run, with what is known of it as it begins: its record without phases.
+    /// Creates the spool of a run from its initial record without phases.
     ///
-    /// # Errors
-    /// [`SpoolError`]: the folder beside the database cannot be written.
+    /// [`SpoolError`] if the directory next to the database is not writable.
+    /// [`SpoolError`]: the directory beside the database cannot be written.
     pub fn spool(&self, record: &RunRecord) -> Result<Spool, SpoolError> {
         let first = export(record)?;
         let (folder, id) = (self.spool_folder(), record.id.as_str());
@@ -130,7 +131,7 @@ fn folder_of(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Makes the file with its first line: it appears whole or not at all. Whoever holds its lock is still measuring.
+/// Creates the file with its first line atomically. A running measurement holds its lock.
 fn begin(folder: &Path, path: &Path, first: &str) -> std::io::Result<File> {
     std::fs::create_dir_all(folder)?;
     let unborn = path.with_extension(UNBORN);
@@ -148,22 +149,22 @@ fn begin(folder: &Path, path: &Path, first: &str) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Space that a spool takes as it begins and gives back as it is removed, so that a file system that fills up meanwhile
-/// does not cost the record. Most records are smaller.
+/// Space reserved for the final record until the spool is removed, so that a file system that
+/// becomes full does not lose the record. Most records are smaller.
 const RESERVE: u64 = 1 << 20;
 
-/// Where a file system has no such reservation, or less room than that, the spool does without.
+/// Without effect if the file system cannot reserve space or has too little.
 fn reserve(file: &File) {
     let length = file.metadata().map_or(0, |file| file.len());
     let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, length, RESERVE);
 }
 
-/// Writes what it is told until nobody can tell it anything more.
+/// Writes requests until the channel closes.
 fn write_all(mut file: File, orders: &Receiver<SpoolRequest>) {
     let mut works = true;
     for order in orders {
         match order {
-            // After a line that could not be written the others make no sense any more, but for the whole record.
+            // After a line that could not be written, only the complete record is still useful.
             SpoolRequest::Write(line @ SpoolLine::Ended(_)) => {
                 works = add(&mut file, &line).is_ok()
             }
@@ -176,7 +177,7 @@ fn write_all(mut file: File, orders: &Receiver<SpoolRequest>) {
     }
 }
 
-/// Adds a line whole, or leaves the file as it was.
+/// Appends a whole line, or leaves the file unchanged.
 fn add(file: &mut File, line: &SpoolLine) -> std::io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
@@ -190,7 +191,7 @@ fn add(file: &mut File, line: &SpoolLine) -> std::io::Result<()> {
 }
 
 impl Spool {
-    /// A phase begins.
+    /// Records the start of a phase.
     pub fn phase_begins(&self, name: &str, started_unix_ms: i64, workers: Vec<WorkerHeader>) {
         self.tell(SpoolLine::Phase {
             name: name.to_owned(),
@@ -199,24 +200,24 @@ impl Spool {
         });
     }
 
-    /// What workers, by their numbers, measured since they were last told of.
+    /// Records intervals of workers, by number, since their previous lines.
     pub fn so_far(&self, intervals: Vec<(usize, Interval)>) {
         self.tell(SpoolLine::SoFar(intervals));
     }
 
-    /// A phase is over.
+    /// Records the end of a phase.
     pub fn phase_ends(&self, record: &PhaseRecord) {
         self.tell(SpoolLine::Done(Box::new(record.clone())));
     }
 
-    /// The run is over, and the database takes its record at another time only: kept whole until then. Tells whether it is
-    /// on the disk.
+    /// Saves the whole record of a completed run that the database could not store. Returns whether
+    /// it is on disk.
     pub fn ended(&self, record: &RunRecord) -> bool {
         self.tell(SpoolLine::Ended(Box::new(record.clone())));
         self.settle()
     }
 
-    /// Waits until all that was told is on the disk; false when not all of it could be written.
+    /// Waits until all lines are on disk; returns `false` if some could not be written.
     pub fn settle(&self) -> bool {
         let (answer, settled) = sync_channel(1);
         let Some(orders) = &self.orders else {
@@ -225,16 +226,18 @@ impl Spool {
         orders.send(SpoolRequest::Settle(answer)).is_ok() && settled.recv().unwrap_or(false)
     }
 
-    /// The run is stored, or nobody wants to keep it: the spool is not needed any more.
+    /// Removes the spool, because the run is stored or discarded.
     pub fn remove(mut self) {
         self.end();
-        // One that stays is told from the stored run by its id, and removed by whoever looks next.
+        // A remaining file is recognized by the ID of the stored run, and removed by the next
+        // recovery.
         let _ = std::fs::remove_file(&self.path);
     }
 
     fn tell(&self, line: SpoolLine) {
         if let Some(orders) = &self.orders {
-            // The writer ends before the spool only if it panics, and a run is worth more than its spool.
+            // The writer thread ends first only if it panics; the run then continues without a
+            // spool.
             let _ = orders.send(SpoolRequest::Write(line));
         }
     }

@@ -1,4 +1,4 @@
-//! Spools that were left behind: made into records that say that they were cut short.
+//! Converts spools of interrupted runs to records that are marked as incomplete.
 
 use super::{ENDING, SpoolLine, UNBORN, WorkerHeader};
 use crate::{AppendError, FindError, ImportError, Store, import};
@@ -12,48 +12,48 @@ use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// What a spool that was left behind holds.
+/// Content of a spool.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OrphanedRun {
-    /// A run that was cut short, with what it had measured; or one that came to its end, and that the database did not take
-    /// then, which its outcome tells.
+    /// An interrupted run with its partial results, or a completed run that could not be stored;
+    /// its outcome shows which.
     Run(Box<RunRecord>),
-    /// A run that had measured nothing yet.
+    /// A run without any results.
     Nothing {
-        /// What it was to measure: its scenario.
+        /// Its scenario.
         scenario: String,
     },
-    /// The run came to its end and is in the database.
+    /// The run is already in the database.
     Stored {
         /// Its id.
         id: String,
     },
-    /// The run goes on: another process has the spool.
+    /// The run is still in progress in another process.
     Running,
 }
 
-/// Why a spool is of no use.
+/// Errors of reading or storing a spool.
 #[derive(Debug, thiserror::Error)]
 pub enum LeftError {
-    /// It cannot be read.
-    #[error("failed to read {}, where a run that was cut short kept what it measured: {source}", path.display())]
+    /// The spool cannot be read.
+    #[error("failed to read the partial results of an interrupted run: {}: {source}", path.display())]
     Io {
         /// The spool.
         path: PathBuf,
-        /// Why not.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
-    /// Its first line is no record.
-    #[error("{} holds no run that can be read: {source} (remove the file if it is of no use)", path.display())]
+    /// The first line is not a record.
+    #[error("{} contains no readable run: {source}; help: remove the file if it is not needed", path.display())]
     Unreadable {
         /// The spool.
         path: PathBuf,
-        /// What is wrong with its first line.
+        /// The error of its first line.
         #[source]
         source: ImportError,
     },
-    /// The database cannot be asked.
+    /// The database cannot be queried.
     #[error(transparent)]
     Find(#[from] FindError),
     /// The record cannot be stored.
@@ -61,7 +61,8 @@ pub enum LeftError {
     Append(#[from] AppendError),
 }
 
-/// The spools beside a database, oldest first, those of runs that go on among them. None where there is no folder.
+/// Returns the spools of a database, oldest first, including those of running measurements. Empty
+/// without a spool directory.
 pub fn left(database: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(super::folder_of(database))
         .into_iter()
@@ -78,10 +79,10 @@ pub fn left(database: &Path) -> Vec<PathBuf> {
 }
 
 impl Store {
-    /// Tells what a spool holds, and changes nothing.
+    /// Reads a spool without changing anything.
     ///
     /// # Errors
-    /// [`LeftError`]: it cannot be read.
+    /// [`LeftError`] if it cannot be read.
     pub fn look_into(&self, spool: &Path) -> Result<OrphanedRun, LeftError> {
         let failed = |source| LeftError::Io {
             path: spool.to_owned(),
@@ -120,10 +121,11 @@ impl Store {
         Ok(spooled.end())
     }
 
-    /// Stores what a spool holds as a run that was cut short, and removes the spool. What goes on is left alone.
+    /// Stores the content of a spool as an incomplete run and removes the spool. Spools of running
+    /// measurements are skipped.
     ///
     /// # Errors
-    /// [`LeftError`]: it cannot be read or stored; then it stays.
+    /// [`LeftError`] if it cannot be read or stored; the spool is then kept.
     pub fn keep_cut_short(&mut self, spool: &Path) -> Result<OrphanedRun, LeftError> {
         let held = self.look_into(spool)?;
         match &held {
@@ -139,7 +141,7 @@ impl Store {
     }
 }
 
-/// The first line, and those after it up to the first that was not written whole.
+/// Returns the first line, and the following lines up to the first incomplete one.
 fn lines(file: File) -> io::Result<(String, Vec<SpoolLine>)> {
     let mut reader = BufReader::new(file);
     let mut first = String::new();
@@ -156,12 +158,12 @@ fn lines(file: File) -> io::Result<(String, Vec<SpoolLine>)> {
     Ok((first, rest))
 }
 
-/// A record that is put together again.
+/// A record that is rebuilt from lines.
 struct Spooled {
     record: RunRecord,
-    /// The phase that goes on.
+    /// The unfinished phase.
     open: Option<PhaseRecord>,
-    /// The record as it was when the run came to its end.
+    /// The complete record, if the run finished.
     whole: Option<Box<RunRecord>>,
 }
 
@@ -253,7 +255,8 @@ fn worker(place: WorkerHeader) -> WorkerRecord {
     }
 }
 
-/// Adds a stretch of time to a worker. Latencies are known by their sums only, which stand in the intervals.
+/// Adds an interval to a worker. Only sums of latencies are known, because intervals contain no
+/// histogram.
 fn add(worker: &mut WorkerRecord, interval: &Interval) {
     let per_second = |count: u64, thousandths: u128| {
         let scaled = u128::from(count) * thousandths * 1_000_000_000;

@@ -1,4 +1,4 @@
-//! Records written by hand, with something in every field that has to survive.
+//! Hand-written records with a value in every field that must survive.
 #![allow(dead_code, reason = "each test file uses the part of it that it needs")]
 
 use hakaru_model::caveat::Caveat;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// 2026-01-05 10:00 UTC.
 pub(crate) const BEGUN: i64 = 1_767_607_200_000;
 
-/// A record of one random-write phase; `n` makes its id, moment and numbers.
+/// Returns a record of one random-write phase; `n` determines its ID, time and numbers.
 pub(crate) fn record(n: u64) -> RunRecord {
     let id = id(n);
     RunRecord {
@@ -46,7 +46,7 @@ pub(crate) fn record(n: u64) -> RunRecord {
     }
 }
 
-/// An id in the shape of a UUID version 7.
+/// Returns an ID in the form of a UUID version 7.
 pub(crate) fn id(n: u64) -> String {
     format!(
         "019b8d5e-{:04x}-7{:03x}-8000-{n:012x}",
@@ -55,7 +55,7 @@ pub(crate) fn id(n: u64) -> String {
     )
 }
 
-/// The same as run `repeat` of a series.
+/// Returns a copy of a run as run `repeat` of its series.
 pub(crate) fn repeat_of(first: &RunRecord, n: u64, repeat: u32) -> RunRecord {
     RunRecord {
         series: first.series.clone(),
@@ -181,7 +181,7 @@ fn environment() -> Environment {
     }
 }
 
-/// The folder of fixtures that every later build has to read.
+/// Returns the directory of fixtures.
 pub(crate) fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/store")
 }

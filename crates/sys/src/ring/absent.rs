@@ -1,4 +1,4 @@
-//! In the place of the ring where there is none.
+//! Replacement for the ring on 32-bit systems.
 
 use super::RingOptions;
 use crate::aio::Completion;
@@ -6,7 +6,7 @@ use crate::buffer::Slots;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
-/// Rings are not offered on 32-bit machines: this type cannot be made.
+/// Rings are not supported on 32-bit systems: this type has no values.
 #[derive(Debug)]
 pub enum Ring {}
 

@@ -1,15 +1,15 @@
-//! Entries of the submission queue that read or write.
+//! Read and write entries of the submission queue.
 
 use io_uring::{opcode, squeue, types};
 
-/// How a file is told to the kernel.
+/// File of an entry: descriptor or registered index.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FileHandle {
     Descriptor(i32),
     Registered(u32),
 }
 
-/// How a buffer is told to the kernel.
+/// Buffer of an entry: address, vector or registered index.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Memory {
     Plain(*mut u8),
@@ -17,7 +17,7 @@ pub(super) enum Memory {
     Vector(*const libc::iovec),
 }
 
-/// One entry for either kind of file, whose common trait the library keeps to itself.
+/// Builds an entry for either file type, because their common trait is private in the library.
 macro_rules! entry {
     ($target:expr, $memory:expr, $write:expr, $offset:expr, $len:expr, $flags:expr) => {
         match ($write, $memory) {
@@ -53,7 +53,7 @@ macro_rules! entry {
     };
 }
 
-/// An entry by the library, for an offset, a length and flags of the I/O.
+/// Builds an entry with the library.
 pub(super) fn build(
     target: FileHandle,
     memory: Memory,
@@ -68,16 +68,14 @@ pub(super) fn build(
     }
 }
 
-/// An entry that reads or writes, in the words that the kernel finds there: `struct io_uring_sqe` of
-/// `linux/io_uring.h`.
+/// A read or write entry as 64-bit words: `struct io_uring_sqe` of `linux/io_uring.h`.
 ///
-/// The library makes entries by steps that write parts of words, and copies them whole afterwards: the processor has
-/// to wait until the parts are in memory. Here its entries are taken apart once for each file, and what is the same
-/// for all I/Os of it is kept.
+/// The library writes parts of words and copies entries as a whole afterwards, which stalls the CPU
+/// until the parts are in memory. Here the constant words are extracted once per file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct SqeWords {
-    /// What to do, flags, and the file.
+    /// Opcode, flags and file.
     pub(super) head: u64,
     pub(super) offset: u64,
     pub(super) address: u64,
@@ -94,7 +92,7 @@ const _: () = assert!(size_of::<SqeWords>() == size_of::<squeue::Entry>());
 const _: () = assert!(align_of::<SqeWords>() == align_of::<squeue::Entry>());
 
 impl SqeWords {
-    /// All zeroes.
+    /// All zeros.
     pub(super) const EMPTY: SqeWords = SqeWords {
         head: 0,
         offset: 0,

@@ -1,4 +1,4 @@
-//! A ring by the number it has in its thread, for the call that is made for each batch.
+//! Registered ring descriptors, for the system call of each batch.
 
 use rustix::fd::RawFd;
 use rustix::io::Errno;
@@ -20,7 +20,7 @@ struct Update {
     ring: u64,
 }
 
-/// The number of a thread, which no other ever has.
+/// Returns a unique number of the calling thread.
 fn this_thread() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     thread_local! {
@@ -34,8 +34,8 @@ fn this_thread() -> u64 {
     })
 }
 
-/// A ring that the kernel knows to be used by one thread: it then need not look up its file, and count who uses that, at
-/// each call.
+/// A ring descriptor registered for one thread: the kernel then skips the file lookup and reference
+/// count in each call.
 #[derive(Debug)]
 pub(super) struct RegisteredRing {
     ring: RawFd,
@@ -44,7 +44,7 @@ pub(super) struct RegisteredRing {
 }
 
 impl RegisteredRing {
-    /// Makes a ring known. `None` where the kernel cannot (before 5.18), or knows 16 of this thread.
+    /// Registers a ring. `None` if not supported (before 5.18), or if the thread has 16 already.
     pub(super) fn to_this_thread(ring: RawFd) -> Option<RegisteredRing> {
         let mut update = Update {
             number: u32::MAX,
@@ -59,13 +59,13 @@ impl RegisteredRing {
         })
     }
 
-    /// Whether the calling thread is the one that knows it: to others its number may be that of another ring.
+    /// Whether the calling thread registered it: in others the index may be a different ring.
     #[inline]
     pub(super) fn is_ours(&self) -> bool {
         self.thread == this_thread()
     }
 
-    /// Hands over so many entries and waits for so many completions. Returns how many entries were taken.
+    /// Submits `entries` and waits for `wait_for` completions. Returns the number submitted.
     #[inline]
     pub(super) fn enter(&self, entries: usize, wait_for: usize) -> Result<usize, Errno> {
         let flags = if wait_for > 0 {
@@ -98,7 +98,8 @@ impl RegisteredRing {
 
 impl Drop for RegisteredRing {
     fn drop(&mut self) {
-        // Otherwise the thread would keep the ring, and its files, to its end. So it does with one dropped elsewhere.
+        // Unregister, or the thread keeps the ring and its files until it ends, as after a drop in
+        // another thread.
         if self.is_ours() {
             let mut update = Update {
                 number: self.number,
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_number_is_of_one_thread_and_is_given_back() {
-        // More rings than a thread may have numbers for.
+        // More rings than a thread can register.
         for round in 0..40 {
             let Ok(ring) = IoUring::new(2) else {
                 println!("SKIPPED: there are no rings here");

@@ -1,4 +1,4 @@
-//! Rings with every switch, on a file.
+//! Rings with every option, on a file.
 
 use super::*;
 use crate::buffer::Slots;
@@ -94,7 +94,7 @@ fn a_read_that_would_wait_fails_where_that_is_asked_for() {
     while results.is_empty() {
         ring.reap(1, |c| results.push(c.result));
     }
-    // A file system in memory never waits, and one that lies over others has no such reads.
+    // A memory file system never blocks, and a stacked one does not support such reads.
     assert!(
         matches!(
             results[..],

@@ -41,7 +41,7 @@ const PATIENCE: u64 = 15;
 /// Bytes of the loop device of each thread.
 const LOOP_BYTES: u64 = 2 << 20;
 
-/// What was asked for.
+/// The requested value.
 pub(super) struct Request {
     /// How many sets.
     pub(super) sets: u64,

@@ -163,7 +163,7 @@ fn intervals_that_a_pause_touches_do_not_count() {
     assert!(alone.phases[0].detail.left_out.is_empty());
 }
 
-/// vfat writes zeroes into what is reserved: 4 MiB were called nothing.
+/// vfat writes zeros into what is reserved: 4 MiB were called nothing.
 #[test]
 fn zeroes_of_the_file_system_count_as_laid_out() {
     use hakaru_model::facts::DiskStats;

@@ -56,9 +56,9 @@ impl Runner<'_> {
         let limit = limits.written.map_or(u64::MAX, |limit| limit.0.0);
         let written = self.journal.written(key);
         let why = if (campaign.workloads[workload].writes() || lays_out) && written >= limit {
-            "as much was written to it as the limits allow"
+            "the write limit is reached"
         } else if fills > 0 && written.saturating_add(fills) > limit {
-            "filling it would write more to it than the limits allow"
+            "filling it would exceed the write limit"
         } else {
             return None;
         };

@@ -102,7 +102,7 @@ impl Runner<'_> {
         let room = stage.make_room(&scenario);
         room.map_err(|error| {
             RunFailure::Failed(format!(
-                "files of other workloads cannot be removed: {error}"
+                "cannot remove the files of other workloads: {error}"
             ))
         })?;
         let series = SeriesPosition {
@@ -171,7 +171,7 @@ impl Runner<'_> {
         self.hands.note(&format!("{what}: {why}"));
         if gone {
             self.hands.note(&format!(
-                "{card} is not there any more; what was stored of it stays"
+                "{card} is no longer present; its stored runs are kept"
             ));
             return Some(CardOutcome::Gone);
         }

@@ -98,7 +98,7 @@ impl Runner<'_> {
         let given_up = *times >= self.campaign.limits.failures.unwrap_or(FAILURES);
         if given_up {
             let why =
-                format!("given up: it dropped out {times} times with no run stored in between");
+                format!("stopped: it was disconnected {times} times with no run stored in between");
             self.skipped
                 .push((self.campaign.cards[card].label.clone(), why));
         }
@@ -178,8 +178,8 @@ impl Runner<'_> {
         Ok(another_device(&before, &now).map(|(before, now)| {
             let folder = folder.display();
             format!(
-                "{folder} lies on {now}, and what is stored as {label} was measured on {before}: mount that one, or give \
-                 this one a label of its own"
+                "{folder} is on {now}, but the stored runs of {label} were measured on {before}; \
+                help: mount that device, or give this one its own label"
             )
         }))
     }

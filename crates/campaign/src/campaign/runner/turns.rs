@@ -92,7 +92,8 @@ impl Runner<'_> {
             .collect();
         for card in gone {
             turns.remove(&card);
-            let why = "it was taken out before all cards were present: card-order needs a reader slot for each card";
+            let why = "it was removed before all cards were present: card-order needs a reader \
+                slot for each card";
             self.skipped
                 .push((self.campaign.cards[card].label.clone(), why.to_owned()));
         }

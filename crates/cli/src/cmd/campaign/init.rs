@@ -43,15 +43,19 @@ pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
             let names = READY.map(|ready| ready.name).join(", ");
             let ready = ready::ready(name);
             let ready = ready.ok_or_else(|| {
-                not_there(format!("no campaign called {name} comes along: {names} do"))
+                not_there(format!(
+                    "no ready-made campaign is named {name}: expected one of \
+                    {names}"
+                ))
             })?;
             (ready.name.to_owned(), ready.text.to_owned())
         }
         None if !LineReader::is_there() => {
             anstream::eprintln!(
-                "\u{1b}[1;31merror\u{1b}[0m: there is no terminal to ask on, and no ready-made campaign was named"
+                "\u{1b}[1;31merror\u{1b}[0m: no terminal for questions, and no ready-made \
+                campaign named"
             );
-            anstream::eprintln!("  help: `hakaru campaign init --list` names them");
+            anstream::eprintln!("  help: list them with `hakaru campaign init --list`");
             return Ok(Exit::Usage);
         }
         None => {
@@ -80,11 +84,12 @@ pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
         return Ok(Exit::Usage);
     }
     let shown = path.display();
-    print(&format!("{shown} is written. Edit it as you like; then:\n"))?;
+    print(&format!("Created {shown}. Edit it as needed, then run:\n"))?;
     print(&format!(
-        "  hakaru campaign check {shown}   tells what will be done, how long it takes, and what is erased\n"
+        "  hakaru campaign check {shown}   show the steps, the time needed and what will be \
+        erased\n"
     ))?;
-    print(&format!("  hakaru campaign run {shown}     does it\n"))?;
+    print(&format!("  hakaru campaign run {shown}     run it\n"))?;
     Ok(Exit::Ok)
 }
 
@@ -97,7 +102,7 @@ fn purpose(text: &str) -> &str {
 fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
     let failed = || {
         format!(
-            "cannot write {}: name another file with --output",
+            "cannot write {}; help: name another file with --output",
             path.display()
         )
     };
@@ -113,7 +118,7 @@ fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
         .is_err_and(|error| error.kind() == ErrorKind::AlreadyExists)
     {
         bail!(
-            "{} is there already: name another file with --output, or give --force to replace it",
+            "{} exists already; help: name another file with --output, or replace it with --force",
             path.display()
         );
     }
@@ -155,11 +160,11 @@ const WORKLOADS: [&str; 8] = [
 impl Asking<'_> {
     /// Asks for all of it; `None` when somebody stopped.
     fn campaign(&mut self) -> Option<(String, String)> {
-        anstream::eprintln!("A few questions; Enter takes what stands in brackets.\n");
+        anstream::eprintln!("Press Enter to accept the value in brackets.\n");
         let mut answers = Answers {
             name: self.text("Name of the campaign", "my cards", |name| {
                 if slug(name).is_empty() {
-                    Err("it needs a letter or a digit".to_owned())
+                    Err("a name needs a letter or a digit".to_owned())
                 } else {
                     Ok(())
                 }
@@ -167,36 +172,32 @@ impl Asking<'_> {
             ..Answers::default()
         };
         let folder = self.text(
-            "A folder to measure as it is, or nothing for cards in a reader",
+            "Directory to measure, or empty for cards in a reader",
             "",
             |folder| {
                 let is_there = folder.is_empty() || Path::new(folder).is_dir();
                 if is_there {
                     Ok(())
                 } else {
-                    Err(format!("{folder} is not a folder"))
+                    Err(format!("{folder} is not a directory"))
                 }
             },
         )?;
         if folder.is_empty() {
-            let cards = self.text(
-                "The cards, by names of yours, separated by commas",
-                "card 1",
-                |cards| {
-                    let names = list(cards);
-                    let doubled = names
-                        .iter()
-                        .enumerate()
-                        .find(|(place, name)| names[..*place].contains(name));
-                    match doubled {
-                        _ if names.is_empty() => Err("at least one is needed".to_owned()),
-                        Some((_, name)) => Err(format!("{name} is there twice")),
-                        None => Ok(()),
-                    }
-                },
-            )?;
+            let cards = self.text("Card labels, separated by commas", "card 1", |cards| {
+                let names = list(cards);
+                let doubled = names
+                    .iter()
+                    .enumerate()
+                    .find(|(place, name)| names[..*place].contains(name));
+                match doubled {
+                    _ if names.is_empty() => Err("enter at least one".to_owned()),
+                    Some((_, name)) => Err(format!("{name} is listed twice")),
+                    None => Ok(()),
+                }
+            })?;
             answers.cards = list(&cards);
-            let question = format!("Measured through what ({})", LAYERS.join(", "));
+            let question = format!("Layers to measure ({})", LAYERS.join(", "));
             answers.layers = list(&self.text(&question, "raw, vfat, ext4", |layers| {
                 known(layers, &LAYERS)
             })?);
@@ -206,13 +207,13 @@ impl Asking<'_> {
         let question = format!("Workloads ({})", WORKLOADS.join(", "));
         answers.workloads = list(&self.text(&question, "all", |names| known(names, &WORKLOADS))?);
         let pace = self.text(
-            "How long each takes: quick (seconds) or standard (a minute)",
+            "Time per workload: quick (seconds) or standard (a minute)",
             "standard",
             |pace| known(pace, &["quick", "standard"]),
         )?;
         answers.quick = pace == "quick";
         answers.repeats = self.text(
-            "Repeats of each: a number, or a share such as 2 %",
+            "Repeats: a number, or a target interval such as 2%",
             "10",
             |repeats| {
                 let number = repeats
@@ -225,7 +226,7 @@ impl Asking<'_> {
                 if sound {
                     Ok(())
                 } else {
-                    Err("a number from 1 to 1000, or a share such as 2 %".to_owned())
+                    Err("expected a number from 1 to 1000, or a percentage such as 2%".to_owned())
                 }
             },
         )?;
@@ -255,7 +256,7 @@ impl Asking<'_> {
             };
             match check(&answer) {
                 Ok(()) => return Some(answer),
-                Err(why) => anstream::eprintln!("  That does not do: {why}."),
+                Err(why) => anstream::eprintln!("  Invalid answer: {why}."),
             }
         }
     }
@@ -273,8 +274,8 @@ fn list(text: &str) -> Vec<String> {
 fn known(text: &str, names: &[&str]) -> Result<(), String> {
     let given = list(text);
     match given.iter().find(|name| !names.contains(&name.as_str())) {
-        Some(name) => Err(format!("`{name}` is none of {}", names.join(", "))),
-        None if given.is_empty() => Err(format!("at least one of {} is needed", names.join(", "))),
+        Some(name) => Err(format!("`{name}` is not one of {}", names.join(", "))),
+        None if given.is_empty() => Err(format!("enter at least one of {}", names.join(", "))),
         None => Ok(()),
     }
 }
@@ -293,7 +294,7 @@ fn file(answers: &Answers) -> String {
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
     let repeats = match repeats.strip_suffix('%') {
         Some(share) => format!(
-            "{{ until = \"{} %\", at-least = 5, at-most = 20 }}",
+            "{{ until = \"{}%\", at-least = 5, at-most = 20 }}",
             share.trim()
         ),
         None => repeats.clone(),
@@ -306,8 +307,8 @@ fn file(answers: &Answers) -> String {
         text += &format!("\n[[card]]\nfolder = {}\n", quoted(folder));
     }
     if !cards.is_empty() {
-        text += "\n# A card is recognised by its identity once it was measured. What is printed on it can be given too, to be held\n\
-                 # against what is measured: read = 100, write = 30 (MB/s), classes = [\"C10\", \"U3\", \"V30\", \"A1\"].\n";
+        text += "\n# After the first run a card is recognized by its device ID. Rated values can be added and are compared with the\n\
+                 # measured values: read = 100, write = 30 (MB/s), classes = [\"C10\", \"U3\", \"V30\", \"A1\"].\n";
     }
     for card in cards {
         text += &format!("[[card]]\nlabel = {}\nid = \"ask\"\n\n", quoted(card));

@@ -1,4 +1,4 @@
-//! What a person types, line by line, without waiting for ever: meanwhile a card may be put in, or Ctrl-C be pressed.
+//! What a person types, line by line, without waiting forever: meanwhile a card may be put in, or Ctrl-C be pressed.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{IsTerminal, Write};

@@ -80,7 +80,7 @@ impl CampaignText {
         let files = files
             .filter_map(|(path, text)| Some((PathBuf::from(path), text.as_str()?.to_owned())))
             .collect();
-        let origin = format!("{name} (as it was carried out last)");
+        let origin = format!("{name} (as last run)");
         Some(CampaignText {
             origin,
             text,
@@ -133,7 +133,7 @@ pub(super) fn load(name: &Path, store: &Store) -> Result<Result<Loaded, Exit>> {
 
 fn find(name: &Path, store: &Store) -> Result<CampaignText> {
     let short = name.to_string_lossy();
-    // A folder may well be called like the campaign whose results are in it; what comes through a pipe is no file.
+    // A directory may well be called like the campaign whose results are in it; what comes through a pipe is no file.
     if name.exists() && !name.is_dir() {
         let text = std::fs::read_to_string(name)
             .named(|| format!("cannot read the campaign file {}", name.display()))?;
@@ -165,8 +165,8 @@ fn find(name: &Path, store: &Store) -> Result<CampaignText> {
     }
     let names: Vec<&str> = ready::READY.iter().map(|ready| ready.name).collect();
     Err(not_there(format!(
-        "there is no campaign file {}, none of that name was carried out, and none comes along: `hakaru campaign init` \
-         makes a file, and {} are ready-made",
+        "campaign {} does not exist: no such file, stored campaign or ready-made campaign; help: \
+        create a file with `hakaru campaign init`, or use one of {}",
         name.display(),
         names.join(", ")
     )))
@@ -272,7 +272,7 @@ fn sound(text: &str, span: Range<usize>) -> Option<Range<usize>> {
     Some(span.start..end)
 }
 
-/// What would help.
+/// Advice for the user.
 fn help(title: &str, cause: &str) -> String {
     let names: Vec<&str> = title.split('`').skip(1).step_by(2).collect();
     let nearest = names
@@ -285,10 +285,12 @@ fn help(title: &str, cause: &str) -> String {
                 .map(|(_, name)| *name)
         });
     match nearest {
-        Some(name) => format!("did you mean `{name}`? docs/CAMPAIGNS.md explains each key"),
+        Some(name) => format!("did you mean `{name}`? See docs/CAMPAIGNS.md for all keys"),
         None if !cause.is_empty() => plain(&cause.replace('\n', "; ")),
         None => {
-            "docs/CAMPAIGNS.md explains each key, and `hakaru campaign init --list` names ready-made files".to_owned()
+            "see docs/CAMPAIGNS.md for all keys, and `hakaru campaign init --list` for ready-made \
+            files"
+                .to_owned()
         }
     }
 }

@@ -41,7 +41,7 @@ enum CampaignAction {
     Report(report::CampaignReportArgs),
 }
 
-/// Which campaign.
+/// The campaign.
 #[derive(Debug, clap::Args)]
 struct CampaignArg {
     /// Campaign file, id of a campaign in the database, or name of a template

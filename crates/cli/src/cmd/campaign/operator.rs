@@ -1,4 +1,4 @@
-//! The person at the bench: told how far it has come, asked for cards, and for leave to erase them.
+//! The person at the bench: told how far it has come, asked for cards, and for permission to erase them.
 //!
 //! Everything goes to standard error: a live line on a terminal, plain lines elsewhere.
 
@@ -41,11 +41,11 @@ pub(super) struct CliOperator<'a> {
     given: BTreeMap<String, Confirmation>,
     /// The last question, so that it is not asked again and again.
     asked: String,
-    /// The node that was answered with without asking anybody, so that one that is not taken is not offered for ever.
+    /// The node that was answered with without asking anybody, so that one that is not taken is not offered forever.
     offered: Option<PathBuf>,
     /// What was told of last of the preparation: what, and which quarter.
     told: (String, u64),
-    /// Whether leave to erase was missing.
+    /// Whether permission to erase was missing.
     pub(super) refused: bool,
 }
 
@@ -195,7 +195,7 @@ fn question(wanted: &Card, number: usize, of: usize, why: &str, seen: &[Candidat
         format!(" ({})", known.join(", "))
     };
     let mut text = format!(
-        "\nPut in {}{known}, card {number} of {of}: {}\n",
+        "\nInsert {}{known} (card {number} of {of}): {}\n",
         wanted.label,
         plain(why)
     );
@@ -222,18 +222,18 @@ fn question(wanted: &Card, number: usize, of: usize, why: &str, seen: &[Candidat
         );
     }
     if seen.is_empty() {
-        text += "  no disk is there that could be it\n";
+        text += "  no matching disk found\n";
     }
     let takes = if seen.is_empty() {
         ""
     } else {
-        "a number takes that one, "
+        "number = choose, "
     };
     let enter = match default_of(wanted, seen) {
-        Some(one) => format!("Enter takes {}, ", one.node.display()),
-        None => "Enter looks again, ".to_owned(),
+        Some(one) => format!("Enter = {}, ", one.node.display()),
+        None => "Enter = look again, ".to_owned(),
     };
-    text + &format!("{enter}{takes}s leaves the card out, q stops here: ")
+    text + &format!("{enter}{takes}s = skip this card, q = stop: ")
 }
 
 /// The one that is meant when there is no other.
@@ -281,7 +281,7 @@ impl Observer for CliOperator<'_> {
         self.bar
             .set_position(layout.done.saturating_mul(1000) / size);
         self.bar.set_message(format!(
-            "laying out its file, {} of {}",
+            "laying out the test file, {} of {}",
             Bytes(layout.done),
             layout.file.size
         ));
@@ -325,7 +325,7 @@ impl Operator for CliOperator<'_> {
                 self.asked.clear();
                 let answer = understood(&line, wanted, seen);
                 if answer.is_none() {
-                    anstream::eprintln!("`{}` is none of the answers.", plain(&line));
+                    anstream::eprintln!("`{}` is not a valid answer.", plain(&line));
                 }
                 answer.unwrap_or(OperatorReply::LookAgain)
             }
@@ -352,7 +352,7 @@ impl Operator for CliOperator<'_> {
             let ids = candidate.ids().join(", ");
             self.refused = true;
             self.say(&format!(
-                "{}: it would be erased; allow it with --erase=ID, one of {}",
+                "{}: this would erase it; pass --erase=ID with one of {}",
                 card.label,
                 plain(&ids)
             ));
@@ -367,9 +367,8 @@ impl Operator for CliOperator<'_> {
             card.label,
             crate::cmd::erase::called(candidate)
         );
-        let question = format!(
-            "{head}{losses}Type {name} or its id to have it erased, or nothing to leave it out: "
-        );
+        let question =
+            format!("{head}{losses}Type {name} or its ID to erase it, or press Enter to skip: ");
         loop {
             let typed = typist.ask(&question, self.stop).unwrap_or_default();
             if typed.is_empty() {
@@ -386,7 +385,7 @@ impl Operator for CliOperator<'_> {
                 self.remember(candidate);
                 return Some(given);
             }
-            anstream::eprintln!("`{}` was typed, and its name is `{name}`.", plain(&typed));
+            anstream::eprintln!("You typed `{}`, and the name is `{name}`.", plain(&typed));
         }
     }
 
@@ -501,17 +500,17 @@ mod tests {
             &card(None),
             1,
             6,
-            "its identity is not known yet",
+            "device ID not known yet",
             &[seen("/dev/sdb\u{7}", Some("x\u{1b}"))],
         );
         assert!(
-            text.contains("Put in kingston (price 600 yen), card 1 of 6")
+            text.contains("Insert kingston (price 600 yen) (card 1 of 6)")
                 && text.contains("measured as x\u{FFFD}")
         );
     }
 
     /// Two cards, one of which is known by its identity and not there: the other one was put into the reader and named
-    /// by `--erase`. It was offered for the first one too, which does not take it, and at once again, for ever.
+    /// by `--erase`. It was offered for the first one too, which does not take it, and at once again, forever.
     #[test]
     fn a_disk_is_offered_once_and_only_for_the_card_that_is_asked_for() {
         let text = "name = \"two\"\n[[card]]\nlabel = \"a\"\nid = \"0xA\"\n[[card]]\nlabel = \"b\"\nid = \"ask\"\n\
@@ -530,7 +529,7 @@ mod tests {
         };
         let there = [seen("/dev/sdb", None)];
         assert_eq!(
-            hands.insert(known, "no disk answers to 0xA", &there),
+            hands.insert(known, "no disk has the ID 0xA", &there),
             OperatorReply::Skip
         );
         assert_eq!(

@@ -111,13 +111,14 @@ fn nothing_to_report(summary: &CampaignSummary, args: &CampaignReportArgs) -> St
     } = summary;
     let run = format!("`hakaru campaign run {}`", args.campaign.display());
     match (&failed[..], other_definition) {
-        ([], 0) => format!("nothing was measured of {name} yet: {run} begins"),
+        ([], 0) => format!("no stored runs of {name}; help: start it with {run}"),
         ([], others) => format!(
-            "nothing that {name} wants now was measured yet: {others} stored runs were measured in another way, and do \
-             not count; {run} begins"
+            "no stored runs of {name} with its current settings ({others} runs were measured with \
+            different settings); help: start it with {run}"
         ),
         ([first, ..], _) => format!(
-            "no run of {name} came to its end: {} did not, the first of them {} ({}); {run} tries again",
+            "no run of {name} finished: {} failed, the first was {} ({}); help: try again with \
+            {run}",
             failed.len(),
             first.point,
             first.because
@@ -135,7 +136,8 @@ fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<()> {
         }
         None if std::io::stdout().is_terminal() => {
             bail!(
-                "a Parquet file would confuse this terminal: name a file with --output, or send it into one with >"
+                "refusing to write a Parquet file to the terminal; help: name a file with \
+                --output, or redirect the output"
             );
         }
         None => std::io::stdout()
@@ -172,7 +174,7 @@ fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Resul
         else {
             let there = names.join(", ");
             return Err(not_there(format!(
-                "no card of {} is called {wanted}; there are {there}",
+                "{} has no card named {wanted}: expected one of {there}",
                 campaign.name
             )));
         };
@@ -192,7 +194,7 @@ fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Resul
             let layers: Vec<&str> = layers.into_iter().collect();
             let there = layers.join(", ");
             return Err(not_there(format!(
-                "no layer of {} is called {wanted}; there are {there}",
+                "{} has no layer named {wanted}: expected one of {there}",
                 campaign.name
             )));
         };

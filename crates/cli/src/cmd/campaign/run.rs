@@ -92,7 +92,7 @@ fn tell(ended: &CampaignResult, args: &CampaignRunArgs) {
     } = ended;
     let again = format!("`hakaru campaign run {}`", args.named.campaign.display());
     for (label, why) in skipped {
-        anstream::eprintln!("! {label} was left out: {why}");
+        anstream::eprintln!("! {label} skipped: {why}");
     }
     let runs = |count: u64| {
         if count == 1 {
@@ -104,21 +104,21 @@ fn tell(ended: &CampaignResult, args: &CampaignRunArgs) {
     let said = match end {
         CampaignOutcome::Complete => "complete".to_owned(),
         CampaignOutcome::Incomplete if failures.is_empty() => {
-            format!("incomplete; {again} goes on")
+            format!("incomplete; continue with {again}")
         }
         CampaignOutcome::Incomplete => {
             format!(
-                "incomplete, {} failed; {again} tries them again",
+                "incomplete: {} failed; retry with {again}",
                 runs(failures.len() as u64)
             )
         }
-        CampaignOutcome::Stopped => format!("stopped; {again} goes on from here"),
-        CampaignOutcome::TimeUp => format!("its time is over; {again} goes on from here"),
+        CampaignOutcome::Stopped => format!("stopped; continue with {again}"),
+        CampaignOutcome::TimeUp => format!("time limit reached; continue with {again}"),
     };
-    anstream::eprintln!("{} measured now, {done} in all: {said}", runs(*stored));
+    anstream::eprintln!("{} measured, {done} in total: {said}", runs(*stored));
     if *done > 0 {
         anstream::eprintln!(
-            "`hakaru campaign report {}` tells what was found",
+            "Write the report with `hakaru campaign report {}`",
             args.named.campaign.display()
         );
     }

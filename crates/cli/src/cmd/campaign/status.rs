@@ -39,7 +39,7 @@ pub(super) fn main(name: Option<&Path>, db: Option<&Path>) -> Result<Exit> {
         };
         let lines: String = campaigns.iter().map(line).collect();
         print(if lines.is_empty() {
-            "No campaign was carried out yet.\n"
+            "No campaigns are stored yet.\n"
         } else {
             &lines
         })?;

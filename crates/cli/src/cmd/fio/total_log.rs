@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
-/// A log for each operation, in the folder the program was started in.
+/// A log for each operation, in the directory the program was started in.
 pub(super) struct TotalLog {
     files: PerOp<File>,
     /// Time that a line tells of, at least.
@@ -52,7 +52,7 @@ impl TotalLog {
         }))
     }
 
-    /// Bytes are counted anew in each phase.
+    /// Bytes are counted again in each phase.
     pub(super) fn phase_begins(&mut self) {
         self.bytes = PerOp::default();
     }

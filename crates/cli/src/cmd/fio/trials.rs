@@ -28,7 +28,7 @@ pub(super) fn checksums(which: Option<&str>) -> Exit {
     Exit::Ok
 }
 
-/// Tells whether the counters of all processors agree.
+/// Returns whether the counters of all CPUs agree.
 pub(super) fn clock() -> Exit {
     let seen = match test_clocks() {
         Ok(seen) => seen,

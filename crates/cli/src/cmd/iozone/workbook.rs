@@ -13,11 +13,11 @@ pub(super) fn write(path: &Path, reports: &[SpreadsheetReport]) -> anyhow::Resul
     let bytes = if old {
         biff(reports)
     } else {
-        bytes_of(reports).context("cannot make the workbook")?
+        bytes_of(reports).context("cannot create the workbook")?
     };
     std::fs::write(path, bytes).with_context(|| {
         format!(
-            "cannot write the workbook to {}; name another file with -b",
+            "cannot write the workbook to {}; help: name another file with -b",
             path.display()
         )
     })

@@ -20,7 +20,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "bs",
         BLOCK,
-        "Bytes of each I/O: for all, or for reads, writes and trims",
+        "Block size in bytes: for all, or for reads, writes and trims",
     )
     .alias(&["blocksize"])
     .default("4096")
@@ -28,27 +28,27 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "bsrange",
         OptionKind::Ranges,
-        "Smallest and largest I/O; sizes between are drawn evenly",
+        "Smallest and largest block size; sizes are drawn uniformly between them",
     )
     .alias(&["blocksize_range"])
     .works(put!(|job, value| job.bs_range = value.ranges())),
     opt(
         "bssplit",
         OptionKind::Splits,
-        "Sizes of I/Os with their shares in hundredths",
+        "Block sizes with their percentages",
     )
     .works(put!(|job, value| job.bs_split = value.splits())),
     opt(
         "ba",
         BLOCK,
-        "What random offsets are multiples of, where it is not the smallest I/O",
+        "Alignment of random offsets [default: the smallest block size]",
     )
     .alias(&["blockalign"])
     .works(put!(|job, value| job.align = value.ints())),
     opt(
         "bs_unaligned",
         OptionKind::Flag,
-        "Draws sizes that are no multiples of the smallest",
+        "Allow block sizes that are not multiples of the smallest",
     )
     .alias(&["blocksize_unaligned"])
     .works(put!(
@@ -57,7 +57,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "bs_is_seq_rand",
         OptionKind::Bool,
-        "Takes sizes of reads and writes as those of sequential and random I/O",
+        "Use the read size for sequential and the write size for random I/O",
     )
     .default("0")
     .works(put!(|job, value| job.bs_by_order = value.flag())),
@@ -71,26 +71,26 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "refill_buffers",
         OptionKind::Flag,
-        "Fills buffers anew before each write",
+        "Refill the buffers before each write",
     )
     .works(put!(|job, value| job.job.buffers.refill = value.flag())),
     opt(
         "scramble_buffers",
         OptionKind::Bool,
-        "Changes a few bytes before each write, so that none is like another",
+        "Change a few bytes before each write, so that all blocks differ",
     )
     .default("1")
     .works(put!(|job, value| job.job.buffers.scramble = value.flag())),
     opt(
         "buffer_pattern",
         OptionKind::Pattern,
-        "Writes this pattern over and over",
+        "Fill the buffers with this pattern, repeated",
     )
     .works(pattern),
     opt(
         "buffer_compress_percentage",
         PERCENT,
-        "Hundredths of each buffer that compress away",
+        "Percentage of each buffer that is compressible",
     )
     .works(put!(|job, value| {
         // A pattern that was given is what the part that compresses holds.
@@ -100,7 +100,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "buffer_compress_chunk",
         int(0),
-        "Bytes after which the compressible part comes again",
+        "Interval in bytes at which the compressible part repeats",
     )
     .default("512")
     .with(
@@ -110,16 +110,16 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "dedupe_percentage",
         PERCENT,
-        "Hundredths of the buffers that repeat an earlier one",
+        "Percentage of the buffers that duplicate an earlier one",
     )
     .works(put!(|job, value| job.dedupe.0 = value.u32())),
     opt(
         "dedupe_mode",
         OptionKind::Choice(&[
-            ("repeat", "repeats the one before"),
-            ("working_set", "repeats one of a set"),
+            ("repeat", "repeat the previous buffer"),
+            ("working_set", "repeat one of a working set"),
         ]),
-        "Which earlier buffer is repeated",
+        "Which earlier buffer is duplicated",
     )
     .default("repeat")
     .with(
@@ -129,7 +129,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "dedupe_working_set_percentage",
         PERCENT,
-        "Hundredths of the file that make up that set",
+        "Size of that working set as a percentage of the file",
     )
     .default("5")
     .with(
@@ -139,25 +139,25 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "dedupe_global",
         OptionKind::Bool,
-        "Shares that set among jobs",
+        "Share that working set among jobs",
     )
     .default("0")
     .with(
         "dedupe_percentage",
         put!(|job, value| job.dedupe_global = value.flag()),
     ),
-    opt("mem", MEMORY, "Where buffers come from")
+    opt("mem", MEMORY, "Type of memory for the I/O buffers")
         .alias(&["iomem"])
         .default("malloc")
-        .accepted("buffers are whole pages of anonymous memory, whichever call they come from")
+        .accepted("buffers are always whole pages of anonymous memory")
         .checked(|_, value| match value.word() {
             "shmhuge" | "mmaphuge" => Err("huge pages are not used: write malloc".to_owned()),
             "cudamalloc" => Err("memory of graphics cards is not used: write malloc".to_owned()),
             _ => Ok(()),
         }),
-    opt("iomem_align", int(0), "What buffers are aligned to")
+    opt("iomem_align", int(0), "Alignment of the I/O buffers")
         .alias(&["mem_align"])
-        .accepted("buffers are aligned to whole pages, or more where the device wants it"),
+        .accepted("buffers are aligned to pages, or more if the device requires it"),
     opt(
         "hugepage-size",
         OptionKind::Size { min: 0 },

@@ -15,20 +15,24 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "ioengine",
         OptionKind::Text("libaio"),
-        "How I/O is issued; --enghelp lists the engines",
+        "I/O engine; --enghelp lists the engines",
     )
     .default("psync")
     .works(|job, value| {
         job.job.ioengine = engine::find(value.text().trim())?;
         Ok(())
     }),
-    opt("iodepth", int(1), "I/Os that each worker keeps in flight")
-        .default("1")
-        .works(put!(|job, value| job.job.queue.iodepth = value.u32())),
+    opt(
+        "iodepth",
+        int(1),
+        "Number of I/Os that each job keeps in flight",
+    )
+    .default("1")
+    .works(put!(|job, value| job.job.queue.iodepth = value.u32())),
     opt(
         "iodepth_batch",
         int(0),
-        "I/Os handed to the kernel at once; 0 means as many as iodepth",
+        "I/Os submitted per batch; 0 means iodepth",
     )
     .alias(&["iodepth_batch_submit"])
     .default("1")
@@ -36,7 +40,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "iodepth_batch_complete_min",
         int(0),
-        "Completions that are waited for at least",
+        "Minimum number of completions to wait for",
     )
     .alias(&["iodepth_batch_complete"])
     .default("1")
@@ -46,19 +50,19 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "iodepth_batch_complete_max",
         int(0),
-        "Completions that are fetched at most; as many as the least if not given",
+        "Maximum number of completions to fetch [default: the minimum]",
     )
     .works(put!(|job, value| job.complete_max = Some(value.u32()))),
     opt(
         "iodepth_low",
         int(0),
-        "Once full, the queue is emptied down to this before more is issued",
+        "Low-water mark: let a full queue drain to this depth before submitting more",
     )
     .works(put!(|job, value| job.job.queue.low_mark = value.u32())),
     opt(
         "serialize_overlap",
         OptionKind::Bool,
-        "Keeps I/Os to the same place from being in flight at once",
+        "Never keep overlapping I/Os in flight at the same time",
     )
     .default("0")
     .works(put!(
@@ -67,10 +71,10 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "io_submit_mode",
         OptionKind::Choice(&[
-            ("inline", "by the worker"),
-            ("offload", "by threads beside it"),
+            ("inline", "by the job thread"),
+            ("offload", "by a pool of threads"),
         ]),
-        "Who submits I/Os",
+        "Which threads submit I/Os",
     )
     .default("inline")
     .works(put!(
@@ -79,7 +83,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "rate",
         AMOUNT,
-        "Bytes per second at most: for all, or for reads, writes and trims",
+        "Limit throughput in bytes/s: for all, or for reads, writes and trims",
     )
     .works(put!(
         |job, value| job.job.rate.bytes_per_s = value.ints().map(some)
@@ -87,13 +91,13 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "rate_iops",
         AMOUNT,
-        "I/Os per second at most: for all, or for reads, writes and trims",
+        "Limit IOPS: for all, or for reads, writes and trims",
     )
     .works(put!(|job, value| job.job.rate.iops = value.ints().map(some))),
     opt(
         "rate_min",
         AMOUNT,
-        "Ends the job when it moves less than so many bytes per second",
+        "End the job if its throughput falls below this many bytes/s",
     )
     .alias(&["ratemin"])
     .works(put!(|job, value| job
@@ -104,7 +108,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "rate_iops_min",
         AMOUNT,
-        "Ends the job when it does less than so many I/Os per second",
+        "End the job if it falls below this many IOPS",
     )
     .works(put!(
         |job, value| job.job.termination.minimum_rate.iops = value.ints().map(some)
@@ -112,7 +116,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "rate_cycle",
         int(0),
-        "Milliseconds that the least rate is averaged over",
+        "Averaging time in ms for rate_min and rate_iops_min",
     )
     .alias(&["ratecycle"])
     .default("1000")
@@ -125,11 +129,8 @@ pub(super) const TABLE: &[FioOption] = &[
     ),
     opt(
         "rate_process",
-        OptionKind::Choice(&[
-            ("linear", "evenly spaced"),
-            ("poisson", "as a Poisson process"),
-        ]),
-        "How I/Os arrive that have a rate",
+        OptionKind::Choice(&[("linear", "evenly spaced"), ("poisson", "Poisson process")]),
+        "Distribution of the arrival times under a rate limit",
     )
     .default("linear")
     .works(put!(
@@ -138,16 +139,20 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "rate_ignore_thinktime",
         OptionKind::Bool,
-        "Does not catch up after thinktime",
+        "Do not make up for thinktime",
     )
     .default("0")
     .works(put!(
         |job, value| job.job.rate.ignore_thinktime = value.flag()
     )),
-    opt("thinktime", OptionKind::Time(Micros), "Pause after an I/O")
-        .default("0")
-        .works(put!(|job, value| job.job.rate.thinktime = value.time())),
-    opt("thinktime_blocks", int(0), "I/Os between pauses")
+    opt(
+        "thinktime",
+        OptionKind::Time(Micros),
+        "Pause after I/Os (µs without a unit)",
+    )
+    .default("0")
+    .works(put!(|job, value| job.job.rate.thinktime = value.time())),
+    opt("thinktime_blocks", int(0), "Number of I/Os between pauses")
         .default("1")
         .works(put!(
             |job, value| job.job.rate.thinktime_blocks = value.u32()
@@ -155,7 +160,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "thinktime_blocks_type",
         OptionKind::Choice(&[("complete", "completed ones"), ("issue", "issued ones")]),
-        "Which I/Os these are",
+        "Which I/Os count: completed or issued",
     )
     .default("complete")
     .works(put!(
@@ -164,14 +169,14 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "thinktime_spin",
         OptionKind::Time(Micros),
-        "Part of the pause that keeps the processor busy",
+        "Part of the pause spent busy on the CPU",
     )
     .default("0")
     .works(put!(|job, value| job.job.rate.thinktime_spin = value.time())),
     opt(
         "thinktime_iotime",
         OptionKind::Time(Seconds),
-        "Time between pauses",
+        "Interval between pauses",
     )
     .default("0")
     .works(put!(
@@ -180,14 +185,14 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "max_latency",
         OptionKind::PerOpTime(Micros),
-        "Ends the job at the first I/O that takes longer",
+        "End the job at the first I/O with a higher latency",
     )
     .works(put!(|job, value| job.job.termination.max_latency =
         value.times().map(|time| time.filter(|t| t.0 > 0)))),
     opt(
         "latency_target",
         OptionKind::Time(Micros),
-        "Looks for the deepest queue that keeps to this latency",
+        "Find the deepest queue that meets this latency",
     )
     .works(put!(
         |job, value| job.latency.target = Some(value.time()).filter(|time| time.0 > 0)
@@ -195,7 +200,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "latency_window",
         OptionKind::Time(Micros),
-        "Time each depth is tried for",
+        "Time to test each queue depth",
     )
     .with(
         "latency_target",
@@ -208,7 +213,7 @@ pub(super) const TABLE: &[FioOption] = &[
             max: 100.0,
             most: 1,
         },
-        "Hundredths of the I/Os that keep to it",
+        "Percentage of I/Os that must meet the latency target",
     )
     .default("100")
     .with(
@@ -218,24 +223,20 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "latency_run",
         OptionKind::Bool,
-        "Goes on with the depth found",
+        "Continue with the queue depth found",
     )
     .default("0")
     .with(
         "latency_target",
         put!(|job, value| job.latency.keep_running = value.flag()),
     ),
-    opt(
-        "steadystate",
-        CRITERIA,
-        "Ends the job when its speed no longer changes",
-    )
-    .alias(&["ss"])
-    .works(steady),
+    opt("steadystate", CRITERIA, "End the job in steady state")
+        .alias(&["ss"])
+        .works(steady),
     opt(
         "steadystate_duration",
         OptionKind::Time(Seconds),
-        "Window that speed is judged over; 0 judges nothing",
+        "Steady state window; 0 disables it",
     )
     .alias(&["ss_dur"])
     .default("0")
@@ -246,7 +247,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "steadystate_ramp_time",
         OptionKind::Time(Seconds),
-        "Time before that window may begin",
+        "Time before the first steady state window",
     )
     .alias(&["ss_ramp"])
     .default("0")
@@ -257,7 +258,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "steadystate_check_interval",
         OptionKind::Time(Seconds),
-        "Time between samples",
+        "Interval between samples",
     )
     .alias(&["ss_interval"])
     .default("1")
@@ -268,10 +269,10 @@ pub(super) const TABLE: &[FioOption] = &[
 ];
 
 const CRITERIA: OptionKind = OptionKind::Tagged(&[
-    ("iops", "largest distance of the IOPS from their mean"),
+    ("iops", "maximum deviation of the IOPS from their mean"),
     ("iops_slope", "slope of the IOPS"),
-    ("bw", "largest distance of the bandwidth from its mean"),
-    ("bw_slope", "slope of the bandwidth"),
+    ("bw", "maximum deviation of the throughput from its mean"),
+    ("bw_slope", "slope of the throughput"),
 ]);
 
 /// A rate of nothing is no rate.
@@ -284,7 +285,7 @@ fn steady(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     use hakaru_model::units::{SizeSuffixes, parse_size};
     let text = value
         .tag()
-        .ok_or("a limit is missing: write for example iops_slope:0.3%")?;
+        .ok_or("missing limit; for example iops_slope:0.3%")?;
     let limit = match text.trim().strip_suffix('%') {
         Some(percent) => {
             SteadyLimit::Percent(crate::fio::lists::floats(percent, 0.0, 100.0, 1)?[0])

@@ -53,12 +53,12 @@ pub const ENGINES: &[Engine] = &[
     built_in(
         &["libaio", "aio", "linuxaio"],
         IoEngine::Libaio,
-        "asynchronous I/O of the kernel (io_submit)",
+        "Linux asynchronous I/O (io_submit)",
     ),
     built_in(
         &["io_uring"],
         IoEngine::IoUring,
-        "asynchronous I/O by rings shared with the kernel",
+        "io_uring: asynchronous I/O through shared rings",
     ),
     built_in(
         &["mmap"],
@@ -68,22 +68,22 @@ pub const ENGINES: &[Engine] = &[
     built_in(
         &["null"],
         IoEngine::Null,
-        "does nothing, for measuring ourselves",
+        "transfers no data, to measure the tool's overhead",
     ),
     built_in(
         &["vsync"],
         IoEngine::Vsync,
-        "readv and writev, joining neighbours",
+        "readv and writev, merging adjacent I/Os",
     ),
     built_in(
         &["posixaio"],
         IoEngine::Posixaio,
-        "threads that call pread and pwrite, as the C library's aio_read does",
+        "POSIX asynchronous I/O: threads that call pread and pwrite",
     ),
     built_in(
         &["splice"],
         IoEngine::Splice,
-        "splice between the file and a pipe",
+        "splice between a file and a pipe",
     ),
     built_in(
         &["falloc"],
@@ -98,32 +98,28 @@ pub const ENGINES: &[Engine] = &[
     built_in(
         &["filecreate"],
         IoEngine::Filecreate,
-        "makes one file an I/O",
+        "create one file per I/O",
     ),
-    built_in(
-        &["filestat"],
-        IoEngine::Filestat,
-        "asks for the attributes of one file an I/O",
-    ),
+    built_in(&["filestat"], IoEngine::Filestat, "stat one file per I/O"),
     built_in(
         &["filedelete"],
         IoEngine::Filedelete,
-        "removes one file an I/O",
+        "delete one file per I/O",
     ),
     built_in(
         &["dircreate"],
         IoEngine::Dircreate,
-        "makes one folder an I/O",
+        "create one directory per I/O",
     ),
     built_in(
         &["dirstat"],
         IoEngine::Dirstat,
-        "asks for the attributes of one folder an I/O",
+        "stat one directory per I/O",
     ),
     built_in(
         &["dirdelete"],
         IoEngine::Dirdelete,
-        "removes one folder an I/O",
+        "delete one directory per I/O",
     ),
     absent(
         &["io_uring_cmd"],
@@ -136,7 +132,7 @@ pub const ENGINES: &[Engine] = &[
         "use io_uring on the block device",
     ),
     absent(&["e4defrag"], "moves extents of ext4", NOT_STORAGE),
-    absent(&["cpuio"], "keeps the processor busy", NOT_STORAGE),
+    absent(&["cpuio"], "uses CPU time without I/O", NOT_STORAGE),
     absent(&["exec"], "runs another program", NOT_STORAGE),
     absent(
         &["net", "netsplice"],
@@ -179,7 +175,7 @@ pub const ENGINES: &[Engine] = &[
     absent(
         &["external"],
         "an engine loaded from a file",
-        "use one that is built in",
+        "use a built-in engine",
     ),
     absent(
         &["guasi", "solarisaio", "windowsaio", "posixaio-solaris"],
@@ -198,9 +194,7 @@ pub(super) fn find(name: &str) -> Result<IoEngine, String> {
         Some(Engine { ours: Ok(ours), .. }) => Ok(*ours),
         Some(Engine {
             ours: Err(instead), ..
-        }) => Err(format!(
-            "{head} is an engine of fio that hakaru does not have: {instead}"
-        )),
+        }) => Err(format!("the fio engine {head} is not supported: {instead}")),
         None => {
             let ours = || {
                 ENGINES
@@ -209,10 +203,10 @@ pub(super) fn find(name: &str) -> Result<IoEngine, String> {
                     .flat_map(|engine| engine.names)
             };
             Err(match super::nearest(name, ours().copied()) {
-                Some(near) => format!("no engine has this name: did you mean `{near}`?"),
+                Some(near) => format!("unknown ioengine: did you mean `{near}`?"),
                 None => {
                     let names: Vec<&str> = ours().copied().collect();
-                    format!("no engine has this name: use one of {}", names.join(", "))
+                    format!("unknown ioengine: use one of {}", names.join(", "))
                 }
             })
         }
@@ -225,21 +219,21 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "hipri",
         OptionKind::Flag,
-        "Polls for completions rather than waiting for interrupts",
+        "Poll for completions instead of waiting for interrupts",
     )
     .engines(&["io_uring", "pvsync2"])
     .works(put!(|job, value| job.job.engine.hipri = value.flag())),
     opt(
         "fixedbufs",
         OptionKind::Flag,
-        "Registers buffers with the ring",
+        "Register the I/O buffers with the ring",
     )
     .engines(URING)
     .works(put!(|job, value| job.job.engine.fixedbufs = value.flag())),
     opt(
         "registerfiles",
         OptionKind::Flag,
-        "Registers files with the ring",
+        "Register the files with the ring",
     )
     .engines(URING)
     .works(put!(
@@ -248,7 +242,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "sqthread_poll",
         OptionKind::Flag,
-        "Lets a thread of the kernel submit",
+        "Submit I/Os from a kernel thread",
     )
     .engines(URING)
     .works(put!(
@@ -257,24 +251,28 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "nowait",
         OptionKind::Bool,
-        "Lets I/Os fail that would wait (RWF_NOWAIT)",
+        "Fail I/Os that would block (RWF_NOWAIT)",
     )
     .engines(&["io_uring", "libaio", "pvsync2"])
     .works(put!(|job, value| job.job.engine.nowait = value.flag())),
-    opt("sqthread_poll_cpu", int(0), "Processor that thread runs on")
-        .engines(URING)
-        .works(put!(
-            |job, value| job.job.engine.sqthread_poll_cpu = Some(value.u32())
-        )),
+    opt(
+        "sqthread_poll_cpu",
+        int(0),
+        "CPU of the kernel submission thread",
+    )
+    .engines(URING)
+    .works(put!(
+        |job, value| job.job.engine.sqthread_poll_cpu = Some(value.u32())
+    )),
     opt(
         "nonvectored",
         OptionKind::Int { min: -1, max: 1 },
-        "Uses commands without vectors; -1 where the kernel has them",
+        "Use non-vectored commands; -1: if the kernel supports them",
     )
     .default("-1")
     .engines(URING)
     .works(put!(|job, value| job.job.engine.vectored = value.int() == 0)),
-    opt("stat_type", STATS, "The call that asks for attributes")
+    opt("stat_type", STATS, "System call that reads file attributes")
         .default("stat")
         .engines(&["filestat", "dirstat"])
         .works(put!(|job, value| {
@@ -287,7 +285,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "force_async",
         int(0),
-        "Has each so many-th I/O done by a thread of the kernel",
+        "Issue every Nth I/O asynchronously by a kernel thread",
     )
     .default("0")
     .engines(URING)
@@ -295,7 +293,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "uncached",
         OptionKind::Int { min: 0, max: 1 },
-        "Leaves nothing in the page cache",
+        "Keep the data out of the page cache",
     )
     .alias(&["dontcache"])
     .engines(&["io_uring", "pvsync2"])
@@ -304,7 +302,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "hipri_percentage",
         PERCENT,
-        "Hundredths of the I/Os that are polled for",
+        "Percentage of I/Os that are polled",
     )
     .default("100")
     .engines(&["pvsync2"])
@@ -313,23 +311,19 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "userspace_reap",
         OptionKind::Flag,
-        "Fetches completions without a system call",
+        "Read completions from user space without a system call",
     )
     .engines(&["libaio"])
     .harmless(&["0"])
     .refused("completions are fetched by io_getevents", "use io_uring"),
-    opt(
-        "thp",
-        OptionKind::Int { min: 0, max: 1 },
-        "Asks for huge pages",
-    )
-    .engines(&["mmap"])
-    .harmless(&["0"])
-    .refused("huge pages are not asked for", "leave it out"),
+    opt("thp", OptionKind::Int { min: 0, max: 1 }, "Use huge pages")
+        .engines(&["mmap"])
+        .harmless(&["0"])
+        .refused("huge pages are not used", "omit it"),
     opt(
         "cmdprio_percentage",
         OptionKind::PerOpInt { min: 0, max: 100 },
-        "Hundredths of the I/Os with a priority",
+        "Percentage of I/Os with a high priority",
     )
     .engines(&["io_uring", "libaio"])
     .harmless(&["0"])
@@ -337,30 +331,30 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "cmdprio_class",
         OptionKind::PerOpInt { min: 0, max: 3 },
-        "Class of that priority",
+        "I/O priority class of these I/Os",
     )
     .goes_with("cmdprio_percentage"),
     opt(
         "cmdprio",
         OptionKind::PerOpInt { min: 0, max: 7 },
-        "Level of that priority",
+        "I/O priority level of these I/Os",
     )
     .goes_with("cmdprio_percentage"),
     opt(
         "cmdprio_bssplit",
         OptionKind::Text("4k/50"),
-        "Priorities by size of the I/O",
+        "I/O priorities by block size",
     )
     .engines(&["io_uring", "libaio"])
     .refused(PRIORITIES, "start fio itself with ionice"),
 ];
 
 const STATS: OptionKind = OptionKind::Choice(&[
-    ("stat", "stat, which follows symbolic links"),
-    ("lstat", "lstat, which does not"),
-    ("statx", "statx, with everything it can tell"),
+    ("stat", "stat (follows symbolic links)"),
+    ("lstat", "lstat (does not follow symbolic links)"),
+    ("statx", "statx with all attributes"),
 ]);
-const PRIORITIES: &str = "single I/Os have no priorities";
+const PRIORITIES: &str = "priorities of single I/Os are not supported";
 
 #[cfg(test)]
 mod tests {

@@ -12,19 +12,19 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "filename",
         OptionKind::Paths,
-        "Files or devices to work on, separated by colons; clones share them",
+        "Files or devices, separated by colons; clones share them",
     )
     .works(put!(|job, value| job.filenames = value.paths())),
     opt(
         "directory",
         OptionKind::Paths,
-        "Folders in front of the file names; clones take turns",
+        "Directories for the files; clones use them in turn",
     )
     .works(put!(|job, value| job.directories = value.paths())),
     opt(
         "filename_format",
         OptionKind::Text("$jobname.$jobnum.$filenum"),
-        "How file names are made up",
+        "Format of generated file names",
     )
     .default("$jobname.$jobnum.$filenum")
     .works(put!(
@@ -33,20 +33,17 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "unique_filename",
         OptionKind::Bool,
-        "Puts the address of a remote client in front of file names",
+        "Prefix file names with the address of the remote client",
     )
     .default("1")
-    .accepted("there are no remote clients"),
+    .accepted("remote clients are not supported"),
     opt(
         "opendir",
         OptionKind::Text("/srv/data"),
-        "Works on all files below a folder",
+        "Use all files below a directory",
     )
-    .refused(
-        "folders are not searched for files",
-        "list the files in filename",
-    ),
-    opt("lockfile", LOCKS, "Locks files around each I/O")
+    .refused("directories are not searched", "list the files in filename"),
+    opt("lockfile", LOCKS, "Lock files during each I/O")
         .default("none")
         .works(put!(|job, value| job.job.files.lock = match value.word() {
             "exclusive" => FileLock::Exclusive,
@@ -59,40 +56,35 @@ pub(super) const TABLE: &[FioOption] = &[
             min: 0,
             max: 1_000_000,
         },
-        "Files of each clone, where filename is not given",
+        "Number of files per clone without filename",
     )
     .alias(&["nr_files"])
     .default("1")
     .works(put!(|job, value| job.nrfiles = value.u32())),
-    opt(
-        "openfiles",
-        int(0),
-        "Files that are worked on at the same time; the next has its turn when one is done",
-    )
-    .works(put!(
-        |job, value| job.job.files.turns.open_files = Some(value.u32()).filter(|n| *n > 0)
-    )),
-    opt("file_service_type", ORDERS, "Which file comes next")
+    opt("openfiles", int(0), "Number of files open at the same time").works(put!(|job, value| {
+        job.job.files.turns.open_files = Some(value.u32()).filter(|n| *n > 0)
+    })),
+    opt("file_service_type", ORDERS, "Order in which files are used")
         .default("roundrobin")
         .works(turns),
     opt(
         "create_serialize",
         OptionKind::Bool,
-        "Makes the files of several jobs one after another",
+        "Create files one at a time across jobs",
     )
     .default("1")
-    .accepted("files are made one after another always"),
+    .accepted("files are always created one at a time"),
     opt(
         "create_fsync",
         OptionKind::Bool,
-        "Syncs files when they are made",
+        "Sync files after creation",
     )
     .default("1")
-    .accepted("files are synced when they are made always"),
+    .accepted("files are always synced after creation"),
     opt(
         "create_on_open",
         OptionKind::Bool,
-        "Makes files only when they are opened",
+        "Create files when they are opened",
     )
     .default("0")
     .works(put!(
@@ -101,43 +93,39 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "create_only",
         OptionKind::Bool,
-        "Makes the files and does nothing else",
+        "Only create the files, then exit",
     )
     .default("0")
     .works(put!(|job, value| job.job.files.create_only = value.flag())),
     opt(
         "allow_file_create",
         OptionKind::Bool,
-        "Whether files that are missing may be made",
+        "Allow the job to create missing files",
     )
     .default("1")
     .works(put!(|job, value| job.job.files.allow_create = value.flag())),
     opt(
         "allow_mounted_write",
         OptionKind::Bool,
-        "Writes to devices that are mounted",
+        "Allow writes to mounted devices",
     )
     .default("0")
     .harmless(&["0"])
-    .refused("a mounted device is never written to", "unmount it first"),
+    .refused("mounted devices are never written", "unmount it first"),
     opt(
         "pre_read",
         OptionKind::Bool,
-        "Reads files in full before the job",
+        "Read the files into the page cache before the job",
     )
     .default("0")
     .works(put!(|job, value| job.job.files.pre_read = value.flag())),
-    opt(
-        "unlink",
-        OptionKind::Bool,
-        "Removes files when the job has ended",
-    )
-    .default("0")
-    .works(put!(|job, value| job.job.files.unlink = value.flag())),
+    opt("unlink", OptionKind::Bool, "Delete the files after the job")
+        .default("0")
+        .works(put!(|job, value| job.job.files.unlink = value.flag())),
     opt(
         "unlink_each_loop",
         OptionKind::Bool,
-        "Removes files between loops, and makes them anew",
+        "Delete and recreate the files after each loop",
     )
     .default("0")
     .works(put!(
@@ -146,7 +134,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "fallocate",
         FALLOCATE,
-        "How space is reserved when a file is made",
+        "How to preallocate space for a file",
     )
     .default("native")
     .works(put!(|job, value| {
@@ -160,7 +148,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "fadvise_hint",
         ADVICE,
-        "What the kernel is told of the order of I/O",
+        "Access pattern passed to posix_fadvise",
     )
     .default("1")
     .works(put!(
@@ -174,7 +162,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "write_hint",
         HINTS,
-        "How long the kernel is told that the data will live",
+        "Expected data lifetime passed to the kernel (write hint)",
     )
     .works(put!(|job, value| {
         job.job.files.lifetime = match value.word() {
@@ -188,7 +176,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "size",
         OptionKind::SizeOrPercent,
-        "Bytes each clone works on, over all its files",
+        "Total size of the files of each clone",
     )
     .works(put!(|job, value| {
         job.counts.size = value.zones();
@@ -200,7 +188,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "filesize",
         OptionKind::SizeOrRange,
-        "Size of each file, or a range each is drawn from",
+        "Size of each file, or a range of random sizes",
     )
     .works(put!(|job, value| {
         let (min, max) = value.size_range();
@@ -210,7 +198,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "io_size",
         OptionKind::SizeOrPercent,
-        "Bytes each clone transfers, where it is not as much as size",
+        "Bytes that each clone transfers, if different from size",
     )
     .alias(&["io_limit"])
     .works(put!(|job, value| {
@@ -223,7 +211,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "fill_device",
         OptionKind::Bool,
-        "Writes until there is no space left",
+        "Write until the file system or device is full",
     )
     .alias(&["fill_fs"])
     .default("0")
@@ -231,14 +219,14 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "file_append",
         OptionKind::Bool,
-        "Begins at the end of each file",
+        "Start at the end of each file",
     )
     .default("0")
     .works(put!(|job, value| job.job.files.append = value.flag())),
     opt(
         "offset",
         OptionKind::SizeOrPercent,
-        "Where in each file to begin",
+        "Start offset in each file",
     )
     .alias(&["fileoffset"])
     .default("0")
@@ -249,7 +237,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "offset_increment",
         OptionKind::SizeOrPercent,
-        "How much further each clone begins than the one before",
+        "Distance between the start offsets of consecutive clones",
     )
     .default("0")
     .works(put!(|job, value| {
@@ -259,7 +247,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "offset_align",
         int(0),
-        "What an offset in hundredths is rounded to",
+        "Alignment of an offset given in percent",
     )
     .default("0")
     .works(put!(|job, value| job.job.extent.offset_align = value.u64())),
@@ -269,35 +257,39 @@ pub(super) const TABLE: &[FioOption] = &[
             min: 0,
             max: i64::MAX,
         },
-        "Ends the job after so many I/Os",
+        "End the job after N I/Os",
     )
     .default("0")
     .works(put!(
         |job, value| job.job.extent.number_ios = Some(value.u64()).filter(|n| *n > 0)
     )),
-    opt("zonemode", ZONES, "Whether I/O keeps to zones")
+    opt("zonemode", ZONES, "Zone mode")
         .default("none")
         .works(put!(|job, value| job.zones.mode = Some(value.word()))),
     opt(
         "zonesize",
         OptionKind::Size { min: 0 },
-        "Bytes transferred in a zone",
+        "Bytes to transfer in each zone",
     )
     .default("0")
     .with(
         "zonemode",
         put!(|job, value| job.zones.size = value.bytes()),
     ),
-    opt("zonerange", OptionKind::Size { min: 0 }, "Bytes of a zone")
-        .default("0")
-        .with(
-            "zonemode",
-            put!(|job, value| job.zones.range = value.bytes()),
-        ),
+    opt(
+        "zonerange",
+        OptionKind::Size { min: 0 },
+        "Size of a zone in bytes",
+    )
+    .default("0")
+    .with(
+        "zonemode",
+        put!(|job, value| job.zones.range = value.bytes()),
+    ),
     opt(
         "zonecapacity",
         OptionKind::Size { min: 0 },
-        "Bytes of a zone that can be written",
+        "Writable bytes of a zone",
     )
     .default("0")
     .with(
@@ -307,7 +299,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "zoneskip",
         OptionKind::SizeOrZones,
-        "Bytes left out between zones",
+        "Bytes to skip between zones",
     )
     .default("0")
     .with(
@@ -322,7 +314,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "read_beyond_wp",
         OptionKind::Bool,
-        "Reads zones also where nothing was written",
+        "Also read beyond the write pointer of zones",
     )
     .default("0")
     .with(
@@ -332,7 +324,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "max_open_zones",
         OptionKind::Int { min: 0, max: 4096 },
-        "Zones that are written at the same time",
+        "Maximum number of open zones",
     )
     .default("0")
     .with(
@@ -342,7 +334,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "job_max_open_zones",
         OptionKind::Int { min: 0, max: 4096 },
-        "Zones that one worker writes at the same time",
+        "Maximum number of open zones per job",
     )
     .default("0")
     .with(
@@ -352,7 +344,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "ignore_zone_limits",
         OptionKind::Bool,
-        "Lets more zones be open than the device says",
+        "Ignore the open zone limits of the device",
     )
     .default("0")
     .with(
@@ -362,7 +354,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "zone_reset_threshold",
         FRACTION,
-        "Share of written blocks from which zones are emptied",
+        "Fraction of written blocks at which zones are reset",
     )
     .default("0")
     .with(
@@ -372,7 +364,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "zone_reset_frequency",
         FRACTION,
-        "How often a zone is emptied then, counted in writes",
+        "Frequency of zone resets, relative to writes",
     )
     .default("0")
     .with(
@@ -382,20 +374,16 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "recover_zbd_write_error",
         OptionKind::Bool,
-        "Asks the device for its write pointer after an error",
+        "Read the write pointer again after a write error",
     )
     .default("0")
-    .accepted("the device is asked for its write pointer after each error"),
-    opt(
-        "fdp",
-        OptionKind::Bool,
-        "Places writes by the data placement of NVMe",
-    )
-    .harmless(&["0"])
-    .refused(
-        "it belongs to the engine io_uring_cmd, which is not built in",
-        "leave it out",
-    ),
+    .accepted("the write pointer is always read again after an error"),
+    opt("fdp", OptionKind::Bool, "Use NVMe flexible data placement")
+        .harmless(&["0"])
+        .refused(
+            "it belongs to the engine io_uring_cmd, which is not supported",
+            "omit it",
+        ),
     opt(
         "dataplacement",
         OptionKind::Choice(&[
@@ -407,38 +395,38 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .harmless(&["none"])
     .refused(
-        "it belongs to the engine io_uring_cmd, which is not built in",
-        "leave it out",
+        "it belongs to the engine io_uring_cmd, which is not supported",
+        "omit it",
     ),
     opt(
         "plids",
         OptionKind::Text("1,2"),
-        "Identifiers data is placed under",
+        "Data placement identifiers",
     )
     .alias(&["fdp_pli"])
     .refused(
-        "it belongs to the engine io_uring_cmd, which is not built in",
-        "leave it out",
+        "it belongs to the engine io_uring_cmd, which is not supported",
+        "omit it",
     ),
     opt(
         "plid_select",
         OptionKind::Text("roundrobin"),
-        "Which of these identifiers comes next",
+        "How to select the next placement identifier",
     )
     .alias(&["fdp_pli_select"])
     .refused(
-        "it belongs to the engine io_uring_cmd, which is not built in",
-        "leave it out",
+        "it belongs to the engine io_uring_cmd, which is not supported",
+        "omit it",
     ),
     opt(
         "plid_scheme",
         OptionKind::Text("file"),
-        "File of identifiers by offset",
+        "File with placement identifiers by offset",
     )
     .alias(&["dp_scheme"])
     .refused(
-        "it belongs to the engine io_uring_cmd, which is not built in",
-        "leave it out",
+        "it belongs to the engine io_uring_cmd, which is not supported",
+        "omit it",
     ),
 ];
 
@@ -453,37 +441,37 @@ const LOCKS: OptionKind = OptionKind::Choice(&[
     ("readwrite", "many readers or one writer"),
 ]);
 const ORDERS: OptionKind = OptionKind::Tagged(&[
-    ("roundrobin", "in turn; `:n` makes n I/Os a turn"),
+    ("roundrobin", "round robin; `:n` for n I/Os per file"),
     (
         "sequential",
-        "one after the other is done; `:n` makes n I/Os a turn",
+        "one file after another; `:n` for n I/Os per file",
     ),
-    ("random", "drawn evenly; `:n` makes n I/Os a turn"),
-    ("zipf", "drawn by Zipf with the given theta"),
-    ("pareto", "drawn by Pareto with the given power"),
+    ("random", "uniformly random; `:n` for n I/Os per file"),
+    ("zipf", "Zipf distribution with the given theta"),
+    ("pareto", "Pareto distribution with the given power"),
     (
         "normal",
-        "drawn by a normal distribution with the given deviation in hundredths",
+        "normal distribution with the given deviation in percent",
     ),
     ("gauss", "as normal"),
 ]);
 const FALLOCATE: OptionKind = OptionKind::Choice(&[
-    ("native", "fallocate, where the file system has it"),
+    ("native", "fallocate, if the file system supports it"),
     ("none", "not at all"),
     ("posix", "as native"),
     ("keep", "fallocate without growing the file"),
-    ("truncate", "only the size is set"),
+    ("truncate", "set only the file size"),
     ("0", "as none"),
     ("1", "as posix"),
 ]);
 const ADVICE: OptionKind = OptionKind::Choice(&[
     ("0", "nothing"),
-    ("1", "what the job does"),
+    ("1", "according to the workload"),
     ("random", "random"),
     ("sequential", "sequential"),
 ]);
 const HINTS: OptionKind = OptionKind::Choice(&[
-    ("none", "no particular time"),
+    ("none", "no lifetime"),
     ("short", "short"),
     ("medium", "medium"),
     ("long", "long"),
@@ -492,7 +480,7 @@ const HINTS: OptionKind = OptionKind::Choice(&[
 const ZONES: OptionKind = OptionKind::Choice(&[
     ("none", "no"),
     ("strided", "one zone after another, with gaps"),
-    ("zbd", "the zones of a zoned block device"),
+    ("zbd", "zones of a zoned block device"),
 ]);
 
 /// A size of nothing is no size.
@@ -506,7 +494,7 @@ fn turns(job: &mut JobSpec, value: &super::OptionValue) -> Result<(), String> {
         None => Ok(1),
         Some(Ok(run @ 1..=1_000_000_000)) => Ok(run),
         _ => Err(format!(
-            "`{}` is not a number of I/Os from 1 on",
+            "`{}` is not a number of I/Os greater than 0",
             tag.unwrap_or_default()
         )),
     };

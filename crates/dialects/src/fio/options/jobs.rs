@@ -12,7 +12,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "name",
         OptionKind::Text("seqread"),
-        "Name of the job; on the command line it begins a new one",
+        "Name of the job; on the command line it starts a new job",
     )
     .works(put!(
         |job, value| job.job.name = value.text().trim().to_owned()
@@ -20,25 +20,21 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "description",
         OptionKind::Text("nightly run"),
-        "Text about the job, repeated in the result",
+        "Description of the job, shown in the result",
     )
     .works(put!(
         |job, value| job.extras.description = Some(value.text().to_owned())
     )),
-    opt("loops", int(0), "How often the job does all it has to do")
+    opt("loops", int(0), "Number of times to repeat the job")
         .default("1")
         .works(put!(|job, value| job.job.extent.loops = value.u32().max(1))),
-    opt(
-        "numjobs",
-        int(1),
-        "Clones of the job that run at the same time",
-    )
-    .default("1")
-    .works(put!(|job, value| job.job.numjobs = value.u32())),
+    opt("numjobs", int(1), "Number of clones of the job")
+        .default("1")
+        .works(put!(|job, value| job.job.numjobs = value.u32())),
     opt(
         "runtime",
         OptionKind::TimeOrNever(Seconds),
-        "Ends the job after this time; -1 is never",
+        "Maximum run time of the job; -1: unlimited",
     )
     .alias(&["timeout"])
     .default("0")
@@ -48,19 +44,19 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "time_based",
         OptionKind::Flag,
-        "Begins again when all is done, until runtime is over",
+        "Repeat the workload until runtime has elapsed",
     )
     .works(put!(|job, value| job.job.timing.time_based = value.flag())),
     opt(
         "ramp_time",
         OptionKind::Time(Seconds),
-        "Time at the beginning that is not measured",
+        "Ramp time before the measurement starts",
     )
     .works(put!(|job, value| job.job.timing.ramp_time = value.time())),
     opt(
         "startdelay",
         OptionKind::TimeOrRange,
-        "Time the job waits before it begins",
+        "Delay before the job starts",
     )
     .default("0")
     .works(|job, value| {
@@ -75,26 +71,22 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "stonewall",
         OptionKind::Flag,
-        "Waits until all jobs before it have ended, and begins a group",
+        "Wait for all previous jobs to finish, and start a new group",
     )
     .alias(&["wait_for_previous"])
     .works(put!(|job, value| job.stonewall = value.flag())),
-    opt(
-        "new_group",
-        OptionKind::Flag,
-        "Begins a new group of jobs to report",
-    )
-    .works(put!(|job, value| job.new_group = value.flag())),
+    opt("new_group", OptionKind::Flag, "Start a new reporting group")
+        .works(put!(|job, value| job.new_group = value.flag())),
     opt(
         "group_reporting",
         OptionKind::Flag,
-        "Reports the jobs of a group as one",
+        "Report the jobs of a group together",
     )
     .works(put!(|job, value| job.job.group_reporting = value.flag())),
     opt(
         "wait_for",
         OptionKind::Text("writers"),
-        "Waits until all clones of the job of this name have ended",
+        "Wait until all clones of the named job have finished",
     )
     .works(put!(
         |job, value| job.job.timing.wait_for = Some(value.text().trim().to_owned())
@@ -102,17 +94,20 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "exitall",
         OptionKind::Flag,
-        "Ends the other jobs when one of the group ends",
+        "End the other jobs when one job of the group finishes",
     )
     .works(put!(|job, value| job.exitall = value.flag())),
     opt(
         "exit_what",
         OptionKind::Choice(&[
-            ("group", "the jobs of its group"),
-            ("stonewall", "all jobs that run; the next stonewall follows"),
+            ("group", "the jobs of the group"),
+            (
+                "stonewall",
+                "all running jobs; then continue after the next stonewall",
+            ),
             ("all", "all jobs"),
         ]),
-        "Which jobs exitall ends",
+        "Which jobs exitall stops",
     )
     .default("group")
     .with(
@@ -126,7 +121,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "exitall_on_error",
         OptionKind::Flag,
-        "Ends the other jobs when one ends with an error",
+        "End the other jobs when one fails",
     )
     .works(put!(
         |job, value| job.job.termination.exit.on_error = value.flag()
@@ -134,33 +129,24 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "thread",
         OptionKind::Flag,
-        "Runs jobs as threads rather than processes",
+        "Run jobs as threads instead of processes",
     )
     .alias(&["threads"])
-    .accepted("each worker is a thread always")
+    .accepted("jobs are always threads")
     .checked(put!(|job, value| job.extras.thread = value.flag())),
-    opt("clocksource", CLOCKS, "Clock that times are taken from")
-        .accepted("the best clock of the host is used, and the record says which"),
-    opt(
-        "gtod_cpu",
-        int(0),
-        "Processor that only tells the time to the others",
-    )
-    .refused(
-        "times are taken by each worker itself",
+    opt("clocksource", CLOCKS, "Clock source for timestamps")
+        .accepted("the best clock of the host is used, and named in the record"),
+    opt("gtod_cpu", int(0), "CPU dedicated to reading the clock").refused(
+        "each job reads the clock itself",
         "use gtod_reduce=1 to take fewer of them",
     ),
-    opt(
-        "job_start_clock_id",
-        int(0),
-        "Clock in which the start of the job is told",
-    )
-    .harmless(&["0"])
-    .refused("starts are told by the wall clock", "leave it out"),
+    opt("job_start_clock_id", int(0), "Clock for the job start time")
+        .harmless(&["0"])
+        .refused("start times use the wall clock", "omit it"),
     opt(
         "nice",
         OptionKind::Int { min: -20, max: 19 },
-        "Niceness of the workers' processor time",
+        "Nice value of the job threads",
     )
     .default("0")
     .works(put!(|job, value| {
@@ -169,7 +155,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "prio",
         OptionKind::Int { min: 0, max: 7 },
-        "Level of the workers' I/O priority, 0 being the highest",
+        "I/O priority level of the job, 0 is the highest",
     )
     .works(put!(
         |job, value| job.job.placement.priority.io_level = Some(value.u32())
@@ -177,14 +163,14 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "prioclass",
         OptionKind::Int { min: 0, max: 3 },
-        "Class of the workers' I/O priority",
+        "I/O priority class of the job",
     )
     .works(put!(|job, value| job.job.placement.priority.io_class =
         Some(value.u32()).filter(|class| *class > 0))),
     opt(
         "cpus_allowed",
         OptionKind::Indices,
-        "Processors the workers may run on",
+        "CPUs that the job may use",
     )
     .works(put!(
         |job, value| job.job.placement.cpus_allowed = value.indices()
@@ -195,7 +181,7 @@ pub(super) const TABLE: &[FioOption] = &[
             min: 1,
             max: i64::MAX,
         },
-        "Processors the workers may run on, as bits of a number",
+        "CPUs that the job may use, as a bit mask",
     )
     .works(put!(|job, value| {
         let mask = value.u64();
@@ -204,7 +190,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "cpus_allowed_policy",
         POLICIES,
-        "Whether clones share these processors",
+        "Whether clones share these CPUs",
     )
     .default("shared")
     .works(put!(
@@ -213,36 +199,36 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "numa_cpu_nodes",
         OptionKind::Indices,
-        "NUMA nodes whose processors the workers may use",
+        "NUMA nodes whose CPUs the job may use",
     )
     .works(put!(
         |job, value| job.job.placement.numa_cpu_nodes = value.indices()
     )),
-    opt("numa_mem_policy", MEMORY, "NUMA nodes memory is taken from").works(memory),
+    opt("numa_mem_policy", MEMORY, "NUMA memory policy of the job").works(memory),
     opt(
         "lockmem",
         OptionKind::Size { min: 0 },
-        "Locks so much memory, as if the host had less",
+        "Lock this much memory, to simulate a smaller host",
     )
     .default("0")
     .harmless(&["0"])
     .refused(
-        "no memory is locked away",
+        "memory is not locked",
         "use direct=1 to keep the page cache out, or limit memory by a cgroup",
     ),
     opt(
         "ioscheduler",
         OptionKind::Text("none"),
-        "Switches the scheduler of the device",
+        "Switch the I/O scheduler of the device",
     )
     .refused(
-        "settings of the device are not changed behind your back",
+        "device settings are never changed",
         "write to /sys/block/DEVICE/queue/scheduler",
     ),
     opt(
         "exec_prerun",
         OptionKind::Text("sync"),
-        "Runs a command before the job; its output goes to JOB.prerun.txt",
+        "Run a command before the job; output in JOB.prerun.txt",
     )
     .works(put!(
         |job, value| job.job.commands.before = Some(value.text().to_owned())
@@ -250,27 +236,27 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "exec_postrun",
         OptionKind::Text("sync"),
-        "Runs a command after the job; its output goes to JOB.postrun.txt",
+        "Run a command after the job; output in JOB.postrun.txt",
     )
     .works(put!(
         |job, value| job.job.commands.after = Some(value.text().to_owned())
     )),
-    opt("uid", int(0), "User the workers run as").refused(
-        "workers are threads of one process, with one user",
+    opt("uid", int(0), "User ID of the job").refused(
+        "jobs are threads of one process, with one user ID",
         "start fio itself as that user",
     ),
-    opt("gid", int(0), "Group the workers run as").refused(
-        "workers are threads of one process, with one group",
+    opt("gid", int(0), "Group ID of the job").refused(
+        "jobs are threads of one process, with one group ID",
         "start fio itself as that group",
     ),
     opt(
         "cgroup",
         OptionKind::Text("slow"),
-        "Control group the job runs in",
+        "Control group of the job",
     )
     .refused(
-        "control groups are not made",
-        "start fio itself within one, as by systemd-run",
+        "control groups are not created",
+        "start fio in a control group, for example with systemd-run",
     ),
     opt(
         "cgroup_weight",
@@ -284,7 +270,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "cgroup_nodelete",
         OptionKind::Bool,
-        "Keeps that control group afterwards",
+        "Keep the control group after the job",
     )
     .default("0")
     .goes_with("cgroup"),
@@ -295,29 +281,29 @@ pub(super) const TABLE: &[FioOption] = &[
             min: -1000,
             max: 1000,
         },
-        "Weight of the job among those of its flow",
+        "Weight of the job in its flow",
     )
     .default("0")
     .works(put!(
         |job, value| job.flow.weight = value.int().unsigned_abs() as u32
     )),
-    opt("flow_id", int(0), "Flow the job belongs to")
+    opt("flow_id", int(0), "ID of the flow that the job belongs to")
         .default("0")
         .with("flow", put!(|job, value| job.flow.id = value.u32())),
     opt(
         "flow_sleep",
         int(0),
-        "Microseconds a job waits that is ahead of its flow",
+        "Wait in µs of a job that is ahead of its flow",
     )
     .default("0")
     .with(
         "flow",
         put!(|job, value| job.flow.sleep = Nanos(u64::from(value.u32()) * 1000)),
     ),
-    opt("flow_watermark", int(0), "Older limit of a flow").goes_with("flow"),
+    opt("flow_watermark", int(0), "Former flow limit").goes_with("flow"),
     opt("profile", OptionKind::Text("act"), "A built-in workload").refused(
-        "fio's profiles `act` and `tiobench` are not built in",
-        "write their jobs into a job file",
+        "the profiles `act` and `tiobench` are not supported",
+        "write the jobs in a job file",
     ),
     opt(
         "kb_base",
@@ -325,13 +311,13 @@ pub(super) const TABLE: &[FioOption] = &[
             ("1024", "4k is 4096 and 4KiB is 4000"),
             ("1000", "4k is 4000 and 4KiB is 4096"),
         ]),
-        "What prefixes of sizes mean",
+        "Meaning of size suffixes",
     )
     .default("1024")
     .works(put!(
         |job, value| job.extras.kb_base = if value.word() == "1000" { 1000 } else { 1024 }
     )),
-    opt("unit_base", UNITS, "Unit of the bandwidths in the result")
+    opt("unit_base", UNITS, "Unit of throughput in the result")
         .default("0")
         .works(put!(|job, value| {
             job.extras.unit_base = match value.word() {
@@ -344,19 +330,19 @@ pub(super) const TABLE: &[FioOption] = &[
 
 const CLOCKS: OptionKind = OptionKind::Choice(&[
     ("clock_gettime", "the kernel's monotonic clock"),
-    ("cpu", "the processor's counter"),
+    ("cpu", "the CPU time-stamp counter"),
     ("gettimeofday", "the wall clock"),
 ]);
 const MEMORY: OptionKind = OptionKind::Tagged(&[
-    ("default", "as the system does"),
-    ("prefer", "from this node while it has any"),
+    ("default", "system default"),
+    ("prefer", "from this node if possible"),
     ("bind", "from these nodes only"),
-    ("interleave", "from each of these nodes in turn"),
-    ("local", "from the node the worker runs on"),
+    ("interleave", "interleaved over these nodes"),
+    ("local", "from the node of the job's CPU"),
 ]);
 const POLICIES: OptionKind = OptionKind::Choice(&[
-    ("shared", "all use all of them"),
-    ("split", "each has one of its own"),
+    ("shared", "all clones use all of them"),
+    ("split", "one CPU per clone"),
 ]);
 const UNITS: OptionKind = OptionKind::Choice(&[("0", "bytes"), ("8", "bytes"), ("1", "bits")]);
 
@@ -373,8 +359,8 @@ fn memory(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
         MemoryMode::Prefer | MemoryMode::Bind | MemoryMode::Interleave
     );
     let nodes = match value.tag().filter(|tag| !tag.is_empty()) {
-        None if needs => return Err("a node is missing: write for example bind:0".to_owned()),
-        Some(_) if !needs => return Err(format!("{} takes no nodes", value.word())),
+        None if needs => return Err("missing node; for example bind:0".to_owned()),
+        Some(_) if !needs => return Err(format!("{} takes no node list", value.word())),
         None => Vec::new(),
         Some(tag) => indices(tag)?,
     };

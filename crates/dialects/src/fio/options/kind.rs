@@ -56,7 +56,7 @@ pub enum OptionKind {
     SizeOrRange,
     /// One time in seconds, or a range of them.
     TimeOrRange,
-    /// Sizes with their shares in hundredths, for reads, writes and trims.
+    /// Sizes with their shares in percent, for reads, writes and trims.
     Splits,
     /// Ranges of sizes for reads, writes and trims.
     Ranges,
@@ -149,7 +149,7 @@ impl OptionKind {
         };
         let empty = text.trim().is_empty() && !matches!(self, OptionKind::OptionalText(_));
         if empty {
-            return Err(format!("it is empty: {}", self.shape()));
+            return Err(format!("empty value: expected {}", self.shape()));
         }
         Ok(match *self {
             OptionKind::Flag | OptionKind::Bool => {
@@ -268,7 +268,7 @@ impl OptionKind {
                 format!("one of {}, some with `:` and a value", list(words))
             }
             OptionKind::Numbered(words) => {
-                format!("one of {}, perhaps with `:` and a number", list(words))
+                format!("one of {}, optionally with `:` and a number", list(words))
             }
             OptionKind::SizeOrRange => "a size such as 64m, or a range such as 4k-1m".to_owned(),
             OptionKind::TimeOrRange => "a time such as 30s, in seconds without a unit".to_owned(),
@@ -358,10 +358,10 @@ fn list(words: Words) -> String {
 
 fn within<T: PartialOrd + std::fmt::Display>(value: T, min: T, max: T) -> Result<T, String> {
     if value < min {
-        return Err(format!("{value} is less than {min}, the smallest value"));
+        return Err(format!("{value} is less than the minimum, {min}"));
     }
     if value > max {
-        return Err(format!("{value} is more than {max}, the largest value"));
+        return Err(format!("{value} is more than the maximum, {max}"));
     }
     Ok(value)
 }
@@ -370,7 +370,7 @@ fn percentless(text: &str) -> &str {
     text.trim().strip_suffix('%').unwrap_or(text)
 }
 
-/// A size, or hundredths of one; of a range fio takes the end.
+/// A size, or percent of one; of a range fio takes the end.
 fn size_or_percent(text: &str, reading: &ValueContext<'_>) -> Result<SizeSpec, String> {
     let text = match text.trim().trim_end_matches('-') {
         sum if sum.starts_with('(') => sum,
@@ -394,8 +394,8 @@ fn word(text: &str, words: Words) -> Result<&'static str, String> {
     found.ok_or_else(|| {
         let near = super::nearest(text, words.iter().map(|(word, _)| *word));
         match near {
-            Some(near) => format!("it is none of the words known: did you mean `{near}`?"),
-            None => format!("it is none of the words known: {}", list(words)),
+            Some(near) => format!("unknown value: did you mean `{near}`?"),
+            None => format!("unknown value: expected one of {}", list(words)),
         }
     })
 }

@@ -6,7 +6,7 @@ use hakaru_model::job::PerOp;
 use hakaru_model::job::rules::IgnoredErrors;
 use hakaru_model::units::Quantile;
 
-const PLAIN: &str = "logs are written as text";
+const PLAIN: &str = "logs are text files";
 const LOG_NAME: OptionKind = OptionKind::OptionalText("seqread");
 
 const WINDOW_VALUES: OptionKind = OptionKind::Choice(&[
@@ -14,28 +14,28 @@ const WINDOW_VALUES: OptionKind = OptionKind::Choice(&[
     ("0", ""),
     ("max", "the largest"),
     ("1", ""),
-    ("both", "the mean, then the largest in a column of its own"),
+    ("both", "the mean and, in a separate column, the maximum"),
 ]);
 
 pub(super) const TABLE: &[FioOption] = &[
     opt(
         "clat_percentiles",
         OptionKind::Bool,
-        "Reports percentiles of completion latency",
+        "Report percentiles of completion latency",
     )
     .default("1")
     .works(put!(|job, value| job.extras.clat_percentiles = value.flag())),
     opt(
         "lat_percentiles",
         OptionKind::Bool,
-        "Reports percentiles of total latency",
+        "Report percentiles of total latency",
     )
     .default("0")
     .works(put!(|job, value| job.extras.lat_percentiles = value.flag())),
     opt(
         "slat_percentiles",
         OptionKind::Bool,
-        "Reports percentiles of submission latency",
+        "Report percentiles of submission latency",
     )
     .default("0")
     .works(put!(|job, value| job.extras.slat_percentiles = value.flag())),
@@ -46,7 +46,7 @@ pub(super) const TABLE: &[FioOption] = &[
             max: 100.0,
             most: 20,
         },
-        "Which percentiles to report",
+        "List of percentiles to report",
     )
     .default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99")
     .works(put!(|job, value| {
@@ -63,33 +63,37 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "significant_figures",
         OptionKind::Int { min: 1, max: 10 },
-        "Digits of numbers in the text result",
+        "Significant digits in the text result",
     )
     .default("4")
     .works(put!(
         |job, value| job.extras.significant_figures = value.u32()
     )),
-    opt("disable_lat", OptionKind::Bool, "Keeps no total latency")
-        .default("0")
-        .works(put!(|job, value| job.job.measure.lat = !value.flag())),
+    opt(
+        "disable_lat",
+        OptionKind::Bool,
+        "Do not measure total latency",
+    )
+    .default("0")
+    .works(put!(|job, value| job.job.measure.lat = !value.flag())),
     opt(
         "disable_clat",
         OptionKind::Bool,
-        "Keeps no completion latency",
+        "Do not measure completion latency",
     )
     .default("0")
     .works(put!(|job, value| job.job.measure.clat = !value.flag())),
     opt(
         "disable_slat",
         OptionKind::Bool,
-        "Keeps no submission latency",
+        "Do not measure submission latency",
     )
     .default("0")
     .works(put!(|job, value| job.job.measure.slat = !value.flag())),
     opt(
         "disable_bw_measurement",
         OptionKind::Bool,
-        "Keeps no bandwidth over time",
+        "Do not sample throughput",
     )
     .alias(&["disable_bw"])
     .default("0")
@@ -97,55 +101,43 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "gtod_reduce",
         OptionKind::Bool,
-        "Keeps no latencies and no bandwidth over time",
+        "Do not measure latencies and throughput over time",
     )
     .default("0")
     .works(put!(|job, value| job.gtod_reduce = value.flag())),
-    opt(
-        "stats",
-        OptionKind::Bool,
-        "Whether the job is in the result",
-    )
-    .default("1")
-    .works(put!(|job, value| job.extras.stats = value.flag())),
+    opt("stats", OptionKind::Bool, "Include the job in the result")
+        .default("1")
+        .works(put!(|job, value| job.extras.stats = value.flag())),
     opt(
         "disk_util",
         OptionKind::Bool,
-        "Whether disk statistics are in the result",
+        "Include disk statistics in the result",
     )
     .default("1")
     .works(put!(|job, value| job.extras.disk_util = value.flag())),
-    opt(
-        "bwavgtime",
-        int(0),
-        "Milliseconds of a sample of the bandwidth",
-    )
-    .default("500")
-    .works(put!(|job, value| job.extras.logs.bwavgtime_ms = value.u64())),
-    opt(
-        "iopsavgtime",
-        int(0),
-        "Milliseconds of a sample of the IOPS",
-    )
-    .default("500")
-    .works(put!(
-        |job, value| job.extras.logs.iopsavgtime_ms = value.u64()
-    )),
-    opt("write_bw_log", LOG_NAME, "Writes a log of the bandwidth").works(put!(|job, value| {
+    opt("bwavgtime", int(0), "Sampling interval of throughput in ms")
+        .default("500")
+        .works(put!(|job, value| job.extras.logs.bwavgtime_ms = value.u64())),
+    opt("iopsavgtime", int(0), "Sampling interval of IOPS in ms")
+        .default("500")
+        .works(put!(
+            |job, value| job.extras.logs.iopsavgtime_ms = value.u64()
+        )),
+    opt("write_bw_log", LOG_NAME, "Write a throughput log").works(put!(|job, value| {
         job.extras.logs.bw = Some(value.text().to_owned())
     })),
-    opt("write_iops_log", LOG_NAME, "Writes a log of the IOPS").works(put!(|job, value| job
+    opt("write_iops_log", LOG_NAME, "Write an IOPS log").works(put!(|job, value| job
         .extras
         .logs
         .iops =
         Some(value.text().to_owned()))),
-    opt("write_lat_log", LOG_NAME, "Writes logs of the latencies").works(put!(|job, value| {
+    opt("write_lat_log", LOG_NAME, "Write latency logs").works(put!(|job, value| {
         job.extras.logs.lat = Some(value.text().to_owned())
     })),
     opt(
         "write_hist_log",
         LOG_NAME,
-        "Writes a log of histograms of completion latency",
+        "Write a log of completion latency histograms",
     )
     .works(put!(
         |job, value| job.extras.logs.hist = Some(value.text().to_owned())
@@ -153,7 +145,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "log_avg_msec",
         int(0),
-        "Milliseconds that lines of a log are averaged over; 0 logs each I/O",
+        "Averaging interval of log entries in ms; 0: log each I/O",
     )
     .default("0")
     .with(
@@ -163,7 +155,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "log_hist_msec",
         int(0),
-        "Milliseconds between histograms in a log",
+        "Interval between histograms in the log in ms",
     )
     .default("0")
     .with(
@@ -173,7 +165,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "log_hist_coarseness",
         OptionKind::Int { min: 0, max: 6 },
-        "How many bins of these histograms are joined",
+        "Coarseness of these histograms: number of halvings of the bins",
     )
     .default("0")
     .with(
@@ -183,7 +175,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "log_max_value",
         WINDOW_VALUES,
-        "What a log has of the latencies of log_avg_msec",
+        "Value logged for each log_avg_msec window",
     )
     .alias(&["log_window_value"])
     .default("avg")
@@ -194,30 +186,22 @@ pub(super) const TABLE: &[FioOption] = &[
             job.extras.logs.both_values = value.word() == "both";
         }),
     ),
-    opt(
-        "log_offset",
-        OptionKind::Bool,
-        "Logs the offset of each I/O",
-    )
-    .default("0")
-    .with(
-        "write_bw_log",
-        put!(|job, value| job.extras.logs.offset = value.flag()),
-    ),
-    opt(
-        "log_prio",
-        OptionKind::Bool,
-        "Logs the priority of each I/O",
-    )
-    .default("0")
-    .with(
-        "write_bw_log",
-        put!(|job, value| job.extras.logs.prio = value.flag()),
-    ),
+    opt("log_offset", OptionKind::Bool, "Log the offset of each I/O")
+        .default("0")
+        .with(
+            "write_bw_log",
+            put!(|job, value| job.extras.logs.offset = value.flag()),
+        ),
+    opt("log_prio", OptionKind::Bool, "Log the priority of each I/O")
+        .default("0")
+        .with(
+            "write_bw_log",
+            put!(|job, value| job.extras.logs.prio = value.flag()),
+        ),
     opt(
         "log_issue_time",
         OptionKind::Bool,
-        "Logs when each I/O was issued",
+        "Log the issue time of each I/O",
     )
     .default("0")
     .with(
@@ -227,7 +211,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "per_job_logs",
         OptionKind::Bool,
-        "Puts the number of the job into the names of logs",
+        "Add the job number to log file names",
     )
     .default("1")
     .with(
@@ -237,7 +221,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "log_unix_epoch",
         OptionKind::Bool,
-        "Counts times in logs from 1970",
+        "Use Unix timestamps in logs",
     )
     .with(
         "write_bw_log",
@@ -246,7 +230,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "log_alternate_epoch",
         OptionKind::Bool,
-        "Counts times in logs from the start of a clock",
+        "Use an alternate clock for log timestamps",
     )
     .with(
         "write_bw_log",
@@ -255,11 +239,11 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "log_alternate_epoch_clock_id",
         int(0),
-        "Which clock that is",
+        "Clock for log timestamps",
     )
     .with("log_alternate_epoch", |_, value| match value.int() {
         0 => Ok(()),
-        _ => Err("only clock 0, which counts from 1970, is supported".to_owned()),
+        _ => Err("only clock 0 (Unix time) is supported".to_owned()),
     }),
     opt(
         "log_entries",
@@ -267,44 +251,44 @@ pub(super) const TABLE: &[FioOption] = &[
             min: 1024,
             max: 1 << 20,
         },
-        "Lines of a log that memory is kept for at first",
+        "Initial number of log entries in memory",
     )
     .default("1024")
-    .accepted("memory for logs is taken before the run"),
+    .accepted("log memory is allocated before the run"),
     opt(
         "log_compression",
         OptionKind::Size { min: 0 },
-        "Compresses logs in memory",
+        "Compress logs in memory",
     )
-    .accepted("logs are kept small as they are"),
+    .accepted("logs are stored compactly without compression"),
     opt(
         "log_compression_cpus",
         OptionKind::Indices,
-        "Processors that compress logs",
+        "CPUs that compress logs",
     )
     .goes_with("log_compression"),
     opt(
         "log_store_compressed",
         OptionKind::Bool,
-        "Compresses log files",
+        "Compress log files",
     )
     .harmless(&["0"])
-    .refused(PLAIN, "compress them afterwards"),
+    .refused(PLAIN, "compress them after the run"),
     opt(
         "block_error_percentiles",
         OptionKind::Bool,
-        "Reports after how many trims blocks fail",
+        "Report after how many trims blocks fail",
     )
     .default("0")
     .harmless(&["0"])
     .refused(
-        "errors are listed one by one",
+        "errors are listed individually",
         "read the errors of the stored run",
     ),
     opt(
         "continue_on_error",
         ERRORS,
-        "Goes on after errors of these operations",
+        "Continue after errors of these operations",
     )
     .default("none")
     .works(put!(|job, value| {
@@ -317,12 +301,7 @@ pub(super) const TABLE: &[FioOption] = &[
         job.job.errors.continue_on = PerOp { read, write, trim };
         job.job.errors.continue_on_mismatch = matches!(value.word(), "verify" | "all" | "1");
     })),
-    opt(
-        "ignore_error",
-        OptionKind::Errors,
-        "Errors that are counted and gone over",
-    )
-    .works(put!(|job, value| {
+    opt("ignore_error", OptionKind::Errors, "Errors to ignore").works(put!(|job, value| {
         let [read, write, verify] = value.errors();
         job.job.errors.ignored = IgnoredErrors {
             read,
@@ -330,13 +309,9 @@ pub(super) const TABLE: &[FioOption] = &[
             verify,
         };
     })),
-    opt(
-        "error_dump",
-        OptionKind::Bool,
-        "Tells of each error as it comes",
-    )
-    .default("0")
-    .accepted("the first errors of each job are told and kept always"),
+    opt("error_dump", OptionKind::Bool, "Print each ignored error")
+        .default("0")
+        .accepted("the first errors of each job are always printed and recorded"),
 ];
 
 const ERRORS: OptionKind = OptionKind::Choice(&[
@@ -345,7 +320,7 @@ const ERRORS: OptionKind = OptionKind::Choice(&[
     ("write", "of writes"),
     ("io", "of all"),
     ("verify", "of verification"),
-    ("all", "of all, verification included"),
+    ("all", "all operations, including verification"),
     ("0", "as none"),
     ("1", "as all"),
 ]);

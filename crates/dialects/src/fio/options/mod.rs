@@ -59,7 +59,7 @@ pub enum OptionState {
     With(&'static str),
     /// It is refused.
     Refused {
-        /// Why.
+        /// The cause.
         reason: &'static str,
         /// What to use in its place.
         instead: &'static str,
@@ -69,8 +69,8 @@ pub enum OptionState {
 /// Begins a row.
 const fn opt(name: &'static str, kind: OptionKind, help: &'static str) -> FioOption {
     let state = OptionState::Refused {
-        reason: "it is not known here",
-        instead: "leave it out",
+        reason: "it is not supported",
+        instead: "omit it",
     };
     FioOption {
         name,
@@ -219,9 +219,9 @@ pub const SECTIONS: &[(&str, &[FioOption])] = &[
     ("Blocks and buffers", block::TABLE),
     ("Engine, depth, rate and latency", depth::TABLE),
     ("Verification and replay", verify::TABLE),
-    ("Measuring and reporting", measure::TABLE),
+    ("Measurement and reporting", measure::TABLE),
     ("Options of single engines", engine::TABLE),
-    ("Options of engines that are not built in", foreign::TABLE),
+    ("Options of unsupported engines", foreign::TABLE),
 ];
 
 /// All options, in the order they are explained.

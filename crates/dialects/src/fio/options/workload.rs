@@ -9,124 +9,267 @@ use hakaru_model::job::{AbsoluteZone, Distribution, RelativeZone};
 use hakaru_model::units::{Bytes, SizeSuffixes, parse_size};
 
 pub(super) const TABLE: &[FioOption] = &[
-    opt("rw", DIRECTIONS, "Which operations, sequential or random")
-        .alias(&["readwrite"])
-        .default("read")
-        .works(put!(|job, value| job.rw = value.numbered())),
+    opt(
+        "rw",
+        DIRECTIONS,
+        "Type of I/O: operations, sequential or random",
+    )
+    .alias(&["readwrite"])
+    .default("read")
+    .works(put!(|job, value| job.rw = value.numbered())),
     opt(
         "rw_sequencer",
-        OptionKind::Choice(&[("sequential", "one after another"), ("identical", "all at the same place")]),
-        "What the I/Os of `rw=randread:8` do between two drawn offsets",
+        OptionKind::Choice(&[
+            ("sequential", "sequential offsets"),
+            (
+                "identical",
+                "the same \
+            offset",
+            ),
+        ]),
+        "Offsets of the I/Os between two random offsets (`rw=randread:8`)",
     )
     .default("sequential")
-    .works(put!(|job, value| job.identical = value.word() == "identical")),
-    opt("rwmixread", PERCENT, "Hundredths of a mix that are reads")
-        .default("50")
-        .works(put!(|job, value| job.read_percent = value.u32())),
-    opt("rwmixwrite", PERCENT, "Hundredths of a mix that are writes")
-        .default("50")
-        .works(put!(|job, value| job.read_percent = 100 - value.u32().min(100))),
-    opt("direct", OptionKind::Bool, "Goes past the page cache (O_DIRECT)").default("0").works(put!(|job, value| job
-        .job
-        .files
-        .direct =
-        value.flag())),
-    opt("buffered", OptionKind::Bool, "Goes through the page cache: the opposite of direct")
-        .default("1")
-        .works(put!(|job, value| job.job.files.direct = !value.flag())),
-    opt("atomic", OptionKind::Bool, "Writes each block whole or not at all (RWF_ATOMIC; pvsync2 with direct)")
-        .default("0")
-        .works(put!(|job, value| job.job.files.atomic = value.flag())),
-    opt("invalidate", OptionKind::Bool, "Drops files from the page cache before the job")
-        .default("1")
-        .works(put!(|job, value| job.job.files.invalidate = value.flag())),
-    opt("overwrite", OptionKind::Bool, "Writes files in full before a job that writes")
-        .default("0")
-        .works(put!(|job, value| job.job.files.overwrite = value.flag())),
-    opt("sync", SYNCS, "Opens files so that each write is durable").default("none").works(put!(|job, value| {
-        let durability = &mut job.job.durability;
-        durability.sync = matches!(value.word(), "sync" | "1");
-        durability.dsync = value.word() == "dsync";
-    })),
-    opt("fsync", int(0), "Calls fsync after so many writes").default("0").works(put!(|job, value| job
-        .job
-        .durability
-        .fsync_every =
-        value.u32())),
-    opt("fdatasync", int(0), "Calls fdatasync after so many writes").default("0").works(put!(|job, value| job
-        .job
-        .durability
-        .fdatasync_every =
-        value.u32())),
-    opt("end_fsync", OptionKind::Bool, "Calls fsync when all is written").default("0").works(put!(|job, value| job
-        .job
-        .durability
-        .end_fsync =
-        value.flag())),
-    opt("fsync_on_close", OptionKind::Bool, "Calls fsync when a file is closed")
-        .default("0")
-        .works(put!(|job, value| job.job.durability.fsync_on_close = value.flag())),
-    opt("sync_file_range", OptionKind::Text("write:8"), "Calls sync_file_range after so many writes").works(range_sync),
-    opt("write_barrier", int(0), "Makes each so many-th write a barrier")
-        .alias(&["barrier"])
-        .default("0")
-        .accepted("Linux has had no write barriers since 2.6.37; fio takes the option and writes as without it"),
-    opt("randrepeat", OptionKind::Bool, "Draws the same offsets in each run")
-        .default("1")
-        .works(put!(|job, value| job.repeatable = Some(value.flag()))),
-    opt("allrandrepeat", OptionKind::Bool, "Draws everything the same in each run").default("0").works(put!(
-        |job, value| job.repeatable = job.repeatable.filter(|_| !value.flag()).or(value.flag().then_some(true))
+    .works(put!(
+        |job, value| job.identical = value.word() == "identical"
     )),
-    opt("randseed", OptionKind::Int { min: 0, max: i64::MAX }, "Seed of all that is drawn")
-        .default("0x89")
-        .works(put!(|job, value| job.job.seed = Some(value.u64()))),
-    opt("norandommap", OptionKind::Flag, "Draws each offset anew, so that some blocks come twice and some never")
-        .works(put!(|job, value| job.job.access.every_block_once = !value.flag())),
-    opt("softrandommap", OptionKind::Bool, "Goes on where memory does not suffice for a map of blocks")
+    opt(
+        "rwmixread",
+        PERCENT,
+        "Percentage of reads in a mixed workload",
+    )
+    .default("50")
+    .works(put!(|job, value| job.read_percent = value.u32())),
+    opt(
+        "rwmixwrite",
+        PERCENT,
+        "Percentage of writes in a mixed workload",
+    )
+    .default("50")
+    .works(put!(
+        |job, value| job.read_percent = 100 - value.u32().min(100)
+    )),
+    opt(
+        "direct",
+        OptionKind::Bool,
+        "Bypass the page cache \
+        (O_DIRECT)",
+    )
+    .default("0")
+    .works(put!(|job, value| job.job.files.direct = value.flag())),
+    opt(
+        "buffered",
+        OptionKind::Bool,
+        "Use the page cache: the opposite of direct",
+    )
+    .default("1")
+    .works(put!(|job, value| job.job.files.direct = !value.flag())),
+    opt(
+        "atomic",
+        OptionKind::Bool,
+        "Write each block atomically (RWF_ATOMIC; pvsync2 with direct)",
+    )
+    .default("0")
+    .works(put!(|job, value| job.job.files.atomic = value.flag())),
+    opt(
+        "invalidate",
+        OptionKind::Bool,
+        "Drop the files from the page cache before the job",
+    )
+    .default("1")
+    .works(put!(|job, value| job.job.files.invalidate = value.flag())),
+    opt(
+        "overwrite",
+        OptionKind::Bool,
+        "Write the files completely before a job that writes",
+    )
+    .default("0")
+    .works(put!(|job, value| job.job.files.overwrite = value.flag())),
+    opt("sync", SYNCS, "Open files with O_SYNC or O_DSYNC")
+        .default("none")
+        .works(put!(|job, value| {
+            let durability = &mut job.job.durability;
+            durability.sync = matches!(value.word(), "sync" | "1");
+            durability.dsync = value.word() == "dsync";
+        })),
+    opt("fsync", int(0), "Call fsync after every N writes")
         .default("0")
-        .accepted("no map is needed to visit each block once"),
+        .works(put!(
+            |job, value| job.job.durability.fsync_every = value.u32()
+        )),
+    opt("fdatasync", int(0), "Call fdatasync after every N writes")
+        .default("0")
+        .works(put!(
+            |job, value| job.job.durability.fdatasync_every = value.u32()
+        )),
+    opt(
+        "end_fsync",
+        OptionKind::Bool,
+        "Call fsync after the last \
+        write",
+    )
+    .default("0")
+    .works(put!(
+        |job, value| job.job.durability.end_fsync = value.flag()
+    )),
+    opt(
+        "fsync_on_close",
+        OptionKind::Bool,
+        "Call fsync when a file is closed",
+    )
+    .default("0")
+    .works(put!(
+        |job, value| job.job.durability.fsync_on_close = value.flag()
+    )),
+    opt(
+        "sync_file_range",
+        OptionKind::Text("write:8"),
+        "Call sync_file_range after every N \
+        writes",
+    )
+    .works(range_sync),
+    opt(
+        "write_barrier",
+        int(0),
+        "Issue a write barrier every N writes",
+    )
+    .alias(&["barrier"])
+    .default("0")
+    .accepted(
+        "Linux has no write barriers since 2.6.37; fio accepts the option without \
+        effect",
+    ),
+    opt(
+        "randrepeat",
+        OptionKind::Bool,
+        "Use the same random offsets in each run",
+    )
+    .default("1")
+    .works(put!(|job, value| job.repeatable = Some(value.flag()))),
+    opt(
+        "allrandrepeat",
+        OptionKind::Bool,
+        "Use the same random numbers in each \
+        run",
+    )
+    .default("0")
+    .works(put!(|job, value| job.repeatable = job
+        .repeatable
+        .filter(|_| !value.flag())
+        .or(value.flag().then_some(true)))),
+    opt(
+        "randseed",
+        OptionKind::Int {
+            min: 0,
+            max: i64::MAX,
+        },
+        "Seed of the random number \
+        generators",
+    )
+    .default("0x89")
+    .works(put!(|job, value| job.job.seed = Some(value.u64()))),
+    opt(
+        "norandommap",
+        OptionKind::Flag,
+        "Draw offsets without a map of used blocks: some blocks \
+        repeat, some are never used",
+    )
+    .works(put!(
+        |job, value| job.job.access.every_block_once = !value.flag()
+    )),
+    opt(
+        "softrandommap",
+        OptionKind::Bool,
+        "Continue without a block map if there is not enough \
+        memory",
+    )
+    .default("0")
+    .accepted("no block map is needed to use each block once"),
     opt(
         "random_generator",
         OptionKind::Choice(&[
             ("tausworthe", "a strong generator"),
             ("lfsr", "a shift register"),
-            ("tausworthe64", "the same for very many blocks"),
+            ("tausworthe64", "64-bit variant for large block counts"),
         ]),
-        "How random numbers are made: lfsr visits each block once with norandommap too",
+        "Random generator; lfsr uses each block once even with norandommap",
     )
     .default("tausworthe")
     .works(put!(|job, value| job.lfsr = value.word() == "lfsr")),
-    opt("random_distribution", DISTRIBUTIONS, "How random offsets are spread over the file")
-        .default("random")
-        .works(distribution),
-    opt("percentage_random", OptionKind::PerOpInt { min: 0, max: 100 }, "Hundredths of a random job that are random")
-        .default("100,100,100")
-        .works(put!(|job, value| {
-            job.job.access.percentage_random = Some(value.ints().map(|percent| percent.unwrap_or(100) as u32))
-        })),
-    opt("random_sequence_stride", int(0), "Distance between the numbers a generator gives")
-        .harmless(&["0"])
-        .refused("offsets keep to rw and random_distribution", "use rw=read:SIZE to leave gaps of one size"),
-    opt("sprandom", OptionKind::Bool, "Writes at random so that a drive is soon in its steady state")
-        .harmless(&["0"])
-        .refused("the method is not built in", "write the whole drive, then at random, before measuring"),
-    opt("spr_num_regions", int(0), "Regions of sprandom").goes_with("sprandom"),
-    opt("spr_op", OptionKind::Text("0.15"), "Spare space sprandom assumes").goes_with("sprandom"),
-    opt("spr_cache_size", OptionKind::Size { min: 0 }, "Cache sprandom assumes").goes_with("sprandom"),
-    opt("num_range", int(0), "Ranges of one trim")
+    opt(
+        "random_distribution",
+        DISTRIBUTIONS,
+        "Distribution of random offsets",
+    )
+    .default("random")
+    .works(distribution),
+    opt(
+        "percentage_random",
+        OptionKind::PerOpInt { min: 0, max: 100 },
+        "Percentage of random \
+        offsets in a random workload",
+    )
+    .default("100,100,100")
+    .works(put!(|job, value| {
+        job.job.access.percentage_random =
+            Some(value.ints().map(|percent| percent.unwrap_or(100) as u32))
+    })),
+    opt(
+        "random_sequence_stride",
+        int(0),
+        "Interval between generated numbers",
+    )
+    .harmless(&["0"])
+    .refused(
+        "offsets follow rw and random_distribution",
+        "use rw=read:SIZE for gaps of a \
+            fixed size",
+    ),
+    opt(
+        "sprandom",
+        OptionKind::Bool,
+        "Precondition a drive with random writes",
+    )
+    .harmless(&["0"])
+    .refused(
+        "the method is not supported",
+        "write the whole drive, then at random, before \
+        measuring",
+    ),
+    opt("spr_num_regions", int(0), "Number of sprandom regions").goes_with("sprandom"),
+    opt(
+        "spr_op",
+        OptionKind::Text("0.15"),
+        "Over-provisioning that sprandom \
+        assumes",
+    )
+    .goes_with("sprandom"),
+    opt(
+        "spr_cache_size",
+        OptionKind::Size { min: 0 },
+        "Cache size that sprandom \
+        assumes",
+    )
+    .goes_with("sprandom"),
+    opt("num_range", int(0), "Ranges per trim command")
         .default("1")
         .harmless(&["1"])
-        .refused("a trim is one range", "leave it out"),
-    opt("unified_rw_reporting", UNIFIED, "Whether reads, writes and trims are reported as one").default("none").works(
-        put!(|job, value| {
-            use crate::fio::UnifiedReporting;
-            job.extras.unified = match value.word() {
-                "mixed" | "1" => UnifiedReporting::Mixed,
-                "both" | "2" => UnifiedReporting::Both,
-                _ => UnifiedReporting::None,
-            }
-        }),
-    ),
+        .refused("each trim has one range", "omit it"),
+    opt(
+        "unified_rw_reporting",
+        UNIFIED,
+        "Report reads, writes and trims \
+        together",
+    )
+    .default("none")
+    .works(put!(|job, value| {
+        use crate::fio::UnifiedReporting;
+        job.extras.unified = match value.word() {
+            "mixed" | "1" => UnifiedReporting::Mixed,
+            "both" | "2" => UnifiedReporting::Both,
+            _ => UnifiedReporting::None,
+        }
+    })),
 ];
 
 pub(super) const PERCENT: OptionKind = OptionKind::Int { min: 0, max: 100 };
@@ -140,8 +283,8 @@ const DIRECTIONS: OptionKind = OptionKind::Numbered(&[
     ("rw", "sequential reads and writes"),
     ("readwrite", "as rw"),
     ("randrw", "random reads and writes"),
-    ("trimwrite", "sequential pairs of a trim and a write"),
-    ("randtrimwrite", "random pairs of a trim and a write"),
+    ("trimwrite", "sequential trims, each followed by a write"),
+    ("randtrimwrite", "random trims, each followed by a write"),
 ]);
 const SYNCS: OptionKind = OptionKind::Choice(&[
     ("none", "no"),
@@ -152,23 +295,23 @@ const SYNCS: OptionKind = OptionKind::Choice(&[
 ]);
 const DISTRIBUTIONS: OptionKind = OptionKind::Tagged(&[
     ("random", "evenly"),
-    ("zipf", "by Zipf with the given theta"),
-    ("pareto", "by Pareto with the given power"),
+    ("zipf", "Zipf with the given theta"),
+    ("pareto", "Pareto with the given power"),
     (
         "normal",
-        "normally, wider by so many hundredths of the file",
+        "normal with the given deviation in percent of the file",
     ),
     (
         "zoned",
-        "shares of accesses to shares of the file, such as zoned:60/10:40/90",
+        "percentages of accesses to percentages of the file, such as zoned:60/10:40/90",
     ),
     (
         "zoned_abs",
-        "the same with sizes, such as zoned_abs:60/1g:40/4g",
+        "percentages of accesses to sizes, such as zoned_abs:60/1g:40/4g",
     ),
 ]);
 const UNIFIED: OptionKind = OptionKind::Choice(&[
-    ("none", "each for itself"),
+    ("none", "separately"),
     ("mixed", "as one"),
     ("both", "both"),
     ("0", "as none"),
@@ -181,7 +324,7 @@ fn range_sync(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     let text = value.text().trim();
     let (words, every) = text
         .rsplit_once(':')
-        .ok_or("a number is missing: write for example write:8")?;
+        .ok_or("missing number; for example write:8")?;
     let every = every
         .trim()
         .parse()
@@ -199,7 +342,7 @@ fn range_sync(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
             "wait_after" => sync.wait_after = true,
             other => {
                 return Err(format!(
-                    "`{other}` is none of wait_before, write and wait_after"
+                    "`{other}` is not one of wait_before, write and wait_after"
                 ));
             }
         }
@@ -242,7 +385,7 @@ fn place(text: &str) -> Result<Option<f64>, String> {
         return Ok(None);
     }
     let [share] = floats(text, 0.0, 1.0, 1)?[..] else {
-        return Err(format!("`{text}` is not one number"));
+        return Err(format!("`{text}` is not a single number"));
     };
     Ok(Some(share))
 }
@@ -259,7 +402,7 @@ pub(super) fn skew(word: &str, number: Option<&str>) -> Result<Option<Distributi
             theta => Distribution::Zipf(theta),
         },
         "pareto" => match number(0.2, 1.0)? {
-            0.0 | 1.0 => return Err("the power lies between 0 and 1".to_owned()),
+            0.0 | 1.0 => return Err("expected a power between 0 and 1".to_owned()),
             power => Distribution::Pareto(power),
         },
         "normal" | "gauss" => Distribution::Normal(number(0.0, 100.0)?),
@@ -271,16 +414,13 @@ pub(super) fn skew(word: &str, number: Option<&str>) -> Result<Option<Distributi
 fn parts(text: &str) -> Result<Vec<(&str, &str)>, String> {
     if text.contains(',') {
         return Err(
-            "zones that differ by operation are refused, by fio too: give one list".to_owned(),
+            "zones per operation are not supported (as in fio): use a single list".to_owned(),
         );
     }
-    let halves = |part| str::split_once(part, '/').ok_or("zones are written as 60/10:40/90");
+    let halves = |part| str::split_once(part, '/').ok_or("expected zones such as 60/10:40/90");
     let parts = text.split(':').map(halves).collect::<Result<Vec<_>, _>>()?;
     if parts.len() > 256 {
-        return Err(format!(
-            "it has {} zones, and 256 are the most",
-            parts.len()
-        ));
+        return Err(format!("{} zones: the maximum is 256", parts.len()));
     }
     Ok(parts)
 }
@@ -292,7 +432,7 @@ fn percent(word: &str) -> Result<Option<f64>, String> {
     }
 }
 
-/// `60/10:30/20:10/70`: hundredths of the accesses and of the file; what is left out is filled evenly.
+/// `60/10:30/20:10/70`: percent of the accesses and of the file; what is left out is filled evenly.
 fn zones(text: &str) -> Result<Vec<RelativeZone>, String> {
     let mut pairs = Vec::new();
     for (access, size) in parts(text)? {
@@ -307,7 +447,7 @@ fn zones(text: &str) -> Result<Vec<RelativeZone>, String> {
     Ok(accesses.into_iter().zip(sizes).map(zone).collect())
 }
 
-/// `60/1g:40/4g`: hundredths of the accesses, and sizes.
+/// `60/1g:40/4g`: percent of the accesses, and sizes.
 fn stretches(text: &str, rules: SizeSuffixes) -> Result<Vec<AbsoluteZone>, String> {
     let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
     for (access, size) in parts(text)? {
@@ -332,7 +472,9 @@ fn fill(percents: Vec<Option<f64>>, of: &str) -> Result<Vec<f64>, String> {
     let given: f64 = percents.iter().flatten().sum();
     let open = percents.iter().filter(|percent| percent.is_none()).count();
     if given > 100.0 + 1e-9 || open == 0 && (given - 100.0).abs() > 1e-9 {
-        return Err(format!("the hundredths of {of} add up to {given}, not 100"));
+        return Err(format!(
+            "the percentages of {of} add up to {given}, not 100"
+        ));
     }
     let share = (100.0 - given) / open.max(1) as f64;
     Ok(percents
@@ -369,7 +511,7 @@ mod tests {
         assert!(
             zones("60/10:40/90,50/50:50/50")
                 .unwrap_err()
-                .contains("by operation")
+                .contains("per operation")
         );
         let read = |text: &str| stretches(text, SizeSuffixes::Fio1024);
         let two = [(60.0, 1 << 20), (40.0, 4096)].map(|(access_percent, size)| AbsoluteZone {

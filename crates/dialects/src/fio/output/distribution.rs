@@ -15,7 +15,7 @@ pub(super) const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 /// Names of the steps of batch size.
 pub(super) const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 
-/// Shares of completion latencies in hundredths, by size. What is not nothing is shown as 0.01 at least.
+/// Shares of completion latencies in percent, by size. What is not nothing is shown as 0.01 at least.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LatencyShares {
     /// Under 1 µs, steps in nanoseconds.
@@ -71,7 +71,7 @@ impl LatencyShares {
     }
 }
 
-/// Shares of a depth distribution in hundredths of `total`. What is not nothing is shown as 0.1 at least.
+/// Shares of a depth distribution in percent of `total`. What is not nothing is shown as 0.1 at least.
 pub(super) fn depth_shares(steps: &DepthSteps, total: u64) -> [f64; 7] {
     steps.map(|count| share(count, total, 0.1))
 }

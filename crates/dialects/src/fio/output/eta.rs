@@ -15,7 +15,7 @@ pub struct StatusLine {
     pub open_files: u32,
     /// What each worker does, in order.
     pub states: Vec<WorkerState>,
-    /// Hundredths done; `None` while nobody can tell.
+    /// Percentage done; `None` while nobody can tell.
     pub percent: Option<f64>,
     /// Bytes per second since the line before.
     pub bytes_per_s: PerOp<u64>,
@@ -164,7 +164,7 @@ fn limit_text(limit: RateLimit, style: Style) -> String {
     }
 }
 
-/// `W(16)`, or `_(2),W(1)`: neighbours in the same state are counted.
+/// `W(16)`, or `_(2),W(1)`: neighbors in the same state are counted.
 fn runs(states: &[WorkerState]) -> String {
     let groups: Vec<String> = states
         .chunk_by(|a, b| a.letter() == b.letter())

@@ -332,7 +332,7 @@ impl<'a> ReportedJob<'a> {
         sum
     }
 
-    /// Processor time as hundredths of the time of all members.
+    /// Processor time as percent of the time of all members.
     pub(super) fn cpu_share(&self, time: Nanos) -> f64 {
         if self.job_runtime.0 == 0 {
             0.0
@@ -498,7 +498,7 @@ fn add_ops(group: &mut ReportGroup<'_>, report: &ReportedJob<'_>) {
     }
 }
 
-/// The mean of a bandwidth as hundredths of what its group moved: `per=` in the text.
+/// The mean of a bandwidth as percent of what its group moved: `per=` in the text.
 ///
 /// The mean is cut to whole KiB/s, and a group below 1 KiB/s counts as all: found by observation.
 pub(super) fn share_of_group(bw: &MergedSpread, group: &GroupOp) -> f64 {

@@ -487,7 +487,7 @@ pub(super) fn mean_over(disks: &[DiskStats], counter: fn(&DiskStats) -> u64) -> 
     disks.iter().map(counter).sum::<u64>() / disks.len().max(1) as u64
 }
 
-/// Time with a request in flight, in hundredths of the time between the readings.
+/// Time with a request in flight, in percent of the time between the readings.
 pub(super) fn busy_share(disk: &DiskStats) -> f64 {
     if disk.elapsed.0 == 0 {
         0.0

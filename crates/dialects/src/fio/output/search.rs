@@ -68,7 +68,7 @@ impl<'a> Steadiness<'a> {
         }
     }
 
-    /// The samples of a window; those that were not measured are zeroes.
+    /// The samples of a window; those that were not measured are zeros.
     pub(super) fn window(&self, samples: &[u64]) -> Vec<u64> {
         let missing = self.length().saturating_sub(samples.len());
         samples

@@ -49,7 +49,7 @@ pub struct RunView<'a> {
     pub workers: Vec<WorkerView<'a>>,
     /// Devices below the files, over the whole run.
     pub disks: Vec<DiskView>,
-    /// Idle time of the processors, where it was asked for.
+    /// Idle time of the CPUs, where it was asked for.
     pub idleness: Option<CpuIdleness>,
 }
 
@@ -75,12 +75,12 @@ pub struct DiskView {
     pub members: Vec<DiskStats>,
 }
 
-/// Idle time of the processors (`--idle-prof`).
+/// Idle time of the CPUs (`--idle-prof`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CpuIdleness {
-    /// Of all together, in hundredths.
+    /// Of all together, in percent.
     pub system: f64,
-    /// Of each, by its number, in hundredths; empty unless asked for.
+    /// Of each, by its number, in percent; empty unless asked for.
     pub per_cpu: Vec<(u32, f64)>,
     /// Time of the unit of work that was used to find out, in microseconds.
     pub unit_mean_us: f64,

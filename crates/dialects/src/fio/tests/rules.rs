@@ -339,7 +339,7 @@ fn zones_need_a_mode_and_sizes_may_be_counted_in_them() {
         (counted.extent, counted.access.zones),
         (written.extent, written.access.zones)
     );
-    assert!(fails("--name=a --size=2z").contains("there are none: add zonemode"));
+    assert!(fails("--name=a --size=2z").contains("there are no zones: add zonemode"));
     assert!(fails("--name=a --size=2z --zonemode=zbd").contains("needs zonesize"));
     assert!(fails("--name=a --zonesize=1z --zonemode=strided").contains("`1z`"));
     assert_eq!(
@@ -468,7 +468,7 @@ fn workload_priority_and_replay() {
     );
     assert_eq!(replay("--replay_skip=write,sync").access.mix.read, 100);
     assert!(fails("--name=a --replay_align=3").contains("power of 2"));
-    assert!(fails("--name=a --replay_skip=x").contains("none of read, write"));
+    assert!(fails("--name=a --replay_skip=x").contains("not one of read, write"));
 }
 
 #[test]

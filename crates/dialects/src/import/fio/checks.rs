@@ -45,14 +45,14 @@ fn of_op(
         let follows = one.iops.map(|iops| iops.times(size.0 as f64));
         bandwidth.push((
             follows.filter(|_| whole_blocks(one)),
-            format!("its IOPS and blocks of {size}"),
+            format!("IOPS and block size {size}"),
         ));
     }
     let other = report
         .part(op.name())
         .and_then(|block| block.get("BW other"))
         .and_then(|f| Ranged::of(f, sums.kilo));
-    bandwidth.push((other, "the same in the other unit".to_owned()));
+    bandwidth.push((other, "the value in the other unit".to_owned()));
     let count = one.ios.map(|n| Ranged::exact(n as f64));
     let iops = [(over_time(count), "I/Os and time".to_owned())];
     let stated = |name: &str| format!("{} {name}", op.name());
@@ -91,12 +91,12 @@ fn contradiction(
         phase: phase.to_owned(),
         stated: format!("{name} of {}", unit.show(stated.value)),
         follows: format!(
-            "{}, which follows from {}",
+            "{}, computed from {}",
             unit.show(first.value),
             from.join(", and from ")
         ),
         hint: slip(stated.value / first.value)
-            .unwrap_or("one of them is wrong")
+            .unwrap_or("one of the two is wrong")
             .to_owned(),
     })
 }
@@ -133,12 +133,12 @@ pub(in super::super) fn rate_contradiction(
         phase: phase.to_owned(),
         stated: format!("bandwidth of {}", BytesPerSec(bandwidth.value)),
         follows: format!(
-            "{}, which follows from {} IOPS of {block}",
+            "{}, computed from {} IOPS of {block}",
             BytesPerSec(follows.value),
             Iops(iops.value)
         ),
         hint: slip(bandwidth.value / follows.value)
-            .unwrap_or("one of them is wrong")
+            .unwrap_or("one of the two is wrong")
             .to_owned(),
     })
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// What is said of a run in whose place a later state of it stands.
 pub(in super::super) const REPLACED: &str =
-    "results in between: those that the same run printed later stand for them";
+    "interim results: replaced by the later results of the same run";
 
 /// By how much a run has at least gone on between two states that it shows, in milliseconds. Clones of a job that end
 /// together differ by less.
@@ -100,7 +100,7 @@ impl State {
                 && pairs().filter(begun).all(|(a, b)| a.began == b.began);
         }
         // Older versions tell no start: the clock went on by as much as the run did, while another run would have begun
-        // anew in between.
+        // again in between.
         let (Some(shown), Some(later_shown)) = (self.shown_unix_ms, later.shown_unix_ms) else {
             return false;
         };

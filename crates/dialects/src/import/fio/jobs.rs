@@ -43,7 +43,7 @@ pub(in super::super) fn command(words: &[String]) -> Result<Invocation, String> 
             let name = path.display().to_string();
             Err(std::io::Error::new(
                 std::io::ErrorKind::NotFound,
-                format!("the job file {name} did not come along"),
+                format!("the job file {name} was not imported too"),
             ))
         },
         path_exists: &|_| false,
@@ -57,7 +57,7 @@ pub(in super::super) fn command(words: &[String]) -> Result<Invocation, String> 
         {
             Ok(invocation)
         }
-        Ok(_) => Err("it runs no job".to_owned()),
+        Ok(_) => Err("it defines no job".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -84,16 +84,14 @@ pub(in super::super) fn jobs(
             }
             Some(why) => {
                 notes.push(format!(
-                    "the command line above these results is not theirs: {why}"
+                    "the preceding command line does not match these results: {why}"
                 ));
                 None
             }
         },
         Err(why) => {
             if !why.is_empty() {
-                notes.push(format!(
-                    "the command line above these results was not understood: {why}"
-                ));
+                notes.push(format!("cannot parse the preceding command line: {why}"));
             }
             None
         }
@@ -129,7 +127,7 @@ fn disagreement(
         let name = banner.words_of("name").unwrap_or_default();
         if job.name != name {
             return Some(format!(
-                "its job is called `{}`, and theirs `{name}`",
+                "its job is named `{}`, and the job of the results `{name}`",
                 job.name
             ));
         }
@@ -142,7 +140,7 @@ fn disagreement(
         };
         // A word that nobody knows contradicts nothing.
         if access(rw).is_some_and(differs) {
-            return Some(format!("their rw is `{rw}`"));
+            return Some(format!("the rw of the results is `{rw}`"));
         }
         let block = |op: Op| {
             banner
@@ -158,13 +156,13 @@ fn disagreement(
             });
         if let Some(theirs) = odd {
             return Some(format!(
-                "their block size is {}",
+                "the block size of the results is {}",
                 Bytes(theirs.value as u64)
             ));
         }
     }
     if banners.len() > jobs.len() {
-        return Some("they have more jobs".to_owned());
+        return Some("the results have more jobs".to_owned());
     }
     let stranger = reports
         .iter()
@@ -344,7 +342,7 @@ fn from_banner(banner: &ReportedBlock, notes: &mut Vec<String>) -> Job {
     let rw = banner.words_of("rw").unwrap_or_default();
     let access = access(rw).unwrap_or_else(|| {
         notes.push(format!(
-            "job `{name}`: `{rw}` is no rw that is known; it is kept as that of a sequential read"
+            "job `{name}`: unknown rw `{rw}`; imported as a sequential read"
         ));
         Access::only(Op::Read, false)
     });
@@ -353,7 +351,7 @@ fn from_banner(banner: &ReportedBlock, notes: &mut Vec<String>) -> Job {
     job.ioengine = engine(asked);
     if job.ioengine.name() != asked {
         notes.push(format!(
-            "the engine `{asked}` is none of ours: its jobs are kept as those of `{}`",
+            "unsupported engine `{asked}`: its jobs are imported as `{}`",
             job.ioengine.name()
         ));
     }
@@ -551,7 +549,7 @@ fn weaknesses(scenario: &Scenario, known: bool, unstated: &[UnstatedJob]) -> Vec
         .collect();
     if !known {
         let mut parts: Vec<&str> = properties.iter().map(|&property| words(property)).collect();
-        parts.extend(["how large the file was", "which options were set"]);
+        parts.extend(["the file size", "the options"]);
         note(Caveat::Unstated { what: list(&parts) });
     }
     for job in scenario.phases.iter().flat_map(|phase| &phase.jobs) {
@@ -572,12 +570,12 @@ fn weaknesses(scenario: &Scenario, known: bool, unstated: &[UnstatedJob]) -> Vec
 /// What is not known, as it follows "does not say".
 pub(in super::super) fn words(property: JobProperty) -> &'static str {
     match property {
-        JobProperty::Operation => "whether it read or wrote",
-        JobProperty::Order => "whether offsets were sequential or random",
+        JobProperty::Operation => "the operation",
+        JobProperty::Order => "sequential or random offsets",
         JobProperty::BlockSize => "the block size",
         JobProperty::QueueDepth => "the queue depth",
         JobProperty::Engine => "the I/O engine",
-        JobProperty::Direct => "whether the page cache was in between (direct)",
+        JobProperty::Direct => "direct or buffered I/O",
     }
 }
 

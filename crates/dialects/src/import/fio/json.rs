@@ -128,7 +128,7 @@ pub(in super::super) fn read(object: Object, lines: (usize, usize)) -> Raw {
         unread: reader.unread,
         not_numbers: reader.not_numbers,
         interrupted: false,
-        missing: cut.then(|| "everything behind the last whole value".to_owned()),
+        missing: cut.then(|| "everything after the last complete value".to_owned()),
         lines,
     }
 }
@@ -265,7 +265,7 @@ impl JsonReader {
 
     fn note_strangers(&mut self, map: &Map<String, Value>, known: &[&str], within: &str) {
         for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
-            let why = format!("no part of fio's output is known to have the key `{within}{key}`");
+            let why = format!("unknown key in fio's output: `{within}{key}`");
             self.unread.push(Unread {
                 line: self.line,
                 text: String::new(),

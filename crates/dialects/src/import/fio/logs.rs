@@ -135,7 +135,7 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
                 None => unread.push(Unread {
                     line: index + 1,
                     text: line.chars().take(60).collect(),
-                    why: "no line of a log: time, value, direction and block size are expected"
+                    why: "not a log line: expected time, value, direction and block size"
                         .to_owned(),
                 }),
             }
@@ -200,11 +200,11 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
     }
     let has = |kind: Kind| files.iter().any(|file| file.kind == kind);
     let mut caveats = vec![Caveat::Unstated {
-        what: "more than its log files hold: no options, no totals".to_owned(),
+        what: "the options and totals (only log files were given)".to_owned(),
     }];
     if !has(Kind::Bw) && !has(Kind::Iops) {
         caveats.push(Caveat::Unstated {
-            what: "how fast it was, because there is no log of bandwidth or IOPS".to_owned(),
+            what: "the throughput (no bandwidth or IOPS log)".to_owned(),
         });
     }
     ImportedRun {
@@ -334,7 +334,7 @@ fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
             }
         }
     }
-    // As many as our own engine keeps at most: of longer logs, neighbours are joined.
+    // As many as our own engine keeps at most: of longer logs, neighbors are joined.
     let joined = windows.len().div_ceil(MAX_INTERVALS).max(1);
     let mut before = 0;
     for (index, (msec, ops)) in windows.into_iter().enumerate() {

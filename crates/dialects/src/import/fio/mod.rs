@@ -1,4 +1,4 @@
-//! Results of fio: text, JSON, terse lines and log files, all by way of one layout of blocks.
+//! Results of fio: text, JSON, terse lines and log files, all through one layout of blocks.
 
 mod checks;
 mod head;
@@ -57,8 +57,7 @@ fn without_sums(blocks: &mut Vec<ReportedBlock>, unread: &mut Vec<Unread>, line:
         .any(|block| block.name == "report" && !is_sum(block));
     if parts && blocks.iter().any(is_sum) {
         blocks.retain(|block| !is_sum(block));
-        let why = "the sum over all clients follows from theirs, and would count everything twice"
-            .to_owned();
+        let why = "skipped the sum over all clients: it would count everything twice".to_owned();
         unread.push(Unread {
             line,
             text: ALL_CLIENTS.to_owned(),

@@ -486,7 +486,7 @@ fn percentiles(block: &ReportedBlock, name: &str) -> Vec<Percentile> {
     list.figures.iter().filter_map(one).collect()
 }
 
-/// Hundredths of the time that each disk was busy, as far as it has sectors.
+/// Percentage of the time that each disk was busy, as far as it has sectors.
 fn busy_shares(blocks: &[ReportedBlock]) -> impl Iterator<Item = f64> {
     let disks = blocks
         .iter()

@@ -78,14 +78,11 @@ pub(in super::super) fn read(lines: &[SourceLine]) -> Raw {
             raw.unread.push(Unread {
                 line: line.number,
                 text: String::new(),
-                why: format!("fields behind the known ones: {rest}"),
+                why: format!("extra fields after the known ones: {rest}"),
             });
         }
         if fields.missing {
-            raw.missing = Some(format!(
-                "the line ends after {} fields: what follows",
-                fields.fields.len()
-            ));
+            raw.missing = Some(format!("the fields after field {}", fields.fields.len()));
         }
         if raw.not_numbers.0 == 0 {
             raw.not_numbers.1.clone_from(&fields.lost.1);

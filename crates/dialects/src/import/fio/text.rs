@@ -150,10 +150,8 @@ impl Reader {
             // Behind the summary of groups anything may follow that is none of ours.
             TextSection::Group | TextSection::Disks | TextSection::Idle => Taken::No,
             _ => {
-                self.unread.push(Unread::new(
-                    line,
-                    "no part of fio's output is known to look like this",
-                ));
+                self.unread
+                    .push(Unread::new(line, "not a known line of fio's output"));
                 Taken::Yes
             }
         }

@@ -123,8 +123,7 @@ pub(super) fn read(
     }
     let used = used.max(1);
     for option in std::mem::take(&mut reader.head.unknown) {
-        let why =
-            format!("the option {option} of the command line is not known; the others were read");
+        let why = format!("unknown command-line option {option}; the other options were read");
         reader.unread.push(Unread {
             line: lines.first()?.number,
             text: String::new(),
@@ -198,10 +197,8 @@ impl IozoneReader {
             .drain(..)
             .filter(|line| results && !columns_above(line))
         {
-            self.unread.push(Unread::new(
-                line,
-                "no line of iozone is known to look like this",
-            ));
+            self.unread
+                .push(Unread::new(line, "not a known line of iozone's output"));
         }
     }
 
@@ -246,7 +243,7 @@ impl IozoneReader {
         let Some((test, (rate, unit), workers)) = children_of(rest) else {
             self.unread.push(Unread::new(
                 line,
-                "no test of iozone is known by this name, or its rate is no number",
+                "unknown iozone test, or its rate is not a number",
             ));
             return true;
         };
@@ -379,7 +376,9 @@ impl IozoneReader {
                 }
                 // A nought stands where no record of that size fits.
                 Ok(_) => {}
-                Err(_) => self.unread.push(Unread::new(line, "a rate is no number")),
+                Err(_) => self
+                    .unread
+                    .push(Unread::new(line, "a rate is not a number")),
             }
         }
         self.blocks.push(block);
@@ -395,7 +394,7 @@ impl IozoneReader {
         if rest.split_whitespace().nth(1).is_some() {
             self.unread.push(Unread::new(
                 line,
-                "of several rates the first was read: how many children are behind them is not said",
+                "only the first of several rates was read: the number of children is unknown",
             ));
         }
         let unit = if self.head.ops { "ops/sec" } else { "kB/sec" };

@@ -117,14 +117,14 @@ fn caveats(head: &IozoneHead, cells: &[ImportedRate], complete: bool) -> Vec<Cav
     let mut caveats = Vec::new();
     if !head.options_known && !head.direct {
         caveats.push(Caveat::Unstated {
-            what: "whether the page cache was in between (-I), and on which file it ran".to_owned(),
+            what: "direct or buffered I/O (-I), and the file".to_owned(),
         });
     } else if !head.direct {
         caveats.push(Caveat::Buffered);
     }
     if cells.iter().any(|cell| cell.record_kb.is_none()) {
         caveats.push(Caveat::Unstated {
-            what: "the size of a record".to_owned(),
+            what: "the record size".to_owned(),
         });
     }
     if !complete {

@@ -20,7 +20,7 @@ impl IozoneArgs {
         if throughput {
             tell(
                 self.file.is_some(),
-                "-f has no effect with children: -F names a file for each of them",
+                "-f has no effect with children: name a file for each of them with -F",
             );
             let bounds = [
                 ("-n", file_min),
@@ -31,27 +31,27 @@ impl IozoneArgs {
             for (name, _) in bounds.into_iter().filter(|(_, bound)| bound.is_some()) {
                 tell(
                     true,
-                    &format!("{name} has no effect with children: -s and -r give their sizes"),
+                    &format!("{name} has no effect with children: set their sizes with -s and -r"),
                 );
             }
             tell(
                 self.all_records,
-                "-z has no effect with children: it goes with -a",
+                "-z has no effect with children: it applies only to -a",
             );
         } else {
             tell(
                 !self.files.is_empty(),
-                "-F has no effect in a table: -f names its file, and -t makes children",
+                "-F has no effect in table mode: name the file with -f, or use -t for children",
             );
             let auto = self.auto || file_max.is_some();
             tell(
                 file_min.is_some() && !auto,
-                "-n has no effect without -a or -g: -s gives the size of the file",
+                "-n has no effect without -a or -g: set the file size with -s",
             );
             let sized = auto && !self.sizes_kb.is_empty();
             tell(
                 file_min.is_some() && sized,
-                "-n has no effect beside -s: sizes begin with that of -s",
+                "-n has no effect together with -s: sizes start at -s",
             );
             tell(
                 self.all_records && !auto,
@@ -78,9 +78,9 @@ impl IozoneArgs {
         };
         if let Some(odd) = self.tests.iter().find(|test| !all.contains(test)) {
             let why = if throughput {
-                "not in throughput mode: leave -t, -l and -u out"
+                "not available in throughput mode: omit -t, -l and -u"
             } else {
-                "only in throughput mode: add -t 1"
+                "only available in throughput mode: add -t 1"
             };
             return Err(wrong(format!("-i {odd} cannot be used: the test is {why}")));
         }
@@ -117,7 +117,7 @@ impl IozoneArgs {
         let needed = children.iter().copied().max().unwrap_or(1) as usize;
         if !self.files.is_empty() && self.files.len() < needed {
             let message = format!(
-                "-F names {} file(s) for {needed} children: name one for each",
+                "-F names {} files for {needed} children: name one for each",
                 self.files.len()
             );
             return Err(IozoneError {
@@ -128,7 +128,7 @@ impl IozoneArgs {
         for (name, list) in [("s", &self.sizes_kb), ("r", &self.records_kb)] {
             if list.len() > 1 {
                 let message = format!(
-                    "-{name} is given {} times: children take one size only",
+                    "-{name} is given {} times: children use a single size",
                     list.len()
                 );
                 return Err(IozoneError {
@@ -192,10 +192,11 @@ impl IozoneArgs {
             );
             let option = if self.records_kb.is_empty() { "s" } else { "r" };
             let message = match sizes.is_empty() || records.is_empty() {
-                true => "the smallest size asked for is more than the largest".to_owned(),
+                true => "the minimum size is larger than the maximum size".to_owned(),
                 false => {
                     format!(
-                        "a record of {record} kB is more than a file of {size} kB: use a smaller -r or a larger -s"
+                        "record size {record} kB is larger than file size {size} kB: use a \
+                        smaller -r or a larger -s"
                     )
                 }
             };
@@ -206,7 +207,7 @@ impl IozoneArgs {
         }
         if rows.len() > MOST_ROWS {
             return Err(IozoneError::nowhere(format!(
-                "{} rows are more than {MOST_ROWS}",
+                "{} rows: the maximum is {MOST_ROWS}",
                 rows.len()
             )));
         }
@@ -223,7 +224,8 @@ fn fits(
         return Ok(());
     }
     let message = format!(
-        "a record of {record_kb} kB is more than a file of {size_kb} kB: use a smaller -r or a larger -s"
+        "record size {record_kb} kB is larger than file size {size_kb} kB: use a smaller -r or a \
+        larger -s"
     );
     Err(IozoneError {
         message,

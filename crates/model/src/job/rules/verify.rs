@@ -43,7 +43,7 @@ pub struct Verify {
     /// Checks only what such a file says was written (`verify_state_load`).
     #[serde(default)]
     pub load_state: bool,
-    /// Folder of that file, and of what is saved at a mismatch; `None` is the one the program was started in.
+    /// Directory of that file, and of what is saved at a mismatch; `None` is the one the program was started in.
     #[serde(default)]
     pub folder: Option<PathBuf>,
     /// Checks that blocks carry the number of the write that made them (`verify_write_sequence`).
