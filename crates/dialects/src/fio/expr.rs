@@ -157,7 +157,15 @@ mod tests {
             let error = plain(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
         }
-        assert!(plain(&"(".repeat(100_000)).unwrap_err().contains("64 deep"));
-        assert!(plain(&"-".repeat(100_000)).unwrap_err().contains("64 deep"));
+        assert!(
+            plain(&"(".repeat(100_000))
+                .unwrap_err()
+                .contains("64 levels deep")
+        );
+        assert!(
+            plain(&"-".repeat(100_000))
+                .unwrap_err()
+                .contains("64 levels deep")
+        );
     }
 }

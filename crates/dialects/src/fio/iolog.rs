@@ -140,7 +140,7 @@ impl<'a> IologReader<'a> {
             2 => (self.now_us, line),
             _ => {
                 let (stamp, rest) = line.split_once(' ').ok_or("missing timestamp")?;
-                (number(stamp, "time stamp")?, rest)
+                (number(stamp, "timestamp")?, rest)
             }
         };
         if at_us > LONGEST_US {
@@ -435,11 +435,11 @@ mod tests {
             ("0, 4096, 4096\n", "unknown format"),
             (
                 "fio version 3 iolog\n5 /x read 0 4096\n",
-                "line 2: `/x` was not added before",
+                "line 2: file `/x` was not added before",
             ),
             (
                 "fio version 3 iolog\n5 /x add\n\n6 /x dance 0 4096\n",
-                "line 4: `dance` is none",
+                "line 4: unknown action `dance`",
             ),
             (
                 "fio version 3 iolog\n5 /x add\n6 /x read 0 0\n",
@@ -449,11 +449,11 @@ mod tests {
                 "fio version 3 iolog\n5 /x add\n6 /x wait 5 0\n",
                 "version 2",
             ),
-            ("fio version 3 iolog\nx /x add\n", "time stamp"),
-            ("fio version 2 iolog\nbad line\n", "neither"),
+            ("fio version 3 iolog\nx /x add\n", "timestamp"),
+            ("fio version 2 iolog\nbad line\n", "expected `FILE"),
             (
                 "fio version 2 iolog\n/x add\n/x read -1 5\n",
-                "`-1` is no number",
+                "`-1` is not a number",
             ),
         ] {
             assert!(

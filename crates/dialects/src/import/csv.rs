@@ -663,7 +663,7 @@ mod tests {
             "{why:?}"
         );
         assert!(
-            why[1].contains("`deep`") && why[2].contains("between 1 and 32768"),
+            why[1].contains("`deep`") && why[2].contains("expected 1 to 32768"),
             "{why:?}"
         );
         assert!(

@@ -787,7 +787,7 @@ fn one_wrong_figure_is_one_contradiction() {
         .collect();
     assert_eq!(all.len(), 1, "{all:?}");
     assert!(
-        all[0].contains("bytes and time, and from its IOPS") && all[0].contains("the other unit"),
+        all[0].contains("bytes and time, and from IOPS") && all[0].contains("the other unit"),
         "{all:?}"
     );
 }

@@ -233,14 +233,14 @@ fn what_cannot_be_is_said_with_its_cure() {
     for (line, words) in [
         (
             "-t 4 -i 13",
-            "-i 13 cannot be used: it has to be between 0 and 12",
+            "-i 13 cannot be used: expected a value between 0 and 12",
         ),
         ("-s 4kb", "expected k, m, g or t"),
         ("-s 0", "minimum is 1 kB"),
         ("-r 8g -s 16g", "maximum record size is 1 GiB"),
         ("-t 2 -s 4k -r 8k", "use a smaller -r or a larger -s"),
         ("-s 4k -r 8k", "use a smaller -r or a larger -s"),
-        ("-t 3 -F a b", "names 2 file(s) for 3 children"),
+        ("-t 3 -F a b", "names 2 files for 3 children"),
         ("-l 3 -u 2", "-l 3 is more than -u 2"),
         ("-a -t 2", "use one of them"),
         ("-i 9", "add -t 1"),
@@ -550,7 +550,7 @@ fn words_of_no_option_and_options_of_no_effect_are_warned_of() {
         ),
         (
             "-t2 -g 1g",
-            "-g has no effect with children: -s and -r give their sizes",
+            "-g has no effect with children: set their sizes with -s and -r",
         ),
         ("-i0 -z", "-z has no effect without -a or -g"),
         ("-i0 -G", "-G has no effect without -B"),

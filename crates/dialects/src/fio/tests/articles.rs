@@ -208,7 +208,7 @@ fn six_cards_raw_and_on_vfat() {
         let invocation = check(&command("--filename=/dev/mmcblk0 --filesize=16G"), raw);
         assert_eq!(
             invocation.warnings,
-            ["`numjobs=1` is no job file, so it is taken as the option `--numjobs=1`"]
+            ["`numjobs=1` is not a job file: using it as the option `--numjobs=1`"]
         );
         let vfat = Target::Formatted {
             directories: vec!["/mnt/card".into()],

@@ -222,7 +222,7 @@ fn files_and_zones() {
     let read = run("--name=a --fill_device=1 --rw=read --size=1m").unwrap();
     assert_eq!(
         read.warnings,
-        ["job `a`: fill_device has no effect on reads of a given size"]
+        ["job `a`: fill_device has no effect on reads with a size"]
     );
     assert!(!flat(&read.scenario)[0].files.fill_device);
     assert!(

@@ -85,7 +85,7 @@ fn job_files_follow_one_another() {
     assert_eq!(sized, [true, true, true, false, false]);
     assert_eq!(
         invocation.warnings,
-        ["options of the command line concern the first job file only, as in fio"]
+        ["command-line options apply only to the first job file, as in fio"]
     );
 }
 
@@ -142,14 +142,14 @@ fn sections_can_be_chosen() {
     );
     assert_eq!(
         run_file("--section=d", "[daa]\n").unwrap_err().to_string(),
-        "no job file has the section `d`"
+        "no section `d` in the job files"
     );
     let near = run_file("--section=writes", "[write]\n")
         .unwrap_err()
         .to_string();
     assert_eq!(
         near,
-        "no job file has the section `writes`: did you mean `write`?"
+        "no section `writes` in the job files: did you mean `write`?"
     );
 }
 
@@ -524,7 +524,7 @@ fn warnings_tell_what_has_no_effect() {
     );
     assert_eq!(
         warnings("--name=a --hipri"),
-        ["job `a`: hipri goes with io_uring, pvsync2, and has no effect on psync"]
+        ["job `a`: hipri applies to io_uring, pvsync2, and has no effect with psync"]
     );
     assert_eq!(
         warnings(
@@ -612,7 +612,7 @@ fn settings_of_the_whole_run() {
 #[test]
 fn a_read_only_run_writes_nothing() {
     assert!(job("--readonly --name=a --rw=read").files.read_only);
-    assert!(fails("--readonly --name=a --rw=randtrim").contains("--readonly forbids that"));
+    assert!(fails("--readonly --name=a --rw=randtrim").contains("which --readonly forbids"));
 }
 
 /// Formerly the log of `write_bw_log = out` had a name that begins with a blank.
