@@ -1,22 +1,22 @@
-//! What storage is good for, by use: rules in a table, figures from a summary.
+//! Suitability of storage for typical uses: a table of rules applied to the figures of a summary.
 //!
-//! Each rule asks for some figures with two marks each: from `fits` on it fits, from `care` on it does with care. The
-//! worst figure decides. The rules follow what experiments with single-board computers found: sequential speed and random
-//! reads decide how a system feels, the tail of `fsync` decides about databases, random and sustained speed about
-//! containers, sequential and sustained speed about archives; sensors need little. The marks are judgements: whoever has
-//! other ones replaces a rule by its id.
+//! Each rule lists figures with two thresholds: `fits` means good, `care` means with care. The
+//! worst figure decides. The rules follow experiments with single-board computers: sequential speed
+//! and random reads determine how a system feels, the tail of `fsync` matters for databases, random
+//! and sustained speed for containers, sequential and sustained speed for archives; sensors need
+//! little. The thresholds are judgments: users can replace a rule by its ID.
 
 use crate::figures::figure;
 use hakaru_model::advice::{Advice, Criterion, Decision, Fitness, UseRule};
 use hakaru_model::finding::{Figure, MeasuredFigure, Summary};
 
-/// One row of the table: figure, mark for "fits", mark for "with care", reason.
+/// One row of the table: figure, `fits`, `care`, reason.
 type Row = (Figure, f64, f64, &'static str);
 
 /// One use of the table: id, title, rows.
 type Use = (&'static str, &'static str, &'static [Row]);
 
-/// The rules as they ship. MB/s, IOPS and ms as in [`Figure::unit`].
+/// The built-in rules. MB/s, IOPS and ms as in [`Figure::unit`].
 const TABLE: &[Use] = &[
     (
         "os",
@@ -189,7 +189,7 @@ const TABLE: &[Use] = &[
     ),
 ];
 
-/// The rules as they ship.
+/// Returns the built-in rules.
 pub fn default_rules() -> Vec<UseRule> {
     let criterion = |&(figure, fits, care, why): &Row| Criterion {
         figure,
@@ -205,7 +205,8 @@ pub fn default_rules() -> Vec<UseRule> {
     TABLE.iter().map(rule).collect()
 }
 
-/// The rules as they ship, with those of the user in their places by id, and new ones at the end.
+/// Returns the built-in rules, with those of the user in place of rules with the same ID, and new
+/// ones at the end.
 pub fn rules_with(own: &[UseRule]) -> Vec<UseRule> {
     let mut rules = default_rules();
     for rule in own {
@@ -217,7 +218,7 @@ pub fn rules_with(own: &[UseRule]) -> Vec<UseRule> {
     rules
 }
 
-/// Judges a summary by each rule, in their order.
+/// Evaluates a summary by each rule, in order.
 pub fn advise(summary: &Summary, rules: &[UseRule]) -> Vec<Advice> {
     rules.iter().map(|rule| advise_one(summary, rule)).collect()
 }
@@ -231,13 +232,15 @@ fn advise_one(summary: &Summary, rule: &UseRule) -> Advice {
             None => not_measured.push(criterion.clone()),
         }
     }
-    // Worst first; among equals the one furthest from its next mark, because that is the one that holds out longest.
+    // Worst first; among equals the one furthest from its next threshold, because it limits
+    // longest.
     decided_by.sort_by(|a, b| {
         a.fitness
             .cmp(&b.fitness)
             .then(shortfall(b).total_cmp(&shortfall(a)))
     });
-    // What was not measured could only make it worse, so only a "does not" stands without it.
+    // Missing figures could only make the verdict worse, so only "not suitable" is final without
+    // them.
     let worst = decided_by.first().map(|worst| worst.fitness);
     let fitness = worst.filter(|&worst| not_measured.is_empty() || worst == Fitness::DoesNot);
     Advice {
@@ -285,7 +288,7 @@ fn decide(criterion: &Criterion, measured: MeasuredFigure) -> Decision {
     }
 }
 
-/// By what factor a figure falls short of its next mark; 1 and less when it does not.
+/// Returns the factor by which a figure misses its next threshold; at most 1 if it does not.
 fn shortfall(decision: &Decision) -> f64 {
     let mark = decision.better_from.unwrap_or(decision.criterion.fits);
     let value = decision.measured.value;

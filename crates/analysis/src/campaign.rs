@@ -1,4 +1,4 @@
-//! Campaigns: the workloads of one card put together, and the cards of one workload put in order.
+//! Campaign results: joins the workloads of a card, and ranks the cards of a workload.
 
 use crate::compare::{compare_family, has_rate, name_and_unit, rate_pair};
 use crate::stats;
@@ -12,9 +12,10 @@ use hakaru_model::finding::{HeadlineRate, PhaseSummary, Summary, Verdict};
 use hakaru_model::job::Op;
 use std::collections::BTreeMap;
 
-/// Puts the summaries of one thing's workloads together: all phases, runs and caveats, the circumstances of the first.
+/// Joins the summaries of the workloads of one card: all phases, runs and caveats, with the
+/// environment of the first.
 ///
-/// `None` when there are none.
+/// `None` if the list is empty.
 pub fn join(parts: Vec<Summary>) -> Option<Summary> {
     let mut parts = parts.into_iter();
     let mut whole = parts.next()?;
@@ -38,11 +39,12 @@ pub fn join(parts: Vec<Summary>) -> Option<Summary> {
     Some(whole)
 }
 
-/// One layer of a campaign: its name, and the cards that were measured through it with their places in the campaign.
+/// A layer of a campaign: its name, and the cards measured through it with their indices in the
+/// campaign.
 pub type Layer<'a> = (String, Vec<(u32, &'a Summary)>);
 
-/// Puts the cards of each layer and phase in order, and compares each with each: all of it as one family, so that the
-/// size of a campaign makes no false alarms.
+/// Ranks the cards of each layer and phase, and compares all pairs as one family, so that large
+/// campaigns raise no more false alarms.
 pub fn rank(layers: &[Layer<'_>]) -> Vec<Ranking> {
     let groups: Vec<PhaseGroup<'_>> = layers.iter().flat_map(groups_of).collect();
     let pairs: Vec<_> = groups
@@ -61,7 +63,7 @@ pub fn rank(layers: &[Layer<'_>]) -> Vec<Ranking> {
     groups.iter().map(ranking).collect()
 }
 
-/// One phase through one layer, on every card that has it.
+/// A phase through a layer, on every card that has it.
 struct PhaseGroup<'a> {
     layer: &'a str,
     phase: &'a str,
@@ -128,7 +130,7 @@ impl<'a> PhaseGroup<'a> {
     }
 }
 
-/// Ranks count cards by their means; letters say which of them differ.
+/// Ranks are by mean; letters show which cards differ.
 fn give_ranks(places: &mut [RankedCard], pairs: &[CardPair]) {
     let differ = |x: u32, y: u32| {
         let pair = pairs
@@ -143,7 +145,8 @@ fn give_ranks(places: &mut [RankedCard], pairs: &[CardPair]) {
     }
 }
 
-/// Holds every layer of every card against the named one, as one family; a card without it has no costs.
+/// Compares every layer of every card with the reference layer, as one family; a card without that
+/// layer has no costs.
 pub fn hold_against(summary: &mut CampaignSummary, layer: &str) {
     let mut places = Vec::new();
     for (card, of) in summary.cards.iter().enumerate() {
@@ -168,18 +171,18 @@ pub fn hold_against(summary: &mut CampaignSummary, layer: &str) {
     layer.clone_into(&mut summary.reference_layer);
 }
 
-/// Judges every card and layer by these rules.
+/// Evaluates every card and layer by these rules.
 pub fn advise_all(summary: &mut CampaignSummary, rules: &[UseRule]) {
     for layer in summary.cards.iter_mut().flat_map(|card| &mut card.layers) {
         layer.advice = crate::advise(&layer.summary, rules);
     }
 }
 
-/// So many runs of a point tell how much its runs differ.
+/// Minimum runs of a point for a known variation.
 pub const ENOUGH_RUNS: u32 = 5;
 
-/// What the design cannot prove, as far as the results show it; what only the plan knows is for whoever has the plan, and
-/// what changed between the runs is in their [`Circumstances`].
+/// Returns weaknesses of the design that the results show. Those that only the plan shows are added
+/// by the caller; changes between runs are in their [`Circumstances`].
 pub fn weaknesses(summary: &CampaignSummary) -> Vec<Weakness> {
     let mut found = Vec::new();
     let layers = || summary.cards.iter().flat_map(|card| &card.layers);
@@ -222,7 +225,7 @@ pub fn weaknesses(summary: &CampaignSummary) -> Vec<Weakness> {
     found
 }
 
-/// Runs behind a phase, whether their values are known or only stated.
+/// Number of runs of a phase, with known or only stated values.
 pub fn runs_of(phase: &PhaseSummary) -> u32 {
     let values = phase.bandwidth.values.len().min(u32::MAX as usize) as u32;
     phase
@@ -232,7 +235,7 @@ pub fn runs_of(phase: &PhaseSummary) -> u32 {
         .unwrap_or(values)
 }
 
-/// A circumstance that has to be the same for all points, and how it is read.
+/// A circumstance that must be equal for all points, with its accessor.
 type HostCircumstance = (Circumstance, fn(&Environment) -> Option<String>);
 
 const CIRCUMSTANCES: &[HostCircumstance] = &[
@@ -242,23 +245,23 @@ const CIRCUMSTANCES: &[HostCircumstance] = &[
     (Circumstance::Governor, |e| e.governor.known().cloned()),
 ];
 
-/// What has to be the same for all runs of a campaign, and what it was: a host may be updated between any two of them,
-/// and another card may lie under the same directory.
+/// Circumstances that must be equal for all runs of a campaign: a host may be updated between two
+/// runs, and another card may be mounted at the same directory.
 #[derive(Clone, Debug, Default)]
 pub struct Circumstances {
     values: [Vec<String>; CIRCUMSTANCES.len()],
-    /// Of each card the devices that were measured as this one.
+    /// Devices measured as each card.
     devices: BTreeMap<String, Vec<String>>,
 }
 
 impl Circumstances {
-    /// Notes those of one run, and the card it was measured on.
+    /// Records the circumstances of one run, and its card.
     pub fn note(&mut self, card: &str, target: &Identity, environment: &Environment) {
         for ((_, read), values) in CIRCUMSTANCES.iter().zip(&mut self.values) {
             note_once(values, read(environment));
         }
         let device = target.device.known();
-        // What tells itself is known by its serial number; the name of a node is the place, and not the card.
+        // Devices with an ID are identified by it; a node name identifies the slot, not the card.
         let named = device.and_then(|device| {
             let serial = device.serial.known()?;
             Some(
@@ -271,7 +274,7 @@ impl Circumstances {
         note_once(self.devices.entry(card.to_owned()).or_default(), named);
     }
 
-    /// Those that were not the same for all runs.
+    /// Returns the circumstances that changed.
     pub fn changes(self) -> Vec<Weakness> {
         let hosts = CIRCUMSTANCES
             .iter()
@@ -377,7 +380,7 @@ mod tests {
             cost.comparison.p_adjusted > cost.comparison.p_value,
             "corrected for both cards"
         );
-        // Once more, against the other one.
+        // Again, with the other reference.
         hold_against(&mut summary, "f2fs");
         assert_eq!(summary.cards[0].costs[0].layer, "ext4");
     }
@@ -397,15 +400,15 @@ mod tests {
             Weakness::OneSpecimen,
         ];
         assert_eq!(weaknesses(&summary), expected);
-        // What writes and was not prepared has a past.
+        // Writes to an unprepared card depend on its history.
         assert!(
             weaknesses(&campaign(vec![vec![("raw", suite(5))]])).contains(&Weakness::Unprepared)
         );
         assert_eq!(weaknesses(&CampaignSummary::default()), []);
     }
 
-    /// Only the first run of each workload was asked: a kernel that was updated in between, and another card that was mounted
-    /// at the same directory, went unseen.
+    /// Regression: only the first run of each workload was checked, so a kernel update in between
+    /// and another card at the same directory went unnoticed.
     #[test]
     fn what_changed_between_any_two_runs_is_told() {
         let Summary {

@@ -1,8 +1,10 @@
-//! What a card promises beside what was measured: speed classes, application classes, printed speeds.
+//! Compares the claims of a card with the measurements: Speed Classes, Application Performance
+//! Classes, rated speeds.
 //!
-//! A class is a promise under conditions. Some conditions that a run did not meet hold figures back (a file system, a
-//! slow bus), some flatter them (a page cache, a short run). A claim is kept when the figures reach it and nothing
-//! flattered them, missed when they do not and nothing held them back; else the verdict stays open, with its reasons.
+//! A class applies under test conditions. Some unmet conditions lower the figures (a file system, a
+//! slow bus), some raise them (the page cache, a short run). A claim is met if the figures reach it
+//! and nothing raised them, not met if they do not and nothing lowered them; otherwise the verdict
+//! is open, with its reasons.
 
 use crate::figures::{figure, phase_of};
 use crate::limits::ceiling;
@@ -14,35 +16,35 @@ use hakaru_model::finding::{
 };
 use hakaru_model::units::{Bytes, BytesPerSec};
 
-/// Span within which application classes are tested. A smaller one flatters, because controllers keep the map of about so
-/// much in memory; a wider one hinders.
+/// Range in which application classes are tested. A smaller one raises the figures, because
+/// controllers cache the map of about this range; a larger one lowers them.
 ///
 /// Source: SD Association, "Application Performance Class" (white paper, 2016) and Physical Layer Simplified Specification
 /// 6.00, the chapter of that name: random I/Os of 4 KiB within a range of 256 MB.
 pub const RANDOM_SPAN: Bytes = Bytes(256 << 20);
 
-/// Queue depth at which an application class is tested: A1 sends one command at a time, A2 has the command queue of 32.
-/// Source: as of [`RANDOM_SPAN`], and the chapter on Command Queue.
+/// Queue depth at which an application class is tested: A1 sends one command at a time, A2 uses the
+/// command queue of 32. Source: as for [`RANDOM_SPAN`], and the chapter on Command Queue.
 pub fn class_depth(class: u32) -> u32 {
     if class >= 2 { 32 } else { 1 }
 }
 
-/// Fewest runs that tell a spread.
+/// Minimum runs for a variation.
 const FEWEST_RUNS: u32 = 2;
 
-/// What the caller knows of the circumstances that no record holds.
+/// Circumstances that no record contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClaimContext {
-    /// The whole card was erased (discarded) before each of the runs.
+    /// Whether the whole card was discarded before each run.
     pub erased: bool,
 }
 
-/// Judges the claims that the registers of the card make.
+/// Evaluates the claims in the registers of a card.
 pub fn claims(summary: &Summary, identity: &Identity) -> Vec<ClaimCheck> {
     check_claims(summary, &claims_of(identity), ClaimContext::default())
 }
 
-/// The claims in the registers of a card, where there are any.
+/// Returns the claims in the registers of a card.
 pub fn claims_of(identity: &Identity) -> Vec<Claim> {
     let Some(card) = identity
         .device
@@ -61,7 +63,7 @@ pub fn claims_of(identity: &Identity) -> Vec<Claim> {
     claims.into_iter().flatten().collect()
 }
 
-/// Judges claims from anywhere, such as the packaging, against a summary.
+/// Evaluates any claims, such as those on the packaging, with a summary.
 pub fn check_claims(summary: &Summary, claims: &[Claim], given: ClaimContext) -> Vec<ClaimCheck> {
     claims
         .iter()
@@ -69,7 +71,7 @@ pub fn check_claims(summary: &Summary, claims: &[Claim], given: ClaimContext) ->
         .collect()
 }
 
-/// What a claim asks for: figures with their least values.
+/// Returns the figures that a claim requires, with their minimum.
 ///
 /// Source: SD Physical Layer Simplified Specification 6.00, the chapters on Speed Class (MB/s of sequential writing) and
 /// Application Performance Class (A1: 1500 random read and 500 random write IOPS, A2: 4000 and 2000, both 10 MB/s
@@ -79,7 +81,7 @@ pub fn required(claim: Claim) -> Vec<(Figure, f64)> {
         Claim::SpeedClass(mb) | Claim::VideoClass(mb) => {
             vec![(Figure::SlowestWrite, f64::from(mb))]
         }
-        // Grades count tens of MB/s.
+        // Grades are in units of 10 MB/s.
         Claim::UhsGrade(grade) => vec![(Figure::SlowestWrite, f64::from(grade) * 10.0)],
         Claim::AppClass(class) => {
             let (read, write) = if class >= 2 {
@@ -98,8 +100,9 @@ pub fn required(claim: Claim) -> Vec<(Figure, f64)> {
     }
 }
 
-/// What the bus has to carry, in MB/s: the least mode in which the specification lets a class be used. High Speed is
-/// 25, UHS-I 50, UHS-II 156. A printed speed needs itself, and what an SD bus loses on the way.
+/// Returns the bus speed that a claim needs, in MB/s: the slowest mode that the specification
+/// permits for the class. High Speed is 25, UHS-I 50, UHS-II 156. A rated speed needs itself plus
+/// the overhead of an SD bus.
 fn bus_needed(claim: Claim) -> f64 {
     match claim {
         Claim::SpeedClass(n) if n < 10 => 12.5,
@@ -151,7 +154,8 @@ fn check(summary: &Summary, claim: Claim, given: ClaimContext) -> ClaimCheck {
     }
 }
 
-/// Whether a claim is about means, which one run does not show; the slowest second of a single run counts as it is.
+/// Whether a claim is about means, which one run does not determine; the slowest second of a single
+/// run is valid.
 fn needs_interval(claim: Claim) -> bool {
     matches!(
         claim,
@@ -159,7 +163,7 @@ fn needs_interval(claim: Claim) -> bool {
     )
 }
 
-/// Conditions that were not met, by the way they push the figures.
+/// Unmet conditions, by their effect on the figures.
 #[derive(Default)]
 struct UnmetConditions {
     hinders: Vec<Condition>,
@@ -180,7 +184,7 @@ impl UnmetConditions {
     }
 }
 
-/// The figure asked for, or the mean of a sequential write where no timeline says how even it was.
+/// Returns the required figure, or the mean of a sequential write without a timeline.
 fn measure(
     summary: &Summary,
     wanted: Figure,
@@ -225,7 +229,7 @@ fn conditions(
         Some(_) => {}
         None => unmet.hinders(Condition::BusUnknown),
     }
-    // The rate classes hold for erased allocation units, the application classes for a card in use.
+    // Speed Classes apply to erased allocation units, application classes to a used card.
     let by_rate = matches!(
         claim,
         Claim::SpeedClass(_) | Claim::UhsGrade(_) | Claim::VideoClass(_) | Claim::WriteSpeed(_)
@@ -248,7 +252,7 @@ fn conditions(
     }
 }
 
-/// Whether a run wrote more than there was room for: then only its first pass met erased units.
+/// Whether a run wrote more than its range: then only its first pass met erased units.
 fn over_itself(phase: &PhaseSummary) -> bool {
     phase
         .detail
@@ -295,19 +299,19 @@ fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut Unme
         shape.iodepth.saturating_mul(shape.workers.max(1)),
     );
     if used != wanted {
-        // Another depth is another test: a deeper queue may flatter as well.
+        // A different depth is a different test: a deeper queue may raise the figures.
         unmet.hinders(Condition::Depth { wanted, used });
         if used > wanted {
             unmet.flatters(Condition::Depth { wanted, used });
         }
     }
     if class >= 2 {
-        // No record says whether the host used the command queue and the cache of the card.
+        // Records do not contain whether the host used the command queue and cache of the card.
         unmet.hinders(Condition::CommandQueue { iodepth: used });
     }
 }
 
-/// On which side of its mark a figure lies.
+/// Position of a figure relative to its threshold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MarkSide {
     Above,
@@ -331,14 +335,14 @@ fn verdict(parts: &[ClaimPart], unmet: &UnmetConditions) -> ClaimVerdict {
     if sides.iter().all(Option::is_none) {
         ClaimVerdict::NotMeasured
     } else if any_below {
-        // One figure below is enough; flattered ones that still fall short fall short all the more.
+        // One figure below is enough; raised figures that are too low are certainly too low.
         if unmet.hinders.is_empty() {
             ClaimVerdict::Missed
         } else {
             ClaimVerdict::NotShown
         }
     } else if sides.iter().all(|side| *side == Some(MarkSide::Above)) && unmet.flatters.is_empty() {
-        // What was reached in spite of what held it back is reached.
+        // Figures that reach the threshold despite lowering conditions count as met.
         ClaimVerdict::Kept
     } else {
         ClaimVerdict::Unclear
@@ -387,7 +391,7 @@ mod tests {
     #[test]
     fn application_classes_ask_for_three_figures() {
         let summary = suite(5);
-        // 2000 reads and 600 writes: A1, and not A2, which Linux does not test fairly.
+        // 2000 reads and 600 writes: A1, but not A2, which Linux cannot test properly.
         let a1 = &check_claims(&summary, &[Claim::AppClass(1)], ClaimContext::default())[0];
         let wide = Condition::Span {
             wanted: RANDOM_SPAN,
@@ -429,7 +433,8 @@ mod tests {
             check(&with(span, 1, 0.5, 5), 1).verdict,
             ClaimVerdict::Missed
         );
-        // A wider span hinders: what falls short is not shown, what reaches the mark all the same is reached.
+        // A larger range lowers the figures: missing the threshold proves nothing, reaching it
+        // does.
         let wide = check(&with(4 << 30, 1, 0.5, 5), 1);
         assert_eq!(wide.verdict, ClaimVerdict::NotShown);
         assert!(
@@ -443,7 +448,7 @@ mod tests {
             check(&with(4 << 30, 1, 1.0, 5), 1).verdict,
             ClaimVerdict::Kept
         );
-        // Another depth proves nothing either way.
+        // A different depth proves nothing in either direction.
         assert_eq!(
             check(&with(span, 8, 0.5, 5), 1).verdict,
             ClaimVerdict::NotShown
@@ -463,7 +468,7 @@ mod tests {
         assert_eq!(a2.verdict, ClaimVerdict::NotShown);
     }
 
-    /// One run of 1501 IOPS was "kept".
+    /// Regression: one run of 1501 IOPS was "met".
     #[test]
     fn one_run_shows_no_mean() {
         for claim in [
@@ -478,7 +483,7 @@ mod tests {
                 "{found:?}"
             );
         }
-        // A slow second is one, however often it was looked for.
+        // A slow second counts, however many runs there are.
         assert_eq!(
             verdict_of(&suite(1), Claim::UhsGrade(3), ERASED),
             ClaimVerdict::Missed
@@ -495,7 +500,7 @@ mod tests {
             verdict_of(&summary, Claim::SpeedClass(10), ERASED),
             ClaimVerdict::Unclear
         );
-        // What falls short all the same is missed.
+        // A figure that is still too low is not met.
         assert_eq!(
             verdict_of(&summary, Claim::UhsGrade(3), ERASED),
             ClaimVerdict::Missed
@@ -575,7 +580,7 @@ mod tests {
             verdict_of(&empty, Claim::AppClass(1), ERASED),
             ClaimVerdict::NotMeasured
         );
-        // Without a timeline the mean stands in, and says so.
+        // Without a timeline the mean is used, with a note.
         let mut summary = suite(5);
         summary.phases.retain(|p| p.phase == "seq-write");
         summary.phases[0].sustained = None;

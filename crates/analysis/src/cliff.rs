@@ -1,4 +1,4 @@
-//! The falls of a sustained write: where speed drops for good, because a cache in the device is full.
+//! Detects lasting speed drops of a sustained write, such as when a cache in the device is full.
 //!
 //! ```text
 //! speed  ▄▄▄▄▄▄▄▄▄▄▄
@@ -8,8 +8,9 @@
 //!               |    |     |       |        after: median of the next segment
 //!             stall  fall  stall   fall
 //! ```
-//! A stall is an interval or a few; a fall lasts. A slope (the tracks of a hard disk, a drive that warms up) is none, nor
-//! is speed that recovers: throttling switches between two levels, garbage collection slides down and jumps up.
+//! A stall lasts a few intervals; a drop is permanent. A slope (tracks of a hard disk, a drive that
+//! warms up) is not a drop, nor is speed that recovers: throttling alternates between two levels,
+//! garbage collection declines and recovers.
 
 mod segments;
 
@@ -20,86 +21,91 @@ use segments::{Segment, merged, segments};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Fewest intervals of which evenness and falls are told: at half a second each, ten seconds.
+/// Minimum number of intervals: 10 s at 0.5 s each.
 pub const MIN_INTERVALS: usize = 20;
 
-/// Smallest change of level, as a share of the higher one: levels of one card vary by some percent anyway.
+/// Minimum change of level as a fraction of the higher one: levels of one card vary by some
+/// percent.
 const MIN_DROP: f64 = 0.10;
 
-/// Fewest intervals before the first fall. Two, because small caches fill fast.
+/// Minimum intervals before the first drop. Two, because small caches fill fast.
 const MIN_BEFORE: usize = 2;
 
-/// Fewest intervals of any other segment: "for good" has to be seen. A stall of half of them is none yet: at half a second
-/// each, two seconds, where the SD specification allows 250 ms and bad cards take a second.
+/// Minimum intervals of any other segment, to see that it lasts. Half of them may be a stall: 2 s
+/// at 0.5 s each, where the SD specification allows 250 ms and bad cards take 1 s.
 const MIN_AFTER: usize = 8;
 
-/// At least this share of all intervals has to follow a fall before it is called lasting.
+/// Minimum fraction of all intervals that must follow a drop.
 const MIN_SHARE_AFTER: f64 = 0.1;
 
-/// How much oftener an interval before is faster than one after than the other way round (Cliff's delta). It keeps out
-/// series that are slow every other interval, before and after.
+/// Minimum Cliff's delta between the intervals before and after. Excludes series in which every
+/// other interval is slow.
 const MIN_DOMINANCE: f64 = 0.55;
 
-/// A change of level in standard errors of the difference of the medians. The places are the best of all, so the usual two
-/// or three would be met by noise; six is not, in a million series.
+/// Minimum change of level in standard errors of the difference of medians. The positions are
+/// chosen as the best of all, so noise would exceed the usual 2 or 3; 6 is not exceeded in a
+/// million series.
 const MIN_SIGMAS: f64 = 6.0;
 
-/// The same of waves, which are told by that they come again and again.
+/// The same for waves, which repeat.
 const WAVE_SIGMAS: f64 = 4.0;
 
-/// Noise below this share of the level is not counted on: simulated cards have none.
+/// Minimum noise as a fraction of the level: simulated cards have none.
 const NOISE_FLOOR: f64 = 1e-3;
 
-/// Cost of one more segment, in deviations of an interval times the logarithm of their number.
+/// Penalty per segment, in deviations of an interval times the logarithm of their number.
 const PENALTY: f64 = 4.0;
 
-/// At least this share of a change of level has to happen at once; the rest may be slope of the segments beside it.
+/// Minimum fraction of a change of level that must happen at once; the rest may be slope of the
+/// adjacent segments.
 const MIN_JUMP: f64 = 0.5;
 
-/// After speed recovered once, a fall lasts only when it outlasts the longest slow segment before it so many times.
+/// After one recovery, a drop is lasting only if it is this many times longer than the longest slow
+/// segment before it.
 const OUTLASTS: usize = 3;
 
-/// Speed that recovered so often will do so again: its last fall is one of many.
+/// After this many recoveries, the last drop is one of many.
 const MANY_RECOVERIES: u32 = 2;
 
-/// Cells that are far apart, and by how much more than neighbors these differ where speed wanders.
+/// Distance of distant cells, and how much more they differ than neighbors if the speed wanders.
 const FAR: usize = 8;
 /// See [`FAR`].
 const WANDERS: f64 = 1.4;
 
-/// A fall of speed that wanders, in deviations of the differences over as many intervals: the largest of 240 is under four.
+/// Minimum drop if the speed wanders, in deviations of the differences over as many intervals: the
+/// largest of 240 is under 4.
 const LEAP_SIGMAS: f64 = 4.5;
 
-/// Longer series are searched in so many cells, and only the places found are looked at interval by interval.
+/// Maximum number of cells for the search; only the results are refined by interval.
 const MOST_CELLS: usize = 240;
 
-/// Lags over which the likeness of neighbors is summed, at most; the sum ends where nothing is left of it.
+/// Maximum number of lags for the autocorrelation; the sum ends earlier where it vanishes.
 const LAGS: usize = 60;
 
-/// What became of the speed of a write.
+/// Speed changes of a write.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Falls {
-    /// Lasting falls in order; the last one may be too near to the end to be proven.
+    /// Lasting drops in order; the last one may be too close to the end to be certain.
     pub falls: Vec<Cliff>,
-    /// Speed that falls and recovers.
+    /// Speed that drops and recovers.
     pub swing: Option<Swing>,
 }
 
-/// The first lasting fall of a write, if it has one, from its intervals in order.
+/// Returns the first lasting drop of a write, from its intervals in order.
 pub fn cliff(points: &[TimelinePoint]) -> Option<Cliff> {
     falls(points).falls.into_iter().find(|fall| fall.proven)
 }
 
-/// Finds the lasting falls of a write from its intervals in order, and whether its speed swings.
+/// Returns the lasting drops of a write from its intervals in order, and whether its speed swings.
 ///
-/// The series is cut into segments of constant level such that the absolute deviations from their medians and a penalty a
-/// segment are least in all (optimal partitioning). Borders go again unless the levels beside them differ by
-/// `MIN_DROP`, and by `MIN_SIGMAS` standard errors that allow for the likeness of neighbors; a border is a fall when
-/// speed drops there at once and never recovers. The two levels being known, the place is the last interval that still
-/// went at the old one; the interval in which the fall lies is shared out by its own speed, so that the place is better
-/// than an interval. Sources: optimal partitioning with a penalty, Jackson and others (2005), the problem that PELT
-/// (Killick, Fearnhead and Eckley 2012) solves; least absolute deviations, Bai (1995); scale by the median absolute
-/// deviation, Hampel (1974).
+/// The series is split into segments of constant level that minimize the absolute deviations from
+/// their medians plus a penalty per segment (optimal partitioning). Borders are removed unless
+/// their levels differ by `MIN_DROP`, and by `MIN_SIGMAS` standard errors with autocorrelation; a
+/// border is a drop if speed falls there at once and never recovers. With both levels known, the
+/// position is refined to the last interval at the old level; the interval of the drop is divided
+/// according to its own speed. Sources: optimal partitioning with a penalty, Jackson and others
+/// (2005), the problem that PELT (Killick, Fearnhead and Eckley 2012) solves; least absolute
+/// deviations, Bai (1995); scale by the median absolute deviation, Hampel (1974).
 pub fn falls(points: &[TimelinePoint]) -> Falls {
     let steps = whole_intervals(points);
     if steps.len() < MIN_INTERVALS {
@@ -108,7 +114,8 @@ pub fn falls(points: &[TimelinePoint]) -> Falls {
     let speeds: Vec<f64> = steps.iter().map(|s| s.speed).collect();
     let width = speeds.len().div_ceil(MOST_CELLS);
     let cells: Vec<f64> = speeds.chunks(width).filter_map(median).collect();
-    // As if all intervals were independent, every wave is a segment; as alike as they are, only what lasts.
+    // Assuming independent intervals, every wave is a segment; with autocorrelation, only lasting
+    // levels are.
     let waves = merged(&cells, segments(&cells, width), width, WAVE_SIGMAS);
     let segments = merged(&cells, waves.clone(), width, MIN_SIGMAS);
     let (found, waves) = (
@@ -143,7 +150,8 @@ struct SpeedInterval {
     speed: f64,
 }
 
-/// Intervals with their lengths; a last one of less than half the usual length is left out, because its speed is luck.
+/// Returns intervals with their lengths; a last one of less than half the usual length is dropped,
+/// because its speed is random.
 fn whole_intervals(points: &[TimelinePoint]) -> Vec<SpeedInterval> {
     let mut steps: Vec<SpeedInterval> = Vec::with_capacity(points.len());
     let mut start = 0.0;

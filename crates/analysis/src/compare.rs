@@ -1,4 +1,4 @@
-//! Whether two things differ, and by how much: a test, its correction over a family, and a verdict.
+//! Compares two samples: a test, its correction over a family, and a verdict.
 //!
 //! ```text
 //! interval of the ratio excludes 1                       different
@@ -19,32 +19,32 @@ use hakaru_model::finding::{
 /// Level of a family of tests: one family in twenty of equal things holds a false alarm.
 pub const ALPHA: f64 = 0.05;
 
-/// The smallest difference that a reader would act upon, as a share of the mean: cards of one model differ as much. Two
-/// means are equivalent when the larger one is proven to be less than this above the smaller.
+/// The smallest relevant difference, as a fraction of the mean: cards of one model differ as much.
+/// Two means are equivalent if the larger one is proven to be less than this above the smaller.
 pub const RELEVANT: f64 = 0.05;
 
-/// With which probability the runs that are said to be needed decide (Cohen 1988).
+/// Power used for the number of runs needed (Cohen 1988).
 pub const POWER: f64 = 0.8;
 
-/// Differences below this share are rounding: counts per time have about seven digits.
+/// Differences below this fraction are rounding: rates have about seven digits.
 const RESOLUTION: f64 = 1e-6;
 
-/// Percentiles are upper edges of buckets 1/128 wide: two edges apart may be one value and the next.
+/// Percentiles are upper edges of buckets of width 1/128: adjacent edges may be one value.
 const QUANTILE_RESOLUTION: f64 = 1.0 / 64.0;
 
 /// One side of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub enum ComparedSample<'a> {
-    /// One value a run.
+    /// One value per run.
     Values(&'a [f64]),
-    /// Mean and deviation, of which the values are not known.
+    /// Published mean and deviation without values.
     Published(SampleMoments),
 }
 
 /// Two samples of one quantity.
 #[derive(Clone, Debug)]
 pub struct SamplePair<'a> {
-    /// What is compared.
+    /// Name of the quantity.
     pub quantity: String,
     /// Its unit.
     pub unit: &'a str,
@@ -52,14 +52,14 @@ pub struct SamplePair<'a> {
     pub a: ComparedSample<'a>,
     /// The second.
     pub b: ComparedSample<'a>,
-    /// Differences up to this share of the mean cannot be told from rounding.
+    /// Differences up to this fraction of the mean are rounding.
     pub resolution: f64,
-    /// Whether it is a primary figure: these are judged as one family, and all others as another.
+    /// Whether it is a primary figure: primary figures are one family, all others another.
     pub primary: bool,
 }
 
 impl<'a> SamplePair<'a> {
-    /// Two samples of a quantity that is known to many digits.
+    /// Creates a pair of samples with high resolution.
     pub fn new(
         quantity: impl Into<String>,
         unit: &'a str,
@@ -77,7 +77,7 @@ impl<'a> SamplePair<'a> {
     }
 }
 
-/// Compares two samples, one value a run. `None` when one of them is empty.
+/// Compares two samples with one value per run. `None` if one is empty.
 pub fn compare(quantity: &str, unit: &str, a: &[f64], b: &[f64]) -> Option<Comparison> {
     compare_family(&[SamplePair::new(
         quantity,
@@ -88,9 +88,8 @@ pub fn compare(quantity: &str, unit: &str, a: &[f64], b: &[f64]) -> Option<Compa
     .pop()
 }
 
-/// Compares each pair, and judges the primary ones as one family, the others as another: however many pairs of equals
-/// there are, a false "different" comes up in a family with probability [`ALPHA`] at most. Pairs with an empty side are
-/// left out.
+/// Compares each pair, primary figures as one family and the others as another: the probability of
+/// a false "different" in a family is at most [`ALPHA`]. Pairs with an empty side are skipped.
 pub fn compare_family(pairs: &[SamplePair<'_>]) -> Vec<Comparison> {
     let tested: Vec<TestedComparison> = pairs.iter().filter_map(TestedComparison::of).collect();
     let family_of = |primary: bool| {
@@ -103,7 +102,7 @@ pub fn compare_family(pairs: &[SamplePair<'_>]) -> Vec<Comparison> {
     tested.into_iter().map(|t| t.judged(families)).collect()
 }
 
-/// A comparison on its way to a verdict.
+/// A comparison before its verdict.
 struct TestedComparison {
     quantity: String,
     unit: String,
@@ -167,7 +166,7 @@ impl TestedComparison {
         let p_adjusted = p_value.map(corrected);
         let differs = match ratio_ci95 {
             Some((low, high)) => !(low <= 1.0 && 1.0 <= high),
-            // Without a bound there is no interval to contradict the test.
+            // Without a bound no interval contradicts the test.
             None => p_adjusted.is_some_and(|p| p <= ALPHA),
         };
         let verdict = match (both, p_equivalence) {
@@ -228,8 +227,9 @@ fn side(sample: &ComparedSample<'_>) -> Option<(Estimate, Option<SampleMoments>)
     }
 }
 
-/// Probability of means this close when they differ by [`RELEVANT`] or more: the larger p of two one-sided tests, of the
-/// ratio against either margin. Source: Schuirmann (1987); for ratios with unequal variances, Hauschke and others (1999).
+/// Probability of means this close if they differ by [`RELEVANT`] or more: the larger p of two
+/// one-sided tests of the ratio against either margin. Source: Schuirmann (1987); for ratios with
+/// unequal variances, Hauschke and others (1999).
 fn not_equivalent(a: &SampleMoments, b: &SampleMoments) -> f64 {
     if a.mean == b.mean && a.variance_of_mean() + b.variance_of_mean() == 0.0 {
         return 0.0;
@@ -239,8 +239,8 @@ fn not_equivalent(a: &SampleMoments, b: &SampleMoments) -> f64 {
     above.max(below)
 }
 
-/// Runs of each side that would decide at the means and deviations seen: by showing the difference, or, where that is
-/// smaller than [`RELEVANT`], by showing equivalence, whichever takes fewer.
+/// Returns the runs per side that would decide at these means and deviations: by showing a
+/// difference or, if it is smaller than [`RELEVANT`], equivalence, whichever needs fewer.
 fn needed(a: &SampleMoments, b: &SampleMoments, family: usize) -> Option<u32> {
     let runs = a.n.min(b.n).min(u32::MAX as usize) as u32;
     let relevant = RELEVANT * a.mean.abs().max(b.mean.abs());
@@ -253,7 +253,8 @@ fn needed(a: &SampleMoments, b: &SampleMoments, family: usize) -> Option<u32> {
         alpha,
     };
     let different = stats::runs_needed(&design(observed, alpha), POWER);
-    // One-sided tests against the nearer margin; next to the middle both have to reject, each with half of the misses.
+    // One-sided tests against the nearer margin; close to the middle both must reject, each with
+    // half of the error.
     let power = if observed < relevant / 4.0 {
         (1.0 + POWER) / 2.0
     } else {
@@ -271,7 +272,8 @@ fn needed(a: &SampleMoments, b: &SampleMoments, family: usize) -> Option<u32> {
     Some(fewest.max(runs.saturating_add(1)))
 }
 
-/// With a single run on one side, the spread of the other has to do for both; without any, nothing can be said.
+/// With a single run on one side, the deviation of the other is used for both; without any, no
+/// estimate is possible.
 fn guess((a, b): (f64, f64), known: Option<SampleMoments>, family: usize) -> Option<u32> {
     let known = known?;
     let spread = known.deviation / known.mean.abs();
@@ -288,26 +290,26 @@ fn guess((a, b): (f64, f64), known: Option<SampleMoments>, family: usize) -> Opt
 /// small ones), which is the primary figure; and as a family of their own the 99th percentile of its latency, and the
 /// 99th and 99.9th of its `fsync`.
 ///
-/// Phases belong together by name and operation; where no name of one occurs in the other, by what they do.
+/// Phases are matched by name and operation; if no name matches, by workload.
 pub fn compare_summaries(a: &Summary, b: &Summary) -> Vec<Comparison> {
     let phases: Vec<(&PhaseSummary, &PhaseSummary)> = common_phases(a, b);
     let pairs: Vec<SamplePair<'_>> = phases.iter().flat_map(|(a, b)| phase_pairs(a, b)).collect();
     compare_family(&pairs)
 }
 
-/// Two of several things, by their places in the list, and how they differ.
+/// Comparison of two entries of a list, by index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairComparison {
-    /// Place of the first.
+    /// Index of the first.
     pub a: usize,
-    /// Place of the second.
+    /// Index of the second.
     pub b: usize,
     /// The comparison.
     pub comparison: Comparison,
 }
 
-/// Compares the rates of all cards, or whatever the series are of, each with each: one family, so that the number of
-/// cards makes no false alarms.
+/// Compares the rates of all cards (or other series) pairwise as one family, so that the number of
+/// cards does not raise false alarms.
 pub fn compare_all(cards: &[&Summary]) -> Vec<PairComparison> {
     let places = (0..cards.len()).flat_map(|a| (a + 1..cards.len()).map(move |b| (a, b)));
     let mut pairs = Vec::new();
@@ -329,7 +331,7 @@ pub fn compare_all(cards: &[&Summary]) -> Vec<PairComparison> {
         .collect()
 }
 
-/// Phases of two series that belong together, in the order of the first.
+/// Returns matching phases of two series, in the order of the first.
 pub fn common_phases<'a>(
     a: &'a Summary,
     b: &'a Summary,
@@ -373,14 +375,14 @@ pub(crate) fn name_and_unit(rate: HeadlineRate) -> (&'static str, &'static str) 
     }
 }
 
-/// Whether both rates of a phase are known, run by run or as they were published.
+/// Whether both rates of a phase are known, per run or published.
 pub(crate) fn has_rate(phase: &PhaseSummary) -> bool {
     let known =
         |estimate: &Estimate| !estimate.values.is_empty() || stated(phase, estimate).is_some();
     known(&phase.bandwidth) && known(&phase.iops)
 }
 
-/// Mean and deviation where nothing else is known.
+/// Returns mean and deviation if only these are known.
 fn stated(phase: &PhaseSummary, estimate: &Estimate) -> Option<SampleMoments> {
     let runs = phase
         .detail
@@ -389,7 +391,7 @@ fn stated(phase: &PhaseSummary, estimate: &Estimate) -> Option<SampleMoments> {
     stated_moments(estimate, runs)
 }
 
-/// The rate of two phases, ready to be compared.
+/// Returns the rates of two phases for comparison.
 pub(crate) fn rate_pair<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> SamplePair<'a> {
     let rate = rate(a, b);
     let (name, unit) = name_and_unit(rate);
@@ -403,7 +405,7 @@ pub(crate) fn rate_pair<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> SampleP
     SamplePair::new(format!("{} {name}", called(a)), unit, sample(a), sample(b))
 }
 
-/// `seq-write write`; of a phase that is called as what it does, that once.
+/// Returns `seq-write write`, or only the operation if the phase is named after it.
 fn called(phase: &PhaseSummary) -> String {
     if phase.phase == phase.op.name() {
         phase.phase.clone()

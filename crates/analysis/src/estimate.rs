@@ -1,9 +1,9 @@
-//! From numbers to [`Estimate`]: what repeated measurements of one quantity say together.
+//! Computes an [`Estimate`] from repeated measurements of one quantity.
 
 use crate::stats::{self, SampleMoments, Shape, describe};
 use hakaru_model::finding::{Estimate, IntervalCaveat};
 
-/// Sums up repeated measurements. What is not finite is left out; `None` when nothing is left.
+/// Summarizes repeated measurements. Non-finite values are ignored; `None` if nothing is left.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let values: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     let sorted = describe::sorted(&values)?;
@@ -26,7 +26,7 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// Why an interval from these runs, in their order, may be too narrow.
+/// Reasons why an interval from these runs, in order, may be too narrow.
 pub fn interval_caveats(values: &[f64]) -> Vec<IntervalCaveat> {
     let Shape {
         few,
@@ -47,10 +47,10 @@ pub fn interval_caveats(values: &[f64]) -> Vec<IntervalCaveat> {
         .collect()
 }
 
-/// The moments of an estimate of so many runs of which only mean and deviation are known.
+/// Returns the moments of an estimate with known mean and deviation.
 pub fn stated_moments(estimate: &Estimate, runs: u32) -> Option<SampleMoments> {
     let moments = SampleMoments::new(runs as usize, estimate.mean, estimate.deviation?)?;
-    // A deviation of 0 is printed of anything below half of its last digit, which is that of the mean.
+    // A printed deviation of 0 is anything below half of its last digit, which is that of the mean.
     Some(moments.rounded(
         estimate.rounding,
         if moments.deviation == 0.0 {
@@ -61,11 +61,11 @@ pub fn stated_moments(estimate: &Estimate, runs: u32) -> Option<SampleMoments> {
     ))
 }
 
-/// An estimate of which only mean, deviation and number are published.
+/// Creates an estimate from published mean, deviation and number of runs.
 ///
-/// It has no values. Median and extremes are set to the mean, and the median absolute deviation to that of a normal
-/// distribution, for want of anything better: show only mean, deviation and interval of an estimate without values.
-/// `rounding` is half of the last digit to which the mean was printed; it is part of the interval.
+/// It has no values. Median and extremes are set to the mean, and the median absolute deviation to
+/// that of a normal distribution: show only mean, deviation and interval. `rounding` is half of the
+/// last printed digit of the mean; it is part of the interval.
 pub fn published(moments: &SampleMoments, rounding: f64) -> Estimate {
     let SampleMoments {
         mean, deviation, n, ..
@@ -114,7 +114,7 @@ mod tests {
         );
     }
 
-    /// Three runs of `120 ± 0` MB/s were known exactly.
+    /// Regression: three runs of `120 ± 0` MB/s were treated as exact.
     #[test]
     fn a_printed_figure_is_known_to_its_last_digit() {
         let exact = published(&SampleMoments::new(3, 120.0, 0.0).unwrap(), 0.5);

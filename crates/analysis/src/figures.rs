@@ -1,4 +1,4 @@
-//! Which phase of a summary measured a figure that claims and rules ask for.
+//! Finds the phase of a summary that measured a figure of claims and rules.
 
 use hakaru_model::finding::{
     Estimate, Figure, MeasuredFigure, PhaseSummary, Summary, TimelinePoint, WorkloadShape,
@@ -6,22 +6,22 @@ use hakaru_model::finding::{
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Quantile};
 
-/// Sequential figures are those of blocks of this size on: smaller ones measure the price of a command.
+/// Minimum block size of sequential figures: smaller blocks measure the cost of a command.
 pub const LARGE_BLOCK: Bytes = Bytes(256 << 10);
 
-/// Random figures are those of blocks up to this size: the pages of databases and file systems.
+/// Maximum block size of random figures: pages of databases and file systems.
 pub const SMALL_BLOCK: Bytes = Bytes(16 << 10);
 
-/// The slowest stretch is at least so long, in seconds: cameras buffer about a second.
+/// Minimum length of the slowest segment in seconds: cameras buffer about one second.
 pub const STRETCH_S: f64 = 1.0;
 
 const MB: f64 = 1e6;
 const MS: f64 = 1e6;
 
-/// Finds a figure, from the phase that measured it best. `None` when none did.
+/// Returns a figure from the phase that measured it best. `None` if no phase did.
 ///
-/// Phases of one operation alone come before mixes, the shallowest queue before deeper ones (it is what one program
-/// sees), and the first of equals wins. A long write stands for the sustained figures.
+/// Phases with a single operation take precedence over mixes, and lower queue depth over higher (as
+/// one program sees it); the first of equals wins. A long write provides the sustained figures.
 pub fn figure(summary: &Summary, figure: Figure) -> Option<MeasuredFigure> {
     match figure {
         Figure::SequentialRead => rate(sequential(summary, Op::Read)?, MB),
@@ -45,7 +45,7 @@ pub fn figure(summary: &Summary, figure: Figure) -> Option<MeasuredFigure> {
     }
 }
 
-/// The phase that a figure would come from.
+/// Returns the phase of a figure.
 pub(crate) fn phase_of(summary: &Summary, wanted: Figure) -> Option<&PhaseSummary> {
     match wanted {
         Figure::SequentialRead => sequential(summary, Op::Read),
@@ -57,7 +57,7 @@ pub(crate) fn phase_of(summary: &Summary, wanted: Figure) -> Option<&PhaseSummar
     }
 }
 
-/// Phases of an operation whose shape is known and fits.
+/// Returns phases of an operation with a matching known workload.
 fn fitting(
     summary: &Summary,
     op: Op,
@@ -99,7 +99,7 @@ fn random(summary: &Summary, op: Op) -> Option<&PhaseSummary> {
         .map(|(phase, _)| phase)
 }
 
-/// The phase that syncs oftenest, of those that timed it.
+/// Returns the phase with the most timed syncs.
 fn synced(summary: &Summary) -> Option<&PhaseSummary> {
     let timed = summary.phases.iter().filter(|p| p.sync.is_some());
     let often = |p: &&PhaseSummary| {
@@ -110,7 +110,7 @@ fn synced(summary: &Summary) -> Option<&PhaseSummary> {
     timed.min_by_key(often)
 }
 
-/// The longest sequential write whose evenness is known.
+/// Returns the longest sequential write with a timeline.
 fn long_write(summary: &Summary) -> Option<&PhaseSummary> {
     let phases = fitting(summary, Op::Write, |s| {
         !s.random && s.block >= LARGE_BLOCK && !is_mixed(s) && !is_durable(s)
@@ -121,7 +121,7 @@ fn long_write(summary: &Summary) -> Option<&PhaseSummary> {
         .max_by_key(|p| p.detail.measured)
 }
 
-/// Bandwidth in units of `bandwidth_unit`, or IOPS where that is 0.
+/// Returns throughput in units of `bandwidth_unit`, or IOPS if that is 0.
 fn rate(phase: &PhaseSummary, bandwidth_unit: f64) -> Option<MeasuredFigure> {
     let (estimate, unit) = if bandwidth_unit > 0.0 {
         (&phase.bandwidth, bandwidth_unit)
@@ -157,7 +157,7 @@ fn sync(summary: &Summary, q: Quantile) -> Option<MeasuredFigure> {
     )
 }
 
-/// The merged percentile, with the interval of the mean of those of the runs, in milliseconds.
+/// Returns the merged percentile with the interval of the mean over runs, in milliseconds.
 fn percentile(
     phase: &PhaseSummary,
     merged: &[(Quantile, hakaru_model::units::Nanos)],
@@ -192,7 +192,7 @@ fn slowest(summary: &Summary) -> Option<MeasuredFigure> {
     Some(measured(phase, worst / MB, None, MB))
 }
 
-/// Mean bandwidth of the slowest stretch of whole intervals that lasts [`STRETCH_S`] or a little more.
+/// Returns the mean throughput of the slowest segment of whole intervals of at least [`STRETCH_S`].
 pub fn slowest_stretch(points: &[TimelinePoint]) -> Option<f64> {
     let starts = std::iter::once(0.0).chain(points.iter().map(|p| p.at_s));
     let steps: Vec<(f64, f64)> = points
@@ -206,7 +206,7 @@ pub fn slowest_stretch(points: &[TimelinePoint]) -> Option<f64> {
     for &(length, speed) in &steps {
         time += length;
         bytes += length * speed;
-        // Drop what is not needed to fill a stretch; a hair less, for what rounding takes off.
+        // Drop what is not needed to fill a segment; slightly less because of rounding.
         while first < steps.len() && time - steps[first].0 >= STRETCH_S - 1e-6 {
             time -= steps[first].0;
             bytes -= steps[first].0 * steps[first].1;

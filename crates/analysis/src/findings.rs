@@ -1,11 +1,11 @@
-//! All that follows from one summary, in one call for those who show it.
+//! All findings of a summary in one call.
 
 use crate::{advise, bus_limit, claims};
 use hakaru_model::advice::{RunFindings, UseRule};
 use hakaru_model::finding::Summary;
 
-/// Advice by these rules, the claims of the card's own registers, and who sets the pace. Where it stands among others
-/// takes a shelf of theirs: see [`standings`](crate::standings).
+/// Evaluates the rules, the claims in the card's registers, and the bottleneck. Comparison with
+/// reference results needs a set of them: see [`standings`](crate::standings).
 pub fn findings(summary: &Summary, rules: &[UseRule]) -> RunFindings {
     RunFindings {
         advice: advise(summary, rules),

@@ -1,4 +1,4 @@
-//! Host or card: who sets the pace; and what a layer costs against the bare device.
+//! Bottleneck (host or card), and the cost of a layer compared with the raw device.
 
 use crate::compare::{common_phases, compare_family, has_rate, rate_pair};
 use crate::figures::sequential;
@@ -9,24 +9,26 @@ use hakaru_model::finding::{Bottleneck, BusLimit, LayerCost, PhaseSummary, Summa
 use hakaru_model::job::Op;
 use hakaru_model::units::BytesPerSec;
 
-/// From this share of the bus's ceiling on, the bus is the limit. Commands, responses and gaps between blocks cost an
-/// SD bus 15 to 20%: cards that do 90 MB/s elsewhere reach 40 of the 50 MB/s of the same slot.
+/// From this fraction of the bus limit on, the bus is the bottleneck. Commands, responses and gaps
+/// cost an SD bus 15 to 20%: cards with 90 MB/s elsewhere reach 40 of 50 MB/s in the same slot.
 pub const AT_CEILING: f64 = 0.75;
 
-/// Up to this share, the card is the limit.
+/// Up to this fraction, the card is the bottleneck.
 pub const UNDER_CEILING: f64 = 0.60;
 
-/// Cards whose figures deviate by less than this share are held back by the same thing: different cards differ more.
+/// Cards whose figures differ by less than this fraction share a bottleneck: different cards differ
+/// more.
 pub const SAME_FIGURE: f64 = 0.03;
 
-/// Fewest different cards of which "all the same" says anything.
+/// Minimum number of different cards for this conclusion.
 pub const FEWEST_CARDS: usize = 3;
 
-/// The most bytes per second that a bus can carry, where that is known.
+/// Returns the bus limit in bytes/s, if known.
 ///
-/// SD and eMMC: as the device room worked it out of width, clock and timing. USB: 13 packets of 512 bytes per microframe
-/// at 480 Mbit/s (USB 2.0, table 5-10), 8b/10b coding at 5 Gbit/s, 128b/132b above (USB 3.2). SATA: 8b/10b. PCI Express:
-/// 8b/10b at 2.5 and 5 GT/s, 128b/130b above, times the lanes.
+/// SD and eMMC: as computed in the device crate from width, clock and timing. USB: 13 packets of
+/// 512 bytes per microframe at 480 Mbit/s (USB 2.0, table 5-10), 8b/10b coding at 5 Gbit/s,
+/// 128b/132b above (USB 3.2). SATA: 8b/10b. PCI Express: 8b/10b at 2.5 and 5 GT/s, 128b/130b above,
+/// times the lanes.
 pub fn ceiling(bus: &Bus) -> Option<BytesPerSec> {
     let bytes = match bus {
         Bus::Mmc { ceiling, .. } => *ceiling.known()? as f64,
@@ -53,7 +55,7 @@ pub fn ceiling(bus: &Bus) -> Option<BytesPerSec> {
     (bytes.is_finite() && bytes > 0.0).then_some(BytesPerSec(bytes))
 }
 
-/// The number a text begins with: `6.0 Gbps` is 6.
+/// Parses the number at the start of a text: `6.0 Gbps` is 6.
 fn leading_number(text: &str) -> Option<f64> {
     let text = text.trim_start();
     let end = text
@@ -62,14 +64,14 @@ fn leading_number(text: &str) -> Option<f64> {
     text[..end].parse().ok().filter(|n| *n > 0.0)
 }
 
-/// The lanes a text names: `8.0 GT/s PCIe x4` has four.
+/// Parses the number of lanes: `8.0 GT/s PCIe x4` has four.
 fn lanes(text: &str) -> Option<f64> {
     let (_, after) = text.rsplit_once(['x', '×'])?;
     leading_number(after)
 }
 
-/// From this share of the bus's ceiling on, something is wrong with the ceiling or with the figure. The ceilings are those
-/// of the raw link, so that not even rounding brings a figure here.
+/// From this fraction of the bus limit on, the limit or the figure is wrong. Limits are those of the
+/// raw link, so rounding cannot exceed them.
 pub const IMPOSSIBLE: f64 = 1.05;
 
 /// Who sets the pace of sequential reads and writes, each card judged by its own bus: an entry for each ceiling, and for

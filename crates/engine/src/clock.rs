@@ -1,6 +1,6 @@
 //! What time it is for a worker: the CPU's counter where the kernel itself trusts it, else the kernel's clock.
 //!
-//! The simulated card brings a virtual clock of its own.
+//! The simulated card has its own virtual clock.
 
 mod agreement;
 
@@ -59,13 +59,13 @@ pub enum ClockChoice {
     Counter(CounterRate),
     /// `CLOCK_MONOTONIC_RAW`.
     Kernel {
-        /// Why the counter was not used; `None` when nobody asked for it.
+        /// Why the counter was not used; `None` if it was not requested.
         because: Option<String>,
     },
 }
 
 impl ClockChoice {
-    /// What to call it in a record.
+    /// Returns its name for the record.
     pub fn name(&self) -> &'static str {
         match self {
             ClockChoice::Counter(_) if cfg!(target_arch = "aarch64") => "generic timer",
@@ -137,7 +137,8 @@ impl ClockMark {
     }
 }
 
-/// Why the counter must not be used here; `None` when the kernel itself uses it and the CPU keeps it steady.
+/// Returns the reason against using the counter; `None` if the kernel uses it and the CPU
+/// guarantees a constant rate.
 fn distrust(clocksource: &str, cpuinfo: &str) -> Option<String> {
     if !clock::HAS_COUNTER {
         return Some("this CPU has no counter readable by programs".to_owned());

@@ -4,13 +4,13 @@ use hakaru_model::job::{BufferContent, Buffers};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::rng::Rng;
 
-/// Without a chunk of its own, the part of a buffer that compresses comes again after so many bytes.
+/// Default interval in bytes at which the compressible part repeats.
 const CHUNK: usize = 4096;
 
-/// Between two writes of the same random bytes from one buffer lie as many others at least, where memory allows: more
-/// than most compressors look back, and more than file systems compress at once.
+/// Minimum distance between two writes of the same random bytes, if memory allows: more than the
+/// window of most compressors, and more than file systems compress at once.
 const UNLIKE: usize = 128 << 10;
-/// Bytes that the buffers of one worker may take for that in all.
+/// Maximum bytes of these buffers per worker.
 const UNLIKE_IN_ALL: usize = 2 << 20;
 /// However many buffers there are, each has more than zlib looks back (32 KiB).
 const UNLIKE_AT_LEAST: usize = 36 << 10;
@@ -38,7 +38,7 @@ pub(crate) struct Content {
     unique: u64,
     /// How many of the first are repeated; 0 repeats the last.
     working_set: u64,
-    /// Contents of the set that several workers share; 0 where there is none.
+    /// Number of contents in the shared working set; 0 if there is none.
     pool: u64,
 }
 
@@ -86,8 +86,8 @@ impl Content {
         fill(buffer, &self.buffers, &mut Rng::fork(seed ^ 0xdeed, number));
     }
 
-    /// Which content comes next, by seed and number: one that was there before, or the next that was not. A working set
-    /// of its own is written first; that of several workers comes to be as they repeat it.
+    /// Draws the next content as seed and number: a previous or a new one. A separate working set
+    /// is written first; a shared one is built while it is repeated.
     fn draw(&mut self) -> (u64, u64) {
         let repeats = self.rng.below(100) < u64::from(self.buffers.repeats.percent);
         if repeats && self.pool > 0 {
@@ -118,7 +118,8 @@ pub(crate) fn fill(buffer: &mut [u8], buffers: &Buffers, rng: &mut Rng) {
                 Some(bytes) if bytes.0 == 0 => buffer.len(),
                 Some(bytes) => bytes.0 as usize,
             };
-            // The tail of each chunk is always the same, so that any compressor that looks so far finds the share.
+            // The tail of each chunk is constant, so that any compressor with a large enough window
+            // finds it.
             for chunk in buffer.chunks_mut(chunk.max(1)) {
                 let random = chunk.len() * (100 - (*percent).min(100) as usize) / 100;
                 fill_random(&mut chunk[..random], rng);
@@ -128,7 +129,7 @@ pub(crate) fn fill(buffer: &mut [u8], buffers: &Buffers, rng: &mut Rng) {
     }
 }
 
-/// A pattern over and over; zeros where there is none.
+/// Fills a buffer with a repeated pattern, or zeros without one.
 fn repeat(buffer: &mut [u8], pattern: &[u8]) {
     if pattern.is_empty() {
         return buffer.fill(0);
@@ -260,7 +261,7 @@ mod tests {
         );
     }
 
-    /// The share that a real compressor takes away is the one that was asked for.
+    /// A real compressor achieves the requested percentage.
     #[test]
     fn a_real_compressor_finds_the_share() {
         for percent in [0, 10, 25, 50, 75, 90, 100] {

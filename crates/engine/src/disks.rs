@@ -34,7 +34,7 @@ impl DiskWatch {
         }
     }
 
-    /// What the disks did since the phase began; may be asked more than once.
+    /// Returns disk statistics since the start of the phase; can be called repeatedly.
     pub(crate) fn so_far(&self) -> Vec<DiskStats> {
         let elapsed = self.begun.elapsed();
         let since = |(name, before): &(String, Counts)| {
@@ -53,8 +53,8 @@ fn disks_below(files: &[FilePlan]) -> Vec<String> {
     names
 }
 
-/// What a disk did between two readings. `None` for one that went and came again: it counts from the beginning, and what
-/// it did since is not known.
+/// Returns the difference of two readings. `None` for a disk that was removed and reinserted: its
+/// counters restarted.
 fn difference(name: String, before: &Counts, now: &Counts, elapsed: Duration) -> Option<DiskStats> {
     if now
         .iter()
@@ -86,8 +86,8 @@ fn difference(name: String, before: &Counts, now: &Counts, elapsed: Duration) ->
 /// The counters over the measured part of a phase: read by the workers themselves, at the moment their ramp ends and at
 /// the moment their measurement ends.
 ///
-/// Workers that end their ramps at different moments have no common one: then nothing is read, and the counters of the
-/// whole phase stand beside the bytes of the ramps.
+/// Disk statistics of the measured time. If workers end their ramp times at different moments,
+/// nothing is read, and the counters of the whole phase are shown with the bytes of the ramps.
 #[derive(Debug)]
 pub(crate) struct DiskWindow {
     names: Vec<String>,
@@ -118,7 +118,7 @@ impl DiskWindow {
         }
     }
 
-    /// A worker begins to measure; the first one counts.
+    /// Called when a worker starts measuring; the first call counts.
     pub(crate) fn open(&self) {
         if !self.names.is_empty() {
             self.first
@@ -144,7 +144,7 @@ impl DiskWindow {
         }
     }
 
-    /// What the disks did between the two. `None` where nothing was read.
+    /// Returns the statistics between the two. `None` if nothing was read.
     pub(crate) fn traffic(&self) -> Option<MeasuredTraffic> {
         let first = self
             .first
@@ -178,9 +178,9 @@ fn node_of(device: u64) -> Option<PathBuf> {
     std::fs::canonicalize(node).ok()
 }
 
-/// Kernel name of the whole disk that a path stands on. `None` for what has no disk (tmpfs, network).
+/// Returns the kernel name of the disk of a path. `None` without a disk (tmpfs, network).
 fn disk_below(path: &Path) -> Option<String> {
-    // What is not there yet will stand where its directory does; a bare name has an empty one.
+    // A missing file belongs to its directory; a bare name has an empty one.
     let folder = path.parent().map(|folder| {
         if folder.as_os_str().is_empty() {
             Path::new(".")

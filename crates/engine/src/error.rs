@@ -1,4 +1,4 @@
-//! Why a run could not begin or go on. Errors of single I/Os are data, not these.
+//! Errors that prevent or end a run. Errors of single I/Os are data instead.
 
 use hakaru_sys::Errno;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub enum RunError {
         size: u64,
         errno: Errno,
     },
-    /// Memory for the buffers could not be had.
+    /// The buffers could not be allocated.
     #[error(
         "failed to allocate {bytes} bytes for the I/O buffers of {job}: {errno}; use a smaller bs \
         or iodepth"
@@ -61,7 +61,7 @@ pub enum RunError {
         /sys/devices/system/node"
     )]
     Node { job: String, node: u32 },
-    /// A priority that may not be had.
+    /// No permission for a priority.
     #[error("failed to run {job} with {what}: {errno}{}", hint(*errno))]
     Priority {
         job: String,
@@ -74,7 +74,7 @@ pub enum RunError {
     /// No thread could be made.
     #[error("failed to start a thread for {job}: {reason}")]
     Thread { job: String, reason: String },
-    /// What an earlier run wrote cannot be told.
+    /// The verify state of an earlier run cannot be read.
     #[error(
         "failed to read the verify state {path}: {reason}; omit verify_state_load to check \
         everything"
@@ -86,7 +86,7 @@ pub enum RunError {
         are kept"
     )]
     Panicked { job: String },
-    /// Stopped before measurement could begin.
+    /// Stopped before the measurement started.
     #[error("stopped before the measurement started")]
     StoppedEarly,
 }

@@ -20,8 +20,8 @@ const PIECE: usize = 1 << 20;
 /// What fills a file system is written in no smaller ones.
 const BLOCK: usize = 4096;
 
-/// Removes the files of a phase that are not to stay, whatever ends the phase. Those that were there before only once its
-/// work has begun: what was refused leaves everything as it was.
+/// Removes the temporary files of a phase, however it ends. Files that existed before are removed
+/// only after work started: a refused run changes nothing.
 #[derive(Debug)]
 pub(crate) struct CleanupGuard<'a> {
     pub(crate) files: &'a [FilePlan],
@@ -73,7 +73,7 @@ pub(crate) fn lay_out(
         LayOut::Write(how) => (true, how),
     };
     let size = file.size.0;
-    // An earlier phase may have made it: what is there in full is left alone.
+    // An earlier phase may have created it: a complete file is kept.
     let present = rustix::fs::stat(&file.path).map_or(0, |stat| stat.st_size as u64);
     if present >= size && size > 0 {
         return Ok(false);
@@ -134,7 +134,7 @@ fn reserve_space(fd: &OwnedFd, size: u64, how: Fallocate) -> Result<(), Errno> {
     match rustix::fs::fallocate(fd, flags, 0, size) {
         // What a file system cannot reserve, the writes themselves will take.
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
-        // Where it does not fit, they tell how far they came.
+        // If it does not fit, they record how far they came.
         Err(Errno::NOSPC | Errno::DQUOT) => Ok(()),
         answer => answer,
     }
@@ -185,7 +185,7 @@ pub(crate) struct FileRecreator<'a> {
 }
 
 impl FileRecreator<'_> {
-    /// Removes the file of a region and opens what is made in its place. `None` for what is no file.
+    /// Recreates the file of a region and opens it. `None` if it is not a file.
     ///
     /// # Errors
     /// What the file system answers; ENOENT for a worker that only reads.
@@ -306,7 +306,7 @@ fn open_one(
     })
 }
 
-/// Tells the kernel how long what is written will live, where somebody says.
+/// Sets the write lifetime hint, if given.
 fn tell_lifetime(fd: &OwnedFd, plan: &WorkerPlan, file: &FilePlan) -> Result<(), RunError> {
     let hint = match plan.files.lifetime {
         Lifetime::Untold => return Ok(()),
@@ -324,7 +324,7 @@ fn tell_lifetime(fd: &OwnedFd, plan: &WorkerPlan, file: &FilePlan) -> Result<(),
     })
 }
 
-/// Tells the kernel the order of I/O, where it goes through the page cache. Advice that is not taken harms nothing.
+/// Passes the access pattern to the kernel for buffered I/O. Ignored advice is harmless.
 fn advise(fd: &OwnedFd, plan: &WorkerPlan, kind: TargetKind) {
     let random = plan.stream.access.random;
     let advice = match plan.files.advice {

@@ -1,4 +1,4 @@
-//! Shares of a flow (`flow`): workers whose I/Os keep to a ratio.
+//! Flow control (`flow`): workers whose I/O counts keep a ratio.
 
 use hakaru_model::job::rules::FlowShare;
 use hakaru_model::plan::WorkerPlan;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// I/Os of the workers of a phase, each divided by its weight, in thousandths: `None` for those in no flow.
+/// I/O counts of the workers of a phase divided by their weights, in thousandths; `None` without a
+/// flow.
 #[derive(Debug, Default)]
 pub(crate) struct FlowCounters(Vec<Option<(u32, Arc<AtomicU64>)>>);
 
@@ -43,7 +44,7 @@ pub(crate) struct FlowMember {
 }
 
 impl FlowMember {
-    /// `None` for a worker without a share.
+    /// Returns `None` for a worker without a flow.
     pub(crate) fn new(
         flows: &FlowCounters,
         worker: usize,

@@ -7,22 +7,24 @@ use hakaru_model::units::Nanos;
 use hakaru_sys::clock;
 use std::time::{Duration, Instant};
 
-/// A wait that takes this much longer than it was asked to was a stop of the process.
+/// A wait that exceeds its timeout by this much means that the process was stopped.
 const STOPPED: Duration = Duration::from_millis(500);
 
 /// Sleep of the host from this on is a pause: the two clocks are not read at one moment.
 const SUSPENDED: Duration = Duration::from_millis(10);
 
-/// Pauses that are kept at most.
+/// Maximum number of recorded pauses.
 const MOST_PAUSES: usize = 1000;
 
-/// Nanoseconds that the calling thread was ready to run and had no CPU. `None` where the kernel does not count them.
+/// Returns the run-queue wait time of the calling thread in ns. `None` if the kernel does not count
+/// it.
 pub(crate) fn waited() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Bytes that this process had read from storage and sent towards it. `None` where the kernel does not count them.
+/// Returns bytes read from and written to storage by this process. `None` if the kernel does not
+/// count them.
 pub(crate) fn own_io() -> Option<(u64, u64)> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
     let field = |name: &str| {
@@ -45,7 +47,7 @@ fn stolen() -> Option<u64> {
     Some(ticks.saturating_mul(1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)))
 }
 
-/// Nanoseconds by which the clock that goes on in a sleep of the host is ahead of the one that does not.
+/// Returns the suspend time in ns: CLOCK_BOOTTIME minus CLOCK_MONOTONIC.
 fn asleep() -> u64 {
     clock::boottime().saturating_sub(clock::monotonic())
 }
@@ -61,7 +63,7 @@ pub(crate) struct PauseWatch {
 }
 
 impl PauseWatch {
-    /// The workers begin.
+    /// Starts with the workers.
     pub(crate) fn begin() -> PauseWatch {
         let (asleep, waited, stolen) = (asleep(), waited(), stolen());
         PauseWatch {
@@ -73,7 +75,7 @@ impl PauseWatch {
         }
     }
 
-    /// A wait that was to last no longer than `asked` is over.
+    /// Records the end of a wait of at most `asked`.
     pub(crate) fn waited_for(&mut self, asked: Duration, since: Instant) {
         let late = since.elapsed().saturating_sub(asked);
         if late >= STOPPED {
@@ -96,7 +98,7 @@ impl PauseWatch {
         let asleep = asleep();
         let slept = Duration::from_nanos(asleep.saturating_sub(self.asleep));
         if slept >= SUSPENDED {
-            // The clock that moments are told by stood still meanwhile.
+            // The clock of timestamps was stopped meanwhile.
             self.note(slept, PauseKind::Suspended);
         }
         self.asleep = asleep;
@@ -118,7 +120,7 @@ impl PauseWatch {
         }
     }
 
-    /// What was found. `None` where nothing was taken from the workers.
+    /// Returns the result. `None` if the workers lost no time.
     pub(crate) fn end(mut self) -> Option<HostPauses> {
         self.look();
         let stolen = stolen()

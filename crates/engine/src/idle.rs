@@ -1,8 +1,8 @@
 //! How idle the CPUs were while a run went on: `--idle-prof`.
 //!
-//! A thread on each CPU works whenever that CPU has nothing else to do (the scheduler's idle class); the
-//! share of time in which it could work is the share that was idle. Its own work is timed beforehand, so that a reader
-//! can tell a slow CPU from a busy one.
+//! A thread on each CPU runs in the scheduler's idle class; the share of time it could run is the
+//! idle share. Its work is calibrated first, so that a slow CPU can be distinguished from a busy
+//! one.
 
 use hakaru_sys::thread;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl IdleProfiler {
         (mean, (scatter / (times.len() - 1) as f64).sqrt())
     }
 
-    /// Begins to work on every CPU, also those that this process was not to use.
+    /// Starts on every CPU, including those excluded for this process.
     pub fn start() -> IdleProfiler {
         let unit = IdleProfiler::calibrate();
         let stop = Arc::new(AtomicBool::new(false));
@@ -80,7 +80,7 @@ impl IdleProfiler {
         }
     }
 
-    /// Ends it. `None` where no CPU could be watched.
+    /// Ends it. `None` if no CPU could be observed.
     pub fn finish(self) -> Option<Idleness> {
         let elapsed = self.begun.elapsed().as_nanos().max(1) as f64;
         self.stop.store(true, Relaxed);

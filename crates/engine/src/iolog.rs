@@ -1,8 +1,8 @@
-//! What a worker tells of single I/Os, or of short stretches of time, while it runs.
+//! Logs of single I/Os or of averaging windows of a worker.
 //!
-//! Memory stays bounded whatever happens: a worker has a few chunks, which it fills, hands over, and gets back. When all
-//! of them are under way it waits, so that a slow disk for the log slows the job down rather than filling memory.
-//! Names of files and the form of lines are not its business.
+//! Memory is bounded: a worker has a few chunks, which it fills, sends, and gets back. If all are
+//! in use it waits, so that a slow log disk slows the job down instead of filling memory. File
+//! names and line format are handled elsewhere.
 
 use crate::worker_stats::{WindowSums, WorkerStats};
 use hakaru_model::histogram::FOLDED_BUCKETS;
@@ -11,53 +11,53 @@ use hakaru_model::job::{Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::units::Nanos;
 
-/// I/Os told at once.
+/// Number of samples per chunk.
 const SAMPLES: usize = 1024;
-/// Chunks that a worker has at most.
+/// Maximum number of chunks per worker.
 const CHUNKS: u32 = 4;
 
-/// One I/O, or the mean or largest of those of a stretch of time.
+/// A single I/O, or the mean or maximum over a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogSample {
-    /// When it completed or the stretch ended, counted from the start of measurement.
+    /// Completion time, or end of the window, since the start of measurement.
     pub at: Nanos,
     /// What was done.
     pub op: Op,
-    /// Bytes of the I/O; 0 for a stretch of time.
+    /// Bytes of the I/O; 0 for a window.
     pub len: u32,
-    /// Offset of the I/O; 0 for a stretch of time.
+    /// Offset of the I/O; 0 for a window.
     pub offset: u64,
-    /// Bytes per second: of a stretch, or of the I/O while it lasted. `None` for the piece of a stretch at the end.
+    /// Throughput in bytes/s of a window, or of a single I/O. `None` for an incomplete last window.
     pub bytes_per_s: Option<u64>,
-    /// I/Os per second of a stretch, 1 for an I/O. `None` as above.
+    /// IOPS of a window, 1 for a single I/O. `None` as above.
     pub iops: Option<u64>,
     /// Creation to submission, submission to completion, creation to completion, in nanoseconds, where they are kept.
     pub latency: [Option<u64>; 3],
-    /// The largest of each in a stretch of time, where both it and the mean are told.
+    /// Maximum of each latency in a window, if mean and maximum are logged.
     pub longest: [Option<u64>; 3],
-    /// When the I/O was submitted, counted as `at`; 0 for a stretch of time.
+    /// Submission time, counted as `at`; 0 for a window.
     pub issued: Nanos,
 }
 
-/// Completion latencies of a stretch of time, by size.
+/// Histogram of completion latencies of a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogHistogram {
-    /// When the stretch ended, counted from the start of measurement.
+    /// End of the window since the start of measurement.
     pub at: Nanos,
     /// What was done.
     pub op: Op,
     /// Smallest block of the job.
     pub len: u64,
-    /// Counts, in bins as the fio dialect has them, joined as was asked for.
+    /// Counts in bins of the fio dialect, at the requested coarseness.
     pub counts: Vec<u64>,
 }
 
-/// What a worker tells at once.
+/// A message of a worker with log entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogChunk {
     /// Wall clock at the start of measurement, milliseconds since 1970 UTC.
     pub epoch_unix_ms: i64,
-    /// Single I/Os, or stretches of time.
+    /// Single I/Os or windows.
     pub samples: Vec<LogSample>,
     /// Distributions.
     pub histograms: Vec<LogHistogram>,
@@ -86,17 +86,17 @@ pub(crate) struct IoLog {
     /// Chunks that exist.
     made: u32,
     epoch_unix_ms: i64,
-    /// When it has to look up next: the end of a window or of the stretch of a histogram, in ticks.
+    /// Time of the next window or histogram end, in ticks.
     pub(crate) due: u64,
     next_window: u64,
     next_histogram: u64,
     window_begun: Nanos,
     base: PerOp<WindowSums>,
-    /// Counts of histograms when the stretch began.
+    /// Histogram counts at the start of the window.
     counted: PerOp<Vec<u64>>,
 }
 
-/// How long windows and stretches take, in ticks.
+/// Lengths of windows and histogram intervals in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Periods {
     pub(crate) window: Option<u64>,
@@ -104,7 +104,7 @@ pub(crate) struct Periods {
 }
 
 impl IoLog {
-    /// `None` for a job that keeps no log.
+    /// Returns `None` for a job without logs.
     pub(crate) fn new(logs: &Logs, plan: &WorkerPlan, queued: bool) -> Option<Box<IoLog>> {
         let none = PerOp::all(WindowSums::default());
         logs.any().then(|| {
@@ -125,7 +125,7 @@ impl IoLog {
         })
     }
 
-    /// The lengths asked for, where they are.
+    /// Returns the configured lengths.
     pub(crate) fn lengths(&self) -> (Option<Nanos>, Option<Nanos>) {
         (
             self.logs.window.filter(|_| self.logs.samples),
@@ -133,7 +133,7 @@ impl IoLog {
         )
     }
 
-    /// Measurement begins now.
+    /// Starts the measurement.
     pub(crate) fn begin(&mut self, now: u64, epoch_unix_ms: i64, periods: Periods) {
         self.epoch_unix_ms = epoch_unix_ms;
         self.next_window = periods.window.map_or(u64::MAX, |length| now + length);
@@ -157,7 +157,8 @@ impl IoLog {
         self.chunk.samples.len() >= SAMPLES
     }
 
-    /// Ends whatever has come to its end, and at the end of the job all there is. Whether there is anything to tell.
+    /// Completes windows that have ended, and at the end of the job all of them. Returns whether
+    /// there is data to send.
     pub(crate) fn look(
         &mut self,
         now: u64,
@@ -260,7 +261,7 @@ impl IoLog {
         }
     }
 
-    /// The chunk as it is, to be handed over; `back` gives one that came back, and waits when it is told to.
+    /// Takes the chunk to send; `back` returns a recycled one, and waits if requested.
     pub(crate) fn exchange(
         &mut self,
         back: impl FnOnce(bool) -> Option<Box<LogChunk>>,

@@ -1,4 +1,4 @@
-//! Our own cost: the same worker loop on the `null` engine, timed as a measurement begins.
+//! Tool overhead: the same worker loop on the `null` engine, timed at the start of a measurement.
 
 use crate::clock::ClockChoice;
 use crate::run::{NoObserver, RunOptions, run};
@@ -10,12 +10,12 @@ use std::sync::atomic::AtomicBool;
 
 /// I/Os of one try; a few milliseconds on any host.
 const IOS: u64 = 100_000;
-/// Of several tries the quickest counts: whatever else ran only made the others longer.
+/// The fastest of several tries counts, because other load only makes them slower.
 const TRIES: usize = 3;
 
 /// Measures what an I/O costs besides the system call, with everything recorded. Takes well under 0.2 s.
 ///
-/// `None` when not even that could run.
+/// Returns `None` if it could not run.
 pub fn measure_overhead(clock: &ClockChoice) -> Option<Overhead> {
     let mut job = Job::new("overhead", Target::Nothing, Access::only(Op::Read, true));
     job.ioengine = IoEngine::Null;

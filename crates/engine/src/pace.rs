@@ -9,7 +9,7 @@ use hakaru_model::stream::IoRequest;
 pub(crate) struct Due {
     /// The moment, in ticks of the worker's clock.
     pub(crate) at: u64,
-    /// Whether the I/O was intended for that moment whatever the device does, so that waiting counts as latency.
+    /// Whether the I/O is scheduled independently of the device, so that waiting counts as latency.
     pub(crate) open_loop: bool,
 }
 
@@ -35,12 +35,12 @@ pub(crate) struct Pacer {
     /// I/Os since the last pause, and when that was over.
     ios: u32,
     since: u64,
-    /// Whether I/Os are intended for their moments whatever the device does.
+    /// Whether I/Os are scheduled independently of the device.
     open_loop: bool,
 }
 
 impl Pacer {
-    /// `None` for a job that runs as fast as it can.
+    /// Returns `None` for a job without a rate limit.
     pub(crate) fn new(rate: &RateLimits, access: &Access, seed: u64) -> Option<Pacer> {
         let limited = Op::ALL
             .into_iter()
@@ -61,7 +61,7 @@ impl Pacer {
         })
     }
 
-    /// The same, whose I/Os are intended for their moments whatever the device does, if `so` or if they were before.
+    /// Makes it open-loop if `so`, or keeps it so.
     pub(crate) fn open_loop(self, so: bool) -> Pacer {
         Pacer {
             open_loop: self.open_loop || so,
@@ -90,7 +90,7 @@ impl Pacer {
         self.ios = self.ios.saturating_add(1);
         let at = self.next[request.op];
         self.next[request.op] += self.gap(request.op, request.len, &ticks);
-        // What has no rate of its own is intended for no moment.
+        // Operations without a rate limit have no scheduled time.
         Due {
             at,
             open_loop: self.open_loop && self.rate.is_limited(request.op),

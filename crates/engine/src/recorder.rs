@@ -24,7 +24,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a log. Clones of a job write logs of their own, with their number at the end of the name.
+    /// Creates a log. Clones write separate logs with their number appended to the name.
     ///
     /// # Errors
     /// [`RunError::Open`] with what the file system answered.
@@ -33,7 +33,7 @@ impl Recorder {
             0 => path.to_owned(),
             clone => PathBuf::from(format!("{}.{clone}", path.display())),
         };
-        // What an earlier job or run wrote stays, as in fio: each begins with a head of its own.
+        // Existing content is kept, as in fio: each log starts with its own header.
         let file = File::options()
             .append(true)
             .create(true)

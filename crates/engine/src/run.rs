@@ -36,7 +36,8 @@ use watch::PhaseWatch;
 /// How often the observer hears of progress.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A clock that is further off than this, in millionths, is told of: no storage is measured as exactly.
+/// Clock deviation in ppm above which a caveat is recorded: storage measurements need no higher
+/// accuracy.
 const DRIFT_PPM: f64 = 500.0;
 
 /// Processor time that a phase lost is worth a caveat from this on …
@@ -45,18 +46,19 @@ const LONG_WAIT: Nanos = Nanos::from_millis(100);
 const WAITED_PERCENT: u64 = 10;
 const STOLEN_PERCENT: u64 = 5;
 
-/// What a run may do, and what it is told from outside.
+/// Options and inputs of a run.
 #[derive(Debug)]
 pub struct RunOptions<'a> {
     /// The clock that times I/Os.
     pub clock: &'a ClockChoice,
-    /// Set by somebody else to end the run; what was measured until then is kept.
+    /// Set by another thread to end the run; partial results are kept.
     pub stop: &'a AtomicBool,
     /// Goes through the page cache where O_DIRECT is refused, with a caveat; otherwise that is an error.
     pub direct_fallback: bool,
-    /// Takes the next best engine where the one asked for is missing, with a caveat; otherwise that is an error.
+    /// Use the next best engine with a caveat if the requested one is missing; otherwise that is an
+    /// error.
     pub replace_engines: bool,
-    /// Milliseconds since 1970 UTC, asked once a phase.
+    /// Returns ms since 1970 UTC; called once per phase.
     pub wall_clock: fn() -> i64,
 }
 
@@ -75,7 +77,7 @@ pub struct EngineReport {
     pub error: Option<RunError>,
 }
 
-/// Runs a plan to its end, or until somebody stops it. Whatever was measured is in the report, also after an error.
+/// Runs a plan to its end or until stopped. All results are in the report, also after an error.
 pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -> EngineReport {
     let keeps_content = plan
         .phases
@@ -450,7 +452,7 @@ impl PhaseRunner<'_> {
                 if !file.path.starts_with("/proc")
                     && file.kind == hakaru_model::facts::TargetKind::Absent
                 {
-                    // Half a file is of no use to anybody, and was not there before.
+                    // An incomplete file is useless, and did not exist before.
                     let _ = std::fs::remove_file(&file.path);
                 }
                 return Err(error);
@@ -560,7 +562,8 @@ impl PhaseRunner<'_> {
                 pauses,
             };
             let answer = watch.until_done(failure, observer);
-            // A panic was told by its guard already; one that nobody asks for would go on to the conductor.
+            // The guard has reported the panic; an unjoined one would propagate to the phase
+            // runner.
             threads.into_iter().for_each(|thread| drop(thread.join()));
             answer
         });
@@ -571,7 +574,7 @@ impl PhaseRunner<'_> {
     }
 }
 
-/// What a worker is given when its thread begins.
+/// Inputs of a worker thread.
 struct WorkerSpawn<'a> {
     phase: &'a PhasePlan,
     index: usize,
@@ -584,7 +587,7 @@ struct WorkerSpawn<'a> {
 }
 
 impl WorkerSpawn<'_> {
-    /// Works, and tells how it ended, also when that is by a panic.
+    /// Runs the worker and reports its end, also after a panic.
     fn run(self, messages: &SyncSender<Message>, found: &Mutex<Vec<Caveat>>) {
         let WorkerSpawn {
             phase,
@@ -633,7 +636,7 @@ impl WorkerSpawn<'_> {
     }
 }
 
-/// The workers that have to be done before this one begins.
+/// Returns the workers that must finish before this one starts.
 fn waits_for(phase: &PhasePlan, plan: &WorkerPlan) -> Vec<usize> {
     let Some(name) = &plan.wait_for else {
         return Vec::new();
@@ -646,14 +649,14 @@ fn waits_for(phase: &PhasePlan, plan: &WorkerPlan) -> Vec<usize> {
     named.map(|(index, _)| index).collect()
 }
 
-/// Where a phase stands in the run, and when it began.
+/// Position of a phase in the run, and its start time.
 #[derive(Clone, Copy, Debug)]
 struct PhaseHead {
     index: usize,
     started_unix_ms: i64,
 }
 
-/// Tells the others when a worker is gone, however it went.
+/// Notifies the others when a worker ends for any reason.
 struct ExitGuard<'a> {
     shared: &'a PhaseShared,
     index: usize,
@@ -665,7 +668,7 @@ impl Drop for ExitGuard<'_> {
     }
 }
 
-/// What errors call the regions of a worker: their files, or the simulated card.
+/// Names of a worker's regions in errors: their files, or the simulated card.
 fn region_names(phase: &PhasePlan, worker: &WorkerPlan) -> Vec<String> {
     let name = |(number, file): (usize, u32)| match (&worker.sim, phase.files.get(file as usize)) {
         // It has no file, and another job of the phase may have the first one.
@@ -688,7 +691,7 @@ fn unopened_name(worker: &WorkerPlan, number: usize) -> String {
     }
 }
 
-/// Tells the conductor when a worker ends by a panic, so that it does not wait forever.
+/// Notifies the phase runner if a worker panics, so that it does not wait forever.
 struct PanicGuard<'a> {
     job: &'a str,
     messages: &'a SyncSender<Message>,

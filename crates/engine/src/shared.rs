@@ -10,7 +10,7 @@ use hakaru_model::record::{Interval, WorkerRecord};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Condvar, Mutex, RwLock};
 
-/// Progress of one worker, published a few times per second. On cache lines of its own.
+/// Progress of a worker, published a few times per second, on separate cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct WorkerProgress {
@@ -73,7 +73,7 @@ impl PhaseShared {
         }
     }
 
-    /// Ends workers: those of one group, or all.
+    /// Stops the workers of a group, or all.
     pub(crate) fn end(&self, group: Option<u32>) {
         for (published, of) in self.progress.iter().zip(&self.groups) {
             if group.is_none_or(|group| group == *of) {
@@ -84,7 +84,7 @@ impl PhaseShared {
         }
     }
 
-    /// A worker is done: nobody waits for it any more.
+    /// Marks a worker as done.
     pub(crate) fn leave(&self, worker: usize) {
         self.flows.leave(worker);
         self.done.note(worker);
@@ -103,7 +103,7 @@ fn locks(workers: &[WorkerPlan]) -> Box<[RwLock<()>]> {
     (0..files.unwrap_or(0)).map(|_| RwLock::new(())).collect()
 }
 
-/// Which workers are done, for those that wait for them.
+/// Completed workers, for those that wait for them.
 #[derive(Debug)]
 pub(crate) struct CompletionTracker {
     done: Mutex<Vec<bool>>,
@@ -137,18 +137,18 @@ impl CompletionTracker {
     }
 }
 
-/// What a worker tells the conductor.
+/// Message of a worker to the phase runner.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// Everything is open and filled.
     Ready,
-    /// It cannot begin.
+    /// It cannot start.
     Failed(crate::error::RunError),
     /// An interval is over.
     Interval { worker: usize, interval: Interval },
-    /// What its log has to tell.
+    /// New log entries.
     Log { worker: usize, chunk: Box<LogChunk> },
-    /// What it has measured so far, because somebody asked.
+    /// Its partial results, on request.
     SoFar {
         worker: usize,
         record: Box<WorkerRecord>,

@@ -1,4 +1,4 @@
-//! Starts one worker: opens what it needs, picks backend and clock, and says when it is ready.
+//! Starts a worker: opens its files, selects backend and clock, and reports that it is ready.
 
 mod locked;
 mod offload;
@@ -39,7 +39,8 @@ use rustix::io::ReadWriteFlags;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Runs one worker from opening its files to its record. `None` when the run was called off before it began.
+/// Runs a worker from opening its files to its record. `None` if the run was canceled before the
+/// start.
 pub(crate) fn run_worker(
     context: WorkerContext<'_>,
     caveats: &mut Vec<Caveat>,
@@ -116,7 +117,7 @@ fn make_directories(plan: &WorkerPlan, setup: &PhaseSetup<'_>) -> Result<(), Run
     Ok(())
 }
 
-/// Runs a worker whose I/Os are calls on names: no file is opened.
+/// Runs a worker whose I/Os are file name operations: no file is opened.
 fn named(parts: WorkerParts<'_>, call: impl NameCall) -> Result<Option<WorkerRecord>, RunError> {
     let (plan, setup) = (parts.context.plan, parts.context.setup);
     make_directories(plan, setup)?;
@@ -310,8 +311,8 @@ fn call_flags(plan: &WorkerPlan) -> Vectored2 {
     Vectored2(flags, flags | of_writes(plan))
 }
 
-/// How they are called where only a share of the I/Os is polled for (`hipri_percentage`); `stream` tells the random
-/// choices of several callers of one worker apart.
+/// Calls for polling a percentage of the I/Os (`hipri_percentage`); `stream` separates the random
+/// choices of several callers of one worker.
 fn polls_for_some(plan: &WorkerPlan, stream: u64) -> Option<VectoredSome> {
     let percent = plan.engine.hipri_percentage.filter(|_| plan.engine.hipri)?;
     Some(VectoredSome::new(
@@ -328,7 +329,7 @@ fn none(plan: &WorkerPlan, errno: Errno) -> RunError {
     }
 }
 
-/// A ring as it was asked for.
+/// Returns the ring options of a job.
 fn ring_options(plan: &WorkerPlan) -> RingOptions {
     let engine = &plan.engine;
     RingOptions {
@@ -344,7 +345,8 @@ fn ring_options(plan: &WorkerPlan) -> RingOptions {
     }
 }
 
-/// A ring, or why there is none. Buffers and files are registered where the job asks for that, and in the native default.
+/// Creates a ring, or returns the reason why not. Buffers and files are registered if the job
+/// requests it, and by default for native jobs.
 fn ring(
     plan: &WorkerPlan,
     slots: Slots,
@@ -447,7 +449,7 @@ fn go<D: Drive, C: Clock>(
 ) -> Option<WorkerRecord> {
     let (shared, messages) = (parts.context.shared, parts.context.messages);
     let worker = Worker::<D, C>::new(parts, backend, clock);
-    // A run that does not listen any more was called off, and the gate says so.
+    // If the receiver is gone, the run was canceled, and the gate shows it.
     let _ = messages.send(Message::Ready);
     shared.gate.wait().then(|| worker.run())
 }

@@ -16,7 +16,7 @@ pub(crate) struct SteadyWatch(Vec<SteadyGroup>);
 #[derive(Debug)]
 struct SteadyGroup {
     rule: SteadyStateRule,
-    /// Each worker with the end of its last interval; `None` once it is done.
+    /// Workers with the end of their last interval; `None` when done.
     members: Vec<(usize, Option<u64>)>,
     /// I/Os and bytes by number of the sample, as long as it is not complete.
     open: BTreeMap<u64, (u64, u64)>,

@@ -62,7 +62,7 @@ const VIRTUAL_GLANCE: u64 = 1_000_000_000;
 /// The same where the first worker to end ends the others: what they do until they hear of it was not done beside it.
 const QUICK_GLANCE: u64 = 1_000_000;
 
-/// One I/O that is on its way.
+/// An I/O in flight.
 #[derive(Clone, Copy, Debug)]
 struct InflightIo {
     request: IoRequest,
@@ -70,14 +70,14 @@ struct InflightIo {
     issued: u64,
 }
 
-/// What a worker is given as its thread begins.
+/// Context of a worker thread.
 #[derive(Debug)]
 pub(crate) struct WorkerContext<'a> {
     pub(crate) index: usize,
     pub(crate) plan: &'a WorkerPlan,
     /// Names of the files of its regions, for errors.
     pub(crate) files: &'a [String],
-    /// What it opens its files by.
+    /// Setup for opening its files.
     pub(crate) setup: &'a PhaseSetup<'a>,
     pub(crate) shared: &'a PhaseShared,
     pub(crate) messages: &'a SyncSender<Message>,
@@ -85,7 +85,7 @@ pub(crate) struct WorkerContext<'a> {
     pub(crate) chunks: Receiver<Box<LogChunk>>,
     /// Milliseconds since 1970 UTC.
     pub(crate) wall_clock: fn() -> i64,
-    /// Workers that have to be done before it begins.
+    /// Workers that must finish before it starts.
     pub(crate) waits_for: Vec<usize>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct WorkerContext<'a> {
 pub(crate) struct PhaseSetup<'a> {
     pub(crate) files: &'a [FilePlan],
     pub(crate) clock: &'a ClockChoice,
-    /// The simulated card, and the moment it begins.
+    /// The simulated card, and its start time.
     pub(crate) sim: Option<(Arc<SimScheduler>, u64)>,
     pub(crate) direct_fallback: bool,
     pub(crate) replace_engines: bool,
@@ -241,7 +241,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
     }
 
     /// Counts one I/O, or its error. Breaks when the job may not go on after it.
-    // A call here would cost as much as the counting itself.
+    // A function call here would cost as much as the counting.
     #[inline(always)]
     fn finish(
         &mut self,
@@ -294,7 +294,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
             ..error
         };
         self.account.refused[op as usize] += 1;
-        // A device that cannot do one I/O may do the next. Whatever else is wrong stays so.
+        // After a failed I/O the next one may succeed; other errors are permanent.
         let tolerated =
             self.plan.errors.continue_on[op] && matches!(errno, Errno::IO | Errno::ILSEQ);
         let answer = match (
@@ -312,7 +312,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
         answer
     }
 
-    /// Whatever is due: progress, a tick, the end of the lead-in, the end of the time.
+    /// Handles due events: progress, ticks, the end of the ramp time, the end of the run time.
     #[cold]
     fn event(&mut self, mut now: u64) -> Option<StopReason> {
         self.publish();
@@ -323,7 +323,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
             self.time.in_ramp = false;
             self.account.end_ramp();
             self.context.shared.disks.open();
-            // Reading the counters of the disks takes longer than an I/O may: measurement begins behind it.
+            // Reading disk counters takes longer than an I/O: measurement starts after it.
             now = self.clock.now();
             self.account.forget_refusals();
             self.start_measuring(now);
@@ -340,7 +340,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
         stop
     }
 
-    /// Ends an interval. Ticks keep to a grid, so that the intervals of all workers can be laid on one another.
+    /// Ends an interval. Ticks are on a fixed grid, so that intervals of all workers align.
     fn tick(&mut self, now: u64) {
         let tick = self.clock.ticks(self.plan.measure.tick.0).max(1);
         let at = Nanos(self.clock.nanos(now - self.time.measuring_since));

@@ -1,4 +1,5 @@
-//! Segments of equal level: where the speed of a run changes, and how much noise lies around each level.
+//! Segments of equal level: positions where the speed of a run changes, and the noise around each
+//! level.
 
 use super::{
     LAGS, MIN_AFTER, MIN_BEFORE, MIN_DOMINANCE, MIN_DROP, MIN_SIGMAS, NOISE_FLOOR, PENALTY,
@@ -28,7 +29,8 @@ impl Segment {
     }
 }
 
-/// The segments that cost least: absolute deviations from their medians, and a penalty for each.
+/// Returns the segments with the least cost: absolute deviations from their medians plus a penalty
+/// each.
 pub(super) fn segments(cells: &[f64], width: usize) -> Vec<Segment> {
     let n = cells.len();
     let (first, other) = (MIN_BEFORE.div_ceil(width), MIN_AFTER.div_ceil(width).max(2));
@@ -37,7 +39,7 @@ pub(super) fn segments(cells: &[f64], width: usize) -> Vec<Segment> {
     let scale = (1.4826 / std::f64::consts::SQRT_2 * median(&differences).unwrap_or(0.0))
         .max(level * NOISE_FLOOR);
     let penalty = PENALTY * scale * (n as f64).ln();
-    // The least cost of the first cells up to each place, and where their last segment begins.
+    // The least cost up to each cell, and the start of the last segment.
     let mut best = vec![(f64::INFINITY, 0); n + 1];
     best[0] = (0.0, 0);
     for start in 0..n {
@@ -65,8 +67,8 @@ pub(super) fn segments(cells: &[f64], width: usize) -> Vec<Segment> {
     found
 }
 
-/// The segments without borders that noise may have made: the weakest goes first, and the rest is looked at again. Borders have
-/// to reach `least` standard errors; below [`MIN_SIGMAS`], they are those of independent intervals.
+/// Merges segments at borders that may be noise, the weakest first, until all borders reach `least`
+/// standard errors. Below [`MIN_SIGMAS`], the errors assume independent intervals.
 pub(super) fn merged(
     cells: &[f64],
     mut segments: Vec<Segment>,
@@ -114,10 +116,10 @@ pub(super) fn merged(
     segments
 }
 
-/// What the levels of segments do not explain.
+/// Residual noise around the segment levels.
 pub(super) struct ResidualNoise {
     pub(super) scale: f64,
-    /// By how much the variance of a mean grows because neighbors are alike.
+    /// Variance inflation of a mean due to autocorrelation.
     pub(super) inflation: f64,
 }
 
@@ -133,7 +135,7 @@ impl ResidualNoise {
         let level = segments.iter().map(|s| s.level.abs()).fold(0.0, f64::max);
         let all: Vec<f64> = rests.iter().flatten().copied().collect();
         let scale = (1.4826 * mad(&all).unwrap_or(0.0)).max(level * NOISE_FLOOR);
-        // Stalls are no likeness: what is far off counts as three deviations.
+        // Stalls are not autocorrelation: outliers count as three deviations.
         let clipped: Vec<Vec<f64>> = rests
             .iter()
             .map(|rest| {
@@ -151,7 +153,7 @@ impl ResidualNoise {
                 .flat_map(|rest| rest.iter().zip(rest.iter().skip(lag)).map(|(a, b)| a * b));
             let (sum, pairs) =
                 products.fold((0.0, 0.0), |(sum, n), product| (sum + product, n + 1.0));
-            // Each median takes a part of the likeness with it.
+            // Each median removes a part of the autocorrelation.
             let bias = segments.len() as f64 / count;
             let alike = if pairs > 0.0 && squares > 0.0 {
                 sum / pairs / (squares / count) + bias
@@ -166,8 +168,8 @@ impl ResidualNoise {
         ResidualNoise { scale, inflation }
     }
 
-    /// Standard error of the difference of two medians; 1.2533 is what a median costs against a mean. Cells that are
-    /// medians of several intervals carry their own scale.
+    /// Standard error of the difference of two medians; 1.2533 is the loss of a median compared
+    /// with a mean. Cells that are medians of several intervals have their own scale.
     pub(super) fn error(&self, a: usize, b: usize, width: usize) -> f64 {
         let (a, b) = (a as f64 / width as f64, b as f64 / width as f64);
         1.2533 * self.scale * (self.inflation * (1.0 / a + 1.0 / b)).sqrt()

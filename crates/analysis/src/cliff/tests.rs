@@ -1,4 +1,4 @@
-//! Cliffs of made-up cards, and everything that looks like one and is none.
+//! Speed drops of simulated cards, and series that only resemble them.
 
 use super::*;
 use crate::testing::normal;
@@ -47,7 +47,7 @@ fn the_end_of_a_cache_is_found_to_the_byte_without_noise() {
     }
 }
 
-/// How far from the truth cliffs are found, in intervals, over 500 cards with noise and stalls; `None` when missed.
+/// Returns the position error in intervals over 500 cards with noise and stalls; `None` if missed.
 fn distances(seed: u64, spread: f64, stalls: f64) -> Vec<Option<f64>> {
     let mut rng = Rng::new(seed);
     let trial = |trial: usize| {
@@ -79,8 +79,8 @@ fn noise_moves_it_by_less_than_an_interval() {
 
 #[test]
 fn stalls_hide_it_only_where_they_touch_it() {
-    // With one interval in twelve stalled, one cliff in twelve has a stall right before it, which looks like the
-    // new level as much as like the old.
+    // With one of twelve intervals stalled, one drop in twelve follows a stall, which resembles the
+    // new level as much as the old.
     let found = distances(22, 0.03, 1.0 / 12.0);
     let within = |most: f64| {
         found
@@ -96,8 +96,8 @@ fn stalls_hide_it_only_where_they_touch_it() {
     );
 }
 
-/// Writes of 1 MiB to a card with a cache and stalls, as its price list has them, told in intervals that end with
-/// the write that crosses a border: the way an engine sees them.
+/// Writes of 1 MiB to a simulated card with a cache and stalls, in intervals that end with the
+/// write that crosses a border, as an engine records them.
 fn simulated(
     rng: &mut Rng,
     cache_mib: u64,
@@ -269,7 +269,7 @@ fn trials(short: usize) -> usize {
     }
 }
 
-/// 60, 36 and 17.7 MB/s were "no lasting fall"; equal thirds were found in none of 300.
+/// Regression: 60, 36 and 17.7 MB/s had "no lasting drop"; equal thirds were found in none of 300.
 #[test]
 fn stairs_of_two_and_three_falls_are_found_with_their_places_and_levels() {
     let mut rng = Rng::new(31);
@@ -343,7 +343,7 @@ fn the_stairs_of_a_real_card_are_found() {
 /// Draws the speeds of a run with a number of intervals.
 type Shape = fn(&mut Rng, usize) -> Vec<f64>;
 
-/// What looks like a fall and is none, by name.
+/// Shapes that resemble a drop, by name.
 fn null_shapes() -> [(&'static str, Shape); 8] {
     fn noisy(rng: &mut Rng, n: usize, spread: f64, shape: impl Fn(f64) -> f64) -> Vec<f64> {
         (0..n)
@@ -412,7 +412,7 @@ fn null_shapes() -> [(&'static str, Shape); 8] {
     ]
 }
 
-/// Random walks, sines and sawteeth had false cliffs in 10 to 46% of all series.
+/// Regression: random walks, sines and sawteeth had false drops in 10 to 46% of all series.
 #[test]
 fn false_cliffs_are_rare_on_eight_null_shapes() {
     let mut told = Vec::new();

@@ -36,7 +36,7 @@ fn equal_things_with_runs_enough_are_not_distinguished() {
     assert_eq!(verdict(&a, &b), Verdict::Equivalent);
 }
 
-/// Runs that could not have shown anything "showed no difference".
+/// Regression: too few runs "showed no difference".
 #[test]
 fn equivalence_is_shown_by_two_one_sided_tests() {
     // scipy: max of ttest_ind(b, a / 1.05, equal_var=False, alternative="greater") and (b, a * 1.05, "less").
@@ -106,7 +106,7 @@ fn intervals_exclude_one_exactly_when_the_verdict_is_different() {
     assert!(seen.iter().all(|n| *n > 20), "{seen:?}");
 }
 
-/// Percentiles of latency in the family of the rates turned "1.95x" into "cannot tell".
+/// Regression: latency percentiles in the family of the rates turned "1.95x" into "inconclusive".
 #[test]
 fn secondary_figures_cost_the_primary_ones_nothing() {
     let (a, b) = ([337.0, 348.0], [695.0, 644.0]);
@@ -130,7 +130,7 @@ fn secondary_figures_cost_the_primary_ones_nothing() {
 
 #[test]
 fn too_few_runs_say_how_many_would_do() {
-    // 10% apart at about 6% spread: two runs of each cannot tell.
+    // A difference of 10% at 6% variation: two runs each are inconclusive.
     let found = verdict(&[100.0, 109.0], &[110.0, 118.0]);
     let Verdict::Undecided {
         needed: Some(needed),
@@ -143,7 +143,7 @@ fn too_few_runs_say_how_many_would_do() {
         verdict(&[100.0], &[110.0]),
         Verdict::Undecided { needed: None }
     );
-    // A single run borrows the spread of the other side.
+    // A single run uses the deviation of the other side.
     assert!(matches!(
         verdict(&[100.0], &[110.0, 112.0, 108.0]),
         Verdict::Undecided { needed: Some(_) }
@@ -225,7 +225,7 @@ fn published_means_and_deviations_can_be_compared() {
     assert_eq!(found.p_value_ranks, None);
 }
 
-/// Anybody may write such a table: judging it panicked.
+/// Regression: such published values caused a panic.
 #[test]
 fn published_deviations_of_any_size_are_judged() {
     let sizes = [0.0, 1e-300, 1e-90, 1.0, 1e78, 1e155, 1e200, 1e308];

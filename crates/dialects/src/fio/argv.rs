@@ -1,4 +1,4 @@
-//! The command line, word by word: what was typed, in order, and nothing of what it means together.
+//! Splits the command line into tokens in order, without interpreting them together.
 //!
 //! Options are found as `getopt_long_only` finds them: `--opt=value`, `--opt value`, one dash or two, any unambiguous
 //! beginning of a name. Behind one dash, what is no beginning of a name may be letters: `-o FILE`, `-oFILE`, `-mV5`.
@@ -163,8 +163,9 @@ fn positional(
     })
 }
 
-/// Options written as letters behind one dash, the last with its value in the same word or the next. `None` where the word
-/// is a name: a letter that stands for an option wins over names that begin with it, names win over several letters.
+/// Parses short options after one dash, the last with its value in the same word or the next.
+/// `None` if the word is a name: an exact short option takes precedence over names with that
+/// prefix, names over several letters.
 fn letters(
     word: &str,
     following: Option<&str>,
@@ -298,7 +299,7 @@ fn sub_span(at: &Location, span: std::ops::Range<usize>) -> Location {
     }
 }
 
-/// The option of this name, or the only one whose name begins so.
+/// Returns the option with this name or unique prefix.
 fn resolve(name: &str) -> Result<KnownOption, FioErrorKind> {
     if let Some(exact) = known().find(|option| option.names().contains(&name)) {
         return Ok(exact);

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Workers that fio allows when nobody says how many.
 const USUAL_MAX_JOBS: u64 = 4096;
 
-/// The kind of file name that begins in the home directory.
+/// Prefix of file names in the home directory.
 const HOME: &str = "~/";
 
 /// Puts the words of a command line together.
@@ -66,9 +66,9 @@ pub(crate) fn assemble(
 /// Everything read so far.
 struct Assembler<'a> {
     ctx: &'a ParseContext<'a>,
-    /// Options before the first job: what each job begins with.
+    /// Global options: the defaults of each job.
     base: JobSpec,
-    /// The job that is being told, on the command line.
+    /// The current job of the command line.
     current: Option<JobSpec>,
     jobs: Vec<JobSpec>,
     files: Vec<(String, Location)>,
@@ -151,7 +151,8 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// `--name` ends the job before and begins the next; `--name=global` goes on with what all jobs begin with.
+    /// `--name` ends the previous job and starts the next; `--name=global` continues the global
+    /// options.
     fn begin_job(
         &mut self,
         name: &'static FioOption,
@@ -176,7 +177,8 @@ impl<'a> Assembler<'a> {
         self.globals.clone_from(&self.base.job.options);
     }
 
-    /// The first job file begins with the options of the command line; each of the others waits for the one before.
+    /// The first job file starts with the options of the command line; each further one waits for
+    /// the previous one.
     fn job_file(&mut self, path: &Path, index: usize) -> Result<(), FioError> {
         let mut global = if index == 0 {
             self.base.clone()
@@ -276,7 +278,7 @@ impl<'a> Assembler<'a> {
         }
         let specs = std::mem::take(&mut self.jobs);
         let workers: u64 = specs.iter().map(|spec| u64::from(spec.job.numjobs)).sum();
-        // fio takes memory for so many, and runs more all the same.
+        // fio reserves memory for this many jobs, but also runs more.
         let limit = self.demands.max_jobs.unwrap_or(0).max(USUAL_MAX_JOBS);
         if workers > limit {
             return Err(FioError::nowhere(FioErrorKind::TooManyJobs {
@@ -387,7 +389,7 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Whether a section holds what all jobs begin with: fio looks at the beginning of its name only.
+/// Whether a section is global: fio checks only the prefix of its name.
 pub(super) fn is_global(section: &str) -> bool {
     section.starts_with("global")
 }
@@ -426,7 +428,7 @@ fn check_waitee(job: &Job, before: &[JobSpec]) -> Result<(), FioErrorKind> {
 /// Where the lines of a section go.
 #[derive(Clone, Copy)]
 enum SectionKind {
-    /// Nowhere: the section was not asked for.
+    /// The section was not selected.
     Left,
     /// To the global section.
     Global,
@@ -434,7 +436,7 @@ enum SectionKind {
     Job,
 }
 
-/// A new job with what all jobs begin with; what was typed there stays there.
+/// Creates a job with the global options; their typed form stays with the global section.
 fn inherit(global: &JobSpec) -> JobSpec {
     let mut job = global.clone();
     job.job.options.clear();

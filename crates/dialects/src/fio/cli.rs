@@ -1,4 +1,4 @@
-//! Options of the command line alone, which concern the whole run: a table of its own, like that of the job options.
+//! Command-line options that apply to the whole run, as a table like that of the job options.
 
 use super::invocation::{EtaMode, IdleProf, OutputFormat, Settings};
 use super::values::{TimeUnit, ValueContext};
@@ -9,13 +9,13 @@ use std::path::PathBuf;
 pub(crate) enum CliArity {
     /// None.
     Nothing,
-    /// One, called so in the help.
+    /// One value, with its metavariable.
     Value(&'static str),
-    /// One or none.
+    /// An optional value.
     Perhaps(&'static str),
 }
 
-/// What is asked for besides running.
+/// Requests other than running jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CliRequests {
     pub parse_only: bool,
@@ -69,7 +69,7 @@ pub(crate) struct CliOpt {
     pub name: &'static str,
     /// Whether it takes a value.
     pub takes: CliArity,
-    /// What it is for, in one line.
+    /// One-line description.
     pub help: &'static str,
     /// What it does.
     pub does: CliEffect,
@@ -115,7 +115,7 @@ const fn accepted(
 
 use CliArity::{Nothing, Perhaps, Value};
 
-/// How a time begins to be refused that is understood.
+/// Error prefix for a valid time that is too short.
 pub(crate) const TOO_SHORT: &str = "it is too short";
 
 /// The shortest times of `eta-newline` and `status-interval`.
@@ -507,13 +507,13 @@ const LETTERS: &[(char, &str)] = &[
     ('M', "memcpytest"),
 ];
 
-/// The option that a letter stands for.
+/// Returns the option of a letter.
 pub(crate) fn of_letter(letter: char) -> Option<&'static CliOpt> {
     let (_, name) = LETTERS.iter().find(|(known, _)| *known == letter)?;
     TABLE.iter().find(|opt| opt.name == *name)
 }
 
-/// The letter that stands for an option.
+/// Returns the letter of an option.
 pub(crate) fn letter_of(name: &str) -> Option<char> {
     LETTERS
         .iter()
@@ -521,7 +521,7 @@ pub(crate) fn letter_of(name: &str) -> Option<char> {
         .map(|(letter, _)| *letter)
 }
 
-/// Milliseconds of a time that is in seconds where it has no unit, and lasts at least so long.
+/// Parses a time in ms (seconds without a unit), with a minimum.
 fn interval(to: &CliState<'_>, text: Option<&str>, least_ms: u64) -> Result<u64, String> {
     let time = to
         .reading

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub struct FioError {
     /// What is wrong.
     pub kind: Box<FioErrorKind>,
-    /// Where; `None` when it is not about one word.
+    /// The location; `None` if it is not about one word.
     pub at: Option<Location>,
 }
 
@@ -108,8 +108,8 @@ pub enum FioErrorKind {
 }
 
 impl FioError {
-    /// The line that fio itself begins with for the same mistake, where it is known; `word` gives the arguments of the
-    /// command line by their number. Found by observation.
+    /// Returns the first line that fio prints for the same error, if known; `word` returns
+    /// command-line arguments by number. Based on observed output.
     pub fn words(&self, word: impl Fn(usize) -> Option<String>) -> Option<String> {
         let arg = match &self.at {
             Some(Location::Arg { index, .. }) => word(*index),
@@ -174,7 +174,7 @@ impl FioError {
     }
 }
 
-/// What fio begins with for a time that is too short.
+/// Returns fio's first line for a time that is too short.
 fn words_for_short(option: &str) -> Option<&'static str> {
     Some(match option {
         "--status-interval" => "fio: status interval too small",
@@ -184,7 +184,7 @@ fn words_for_short(option: &str) -> Option<&'static str> {
     })
 }
 
-/// What fio begins with for a value that does not fit.
+/// Returns fio's first line for an invalid value.
 fn words_for_value(option: &str, value: &str) -> Option<String> {
     Some(match option {
         "--output-format" => format!("fio: invalid output format {value}"),
@@ -201,7 +201,7 @@ fn words_for_value(option: &str, value: &str) -> Option<String> {
     })
 }
 
-/// The line that fio itself begins with for jobs that cannot run, where it is known. Found by observation.
+/// Returns fio's first line for jobs that cannot run, if known. Based on observed output.
 pub fn words_for_plan(error: &PlanError) -> Option<String> {
     match error {
         PlanError::NoSize { job, .. } => Some(format!("{job}: you need to specify size=")),

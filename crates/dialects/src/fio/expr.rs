@@ -1,12 +1,12 @@
 //! Arithmetic in option values: `size=(4*1024)`, `size=2*$mb_memory`.
 //!
-//! Source: fio's manual, "Job file parameters": `+ - * / % ^` and parentheses. What a number with a unit means is told
-//! by the caller, because it differs between sizes and times.
+//! Source: fio's manual, "Job file parameters": `+ - * / % ^` and parentheses. The caller parses
+//! numbers with units, which differ between sizes and times.
 
 /// Parentheses and signs deeper than this are refused, so that no text can exhaust the stack.
 const DEEPEST: u32 = 64;
 
-/// Computes an expression. `number` reads a number with its unit, such as `4k`.
+/// Evaluates an expression. `number` parses a number with its unit, such as `4k`.
 pub(crate) fn evaluate(
     text: &str,
     number: &dyn Fn(&str) -> Result<f64, String>,

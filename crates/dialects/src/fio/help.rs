@@ -7,7 +7,7 @@ use super::invocation::FioAction;
 use super::options::{self, ENGINES, Engine, FioOption, OptionKind, OptionState, SECTIONS};
 use std::fmt::Write as _;
 
-/// What answers a page that was asked for: a text to print with the exit code to leave with, or a test.
+/// Returns the action for a requested page: a text with an exit code, or a test.
 pub(crate) fn page(page: &InfoText) -> FioAction {
     let (text, exit_code) = match page {
         InfoText::Checksums(which) => return FioAction::TestChecksums(which.clone()),
@@ -384,7 +384,7 @@ pub fn man_page() -> String {
     text
 }
 
-/// Text as roff takes it: no line begins with a dot or an apostrophe, since each begins with a word.
+/// Escapes text for roff; no line starts with a dot or apostrophe, because each starts with a word.
 fn roff(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-")
 }

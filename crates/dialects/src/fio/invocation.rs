@@ -15,7 +15,7 @@ pub struct ParseContext<'a> {
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// Reads a job file or an included one whole; the path `-` is standard input.
     pub read_file: &'a dyn Fn(&Path) -> io::Result<Vec<u8>>,
-    /// Whether something is there.
+    /// Whether a path exists.
     pub path_exists: &'a dyn Fn(&Path) -> bool,
     /// Processors online, for `$ncpus`.
     pub cpu_count: u32,
@@ -40,17 +40,18 @@ impl fmt::Debug for ParseContext<'_> {
     }
 }
 
-/// One call of fio, understood.
+/// A parsed fio invocation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invocation {
     /// What the edge has to do.
     pub action: FioAction,
     /// What is to be measured. Its phases are what `stonewall` separates; empty unless the action needs jobs.
     ///
-    /// Jobs that repeat (`randrepeat=1`, the default of fio) have seeds of their own. Only jobs with `randrepeat=0` draw
-    /// from the seed of the scenario, which is 0 here: the edge puts a fresh one there.
+    /// Jobs with `randrepeat=1` (fio's default) have their own seeds. Only jobs with `randrepeat=0`
+    /// use the seed of the scenario, which is 0 here: the caller sets a new one.
     pub scenario: Scenario,
-    /// What the scenario does not hold of each job: `extras[phase][job]` goes with `scenario.phases[phase].jobs[job]`.
+    /// Job settings that are not in the scenario: `extras[phase][job]` belongs to
+    /// `scenario.phases[phase].jobs[job]`.
     pub extras: Vec<Vec<JobExtras>>,
     /// Options of all jobs as they were typed, in order: the "global options" of the JSON output.
     pub global_options: Vec<(String, String)>,
@@ -109,7 +110,7 @@ pub enum EtaMode {
 /// What ends all jobs before their time (`--trigger-file` and its kin).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trigger {
-    /// A file, once it is there.
+    /// When this file exists.
     pub file: Option<PathBuf>,
     /// The time since the start of the run.
     pub timeout: Option<Nanos>,
@@ -124,7 +125,7 @@ impl Trigger {
     }
 }
 
-/// What is told of idle CPUs (`--idle-prof`).
+/// CPU idleness report (`--idle-prof`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleProf {
     /// Of all together.
@@ -138,9 +139,9 @@ pub enum IdleProf {
 /// Options of the command line that concern the whole run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where the result goes; `None` is standard output.
+    /// Destination of the result; `None`: standard output.
     pub output: Option<PathBuf>,
-    /// Forms of the result, at least one, each once, in the order fio prints them.
+    /// Output formats, at least one, without duplicates, in the order fio prints them.
     pub formats: Vec<OutputFormat>,
     /// Version of the terse form: 2 to 5.
     pub terse_version: u8,
@@ -160,7 +161,7 @@ pub struct Settings {
     pub trigger: Trigger,
     /// Processors' idle time in the result.
     pub idle_prof: Option<IdleProf>,
-    /// Directory for the files that tell how far a job has written; the present one where it is not given.
+    /// Directory of verify state files [default: the current directory].
     pub aux_path: Option<PathBuf>,
 }
 
@@ -198,13 +199,14 @@ pub enum UnifiedReporting {
 /// What concerns the reporting of one job, and no engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobExtras {
-    /// The word of `rw`, as fio tells it; `None` is told by what the job does.
+    /// The value of `rw` as fio prints it; `None`: derived from the workload.
     pub rw: Option<&'static str>,
     /// Text about the job (`description`).
     pub description: Option<String>,
-    /// Directories of its files (`directory`), which must be there whatever the job does.
+    /// Directories of its files (`directory`), which must exist in any case.
     pub directories: Vec<PathBuf>,
-    /// Sizes of sequential and of random I/Os, where they take the place of those of reads and writes (`bs_is_seq_rand`).
+    /// Block sizes of sequential and random I/O, instead of read and write sizes
+    /// (`bs_is_seq_rand`).
     pub by_order: Option<(BlockSize, BlockSize)>,
     /// 1024 or 1000: prefixes of quantities in the text output.
     pub kb_base: u32,
@@ -227,7 +229,7 @@ pub struct JobExtras {
     /// Whether the job draws the same offsets in each run only because fio does so by default, and says nothing of it
     /// (`randrepeat`, `randseed`).
     pub seed_by_default: bool,
-    /// Asked to run as a thread (`thread`): only the line that says how many start tells the difference.
+    /// Whether `thread` was given; affects only the start line.
     pub thread: bool,
     /// Log files to write.
     pub logs: LogPlan,
@@ -256,7 +258,8 @@ impl Default for JobExtras {
     }
 }
 
-/// Log files of one job. Prefixes are as typed: an empty one was given without a value, and the job's name stands in.
+/// Log files of one job. Prefixes are as typed; an empty one (given without a value) means the job
+/// name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogPlan {
     /// Prefix of the bandwidth log.
@@ -267,7 +270,7 @@ pub struct LogPlan {
     pub lat: Option<String>,
     /// Prefix of the log of completion latency histograms.
     pub hist: Option<String>,
-    /// Averages over so many milliseconds; 0 logs each I/O.
+    /// Averaging window in ms; 0 logs each I/O.
     pub avg_msec: u64,
     /// Writes a histogram so often, in milliseconds.
     pub hist_msec: u64,

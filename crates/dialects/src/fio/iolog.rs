@@ -13,10 +13,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Steps of one log at most; each takes some 40 bytes of memory.
+/// Maximum number of steps of a log; each takes about 40 bytes of memory.
 const MOST_STEPS: usize = 50_000_000;
 
-/// The longest wait or moment that can be told, in microseconds: a century.
+/// Maximum wait or timestamp in µs: a century.
 const LONGEST_US: u64 = 3_200_000_000_000_000;
 
 /// Reads the logs a job replays, and makes the job one that does what they say.
@@ -75,7 +75,7 @@ fn sizes(traces: &[Arc<Trace>]) -> PerOp<Option<(u32, u32)>> {
     all
 }
 
-/// Reads a log, and does what the options of the replay ask for.
+/// Reads a log and applies the replay options.
 fn read(bytes: &[u8], replay: &Replay) -> Result<Trace, String> {
     if bytes.len() >= 4
         && u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) >> 8 == 0x0065_6174
@@ -107,7 +107,7 @@ fn read(bytes: &[u8], replay: &Replay) -> Result<Trace, String> {
     Ok(reader.trace)
 }
 
-/// Bytes of a trim that is asked for at once; 2 GiB.
+/// Maximum bytes per trim request: 2 GiB.
 const LONGEST_TRIM: u64 = 1 << 31;
 
 struct IologReader<'a> {
@@ -250,7 +250,7 @@ impl<'a> IologReader<'a> {
         })
     }
 
-    /// A trim may be as large as its device; one that is more than can be asked for at once comes in several.
+    /// A trim may cover a whole device; it is split at the maximum request size.
     fn trim(&mut self, file: u32, offset: u64, len: u64, at_us: u64) -> Result<(), String> {
         let end = offset.checked_add(len).filter(|_| len > 0);
         let end = end.ok_or_else(|| format!("invalid trim of {len} bytes at {offset}"))?;

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 /// Includes nested deeper than this go in a circle.
 const DEEPEST: usize = 16;
 
-/// Files that one job file may include in all: a file that includes itself twice would double at each level.
+/// Maximum number of included files: a file that includes itself twice would double at each level.
 const MOST: usize = 256;
 
 /// One line that says something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JobFileLine {
-    /// What it says.
+    /// The content.
     pub what: JobFileEntry,
     /// Where it stands.
     pub at: Location,
@@ -87,7 +87,7 @@ impl JobFileReader<'_> {
         path: &Path,
         depth: usize,
     ) -> Result<(), FioError> {
-        // A comment begins at the first ; or #, wherever it stands.
+        // A comment starts at the first ; or #, at any position.
         let content = raw.split([';', '#']).next().unwrap_or_default();
         let said = content.trim();
         if said.is_empty() {
@@ -167,7 +167,7 @@ impl JobFileReader<'_> {
     }
 }
 
-/// Puts environment variables in place of `${NAME}`; one that is not set is empty.
+/// Substitutes environment variables `${NAME}`; an unset one is empty.
 fn substitute(text: &str, ctx: &ParseContext<'_>) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -1,6 +1,6 @@
 //! Option values with several parts: by operation, ranges, lists of sizes, numbers, CPUs, paths and errors.
 //!
-//! How one part is read is told by the caller. Errors are the second half of "cannot be used: …".
+//! The caller provides the parser of the parts. Errors are the second half of "cannot be used: …".
 
 use hakaru_model::job::PerOp;
 use std::path::PathBuf;

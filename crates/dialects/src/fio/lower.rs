@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 /// The seed of jobs that draw the same in each run.
 const USUAL_SEED: u64 = 0x89;
 
-/// A job as the model has it. `index` is its place among all jobs; jobs that repeat draw by it.
+/// Converts a job to the model. `index` is its number among all jobs, which seeds its random
+/// numbers.
 pub(crate) fn lower(
     spec: &JobSpec,
     index: u64,
@@ -166,8 +167,8 @@ fn blocks(spec: &JobSpec, access: &Access) -> (PerOp<BlockSize>, Option<BlockSiz
     )
 }
 
-/// What the offsets of random I/Os are multiples of whose size is that of another operation: in fio still the size given
-/// for the operation. A mix keeps to the smaller of the two.
+/// Alignment of random offsets with `bs_is_seq_rand`: fio still uses the size given for the
+/// operation, and in a mix the smaller of the two.
 fn align_by_order(spec: &JobSpec, access: &Access) -> Option<Bytes> {
     let mut used = Op::ALL.into_iter().filter(|&op| access.does(op));
     let (Some(op), None) = (used.next(), used.next()) else {
@@ -213,7 +214,7 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
                 .to_owned(),
         );
     }
-    // Named files go into the first directory, whatever they begin with: fio joins the two as text.
+    // Named files go into the first directory, even absolute ones: fio joins the two as text.
     let place = |name: &PathBuf| match spec.directories.first() {
         None => name.clone(),
         Some(folder) => folder.join(name.strip_prefix("/").unwrap_or(name)),
@@ -260,7 +261,7 @@ fn seed(spec: &JobSpec, index: u64) -> Option<u64> {
     Some(Rng::fork(given, index).next_u64())
 }
 
-/// What is to stay as it was asked for is not scrambled.
+/// Data with an explicit pattern or compression is not scrambled.
 fn buffers(job: &mut Job) {
     if matches!(job.buffers.fill, BufferContent::Compressible(_)) {
         job.buffers.compress_chunk.get_or_insert(Bytes(512));
@@ -369,7 +370,7 @@ fn rules(
     // What a job reads that could write, but does not, was written by nobody it knows.
     job.verify = verify(spec, warnings)?.filter(|_| !mixed || job.access.does(Op::Write));
     if let Some(verify) = job.verify.as_mut().filter(|_| !job.access.does(Op::Write)) {
-        // What a job reads is checked, whatever is to be done after writing.
+        // A job that reads verifies immediately, even with `do_verify`.
         verify.read_back = true;
     }
     least_rates(job)?;
@@ -554,7 +555,7 @@ fn count_zones(job: &mut Job, zones: &mut ZoneSpec, spec: &JobSpec) -> Result<()
     extent.offset = bytes("offset", offset)?.map_or(extent.offset, SizeSpec::Bytes);
     let increment = bytes("offset_increment", offset_increment)?;
     extent.offset_increment = increment.map_or(extent.offset_increment, SizeSpec::Bytes);
-    // What is left out between zones is left alone where there are none.
+    // `zoneskip` is ignored without zones.
     let skip = if matches!(zones.mode, None | Some("none")) {
         None
     } else {

@@ -1,7 +1,7 @@
 //! The fio dialect: its command line and job files in, its outputs out.
 //!
-//! [`parse`] is pure: the environment, files and facts of the host it needs are handed to it in a [`ParseContext`].
-//! Running what it returns, and writing anything anywhere, is the business of the edge.
+//! [`parse`] is pure: environment, files and host facts are passed in a [`ParseContext`]. Running
+//! the result and writing files is up to the caller.
 //!
 //! ```text
 //! words ── argv ──▶ tokens ─┐

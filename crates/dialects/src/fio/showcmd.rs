@@ -3,14 +3,14 @@
 use super::assemble::is_global;
 use super::jobfile::{JobFileEntry, JobFileLine};
 
-/// One line for the shell. Only the named sections, or all when none is named.
+/// Formats one shell command line, of the named sections or of all.
 pub(crate) fn line(lines: &[JobFileLine], sections: &[String]) -> String {
     let mut words = vec!["fio".to_owned()];
     let mut shown = true;
     let mut any_job = false;
     for line in lines {
         match &line.what {
-            // What stands in the first global section comes before any --name, which makes it global.
+            // The first global section comes before any --name, which makes it global.
             JobFileEntry::Section(name) if is_global(name) => {
                 shown = true;
                 if any_job {

@@ -23,7 +23,7 @@ pub(crate) struct JobSpec {
     pub rw: (&'static str, Option<i64>),
     /// `rw_sequencer=identical`.
     pub identical: bool,
-    /// `random_generator=lfsr`, which comes to each block once whatever `norandommap` says.
+    /// `random_generator=lfsr`, which uses each block once even with `norandommap`.
     pub lfsr: bool,
     /// Percentage of a mix that are reads.
     pub read_percent: u32,
@@ -57,9 +57,9 @@ pub(crate) struct JobSpec {
     pub dedupe_global: bool,
     /// `gtod_reduce`.
     pub gtod_reduce: bool,
-    /// Waits for the jobs before it, and begins a group.
+    /// Waits for all previous jobs, and starts a group.
     pub stonewall: bool,
-    /// Begins a group.
+    /// Starts a group.
     pub new_group: bool,
     /// `exitall`.
     pub exitall: bool,
@@ -112,7 +112,7 @@ pub(crate) struct SteadySpec {
 /// Options of zones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ZoneSpec {
-    /// `None` where it was not given.
+    /// `None` if not given.
     pub mode: Option<&'static str>,
     pub range: Bytes,
     pub size: Bytes,
@@ -140,7 +140,7 @@ pub(crate) struct ZoneCounts {
 /// Options of verification; `rules.method` is not the one in force before `method` is set.
 #[derive(Clone, Debug)]
 pub(crate) struct VerifySpec {
-    /// Word of `verify`; `None` where it was not given.
+    /// Value of `verify`; `None` if not given.
     pub method: Option<&'static str>,
     pub pattern: Vec<hakaru_model::job::rules::PatternPart>,
     pub rules: Verify,
@@ -149,9 +149,9 @@ pub(crate) struct VerifySpec {
 impl Default for JobSpec {
     fn default() -> Self {
         let mut job = Job::new("", Target::Nothing, Access::only(Op::Read, false));
-        // fio hands over and fetches I/Os one by one, unless it is told otherwise.
+        // fio submits and reaps I/Os one by one by default.
         job.queue.batch_submit = 1;
-        // fio goes on with the jobs behind a stonewall whatever became of those before it.
+        // fio continues after a stonewall even if earlier jobs failed.
         job.termination.exit.phases_after_error = true;
         JobSpec {
             job,

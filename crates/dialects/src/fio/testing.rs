@@ -1,4 +1,4 @@
-//! What the tests of this dialect hand to the parser in place of a host.
+//! Parser context for tests, independent of the host.
 
 use super::invocation::ParseContext;
 use std::io;

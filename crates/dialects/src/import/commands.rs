@@ -1,4 +1,4 @@
-//! Command lines that stand in front of results, behind prompts.
+//! Command lines before results, after prompts.
 //!
 //! Leaves out what they mean.
 
@@ -8,8 +8,9 @@ const PROGRAMS: [&str; 3] = ["fio", "dd", "iozone"];
 /// What ends a command of a shell.
 const SEPARATORS: [&str; 9] = [";", "|", "&&", "||", ">", ">>", "2>&1", "&", "2>"];
 
-/// The words of a command line of fio, dd or iozone that begins in the first of some lines, and how many lines it takes.
-/// The first word is the program's name without its directory; prompts, `sudo` and other commands in front are left out.
+/// Returns the words of a fio, dd or iozone command line that starts in the first of some lines,
+/// and its number of lines. The first word is the program name without directory; prompts, `sudo`
+/// and other preceding commands are dropped.
 pub(super) fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     let first = lines.first()?;
     if first.len() > 2000 || !PROGRAMS.iter().any(|name| first.contains(name)) {
@@ -18,7 +19,7 @@ pub(super) fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     let mut text = String::new();
     let mut used = 0;
     for line in lines {
-        // A line goes on after a backslash, and where the next one begins with an option.
+        // A line continues after a backslash, and if the next line starts with an option.
         if used > 0 && !text.ends_with('\\') && !line.starts_with("--") {
             break;
         }
@@ -64,7 +65,8 @@ pub(super) fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     })
 }
 
-/// Whether a word may stand in front of a command: a prompt, `sudo`, `time` and variables do, and no sentence.
+/// Whether a word may precede a command: a prompt, `sudo`, `time` and variables may, a sentence may
+/// not.
 pub(super) fn is_in_front(word: &str) -> bool {
     let bare = word.trim_start_matches(['$', '#']);
     word.contains(['@', '=', '~'])

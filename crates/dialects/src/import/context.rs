@@ -8,16 +8,16 @@ use super::lines::SourceLine;
 use hakaru_model::reported::ReportedBlock;
 use std::collections::BTreeMap;
 
-/// Where a result stands in its text, and what it was measured on as far as the text around it tells.
+/// Position of a result in its text, and the tested device as far as the surrounding text shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResultContext {
-    /// The headings above it by their level, the outermost first; empty where there is none of that level.
+    /// Headings above it by level, outermost first; empty if there is none of a level.
     pub headings: Vec<String>,
     /// Type of the file system that was made or mounted last.
     pub filesystem: Option<String>,
     /// The device that it is on.
     pub device: Option<String>,
-    /// Disks whose counters stand in the result, sorted.
+    /// Disks with counters in the result, sorted.
     pub disks: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Tracker {
     device: Option<String>,
     /// Types of file systems by their device.
     made: BTreeMap<String, String>,
-    /// Whether a line that begins with `# ` is a heading rather than a prompt.
+    /// Whether a line that starts with `# ` is a heading and not a prompt.
     is_markdown: bool,
 }
 
@@ -52,7 +52,7 @@ impl Tracker {
         }
     }
 
-    /// The context of a result that begins here.
+    /// Returns the context of a result that starts here.
     pub(super) fn context(&self, blocks: &[ReportedBlock]) -> ResultContext {
         let disks = blocks
             .iter()
@@ -152,7 +152,7 @@ fn commands(text: &str) -> Vec<Vec<String>> {
             .iter()
             .rposition(|word| word.ends_with(['$', '#', '%', '>']))
             .map_or(0, |at| at + 1);
-        // A sentence that begins with the program's name has no device or option behind it.
+        // A sentence that starts with the program name has no device or option after it.
         let meant = words[place + 1..]
             .iter()
             .any(|word| word.starts_with(['/', '-']));

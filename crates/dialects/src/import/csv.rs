@@ -42,7 +42,7 @@ pub struct ColumnNames {
     pub host: Option<String>,
     /// Name of the workload.
     pub workload: Option<String>,
-    /// The access, as fio calls it: `read`, `randwrite`, …
+    /// The access pattern as in fio: `read`, `randwrite`, …
     pub rw: Option<String>,
     /// Block size.
     pub bs: Option<String>,
@@ -68,7 +68,7 @@ pub struct ColumnNames {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkloadColumns {
-    /// The access, as fio calls it.
+    /// The access pattern as in fio.
     pub rw: Option<String>,
     /// Block size, such as `4KiB`.
     pub bs: Option<String>,
@@ -116,7 +116,7 @@ pub struct CsvRow {
     unstated: Vec<JobProperty>,
 }
 
-/// The mapping that fits the table's own header: its columns have the names that `columns` has for them.
+/// Returns the mapping for a table with the standard column names.
 pub fn mapping_of_header(header: &str) -> Option<ColumnMapping> {
     let cells = cells(header, ',');
     let has = |name: &str| {
@@ -150,7 +150,7 @@ pub fn mapping_of_header(header: &str) -> Option<ColumnMapping> {
     })
 }
 
-/// Reads the rows of a table; what could not be read is told with its reason.
+/// Reads the rows of a table; unreadable rows are returned with a reason.
 pub fn rows(text: &str, mapping: &ColumnMapping) -> (Vec<CsvRow>, Vec<Unread>) {
     let separator = mapping.separator.unwrap_or(',');
     let mut lines = text
@@ -521,7 +521,8 @@ pub fn block_of(row: &CsvRow) -> Option<Bytes> {
     }
 }
 
-/// The cells of a line (RFC 4180): quoted ones may hold separators, and two quotes stand for one.
+/// Splits a line into cells (RFC 4180): quoted cells may contain separators, and two quotes are
+/// one.
 fn cells(line: &str, separator: char) -> Vec<String> {
     let mut cells = Vec::new();
     let mut cell = String::new();

@@ -25,7 +25,7 @@ impl SourceLine {
 /// How many `=3D` make a text one that a mail program encoded.
 const QUOTED: usize = 3;
 
-/// Physical lines with their numbers; those of a mail that a mail program encoded (quoted-printable) decoded and joined.
+/// Splits text into numbered lines; quoted-printable mail is decoded and joined.
 fn physical_lines(text: &str) -> Vec<(usize, Cow<'_, str>)> {
     let mut lines = text
         .split('\n')
@@ -39,7 +39,7 @@ fn physical_lines(text: &str) -> Vec<(usize, Cow<'_, str>)> {
     let mut decoded = Vec::new();
     while let Some((line, number)) = lines.next() {
         let mut whole = line.to_owned();
-        // A line that ends in `=` goes on in the next, which repeats the marks of quotation in front of it.
+        // A line that ends in `=` continues in the next one, which repeats the quotation marks.
         while whole.ends_with('=') {
             whole.pop();
             let Some((next, _)) = lines.next() else { break };
@@ -75,7 +75,8 @@ fn unescaped(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Takes a source apart. Fences of Markdown are left out, and what a carriage return overwrote is a line of its own.
+/// Splits a source into lines. Markdown fences are skipped, and text overwritten after a carriage
+/// return is a separate line.
 pub(super) fn lines(text: &str) -> Vec<SourceLine> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (mut lines, mut fenced) = (Vec::new(), false);
@@ -118,7 +119,8 @@ fn without_colours(text: &str) -> String {
 fn unquoted(text: &str) -> &str {
     let mut text = text;
     while let Some(rest) = text.trim_start_matches([' ', '\t']).strip_prefix('>') {
-        // What stands behind may be indented on purpose, so only one blank goes with the mark; `>=64` is no quotation.
+        // The rest may be indented intentionally, so only one space is removed with the mark;
+        // `>=64` is not a quotation.
         if rest.starts_with('=') {
             break;
         }
@@ -127,8 +129,8 @@ fn unquoted(text: &str) -> &str {
     text
 }
 
-/// Without what others put in front of each line of a program they run: `12:09:01 DEBUG| [stdout] `, and the moments of
-/// `2024-05-01T10:00:00.1234567Z `. What stands behind may be indented on purpose.
+/// Removes log prefixes such as `12:09:01 DEBUG| [stdout] ` and `2024-05-01T10:00:00.1234567Z `.
+/// The rest may be indented intentionally.
 fn unlogged(text: &str) -> &str {
     for channel in ["[stdout]", "[stderr]"] {
         if let Some((front, rest)) = text

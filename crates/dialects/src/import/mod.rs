@@ -37,7 +37,7 @@ pub use scan::import;
 /// A text to be read.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceText<'a> {
-    /// What it is called, such as the name of its file.
+    /// Its name, such as the file name.
     pub name: &'a str,
     /// The text.
     pub text: &'a str,
@@ -69,7 +69,7 @@ pub enum SourceFormat {
 }
 
 impl SourceFormat {
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             SourceFormat::FioText => "fio text",
@@ -113,7 +113,7 @@ pub enum TimeBasis {
     /// UTC.
     #[default]
     Utc,
-    /// That of the wall where the host stood, whose time zone the text does not tell: counted as though it were UTC.
+    /// Local time of the host without a time zone, stored as if it were UTC.
     Wall,
 }
 
@@ -124,13 +124,13 @@ pub struct ImportedRun {
     pub format: SourceFormat,
     /// The program, with its version where it is known: `fio-3.39`.
     pub program: String,
-    /// What was asked, as far as it is known.
+    /// The scenario, as far as known.
     pub scenario: Scenario,
     /// What was measured, where it is named.
     pub path: Option<PathBuf>,
-    /// What the source calls the thing under test, where it does.
+    /// Label of the tested device in the source, if any.
     pub label: Option<String>,
-    /// Where it stands in its text.
+    /// Its position in the text.
     pub context: ResultContext,
     /// What came of it.
     pub phases: Vec<PhaseRecord>,
@@ -208,13 +208,13 @@ pub fn unknown_environment() -> Environment {
 pub struct ImportResult {
     /// Runs, in the order of the sources.
     pub runs: Vec<FoundRun>,
-    /// What looked like a result and was none, by the place of its source.
+    /// Text that looked like a result, by position in the source.
     pub unread: Vec<(usize, Unread)>,
     /// Lines of each source that belong to no result: prose, prompts, blank lines are not counted.
     pub other_lines: Vec<usize>,
 }
 
-/// A run with the place of its source.
+/// A run with its source position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundRun {
     /// Place in the list of sources; of log files that belong together, that of the first.

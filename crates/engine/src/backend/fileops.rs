@@ -1,6 +1,7 @@
 //! The engines that work on names: making, asking for and removing files and directories, one an I/O.
 //!
-//! No data is moved. The bytes counted are those of the request, so that a rate in bytes means the same as elsewhere.
+//! No data is transferred. The bytes counted are those of the request, so that throughput is
+//! comparable.
 
 use super::{Files, SyncBackend};
 use hakaru_model::job::StatCall;
@@ -11,12 +12,13 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
 use std::ffi::{CStr, CString};
 use std::path::Path;
 
-/// What is done to a name. The backend is compiled once for each, so that none pays for the choice.
+/// Operation on a file name. The backend is compiled once per operation, without dispatch at run
+/// time.
 pub(crate) trait NameCall: std::fmt::Debug {
     fn call(&self, path: &CStr) -> Result<(), Errno>;
 }
 
-/// `open` with O_CREAT, and `close`. A file that is there already is opened.
+/// `open` with O_CREAT, and `close`. An existing file is opened.
 #[derive(Debug)]
 pub(crate) struct CreateFile;
 
@@ -110,7 +112,7 @@ impl<K: NameCall> Files for NameBackend<K> {
         self.slots.get_mut(slot as usize, len)
     }
 
-    /// None: the content of a buffer goes nowhere.
+    /// Empty: no data is transferred.
     fn buffers(&mut self) -> &mut [u8] {
         &mut []
     }

@@ -10,9 +10,10 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::ReadWriteFlags;
 use std::io::{IoSlice, IoSliceMut};
 
-/// Which call moves the data. The backend is compiled once for each, so that none pays for the choice.
+/// System call that transfers data. The backend is compiled once per call, without dispatch at run
+/// time.
 pub(crate) trait Call: std::fmt::Debug {
-    /// Whether the file's own offset decides where, so that somebody has to set it.
+    /// Whether the call uses the file position, which must be set first.
     const SEEKS: bool = false;
 
     /// Whether the content of buffers is used: filling one of a gibibyte takes a while.
@@ -93,7 +94,7 @@ impl Call for Vectored2 {
     }
 }
 
-/// The same, polling for a share of the I/Os only.
+/// Like it, but polls only a percentage of the I/Os.
 #[derive(Debug)]
 pub(crate) struct VectoredSome {
     plain: Vectored2,
@@ -103,7 +104,7 @@ pub(crate) struct VectoredSome {
 }
 
 impl VectoredSome {
-    /// `percent` percent of the I/Os go the `polled` way.
+    /// `percent` percent of the I/Os use the `polled` call.
     pub(crate) fn new(polled: Vectored2, percent: u32, seed: u64) -> VectoredSome {
         let plain = Vectored2(
             polled.0 - ReadWriteFlags::HIPRI,
@@ -132,7 +133,7 @@ impl VectoredSome {
 
 #[cfg(test)]
 thread_local! {
-    /// I/Os that the calling thread drew a way for, and how many of them are polled for.
+    /// Number of I/Os of the calling thread so far, and of polled ones.
     pub(crate) static DRAWN: std::cell::Cell<(u32, u32)> = const { std::cell::Cell::new((0, 0)) };
 }
 
@@ -148,7 +149,7 @@ impl Call for VectoredSome {
     }
 }
 
-/// One I/O at a time, by a system call that returns when it is done.
+/// One I/O at a time, with a blocking system call.
 #[derive(Debug)]
 pub(crate) struct FileBackend<K> {
     files: OpenFiles,

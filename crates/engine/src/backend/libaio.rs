@@ -20,7 +20,7 @@ pub(crate) struct AioBackend {
 }
 
 impl AioBackend {
-    /// `batch` is how many I/Os one call may hand over.
+    /// `batch` is the maximum number of I/Os per submission.
     pub(crate) fn new(
         queue: AioQueue,
         files: Vec<OwnedFd>,

@@ -1,6 +1,7 @@
-//! `lockfile`: a file is locked for each I/O, so that what several workers do to it comes one after another.
+//! `lockfile`: a file is locked during each I/O, so that I/Os of several workers are serialized.
 //!
-//! Waiting for the lock is part of the latency, as in fio. The call by a table is nothing beside the lock.
+//! Waiting for the lock is part of the latency, as in fio. The cost of dynamic dispatch is
+//! negligible compared with the lock.
 
 use super::offload::Submitter;
 use super::{Files, OpenFiles, SyncBackend, SyncKind};

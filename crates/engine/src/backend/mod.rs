@@ -27,23 +27,23 @@ use hakaru_sys::file::RangeCall;
 use rustix::fd::OwnedFd;
 use std::time::Duration;
 
-/// Which flush is asked for.
+/// Type of flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SyncKind {
     /// `fsync`.
     Full,
     /// `fdatasync`.
     Data,
-    /// `sync_file_range` of so many bytes from an offset.
+    /// `sync_file_range` with length and offset.
     Range(u64, u64, RangeCall),
 }
 
-/// Whoever is told of I/Os that are done.
+/// Receiver of completed I/Os.
 ///
-/// A trait rather than a closure, because a method can be compiled into each loop that calls it: what is done here is done
+/// A trait instead of a closure, because a method is compiled into each loop that calls it; it runs
 /// at every I/O.
 pub(crate) trait CompletionSink {
-    /// The I/O of a slot is done: it moved so many bytes, or failed.
+    /// The I/O of a slot is complete, with the bytes transferred or an error.
     fn landed(&mut self, slot: u32, result: Result<u32, Errno>);
 }
 
@@ -56,7 +56,7 @@ impl<F: FnMut(u32, Result<u32, Errno>)> CompletionSink for F {
 
 /// The files and buffers of a backend.
 pub(crate) trait Files {
-    /// What the backend does beyond what the job asks for.
+    /// Features the backend uses beyond those of the job.
     fn engine_use(&self) -> EngineUse {
         EngineUse::default()
     }
@@ -91,7 +91,7 @@ pub(crate) trait Files {
             .map_or(Err(Errno::NOSYS), |files| files.replace(region, file))
     }
 
-    /// Closes all files. Nothing is asked for afterwards.
+    /// Closes all files. No call may follow.
     ///
     /// A backend without [`Files::open_files`] that does not say otherwise closes them as it is dropped.
     fn close(&mut self) -> Result<(), Errno> {
@@ -110,17 +110,17 @@ pub(crate) trait QueueBackend: Files {
     /// Whether `submit` can also wait for completions in the same call.
     const SUBMIT_WAITS: bool = false;
 
-    /// I/Os that can be in flight, however deep the queue was asked to be.
+    /// Maximum number of I/Os in flight, whatever the queue depth.
     const MOST_IN_FLIGHT: usize = usize::MAX;
 
     /// Makes an I/O ready in a free slot.
     fn prepare(&mut self, slot: u32, request: &IoRequest);
 
-    /// Hands over what is ready; waits for `wait_for` completions where [`QueueBackend::SUBMIT_WAITS`]. Returns how many
-    /// were taken, or the error of the first one that cannot be.
+    /// Submits prepared I/Os; waits for `wait_for` completions if [`QueueBackend::SUBMIT_WAITS`].
+    /// Returns the number submitted, or the error of the first rejected I/O.
     fn submit(&mut self, wait_for: usize) -> Result<usize, Errno>;
 
-    /// Waits for at least `min` completions, for at most `timeout`, and gives up to `max` to `done`.
+    /// Waits up to `timeout` for at least `min` completions, and passes up to `max` to `done`.
     fn reap(
         &mut self,
         min: usize,

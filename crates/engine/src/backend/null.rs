@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct NullBackend {
     slots: Slots,
-    /// Prepared, then handed over, then fetched.
+    /// The prepared, then submitted I/O.
     prepared: Option<(u32, u32)>,
     done: Option<(u32, u32)>,
 }
@@ -54,8 +54,8 @@ impl SyncBackend for NullBackend {
     }
 }
 
-/// The same behind a queue, for those who ask for one: each I/O is handed over and fetched, and is done at once, so that
-/// no other is ever in flight beside it.
+/// The queue variant: each I/O is submitted and completes at once, so never more than one is in
+/// flight.
 impl QueueBackend for NullBackend {
     const MOST_IN_FLIGHT: usize = 1;
 

@@ -1,7 +1,9 @@
-//! `io_submit_mode=offload`: a queue of threads, each of which submits one I/O by the job's engine and waits for it.
+//! `io_submit_mode=offload`: a pool of threads, each of which runs one I/O at a time with the job's
+//! engine.
 //!
-//! The worker only says what is to be done, and so keeps to its schedule however slow the device is: what waits in the
-//! queue counts as latency. Waking a thread costs microseconds; beside that the call by a table is nothing.
+//! The worker only queues I/Os and so keeps its schedule even if the device is slow: waiting in the
+//! queue counts as latency. Waking a thread costs microseconds; dynamic dispatch is negligible
+//! compared with that.
 
 use super::thread_pool::{PoolConfig, ThreadPool};
 use super::{CompletionSink, Files, OpenFiles, QueueBackend, SyncBackend, SyncKind};
@@ -10,7 +12,7 @@ use hakaru_sys::Errno;
 use rustix::fd::OwnedFd;
 use std::time::Duration;
 
-/// An engine with one buffer, which does one I/O at a time and waits for it.
+/// A synchronous engine with one buffer.
 pub(crate) type Submitter = Box<dyn SyncBackend + Send>;
 
 /// A backend with a queue, used for one I/O at a time.
@@ -122,7 +124,7 @@ impl Files for OffloadBackend {
         self.pool.tool(slot).next_buffer(0, len)
     }
 
-    /// None in one piece: they were filled one by one as they were made.
+    /// Empty: the buffers are not contiguous and were filled on creation.
     fn buffers(&mut self) -> &mut [u8] {
         &mut []
     }
@@ -131,7 +133,7 @@ impl Files for OffloadBackend {
         self.files.sync(region, kind)
     }
 
-    /// Those of an engine that is still at work, after an error of its queue, are closed as it ends.
+    /// Files of an engine that is still busy after an error are closed when it ends.
     fn close(&mut self) -> Result<(), Errno> {
         let answer = self
             .pool

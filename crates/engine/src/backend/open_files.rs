@@ -23,19 +23,19 @@ impl OpenFiles {
         self.0.get(region as usize)
     }
 
-    /// Flushes one file. Where a region has none, there is nothing to flush.
+    /// Flushes one file. Without effect for a region without a file.
     pub(crate) fn sync(&self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         self.get(region)
             .map_or(Ok(()), |file| sync_file(file, kind))
     }
 
-    /// Puts another file in the place of one, which is closed.
+    /// Replaces and closes a file.
     pub(crate) fn replace(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
         hakaru_sys::file::close(std::mem::replace(&mut self.0[region as usize], file))
     }
 
-    /// Closes the files, and returns the first error: some file systems only notice then that they could not write. The
-    /// others are closed without being asked.
+    /// Closes all files and returns the first error: some file systems report write errors only on
+    /// close.
     pub(crate) fn close(&mut self) -> Result<(), Errno> {
         self.0.drain(..).try_for_each(hakaru_sys::file::close)
     }

@@ -1,7 +1,7 @@
 //! The `posixaio` engine: threads that call `pread` and `pwrite`.
 //!
-//! The C library does `aio_read` and `aio_write` the same way, and like there the I/Os of one file are done one after
-//! another, in their order: a deeper queue pays with several files only.
+//! glibc implements `aio_read` and `aio_write` in the same way, and as there the I/Os of one file
+//! run in order: a deeper queue helps only with several files.
 
 use super::thread_pool::{PoolConfig, ThreadPool};
 use super::{CompletionSink, Files, OpenFiles, QueueBackend, SyncKind};
@@ -13,7 +13,7 @@ use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Threads at most, as in the GNU C library.
+/// Maximum number of threads, as in glibc.
 const THREADS: usize = 20;
 
 /// A queue that threads work on.
@@ -25,7 +25,7 @@ pub(crate) struct PosixaioBackend {
 }
 
 impl PosixaioBackend {
-    /// Files in the order of the worker's regions, and for each I/O in flight a buffer of its own.
+    /// Files in the order of the worker's regions, and one buffer per I/O in flight.
     ///
     /// # Errors
     /// ENOMEM when there is not enough memory, EAGAIN when there are too many threads.
@@ -65,7 +65,7 @@ impl Files for PosixaioBackend {
         self.pool.tool(slot).move_on(0, len)
     }
 
-    /// None in one piece: they were filled one by one as they were made.
+    /// Empty: the buffers are not contiguous and were filled on creation.
     fn buffers(&mut self) -> &mut [u8] {
         &mut []
     }

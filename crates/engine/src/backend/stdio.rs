@@ -44,7 +44,7 @@ impl Stream {
         }
     }
 
-    /// Goes to a place; a writer first hands over what it holds.
+    /// Seeks; a writer flushes its buffer first.
     fn seek(&mut self, from: u64, to: u64) -> io::Result<()> {
         match self {
             // What is already in the buffer is not read again.

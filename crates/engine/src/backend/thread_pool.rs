@@ -1,7 +1,7 @@
-//! Threads that each do one I/O at a time, for engines whose system calls wait.
+//! A thread pool for engines with blocking system calls.
 //!
-//! Whatever an I/O works with (its buffer, or a whole engine) goes to the thread with it and comes back with the result,
-//! so nobody else can touch it meanwhile.
+//! The resources of an I/O (its buffer, or a whole engine) move to the thread and return with the
+//! result, so nothing else can access them.
 
 use super::CompletionSink;
 use hakaru_model::stream::IoRequest;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// An I/O on its way, and what it works with.
+/// A queued I/O with its resources.
 #[derive(Debug)]
 struct PoolTask<T> {
     slot: u32,
@@ -31,14 +31,14 @@ struct PoolCompletion<T> {
 #[derive(Debug)]
 struct PoolState<T> {
     waiting: VecDeque<PoolTask<T>>,
-    /// Regions that a thread works on, where each keeps to its order.
+    /// Regions in use by a thread, if their order is kept.
     busy: Vec<bool>,
     done: VecDeque<PoolCompletion<T>>,
     closing: bool,
 }
 
 impl<T> PoolState<T> {
-    /// The oldest I/O that may begin.
+    /// Returns the oldest I/O that can start.
     fn next(&mut self) -> Option<PoolTask<T>> {
         let free = |task: &PoolTask<T>| {
             !self
@@ -110,12 +110,12 @@ pub(super) struct ThreadPool<T> {
     in_flight: usize,
 }
 
-/// How many threads there are, what they are called, and what they keep to.
+/// Number, names and ordering of the threads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PoolConfig {
     pub(super) name: &'static str,
     pub(super) threads: usize,
-    /// Regions whose I/Os are done one after another, in their order; 0 where no order is kept.
+    /// Number of regions whose I/Os run in order; 0 if unordered.
     pub(super) ordered_regions: usize,
 }
 
@@ -189,7 +189,7 @@ impl<T: Send + 'static> ThreadPool<T> {
         });
     }
 
-    /// Puts a result into the queue that no thread had to work for.
+    /// Queues a result without a thread.
     pub(super) fn answer(&mut self, slot: u32, result: Result<u32, Errno>) {
         let tool = self.take(slot);
         self.in_flight += 1;
@@ -210,7 +210,7 @@ impl<T: Send + 'static> ThreadPool<T> {
         taken
     }
 
-    /// Waits for at least `min` results, for at most `timeout`, and gives up to `max` to `done`.
+    /// Waits up to `timeout` for at least `min` results, and passes up to `max` to `done`.
     pub(super) fn reap(
         &mut self,
         min: usize,
@@ -249,12 +249,12 @@ impl<T: Send + 'static> ThreadPool<T> {
 }
 
 impl<T> ThreadPool<T> {
-    /// Ends the threads, after the I/Os they are at. None may be submitted afterwards.
+    /// Ends the threads after their current I/Os. No submission may follow.
     pub(super) fn dismiss(&mut self) {
         self.pool.lock().closing = true;
         self.pool.work.notify_all();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has nothing in its hands any more.
+            // A thread that panicked holds no I/O.
             let _ = thread.join();
         }
     }

@@ -26,7 +26,7 @@ impl RingBackend {
         }
     }
 
-    /// Waits until so many more are done, or for a time.
+    /// Waits for `more` further completions, or for a timeout.
     fn wait(&mut self, more: usize, timeout: Option<Duration>) -> Result<usize, Errno> {
         let Some(time) = timeout else {
             return self.ring.submit(more);

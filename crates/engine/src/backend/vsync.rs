@@ -1,7 +1,7 @@
 //! The `vsync` engine: `lseek`, then `readv` or `writev`, with I/Os that follow one another joined into one call.
 //!
-//! A queue in name only: what is handed over at once goes in as few calls as there are gaps, and is done when they
-//! return.
+//! Not a real queue: submitted I/Os are merged into as few calls as possible and complete when
+//! these return.
 
 use super::{CompletionSink, Files, OpenFiles, QueueBackend};
 use hakaru_model::job::Op;
@@ -12,7 +12,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::SeekFrom;
 use std::time::Duration;
 
-/// I/Os that are joined by the call that hands them over.
+/// Merges adjacent I/Os of a submission.
 #[derive(Debug)]
 pub(crate) struct VsyncBackend {
     files: OpenFiles,
@@ -23,7 +23,7 @@ pub(crate) struct VsyncBackend {
     done: Vec<(u32, Result<u32, Errno>)>,
 }
 
-/// Whether one call can do both.
+/// Whether one call can do both I/Os.
 fn follows(before: &IoRequest, after: &IoRequest) -> bool {
     (before.op, before.region) == (after.op, after.region)
         && before.offset + u64::from(before.len) == after.offset

@@ -16,7 +16,7 @@ pub struct ClockReads {
     pub cpu: u32,
     /// How often it read its counter.
     pub reads: u64,
-    /// What it read first.
+    /// First reading.
     pub first: u64,
     /// How often that was less than what another CPU, or itself, had read before.
     pub backwards: u64,

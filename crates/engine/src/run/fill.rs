@@ -3,7 +3,8 @@
 use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, WorkerPlan};
 use hakaru_model::units::Bytes;
 
-/// The phase with the sizes that files came to that fill their file system; `None` where there are none.
+/// Returns the phase with the final sizes of files that fill their file system; `None` if there are
+/// none.
 ///
 /// Of several files on one file system the first takes all there is, and the others stay empty: as in fio they are left
 /// out, and a worker that has no other file has nothing to do.
@@ -25,7 +26,7 @@ pub(super) fn fitted(phase: &PhasePlan) -> Option<PhasePlan> {
     Some(phase)
 }
 
-/// Cuts the regions of a worker, and what it is to transfer, to what is there.
+/// Reduces the regions and the transfer size of a worker to the existing size.
 fn fit(worker: &mut WorkerPlan, files: &[FilePlan]) {
     let stream = &mut worker.stream;
     let room = |regions: &[hakaru_model::stream::Region]| {
@@ -49,7 +50,7 @@ fn fit(worker: &mut WorkerPlan, files: &[FilePlan]) {
         return;
     }
     stream.regions.retain(|region| region.len > 0);
-    // What counts in passes through all there is goes on doing so; other limits are as they were asked for.
+    // Sizes counted in passes stay so; other limits are as requested.
     let scaled = |bytes: u64| {
         if bytes.is_multiple_of(before) {
             bytes / before * after

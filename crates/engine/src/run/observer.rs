@@ -1,4 +1,4 @@
-//! What a run tells an observer, and what the observer may answer.
+//! Events of a run for an observer, and its replies.
 
 use crate::iolog::LogChunk;
 use hakaru_model::job::PerOp;
@@ -6,7 +6,7 @@ use hakaru_model::plan::{FilePlan, PhasePlan};
 use hakaru_model::record::{Interval, PhaseRecord};
 use std::time::Duration;
 
-/// Whether the run goes on.
+/// Whether the run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// It does.
@@ -34,7 +34,7 @@ pub struct PhaseProgress {
     pub iops: PerOp<u64>,
     /// Workers still at work.
     pub running: usize,
-    /// Whether the lead-in is over everywhere.
+    /// Whether the ramp time is over for all workers.
     pub measuring: bool,
     /// How far each worker of the phase is, in order.
     pub stages: Vec<WorkerStage>,
@@ -45,7 +45,7 @@ pub struct PhaseProgress {
 pub enum WorkerStage {
     /// It waits for its start, or for another job.
     Waiting,
-    /// In its lead-in.
+    /// In its ramp time.
     LeadIn,
     /// At work.
     AtWork,
@@ -62,9 +62,9 @@ pub struct LayoutProgress<'a> {
     pub done: u64,
 }
 
-/// Somebody who watches a run, and may end it.
+/// Observes a run and can stop it.
 pub trait Observer {
-    /// A phase begins.
+    /// A phase starts.
     fn phase_begins(&mut self, _index: usize, _phase: &PhasePlan) {}
     /// A file is being laid out.
     fn laying_out(&mut self, _layout: &LayoutProgress<'_>) -> Flow {
@@ -76,9 +76,9 @@ pub trait Observer {
     }
     /// A worker has ended an interval.
     fn interval(&mut self, _worker: usize, _interval: &Interval) {}
-    /// A worker that keeps a log tells what came since it last did.
+    /// New log entries of a worker.
     fn log(&mut self, _worker: usize, _chunk: &LogChunk) {}
-    /// Whether to report what was measured so far; asked several times per second while a phase runs.
+    /// Whether to report partial results; called several times per second during a phase.
     fn wants_so_far(&mut self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Descriptors by which tools find out who uses a disk.
+//! Descriptors that show tools such as fuser which disks are in use.
 
 use hakaru_model::facts::TargetKind;
 use hakaru_model::plan::PhasePlan;

@@ -1,4 +1,4 @@
-//! What the conductor does while the workers of a phase run: listens to them, tells the observer, ends them.
+//! Supervises the workers of a phase: receives messages, notifies the observer, stops workers.
 
 use super::{Flow, LOOK, Observer, PhaseHead, PhaseProgress, RunOptions, WorkerStage};
 use crate::disks::DiskWatch;
@@ -24,7 +24,7 @@ pub(super) struct PhaseWatch<'a> {
     pub(super) shared: &'a PhaseShared,
     pub(super) disks: &'a DiskWatch,
     pub(super) receiver: Receiver<Message>,
-    /// Where chunks of the workers' logs go once they are told.
+    /// Channels to return log chunks to the workers.
     pub(super) returns: Vec<Sender<Box<LogChunk>>>,
     pub(super) options: &'a RunOptions<'a>,
     pub(super) begun: Instant,
@@ -89,7 +89,8 @@ impl PhaseWatch<'_> {
         }
     }
 
-    /// Tells what everybody has measured so far, once all have answered or ended. Returns whether that was so.
+    /// Reports partial results when all workers have replied or ended. Returns whether that was the
+    /// case.
     fn tell_so_far(
         &self,
         told: &mut [Option<WorkerRecord>],
@@ -129,7 +130,7 @@ impl PhaseWatch<'_> {
         self.shared.gate.decide(true);
     }
 
-    /// Hands a stop from outside on; workers that still `wait` for each other do not begin.
+    /// Forwards an external stop; workers that still `wait` for each other do not start.
     fn hear_stop(&self, wait: bool) {
         if self.options.stop.load(Relaxed) {
             self.shared.stop.store(true, Relaxed);

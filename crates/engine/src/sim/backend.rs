@@ -1,4 +1,5 @@
-//! Workers on a simulated card: each has a clock of its own, and only the one whose clock is behind may act.
+//! Workers on a simulated card: each has its own clock, and only the one whose clock is behind may
+//! act.
 //!
 //! That order, with ties broken by the number of the worker, makes a run with many workers the same every time.
 
@@ -36,7 +37,7 @@ struct SimState {
     clocks: Vec<Option<u64>>,
     /// The latest moment any worker has reached.
     latest: u64,
-    /// What was written, where somebody wants to know.
+    /// Written content, if it is verified.
     media: Option<Media>,
 }
 
@@ -274,7 +275,7 @@ impl QueueBackend for SimBackend {
     }
 
     fn submit(&mut self, _: usize) -> Result<usize, Errno> {
-        // Each was handed over as it was prepared.
+        // Each was submitted when prepared.
         Ok(std::mem::take(&mut self.prepared))
     }
 

@@ -1,7 +1,7 @@
 //! The card itself: what each command costs by its device model, and what becomes of the data.
 //!
-//! It holds no data and knows no clock: whoever asks brings the moment. The engine asks in virtual time; a card served
-//! to a guest asks in real time and keeps the bytes itself.
+//! It has no data and no clock: the caller provides the time. The engine uses virtual time; a card
+//! served to a guest uses real time and stores its data itself.
 
 use hakaru_model::device_model::{DeviceModel, Fault, FaultKind};
 use hakaru_model::job::Op;
@@ -74,7 +74,7 @@ impl SimCard {
         Nanos(self.busy_until)
     }
 
-    /// Where a byte really lies: past the real capacity the addresses begin again.
+    /// Maps an address to the real location: beyond the real capacity addresses wrap.
     pub fn place(&self, offset: u64) -> u64 {
         offset % self.prices.capacity.0.max(1)
     }
@@ -107,7 +107,8 @@ impl SimCard {
         }
     }
 
-    /// Charges a flush that arrives at `now`. A lying card charges for it too.
+    /// Computes the cost of a flush that arrives at `now`. A card that ignores flushes has the cost
+    /// too.
     pub fn flush(&mut self, now: Nanos) -> Service {
         let start = self.begin(now);
         let price = self.prices.flush.0;
@@ -208,7 +209,7 @@ impl SimCard {
     }
 }
 
-/// Nanoseconds for `len` bytes at `rate` bytes per second; nothing at rate 0, which stands for "free".
+/// Time in ns for `len` bytes at `rate` bytes/s; 0 at rate 0, which means free.
 fn time_for(len: u64, rate: u64) -> u64 {
     if rate == 0 {
         0

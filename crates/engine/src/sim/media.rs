@@ -40,7 +40,7 @@ impl Media {
     }
 }
 
-/// Cuts a block into pieces that lie in one page each, and tells where and how long they are.
+/// Splits a block into pieces within pages, with offset and length.
 fn for_each_piece(card: &SimCard, offset: u64, len: usize, mut f: impl FnMut(u64, usize)) {
     let capacity = card.prices().capacity.0.max(1);
     let (mut at, end) = (offset, offset + len as u64);

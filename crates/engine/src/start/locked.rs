@@ -8,7 +8,7 @@ use crate::worker::{WorkerContext, WorkerParts};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::record::WorkerRecord;
 
-/// Runs such a worker.
+/// Runs a worker with file locks.
 pub(super) fn run(
     parts: WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,

@@ -1,4 +1,4 @@
-//! The engines of `io_submit_mode=offload`: one for each I/O in flight, with files and a buffer of its own.
+//! Engines of `io_submit_mode=offload`: one per I/O in flight, each with its own files and buffer.
 
 use super::{call_flags, none, one_slot, polls_for_some, ring_options, run_queue};
 use crate::backend::falloc::{FallocateCall, Truncate};
@@ -184,7 +184,7 @@ mod tests {
         polled * 100 / all
     }
 
-    /// All I/Os were polled for where threads submit them, or files are locked for them.
+    /// Regression: with threads or file locks, all I/Os were polled.
     #[test]
     fn offloaded_and_locked_ios_poll_for_their_share() {
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -1,4 +1,4 @@
-//! Checksums of data by the methods of the field, each from a library of its own.
+//! Checksums of data, each from its own library.
 
 use crc::{CRC_7_MMC, CRC_16_ARC, CRC_64_XZ, Crc};
 use hakaru_model::job::rules::VerifyMethod;
@@ -19,7 +19,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// The first bytes of these; at most [`LONGEST`].
+    /// Creates a checksum from up to [`LONGEST`] bytes.
     pub(super) fn of(from: &[u8]) -> Sum {
         let mut bytes = [0; LONGEST];
         let len = from.len().min(LONGEST);
@@ -40,7 +40,7 @@ impl Sum {
     }
 }
 
-/// The checksum of two pieces of data, one after the other; empty for methods without one.
+/// Computes the checksum of two concatenated pieces of data; empty for methods without one.
 pub(super) fn sum(method: &VerifyMethod, data: [&[u8]; 2]) -> Sum {
     match method {
         VerifyMethod::Header

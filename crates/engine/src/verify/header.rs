@@ -7,7 +7,7 @@
 //! 40  checksum of the data, 0 to 64 bytes
 //! ```
 //!
-//! All numbers are least significant byte first. The length is that of the piece the header stands in, header included.
+//! All numbers are little-endian. The length is that of the piece including the header.
 
 use super::digest::{LONGEST, Sum};
 use hakaru_model::job::rules::VerifyMethod;
@@ -16,7 +16,7 @@ use hakaru_model::mismatch::BlockDifference;
 /// The first four bytes: "haka".
 const MAGIC: u32 = u32::from_le_bytes(*b"haka");
 
-/// Methods by the number that stands in headers. New ones come last.
+/// Methods by their number in headers. New ones are appended.
 const METHODS: [&str; 17] = [
     "meta",
     "crc32c",
@@ -75,7 +75,7 @@ impl BlockHeader {
             .map_or_else(|| self.method.to_string(), |name| (*name).to_owned())
     }
 
-    /// Writes it to the start of `to`, which holds at least a header of its method.
+    /// Writes it to the start of `to`, which must hold a header of its method.
     pub(super) fn write(&self, to: &mut [u8]) {
         let sum = self.sum.bytes();
         let whole = VerifyMethod::HEADER + sum.len();

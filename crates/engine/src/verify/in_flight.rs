@@ -1,4 +1,4 @@
-//! Writes in flight: of two to the same bytes, nobody can tell which of them a device does last.
+//! Tracks writes in flight: for two overlapping writes the final content is unknown.
 
 use super::write_log::Written;
 use hakaru_model::stream::IoRequest;

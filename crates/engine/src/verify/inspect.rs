@@ -1,11 +1,11 @@
-//! Checks one block that was read, and saves both contents where that is asked for.
+//! Verifies a block, and saves expected and received content if requested.
 
 use super::scheme::{ExpectedBlock, Scheme};
 use hakaru_model::mismatch::{Mismatch, Saved};
 use hakaru_model::stream::IoRequest;
 use std::path::Path;
 
-/// Pieces of one block that are told of at most.
+/// Maximum number of reported pieces of a block.
 const MOST: usize = 64;
 
 /// A scheme, and the names of the files it is applied to.
@@ -54,7 +54,7 @@ impl Inspector {
         let piece = block.get(start..start + mismatch.len.0 as usize)?;
         let write = |end: &str, content: &[u8]| {
             let path = folder.join(format!("{name}.{}.{end}", mismatch.offset.0));
-            // What cannot be saved is told of all the same.
+            // Mismatches are reported even if they cannot be saved.
             std::fs::write(&path, content).ok().map(|()| path)
         };
         if mismatch.difference.is_of_header() {

@@ -1,8 +1,8 @@
-//! Verification: each write carries what it can be checked by, and what is read is checked.
+//! Verification: written data contains a checksum or pattern, which is checked after reading.
 //!
-//! A [`Checker`] belongs to one worker and does no I/O on what is measured: it fills blocks before they are written,
-//! remembers which were, says what has to be read back, and tells how that differs. When to read back is the worker's
-//! business.
+//! A [`Checker`] belongs to one worker and does no I/O on the target: it fills blocks before
+//! writes, tracks them, determines what to read back, and reports mismatches. The worker decides
+//! when to read back.
 
 mod digest;
 mod header;
@@ -59,15 +59,15 @@ pub(crate) struct Checker {
     schedule: VerifySchedule,
     /// Whether the job writes; otherwise it checks what another wrote.
     writes: bool,
-    /// Writes between two checks, and how many blocks are checked then; `None` waits for the end.
+    /// Number of writes between checks, and of blocks per check; `None`: at the end.
     backlog: Option<(usize, usize)>,
     /// Number of the last write.
     sequence: u64,
     /// Writes in flight, by slot.
     writing: InFlightWrites,
-    /// What the read in each slot is checked by; `None` for a read of the job's own work.
+    /// Expected content of the read in each slot; `None` for a read of the workload.
     reading: Vec<Option<Written>>,
-    /// Whether several I/Os can be in flight at once: then [`Checker::issued`] is called for each read.
+    /// Whether several I/Os can be in flight: then [`Checker::issued`] is called for each read.
     pub(crate) queued: bool,
     write_log: WriteLog,
     /// Blocks that are about to be read back between writes, by place.
@@ -86,7 +86,7 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    /// For a worker whose plan says so. `names` are those of the files of its regions.
+    /// Creates the checker of a worker with verification. `names` are the names of its regions.
     ///
     /// # Errors
     /// What is wrong with the saved state, or with the threads.
@@ -203,7 +203,7 @@ impl Checker {
             .write(block, request.offset, self.sequence);
     }
 
-    /// Counts a write as if it had been done.
+    /// Tracks a write of an earlier run.
     pub(crate) fn rehearse(&mut self, request: &IoRequest) {
         self.sequence += 1;
         self.write_log.add(Written::new(
@@ -213,7 +213,8 @@ impl Checker {
         ));
     }
 
-    /// A block that is written again while it is read back cannot be checked by what it held before.
+    /// A block that is rewritten while it is read back cannot be verified with its previous
+    /// content.
     fn forget(&mut self, request: &IoRequest) {
         let IoRequest {
             region,
@@ -235,8 +236,8 @@ impl Checker {
         }
     }
 
-    /// Takes notice of a read that is issued. `reads_back` tells one that was asked for by [`Checker::landed`] or
-    /// [`Checker::begin_reading`] from one of the job's own work.
+    /// Called when a read is issued. `reads_back` distinguishes reads requested by
+    /// [`Checker::landed`] or [`Checker::begin_reading`] from those of the workload.
     pub(crate) fn issued(&mut self, slot: u32, request: &IoRequest, reads_back: bool) {
         self.reading[slot as usize] = if reads_back {
             self.expect(request)
@@ -307,7 +308,7 @@ impl Checker {
         last.push_back(request.offset);
     }
 
-    /// What has to be read back after so many writes.
+    /// Returns the reads that are due after N writes.
     fn due(&mut self) -> Vec<IoRequest> {
         let Some((backlog, batch)) = self.backlog else {
             return Vec::new();
@@ -336,7 +337,7 @@ impl Checker {
         }
     }
 
-    /// By what a read is to be checked; `None` for a read that belongs to the job's own work.
+    /// Returns the expected content of a read; `None` for a read of the workload.
     fn wanted(&mut self, slot: u32, request: &IoRequest) -> Option<ExpectedBlock> {
         let IoRequest {
             region,
@@ -445,8 +446,8 @@ fn load(plan: &WorkerPlan, path: &Path) -> Result<VerifyState, RunError> {
     Ok(state)
 }
 
-/// What is read back has to come from the device rather than from memory. Where the cache cannot be dropped, what it
-/// holds is checked.
+/// Data must be read back from the device and not from memory. If the cache cannot be dropped,
+/// cached data is verified.
 fn drop_cache(name: &str) {
     let Ok(file) = std::fs::File::open(name) else {
         return;

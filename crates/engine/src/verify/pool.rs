@@ -1,6 +1,6 @@
 //! Threads that check beside the worker (`verify_async`).
 //!
-//! The worker gives each a copy of what it read and goes on; what they found comes back by and by.
+//! The worker sends each a copy of the data and continues; results return later.
 
 use super::inspect::Inspector;
 use super::scheme::ExpectedBlock;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// Blocks that wait for one thread at most; then the worker waits too.
+/// Maximum number of blocks queued per thread; then the worker waits.
 const WAITING: usize = 16;
 
 struct VerifyTask {
@@ -22,7 +22,7 @@ struct VerifyTask {
 /// A block with errors.
 pub(super) type FailedBlock = (IoRequest, Vec<Mismatch>);
 
-/// The threads, and what is on its way to and from them.
+/// The threads, and blocks in transit.
 #[derive(Debug)]
 pub(super) struct VerifyPool {
     tasks: Vec<SyncSender<VerifyTask>>,
@@ -134,7 +134,7 @@ impl Drop for VerifyPool {
     fn drop(&mut self) {
         self.tasks.clear();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so; what it held is lost with it.
+            // A thread that panicked has been reported; its blocks are lost.
             let _ = thread.join();
         }
     }

@@ -1,7 +1,7 @@
 //! What a written block looks like, and how one that was read differs from that.
 //!
-//! A block is cut into pieces (one, where there is no interval), each with a header of its own. Data beside the headers
-//! is random, or a pattern that begins with the block.
+//! A block is split into pieces (one without an interval), each with its own header. The other data
+//! is random, or a pattern that starts with the block.
 
 use super::digest::sum;
 use super::header::BlockHeader;
@@ -129,7 +129,7 @@ impl Scheme {
         }
     }
 
-    /// Fills one piece, which begins `start` bytes into the block at `block`.
+    /// Fills one piece at `start` bytes in the block at `block`.
     fn write_piece(&self, piece: &mut [u8], block: u64, start: usize, seed: u64, sequence: u64) {
         let offset = block + start as u64;
         match self.motif(block) {
@@ -253,7 +253,7 @@ impl Scheme {
         }
     }
 
-    /// Compares a piece with the pattern, but for its header.
+    /// Compares a piece with the pattern, except for its header.
     fn check_pattern(
         &self,
         piece: &[u8],

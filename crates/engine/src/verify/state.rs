@@ -1,8 +1,8 @@
-//! The file that tells how far a job has written, so that a later one checks no further.
+//! The verify state file: how far a job has written, so that a later job checks no further.
 //!
-//! It stands in the directory the program was started in, or in that of `--aux-path`, under fio's name and in the form of
-//! fio 3.39, version 4, so that its `fio-verify-state` prints it and its `verify_state_load` takes it. All numbers are
-//! little-endian:
+//! It is in the current directory, or in that of `--aux-path`, with fio's file name and the format
+//! of fio 3.39, version 4, so that `fio-verify-state` can print it and fio's `verify_state_load`
+//! can read it. All numbers are little-endian:
 //!
 //! ```text
 //!   0  version, bytes behind this head, CRC-32C of them without the last inversion     3 × u64
@@ -12,9 +12,10 @@
 //! 184  the writes that landed last, file by file, newest first: file, offset          2 × u64 each
 //! ```
 //!
-//! What fio does not keep stands behind all that, where it does not look: each place whose content is not known, as
-//! file, offset and length. Version 3, that of fio 3.33, is read too: there the places kept of each file are missing and
-//! the number of files is an u32. Found by looking at files of both, and at what `fio-verify-state` makes of ours.
+//! Additional data follows at the end, where fio does not look: each range with unknown content, as
+//! file, offset and length. Version 3, of fio 3.33, can be read too: it has no ranges per file, and
+//! the number of files is a u32. Determined by examining files of both versions, and the output of
+//! `fio-verify-state` for ours.
 
 use crate::error::RunError;
 use hakaru_model::job::rules::Verify;
@@ -27,9 +28,9 @@ const OLDER: u64 = 3;
 const HEAD: usize = 24;
 const GENERATOR: usize = 56;
 const NAME: usize = 64;
-/// Where the generator begins, behind the head.
+/// Offset of the generator state after the header.
 const COUNTS: usize = 40;
-/// Where the places begin, behind the head.
+/// Offset of the ranges after the header.
 const PLACES: usize = COUNTS + GENERATOR + NAME;
 
 /// How far a worker has written.
@@ -55,7 +56,8 @@ pub(super) struct Owner<'a> {
 }
 
 impl Owner<'_> {
-    /// How many of the last writes to a file are told: twice those in flight where they land in any order.
+    /// Number of last writes stored per file: twice the queue depth if they can complete in any
+    /// order.
     pub(super) fn room(&self) -> usize {
         self.depth as usize * (1 + usize::from(self.queued))
     }
@@ -211,7 +213,8 @@ mod tests {
 
     #[test]
     fn the_bytes_are_those_of_fio() {
-        // Sixteen sequential writes of 4 KiB by a job called st, of which fio 3.39 makes a file of 200 bytes.
+        // Sixteen sequential writes of 4 KiB by a job named st, for which fio 3.39 writes a file of
+        // 200 bytes.
         let owner = Owner {
             job: "st",
             number: 0,
@@ -260,7 +263,8 @@ mod tests {
 
     #[test]
     fn files_of_fio_itself_are_read() {
-        // What fio 3.33 and 3.39 save of sixteen sequential writes of 4 KiB by a job called st.
+        // State files of fio 3.33 and 3.39 after sixteen sequential writes of 4 KiB by a job named
+        // st.
         let older = state_of(
             &[3, 0xa8, 0x4580_21f2, 1, 1 | 1 << 32, 16],
             &[(14, 0x7473), (23, 61_440)],
@@ -286,7 +290,7 @@ mod tests {
         );
     }
 
-    /// A file of so many words: those it begins with, and others by their place.
+    /// Builds a file of 64-bit words: the first ones, and others by index.
     fn state_of(first: &[u64], others: &[(usize, u64)], count: usize) -> Vec<u8> {
         let mut words = vec![0; count];
         words[..first.len()].copy_from_slice(first);

@@ -70,7 +70,7 @@ pub(super) struct WriteLog {
 }
 
 impl WriteLog {
-    /// An empty one with room for so many writes.
+    /// Creates an empty log with capacity for `writes`.
     pub(super) fn with_room(writes: u64) -> WriteLog {
         let room = writes.min(SWEEP_AT as u64) as usize;
         WriteLog {
@@ -100,7 +100,7 @@ impl WriteLog {
         written
     }
 
-    /// Takes the first `count` writes, without those of them that later writes cover.
+    /// Takes the first `count` writes, without those covered by later ones.
     pub(super) fn take(&mut self, count: usize) -> Vec<Written> {
         let count = count.min(self.written.len());
         survivors_and_first(&mut self.written, count)
@@ -128,7 +128,8 @@ fn survivors_and_first(written: &mut Vec<Written>, count: usize) -> Vec<Written>
 /// Leaves out each write that a later one overlaps, and sorts the others by their place.
 fn survivors(written: &mut Vec<Written>) {
     written.sort_unstable_by_key(|w| (w.region, w.offset, w.sequence));
-    // Nearly always blocks cover one another wholly: then the last of each place is what is there.
+    // Blocks almost always cover each other completely: then the last write at each offset is
+    // current.
     let mut kept: usize = 0;
     for i in 0..written.len() {
         let same = kept > 0 && {
@@ -148,16 +149,16 @@ fn survivors(written: &mut Vec<Written>) {
     }
 }
 
-/// The same where blocks overlap in part: from the last write to the first, each stays that meets none before it.
+/// For partial overlaps: from the last write to the first, each that overlaps no later one is kept.
 fn sweep_overlaps(written: &mut Vec<Written>) {
     written.sort_unstable_by_key(|w| std::cmp::Reverse(w.sequence));
-    // Covered stretches by region and start; they never overlap, because neighbors are joined.
+    // Covered ranges by region and start, merged and disjoint.
     let mut covered: BTreeMap<(u32, u64), u64> = BTreeMap::new();
     written.retain(|w| cover(&mut covered, w));
     written.sort_unstable_by_key(|w| (w.region, w.offset));
 }
 
-/// Adds the place of a write to what is covered. Returns whether nothing of it was.
+/// Adds a write to the covered ranges. Returns whether it did not overlap them.
 fn cover(covered: &mut BTreeMap<(u32, u64), u64>, w: &Written) -> bool {
     let (mut start, mut end) = (w.offset, w.end());
     let mut free = true;

@@ -19,7 +19,7 @@ pub(super) struct Account {
     /// I/Os that were answered with an error, by operation.
     pub(super) refused: [u64; 3],
     pub(super) check: Option<Box<Checker>>,
-    /// Whether a mismatch ended the work of a job that goes on after others (`verify_fatal`).
+    /// Whether a mismatch ended a job that otherwise continues after errors (`verify_fatal`).
     pub(super) gave_up: bool,
     /// Where the requests are written to (`write_iolog`).
     pub(super) recorder: Option<Recorder>,
@@ -77,7 +77,7 @@ impl Account {
         }
     }
 
-    /// Forgets what the ramp time counted, but for its bytes.
+    /// Resets the counters of the ramp time, except its bytes.
     pub(super) fn end_ramp(&mut self) {
         let totals = self.stats.totals();
         let bytes = |op: Op| Bytes(totals[op].1);
@@ -98,7 +98,7 @@ impl Account {
         };
     }
 
-    /// Whether a write that lands may call for a check or an entry of the log.
+    /// Whether a completed write may need a check or a log entry.
     pub(super) fn follows(&self) -> bool {
         self.check.is_some() || self.recorder.is_some()
     }

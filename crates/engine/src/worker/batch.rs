@@ -45,7 +45,7 @@ impl EqualCompletions {
     }
 
     /// Counts them.
-    // Out of the loop: most batches are alike throughout, and call once.
+    // Out of line: most batches are uniform and need one call.
     #[inline(never)]
     pub(super) fn tell(&self, stats: &mut WorkerStats, clock: &impl Clock, now: u64) {
         if self.count > 0 {

@@ -1,6 +1,6 @@
 //! The work of a job that checks its data: writes, then reads back, as often as it loops.
 //!
-//! The loops of the worker are the same; only what they are asked to issue changes.
+//! Uses the same loops of the worker with different requests.
 
 use super::drive::Drive;
 use super::{InflightIo, Worker};
@@ -107,7 +107,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Counts the requests as if they had been done, because an earlier run did them.
+    /// Counts the requests of an earlier run without I/O.
     fn rehearse(&mut self) -> StopReason {
         let Some(check) = &mut self.account.check else {
             return StopReason::Done;
@@ -146,7 +146,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         };
         self.source.stream = RequestStream::listed(check.begin_reading());
         self.issue.flushes.wrote = false;
-        // Rates are those of the work. What was held back belonged to it.
+        // Rate limits apply to the workload. Delayed I/Os belonged to it.
         let pacer = self.source.pacer.take();
         self.source.held = None;
         self.account.stats.rest(Op::Write, true);
@@ -214,7 +214,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// Writes a flush to the log, where one is kept.
     pub(super) fn note_sync(&mut self, region: u32, kind: SyncKind, now: u64) {
         if matches!(kind, SyncKind::Range(..)) {
-            // The log has no word for it.
+            // The log format has no entry for it.
             return;
         }
         let at_us = self.clock.nanos(now.saturating_sub(self.time.begun)) / 1000;
@@ -237,7 +237,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         });
     }
 
-    /// Lets the checker see an I/O that landed. Breaks when the job may not go on after what it finds.
+    /// Passes a completed I/O to the checker. Breaks if the job must end.
     #[cold]
     pub(super) fn examine(
         &mut self,
@@ -319,7 +319,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         ends
     }
 
-    /// Whether the job goes on after this error, whatever it does after others.
+    /// Whether the job continues after this error.
     pub(super) fn ignores(&self, op: Op, errno: Errno) -> bool {
         let ignored = &self.plan.errors.ignored;
         let list = if op == Op::Read {

@@ -18,7 +18,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// Flushes what has to be flushed at the end, and adds everything up.
     pub(super) fn close(&mut self, last: u64, stop: StopReason) -> WorkerRecord {
         if self.time.in_ramp {
-            // Stopped before measurement began: what came in the lead-in is no result.
+            // Stopped before the measurement started: I/Os of the ramp time are not a result.
             self.account.end_ramp();
             self.context.shared.disks.open();
             self.time.measuring_since = last;
@@ -36,7 +36,8 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         self.context.shared.disks.close();
         let (end, stop) = self.finish_files(synced, stop);
         let measured = Nanos(self.clock.nanos(end - self.time.measuring_since));
-        // A piece of an interval is kept, but is no sample, even where it is all there is: fio counts none either.
+        // An incomplete interval is kept, but is not a sample, even if it is the only one, as in
+        // fio.
         self.account.stats.close_interval(measured, false);
         self.look_at_log(end, true);
         self.publish();
@@ -147,7 +148,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
                 .for_each(|op| ops[op].zone_resets = zones.emptied(op));
         }
         if !D::QUEUED {
-            // One in flight, one a call, each time: there was nothing to count on the way.
+            // Always one in flight and one per call: nothing to count during the run.
             let ios = ops.iter().map(|(_, op)| op.issued).sum();
             depth.level[0] = ios;
             (depth.submit[1], depth.complete[1]) = (ios, ios);

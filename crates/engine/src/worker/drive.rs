@@ -15,13 +15,13 @@ pub(crate) trait Drive: Sized {
     /// Whether several I/Os can be in flight.
     const QUEUED: bool;
 
-    /// Whether one call can hand over I/Os and wait for others.
+    /// Whether one call can submit I/Os and wait for others.
     const SUBMIT_WAITS: bool;
 
     /// Issues what the worker's source has, to its end.
     fn drive<C: Clock>(worker: &mut Worker<'_, Self, C>) -> StopReason;
 
-    /// Does one I/O while no other is in flight, and waits for it.
+    /// Runs a single I/O while no other is in flight.
     fn transfer_alone(backend: &mut Self::Backend, request: &IoRequest) -> Result<u32, Errno>;
 }
 

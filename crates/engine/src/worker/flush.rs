@@ -15,7 +15,7 @@ use hakaru_sys::Errno;
 /// What was written and not flushed.
 #[derive(Debug)]
 pub(super) struct FlushState {
-    /// Whether what was written is flushed already, as far as the job asks for that at its end.
+    /// Whether written data is already flushed as required at the end of the job.
     pub(super) flushed: bool,
     /// Something was written since the job began or last read back.
     pub(super) wrote: bool,
@@ -25,7 +25,7 @@ pub(super) struct FlushState {
     ever_wrote: bool,
     /// Another pass follows a check, so that the last write of this one is flushed like the others.
     pub(super) pass_follows: bool,
-    /// Bytes of a pass through the files, and what is left of it; `None` where there is one, or passes are not counted.
+    /// Bytes of a pass through the files, and the remaining bytes; `None` without passes.
     pass: Option<(u64, u64)>,
     pub(super) ranges: Option<Box<Ranges>>,
 }
@@ -62,8 +62,8 @@ impl FlushState {
         }
     }
 
-    /// The flush between every N writes and the next. `own` tells that the request is of the job's own work, and not read
-    /// back for a check.
+    /// Flushes after every N writes. `own` is true for requests of the workload, false for
+    /// verification reads.
     ///
     /// Reads between a flush and the next write are each followed by a flush too: fio asks before each I/O whether the
     /// number of writes is a multiple of N, and whether the I/O before was a flush.
@@ -136,7 +136,8 @@ impl FlushState {
 }
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// ENODEV in place of what the kernel answers for a disk that was removed: "no space left" for writes, EIO otherwise.
+    /// Replaces the kernel's error for a removed disk ("no space left" for writes, otherwise EIO)
+    /// by ENODEV.
     pub(super) fn unless_pulled(&self, region: u32, errno: Errno) -> Errno {
         let may_be = matches!(errno, Errno::NOSPC | Errno::IO);
         let file = self.context.files.get(region as usize).filter(|_| may_be);

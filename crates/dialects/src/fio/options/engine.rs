@@ -10,9 +10,9 @@ use hakaru_model::job::{IoEngine, StatCall};
 pub struct Engine {
     /// Its names.
     pub names: &'static [&'static str],
-    /// What it does, in one line.
+    /// One-line description.
     pub help: &'static str,
-    /// Ours; otherwise why there is none, and what to use instead.
+    /// The engine of hakaru, or the reason and an alternative.
     pub ours: Result<IoEngine, &'static str>,
 }
 
@@ -360,8 +360,8 @@ const PRIORITIES: &str = "priorities of single I/Os are not supported";
 mod tests {
     use super::*;
 
-    /// An engine that is added to the model and forgotten here could not be asked for by name. fio has no engine for
-    /// `fread`, which only iozone uses, and none for simulated cards.
+    /// An engine of the model that is missing here could not be selected. fio has no engine for
+    /// `fread` (iozone only) and for simulated cards.
     #[test]
     fn lists_every_engine_of_the_model_under_its_name() {
         for &engine in IoEngine::ALL

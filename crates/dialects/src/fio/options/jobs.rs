@@ -274,7 +274,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .default("0")
     .goes_with("cgroup"),
-    // A sign told, long ago, which way a job moved the counter of its flow.
+    // In old versions a sign gave the direction in which a job moved its flow counter.
     opt(
         "flow",
         OptionKind::Int {

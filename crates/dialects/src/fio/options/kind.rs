@@ -7,7 +7,7 @@ use hakaru_model::job::{PerOp, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
-/// Words an option takes, each with what it means; an empty meaning marks a second name of the word before.
+/// Keywords of an option with their meanings; an empty meaning marks an alias of the previous word.
 pub type Words = &'static [(&'static str, &'static str)];
 
 /// What an option takes.
@@ -17,7 +17,7 @@ pub enum OptionKind {
     Flag,
     /// 0 or 1.
     Bool,
-    /// A whole number within bounds; suffixes such as `k` are those of sizes.
+    /// A whole number with bounds; suffixes such as `k` are those of sizes.
     Int {
         /// Smallest.
         min: i64,
@@ -31,7 +31,7 @@ pub enum OptionKind {
         /// Largest.
         max: u64,
     },
-    /// Bytes, at least so many.
+    /// Bytes, with a minimum.
     Size {
         /// Smallest.
         min: u64,
@@ -66,10 +66,10 @@ pub enum OptionKind {
         min: f64,
         /// Largest.
         max: f64,
-        /// How many at most.
+        /// Maximum count.
         most: usize,
     },
-    /// Processors or nodes, such as `0-3,5`.
+    /// CPUs or nodes, such as `0-3,5`.
     Indices,
     /// Paths separated by colons.
     Paths,
@@ -79,7 +79,7 @@ pub enum OptionKind {
     Pattern,
     /// Any text, of this shape.
     Text(&'static str),
-    /// Any text of this shape, or none.
+    /// Optional text of this form.
     OptionalText(&'static str),
 }
 
@@ -235,7 +235,7 @@ impl OptionKind {
         })
     }
 
-    /// What is expected, in words, such as `a size such as 64m`.
+    /// Describes the expected value, such as `a size such as 64m`.
     pub fn shape(&self) -> String {
         match *self {
             OptionKind::Flag => "nothing, 0 or 1".to_owned(),
@@ -424,7 +424,7 @@ impl OptionValue {
         }
     }
 
-    /// For kinds whose bounds are those of 32 bits; others are capped.
+    /// For kinds with 32-bit bounds; larger values saturate.
     pub(crate) fn u32(&self) -> u32 {
         u32::try_from(self.int().max(0)).unwrap_or(u32::MAX)
     }

@@ -50,7 +50,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99")
     .works(put!(|job, value| {
-        // fio reports them in ascending order, whatever the order given, and leaves out 0.
+        // fio reports them in ascending order and omits 0.
         let mut percents = value.floats().to_vec();
         percents.sort_by(f64::total_cmp);
         percents.dedup();

@@ -33,17 +33,17 @@ pub struct FioOption {
     pub name: &'static str,
     /// Other names.
     pub aliases: &'static [&'static str],
-    /// What it takes.
+    /// Type of its value.
     pub kind: OptionKind,
-    /// What it is when it is not given; empty for none.
+    /// Default value; empty for none.
     pub default: &'static str,
-    /// What it is for, in one line.
+    /// One-line description.
     pub help: &'static str,
     /// Whether it works here.
     pub state: OptionState,
     /// Engines it belongs to; empty for all.
     pub engines: &'static [&'static str],
-    /// Values that ask for nothing, and so are fine even where the option is refused.
+    /// Values that disable the option, accepted even if the option is refused.
     pub harmless: &'static [&'static str],
     set: Option<Setter>,
 }
@@ -51,9 +51,9 @@ pub struct FioOption {
 /// Whether an option works here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionState {
-    /// It does what it does in fio.
+    /// Same effect as in fio.
     Works,
-    /// It has no effect, because what it asks for is so anyway.
+    /// No effect, because the requested behavior is the only one.
     Accepted(&'static str),
     /// It has an effect only together with another option, whose state is its own.
     With(&'static str),
@@ -66,7 +66,7 @@ pub enum OptionState {
     },
 }
 
-/// Begins a row.
+/// Starts a row.
 const fn opt(name: &'static str, kind: OptionKind, help: &'static str) -> FioOption {
     let state = OptionState::Refused {
         reason: "it is not supported",
@@ -127,7 +127,7 @@ impl FioOption {
         self
     }
 
-    /// Nothing to set: there is only one way it can be.
+    /// Nothing to set: there is only one behavior.
     const fn goes_with(mut self, other: &'static str) -> FioOption {
         self.state = OptionState::With(other);
         self
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// A setter reads the value its kind makes: whoever mixes them up panics here.
+    /// A setter that reads another type than its row declares panics here.
     #[test]
     fn each_setter_takes_what_its_kind_reads() {
         let reading = ValueContext {
@@ -342,7 +342,7 @@ mod tests {
         }
     }
 
-    /// The options that public job files use most, but for those of engines that are not built in.
+    /// The most used options of public job files, without those of unsupported engines.
     const USED_MOST: &str = "rw bs ioengine direct iodepth runtime size numjobs filename name time_based group_reporting \
         directory randrepeat ramp_time verify stonewall filesize invalidate thread nrfiles rwmixread \
         norandommap end_fsync fallocate create_on_open log_avg_msec write_lat_log gtod_reduce write_bw_log \

@@ -319,7 +319,7 @@ const UNIFIED: OptionKind = OptionKind::Choice(&[
     ("2", "as both"),
 ]);
 
-/// `wait_before,write:8`: what the call does, and after how many writes.
+/// Parses `wait_before,write:8`: flags of the call, and the number of writes between calls.
 fn range_sync(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     let text = value.text().trim();
     let (words, every) = text
@@ -358,7 +358,7 @@ fn distribution(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     } else {
         SizeSuffixes::Fio1024
     };
-    // A second number is the place of the favourite block.
+    // A second number is the position of the center.
     let (number, centre) = match tag.and_then(|tag| tag.split_once(':')) {
         Some((number, centre)) => (Some(number), Some(centre)),
         None => (tag, None),
@@ -390,7 +390,7 @@ fn place(text: &str) -> Result<Option<f64>, String> {
     Ok(Some(share))
 }
 
-/// A skewed distribution with its number, where one is given. `None` for words of other distributions.
+/// Parses a skewed distribution with its optional number. `None` for other distributions.
 pub(super) fn skew(word: &str, number: Option<&str>) -> Result<Option<Distribution>, String> {
     let number = |default: f64, max: f64| match number {
         None | Some("") => Ok(default),

@@ -15,7 +15,7 @@ pub(super) const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 /// Names of the steps of batch size.
 pub(super) const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 
-/// Shares of completion latencies in percent, by size. What is not nothing is shown as 0.01 at least.
+/// Percentages of completion latencies by bucket. Nonzero values are shown as at least 0.01.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LatencyShares {
     /// Under 1 µs, steps in nanoseconds.
@@ -28,7 +28,7 @@ pub(super) struct LatencyShares {
 
 impl LatencyShares {
     pub(super) fn of(report: &ReportedJob<'_>) -> LatencyShares {
-        // Of operations on names fio tells no shares.
+        // fio prints no distribution for file operations.
         let told = Op::ALL
             .iter()
             .filter(|_| !report.job.ioengine.works_on_names());
@@ -71,7 +71,7 @@ impl LatencyShares {
     }
 }
 
-/// Shares of a depth distribution in percent of `total`. What is not nothing is shown as 0.1 at least.
+/// Percentages of a depth distribution of `total`. Nonzero values are shown as at least 0.1.
 pub(super) fn depth_shares(steps: &DepthSteps, total: u64) -> [f64; 7] {
     steps.map(|count| share(count, total, 0.1))
 }
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn each_step_ends_before_its_name() {
-        // Near a step that no bucket ends at, such as 1 ms, the bucket decides.
+        // At a limit inside a bucket, such as 1 ms, the bucket decides.
         let shares = shares(&[
             0,
             1,

@@ -15,13 +15,13 @@ pub struct StatusLine {
     pub open_files: u32,
     /// What each worker does, in order.
     pub states: Vec<WorkerState>,
-    /// Percentage done; `None` while nobody can tell.
+    /// Percentage done; `None` while unknown.
     pub percent: Option<f64>,
     /// Bytes per second since the line before.
     pub bytes_per_s: PerOp<u64>,
     /// I/Os per second since the line before.
     pub iops: PerOp<u64>,
-    /// Seconds left; `None` while nobody can tell, which shows the first part of the line only.
+    /// Seconds left; `None` while unknown: only the first part of the line is shown.
     pub eta_s: Option<u64>,
     /// 1024 or 1000, as `kb_base`.
     pub kb_base: u32,
@@ -45,7 +45,7 @@ impl Default for StatusLine {
     }
 }
 
-/// Rates that were asked for, added up over the jobs: at least, at most.
+/// Sum of the rate limits of all jobs: minimum, maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateLimit {
     /// As fast as it goes.
@@ -57,7 +57,7 @@ pub enum RateLimit {
     Iops(u64, u64),
 }
 
-/// What a worker does at the moment, by the letter fio has for it.
+/// State of a worker, with fio's letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerState {
     /// `P`: not begun.

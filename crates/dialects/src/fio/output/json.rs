@@ -1,6 +1,6 @@
 //! The JSON outputs: keys, their order and their types as fio has them.
 //!
-//! Strict readers tell `0` from `0.000000`, so that each number is written as the kind of number fio writes there.
+//! Strict parsers distinguish `0` from `0.000000`, so each number is written in fio's form.
 
 use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
 use super::merge::{
@@ -152,7 +152,7 @@ impl JsonJob<'_> {
         object
     }
 
-    /// Extremes, mean and deviation; percentiles and bins where they are asked for and there is anything to tell.
+    /// Minimum, maximum, mean and deviation; percentiles and bins if requested and not empty.
     fn latency(&self, latency: &Latency, percentiles: bool) -> JsonObject {
         let stat: &Samples = &latency.stat;
         let mut object = JsonObject::default();

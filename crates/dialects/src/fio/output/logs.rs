@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// One line of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEntry {
-    /// Milliseconds since the start (or since 1970 where that was asked for).
+    /// Milliseconds since the start, or since 1970 if requested.
     pub msec: u64,
     /// KiB/s, I/Os per second or nanoseconds, by kind of log.
     pub value: u64,

@@ -56,9 +56,9 @@ pub(super) struct OpTotals {
     pub(super) ios: u64,
     /// Bytes moved.
     pub(super) bytes: u64,
-    /// I/Os that moved less than asked.
+    /// Short I/Os.
     pub(super) short: u64,
-    /// Zones that were emptied for them.
+    /// Number of zone resets.
     pub(super) zone_resets: u64,
     /// Measured time of the longest member in milliseconds, rounded up; 0 when nothing was moved.
     pub(super) runtime_ms: u64,
@@ -358,9 +358,8 @@ impl<'a> ReportedJob<'a> {
             || continue_on.iter().any(|(_, &on)| on)
     }
 
-    /// The error that fio tells in the head of the report: the one that ended it, or the first that it went over.
-    /// I/Os that the shares of depths are of. With a ramp, those submitted after it: I/Os in flight at its end are
-    /// measured and were submitted before.
+    /// Number of I/Os in the depth distribution. With a ramp time, only those submitted after it:
+    /// I/Os in flight at its end are measured, but were submitted before.
     pub(super) fn depth_total(&self) -> u64 {
         let measured = Op::ALL.into_iter().map(|op| self.ops[op].ios).sum();
         if self.job.timing.ramp_time.0 > 0 {
@@ -370,6 +369,7 @@ impl<'a> ReportedJob<'a> {
         }
     }
 
+    /// The error in the report header: the one that ended the job, or the first ignored one.
     pub(super) fn told_error(&self) -> Option<&'a IoError> {
         self.fatal
             .or(self.first_error.filter(|_| self.continues_on_errors()))
@@ -389,8 +389,8 @@ fn add_depth(sum: &mut DepthRecord, next: &DepthRecord) {
     sum.complete_calls += next.complete_calls;
 }
 
-/// What is reported on, in order: a worker whose job asks for `group_reporting` joins the report of its group, as long
-/// as that is the last one begun.
+/// Returns the reported jobs in order: a worker with `group_reporting` joins the report of its
+/// group if that is the last one.
 pub(super) fn reports<'a>(view: &RunView<'a>) -> Vec<ReportedJob<'a>> {
     let mut reports: Vec<ReportedJob<'a>> = Vec::new();
     let mut last_group = None;

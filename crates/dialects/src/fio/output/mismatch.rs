@@ -6,7 +6,7 @@ use hakaru_model::record::{FailureKind, IoError, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use std::fmt::Write;
 
-/// The lines of all errors that a worker kept in full. Empty when there were none.
+/// Returns the lines of all recorded errors of a worker. Empty if there are none.
 pub fn errors(worker: &WorkerRecord) -> String {
     let mut text = String::new();
     for error in &worker.errors.first {
@@ -30,7 +30,7 @@ pub fn errors(worker: &WorkerRecord) -> String {
     text
 }
 
-/// The line by which the text tells that an error ended a job; other forms have the error in the result.
+/// Returns the text line for an error that ended a job; other formats have the error in the result.
 pub fn ended_by_error(worker: &WorkerRecord) -> Option<String> {
     let damaged = |error: &&IoError| !error.mismatches.is_empty();
     let first = worker
@@ -40,7 +40,7 @@ pub fn ended_by_error(worker: &WorkerRecord) -> Option<String> {
         .find(damaged)
         .or(worker.errors.first.first());
     let error = first.filter(|_| worker.stop == StopReason::Error)?;
-    // The shape is fio's, which names a line of its sources; there is none to name here.
+    // fio prints a line of its source code here; there is none to name.
     let (file, func) = if damaged(&error) {
         ("io_u.c", "io_u_sync_complete")
     } else {
@@ -241,7 +241,7 @@ mod tests {
         ");
     }
 
-    /// As fio 3.33 printed it for the same damage, but for its own marks of blocks and places in its sources.
+    /// Output of fio 3.33 for the same damage, except for block markers and source lines.
     #[test]
     fn the_words_are_those_of_fio() {
         let of = |difference: BlockDifference| {

@@ -16,7 +16,8 @@ use hakaru_model::job::Op;
 use hakaru_model::record::{FailureKind, IoError, Latency};
 use std::fmt::Write;
 
-/// The results as text. Begins with the newline that ends the status line, or leaves an empty line where there was none.
+/// Formats the results as text. Starts with the newline that ends the status line, or an empty line
+/// if there was none.
 pub fn normal(view: &RunView<'_>) -> String {
     let reports = reports(view);
     let groups = groups(&reports);
@@ -71,7 +72,7 @@ pub(super) fn place_of(kind: FailureKind) -> (&'static str, &'static str) {
 
 impl NormalText {
     fn report(&mut self, view: &RunView<'_>, report: &ReportedJob<'_>, group: &ReportGroup<'_>) {
-        // Of a job that did not begin only the error was told.
+        // Only the error of a job that did not start is shown.
         if !report.did_something() && (report.fatal.is_none() || report.pid == 0) {
             return;
         }
@@ -106,7 +107,7 @@ impl NormalText {
                  mismatches,
                  ..
              }| {
-                // The shape is fio's, which names a line of its sources; there is none to name here.
+                // fio prints a line of its source code here; there is none to name.
                 let (file, func) = match (mismatches.is_empty(), report.fatal.is_some()) {
                     (false, false) => return format!("err={errno:>2} ()"),
                     (false, true) => ("io_u.c", "io_u_sync_complete"),

@@ -53,9 +53,11 @@ fn digits(value: u128) -> usize {
     value.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// Shows a number with at most `room` digits before its prefix, and a decimal point where two of them are free.
+/// Formats a number with at most `room` digits before its prefix, and a decimal point if two of
+/// them are free.
 ///
-/// Each division drops the rest of the one before, and only the last rest is shown or rounded: that is fio's way.
+/// Each division drops the previous remainder, and only the last one is shown or rounded, as in
+/// fio.
 pub(super) fn scaled(value: u64, room: usize, base: Base, unit: ScaledUnit) -> String {
     let (mut whole, suffix) = match unit {
         ScaledUnit::Count => (u128::from(value), ""),

@@ -67,8 +67,8 @@ fn decimals_of(percent: f64) -> usize {
         .unwrap_or(7) as usize
 }
 
-/// Whether `seen` of `total` are at least `percent` of a hundred, without the rounding of a product: the double nearest
-/// to 99.9 lies above 99.9, so that 999 of 1000 do not reach it.
+/// Whether `seen` of `total` reaches `percent`, without rounding the product: the double nearest to
+/// 99.9 is above 99.9, so 999 of 1000 do not reach it.
 fn reaches(seen: u64, percent: f64, total: u64) -> bool {
     let bits = percent.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i32 - 1075;

@@ -1,10 +1,10 @@
-//! What is told of searches: for a steady state, for a queue depth that keeps to a latency.
+//! Output of searches: steady state and latency target.
 
 use super::merge::ReportedJob;
 use hakaru_model::job::rules::{SteadyLimit, SteadyStateRule};
 use hakaru_model::record::SteadyRecord;
 
-/// Numbers of the latency target, or those that stand where there is none.
+/// Values of the latency target, or their defaults.
 pub(super) struct TargetNumbers {
     pub(super) depth: u32,
     pub(super) target_ns: u64,
@@ -32,10 +32,10 @@ impl TargetNumbers {
     }
 }
 
-/// No window that a run fills has more samples; one that none fills is not written out in full.
+/// Maximum number of samples written; a window that is never filled is not written completely.
 const LONGEST_WINDOW: usize = 1 << 20;
 
-/// What was found of a steady state, with what was asked.
+/// Result of a steady state search, with its criteria.
 pub(super) struct Steadiness<'a> {
     pub(super) rule: &'a SteadyStateRule,
     pub(super) record: &'a SteadyRecord,
@@ -78,7 +78,7 @@ impl<'a> Steadiness<'a> {
             .collect()
     }
 
-    /// Samples of a window, at least one.
+    /// Number of samples in a window, at least one.
     fn length(&self) -> usize {
         let SteadyStateRule {
             window, interval, ..

@@ -56,7 +56,7 @@ pub fn laying_out(job: &str, files: u64, bytes: u64) -> String {
     }
 }
 
-/// The line that tells where the output of a command went that ran before or after a job (`prerun`, `postrun`).
+/// Returns the line with the output file of a `prerun` or `postrun` command.
 pub fn command_ran(job: &str, when: &str) -> String {
     format!("{job} : Saving output of {when} in {job}.{when}.txt\n")
 }
@@ -71,7 +71,7 @@ fn job_line(job: &Job, extras: &JobExtras) -> String {
             style.size(block.max().0)
         )
     };
-    // A mix that is all reads is told as the mix it was asked for.
+    // A mix with 100% reads is printed as the requested mix.
     let (name, group, rw) = (
         &job.name,
         job.group,
@@ -98,7 +98,7 @@ fn job_line(job: &Job, extras: &JobExtras) -> String {
     format!("{name}: (g={group}): rw={rw}, bs={sizes}, ioengine={engine}, iodepth={depth}\n")
 }
 
-/// The name fio has for an access, such as `randrw`.
+/// Returns fio's name of an access pattern, such as `randrw`.
 pub(super) fn rw_name(access: &Access) -> String {
     let (read, write, trim) = (
         access.does(Op::Read),

@@ -11,7 +11,7 @@ use crate::fio::UnifiedReporting;
 use hakaru_model::job::Op;
 use hakaru_model::record::{Latency, Samples};
 
-/// Percentiles have so many fields, used or not.
+/// Number of percentile fields, used or not.
 const PERCENTILES: usize = 20;
 
 /// One line of fields for each reported job, of terse version 2, 3, 4 or 5 (any other is taken as 3).
@@ -158,7 +158,8 @@ fn latency(fields: &mut TerseFields, stat: &Samples) {
         .put(format!("{:.6}", deviation / 1000.0));
 }
 
-/// Percentiles of total latency where they are asked for, else of completion latency, in whole microseconds.
+/// Percentiles of total latency if requested, otherwise of completion latency, in whole
+/// microseconds.
 fn percentiles(fields: &mut TerseFields, report: &ReportedJob<'_>, op: &OpTotals) {
     let extras = report.extras;
     let shown: Option<&Latency> = match (extras.lat_percentiles, extras.clat_percentiles) {

@@ -5,7 +5,7 @@ const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// A moment in milliseconds since 1970 UTC, so many seconds east of Greenwich, in the form of C's `ctime`.
+/// Formats a time in ms since 1970 UTC, with an offset in seconds east, like C's `ctime`.
 pub(super) fn ctime(unix_ms: i64, utc_offset_s: i32) -> String {
     let seconds = unix_ms.div_euclid(1000) + i64::from(utc_offset_s);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -20,8 +20,8 @@ pub(super) fn ctime(unix_ms: i64, utc_offset_s: i32) -> String {
 
 /// Year, month from 0 and day from 1 of a day counted from 1970.
 ///
-/// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`: eras of 400 years that
-/// begin in March, so that the leap day is the last of its year.
+/// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`: eras
+/// of 400 years that start in March, so that the leap day is the last of its year.
 fn date(days: i64) -> (i64, usize, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

@@ -1,6 +1,6 @@
 //! JSON in the layout of fio: two spaces, ` : ` behind names, floats with six decimals, keys in a fixed order.
 //!
-//! A general writer would sort keys, or print `1e-7`, or drop the `.0` that tells strict readers a float from an integer.
+//! A general JSON writer would sort keys, print `1e-7`, or drop the `.0` of floats.
 
 /// A piece of JSON whose keys keep their order.
 #[derive(Clone, Debug, PartialEq)]

@@ -49,7 +49,7 @@ pub struct RunView<'a> {
     pub workers: Vec<WorkerView<'a>>,
     /// Devices below the files, over the whole run.
     pub disks: Vec<DiskView>,
-    /// Idle time of the CPUs, where it was asked for.
+    /// CPU idle times, if requested.
     pub idleness: Option<CpuIdleness>,
 }
 
@@ -60,13 +60,13 @@ pub struct WorkerView<'a> {
     pub job: &'a Job,
     /// What the scenario does not hold of the job.
     pub extras: &'a JobExtras,
-    /// What it measured.
+    /// Its measurements.
     pub record: &'a WorkerRecord,
     /// Wall clock as its phase began, milliseconds since 1970 UTC.
     pub started_unix_ms: i64,
 }
 
-/// A device with the devices it is made of (of a mapper or an array; otherwise none).
+/// A device with its members (of a mapping or array).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskView {
     /// The device itself.
@@ -80,7 +80,7 @@ pub struct DiskView {
 pub struct CpuIdleness {
     /// Of all together, in percent.
     pub system: f64,
-    /// Of each, by its number, in percent; empty unless asked for.
+    /// Per CPU number, in percent; empty unless requested.
     pub per_cpu: Vec<(u32, f64)>,
     /// Time of the unit of work that was used to find out, in microseconds.
     pub unit_mean_us: f64,
@@ -134,7 +134,7 @@ impl<'a> RunView<'a> {
 }
 
 impl RunView<'_> {
-    /// Whether this version of fio tells the sectors of a disk and the start of a job: seen in 3.39, not in 3.33.
+    /// Whether this fio version prints disk sectors and job start times: 3.39 does, 3.33 does not.
     pub(super) fn shows_sectors(&self) -> bool {
         let minor = self
             .version

@@ -18,7 +18,7 @@ fn plain(name: &str, path: &str, access: Access, block: u64, size: u64) -> Job {
     job
 }
 
-/// Compares but for the seed and what was typed.
+/// Compares without the seed and the typed options.
 fn check(command: &str, mut wanted: Job) -> Invocation {
     let invocation = run(command).unwrap_or_else(|e| panic!("{command}: {e}"));
     let mut jobs = flat(&invocation.scenario);
@@ -49,7 +49,7 @@ fn ext4_against_f2fs_on_a_pi_3() {
     let command = "$ sudo fio -filename=./testtmp -direct=1 -rw=randwrite -bs=4k -size=1000M -numjobs=16 -runtime=20 -group_reporting -name=file1";
     let invocation = check(command, job);
     assert_eq!(invocation.warnings, [""; 0]);
-    // What stands before the first job is global, so that the job itself has only its name.
+    // Options before the first job are global, so the job itself has only its name.
     assert_eq!(
         invocation.global_options[0],
         ("filename".to_owned(), "./testtmp".to_owned())
@@ -88,7 +88,7 @@ fn mixed_sequential_on_a_pi_5() {
         MIB,
         200 * MIB,
     );
-    // A mix reads what it has not written, so its file is laid out.
+    // A mix reads unwritten data, so its file is laid out.
     job.files.overwrite = true;
     let command = "$ fio --name=sdtest --filename=~/fiotest.tmp --size=200M --bs=1M --rw=readwrite --direct=1 --numjobs=1";
     let invocation = check(command, job);

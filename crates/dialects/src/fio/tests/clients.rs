@@ -1,4 +1,4 @@
-//! Programs that call fio, as they call it.
+//! Invocations of fio by other programs.
 
 use super::*;
 use hakaru_model::job::{IoEngine, Op, SizeSpec};
@@ -30,7 +30,7 @@ fn raspberry_pi_diagnostics_reads_terse_lines() {
     let text = "[global]\nioengine=libaio\nfilename=/tmp/sd.dat\nsize=256m\ndirect=1\nend_fsync=1\niodepth=32\n\
         [seq-write]\nrw=write\nbs=512k\n[rand-4k-write]\nstonewall\nrw=randwrite\nbs=4k\n\
         [rand-4k-read]\nstonewall\nrw=randread\nbs=4k\n[seq-read]\nstonewall\nrw=read\nbs=512k\n[last]\nstonewall\nrw=rw\n";
-    // fio runs more jobs than it was told to expect.
+    // fio runs more jobs than --max-jobs expects.
     let invocation = run_file("--output-format=terse --max-jobs=4", text).unwrap();
     assert_eq!(
         outline(&invocation),

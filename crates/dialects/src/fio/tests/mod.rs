@@ -80,7 +80,7 @@ fn fails(command: &str) -> String {
     }
 }
 
-/// Names and groups by phase, such as `a0 b0 | c1`.
+/// Summarizes names and groups by phase, such as `a0 b0 | c1`.
 fn outline(invocation: &Invocation) -> String {
     let phases = invocation.scenario.phases.iter().map(|phase| {
         let jobs = phase

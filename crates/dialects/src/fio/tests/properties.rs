@@ -1,4 +1,4 @@
-//! No text makes the parser panic, and what it understands says the same when it is said again.
+//! No input makes the parser panic, and parsed options round-trip.
 
 use super::*;
 use proptest::prelude::*;

@@ -57,7 +57,7 @@ fn verification() {
     };
     assert_eq!(full, wanted);
     assert!(verify("--verify=xxhash --verify_only").only);
-    // As fio has it, a pattern alone stands behind a header.
+    // As in fio, a pattern alone follows a header.
     let pattern = vec![PatternPart::Bytes(vec![0xde, 0xad])];
     assert_eq!(
         verify("--verify_pattern=0xdead").method,

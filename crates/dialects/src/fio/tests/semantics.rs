@@ -565,7 +565,7 @@ fn settings_of_the_whole_run() {
         of("--eta-newline=500ms --eta-interval=10").eta_newline_ms,
         Some(500)
     );
-    // A bare number is of seconds, as fio has it, and what is too short is no time.
+    // A number without a unit is in seconds, as in fio; too short times are rejected.
     assert_eq!(
         (
             of("--eta-interval=10").eta_interval_ms,
@@ -615,7 +615,7 @@ fn a_read_only_run_writes_nothing() {
     assert!(fails("--readonly --name=a --rw=randtrim").contains("which --readonly forbids"));
 }
 
-/// Formerly the log of `write_bw_log = out` had a name that begins with a blank.
+/// Regression: the log of `write_bw_log = out` had a name with a leading space.
 #[test]
 fn blanks_around_the_text_of_a_job_file_belong_to_no_name() {
     let text = "[a]\nsize=1m\nwrite_bw_log = out\ndescription = two words \nwrite_iolog = l\n";

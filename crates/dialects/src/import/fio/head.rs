@@ -19,7 +19,7 @@ pub(super) fn is_version(text: &str) -> bool {
     })
 }
 
-/// `2.0.8`, as some of the oldest print it: a version only where it stands behind the jobs.
+/// `2.0.8`, as some of the oldest versions print it: only after the jobs.
 pub(super) fn is_bare_version(text: &str) -> bool {
     let parts: Vec<&str> = text.split('.').collect();
     parts.len() >= 2
@@ -28,7 +28,7 @@ pub(super) fn is_bare_version(text: &str) -> bool {
             .all(|part| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A line without the name of the server that sent it, as `<host> ` stands in front of what clients print.
+/// Removes the server name `<host> ` that clients print before each line.
 pub(super) fn without_server(text: &str) -> &str {
     let named = text
         .strip_prefix('<')
@@ -43,7 +43,7 @@ pub(super) fn program(text: &str) -> String {
     text.replacen("fio ", "fio-", 1)
 }
 
-/// Reads a line of the head. `None` when it is none.
+/// Parses a header line. `None` if it is not one.
 pub(super) fn read(text: &str) -> Option<ReportedBlock> {
     if is_banner(text) {
         return banner(text);

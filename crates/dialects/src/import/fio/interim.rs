@@ -1,5 +1,5 @@
-//! Results that a run shows again and again (`status-interval`): the last of them holds what the others hold. And results
-//! that stand one after another because one command ran several times.
+//! Interim results (`status-interval`), where the last one includes the others, and results of
+//! repeated commands.
 //!
 //! Leaves out text, which names its process.
 
@@ -15,8 +15,7 @@ use std::ops::Range;
 pub(in super::super) const REPLACED: &str =
     "interim results: replaced by the later results of the same run";
 
-/// By how much a run has at least gone on between two states that it shows, in milliseconds. Clones of a job that end
-/// together differ by less.
+/// Minimum progress between two interim results, in ms. Clones that end together differ by less.
 const STEP_MS: f64 = 100.0;
 
 /// By how much the clock and the time of a run may differ between two states of it, in milliseconds.
@@ -27,7 +26,7 @@ const SLACK_MS: f64 = 500.0;
 struct InterimProgress {
     name: String,
     group: u64,
-    /// When the job began, milliseconds since 1970; 0 where the version does not tell.
+    /// Start time of the job in ms since 1970; 0 if the version does not print it.
     began: u64,
     /// Of all operations together, in the unit of the report.
     moved: f64,
@@ -99,8 +98,8 @@ impl State {
             return pairs().any(|pair| begun(&pair))
                 && pairs().filter(begun).all(|(a, b)| a.began == b.began);
         }
-        // Older versions tell no start: the clock went on by as much as the run did, while another run would have begun
-        // again in between.
+        // Older versions print no start time: in the same run, clock and run time advance equally;
+        // another run would restart.
         let (Some(shown), Some(later_shown)) = (self.shown_unix_ms, later.shown_unix_ms) else {
             return false;
         };
@@ -109,7 +108,7 @@ impl State {
         ran > SLACK_MS && later_ran >= ran && apart.abs() < SLACK_MS
     }
 
-    /// Milliseconds of all groups, which ran one after another.
+    /// Total time in ms of all groups, which ran one after another.
     fn ran_ms(&self) -> f64 {
         let mut groups: Vec<(u64, f64)> = Vec::new();
         for report in &self.reports {
@@ -127,14 +126,14 @@ impl State {
 pub(in super::super) struct TerseRun {
     /// Places of its lines.
     pub(in super::super) lines: Range<usize>,
-    /// Place of the first line of the state before, where there was one.
+    /// Position of the previous interim result, if any.
     pub(in super::super) replaced: Option<usize>,
-    /// Whether nobody can tell if lines of one name are clones, or runs one after another.
+    /// Whether lines of one name may be clones or consecutive runs.
     pub(in super::super) unclear: bool,
 }
 
-/// Takes terse lines that follow one another apart into runs. `asked` is the command that printed them, where it is known:
-/// it tells how often a name may come, and whether states in between are shown.
+/// Splits consecutive terse lines into runs. `asked` is the command, if known: it determines how
+/// often a name can occur, and whether interim results are printed.
 pub(in super::super) fn terse_runs(
     lines: &[SourceLine],
     asked: Option<&Invocation>,
@@ -187,7 +186,7 @@ pub(in super::super) fn terse_runs(
     runs
 }
 
-/// How many lines of a name one run of a command prints; 0 when it has no such job.
+/// Returns the number of lines that one run prints for a name; 0 if it has no such job.
 fn most(asked: &Invocation, name: &str) -> usize {
     let jobs = asked
         .jobs()
@@ -203,7 +202,7 @@ fn most(asked: &Invocation, name: &str) -> usize {
     .sum()
 }
 
-/// Neighbours among which no job comes more often than it may, of those of its name that are counted with it.
+/// Groups adjacent lines in which no job occurs more often than it can.
 fn rounds(
     lines: &[InterimProgress],
     most: &dyn Fn(&InterimProgress) -> (usize, u64),

@@ -1,5 +1,5 @@
-//! What was asked: the scenario behind imported results, from the command line where it came along, else from what the
-//! results say of it themselves.
+//! The scenario of imported results, from the command line if available, otherwise from the
+//! results.
 //!
 //! Leaves out the results.
 
@@ -20,7 +20,7 @@ pub(in super::super) struct Jobs {
     pub(in super::super) scenario: Scenario,
     /// Phase and job of each report, in the order of the reports.
     pub(super) places: Vec<(usize, usize)>,
-    /// Weaknesses that the jobs alone tell.
+    /// Caveats that follow from the jobs alone.
     pub(super) caveats: Vec<Caveat>,
     /// Remarks on how they were found out.
     pub(super) notes: Vec<String>,
@@ -30,8 +30,8 @@ pub(in super::super) struct Jobs {
     pub(super) from_results: bool,
 }
 
-/// Understands a command line of fio, without the program's name. Nothing of this host is asked: what the host of the
-/// command knew, such as its environment and job files, is not known here.
+/// Parses a fio command line without the program name. Independent of this host: environment and
+/// job files of the original host are unknown.
 ///
 /// # Errors
 /// Why not, in words.
@@ -62,7 +62,7 @@ pub(in super::super) fn command(words: &[String]) -> Result<Invocation, String> 
     }
 }
 
-/// Finds out what the jobs were. `asked` is what a command line or a list of options says.
+/// Determines the jobs. `asked` is the parsed command line or option list.
 pub(in super::super) fn jobs(
     banners: &[&ReportedBlock],
     reports: &[&ReportedBlock],
@@ -175,10 +175,10 @@ fn letter(op: Op) -> &'static str {
     ["R", "W", "T"][op as usize]
 }
 
-/// What fio calls its accesses, for those who wrote another word.
+/// fio's access patterns, for error messages.
 pub(in super::super) const RW: &str = "read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite and randtrimwrite";
 
-/// The access that fio calls so.
+/// Parses fio's name of an access pattern.
 pub(in super::super) fn access(rw: &str) -> Option<Access> {
     let (random, what) = rw
         .strip_prefix("rand")
@@ -240,7 +240,7 @@ fn guessed(
     scenario
 }
 
-/// Adds a job to the phase of its group, which is made where there is none. Returns the job's place.
+/// Adds a job to the phase of its group, creating it if needed. Returns the index of the job.
 fn add(
     scenario: &mut Scenario,
     job: Job,
@@ -271,7 +271,8 @@ fn add(
     place
 }
 
-/// What a line such as `a: (g=0): rw=read, bs=…, iodepth=1` leaves out; `direct` is never in it.
+/// Details missing in a line such as `a: (g=0): rw=read, bs=…, iodepth=1`; `direct` is always
+/// missing.
 fn missing_in_banner(banner: &ReportedBlock) -> Vec<JobProperty> {
     let known = |word: &str| banner.words_of(word).is_some();
     let order = banner.words_of("rw").and_then(access).is_some();
@@ -292,8 +293,8 @@ fn missing_in_banner(banner: &ReportedBlock) -> Vec<JobProperty> {
         .collect()
 }
 
-/// Takes the queue depth from a report, where it tells: `latency : …, depth=64` is the depth asked for, and
-/// `IO depths : 1=100.0%` means that there was never more than one. Returns whether it did.
+/// Reads the queue depth from a report: `latency : …, depth=64` is the requested depth, and `IO
+/// depths : 1=100.0%` means never more than one. Returns whether it was found.
 fn depth_from_report(job: &mut Job, report: Option<&&ReportedBlock>) -> bool {
     let part = |name: &str| report.and_then(|report| report.part(name));
     let shares = part("IO depths").map(|depths| {
@@ -329,7 +330,7 @@ fn clones(banner: &ReportedBlock, name: &str, reports: &[&ReportedBlock]) -> u32
         .filter_map(|report| report.whole("jobs"))
         .sum::<u64>()
         .min(4096) as u32;
-    // The dots say "several"; how many, the reports tell.
+    // The dots mean several jobs; the reports show how many.
     if banner.words_of("clones").is_some() {
         members.max(2)
     } else {
@@ -397,7 +398,7 @@ fn whole_block(bytes: f64, slack: f64) -> Bytes {
     )
 }
 
-/// What a report tells of a job beyond its banner: the share of reads, and that its group is shown as one.
+/// Adds details of a job from its report: the percentage of reads, and group reporting.
 fn refine(job: &mut Job, report: &ReportedBlock) {
     let ios = |letter: &str| {
         report
@@ -436,7 +437,7 @@ fn refine(job: &mut Job, report: &ReportedBlock) {
     }
 }
 
-/// A job of which nothing is known but its results, and what they do not tell of it.
+/// Creates a job from its results alone, with the missing details.
 fn from_report(report: &ReportedBlock) -> (Job, Vec<JobProperty>) {
     let sums = ReportSums::of(report);
     let op = Op::ALL
@@ -473,7 +474,7 @@ fn from_report(report: &ReportedBlock) -> (Job, Vec<JobProperty>) {
     (job, unstated)
 }
 
-/// Finds the job of each report; where there is none, one is made from the report alone. Names the phases.
+/// Finds the job of each report, or creates one from the report alone. Names the phases.
 fn places(
     scenario: &mut Scenario,
     reports: &[&ReportedBlock],
@@ -513,7 +514,8 @@ fn places(
     places
 }
 
-/// A phase is called after its jobs; the second of a name says so, because phases are told apart by their names.
+/// A phase is named after its jobs; duplicate names are numbered, because phases are distinguished
+/// by name.
 fn name_phases(scenario: &mut Scenario) {
     let mut seen: Vec<String> = Vec::new();
     for phase in &mut scenario.phases {

@@ -13,14 +13,15 @@ use hakaru_model::reported::{Decimal, ReportedBlock};
 use hakaru_model::units::Nanos;
 use serde_json::{Map, Value};
 
-/// An object of fio at the start of a text: its value, its length, and whether it had to be closed.
+/// A fio JSON object at the start of a text: value, length, and whether it was truncated and
+/// closed.
 pub(in super::super) struct Object {
     value: Map<String, Value>,
     pub(in super::super) len: usize,
     cut: bool,
 }
 
-/// Reads one JSON object at the start of a text. `None` when there is none of fio's.
+/// Parses one JSON object at the start of a text. `None` if it is not from fio.
 pub(in super::super) fn object(text: &str) -> Option<Object> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let (value, len, cut) = match stream.next()? {
@@ -376,7 +377,7 @@ impl JsonReader {
                 let unit = if figure == "per" { "%" } else { "" };
                 self.put(&mut spread, figure, values.get(key), unit);
             }
-            // Where nothing was sampled there is nothing to tell.
+            // No output without samples.
             if spread.get("samples").is_none_or(|n| n.value.value() > 0.0)
                 && spread.get("max").is_some()
             {
@@ -572,7 +573,7 @@ impl JsonReader {
     }
 }
 
-/// `99.900000` as the text has it, `99.90`; more digits stay where they say something.
+/// Shortens `99.900000` to `99.90` as in the text output; significant digits stay.
 fn short(percent: &str) -> &str {
     let trimmed = percent.trim_end_matches('0');
     let decimals = trimmed.split_once('.').map_or(0, |(_, rest)| rest.len());

@@ -1,7 +1,8 @@
 //! The log files of fio: lines of time, value, direction and block size, one file a quantity.
 //!
-//! Files of one prefix and job are one worker: bandwidth gives bytes, IOPS give I/Os, latencies give latencies. What a
-//! log averaged over windows stays averaged; what it kept for each I/O makes a true histogram. Leaves out histogram logs.
+//! Files of one prefix and job are one worker: bandwidth gives bytes, IOPS give I/Os, latencies
+//! give latencies. Averaged entries stay averaged; entries of single I/Os make a true histogram.
+//! Histogram logs are not supported.
 
 use super::super::{ImportedRun, ResultContext, SourceFormat, TimeBasis, Unread};
 use hakaru_model::caveat::Caveat;
@@ -46,7 +47,7 @@ pub(in super::super) fn name(file: &str) -> Option<(String, u32, Kind)> {
     Some((prefix.to_owned(), job, kind))
 }
 
-/// Whether a file is called like a log of histograms: `x_clat_hist.1.log`.
+/// Whether a file name is that of a histogram log: `x_clat_hist.1.log`.
 pub(in super::super) fn is_of_histograms(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or_default();
     let bare = name
@@ -55,13 +56,13 @@ pub(in super::super) fn is_of_histograms(file: &str) -> bool {
     bare.is_some_and(|name| name.ends_with("_hist"))
 }
 
-/// Intervals of a worker at most.
+/// Maximum number of intervals of a worker.
 const MAX_INTERVALS: usize = 8192;
 
-/// Times of day are milliseconds since 1970 as well; none is as late as this, the year 2527.
+/// Maximum Unix time in ms: the year 2527.
 const LATEST: u64 = 1 << 44;
 
-/// A log that begins later than this, the year 1973, tells times of day (`log_unix_epoch=1`) and not of the run.
+/// A log that starts after this (in ms, the year 1973) has Unix times (`log_unix_epoch=1`).
 const SOME_DAY: u64 = 100_000_000_000;
 
 /// One line.
@@ -73,7 +74,7 @@ struct LogLine {
     bs: u64,
 }
 
-/// The numbers of a line: at least time, value, direction and block size.
+/// Parses the numbers of a line: at least time, value, direction and block size.
 fn entry(text: &str) -> Option<LogLine> {
     let mut cells = text.split(',').map(str::trim);
     let mut next = || cells.next()?.parse::<u64>().ok();
@@ -94,7 +95,7 @@ fn entry(text: &str) -> Option<LogLine> {
     })
 }
 
-/// Whether a text is such a log.
+/// Whether a text is a fio log.
 pub(in super::super) fn is_log(text: &str) -> bool {
     let mut lines = text
         .lines()
@@ -104,7 +105,7 @@ pub(in super::super) fn is_log(text: &str) -> bool {
     lines.peek().is_some() && lines.all(|line| entry(line).is_some())
 }
 
-/// A log file with the place of its source.
+/// A log file with its source position.
 pub(in super::super) struct LogFile<'a> {
     pub(in super::super) source: usize,
     pub(in super::super) job: u32,
@@ -230,14 +231,14 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
     }
 }
 
-/// Whether no line tells a block size: averaged logs have 0 there.
+/// Whether no line has a block size: averaged logs have 0.
 fn has_no_blocks(logs: &[(Kind, Vec<LogLine>)]) -> bool {
     logs.iter()
         .all(|(_, entries)| entries.iter().all(|entry| entry.bs == 0))
 }
 
-/// Makes times of the run of times of day, and tells when it began: a window before the first line. `None` where the
-/// logs have times of the run.
+/// Converts Unix times to run times, and returns the start: one window before the first line.
+/// `None` if the logs have run times.
 fn take_off_epoch(mut logs: Vec<&mut [LogLine]>) -> Option<i64> {
     let first = logs
         .iter()
@@ -302,7 +303,8 @@ fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
                     .unwrap_or(u64::MAX)
             };
             match kind {
-                // A line for each I/O tells its size; its rate is that of this I/O alone and adds up to nothing.
+                // A line per I/O has its size; its rate is that of the single I/O and cannot be
+                // summed.
                 Kind::Bw if entry.bs > 0 => {
                     let window = &mut windows.entry(entry.msec).or_default()[entry.op];
                     window.bytes = window.bytes.saturating_add(entry.bs);
@@ -334,7 +336,7 @@ fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
             }
         }
     }
-    // As many as our own engine keeps at most: of longer logs, neighbors are joined.
+    // The maximum of our own engine: adjacent entries of longer logs are joined.
     let joined = windows.len().div_ceil(MAX_INTERVALS).max(1);
     let mut before = 0;
     for (index, (msec, ops)) in windows.into_iter().enumerate() {
@@ -345,7 +347,7 @@ fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
             ops,
         };
         match worker.intervals.last_mut() {
-            // What happened within the first millisecond is of no length: it goes with what follows.
+            // Entries in the first millisecond have no duration: they are joined with the next.
             Some(last) if last.length.0 == 0 || !index.is_multiple_of(joined) => {
                 last.join(&interval)
             }
@@ -360,8 +362,9 @@ fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
     (worker, job)
 }
 
-/// Where the window of each entry begins: at the end of the one before of its direction. In a log that several jobs share
-/// (`per_job_logs=0`) time goes back where the next job begins, and stands still where two jobs tell of one window.
+/// Returns the window start of each entry: the end of the previous one of its direction. In a log
+/// shared by jobs (`per_job_logs=0`), time restarts at the next job, and repeats if two jobs report
+/// the same window.
 fn starts(entries: &[LogLine]) -> Vec<u64> {
     let mut last = [(0, 0); 3];
     let start = |entry: &LogLine| {
@@ -514,7 +517,8 @@ mod tests {
         );
     }
 
-    /// Formerly the windows of the second job took the place of those of the first, and its first began where those ended.
+    /// Regression: the windows of the second job replaced those of the first, and started where
+    /// those ended.
     #[test]
     fn jobs_that_share_a_log_are_added_up() {
         let one_after_another =

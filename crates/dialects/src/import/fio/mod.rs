@@ -26,13 +26,13 @@ use hakaru_model::reported::{Reported, ReportedBlock};
 use record::Histograms;
 use std::path::PathBuf;
 
-/// What a reader of one of the outputs hands on.
+/// Result of parsing one output format.
 pub(super) struct Raw {
     pub(super) format: SourceFormat,
     pub(super) program: String,
     pub(super) blocks: Vec<ReportedBlock>,
     pub(super) histograms: Histograms,
-    /// Scenario as it was asked for; the empty error means that nobody said.
+    /// The requested scenario; an empty error if there is no command line.
     pub(super) asked: Result<Invocation, String>,
     /// As printed, milliseconds since 1970 UTC.
     pub(super) shown_unix_ms: Option<i64>,
@@ -44,10 +44,10 @@ pub(super) struct Raw {
     pub(super) lines: (usize, usize),
 }
 
-/// The report that a client makes of those of all servers.
+/// Name of a client's report over all servers.
 const ALL_CLIENTS: &str = "All clients";
 
-/// Leaves the sum over all clients out, because those it is the sum of are there.
+/// Removes the sum over all clients if the single reports exist.
 fn without_sums(blocks: &mut Vec<ReportedBlock>, unread: &mut Vec<Unread>, line: usize) {
     let is_sum = |block: &ReportedBlock| {
         block.name == "report" && block.words_of("name") == Some(ALL_CLIENTS)
@@ -66,7 +66,7 @@ fn without_sums(blocks: &mut Vec<ReportedBlock>, unread: &mut Vec<Unread>, line:
     }
 }
 
-/// Makes a run of what was read. `None` when there is no result in it.
+/// Converts the parsed data to a run. `None` if there is no result in it.
 pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
     let Raw {
         format,

@@ -20,7 +20,7 @@ use hakaru_model::units::{Bytes, Nanos, Quantile};
 /// Histograms that came along, by report, operation and kind of latency. Only one output has them.
 pub(super) type Histograms = Vec<(usize, Option<Op>, &'static str, Histogram)>;
 
-/// Size, count and time of one operation, as far as a report tells.
+/// Size, count and time of one operation, if reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct OpSums {
     pub(super) bytes: Option<Ranged>,
@@ -413,7 +413,7 @@ fn operation(block: &ReportedBlock, sums: &OpSums, size: &BlockSize) -> (OpRecor
     (record, report)
 }
 
-/// Nanoseconds that one of a block's unit is.
+/// Returns the time unit of a block in ns.
 fn unit(block: &ReportedBlock) -> f64 {
     block
         .words_of("unit")
@@ -494,7 +494,7 @@ fn busy_shares(blocks: &[ReportedBlock]) -> impl Iterator<Item = f64> {
     disks.map(|block| block.get("util").map_or(0.0, |figure| figure.value.value()))
 }
 
-/// Counters of disks. Those without sectors (before 3.34) are left out: bytes cannot be told from them.
+/// Converts disk counters. Those without sectors (before 3.34) are skipped: they do not give bytes.
 fn disks(blocks: &[ReportedBlock]) -> Vec<DiskStats> {
     let disk = |block: &ReportedBlock| {
         let count = |name: &str| block.whole(name).unwrap_or(0);

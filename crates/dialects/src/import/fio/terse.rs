@@ -38,7 +38,7 @@ pub(in super::super) fn version(text: &str) -> Option<u8> {
     } else {
         named.starts_with("fio")
     };
-    // A line that was cut has at least the name of its job.
+    // A truncated line contains at least the job name.
     let more = fields.filter(|field| field.parse::<f64>().is_ok()).count();
     (known && (version > 2 || more > 20)).then_some(version)
 }
@@ -298,7 +298,7 @@ fn latency(fields: &mut TerseReader<'_>, name: &str, into: &mut ReportedBlock) {
     }
 }
 
-/// `99.900000` as the text has it.
+/// Shortens `99.900000` as in the text output.
 fn two_decimals(percent: &str) -> String {
     let trimmed = percent.trim_end_matches('0');
     let decimals = trimmed

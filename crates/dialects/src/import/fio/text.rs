@@ -26,9 +26,9 @@ use hakaru_model::reported::ReportedBlock;
 pub(in super::super) enum Taken {
     /// It belongs to this run.
     Yes,
-    /// It begins another run.
+    /// Starts another run.
     NextRun,
-    /// It is none of fio's.
+    /// Not from fio.
     No,
 }
 
@@ -85,7 +85,7 @@ impl Default for Reader {
     }
 }
 
-/// Whether a line can only come from fio, so that a run may begin with it.
+/// Whether a line is certainly from fio, so that a run may start with it.
 pub(in super::super) fn begins(text: &str) -> bool {
     let text = head::without_server(text.trim());
     head::is_banner(text) || report_header(text).is_some() || head::is_version(text)
@@ -147,7 +147,7 @@ impl Reader {
             return Taken::No;
         }
         match self.part {
-            // Behind the summary of groups anything may follow that is none of ours.
+            // Unrelated text may follow the group summary.
             TextSection::Group | TextSection::Disks | TextSection::Idle => Taken::No,
             _ => {
                 self.unread
@@ -374,7 +374,7 @@ impl Reader {
         true
     }
 
-    /// What stands behind the reported jobs.
+    /// Parses the text after the reported jobs.
     fn tail(&mut self, text: &str) -> bool {
         if let Some(rest) = text.strip_prefix("Run status group ") {
             let mut block = ReportedBlock::new("group");
@@ -403,7 +403,7 @@ impl Reader {
     }
 }
 
-/// Names and values of a row such as `min= 1, max=22`. The last `=` separates: `>=64=0.0%`.
+/// Parses names and values of a row such as `min= 1, max=22`. The last `=` separates: `>=64=0.0%`.
 pub(in super::super) fn fields(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split(", ")
         .filter_map(|cell| cell.rsplit_once('='))

@@ -1,10 +1,11 @@
-//! The date that fio prints: `Wed Nov  5 12:19:01 2025`, the local time of its host, whose time zone it does not tell.
+//! The date that fio prints: `Wed Nov  5 12:19:01 2025`, in the local time of its host, without a
+//! time zone.
 
 const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// Milliseconds since 1970 by the clock on the wall there, counted as though it showed UTC. `None` when it is no such date.
+/// Parses it as ms since 1970 in local time, as if it were UTC. `None` if it is not a date.
 pub(super) fn unix_ms(date: &str) -> Option<i64> {
     let words: Vec<&str> = date.split_whitespace().collect();
     let [_, month, day, clock, year] = words[..] else {

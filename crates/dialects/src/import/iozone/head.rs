@@ -1,4 +1,4 @@
-//! What stands before the results of iozone, and the command line that they came from.
+//! Parses the header of iozone results and their command line.
 
 use super::super::units::number;
 use crate::iozone::{StatedOptions, stated};
@@ -93,7 +93,7 @@ impl IozoneHead {
         true
     }
 
-    /// Learns from a command line what it can; options that are not known change nothing of the others.
+    /// Applies the known options of a command line; unknown ones are skipped.
     pub(super) fn understand<'w>(&mut self, words: impl Iterator<Item = &'w str>) {
         let words: Vec<String> = words.map(str::to_owned).collect();
         self.path = file_of(&words).or(self.path.take());

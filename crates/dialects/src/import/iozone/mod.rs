@@ -1,6 +1,6 @@
 //! iozone's outputs: throughput mode, the table of auto mode, and the reports for spreadsheets.
 //!
-//! Its kilobytes are 1024 bytes, whatever case they are written in. Leaves out running it.
+//! Kilobytes are 1024 bytes in any spelling.
 
 mod head;
 mod record;
@@ -18,10 +18,10 @@ const KB: f64 = 1024.0;
 /// The first line of an output.
 const TITLE: &str = "Iozone: Performance Test of File I/O";
 
-/// Lines that nobody understands may stand between results, so many at most: the authors are ten lines.
+/// Maximum number of unknown lines between results: the list of authors has ten.
 const MOST_IDLE: usize = 12;
 
-/// Whether a line can begin a result of iozone.
+/// Whether a line can start an iozone result.
 pub(super) fn begins(text: &str) -> bool {
     let text = text.trim();
     text.contains(TITLE)
@@ -32,7 +32,7 @@ pub(super) fn begins(text: &str) -> bool {
         || excel_title(text).is_some()
 }
 
-/// Lines that stand in front of results, and that an excerpt without the title may begin with.
+/// Header lines with which an excerpt without the title may start.
 fn is_start_of_head(text: &str) -> bool {
     let sized = |start: &str| {
         text.strip_prefix(start)
@@ -154,8 +154,8 @@ pub(super) fn read(
 }
 
 impl IozoneReader {
-    /// Whether a line can only be of another run: a run has one command line and one table, and measures a test with
-    /// so many children once.
+    /// Whether a line belongs to another run: a run has one command line and one table, and
+    /// measures each test once per number of children.
     fn is_next_run(&self, text: &str) -> bool {
         if self.cells.is_empty() {
             return false;
@@ -189,7 +189,7 @@ impl IozoneReader {
         false
     }
 
-    /// Tells of lines among those of the run that nobody understood. The authors in front of the options are no loss.
+    /// Reports unknown lines of a run. The authors before the options are ignored.
     fn pass_over(&mut self, idle: &mut Vec<&SourceLine>) {
         let results = self.head.command.is_some() || !self.cells.is_empty();
         let columns_above = |line: &&SourceLine| line.text.trim_start().starts_with("random");
@@ -466,8 +466,9 @@ impl IozoneReader {
         true
     }
 
-    /// The column of a rate. Where tests were left out, its place tells which one it is; pasted text may have lost the
-    /// blanks in front, which the end of its record size tells. A head that was shortened names those that are there.
+    /// Returns the column of a rate. If tests were skipped, its position identifies it; pasted text
+    /// may have lost leading spaces, which the end of the record size shows. A shortened header
+    /// names the existing columns.
     fn column(&self, index: usize, end: usize, reclen_end: usize) -> usize {
         if self.table.len() != COLUMNS + 2 {
             return index;

@@ -23,7 +23,7 @@ pub(super) struct IozoneReadout {
     pub(super) lines: (usize, usize),
 }
 
-/// Makes a run of it. `None` when there is no rate in it.
+/// Converts it to a run. `None` if there is no rate.
 pub(super) fn run(findings: IozoneReadout) -> Option<ImportedRun> {
     let IozoneReadout {
         head,

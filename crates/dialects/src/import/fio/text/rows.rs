@@ -102,7 +102,7 @@ impl Reader {
     fn range(&mut self, block: &mut ReportedBlock, names: [&str; 2], text: &str) {
         let (low, high) = text.split_once('-').unwrap_or((text, ""));
         self.put(block, names[0], low);
-        // `4353-4353msec`: the unit stands behind the last only.
+        // `4353-4353msec`: only the last number has the unit.
         let unit = number(high).map_or("", |(_, unit)| unit).to_owned();
         if let Some(first) = block
             .figures
