@@ -12,11 +12,11 @@ pub(crate) enum StepOutcome {
     Passed,
     /// It could not be made here; why.
     Skipped(String),
-    /// It was made, and a part of it proves nothing either way; why.
+    /// It ran, but a part is inconclusive; the reason.
     NotJudged(String),
 }
 
-/// A step: its name and what it does.
+/// A step: its name and function.
 type Step = (&'static str, fn() -> Result<StepOutcome>);
 
 const STEPS: &[Step] = &[
@@ -58,7 +58,7 @@ const STEPS: &[Step] = &[
     ("arm", || cross::check(cross::TARGETS)),
 ];
 
-/// Debian packages that steps use, by the program that reports whether they are there.
+/// Debian packages of the steps, by the program that shows whether they are installed.
 const PACKAGES: &[(&str, &str)] = &[
     ("fio", "fio"),
     ("qemu-system-x86_64", "qemu-system-x86"),

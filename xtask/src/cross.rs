@@ -36,8 +36,8 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Checks the workspace for these targets. Those whose library is missing are fetched where rustup can do that; the one
-/// that cannot be had keeps none of the others from being checked.
+/// Checks the workspace for these targets. Missing standard libraries are downloaded if rustup can;
+/// an unavailable one does not prevent the others from being checked.
 ///
 /// # Errors
 /// When it does not compile for one of them, which the message names.
@@ -62,7 +62,8 @@ fn compile(targets: &[&str]) -> Result<()> {
         cargo
             .args(["check", "--workspace"])
             .args(targets.iter().flat_map(|target| ["--target", target]));
-        // SQLite is taken as if it were installed: a check never links it, and its C is the same on every host.
+        // SQLite is assumed to be installed: a check never links it, and its C is the same on every
+        // host.
         cargo
             .env("LIBSQLITE3_SYS_USE_PKG_CONFIG", "1")
             .env("SQLITE3_LIB_DIR", "/nowhere");
@@ -71,7 +72,7 @@ fn compile(targets: &[&str]) -> Result<()> {
     if targets.is_empty() || check(targets).is_ok() {
         return Ok(());
     }
-    // What compiles is there already: this tells which of them it is, and shows its errors last.
+    // Successful targets are skipped: prints which ones failed, and their errors last.
     let failed: Vec<&str> = targets
         .iter()
         .copied()
@@ -99,7 +100,7 @@ fn outcome(passed: &[&str], missing: &[String]) -> StepOutcome {
     }
 }
 
-/// Sees to it that the standard library of a target is there; returns why it cannot be had.
+/// Ensures that the standard library of a target is installed; returns the reason if not possible.
 fn fetch(target: &str, libraries: &Path) -> Option<String> {
     if libraries.join(target).join("lib").is_dir() {
         return None;

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A target: its name, the feature its room is behind, and what it begins with.
+/// A target: its name, the feature of its crate, and its initial inputs.
 struct FuzzTarget {
     name: &'static str,
     feature: Option<&'static str>,
@@ -184,7 +184,7 @@ fn fuzz(target: &FuzzTarget, folder: &Path, seconds: u64) -> Result<()> {
         home().join("seeds").join(target.name),
     );
     fs::create_dir_all(&learnt)?;
-    // Seeds are written again, so that those of old jobs do not stay.
+    // Seeds are rewritten, so that those of old jobs are removed.
     if seeds.exists() {
         fs::remove_dir_all(&seeds)?;
     }

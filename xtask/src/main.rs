@@ -19,7 +19,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-/// A command: its name, what it does, and the function that does it.
+/// A command: its name, description and function.
 type Command = (
     &'static str,
     &'static str,

@@ -1,7 +1,7 @@
 //! `cargo xtask scale`: what a store of ten thousand results costs, with the program as users have it.
 //!
-//! The published logs, each with a process number of its own so that no two are the same, are imported and listed.
-//! Times of a busy machine say little; the bounds are for a quiet one.
+//! Imports and lists the published logs, each with a unique process ID. Times on a busy machine
+//! mean little; the limits are for an idle one.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 /// Logs to import.
 const LOGS: usize = 10_000;
 
-/// All of them in one go, at most.
+/// Maximum time for all in one call.
 const IMPORT: Duration = Duration::from_secs(20);
 
-/// A page of the newest of them, at most.
+/// Maximum time for a page of the newest.
 const PAGE: Duration = Duration::from_secs(5);
 
 pub(crate) fn main(args: &[String]) -> Result<()> {
@@ -66,7 +66,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The published logs in turn.
+/// Writes the published logs in turn.
 fn write_logs(folder: &Path) -> Result<()> {
     let source = workspace::root().join("crates/dialects/tests/logs");
     let mut texts = Vec::new();

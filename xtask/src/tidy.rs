@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: the rules of the house that the compiler does not know.
 //!
-//! Each rule is a function that returns what it found; nothing is repaired here. Counts that should shrink stand in
-//! `xtask/ratchet.toml` and may only fall.
+//! Each rule is a function that returns its findings; nothing is repaired. Counts in
+//! `xtask/ratchet.toml` may only fall.
 
 mod arrows;
 mod manifests;

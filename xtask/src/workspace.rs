@@ -4,18 +4,18 @@ use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Counts that may move one way only.
+/// Counts that may only fall.
 pub(crate) const RATCHETS: &str = "xtask/ratchet.toml";
 
 /// The directory of the workspace.
 pub(crate) fn root() -> &'static Path {
-    // The package of the chores lies in a directory of its own, right under the workspace.
+    // The xtask package is a direct subdirectory of the workspace.
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the manifest of the chores lies in a folder")
 }
 
-/// Where cargo puts what it builds.
+/// Returns cargo's target directory.
 pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| root().join("target"), |dir| root().join(dir))
@@ -28,8 +28,8 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// The program as the tests use it, which is there once they ran: asked for in any other way, most of what it is made of
-/// would be compiled once more, as cargo chooses the features of libraries by what is built together.
+/// Returns the program as built for the tests: another feature combination would compile most
+/// dependencies again.
 ///
 /// # Errors
 /// When it does not build.

@@ -11,23 +11,23 @@ pub(crate) enum Exit {
     Ok,
     /// The run failed, or the device answered with errors. What was measured is kept.
     Failed,
-    /// The command line was not understood, asks for what cannot be, or names what is not there: a file, a device, a run.
+    /// Usage error: invalid command line, or a named file, device or run does not exist.
     Usage,
     /// Refused, because data would be lost.
     Refused,
-    /// Verifying came to its end, and found that the storage is not what it claims.
+    /// Verification finished and found defects.
     Defective,
     /// A command line of fio stopped by Ctrl-C or SIGTERM: fio leaves with this code then. What was measured is shown.
     FioStopped,
     /// A command line of fio stopped by SIGHUP, which kills fio. What was measured is shown.
     FioHungUp,
-    /// So many jobs of a fio command line failed: fio leaves with their number. What was measured is shown.
+    /// Number of failed jobs of a fio command line, as the exit code of fio. Results are shown.
     FioJobs(u8),
     /// Stopped by Ctrl-C or a signal. What was measured is kept.
     Interrupted,
 }
 
-/// What was named is not there, which is for whoever named it to put right.
+/// A named object does not exist, which is a usage error.
 #[derive(Debug, thiserror::Error)]
 #[error("{tried}")]
 pub(crate) struct NotThere {
@@ -36,7 +36,7 @@ pub(crate) struct NotThere {
     source: Option<std::io::Error>,
 }
 
-/// An error that says that something that was named is not there.
+/// Creates an error for a named object that does not exist.
 pub(crate) fn not_there(tried: impl Into<String>) -> anyhow::Error {
     NotThere {
         tried: tried.into(),
@@ -45,9 +45,9 @@ pub(crate) fn not_there(tried: impl Into<String>) -> anyhow::Error {
     .into()
 }
 
-/// What is done with a path that somebody named.
+/// Operations on a path given by the user.
 pub(crate) trait NamedPath<T> {
-    /// Says what was tried; that the path is not there is told from all else that may be wrong with it.
+    /// Adds the attempted action; a missing path becomes a usage error.
     fn named(self, tried: impl FnOnce() -> String) -> anyhow::Result<T>;
 }
 
@@ -65,7 +65,7 @@ impl<T> NamedPath<T> for std::io::Result<T> {
 }
 
 impl Exit {
-    /// How an error ends the program: where what was named is not there, the command line is wrong.
+    /// Returns the exit code of an error: a missing named object is a usage error.
     pub(crate) fn of(error: &anyhow::Error) -> Exit {
         let absent = |cause: &(dyn std::error::Error + 'static)| {
             let run = cause.downcast_ref::<FindError>();
@@ -86,8 +86,8 @@ impl Exit {
         }
     }
 
-    /// The exit that was come to, whether or not what led to it could be shown and kept. What went wrong with that is told,
-    /// and counts only where all was well otherwise; a reader that has gone away has seen what it wanted.
+    /// Combines an exit code with the result of printing and storing. An error there is printed,
+    /// and changes the exit code only from success; a closed pipe is ignored.
     pub(crate) fn and(self, told: anyhow::Result<()>) -> Exit {
         match told {
             Err(error) if !is_closed_pipe(&error) => {

@@ -1,14 +1,14 @@
 //! Files that are written whole or not at all.
 //!
-//! What is there stays as it was until the new content is complete beside it, so that a full disk or a lost cable leaves
-//! neither half a file nor none.
+//! An existing file is unchanged until the new content is complete next to it, so that a full disk
+//! or power loss leaves neither a partial file nor none.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file, in the place of one that is there. What is no regular file (a pipe, a terminal) is written to as it is.
+/// Writes or replaces a file. Other types (a pipe, a terminal) are written directly.
 ///
 /// # Errors
 /// What the system says; a file that was there is unchanged then.
@@ -17,13 +17,13 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         // A link stays, and leads to the new content.
         Ok(there) if there.is_file() => (path.canonicalize()?, Some(there)),
         Ok(_) => return std::fs::write(path, content),
-        // A link to nothing is followed by whoever makes a file.
+        // A dangling link is followed when the file is created.
         Err(_) if path.symlink_metadata().is_ok() => return std::fs::write(path, content),
         Err(_) => (path.to_owned(), None),
     };
     let beside = beside(&path)?;
     let done = match File::create_new(&beside) {
-        // Somebody may be allowed to write a file and not its directory.
+        // The user may be permitted to write a file but not its directory.
         Err(error) if error.kind() == ErrorKind::PermissionDenied && there.is_some() => {
             return std::fs::write(&path, content);
         }
@@ -42,7 +42,7 @@ fn filled(mut file: File, content: &[u8], there: Option<&Metadata>) -> io::Resul
         file.set_permissions(there.permissions())?;
     }
     file.write_all(content)?;
-    // Some file systems tell only now that there was no room.
+    // Some file systems report a lack of space only now.
     file.sync_all()
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn database(db: Option<&Path>) -> Result<PathBuf> {
     })
 }
 
-/// Opens the named database, or the user's own, which is made where there is none.
+/// Opens the named database, or the user's own, creating it if needed.
 pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
     let store = Store::open(database(db)?)?;
     if store.journal() == JournalMode::Rollback {
@@ -80,7 +80,8 @@ fn was_cut_short(store: &Store, spool: &Path) -> bool {
     matches!(store.look_into(spool), Ok(OrphanedRun::Run(_)))
 }
 
-/// The verification of that name, where no run has it; `latest` names one only where there is no run.
+/// Returns the verification of that name if no run has it; `latest` is a verification only if there
+/// are no runs.
 pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verification>> {
     let run_is_there = match name {
         "latest" => store.count()? > 0,
@@ -98,7 +99,7 @@ pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verificat
     }
 }
 
-/// The same, with the one that cannot be read.
+/// Like it, with the unreadable one listed separately.
 pub(crate) fn readable_verification(
     store: &Store,
     name: &str,

@@ -1,4 +1,4 @@
-//! Rules by use from a file: whoever has other marks than ours replaces a rule by its id, or adds one.
+//! Rules by use from a file: they replace built-in rules by ID, or add new ones.
 //!
 //! ```toml
 //! [[use]]
@@ -26,7 +26,7 @@ struct RulesFile {
     uses: Vec<UseRule>,
 }
 
-/// The rules that ship, with those of a file in their places.
+/// Returns the built-in rules, with those of a file in their place.
 ///
 /// # Errors
 /// When the file cannot be read or understood, or a rule in it makes no sense.

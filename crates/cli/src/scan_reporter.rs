@@ -1,5 +1,5 @@
-//! Progress along a device: one live line on a terminal, a plain line now and then elsewhere, nothing when asked to be
-//! quiet. It also passes on that somebody wants it to stop.
+//! Progress along a device: a progress line on a terminal, plain lines elsewhere, nothing with
+//! --quiet. Also forwards stop requests.
 
 use crate::status_reporter::{ONE_LINE, ProgressMode, bar, seconds};
 use crate::stop;
@@ -9,11 +9,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Tells how a walk over a device comes along, on standard error.
+/// Prints the progress of a pass over a device on standard error.
 pub(crate) struct ScanReporter {
     mode: ProgressMode,
     bar: ProgressBar,
-    /// Which walk was told of last, and at which tenth of it.
+    /// The last printed activity and tenth.
     told: (&'static str, u64),
 }
 
@@ -29,7 +29,7 @@ impl ScanReporter {
         }
     }
 
-    /// To be called at every chunk.
+    /// Called after every chunk.
     pub(crate) fn tell(&mut self, progress: ScanProgress) -> ControlFlow<()> {
         let permille = progress.done.0.saturating_mul(1000) / progress.total.0.max(1);
         match self.mode {
@@ -71,7 +71,7 @@ impl ScanReporter {
         self.bar.finish_and_clear();
     }
 
-    /// Whether somebody wants it to stop.
+    /// Whether a stop was requested.
     pub(crate) fn stopped() -> bool {
         stop::flag().load(Relaxed)
     }

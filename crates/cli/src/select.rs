@@ -1,7 +1,7 @@
 //! Which stored runs are meant: `card=sandisk,layer=vfat`, `host=pi4`, `date=2026-11-01..2026-11-05`.
 //!
-//! Terms of different kinds narrow the choice, terms of one kind widen it. Names without a kind are the business of
-//! whoever asks.
+//! Terms of different kinds narrow the selection, terms of one kind widen it. Names without a kind
+//! are handled by the caller.
 
 use crate::exit::not_there;
 use anyhow::{Context, Result, bail};
@@ -45,8 +45,8 @@ pub(crate) struct Term {
 }
 
 impl Term {
-    /// Reads `card=sandisk`. `None` when no kind stands in front; the words before a `=` that is part of a name or a
-    /// path are no kind.
+    /// Parses `card=sandisk`. `None` if it does not start with a kind; the text before a `=` in a
+    /// name or path is not a kind.
     pub(crate) fn read(text: &str) -> Option<Term> {
         let (name, value) = text.split_once('=')?;
         let (_, kind) = KINDS.into_iter().find(|(known, _)| *known == name.trim())?;
@@ -80,7 +80,7 @@ impl Term {
     }
 }
 
-/// What a run may be called in a term of that kind.
+/// Values of a run for terms of that kind.
 fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
     let point = record.campaign.as_ref();
     let target = &record.target;
@@ -129,8 +129,8 @@ fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
     }
 }
 
-/// Runs of the store that all kinds of terms mean, in the order in which they were measured. What was not measured to
-/// its end is left out; what cannot be read is too, and told among the `notes`.
+/// Returns the runs that match all kinds of terms, in the order of measurement. Incomplete and
+/// unreadable runs are skipped and listed in `notes`.
 ///
 /// # Errors
 /// When a term cannot be read, or means nothing that is stored, then it says what there is; or when no record can be read.
@@ -179,7 +179,7 @@ fn readable<T>(
     }
 }
 
-/// Those of the runs that all kinds of terms mean.
+/// Filters runs that match all kinds of terms.
 ///
 /// # Errors
 /// See [`runs`].

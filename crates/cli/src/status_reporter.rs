@@ -1,4 +1,4 @@
-//! Progress: one live line on a terminal, a plain line a phase elsewhere, nothing when asked to be quiet.
+//! Progress: a progress line on a terminal, one line per phase elsewhere, nothing with --quiet.
 
 use hakaru_campaign::bench::Watcher;
 use hakaru_engine::{Flow, LayoutProgress, Observer, PhaseProgress};
@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// How much is told.
+/// Amount of progress output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgressMode {
     Live,
@@ -19,7 +19,7 @@ pub(crate) enum ProgressMode {
 }
 
 impl ProgressMode {
-    /// As was asked for, and as standard error allows.
+    /// Returns the mode for the options and the type of standard error.
     pub(crate) fn of(quiet: bool) -> ProgressMode {
         match (quiet, has_room()) {
             (true, _) => ProgressMode::Quiet,
@@ -61,7 +61,7 @@ fn has_room() -> bool {
     std::io::stderr().is_terminal() && size.is_ok_and(|size| size.ws_row > 0 && size.ws_col > 0)
 }
 
-/// Tells the user how a suite comes along, on standard error.
+/// Prints the progress of a suite on standard error.
 pub(crate) struct StatusReporter {
     mode: ProgressMode,
     bar: ProgressBar,
@@ -69,7 +69,7 @@ pub(crate) struct StatusReporter {
     rounds: u32,
     phases: u32,
     phase: u32,
-    /// Tenth of the file that was told of last, where there is no live line.
+    /// Last printed tenth of the layout, without a progress line.
     told: u64,
 }
 

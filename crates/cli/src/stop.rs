@@ -24,19 +24,20 @@ enum SecondInterrupt {
     Ignored,
 }
 
-/// The signal that ended the run; `None` before any.
+/// Returns the signal that stopped the run; `None` before that.
 pub(crate) fn signal() -> Option<i32> {
     Some(SIGNAL.load(Relaxed)).filter(|&signal| signal > 0)
 }
 
-/// The flag that SIGINT, SIGTERM and SIGHUP set. From the first call on they no longer kill at once.
+/// Returns the flag that SIGINT, SIGTERM and SIGHUP set. From the first call on they no longer kill
+/// immediately.
 pub(crate) fn flag() -> &'static AtomicBool {
     ARMED.get_or_init(|| catch(&[SIGINT, SIGTERM], SecondInterrupt::Exits));
     &STOP
 }
 
-/// The same flag, for a front end that treats signals as fio does: SIGUSR1 asks for a report, a second Ctrl-C changes
-/// nothing, and a reader that goes away ends the program.
+/// Like it, for a front end with signal handling as in fio: SIGUSR1 requests a report, a second
+/// Ctrl-C has no effect, and a closed pipe ends the program.
 pub(crate) fn flag_as_in_fio() -> &'static AtomicBool {
     ARMED.get_or_init(|| {
         catch(&[SIGINT, SIGTERM, SIGUSR1], SecondInterrupt::Ignored);
@@ -49,12 +50,12 @@ pub(crate) fn flag_as_in_fio() -> &'static AtomicBool {
     &STOP
 }
 
-/// Whether somebody has asked for a report of what was measured so far (SIGUSR1) since this was last called.
+/// Whether SIGUSR1 requested a report since the last call.
 pub(crate) fn report_wanted() -> bool {
     REPORT.swap(false, Relaxed)
 }
 
-/// Handles these signals, and SIGHUP where whoever started the program left it to it (`nohup` does not), for good.
+/// Installs permanent handlers for these signals, and for SIGHUP unless it is ignored (`nohup`).
 fn catch(signals: &[i32], second: SecondInterrupt) {
     let mut signals = signals.to_vec();
     if !is_ignored(SIGHUP) {

@@ -105,7 +105,7 @@ fn list(text: &str) -> Option<Vec<u32>> {
     Some(all)
 }
 
-/// Runs a command by the shell. What it prints goes to `JOB.WHEN.txt` in the current directory.
+/// Runs a shell command. Its output goes to `JOB.WHEN.txt` in the current directory.
 ///
 /// # Errors
 /// What forbade to run it. How it ended is the answer.

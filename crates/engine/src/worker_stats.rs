@@ -1,13 +1,13 @@
 //! What a worker counts: totals and histograms at every I/O, intervals at every tick.
 //!
-//! Counting an I/O allocates nothing and calls nothing that could wait.
+//! Counting an I/O neither allocates nor blocks.
 
 use hakaru_model::histogram::Histogram;
 use hakaru_model::job::{Measure, Op, PerOp};
 use hakaru_model::record::{Interval, IntervalOp, Latency, OpRecord, OtherSyncs, Samples};
 use hakaru_model::units::Nanos;
 
-/// Intervals kept at most; when there are more, neighbors are joined, so that memory stays bounded.
+/// Maximum number of intervals; beyond that adjacent ones are joined, to bound the memory.
 pub(crate) const MAX_INTERVALS: usize = 8192;
 
 /// One finished I/O.
@@ -24,7 +24,7 @@ pub(crate) struct CompletedIo {
 
 /// Sums of one kind of latency, in as few instructions as there can be.
 ///
-/// The count is that of the I/Os; a record is made of both at the end.
+/// The count is that of the I/Os; both are combined in the record at the end.
 #[derive(Clone, Copy, Debug)]
 struct LatencySums {
     min: u64,
@@ -117,7 +117,8 @@ pub(crate) struct WorkerStats {
     /// Copies of the switches in `measure`, beside what they switch.
     wants_clat: bool,
     wants_lat: bool,
-    /// Every I/O is created and submitted at once, so that one of the two latencies is counted and the other copied.
+    /// Every I/O is submitted when created, so one of the two latencies is counted and the other
+    /// copied.
     lat_is_clat: bool,
     wants_slat: bool,
     samples: PerOp<(Samples, Samples)>,
@@ -132,20 +133,20 @@ pub(crate) struct WorkerStats {
     base: PerOp<IntervalOp>,
     /// When the current interval began, since the start of measurement.
     begun: Nanos,
-    /// How many ticks one kept interval stands for.
+    /// Number of ticks per interval.
     joined: u32,
     /// Ticks already in the last kept interval.
     partial: u32,
-    /// Largest latencies (slat, clat, lat) of windows that were asked for their own.
+    /// Maximum latencies (slat, clat, lat) of log windows.
     maxima: [[u64; 3]; 3],
 }
 
-/// Sums of one operation since measurement began, for whoever looks at windows of time.
+/// Sums of one operation since the start of measurement, for log windows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WindowSums {
     pub(crate) ios: u64,
     pub(crate) bytes: u64,
-    /// Sums of slat, clat and lat; `None` where that is not kept.
+    /// Sums of slat, clat and lat; `None` if not measured.
     pub(crate) latency: [Option<u64>; 3],
 }
 
@@ -188,7 +189,7 @@ impl WorkerStats {
         std::mem::replace(self, empty)
     }
 
-    /// Forgets everything, because the lead-in is over.
+    /// Resets everything at the end of the ramp time.
     pub(crate) fn restart(&mut self) {
         let syncs = self.sync.histogram.is_some();
         let lat_is_clat = self.lat_is_clat;
@@ -205,7 +206,7 @@ impl WorkerStats {
         }
     }
 
-    /// Leaves an operation out of the samples over time, while there is none of it by intention.
+    /// Excludes an operation from the samples over time during an intended pause.
     pub(crate) fn rest(&mut self, op: Op, rests: bool) {
         self.resting[op] = rests;
     }
@@ -223,7 +224,7 @@ impl WorkerStats {
     }
 
     /// Counts one I/O.
-    // A call here would cost as much as the counting itself.
+    // A function call here would cost as much as the counting.
     #[inline(always)]
     pub(crate) fn count(&mut self, io: CompletedIo) {
         self.count_alike(io, 1);
@@ -326,7 +327,7 @@ impl WorkerStats {
         }
     }
 
-    /// Sums of one operation since measurement began.
+    /// Sums of one operation since the start of measurement, for log windows.
     pub(crate) fn sums(&self, op: Op) -> WindowSums {
         let hot = &self.hot[op as usize];
         let lat = if self.lat_is_clat {

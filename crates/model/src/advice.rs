@@ -6,25 +6,25 @@ use crate::finding::{BusLimit, ClaimCheck, Figure, MeasuredFigure};
 use crate::references::ReferenceStanding;
 use serde::{Deserialize, Serialize};
 
-/// One use of storage, and what it asks for.
+/// A use of storage, with its criteria.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UseRule {
-    /// Short name by which a rule is replaced, such as `database`.
+    /// ID of the rule, such as `database`; a rule with the same ID replaces it.
     pub id: String,
-    /// What the reader calls it.
+    /// Title for readers.
     pub title: String,
-    /// All that it asks for; the worst of them decides.
+    /// Its criteria; the worst one decides.
     pub criteria: Vec<Criterion>,
 }
 
-/// One thing a use asks for.
+/// A criterion of a use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Criterion {
     /// The figure.
     pub figure: Figure,
-    /// From here on it fits. At least or at most, as [`Figure::more_is_better`] has it.
+    /// Threshold for "good", a minimum or maximum according to [`Figure::more_is_better`].
     pub fits: f64,
     /// From here on it does with care; beyond, it does not fit.
     pub care: f64,
@@ -51,7 +51,7 @@ pub struct Advice {
     pub id: String,
     /// [`UseRule::title`].
     pub title: String,
-    /// What follows; `None` when not all that it asks for was measured, and nothing measured rules it out.
+    /// The verdict; `None` if figures are missing and no measured one excludes the use.
     pub fitness: Option<Fitness>,
     /// Every criterion that was measured, the worst first: the first ones decided.
     pub decided_by: Vec<Decision>,
@@ -75,8 +75,8 @@ impl Advice {
 
     /// Whether the intervals of the figures leave no other verdict: without it, a verdict is a probable one.
     ///
-    /// A "does not" needs one figure that surely falls short; any other verdict needs that none does, and all figures to
-    /// be sure of theirs.
+    /// Whether the verdict is certain. "Not suitable" needs one figure that is certainly too low;
+    /// other verdicts need all figures to be certain.
     pub fn is_firm(&self) -> bool {
         match self.fitness {
             None => false,
@@ -124,7 +124,7 @@ pub struct Decision {
     pub fitness: Fitness,
     /// Whether both ends of the confidence interval say the same; `false` too when there is no interval.
     pub firm: bool,
-    /// The value from which this figure alone would be judged one better; `None` when it fits.
+    /// Value at which this figure would be rated one level better; `None` if good.
     pub better_from: Option<f64>,
 }
 
@@ -138,7 +138,7 @@ impl Decision {
 /// What was concluded from one summary, to be shown beside it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFindings {
-    /// What it is good for, use by use.
+    /// Suitability for each use.
     pub advice: Vec<Advice>,
     /// What was promised beside what was measured.
     pub claims: Vec<ClaimCheck>,

@@ -40,7 +40,7 @@ pub struct CampaignPoint {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredStep")]
 pub struct PreparedStep {
-    /// What it was.
+    /// The step.
     #[serde(flatten)]
     pub step: StepKind,
     /// How long it took.
@@ -48,13 +48,14 @@ pub struct PreparedStep {
     /// How fast each part of the device was, where all of it was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub speed: Vec<DeviceSegment>,
-    /// Bytes it wrote, where [`PreparedStep::speed`] does not tell; like that kept once, with the first run after it.
+    /// Bytes written, if [`PreparedStep::speed`] does not include them; stored once, with the first
+    /// run after the step.
     #[serde(default, skip_serializing_if = "nothing")]
     pub written: Bytes,
 }
 
 impl PreparedStep {
-    /// All bytes it wrote, as far as it tells.
+    /// Returns all bytes written, if known.
     pub fn bytes_written(&self) -> Bytes {
         Bytes(self.speed.iter().fold(self.written.0, |sum, stretch| {
             sum.saturating_add(stretch.len.0)
@@ -100,7 +101,7 @@ pub struct CampaignSummary {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// What it is for, in its author's words.
+    /// Description by its author.
     pub about: String,
     /// How it was done: name and value, in words.
     pub method: Vec<(String, String)>,
@@ -121,7 +122,7 @@ pub struct CampaignSummary {
     /// Runs whose records cannot be read, and do not count: what they were, and why.
     #[serde(default)]
     pub unreadable: Vec<FailedRun>,
-    /// Runs of the same points that were measured in another way and do not count.
+    /// Runs of the same points with different settings, which do not count.
     pub other_definition: u64,
     /// First cards that were measured again after the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -150,9 +151,9 @@ pub enum Weakness {
         /// Runs that were planned.
         planned: u64,
     },
-    /// Some points have too few runs to tell their spread.
+    /// Some points have too few runs for a known variation.
     FewRepeats {
-        /// Such points.
+        /// Number of these points.
         points: u64,
         /// All points.
         of: u64,
@@ -191,7 +192,7 @@ pub enum Weakness {
     Changed {
         /// The circumstance.
         what: Circumstance,
-        /// What it was, each once.
+        /// The values, without duplicates.
         values: Vec<String>,
     },
     /// Runs were repeated until their means were known.
@@ -202,7 +203,7 @@ pub enum Weakness {
     },
     /// Published figures.
     MeansOnly {
-        /// Such points.
+        /// Number of these points.
         points: u64,
         /// All points.
         of: u64,
@@ -269,9 +270,9 @@ pub struct Recheck {
 /// All that a campaign says of one card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CardSummary {
-    /// What to call it.
+    /// Its name.
     pub name: String,
-    /// What it answers to.
+    /// Its key.
     pub key: String,
     /// Host it was measured on.
     pub host: String,
@@ -296,7 +297,7 @@ pub struct LayerSummary {
     pub summary: Summary,
     /// What was done before: as of the first run.
     pub prepared: Vec<PreparedStep>,
-    /// What it is good for.
+    /// Its suitability.
     pub advice: Vec<Advice>,
 }
 
@@ -351,6 +352,6 @@ pub struct FailedRun {
     pub run: String,
     /// Card, layer and workload, in words.
     pub point: String,
-    /// Why it did not come to its end.
+    /// Why it did not finish.
     pub because: String,
 }

@@ -1,4 +1,4 @@
-//! Whatever makes a number less worthy of trust: typed, stored in the record, printed beside the number.
+//! Caveats: typed weaknesses of a result, stored in the record and printed with it.
 
 use crate::job::Op;
 use crate::measured::{LeftOutRun, NoAmplification, PauseKind};
@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "caveat")]
 pub enum Caveat {
-    /// An engine with one I/O in flight was asked for more.
+    /// A queue depth above 1 was requested for an engine with one I/O in flight.
     DepthCapped {
         /// The engine.
         ioengine: String,
-        /// Depth asked for.
+        /// Requested depth.
         asked: u32,
     },
-    /// Another engine ran than was asked for.
+    /// A different engine was used than requested.
     EngineReplaced {
-        /// Engine asked for.
+        /// Requested engine.
         asked: String,
         /// Engine that ran.
         used: String,
@@ -49,7 +49,7 @@ pub enum Caveat {
         /// Time that would do.
         wanted: Nanos,
     },
-    /// Too few runs to tell a spread.
+    /// Too few runs for a known variation.
     FewRuns {
         /// The count.
         runs: u32,
@@ -79,7 +79,7 @@ pub enum Caveat {
         /// The first of them.
         first: FirstFailure,
     },
-    /// A job ended because one of its own rules was broken, such as `max_latency`.
+    /// A job ended at one of its own limits, such as `max_latency`.
     RuleBroken {
         /// Phase.
         phase: String,
@@ -88,18 +88,18 @@ pub enum Caveat {
         /// Rule and figures.
         kind: FailureKind,
     },
-    /// Somebody or something ended the run early.
+    /// The run was ended early.
     Interrupted {
         /// Phase.
         phase: String,
         /// Time measured until then.
         measured: Nanos,
     },
-    /// The program or its host ended before the run did, and its record was put together from what it left.
+    /// The program or host stopped during the run, and the record was recovered from the spool.
     CutShort {
         /// Phases that came to their end.
         whole: u32,
-        /// Phases that were asked for.
+        /// Planned phases.
         of: u32,
     },
     /// The fast clock could not be used.
@@ -181,7 +181,7 @@ pub enum Caveat {
         /// Of how many.
         runs: u32,
     },
-    /// The runs became faster or slower one after another.
+    /// Speed drifted over the runs.
     Drift {
         /// Phase.
         phase: String,
@@ -248,7 +248,7 @@ pub enum Caveat {
     Paused {
         /// Phase.
         phase: String,
-        /// What it was.
+        /// The type.
         kind: PauseKind,
         /// How often.
         times: u32,
@@ -326,13 +326,13 @@ impl From<&IoError> for FirstFailure {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum CacheOf {
-    /// Those of one file.
+    /// The cache of one file.
     File(String),
-    /// Those of all files of the host.
+    /// All caches of the host.
     Host,
 }
 
-/// Stands in a record for all files of the host. No path is relative there, so that no file has this name.
+/// Represents all files of the host in a record. Paths are absolute, so no file has this name.
 const WHOLE_HOST: &str = "the whole host";
 
 impl From<String> for CacheOf {

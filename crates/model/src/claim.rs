@@ -28,7 +28,7 @@ pub enum Claim {
 pub struct ClaimCheck {
     /// The claim.
     pub claim: Claim,
-    /// What it asks for, figure by figure.
+    /// Its required figures.
     pub parts: Vec<ClaimPart>,
     /// Conditions of a fair judgement that these runs did not meet.
     pub unmet: Vec<Condition>,
@@ -36,14 +36,14 @@ pub struct ClaimCheck {
     pub verdict: ClaimVerdict,
 }
 
-/// One figure a claim asks for.
+/// A figure required by a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClaimPart {
     /// The figure.
     pub figure: Figure,
     /// The least it may be, in the figure's unit.
     pub required: f64,
-    /// What was measured; `None` when no phase measured it.
+    /// The measured figure; `None` if no phase measured it.
     pub measured: Option<MeasuredFigure>,
 }
 
@@ -64,7 +64,7 @@ pub struct MeasuredFigure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimVerdict {
-    /// Measured at or above what it asks for, and nothing flattered the figure.
+    /// Met: reaches the requirement, and nothing raised the figure.
     Kept,
     /// Measured below, and nothing held the figure back.
     Missed,
@@ -72,7 +72,7 @@ pub enum ClaimVerdict {
     NotShown,
     /// Measured about at the mark, or above it with something that flattered the figure.
     Unclear,
-    /// No phase measured what the claim asks for.
+    /// No phase measured the required figure.
     NotMeasured,
 }
 
@@ -89,7 +89,7 @@ pub enum Condition {
     Erased,
     /// The bus has to be fast enough.
     Bus {
-        /// What the claim asks for.
+        /// The required bus speed.
         needed: BytesPerSec,
         /// What the bus allows.
         ceiling: BytesPerSec,
@@ -154,7 +154,7 @@ pub struct BusLimit {
     pub members: Vec<u32>,
     /// What was measured (the mean, where there are several cards).
     pub measured: BytesPerSec,
-    /// What the bus allows at most, where known.
+    /// The bus limit, if known.
     pub ceiling: Option<BytesPerSec>,
     /// `measured / ceiling`.
     pub share: Option<f64>,
@@ -174,7 +174,7 @@ pub enum Bottleneck {
     Host,
     /// The card: a faster one would.
     Card,
-    /// It cannot be told.
+    /// Inconclusive.
     Unclear,
     /// More was measured than the bus can carry: the facts of the bus, or the figure, are wrong.
     Contradiction,

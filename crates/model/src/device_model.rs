@@ -1,4 +1,4 @@
-//! The price list of a simulated card: what each command costs, and which lies it tells.
+//! Device model of a simulated card: cost of each command, and faults.
 //!
 //! The engine's `sim` backend and the card served to guests charge by the same list, so that a test knows the truth.
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceModel {
-    /// What the card is called in results.
+    /// Name of the card in results.
     pub name: String,
     /// Bytes that really exist.
     pub capacity: Bytes,
@@ -73,7 +73,7 @@ pub struct SlcCache {
     pub drain_rate: u64,
 }
 
-/// A stop of the whole card each time so many bytes were written.
+/// A stall of the whole card after every N bytes written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stalls {
@@ -141,7 +141,7 @@ impl DeviceModel {
         }
     }
 
-    /// Whether a card can keep to it.
+    /// Checks the values.
     ///
     /// # Errors
     /// What is wrong with it, in words.

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub enum Fact<T> {
     /// The value.
     Known(T),
-    /// Why there is none, as the second half of "unknown, because …".
+    /// Unknown, with the reason, as in "unknown (…)".
     Unknown(String),
 }
 
@@ -52,7 +52,7 @@ impl<T: std::fmt::Display> std::fmt::Display for Fact<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
-    /// Nothing is there yet; its directory exists.
+    /// Does not exist, but its directory does.
     Absent,
     /// A regular file.
     File,
@@ -66,20 +66,20 @@ pub enum TargetKind {
     Other,
 }
 
-/// What has to be known of one path before a plan for it can be made.
+/// Facts of a path that a plan needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetFacts {
     /// The path as it was named.
     pub path: PathBuf,
-    /// What is there.
+    /// Its type.
     pub kind: TargetKind,
-    /// Bytes of the file or device; zero for what is not there.
+    /// Size of the file or device in bytes; 0 if it does not exist.
     pub size: Bytes,
-    /// Bytes that a file there may still grow by; `None` for devices.
+    /// Free space for the file in bytes; `None` for devices.
     pub free: Option<Bytes>,
-    /// The unit that direct I/O has to keep to, in bytes.
+    /// Alignment of direct I/O in bytes.
     pub logical_block: u32,
-    /// Whether the file system or device takes O_DIRECT; `None` when nobody asked.
+    /// Whether the file system or device supports O_DIRECT; `None` if not tested.
     pub direct_io: Option<bool>,
     /// Whether it can be written at all (permission bits, read-only mounts and devices).
     pub writable: bool,
@@ -88,7 +88,7 @@ pub struct TargetFacts {
 /// The file system a path lives on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filesystem {
-    /// Its type as the kernel names it, such as `ext4`.
+    /// Its type in the kernel, such as `ext4`.
     pub fs_type: String,
     /// Where it is mounted.
     pub mount_point: PathBuf,
@@ -117,9 +117,9 @@ pub enum Bus {
         width_bits: Fact<u32>,
         /// Clock in Hz.
         clock_hz: Fact<u64>,
-        /// Timing mode as the kernel names it, such as `sd high-speed`.
+        /// Timing mode in the kernel, such as `sd high-speed`.
         timing: Fact<String>,
-        /// Bytes per second that width, clock and timing allow at most.
+        /// Maximum bytes/s for width, clock and timing.
         ceiling: Fact<u64>,
     },
     /// USB, with its negotiated speed in Mbit/s.
@@ -186,7 +186,7 @@ pub struct CardRegisters {
     /// Version of the specification it claims to keep: `SD 6.0`, `eMMC 5.1`.
     #[serde(default)]
     pub spec: Fact<String>,
-    /// eMMC: timing modes it can do, such as `HS52, DDR52, HS200`.
+    /// eMMC: supported timing modes, such as `HS52, DDR52, HS200`.
     #[serde(default)]
     pub device_type: Fact<String>,
     /// eMMC: life time used up, for both kinds of memory, such as `0-10 % and 10-20 %`.
@@ -199,7 +199,7 @@ pub struct CardRegisters {
     pub oddities: Vec<String>,
 }
 
-/// What a disk has counted of its own life (SMART); `None` where its kind does not count that.
+/// SMART data of a disk; `None` if it has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
     /// Part of its life that is used up by its own estimate, in percent; may pass 100.
@@ -229,12 +229,12 @@ pub struct Health {
     /// Sectors it would like to replace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_sectors: Option<u64>,
-    /// What it warns of, in words.
+    /// Its warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// A block device: what it says of itself, and how the kernel drives it.
+/// A block device: its identity and its kernel settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceIdentity {
     /// The whole disk, such as `/dev/mmcblk0`.
@@ -261,11 +261,11 @@ pub struct DeviceIdentity {
     pub max_sectors_kb: Fact<u32>,
     /// Requests the queue holds.
     pub nr_requests: Fact<u32>,
-    /// Bytes a discard may cover at most; zero when it takes none.
+    /// Maximum bytes per discard; 0 if not supported.
     pub discard_max: Fact<Bytes>,
     /// Zone model: `none`, `host-aware` or `host-managed`.
     pub zoned: Fact<String>,
-    /// Whether the kernel has it read-only.
+    /// Whether the kernel marks it read-only.
     pub read_only: bool,
     /// Whether it, or its medium, can be taken out.
     #[serde(default)]
@@ -291,7 +291,7 @@ pub struct DeviceIdentity {
     /// Its own temperature in thousandths of a degree Celsius.
     #[serde(default)]
     pub temperature_mc: Fact<i64>,
-    /// What it says of its own wear and troubles.
+    /// Its wear and errors.
     #[serde(default)]
     pub health: Fact<Health>,
     /// How it is attached.
@@ -308,7 +308,7 @@ pub struct DeviceIdentity {
 pub struct Identity {
     /// The path as it was named.
     pub path: PathBuf,
-    /// What it leads to.
+    /// Its type.
     pub kind: TargetKind,
     /// The file system; `None` for a raw device.
     pub filesystem: Option<Filesystem>,
@@ -322,7 +322,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// What to call the thing under test: its label, else its model and serial, else its node, else its path.
+    /// Returns the name of the target: its label, otherwise model and serial number, otherwise
+    /// node, otherwise path.
     pub fn display_name(&self) -> String {
         if let Some(label) = &self.label {
             return label.clone();

@@ -1,8 +1,8 @@
-//! The figures that rules and claims ask for. How each is read off a summary is for the analysis.
+//! Figures of rules and claims. The analysis computes them from a summary.
 
 use serde::{Deserialize, Serialize};
 
-/// A figure that rules and claims ask for, with its unit.
+/// A figure of rules and claims, with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
@@ -22,7 +22,7 @@ pub enum Figure {
     SyncP999,
     /// What a long sequential write settles at: the level after a cliff, else the mean, MB/s.
     SustainedWrite,
-    /// Slowest stretch of one second or more of a long sequential write, MB/s.
+    /// Slowest segment of at least one second of a long sequential write, MB/s.
     SlowestWrite,
 }
 

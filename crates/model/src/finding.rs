@@ -79,7 +79,8 @@ pub struct LatencySummary {
     pub deviation_ns: f64,
     /// The usual percentiles; only those for which there were samples enough.
     pub quantiles: Vec<(Quantile, Nanos)>,
-    /// The whole distribution as `(share not exceeding, value)`, rising, for charts; at most some hundred points.
+    /// The distribution as `(fraction not exceeding, value)`, ascending, for charts; at most some
+    /// hundred points.
     pub curve: Vec<(f64, Nanos)>,
 }
 
@@ -140,7 +141,7 @@ pub struct Cliff {
     pub before: BytesPerSec,
     /// Median bandwidth after, until the next fall.
     pub after: BytesPerSec,
-    /// Whether enough of the run followed to call the fall lasting.
+    /// Whether enough of the run followed to consider the drop lasting.
     #[serde(default = "yes")]
     pub proven: bool,
 }
@@ -168,7 +169,7 @@ pub struct PhaseSummary {
     pub sync: Option<LatencySummary>,
     /// Bandwidth over time of each run.
     pub timelines: Vec<Vec<TimelinePoint>>,
-    /// Evenness, for writes long enough to tell.
+    /// Evenness, for writes that are long enough.
     pub sustained: Option<Sustained>,
     /// Bytes the device wrote (or read) per byte the application did, from the counters of the disk; one value a run.
     pub amplification: Option<Estimate>,
@@ -194,7 +195,7 @@ pub struct Summary {
     pub origin: String,
     /// What was measured.
     pub target: Identity,
-    /// Under which circumstances (those of the first run).
+    /// The environment of the first run.
     pub environment: Environment,
     /// Phase by phase.
     pub phases: Vec<PhaseSummary>,
@@ -220,7 +221,8 @@ pub struct Comparison {
     /// 95% confidence interval of the ratio, simultaneous over the family: it excludes 1 exactly when the verdict is
     /// [`Verdict::Different`]. `None` when there are too few runs, or where it has no bound.
     pub ratio_ci95: Option<(f64, f64)>,
-    /// Probability of a difference this large by chance (Welch's t); `None` when there are too few runs.
+    /// Probability of a difference this large by chance (Welch's t); `None` if there are too few
+    /// runs.
     pub p_value: Option<f64>,
     /// The same by ranks (Mann-Whitney).
     pub p_value_ranks: Option<f64>,
@@ -244,7 +246,8 @@ pub struct Comparison {
     /// 95% confidence interval of the effect size, simultaneous over the family.
     #[serde(default)]
     pub effect_ci95: Option<(f64, f64)>,
-    /// Effect size by ranks (Cliff's delta), in `[-1, 1]`: how much oftener `b` exceeds `a` than the other way round.
+    /// Effect size by ranks (Cliff's delta), in `[-1, 1]`: how much more often `b` exceeds `a` than
+    /// the reverse.
     #[serde(default)]
     pub delta: Option<f64>,
     /// What follows.
@@ -263,7 +266,7 @@ pub enum Verdict {
     /// Neither a difference nor equivalence is shown.
     #[serde(alias = "too_few_runs")]
     Undecided {
-        /// Runs of each that would decide it at the difference seen; `None` when not even that can be said.
+        /// Runs per side that would decide at the observed difference; `None` if unknown.
         needed: Option<u32>,
     },
 }
@@ -292,7 +295,7 @@ impl HeadlineRate {
 /// What else is known of a phase: for judging and comparing it, not for showing it first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseDetail {
-    /// What was done, in figures; `None` when the records do not say.
+    /// The workload; `None` if unknown.
     pub shape: Option<WorkloadShape>,
     /// The rate it is quoted and judged by.
     #[serde(default)]
@@ -309,9 +312,9 @@ pub struct PhaseDetail {
     pub latency_by_run: Vec<(Quantile, Estimate)>,
     /// The same of `fsync` and the like.
     pub sync_by_run: Vec<(Quantile, Estimate)>,
-    /// Whether the runs repeat one another; `None` when there are too few to tell.
+    /// Stability of the runs; `None` if there are too few.
     pub stability: Option<Stability>,
-    /// Whether latency counts from the moment each I/O was intended for, whatever the device did (open loop).
+    /// Whether latency is measured from the scheduled time of each I/O (open loop).
     #[serde(default)]
     pub open_loop: bool,
     /// Why there is no I/O amplification, where there could be one.
@@ -330,7 +333,7 @@ pub struct PhaseDetail {
     /// Runs that do not count here because others of the series do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOutRun>,
-    /// How well the runs know their mean, and whether they had settled; where that was asked for.
+    /// Precision of the mean, and steady state, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Repeated>,
     /// Runs behind the rates, where only their mean and deviation are known and not the single values.
@@ -341,7 +344,7 @@ pub struct PhaseDetail {
 /// What the workers of a phase do, in figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkloadShape {
-    /// Random offsets; otherwise one after another.
+    /// Random offsets; otherwise sequential.
     pub random: bool,
     /// Share of reads, in percent.
     pub read_percent: u32,
@@ -351,7 +354,7 @@ pub struct WorkloadShape {
     pub iodepth: u32,
     /// Workers at the same time.
     pub workers: u32,
-    /// Writes from one `fsync` or `fdatasync` to the next; 0 when there is none.
+    /// Writes per `fsync` or `fdatasync`; 0 for none.
     pub sync_every: u32,
     /// Whether files were opened with O_SYNC or O_DSYNC.
     pub sync_open: bool,
@@ -384,7 +387,7 @@ pub struct Repeated {
     pub relative_error: Option<f64>,
     /// 95% interval of the mean by resampling the runs, which supposes no shape of their spread.
     pub bootstrap_ci95: Option<(f64, f64)>,
-    /// The first window of runs in steady state, each run taken for a round; `None` when there is none.
+    /// The first steady state window of runs, where each run is a round; `None` if there is none.
     pub steady: Option<SteadyWindow>,
     /// All windows in steady state that do not overlap, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -406,7 +409,7 @@ pub struct SteadyWindow {
     pub slope: f64,
 }
 
-/// What a layer, such as a file system, costs against the bare device.
+/// Cost of a layer, such as a file system, compared with the raw device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayerCost {
     /// Name of the layer, such as `vfat`.

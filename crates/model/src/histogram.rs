@@ -66,7 +66,8 @@ impl Default for Histogram {
 impl Histogram {
     /// An empty histogram. Takes [`BUCKETS`] × 8 bytes, of which untouched pages cost nothing.
     pub fn new() -> Histogram {
-        // By way of a vector, because that asks for zeroed memory rather than copying an array of zeros from the stack.
+        // Through a vector, which allocates zeroed memory instead of copying an array from the
+        // stack.
         let counts = vec![0; BUCKETS].into_boxed_slice();
         Histogram {
             counts: counts

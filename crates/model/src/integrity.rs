@@ -1,6 +1,6 @@
 //! Whether storage keeps what is written to it, how much of it, and how fast along its addresses.
 //!
-//! What verifying found, as it was found. How it is found, and in which words it is told, is not here.
+//! Results of a verification as data, without method and wording.
 
 use crate::facts::{Environment, Identity};
 use crate::units::{Bytes, BytesPerSec, Nanos};
@@ -49,7 +49,7 @@ pub enum Scope {
     },
     /// Every byte of a part of a device.
     Range {
-        /// Where it begins.
+        /// Its start offset.
         start: Bytes,
         /// Where it ends.
         end: Bytes,
@@ -68,7 +68,7 @@ pub enum Scope {
     },
 }
 
-/// What was found in one stretch of blocks.
+/// State of a range of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum BlockState {
@@ -89,10 +89,10 @@ pub enum BlockState {
     Unwritable,
 }
 
-/// A stretch of blocks in the same state.
+/// A range of blocks in the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// Where it begins.
+    /// Its start offset.
     pub offset: Bytes,
     /// How long it is.
     pub len: Bytes,
@@ -101,26 +101,26 @@ pub struct Span {
     pub state: BlockState,
 }
 
-/// What a device claims to hold against what it does hold.
+/// Claimed and real capacity of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "capacity")]
 pub enum Capacity {
-    /// What it claims.
+    /// The real capacity is as claimed.
     AsClaimed,
-    /// Its memory begins again after this.
+    /// Addresses wrap around after the real capacity.
     Wraps {
-        /// What it really holds.
+        /// The real capacity.
         real: Bytes,
     },
     /// Its memory ends after this; what is written beyond is dropped or refused.
     Ends {
-        /// What it really holds.
+        /// The real capacity.
         real: Bytes,
     },
 }
 
 impl Capacity {
-    /// What it really holds, where that is less than it claims.
+    /// Returns the real capacity if it is less than claimed.
     pub fn real(self) -> Option<Bytes> {
         match self {
             Capacity::AsClaimed => None,
@@ -139,9 +139,9 @@ pub struct IntegrityVerdict {
     pub capacity: Capacity,
     /// Bytes that came back as written.
     pub good: Bytes,
-    /// Stretches that did not, in order; at most some thousand.
+    /// Bad ranges in order; at most some thousand.
     pub bad: Vec<Span>,
-    /// Bytes that did not, those included for which no stretch was kept.
+    /// Bad bytes, including ranges that are not listed.
     pub bad_bytes: Bytes,
     /// Speed of writing along the device.
     pub write_speed: SpeedMap,
@@ -166,10 +166,10 @@ impl IntegrityVerdict {
     }
 }
 
-/// How long one stretch of a device took.
+/// Duration of one segment of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeedPoint {
-    /// Where it begins.
+    /// Its start offset.
     pub offset: Bytes,
     /// How long it is.
     pub len: Bytes,
@@ -184,15 +184,15 @@ impl SpeedPoint {
     }
 }
 
-/// Speed along a device: at most some hundred stretches, in order.
+/// Speed by position: at most some hundred segments, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeedMap {
-    /// The stretches.
+    /// The segments.
     pub points: Vec<SpeedPoint>,
 }
 
 impl SpeedMap {
-    /// About so many stretches at most; each covers whole chunks.
+    /// Approximate maximum number of segments; each covers whole chunks.
     const POINTS: u64 = 512;
 
     /// Adds a chunk of a walk over `total` bytes; neighbors are joined so that the map stays small.
@@ -210,7 +210,7 @@ impl SpeedMap {
         }
     }
 
-    /// All of it as one stretch.
+    /// Returns the whole device as one segment.
     pub fn whole(&self) -> SpeedPoint {
         let mut whole = SpeedPoint {
             offset: Bytes(0),
@@ -225,7 +225,7 @@ impl SpeedMap {
         whole
     }
 
-    /// Speed of the slowest and of the fastest stretch; `None` when there is none.
+    /// Returns the speed of the slowest and the fastest segment; `None` if there is none.
     pub fn extremes(&self) -> Option<(BytesPerSec, BytesPerSec)> {
         let rates = || self.points.iter().filter_map(SpeedPoint::rate);
         let slowest = rates().min_by(|a, b| a.0.total_cmp(&b.0))?;

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 /// Phases that run one after another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// What to call it.
+    /// Its name.
     pub name: String,
     /// Where all random choices of the run come from.
     pub seed: u64,
@@ -36,7 +36,7 @@ pub struct Scenario {
 /// Jobs that run at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
-    /// What to call it.
+    /// Its name.
     pub name: String,
     /// At least one.
     #[serde(deserialize_with = "stored::jobs")]
@@ -47,9 +47,9 @@ pub struct Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SizeSpec {
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
-    /// So many percent of the file or device.
+    /// A percentage of the file or device.
     Percent(u32),
 }
 
@@ -63,7 +63,7 @@ pub enum Target {
     Formatted {
         /// Where they go; several take turns.
         directories: Vec<PathBuf>,
-        /// Such as `$jobname.$jobnum.$filenum`.
+        /// File name format, such as `$jobname.$jobnum.$filenum`.
         format: String,
         /// Files a clone.
         nrfiles: u32,
@@ -77,23 +77,23 @@ pub enum Target {
 /// Which part of the files, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// Bytes a clone works on, over all its files; `None` for whole files.
+    /// Total size of the files of a clone; `None` for whole files.
     pub size: Option<SizeSpec>,
-    /// Size of each file; `None` follows from `size`.
+    /// Size of each file; `None`: derived from `size`.
     pub filesize: Option<Bytes>,
     /// Draws the size of each file between `filesize` and this, where it is given.
     #[serde(default)]
     pub filesize_max: Option<Bytes>,
-    /// Bytes a clone transfers in one loop; `None` for as many as `size`.
+    /// Bytes a clone transfers per loop; `None`: as many as `size`.
     pub io_size: Option<SizeSpec>,
-    /// Where in each file to begin.
+    /// Start offset in each file.
     pub offset: SizeSpec,
     /// What an offset in percent is rounded up to a multiple of (`offset_align`); 0 for the smallest block.
     #[serde(default)]
     pub offset_align: u64,
-    /// How much further each clone begins than the one before.
+    /// Distance between the start offsets of consecutive clones.
     pub offset_increment: SizeSpec,
-    /// Ends the job after so many I/Os.
+    /// Ends the job after N I/Os.
     pub number_ios: Option<u64>,
     /// How often to do it all.
     pub loops: u32,
@@ -116,21 +116,21 @@ impl Default for Extent {
     }
 }
 
-/// When a job begins and ends.
+/// Start and end of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Waits before it begins.
+    /// Delay before the start.
     pub startdelay: Nanos,
     /// Draws that time between `startdelay` and this, where this is more.
     #[serde(default)]
     pub startdelay_max: Nanos,
-    /// Unmeasured lead-in.
+    /// Ramp time, not measured.
     pub ramp_time: Nanos,
     /// Longest measured time.
     pub runtime: Option<Nanos>,
-    /// Begins again until the time is over.
+    /// Repeats the workload until the time is over.
     pub time_based: bool,
-    /// Waits until all clones of the job of this name have ended before it begins (`wait_for`).
+    /// Waits for all clones of the named job to finish (`wait_for`).
     #[serde(default)]
     pub wait_for: Option<String>,
     /// Time without I/O between the phase before and the one of this job.
@@ -142,24 +142,24 @@ fn is_none(time: &Nanos) -> bool {
     *time == Nanos(0)
 }
 
-/// How many I/Os are in flight, and how they are handed over. Zero in a batch size means "as many as there are".
+/// Queue depth and submission of I/Os. A batch size of 0 means no limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
     /// I/Os in flight of one worker.
     pub iodepth: u32,
-    /// I/Os handed to the kernel at once; 0 means as many as are free.
+    /// I/Os per submission; 0: all free slots.
     pub batch_submit: u32,
-    /// Completions waited for at least.
+    /// Minimum number of completions to wait for.
     pub batch_complete_min: u32,
-    /// Completions fetched at most; 0 means all.
+    /// Maximum number of completions to reap; 0: all.
     pub batch_complete_max: u32,
-    /// Once full, the queue is emptied down to this depth before more is issued; 0 means no such mark.
+    /// A full queue drains to this depth before new submissions; 0: no low-water mark.
     pub low_mark: u32,
-    /// Submits and waits in calls of their own, and registers only what the job asks for, as fio does. Otherwise an engine
-    /// that can do both in one call does, and registers buffers and files where it helps.
+    /// Separate calls to submit and wait, and registration only as requested, as in fio. Otherwise
+    /// engines combine them if possible, and register buffers and files if useful.
     #[serde(default)]
     pub separate_submit: bool,
-    /// Hands I/Os to threads that submit them and wait for them, so that a slow device cannot hold back arrivals
+    /// Threads submit and wait for I/Os, so that a slow device cannot delay arrivals
     /// (`io_submit_mode=offload`).
     #[serde(default)]
     pub offload: bool,
@@ -186,9 +186,9 @@ impl Default for Queue {
 /// What is done so that data survives.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Durability {
-    /// `fsync` after so many writes; 0 never.
+    /// `fsync` after every N writes; 0: never.
     pub fsync_every: u32,
-    /// `fdatasync` after so many writes; 0 never.
+    /// `fdatasync` after every N writes; 0: never.
     pub fdatasync_every: u32,
     /// `fsync` once all is written.
     pub end_fsync: bool,
@@ -198,7 +198,7 @@ pub struct Durability {
     pub sync: bool,
     /// Opens with O_DSYNC.
     pub dsync: bool,
-    /// `sync_file_range` after so many writes.
+    /// `sync_file_range` after every N writes.
     #[serde(default)]
     pub range_sync: Option<RangeSync>,
 }
@@ -212,7 +212,7 @@ pub struct Buffers {
     pub refill: bool,
     /// Changes a few words of the buffer before each write.
     pub scramble: bool,
-    /// Bytes after which the part that compresses comes again; 0 for the whole buffer, `None` for 4096.
+    /// Interval of the compressible part in bytes; 0: whole buffer, `None`: 4096.
     #[serde(default)]
     pub compress_chunk: Option<Bytes>,
     /// What the part that compresses holds, over and over; empty for zeros.
@@ -229,10 +229,10 @@ pub struct Buffers {
 pub struct DedupeRule {
     /// Percentage of the writes that do (`dedupe_percentage`).
     pub percent: u32,
-    /// Percentage of the file whose first content is repeated (`dedupe_working_set_percentage`); `None` repeats what
-    /// was written last.
+    /// Size of the dedupe working set in percent of the file (`dedupe_working_set_percentage`);
+    /// `None` repeats the last content.
     pub working_set_percent: Option<u32>,
-    /// Repeats contents of a set that all workers of a phase share that were told so (`dedupe_global`).
+    /// Shares the dedupe working set among all such workers of a phase (`dedupe_global`).
     pub shared: bool,
     /// How many workers these are; the plan counts them.
     pub sharers: u32,
@@ -248,7 +248,7 @@ pub enum BufferContent {
     Zero,
     /// A pattern, over and over.
     Pattern(Vec<u8>),
-    /// So many percent of each buffer compress away.
+    /// Percentage of each buffer that is compressible.
     Compressible(u32),
 }
 
@@ -265,7 +265,7 @@ impl Default for Buffers {
     }
 }
 
-/// How fast I/O may be issued at most, for each operation.
+/// Rate limits per operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RateLimits {
     /// Bytes per second.
@@ -281,16 +281,16 @@ pub struct RateLimits {
     /// Part of the pause that keeps the CPU busy.
     #[serde(default)]
     pub thinktime_spin: Nanos,
-    /// Time between pauses; 0 for none. Whichever of the two is over first brings the pause.
+    /// Time between pauses; 0: none. The pause starts when the first of the two limits is reached.
     #[serde(default)]
     pub thinktime_iotime: Nanos,
     /// Counts I/Os as they are issued, and pauses with others in flight; otherwise all have to be done first.
     #[serde(default)]
     pub thinktime_on_issue: bool,
-    /// Keeps to the rate after a pause; otherwise a job catches up.
+    /// Keeps the rate after a pause; otherwise the job catches up.
     #[serde(default)]
     pub ignore_thinktime: bool,
-    /// Looks for the deepest queue that keeps to a latency (`latency_target`).
+    /// Finds the deepest queue that meets a latency (`latency_target`).
     #[serde(default)]
     pub latency_target: Option<LatencyTarget>,
     /// Share of the I/Os among the jobs of its flow (`flow`, `flow_id`).
@@ -299,7 +299,7 @@ pub struct RateLimits {
 }
 
 impl RateLimits {
-    /// Whether an operation has a rate to keep to.
+    /// Whether an operation has a rate limit.
     pub fn is_limited(&self, op: Op) -> bool {
         self.bytes_per_s[op]
             .or(self.iops[op])
@@ -310,9 +310,9 @@ impl RateLimits {
 /// What happens when the device answers with an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorPolicy {
-    /// Goes on after errors of these operations; otherwise the first ends the job.
+    /// Continues after errors of these operations; otherwise the first ends the job.
     pub continue_on: PerOp<bool>,
-    /// Goes on after data that is not as it was written.
+    /// Continues after verification mismatches.
     #[serde(default)]
     pub continue_on_mismatch: bool,
     /// Errors that count for nothing (`ignore_error`).
@@ -390,7 +390,7 @@ pub struct FilePolicy {
     /// Lays nothing out: files come to be when they are opened, and grow as they are written (`create_on_open`).
     #[serde(default)]
     pub create_on_open: bool,
-    /// Begins where each file ends (`file_append`).
+    /// Starts at the end of each file (`file_append`).
     #[serde(default)]
     pub append: bool,
     /// Makes the files and does nothing else (`create_only`).
@@ -405,7 +405,7 @@ pub struct FilePolicy {
     /// Removes the files after each loop but the last, so that the next makes them again (`unlink_each_loop`).
     #[serde(default)]
     pub unlink_each_loop: bool,
-    /// What the kernel is told of the order of I/O.
+    /// Access advice for the kernel.
     #[serde(default)]
     pub advice: AccessAdvice,
     /// Writes with RWF_ATOMIC, so that a block is written whole or not at all (`atomic`).
@@ -414,7 +414,7 @@ pub struct FilePolicy {
     /// The time of closing the files counts.
     #[serde(default)]
     pub time_close: bool,
-    /// How long the kernel is told that what is written will live (`write_hint`).
+    /// Write lifetime hint (`write_hint`).
     #[serde(default)]
     pub lifetime: Lifetime,
     /// Whether files are locked for each I/O (`lockfile`).
@@ -435,7 +435,7 @@ pub struct FilePolicy {
 pub enum Fallocate {
     /// Not at all.
     None,
-    /// `fallocate`, where the file system has it.
+    /// `fallocate`, if the file system supports it.
     #[default]
     Native,
     /// `fallocate` with FALLOC_FL_KEEP_SIZE.
@@ -477,7 +477,7 @@ impl Default for FilePolicy {
 /// One job: what `numjobs` clones of a worker do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// What to call it.
+    /// Its name.
     pub name: String,
     /// Number of the reporting group.
     pub group: u32,
@@ -512,7 +512,7 @@ pub struct Job {
     pub durability: Durability,
     /// What is written.
     pub buffers: Buffers,
-    /// How fast at most.
+    /// Rate limits.
     pub rate: RateLimits,
     /// After an error.
     pub errors: ErrorPolicy,
@@ -533,15 +533,15 @@ pub struct Job {
     /// Replays or records the requests of a run.
     #[serde(default)]
     pub replay: Replay,
-    /// Seed of its own; `None` derives one from the scenario's.
+    /// Its own seed; `None` derives one from the scenario's.
     pub seed: Option<u64>,
     /// Its options as they were typed, for dialects that print them back.
     pub options: Vec<(String, String)>,
 }
 
 impl Job {
-    /// Whether I/Os of an operation are intended for moments of their own, whatever the device does: then latency counts
-    /// from those moments.
+    /// Whether I/Os of an operation are scheduled independently of the device: latency is then
+    /// measured from the scheduled time.
     pub fn is_open_loop(&self, op: Op) -> bool {
         self.rate.is_limited(op) && (self.rate.poisson || self.queue.offload)
     }
@@ -585,8 +585,8 @@ impl Job {
         self
     }
 
-    /// How many places its clones work on: as many as there are clones where each has files of its own, or a place of its
-    /// own in a shared one; else they share one.
+    /// Returns the number of separate ranges of its clones: one per clone if each has its own files
+    /// or offset, otherwise one.
     pub fn clones_apart(&self) -> u32 {
         let in_one_place = matches!(
             self.extent.offset_increment,
@@ -599,8 +599,8 @@ impl Job {
         }
     }
 
-    /// Whether the job can keep several I/Os in flight: its engine is asynchronous, or threads submit for it
-    /// (`io_submit_mode=offload`).
+    /// Whether the job can have several I/Os in flight: its engine is asynchronous, or threads
+    /// submit for it (`io_submit_mode=offload`).
     pub fn has_queue(&self) -> bool {
         self.queue.offload || !self.ioengine.is_synchronous()
     }

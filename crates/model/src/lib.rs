@@ -1,4 +1,4 @@
-//! The nouns of hakaru: plain data that one room hands to the next.
+//! The data types of hakaru: plain data exchanged between crates.
 //!
 //! Everything here can be printed, compared, stored, and written by hand in a test. Nothing here opens a file, reads a
 //! clock, draws an unseeded random number, or knows how any other program prints its numbers.

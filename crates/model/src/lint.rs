@@ -40,7 +40,7 @@ pub enum LintWarning {
     Short { runtime: Nanos, wanted: Nanos },
     /// A time that only cuts off.
     EndsEarly { runtime: Nanos, size: Bytes },
-    /// No lead-in.
+    /// No ramp time.
     NoRamp,
     /// A single run.
     OneRun,
@@ -50,7 +50,7 @@ pub enum LintWarning {
     SameBlocks { clones: u32 },
     /// Data that compresses away.
     Compressible,
-    /// A unit that does not mean what it looks like.
+    /// A misleading unit.
     Unit {
         option: String,
         typed: String,
@@ -89,7 +89,7 @@ impl LintWarning {
             LintWarning::DepthIgnored { .. }
             | LintWarning::FitsInMemory { .. }
             | LintWarning::ReadsBack { .. } => Severity::Wrong,
-            // `4KiB` of 4000 bytes misleads everybody; `1GB` of 2^30 bytes hardly anybody.
+            // `4KiB` as 4000 bytes is always misleading; `1GB` as 2^30 bytes rarely.
             LintWarning::Unit { typed, .. } if typed.contains(['i', 'I']) => Severity::Wrong,
             LintWarning::OneRun
             | LintWarning::NoRamp
@@ -109,7 +109,7 @@ impl LintWarning {
     }
 }
 
-/// A slip with its job.
+/// A warning with its job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// Name of the job; empty where it is about all of them.

@@ -35,7 +35,7 @@ pub struct Pause {
     pub at: Nanos,
     /// How long it was.
     pub length: Nanos,
-    /// What it was.
+    /// The type.
     pub kind: PauseKind,
 }
 
@@ -108,18 +108,18 @@ impl HostPauses {
     }
 }
 
-/// How an engine did the I/O of a worker, beyond what the job asks for.
+/// How an engine issued the I/O of a worker, beyond the settings of the job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineUse {
     /// Buffers were registered with the ring.
     pub registered_buffers: bool,
     /// Files were registered with the ring.
     pub registered_files: bool,
-    /// One call submits and waits: I/Os are stamped as submitted when that call begins.
+    /// One call submits and waits: the submission time of I/Os is the start of that call.
     pub submits_and_waits: bool,
     /// The worker is a thread of the program, not a process.
     pub thread: bool,
-    /// The worker has a table of open files of its own.
+    /// The worker has its own file descriptor table.
     pub own_file_table: bool,
 }
 
@@ -129,13 +129,13 @@ pub struct EngineUse {
 pub enum NoAmplification {
     /// The system runs from the disk, and others moved more than a tenth of what the job did.
     OtherUsers {
-        /// Bytes that the disk moved and this program did not ask for.
+        /// Bytes the disk transferred that this program did not request.
         others: Bytes,
         /// Bytes of the job.
         own: Bytes,
     },
     /// The system runs from the disk, and what this program did was not counted apart.
     SystemDisk,
-    /// There was a ramp, and the counters include what it moved, which nobody counted.
+    /// There was a ramp time, and the counters include its uncounted bytes.
     RampNotCounted,
 }

@@ -1,6 +1,6 @@
 //! How data that was read back differs from what was written.
 //!
-//! What was found, as it was found. How it is found, and in which words it is told, is not here.
+//! Verification mismatches as data, without method and wording.
 
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// One checked piece of a block that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mismatch {
-    /// Where in the file the piece begins.
+    /// Offset of the piece in the file.
     pub offset: Bytes,
     /// How long it is.
     pub len: Bytes,
@@ -34,7 +34,7 @@ pub struct Saved {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "difference")]
 pub enum BlockDifference {
-    /// It does not begin as a header does: nothing of what was written is there.
+    /// No header magic: nothing of the written data is present.
     Magic {
         /// What stands there.
         found: u32,
@@ -76,7 +76,8 @@ pub enum BlockDifference {
         /// The seed of this job.
         wanted: u64,
     },
-    /// It is the content of another write to the same place: a later one was lost, or somebody else wrote.
+    /// Content of another write to the same offset: a later write was lost, or another program
+    /// wrote.
     Sequence {
         /// Number of that write.
         found: u64,
@@ -100,7 +101,7 @@ pub enum BlockDifference {
         at: u64,
         /// That byte.
         found: u8,
-        /// What it should be.
+        /// The expected value.
         wanted: u8,
     },
 }

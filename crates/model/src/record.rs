@@ -1,6 +1,6 @@
 //! What was measured: raw, versioned, never changed afterwards.
 //!
-//! A record holds counts, sums and histograms, no means: whatever can be computed is computed when it is shown.
+//! A record contains counts, sums and histograms, but no means: these are computed when shown.
 
 mod failure;
 
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// The number of this shape of a record; it changes whenever a stored field does.
 pub const FORMAT: u32 = 1;
 
-/// One execution: what was asked, on what, under which circumstances, and what came of it.
+/// One execution: scenario, target, environment and results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// [`FORMAT`] of the build that wrote it.
@@ -34,7 +34,7 @@ pub struct RunRecord {
     pub started_unix_ms: i64,
     /// Where it comes from.
     pub origin: Origin,
-    /// What was asked.
+    /// The scenario.
     pub scenario: Scenario,
     /// What was measured.
     pub target: Identity,
@@ -90,7 +90,7 @@ pub enum Origin {
 pub enum Outcome {
     /// All of it was done.
     Completed,
-    /// Somebody stopped it; what was measured until then is kept.
+    /// Stopped by the user; partial results are kept.
     Interrupted,
     /// It could not go on; what was measured until then is kept.
     Failed {
@@ -121,7 +121,8 @@ pub struct PhaseRecord {
     pub workers: Vec<WorkerRecord>,
     /// Counters of the devices below, over the phase, ramp included.
     pub disks: Vec<DiskStats>,
-    /// The same over the measured part only. `None` where workers end their ramps at different moments.
+    /// Like it, for the measured part only. `None` if workers end their ramp times at different
+    /// moments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<MeasuredTraffic>,
     /// What laying out the files took, where there was anything to lay out.
@@ -151,17 +152,20 @@ pub struct WorkerRecord {
     pub ops: PerOp<OpRecord>,
     /// Time of `fsync` and the like.
     pub sync: Latency,
-    /// How many of these were no `fsync`; `None` in records of other programs and of older versions.
+    /// How many of these were not `fsync`; `None` in records of other programs and of older
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_syncs: Option<OtherSyncs>,
     /// I/Os in flight, submitted and completed at once.
     pub depth: DepthRecord,
     /// Processor time and switches.
     pub cpu: CpuUsage,
-    /// Bytes moved in the ramp, which are in no other figure; `None` where there was no ramp.
+    /// Bytes transferred in the ramp time, which are not included elsewhere; `None` without a ramp
+    /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ramp_bytes: Option<PerOp<Bytes>>,
-    /// How the engine did the I/O, beyond what the job asks for; `None` in records of other programs.
+    /// How the engine issued the I/O, beyond the settings of the job; `None` in records of other
+    /// programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineUse>,
     /// Bandwidth and IOPS over time, in order. Bounded: when there are too many, neighbors are joined.
@@ -170,7 +174,7 @@ pub struct WorkerRecord {
     pub errors: ErrorRecord,
     /// Why it ended.
     pub stop: StopReason,
-    /// Whether its speed became steady, where that was asked for.
+    /// Steady state result, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyRecord>,
     /// The queue depth that a search for a latency came to, where there was one.
@@ -211,12 +215,12 @@ pub struct OpRecord {
     pub ios: u64,
     /// Bytes they moved.
     pub bytes: u64,
-    /// I/Os that moved less than asked.
+    /// Short I/Os.
     pub short: u64,
     /// I/Os issued during the measured time, errors included.
     pub issued: u64,
-    /// Measured time of this operation, where it is not all of the worker's: what is read back to be verified has a
-    /// time of its own.
+    /// Measured time of this operation, if it differs from that of the worker: verification reads
+    /// have their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<Nanos>,
     /// Zones of a zoned device that were emptied for this operation.
@@ -385,15 +389,15 @@ pub type DepthSteps = [u64; 7];
 pub struct DepthRecord {
     /// In flight, by issued I/O (syncs included): 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more.
     pub level: DepthSteps,
-    /// I/Os a call submitted: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
+    /// I/Os per submission: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
     pub submit: DepthSteps,
-    /// Completions a call returned, in the same steps.
+    /// Completions per call, in the same steps.
     pub complete: DepthSteps,
-    /// Calls that submitted.
+    /// Number of submissions.
     pub submit_calls: u64,
-    /// Calls that fetched completions.
+    /// Number of completion calls.
     pub complete_calls: u64,
-    /// Deepest queue asked for.
+    /// Requested queue depth.
     pub iodepth: u32,
 }
 
@@ -415,7 +419,7 @@ pub struct CpuUsage {
     pub waited: Option<Nanos>,
 }
 
-/// A stretch of time within a worker's run.
+/// A time interval of a worker's run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
     /// Its end, counted from the start of measurement.
@@ -455,14 +459,14 @@ impl Interval {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// All was done that was asked.
+    /// Completed.
     #[default]
     Done,
     /// Its time was over.
     Time,
     /// The observer or the user ended it.
     Stopped,
-    /// Another worker ended, and its job is told to end the others.
+    /// Another worker ended, and its job stops the others.
     Ended,
     /// The device answered with an error.
     Error,

@@ -1,4 +1,4 @@
-//! Published figures to stand beside measured ones, and where a measured one stands among them.
+//! Reference results, and the comparison of a measured figure with them.
 
 use crate::finding::WorkloadShape;
 use crate::job::Op;
@@ -20,7 +20,7 @@ pub struct ReferenceSet {
 pub struct ReferenceSource {
     /// Short name that entries refer to, such as `A`.
     pub id: String,
-    /// What to call it, with whom the figures belong to.
+    /// Title, with the origin of the figures.
     pub title: String,
     /// What has to be known to read its figures, if anything.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -39,11 +39,11 @@ pub struct ReferenceEntry {
     pub card: String,
     /// `raw`, or the type of the file system.
     pub layer: String,
-    /// Name of the workload, as its source has it.
+    /// Name of the workload in its source.
     pub workload: String,
     /// The operation.
     pub op: Op,
-    /// What was done. Its extent does not take part in comparing.
+    /// The workload. Its extent is not compared.
     pub shape: WorkloadShape,
     /// Runs that the figures are the mean of.
     pub runs: u32,
@@ -59,11 +59,11 @@ pub struct ReferenceEntry {
 pub struct Level {
     /// Mean of the runs.
     pub mean: f64,
-    /// Standard deviation of the runs; `None` where there was one run, or nobody said.
+    /// Standard deviation of the runs; `None` for one run or if unknown.
     pub deviation: Option<f64>,
 }
 
-/// Where one measured phase stands among the figures of one source that were taken in the same way.
+/// Comparison of a measured phase with the comparable figures of one source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReferenceStanding {
     /// The phase.
@@ -80,7 +80,7 @@ pub struct ReferenceStanding {
     pub here: f64,
     /// Published ones that are clearly slower.
     pub ahead_of: u32,
-    /// Published ones that the spreads do not tell apart from it.
+    /// Number of references without a clear difference.
     pub level_with: u32,
     /// Published ones that are clearly faster.
     pub behind: u32,
@@ -94,7 +94,7 @@ pub struct ReferenceStanding {
     pub fewest_runs: u32,
 }
 
-/// A figure, and what it belongs to.
+/// A figure and its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NamedFigure {
     /// The card or disk.

@@ -1,12 +1,12 @@
-//! A recorded stream of requests: what was asked of which file, and when.
+//! A recorded stream of requests: file, operation and time.
 
 use crate::job::{Op, PerOp};
 use crate::request::IoRequest;
 use crate::units::Nanos;
 use std::path::PathBuf;
 
-/// Requests in the order they are to be issued, with everything that was asked of them already done: nothing is left
-/// out, scaled or aligned later.
+/// Requests in the order of issue, after all replay options were applied: nothing is skipped,
+/// scaled or aligned later.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// Files that occur, each once.
@@ -53,7 +53,8 @@ impl Trace {
         ends.max().unwrap_or(0)
     }
 
-    /// The smallest and the largest I/O of each operation, in bytes; `None` for those that do not occur.
+    /// Returns the smallest and largest I/O of each operation in bytes; `None` if it does not
+    /// occur.
     pub fn sizes(&self) -> PerOp<Option<(u32, u32)>> {
         let mut sizes: PerOp<Option<(u32, u32)>> = PerOp::default();
         for request in self.requests() {

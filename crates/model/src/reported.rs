@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A decimal number exactly as it was printed: its digits, and how many of them stand behind the point.
+/// A decimal number as printed: its digits, and the number of decimal places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Decimal {
@@ -207,7 +207,7 @@ impl ReportedBlock {
         self.blocks.iter().filter(move |block| block.name == name)
     }
 
-    /// How many figures it holds, those of its parts included.
+    /// Returns the number of its figures, including those of its parts.
     pub fn count(&self) -> usize {
         self.figures.len() + self.blocks.iter().map(ReportedBlock::count).sum::<usize>()
     }
@@ -219,10 +219,10 @@ pub struct Reported {
     /// What stood there, in order.
     #[serde(default)]
     pub blocks: Vec<ReportedBlock>,
-    /// What it says of single workers that counts and sums cannot hold.
+    /// Details of single workers beyond counts and sums.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<WorkerReport>,
-    /// What it does not say of single jobs, whose scenario then holds a default.
+    /// Details missing for single jobs, for which the scenario has defaults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unstated: Vec<UnstatedJob>,
 }
@@ -239,7 +239,7 @@ pub enum JobProperty {
     BlockSize,
     /// I/Os in flight.
     QueueDepth,
-    /// By which system calls.
+    /// The engine.
     Engine,
     /// Whether the page cache was bypassed.
     Direct,
@@ -248,7 +248,7 @@ pub enum JobProperty {
 /// What an imported result does not say of one job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnstatedJob {
-    /// Place of its phase in the scenario.
+    /// Index of its phase in the scenario.
     pub phase: u32,
     /// Its place in the phase.
     pub job: u32,
@@ -277,7 +277,7 @@ impl Reported {
 /// What was printed of one worker of the record beyond counts and sums.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerReport {
-    /// Place of its phase in the record.
+    /// Index of its phase in the record.
     pub phase: u32,
     /// Its place in the phase.
     pub worker: u32,
@@ -354,7 +354,7 @@ pub struct Percentile {
     pub value: Nanos,
 }
 
-/// Which operation a word such as `read` or `WRITE` names.
+/// Parses an operation such as `read` or `WRITE`.
 pub fn op_named(word: &str) -> Option<Op> {
     Op::ALL
         .into_iter()

@@ -90,12 +90,12 @@ impl Nanos {
     /// One second.
     pub const SECOND: Nanos = Nanos(1_000_000_000);
 
-    /// A whole number of milliseconds; of more than 584 years, so many.
+    /// Converts from milliseconds, saturating at `u64::MAX` ns (584 years).
     pub const fn from_millis(ms: u64) -> Nanos {
         Nanos(ms.saturating_mul(1_000_000))
     }
 
-    /// A whole number of seconds; of more than 584 years, so many.
+    /// Converts from seconds, saturating at `u64::MAX` ns (584 years).
     pub const fn from_secs(s: u64) -> Nanos {
         Nanos(s.saturating_mul(1_000_000_000))
     }
@@ -121,7 +121,8 @@ impl Bytes {
         }
     }
 
-    /// As a size to type in: rounded down to whole MiB, in MiB and in bytes, such as `1535 MiB (1609564160 bytes)`.
+    /// Formats a size to type: rounded down to whole MiB, in MiB and in bytes, such as `1535 MiB
+    /// (1609564160 bytes)`.
     pub fn to_type_in(self) -> String {
         let whole = self.whole_mib();
         match whole.0 >> 20 {
@@ -130,7 +131,7 @@ impl Bytes {
         }
     }
 
-    /// Bytes over time. `None` when no time has passed.
+    /// Returns bytes per time; `None` if no time has passed.
     pub fn per(self, time: Nanos) -> Option<BytesPerSec> {
         (time.0 > 0).then(|| BytesPerSec(self.0 as f64 * 1e9 / time.0 as f64))
     }
@@ -238,7 +239,7 @@ pub enum SizeError {
     /// The text has no number in front.
     #[error("`{0}` is not a size: expected a number with a unit, such as 64MiB")]
     NoNumber(String),
-    /// The unit is none that is known.
+    /// Unknown unit.
     #[error("unknown unit `{unit}` in `{text}`: use B, KiB, MiB, GiB, TiB, kB, MB, GB or TB")]
     UnknownUnit {
         /// The whole text.
@@ -270,7 +271,7 @@ pub enum SizeError {
     TooLarge(String),
 }
 
-/// Reads a size such as `4k`, `1M`, `64KiB` or `0x1000` by the given rules.
+/// Parses a size such as `4k`, `1M`, `64KiB` or `0x1000` with the given rules.
 ///
 /// Source of the fio rules: its manual, "Parameter types", and runs of fio 3.33.
 ///

@@ -1,7 +1,8 @@
-//! A card that keeps bytes and charges for them in real time.
+//! A simulated card that stores data and takes real time for commands.
 //!
-//! What a command costs, and which lies the card tells, is decided by the [`SimCard`] of the engine; here are the
-//! bytes, the clock on the wall, and the ledger of what was charged. How requests arrive is the server's affair.
+//! The [`SimCard`] of the engine determines the cost of commands and the faults of the card; this
+//! module adds the data, the wall clock, and the ledger of costs. The server handles the transport
+//! of requests.
 //!
 //! QEMU breaks every command into requests of 512 bytes, one after the other, so that commands must be told by their
 //! addresses: a request that goes on where the last one ended belongs to the same command. A sequential stream is
@@ -38,7 +39,7 @@ pub enum Refused {
     /// The range ends past what the card announces.
     #[error("the range ends past the card")]
     OutOfRange,
-    /// The file that holds the bytes cannot be used, as when the host has no room left.
+    /// The backing file cannot be used, for example because the host is out of space.
     #[error("cannot use the backing file of the card: {0}")]
     Host(io::ErrorKind),
 }
@@ -132,7 +133,7 @@ impl SimulatedCard {
 
     /// Puts its clock forward instead of waiting, and enters nothing into the ledger, from now on or no longer.
     ///
-    /// File systems and files are made that way, while the card ages as if it had taken its time.
+    /// Used to create file systems and files without waiting; the card's clock still advances.
     pub fn hurry(&self, hurries: bool) {
         self.lock().hurries = hurries;
     }
@@ -142,7 +143,7 @@ impl SimulatedCard {
         self.lock().ledger.clone()
     }
 
-    /// Begins a new ledger and returns the old one.
+    /// Starts a new ledger and returns the old one.
     pub fn take_ledger(&self) -> CardLedger {
         std::mem::take(&mut self.lock().ledger)
     }
@@ -214,7 +215,7 @@ impl SimulatedCard {
         self.wait_until(done_at);
     }
 
-    /// Cuts its power: what a lying card had not kept becomes again what it was before.
+    /// Simulates a power cut: data that a card with ignored flushes had not stored is lost.
     ///
     /// Returns how many bytes were lost.
     ///
@@ -317,7 +318,7 @@ impl SimulatedCard {
         }
     }
 
-    /// The card's own clock: the time since its birth, and what it was put forward.
+    /// Returns the card's clock: the time since its creation plus skipped time.
     fn now(&self) -> Nanos {
         Nanos(self.born.elapsed().as_nanos() as u64 + self.forward.load(Ordering::Relaxed))
     }
@@ -375,7 +376,7 @@ impl SimulatedCard {
         Ok(())
     }
 
-    /// The pieces of the file that a range lies in: more than one where a counterfeit card begins again.
+    /// Returns the file ranges of an address range: several if a fake card wraps.
     fn places(&self, offset: u64, len: usize) -> Vec<(u64, usize)> {
         let (place, capacity) = {
             let state = self.lock();
@@ -405,7 +406,7 @@ mod tests {
     use super::*;
     use hakaru_model::device_model::{Fault, FaultKind};
 
-    /// A card that costs nothing, for tests of what it keeps.
+    /// A card without costs, to test its content.
     fn free(change: impl FnOnce(&mut DeviceModel)) -> SimulatedCard {
         let mut prices = DeviceModel::plain("t", Bytes(1 << 20));
         (prices.read_rate, prices.write_rate) = (0, 0);

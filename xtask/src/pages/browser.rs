@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Longer than this no answer takes, on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Nothing of it reaches the network or asks anybody anything.
+/// Options against network access and prompts.
 const QUIET: [&str; 11] = [
     "--headless",
     "--no-sandbox",
@@ -168,7 +168,7 @@ impl Browser {
         Ok(())
     }
 
-    /// The next message; complaints are kept on the way.
+    /// Returns the next message; errors in between are collected.
     fn message(&mut self) -> Result<Value> {
         let message = self
             .messages
@@ -212,7 +212,7 @@ fn listen(answers: File) -> Receiver<Value> {
     receiver
 }
 
-/// Bytes of base64 (RFC 4648, section 4). `None` for other characters, or no bytes at all.
+/// Decodes base64 (RFC 4648, section 4). `None` for invalid characters or empty input.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let letter = |c: u8| match c {
         b'A'..=b'Z' => Some(c - b'A'),

@@ -110,7 +110,7 @@ fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
     Ok((files, shots))
 }
 
-/// Shows a page, and tells what is wrong with it.
+/// Loads a page and reports its errors.
 fn look(
     browser: &mut Browser,
     file: &Path,

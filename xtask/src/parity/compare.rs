@@ -49,7 +49,7 @@ enum ValueMeaning {
     Count,
     /// A share in percent.
     Share,
-    /// A speed or a time; the share of it by which it may differ in any case.
+    /// A speed or time, with the relative deviation that is always accepted.
     Speed(f64),
     /// Anything goes, but zero stays zero.
     Some,
@@ -246,7 +246,8 @@ impl OutputComparison<'_> {
         })
     }
 
-    /// How far outside the original's own values ours may lie; `None` when anywhere.
+    /// Returns the accepted deviation outside the original's own values; `None` if any value is
+    /// accepted.
     fn slack(&self, meaning: ValueMeaning, path: &str, theirs: &Numbers) -> Option<f64> {
         let spread = theirs.max - theirs.min;
         let value = theirs.median.abs();
@@ -268,7 +269,7 @@ impl OutputComparison<'_> {
         })
     }
 
-    /// How many I/Os stand behind the value at a path: the chance in it shrinks with the root of that.
+    /// Returns the number of I/Os of a value: its random error decreases with their square root.
     fn ios(&self, path: &str, theirs: &Numbers) -> f64 {
         let mut parent = path;
         while let Some((up, _)) = parent.rsplit_once('.') {

@@ -1,8 +1,7 @@
 //! The jobs on which the two programs are compared: one row a job, in the order of the features they show.
 //!
-//! Each runs in an empty directory, and takes about a second at most. What a row needs beyond a directory it says by a
-//! placeholder: `{dir}` that directory, `{job}` the job file of the row, `{held}` the file whose speed is held, `{loop}` a
-//! loop device of 16 MiB.
+//! Each runs in an empty directory for about a second. Placeholders: `{dir}` the directory, `{job}`
+//! the job file of the row, `{held}` the rate-limited file, `{loop}` a loop device of 16 MiB.
 
 use super::compare::OutputDifference;
 use MatchRule::{Chance, Counts, Form, Held, Rate};
@@ -28,11 +27,11 @@ pub(super) struct ParityRow {
     pub(super) feature: &'static str,
     pub(super) name: &'static str,
     pub(super) judge: MatchRule,
-    /// Arguments, parted by blanks. A name is added where there is none, and the job file where there is one.
+    /// Arguments separated by spaces. A missing name and the job file are added.
     pub(super) args: &'static str,
-    /// A job file; empty where there is none.
+    /// A job file; empty for none.
     pub(super) file: &'static str,
-    /// Arguments of a run before, by the same program in the same directory; empty where there is none.
+    /// Arguments of a preceding run of the same program in the same directory; empty for none.
     pub(super) before: &'static str,
     /// A further file in the directory, as name and text.
     pub(super) beside: Option<(&'static str, &'static str)>,
@@ -407,8 +406,8 @@ pub(super) const QUICK: &[&str] = &[
     "clients/pi-diagnostics",
 ];
 
-/// What the original gets wrong so plainly that ours must not, or is not the same in two of its own runs on another host:
-/// the row, a part of the path or line, and why.
+/// Known errors of the original, and values that differ between its own runs: the row, a part of
+/// the path or line, and the reason.
 const SLIPS: &[(&str, &str, &str)] = &[
     (
         "durable/fdatasync",
@@ -477,7 +476,7 @@ const SLIPS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Whether a difference is a slip of the original.
+/// Whether a difference is a known error of the original.
 pub(super) fn is_slip(job: &ParityRow, difference: &OutputDifference) -> bool {
     let name = format!("{}/{}", job.feature, job.name);
     let has = |part: &str| difference.path.contains(part) || difference.theirs.contains(part);

@@ -1,4 +1,4 @@
-//! `cargo xtask fio-parity`: is our fio one that its callers cannot tell from the real one?
+//! `cargo xtask fio-parity`: compares our fio front end with the original.
 //!
 //! Both programs run the same jobs in the same place, in turns, and what they print is compared: the JSON key by key,
 //! the text line by line. The result is `docs/PARITY.md`; how many jobs agree may only rise. With `--self` the real
@@ -36,7 +36,7 @@ const ORIGINAL: &str = "fio itself";
 enum RowState {
     Same,
     Differs(Vec<OutputDifference>),
-    /// Ours refuses the job that the original runs; with what it said.
+    /// Ours refuses a job that the original runs; its error.
     NotYet(String),
     /// The job cannot be run here; why.
     Skipped(String),
@@ -50,7 +50,7 @@ struct RowResult {
     speeds: Vec<Speed>,
 }
 
-/// What the command was asked to do.
+/// Options of the command.
 struct Options {
     json: bool,
     text: bool,
@@ -107,7 +107,7 @@ pub(crate) fn job_files() -> Vec<Vec<u8>> {
     JOBS.iter().map(|job| file(job).into_bytes()).collect()
 }
 
-/// Compares what was asked for.
+/// Runs the requested comparison.
 ///
 /// # Errors
 /// When fewer jobs agree than did before, or the comparison cannot be made.
@@ -173,7 +173,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     }
 }
 
-/// What continuous integration runs: rows that agree wherever fio is, with a build that is there anyway.
+/// The part for continuous integration: rows that match on any host, with an existing build.
 ///
 /// # Errors
 /// When one of them does not.
@@ -276,7 +276,8 @@ impl Options {
     }
 }
 
-/// Puts us and the programs we run before whatever else the host does, until dropped; without root nothing happens.
+/// Raises the scheduling priority of this process and its children until dropped; without effect
+/// unless root.
 struct PriorityBoost {
     before: i32,
 }
@@ -351,7 +352,7 @@ impl ParityRunner {
             text: None,
             speeds: Vec::new(),
         };
-        // A row that says its own form has only that one.
+        // A row with an explicit output format has only that one.
         let as_tree = options.json && (job.is_tree() || !job.has_own_format());
         let as_text = options.text && !job.is_tree();
         if let Some(why) = self.place.lacks(job) {
@@ -379,7 +380,7 @@ impl ParityRunner {
     fn compare_trees(&self, job: &ParityRow) -> Result<(RowState, Vec<Speed>)> {
         let (mut theirs, mut ours) = (Vec::new(), Vec::new());
         let mut differences = Vec::new();
-        // What differs at first may be the host's hiccup or chance: more runs tell, and all of them count.
+        // A first difference may be noise: more runs are made, and all count.
         for rounds in if job.judge == MatchRule::Held {
             [5, 3]
         } else {
@@ -480,7 +481,7 @@ impl ParityRunner {
     }
 }
 
-/// Standard error is empty when all went well. The original puts its notes on standard output, where ours puts none.
+/// Standard error is empty on success. The original prints notes on standard output, ours none.
 fn noise(theirs: &Observation, ours: &Observation) -> Option<OutputDifference> {
     let noted = ["note: ", "fio: "]
         .iter()
@@ -540,7 +541,8 @@ fn check_ratchet(rows: &[RowResult], options: &Options) -> Result<()> {
     let ParityRatchetFile { parity } = toml::from_str(&text)
         .with_context(|| format!("cannot understand {}", workspace::RATCHETS))?;
     if options.json {
-        // What is measured on the held target a busy host can sway, so the page alone tells of it.
+        // A busy host affects measurements on the rate-limited target, so they are only shown on
+        // the page.
         let steady = rows.iter().filter(|row| row.job.judge != MatchRule::Held);
         check_form(
             "json_same",

@@ -1,4 +1,4 @@
-//! A target whose speed is held: a file system of our own with one file, every access to which has a price.
+//! A rate-limited target: a FUSE file system with one file, where every access has a cost.
 //!
 //! It behaves like a card with one channel: one access at a time, each taking as long as the price list says. What two
 //! programs measure on it must agree, however fast or busy the host is otherwise. It needs root and `/dev/fuse`.
@@ -99,7 +99,7 @@ fn mount(channel: &File) -> rustix::io::Result<OwnedFd> {
     )
 }
 
-/// Answers requests one after the other until the target is unmounted.
+/// Serves requests in order until the target is unmounted.
 fn serve(mut channel: File) {
     let mut buffer = vec![0; REQUEST_MAX];
     let mut free_at = Instant::now();
@@ -123,11 +123,11 @@ fn serve(mut channel: File) {
         };
         let answer = request.answer(FILE_BYTES);
         if price.is_none() {
-            // What stands behind a free request cannot have begun before that one was answered.
+            // A request after a free one cannot start before that one was answered.
             free_at = free_at.max(Instant::now());
         }
         if let Some(price) = price {
-            // An access that stood in line begins when the one before it was due, however late we woke up for that.
+            // A queued access starts when the previous one was due, even if we woke up late.
             let begun = if waited { Instant::now() } else { free_at };
             free_at = begun + price;
             wait_until(free_at);
@@ -137,7 +137,7 @@ fn serve(mut channel: File) {
     }
 }
 
-/// Whether a request stands in line.
+/// Whether a request is queued.
 fn has_request(channel: &File) -> bool {
     let mut fds = [PollFd::new(channel, PollFlags::IN)];
     let at_once = Timespec {

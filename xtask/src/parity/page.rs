@@ -49,7 +49,7 @@ pub(super) fn print(rows: &[RowResult]) {
 /// When it cannot be written.
 pub(super) fn write(rows: &[RowResult], version: &str) -> Result<()> {
     let path = workspace::root().join(PAGE);
-    // The section about generated option sets comes from a run of its own.
+    // The section about generated option sets comes from a separate run.
     let before = std::fs::read_to_string(&path).unwrap_or_default();
     let generated = before
         .find(HEADING)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Longer than any row takes; whoever takes longer hangs.
+/// Timeout: longer than any row.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Size of the loop device.
@@ -195,7 +195,7 @@ pub(super) fn wait(mut child: Child, patience: Duration) -> Result<ExitStatus> {
             return Ok(exit);
         }
         if begun.elapsed() > patience {
-            // Its workers lead sessions of their own, and would outlive it.
+            // Its workers are in separate sessions and would outlive it.
             for pid in descendants(child.id()) {
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
             }
@@ -346,7 +346,7 @@ impl Left {
                     text.lines().map(|line| form_of(line, separator)).collect();
                 forms.sort();
                 forms.dedup();
-                // A histogram has a field for each bucket; a few lines tell as much as all.
+                // A histogram has a field per bucket; a few lines are sufficient.
                 forms.truncate(4);
                 let lines = JsonTree::Int(text.lines().count() as i128);
                 vec![

@@ -72,7 +72,7 @@ fn mask_line(line: &str, minor: u32, counted: bool) -> String {
     if trimmed.starts_with("fio-") {
         return "fio-#".to_owned();
     }
-    // What was asked for is not measured, and must be the same to the letter.
+    // Requested values are not measured, and must be identical.
     if trimmed.contains(": (g=")
         || trimmed.starts_with("Starting ")
         || trimmed.contains(": Laying out ")
@@ -97,7 +97,7 @@ fn mask_line(line: &str, minor: u32, counted: bool) -> String {
         None => line.to_owned(),
     };
     let line = mask_numbers(&line);
-    // Told by younger versions only.
+    // Printed only by newer versions.
     let line = if minor < 39 {
         line.replace("sectors=#/#, ", "")
     } else {

@@ -1,4 +1,4 @@
-//! JSON as strict readers see it: keys in their order, and whole numbers told from those with a decimal point.
+//! JSON with ordered keys, and integers distinguished from floats.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;

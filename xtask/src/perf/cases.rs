@@ -37,7 +37,7 @@ fn most(
     BoundSpec(name, ours, theirs, figure, None, Some(bound))
 }
 
-/// What the other fio is called beside the installed one.
+/// Name of a second fio next to the installed one.
 fn newer_name(name: &str) -> String {
     name.replacen("fio", "fio (the other)", 1)
 }
@@ -237,7 +237,8 @@ impl ContestBuilder<'_> {
                 "--name=j --ioengine={engine} --rw=randread --bs=4k --size={size} --direct={d} --invalidate=0 --filename={file} {more}"
             )
         };
-        // The same options for all: whatever is free goes in one call, each completion is taken as it comes.
+        // The same options for all: submit all free slots in one call, reap each completion
+        // immediately.
         let lean = |depth: u32| {
             format!(
                 "--iodepth={depth} --iodepth_batch={depth} --iodepth_batch_complete_min=1 --iodepth_batch_complete_max={depth} --fixedbufs=1 --registerfiles=1"

@@ -1,4 +1,4 @@
-//! A contest: several programs that do the same I/O, in turn, and what each achieved.
+//! A comparison of several programs that run the same I/O in turn.
 
 use super::PerfOptions;
 use crate::workspace::{self, output};
@@ -21,9 +21,9 @@ pub(crate) struct PerfSetup {
     pub(crate) tmpfs: PathBuf,
     /// A file on a disk, wholly in the page cache.
     pub(crate) cached: PathBuf,
-    /// The same, so small that it stays in the caches of a CPU.
+    /// A memory disk that fits in the CPU caches.
     pub(crate) small: PathBuf,
-    /// The same, larger than any of these caches.
+    /// A memory disk larger than the CPU caches.
     pub(crate) large: PathBuf,
     /// A compressed memory disk.
     pub(crate) zram: Option<PathBuf>,
@@ -105,7 +105,7 @@ fn fill(mut out: File, size: u64) -> std::io::Result<()> {
     out.sync_all()
 }
 
-/// A memory disk of our own, only where nobody uses one.
+/// Creates a zram disk if none is in use.
 fn zram() -> Option<PathBuf> {
     let size = std::fs::read_to_string("/sys/block/zram0/disksize").ok()?;
     if size.trim() != "0" {
@@ -118,7 +118,7 @@ fn zram() -> Option<PathBuf> {
         .open(&device)
         .and_then(|out| fill(out, FILE));
     if filled.is_err() {
-        // It would keep its memory, and pass for somebody's from then on.
+        // It would keep its memory, and later look like that of another user.
         reset_zram();
     }
     filled.ok().map(|()| device)
@@ -129,7 +129,7 @@ fn reset_zram() {
     let _ = std::fs::write("/sys/block/zram0/reset", "1");
 }
 
-/// Who takes part.
+/// The contestants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Contestant {
     /// `hakaru fio` with these options.
@@ -279,12 +279,13 @@ pub(crate) fn median(sorted: &[f64]) -> f64 {
 }
 
 impl Contest {
-    /// Every contestant once a round, in turn.
+    /// Runs every contestant once per round, in turn.
     pub(crate) fn run(&self, wishes: &PerfOptions) -> Result<Measured> {
         let mut measured: Measured = vec![Vec::new(); self.contestants.len()];
         for round in 0..wishes.rounds {
             for step in 0..self.contestants.len() {
-                // Each round begins with another one, so that nobody always comes after the same neighbor.
+                // Each round starts with a different contestant, so that none always follows the
+                // same one.
                 let index = (step + round) % self.contestants.len();
                 let (name, contestant) = &self.contestants[index];
                 if let Some(file) = &self.warm {

@@ -20,7 +20,7 @@ pub(crate) struct ExtraFigure {
 }
 
 impl ExtraFigure {
-    /// Whether the bounds hold; `None` when there is nothing to compare with.
+    /// Whether the bounds are met; `None` without a comparison value.
     pub(crate) fn holds(&self) -> Option<bool> {
         let outright = self.at_most.map(|most| self.ours <= most);
         let share = self

@@ -1,7 +1,7 @@
 //! `cargo xtask perf`: ours, fio and bare loops, interleaved, and the table of it in `docs/METHOD.md`.
 //!
-//! Only ratios taken within one round are worth anything on a machine that other people use, so every contestant runs
-//! once a round, in turn, pinned to one CPU, and the ratio is taken round by round.
+//! Only ratios within one round are meaningful on a shared machine, so every contestant runs once
+//! per round, in turn, pinned to one CPU, and the ratio is computed per round.
 
 mod cases;
 mod contest;
@@ -13,12 +13,12 @@ use anyhow::{Context, Result, bail};
 use contest::{Contest, Measured, PerfSetup};
 use std::path::PathBuf;
 
-/// Rounds, and seconds of each, unless `--rounds=N` and `--seconds=S` say otherwise. Single runs scatter by a tenth where
-/// others use the machine too: many short rounds tell more than a few long ones.
+/// Default number of rounds and seconds per round (`--rounds=N`, `--seconds=S`). Single runs vary
+/// by 10% on shared machines: many short rounds are better than a few long ones.
 const ROUNDS: usize = 21;
 const SECONDS: f64 = 0.4;
 
-/// What was asked for on the command line.
+/// Command-line options.
 pub(crate) struct PerfOptions {
     rounds: usize,
     seconds: f64,

@@ -1,7 +1,8 @@
 //! I/O amplification in a record, against the card's own ledger: both must count the same bytes.
 //!
-//! On a raw card the ledger holds the bytes of the job and nothing else. On vfat each write is synced, so that what the file
-//! system writes follows the write it belongs to; the ledger is cut where the measured part of the data begins and ends.
+//! On a raw card the ledger has exactly the bytes of the job. On vfat each write is synced, so that
+//! writes of the file system follow the write they belong to; the ledger is cut at the start and
+//! end of the measured data.
 
 use super::cards::{self, make};
 use super::checks::Checks;
@@ -71,7 +72,7 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(guest.power_off()?)
 }
 
-/// Carries a campaign of one run out. What the card was asked meanwhile, and what the record says.
+/// Runs a campaign with one run. Returns the commands of the card, and the record.
 fn run(
     guest: &mut Guest,
     bench: &RigSetup,
@@ -168,7 +169,7 @@ impl Counted {
         })
     }
 
-    /// On a raw card: the bytes of the job, and none besides.
+    /// On a raw card: exactly the bytes of the job.
     fn is_raw(&self, ledger: &CardLedger, op: Op) -> Result<String> {
         let data: u64 = data(ledger, op).map(|command| command.len.0).sum();
         ensure!(
@@ -197,7 +198,8 @@ impl Counted {
         ))
     }
 
-    /// With a file system: all that the card was asked from the first measured I/O on, without the sync of the one before it.
+    /// With a file system: all commands from the first measured I/O on, without the sync of the
+    /// previous one.
     fn is_within(&self, ledger: &CardLedger) -> Result<String> {
         let (least, most) = cut(ledger, self.measured).with_context(|| format!("{self:?}"))?;
         ensure!(

@@ -1,6 +1,7 @@
 //! `cargo xtask rig articles`: published commands as they were printed, down to sizes and times, on three cards.
 //!
-//! Each card has a machine of its own, and all three run at once: a machine mostly waits for its card.
+//! Each card has its own guest, and all three run at the same time: a guest mostly waits for its
+//! card.
 
 use super::checks::Checks;
 use super::fat::enlarge_only_file;
@@ -19,7 +20,7 @@ use hakaru_rig::kit::{Arch, Kit};
 use serde_json::Value;
 use std::time::Duration;
 
-/// The parts that can be asked for.
+/// The selectable parts.
 const PARTS: [&str; 3] = ["raw", "vfat", "sixteen"];
 
 /// The size of the file on vfat, as it was printed.
@@ -169,7 +170,7 @@ fn sixteen_on_both(station: &mut RigStation<'_>, checks: &mut Checks) -> Result<
     Ok(())
 }
 
-/// What the sixteen wrote, and what the card was asked meanwhile.
+/// Writes of the sixteen workers, and commands of the card.
 struct SixteenWorkers {
     iops: f64,
     ledger: CardLedger,

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The campaign file, but for the number of repeats.
+/// The campaign file without the number of repeats.
 const FILE: &str = include_str!("campaign.toml");
 
 /// How often each point is measured when nothing else is said.
@@ -222,7 +222,7 @@ impl CampaignRig<'_> {
         )
     }
 
-    /// Waits until a run of this number begins, and returns the number seen.
+    /// Waits until a run with this number starts, and returns the number.
     fn await_run(&self, guest: &mut Guest, number: u32) -> Result<u32> {
         let begun = Instant::now();
         loop {
@@ -254,7 +254,7 @@ impl CampaignRig<'_> {
         }
     }
 
-    /// A run by chance, in one part of so many of the campaign.
+    /// Picks a random run in one of `of` parts of the campaign.
     fn chance(&self, part: u32, of: u32) -> u32 {
         // The standard library draws a new one for each hash map.
         let random = RandomState::new().hash_one(part);

@@ -1,7 +1,7 @@
 //! The cards of the tests: three good ones that differ as cards do, and the price of each workload on them.
 //!
-//! An emulated machine moves some ten megabytes a second at best, so the cards stay well under that; and their
-//! overheads are zero, because the bench cannot see where one command of a sequential stream ends and the next begins.
+//! A guest transfers about 10 MB/s at best, so the cards stay below that; their overheads are zero,
+//! because the rig cannot see where one command of a sequential stream ends and the next starts.
 
 use anyhow::Result;
 use hakaru_model::device_model::DeviceModel;
@@ -82,7 +82,7 @@ pub(super) fn two_partitions() -> [u8; 512] {
     let mut sector = [0; 512];
     for (number, start) in [(0, 2048u32), (1, 34816)] {
         let entry = &mut sector[446 + 16 * number..][..16];
-        // Type "Linux"; where it begins and how many sectors it has.
+        // Type "Linux"; its start and number of sectors.
         entry[4] = 0x83;
         entry[8..12].copy_from_slice(&start.to_le_bytes());
         entry[12..].copy_from_slice(&32768u32.to_le_bytes());

@@ -1,4 +1,4 @@
-//! A list of checks: each is made, told of at once, and counted at the end.
+//! A list of checks: each is run, printed immediately, and counted at the end.
 
 use super::host::HostBusy;
 use anyhow::{Result, bail};
@@ -8,9 +8,9 @@ use std::time::Instant;
 enum CheckResult {
     Passed,
     Failed(String),
-    /// What it checks does not exist yet; what is missing.
+    /// The feature does not exist yet; what is missing.
     NotYet(String),
-    /// What was measured proves nothing either way; why.
+    /// The measurement is inconclusive; the reason.
     NotJudged(String),
 }
 
@@ -28,7 +28,7 @@ impl Checks {
         }
     }
 
-    /// Makes one check; it tells what it saw.
+    /// Runs one check and prints its result.
     pub(super) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<String>) {
         match check() {
             Ok(saw) => self.enter(name, CheckResult::Passed, &saw),
@@ -57,7 +57,7 @@ impl Checks {
         println!("{:6.1} s  {what}", self.begun.elapsed().as_secs_f64());
     }
 
-    /// Adds checks that were made elsewhere, and told of there.
+    /// Adds checks that were run and printed elsewhere.
     pub(super) fn join(&mut self, other: Checks) {
         self.list.extend(other.list);
     }

@@ -1,4 +1,5 @@
-//! A large file on a FAT32 card without writing it: the host gives the clusters to an empty file that is there.
+//! Creates a large file on a FAT32 card without writing it: the host allocates clusters to an
+//! existing empty file.
 //!
 //! FAT knows no holes, so that a file of 4 GiB is written in full before it can be read; an emulated machine takes half
 //! an hour for that. What the file holds does not matter to the cards of the bench, whose bytes cost the same.
@@ -47,7 +48,8 @@ impl Volume {
     }
 }
 
-/// Gives the only file in the root of a FAT32 card, which is empty, so many bytes: whatever lies there.
+/// Extends the only file in the root directory of a FAT32 card, which is empty, to `size` bytes of
+/// existing content.
 ///
 /// # Errors
 /// When there is no such file or no room for it.

@@ -146,7 +146,7 @@ pub(super) fn lying_flush(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     found_by_verifying(bench, checks)
 }
 
-/// The same, found by the product: what was written and synced before the power was cut is verified after it.
+/// The same test with hakaru: data synced before the power cut is verified afterwards.
 fn found_by_verifying(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let job = "--name=kept --filename=/dev/mmcblk0 --rw=write --bs=64k --size=8M --direct=1 --verify=crc32c";
     let (write, verify) = (
@@ -214,7 +214,7 @@ pub(super) fn pulled(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         checks.check(name, || {
             guest.begin(&script)?;
             await_writes(&card, Bytes(1 << 20))?;
-            // Then it is under way, and on for some seconds.
+            // It is then running, for some more seconds.
             std::thread::sleep(Duration::from_secs(4));
             let begun = Instant::now();
             guest.pull(0)?;
@@ -363,7 +363,7 @@ pub(super) fn power_cut(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     }
 }
 
-/// Waits until a run has kept so many lines of what it measured, and returns how many there are.
+/// Waits until a spool has `wanted` lines, and returns their number.
 fn await_spool(out: &Path, wanted: usize) -> Result<usize> {
     let begun = Instant::now();
     loop {

@@ -10,7 +10,7 @@ pub(super) struct ReportRows {
 }
 
 impl ReportRows {
-    /// Reads the CSV of a campaign none of whose names has a comma.
+    /// Parses the CSV of a campaign whose names contain no comma.
     pub(super) fn read(csv: &str) -> Result<ReportRows> {
         let mut lines = csv.lines();
         let head: Vec<&str> = lines
@@ -155,7 +155,7 @@ impl ReportRows {
         Ok("none has one".to_owned())
     }
 
-    /// Laying out the file wrote all of it, and none of that is in what was measured.
+    /// Layout wrote the whole file, and is not part of the measured data.
     pub(super) fn lays_out(
         &self,
         card: &str,
@@ -188,7 +188,7 @@ impl ReportRows {
     }
 }
 
-/// Of the records that were brought to their end, each repeat of each cell is there once.
+/// Each repeat of each cell has exactly one completed record.
 pub(super) fn stored_once(records: &str, cells: u32, repeats: u32) -> Result<String> {
     let mut runs: BTreeMap<String, u32> = BTreeMap::new();
     let mut unfinished = 0;

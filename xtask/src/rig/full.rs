@@ -1,4 +1,4 @@
-//! `cargo xtask rig test`: everything that is asked of the product on cards, in groups that can be run alone.
+//! `cargo xtask rig test`: all checks with simulated cards, in groups that can be run separately.
 
 use super::cards;
 use super::checks::Checks;
@@ -32,7 +32,7 @@ impl RigSetup {
     }
 }
 
-/// A group of checks: its name, what it is about, and the function that makes them.
+/// A group of checks: name, description and function.
 type Group = (
     &'static str,
     &'static str,
@@ -128,7 +128,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     {
         checks.say(&format!("--- {name}: {about}"));
         if let Err(error) = group(&bench, &mut checks) {
-            // Such as a machine that did not start; the other groups have machines of their own.
+            // For example a guest that did not start; the other groups have their own guests.
             checks.check(name, || Err(error));
         }
     }

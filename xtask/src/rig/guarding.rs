@@ -1,6 +1,6 @@
-//! Attempts to write to devices that are in use: none may succeed, and none may write a single block.
+//! Attempts to write to devices in use: none may succeed or write a single block.
 //!
-//! That nothing was written is told by the card, not by the program under test.
+//! The card confirms that nothing was written, not the program under test.
 
 use super::cards::{self, make};
 use super::checks::Checks;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A way to use the card: how it comes to be, how it is undone, which targets it forbids, and words of the reason.
+/// A use of the card: how to start and end it, which targets it forbids, and the expected reason.
 struct Use {
     name: &'static str,
     make: &'static str,
@@ -74,7 +74,7 @@ const USES: &[Use] = &[
     },
 ];
 
-/// Every way to use the card, and every attempt on it.
+/// Runs every attempt with every use of the card.
 pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("guarded", Bytes(64 << 20)))?;
     cards::scribble(&card)?;
@@ -230,7 +230,8 @@ impl GuardTrial<'_> {
             .replace("rand-write", "rand-read")
             .replace("--quick", "--standard");
         let second = self.bench(DISK, cid).replace("rig.db", "other.db");
-        // The first only reads, though it may write. More reads than those of looking at the card show that it is at work.
+        // The first one only reads, although it may write. More reads than for inspection show that
+        // it is running.
         self.quiet()?;
         let script = format!(
             "reads() {{ set -- $(cat /sys/block/mmcblk0/stat); echo $1; }}\n\
@@ -243,11 +244,11 @@ impl GuardTrial<'_> {
         self.refused(&output, "opened exclusively")
     }
 
-    /// The card is removed and restored while its name is asked for.
+    /// The card is removed and reinserted while its name is requested.
     fn replugged(&mut self) -> Result<String> {
         self.quiet()?;
         let bench = self.bench(DISK, "--erase");
-        // Whoever sits there types once the other card is in.
+        // The operator types after the other card was inserted.
         let disk = "/sys/block/mmcblk0/diskseq";
         self.guest.begin(&format!(
             "(until [ ! -e {disk} ]; do sleep 0.1; done; echo >/out/gone\n\

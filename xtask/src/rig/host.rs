@@ -74,7 +74,7 @@ impl ProcessorUsage {
         })
     }
 
-    /// Why the time from `before` to this counts as busy, on a host with so many CPUs.
+    /// Returns why the host was busy since `before`, given its number of CPUs.
     fn busy_since(&self, before: &ProcessorUsage, processors: f64) -> Option<String> {
         let passed = |of: fn(&ProcessorUsage) -> u64| of(self).saturating_sub(of(before)) as f64;
         let total = passed(|usage| usage.total);
@@ -102,7 +102,7 @@ impl ProcessorUsage {
 /// Ticks of a process and of all that descend from it. Source: proc(5), `/proc/PID/stat`, fields 4, 14 and 15.
 fn family_ticks(root: u32, processes: impl Iterator<Item = (u32, String)>) -> u64 {
     let parse = |stat: &str| -> Option<(u32, u64)> {
-        // The name of a process stands in parentheses and may hold blanks and parentheses itself.
+        // The process name is in parentheses and may contain spaces and parentheses.
         let words: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = words.get(11)?.parse::<u64>().ok()? + words.get(12)?.parse::<u64>().ok()?;
         Some((words.get(1)?.parse().ok()?, ticks))
@@ -124,7 +124,7 @@ fn processors() -> f64 {
     std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get) as f64
 }
 
-/// A stretch of time that is watched for what else the host does.
+/// Watches the host for other load.
 pub(super) struct HostWatch(Option<ProcessorUsage>);
 
 impl HostWatch {
@@ -132,7 +132,7 @@ impl HostWatch {
         HostWatch(ProcessorUsage::now())
     }
 
-    /// Why the host counts as busy since then; `None` when it does not, or cannot be watched.
+    /// Returns why the host was busy; `None` if it was not, or is unknown.
     pub(super) fn busy(&self) -> Option<String> {
         ProcessorUsage::now()?.busy_since(self.0.as_ref()?, processors())
     }

@@ -1,4 +1,5 @@
-//! What `hakaru info --json` tells of every kind of disk, field by field: known, or unknown with its reason.
+//! Checks `hakaru info --json` for every type of disk, field by field: known, or unknown with a
+//! reason.
 
 use super::cards::{self, make};
 use super::checks::Checks;
@@ -79,7 +80,7 @@ const OF_HOST: &[&str] = &[
     "io_pressure",
 ];
 
-/// A disk of the machine: how it is told from the others, and what must be known of it.
+/// A disk of the guest: how to identify it, and the fields that must be known.
 struct Expected {
     kind: GuestDisk,
     modules: &'static str,
@@ -217,7 +218,8 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(guest.power_off()?)
 }
 
-/// Every field is there, those that must be are known, and the others say why not. Returns them in words.
+/// Checks that all fields exist, required ones are known, and others have a reason. Returns them as
+/// text.
 fn told(tree: &Value, fields: &[&str], must: &[&str]) -> Result<String> {
     let mut words = Vec::new();
     for field in fields {

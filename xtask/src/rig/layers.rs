@@ -1,6 +1,6 @@
 //! What is on a card: nothing, or one of the file systems, made without discarding.
 //!
-//! QEMU plays an erase at a snail's pace, so that `mkfs` and `mount` are told not to.
+//! QEMU emulates erase very slowly, so `mkfs` and `mount` must not discard.
 
 /// Raw, or a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// How far a card's ageing may be from what its list says.
 const TOLERANCE: f64 = 0.03;
 
-/// Exit codes, words and files come back; a panic is told from a script that takes too long.
+/// Checks that exit codes, output and files are returned, and that a panic is distinguished from a
+/// timeout.
 pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("any", Bytes(64 << 20)))?;
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
@@ -119,7 +120,7 @@ pub(super) fn ageing(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(())
 }
 
-/// Makes a comparison three times at most, as that of speeds is; every attempt is shown.
+/// Repeats a comparison up to three times, as for speeds; prints every attempt.
 fn attempts(mut attempt: impl FnMut() -> Result<String>) -> Result<String> {
     let mut failed = Vec::new();
     for _ in 0..3 {

@@ -1,6 +1,6 @@
 //! `cargo xtask rig`: tests on simulated cards, in machines whose own MMC stack drives them.
 //!
-//! What a machine and a card are is the affair of `hakaru-rig`; here is what is asked of them.
+//! Guests and cards are provided by `hakaru-rig`; this module has the checks.
 
 mod amplification;
 mod articles;
@@ -31,7 +31,7 @@ pub(crate) use smoke::step;
 
 use anyhow::{Result, bail};
 
-/// A part of the chore: its name, what it does, and the function that does it.
+/// A part of the command: name, description and function.
 type Part = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
 const PARTS: &[Part] = &[

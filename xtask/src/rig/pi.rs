@@ -22,7 +22,7 @@ use std::time::Duration;
 /// Each layer has a partition of this size; f2fs needs half of it for itself.
 const PART: u64 = 128 << 20;
 
-/// Where the first partition begins.
+/// Start of the first partition.
 const START: u64 = 4 << 20;
 
 const LIMIT: Duration = Duration::from_secs(600);

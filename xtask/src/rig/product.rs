@@ -1,4 +1,4 @@
-//! The program under test: how it is built for the machines, and what it must say in them.
+//! The program under test: its build for the guests, and its expected output.
 
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
@@ -68,7 +68,7 @@ impl Product {
         format!("/run/host{}", self.file.display())
     }
 
-    /// What it says about its subcommands, on this host.
+    /// Checks its help output on this host.
     ///
     /// # Errors
     /// When it cannot be run.
@@ -91,14 +91,14 @@ fn compile(target: &str) -> Result<()> {
             "SQLite needs a C compiler for {target}: install cargo-zigbuild and ziglang, or gcc-aarch64-linux-gnu"
         );
         cargo.env("CC_aarch64_unknown_linux_musl", CROSS_GCC);
-        // Its headers are those of another C library, which lacks nothing else that SQLite asks for.
+        // Its headers are those of another C library, which has everything else SQLite needs.
         cargo.env("LIBSQLITE3_FLAGS", "-DSQLITE_DISABLE_LFS");
         cargo.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld");
     }
     workspace::run(&mut cargo)
 }
 
-/// The card is there, and `hakaru info` knows it.
+/// Checks that the card exists and `hakaru info` identifies it.
 ///
 /// # Errors
 /// When it does not.

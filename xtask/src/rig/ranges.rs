@@ -59,7 +59,7 @@ const ATTEMPTS: &[Attempt] = &[
     },
 ];
 
-/// Each on a card full of noise, so that every byte tells.
+/// Each on a card full of random data, so that every change is detected.
 pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("signed", Bytes(SIZE)))?;
     cards::scribble(&card)?;

@@ -1,4 +1,5 @@
-//! A card that is removed while a campaign measures it, and restored: it is asked for, known again, and gone on with.
+//! A card is removed during a campaign and reinserted: hakaru asks for it, recognizes it, and
+//! continues.
 
 use super::cards::{self, make};
 use super::checks::Checks;
@@ -52,7 +53,7 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         "XDG_STATE_HOME=/out/state {} --db /out/rig.db",
         bench.hakaru
     );
-    // Somebody sits at a terminal and types nothing.
+    // An operator at a terminal who types nothing.
     let script = format!(
         "mkfifo /tmp/keys && exec 3<>/tmp/keys && cid=$(cat /sys/block/mmcblk0/device/cid)\n\
          script -qfec \"env TERM=xterm {command} campaign run /out/pulled.toml --erase=$cid\" /out/shown </tmp/keys\n"
@@ -119,7 +120,7 @@ struct ReturnedRig<'g> {
 }
 
 impl ReturnedRig<'_> {
-    /// Pulls the card in the middle of a run, and waits until it is asked for.
+    /// Removes the card during a run, and waits until it is requested.
     fn pull_in_run(&mut self, number: u32) -> Result<String> {
         self.await_words(&format!("[ {number}/{RUNS}]"))?;
         std::thread::sleep(Duration::from_millis(500));

@@ -1,4 +1,4 @@
-//! `cargo xtask rig setup`: what the machines are made of, fetched once.
+//! `cargo xtask rig setup`: downloads the parts of the guests.
 
 use super::layers::RigLayer;
 use crate::workspace;
@@ -22,7 +22,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The parts for one kind of machine, fetched when they are not there.
+/// Returns the parts for one architecture, downloading missing ones.
 ///
 /// # Errors
 /// See [`main`].
@@ -82,7 +82,7 @@ pub(super) fn layer_tools() -> Result<()> {
     install(&packages)
 }
 
-/// Lets the machines go before whatever else the host does, so that their time is real time; only root can.
+/// Raises the scheduling priority of the guests, so that they run in real time; only as root.
 pub(super) fn head_start() {
     // Without it comparisons are made again when they fail.
     let _ = rustix::process::setpriority_process(None, -15);

@@ -10,7 +10,7 @@ use hakaru_rig::kit::{Arch, Kit};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Runs a script, prints what it said and what the card was asked.
+/// Runs a script, prints its output and the commands of the card.
 ///
 /// # Errors
 /// When the machine does not start, or the script fails.

@@ -14,7 +14,7 @@ use hakaru_rig::guest::Guest;
 use hakaru_rig::kit::{Arch, Kit};
 use std::time::Duration;
 
-/// As a step of what is checked before a change is accepted: skipped where no machine can be had.
+/// As a CI step: skipped if guests are not available.
 ///
 /// # Errors
 /// See [`main`].

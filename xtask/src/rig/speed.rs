@@ -25,7 +25,8 @@ const ATTEMPTS: u32 = 3;
 /// How often it is made on a host that is busy before it counts as not judged.
 const BUSY_ATTEMPTS: u32 = 3;
 
-/// A card that waited for the machine for more than this share of the time tells more of the host than of the product.
+/// Maximum fraction of time that a card may wait for the guest; beyond that the result depends on
+/// the host.
 const MOST_IDLE: f64 = 0.25;
 
 /// How much of the card the workloads use.
@@ -86,7 +87,7 @@ impl RigStation<'_> {
         Ok(())
     }
 
-    /// Measures one workload on the layer that is there, and compares with the list.
+    /// Measures one workload on the current layer, and compares with the device model.
     pub(super) fn compare(&mut self, layer: RigLayer, workload: RigWorkload) -> Result<String> {
         let target = match layer {
             RigLayer::Raw => format!("--filename={}", self.device),
@@ -158,9 +159,9 @@ impl RigStation<'_> {
 
 /// What became of a card's time while a workload was measured.
 pub(super) struct CardTimeShares {
-    /// Of its busy time, what it spent on the workload itself, at the prices of the list.
+    /// Busy time for the workload itself, according to the device model.
     pub(super) data: f64,
-    /// Of the measured time, what it waited for the machine.
+    /// Time waiting for the guest.
     pub(super) idle: f64,
 }
 
@@ -185,7 +186,8 @@ impl CardTimeShares {
         };
         let bytes: u64 = data().map(|command| command.len.0).sum();
         let share = bytes as f64 / workload.by_list(prices) / ledger.busy().as_secs_f64();
-        // What is measured ends with the last of the workload's commands; the lead-in was before it.
+        // The measurement ends with the last command of the workload, and starts after the ramp
+        // time.
         let (runtime, end) = (
             Nanos::from_secs(runtime_s.into()),
             data().next_back().map_or(Nanos(0), |last| last.ended_at),

@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 const DEVICE: &str = "modprobe configfs; modprobe null_blk nr_devices=1 gb=1 zoned=1 zone_size=4 zone_capacity=3 \
     zone_nr_conv=2 zone_max_open=6 zone_max_active=6 && cat /sys/block/nullb0/queue/zoned";
 
-/// The jobs, on zones that are empty at first; each goes on with what the one before left.
+/// The jobs, on initially empty zones; each continues with the state of the previous one.
 const JOBS: &[(&str, &str)] = &[
     (
         "zone after zone",
@@ -52,7 +52,7 @@ const JOBS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Every job by both programs, each on a device of its own.
+/// Runs every job with both programs on separate devices.
 pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let mut ours = Vec::new();
     let mut real = Vec::new();

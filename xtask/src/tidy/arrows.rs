@@ -176,7 +176,7 @@ struct PackageNode {
     dependencies: Vec<String>,
 }
 
-/// What cargo knows of the workspace; the lock file must fit the manifests.
+/// Reads the cargo metadata; the lock file must match the manifests.
 pub(crate) fn metadata() -> Result<Metadata> {
     let mut cargo = workspace::cargo();
     cargo.args(["metadata", "--format-version=1", "--locked"]);
@@ -231,7 +231,7 @@ fn check_room(package: &Package) -> Vec<Problem> {
         .collect()
 }
 
-/// Fenced packages that are reached by another way than through their room.
+/// Finds restricted packages that are used outside their crate.
 pub(crate) fn check_fences(metadata: &Metadata) -> Vec<Problem> {
     FENCES
         .iter()

@@ -21,7 +21,7 @@ fn check_manifest(file: &TextFile) -> Vec<Problem> {
         Ok(table) => table,
         Err(error) => return vec![Problem::new(&file.path, error.to_string())],
     };
-    // A workspace of its own, such as that of the fuzz targets, has no table to take from.
+    // A separate workspace, such as that of the fuzz targets, has no table to inherit from.
     if manifest.contains_key("workspace") {
         return Vec::new();
     }
@@ -54,7 +54,7 @@ fn check_manifest(file: &TextFile) -> Vec<Problem> {
     problems
 }
 
-/// Every dependency with its kind, those of single targets too.
+/// Returns all dependencies with their type, including target-specific ones.
 fn dependencies(manifest: &Table) -> Vec<(&str, &str, &Value)> {
     let targets = manifest.get("target").and_then(Value::as_table);
     let tables = std::iter::once(manifest).chain(

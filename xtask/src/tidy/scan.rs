@@ -1,6 +1,6 @@
 //! Rust source without its comments and texts, so that a word found is a word of the program.
 //!
-//! This is no parser: it knows where comments, strings and characters begin and end, and nothing else.
+//! Not a parser: it only finds the start and end of comments, strings and characters.
 
 /// The source with comments, strings and character literals turned to blanks; lines and columns stay where they are.
 pub(crate) fn code_only(source: &str) -> String {
@@ -59,7 +59,7 @@ impl CodeScanner<'_> {
     }
 }
 
-/// Length of the block comment that begins here; they nest.
+/// Length of the block comment that starts here; they nest.
 fn block_comment(text: &str) -> usize {
     let mut depth = 0usize;
     let mut at = 0;
@@ -81,7 +81,7 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// Length of the raw string that begins here, if one does.
+/// Length of the raw string that starts here, if any.
 fn raw_string(text: &str) -> Option<usize> {
     let body = text
         .strip_prefix("br")
@@ -110,7 +110,7 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// Length of the character literal that begins here; a lifetime is none.
+/// Length of the character literal that starts here; not of a lifetime.
 fn character(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('\'')?;
     let mut chars = inside.chars();
@@ -136,7 +136,7 @@ mod tests {
             ),
             ("br\"x\" b'\"' r", "_____ b___ r"),
         ] {
-            // An underscore stands for a blank, so that the lengths can be seen.
+            // An underscore represents a space, to make lengths visible.
             assert_eq!(code_only(source), code.replace('_', " "), "{source}");
         }
     }

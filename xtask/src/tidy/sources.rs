@@ -21,7 +21,7 @@ const TABLES: &[&str] = &[];
 /// Past this, a file is a drawer unless it is a table.
 const FILE_LINES_MAX: usize = 900;
 
-/// Past these, style asks for the missing noun; how often that happens may only fall.
+/// Recommended limits; the number of exceptions may only fall.
 const FILE_LINES_GOOD: usize = 500;
 const FUNCTION_LINES_GOOD: usize = 70;
 
@@ -220,7 +220,7 @@ fn compare(name: &str, found: &[String], most: usize) -> Option<Problem> {
     })
 }
 
-/// Functions longer than a screen, as (line, lines), told by the indentation that rustfmt gives them.
+/// Returns functions longer than a screen, as (line, lines), detected by rustfmt's indentation.
 fn long_functions(source: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = source.lines().collect();
     let mut found = Vec::new();
@@ -242,7 +242,7 @@ fn long_functions(source: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// Whether a line begins a function with a body; one that ends with a semicolon is only a promise.
+/// Whether a line starts a function with a body, not only a declaration.
 fn begins_function(text: &str) -> bool {
     let names = [
         "pub",

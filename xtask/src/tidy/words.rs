@@ -2,7 +2,7 @@
 
 use super::{Problem, TextFile};
 
-/// Found anywhere, whatever their case.
+/// Forbidden anywhere, ignoring case.
 const FORBIDDEN: &[&str] = &[
     "/work/",
     "../shared",
@@ -22,7 +22,7 @@ const FORBIDDEN: &[&str] = &[
 /// Found where a number follows.
 const FORBIDDEN_WITH_NUMBER: &[&str] = &["issue "];
 
-/// This file must name what it forbids.
+/// This file contains the forbidden words.
 const SELF: &str = "xtask/src/tidy/words.rs";
 
 /// Every file under version control.

@@ -28,7 +28,7 @@ pub(crate) struct CompareArgs {
     output: Option<PathBuf>,
 }
 
-/// Compares, and tells.
+/// Compares two sides and prints the result.
 pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
     let mut stored = StoreSource {
         db,
@@ -125,7 +125,7 @@ impl StoreSource<'_> {
     }
 }
 
-/// All records that one side names, as one summary.
+/// Summarizes all records of one side.
 fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
     let mut records: Vec<RunRecord> = Vec::new();
     let words: Vec<&str> = names
@@ -133,7 +133,7 @@ fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
         .map(str::trim)
         .filter(|name| !name.is_empty())
         .collect();
-    // A file may be called like a term.
+    // A file may have the name of a term.
     let term = |word: &&str| {
         if Path::new(word).exists() {
             None
@@ -237,7 +237,7 @@ fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
         .collect()
 }
 
-/// The runs of a thing by its name; `None` when nothing has that name.
+/// Returns the runs of a label; `None` if it is unknown.
 fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
     let rows = store.runs(&Filter {
         target: Some(name.to_owned()),
@@ -256,7 +256,8 @@ fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
     Ok((!records.is_empty()).then_some(records))
 }
 
-/// Phases of different runs are told apart by their names: where one name stands for different jobs, it gets a number.
+/// Phases of different runs are distinguished by name: if one name is used for different jobs, it
+/// gets a number.
 fn tell_apart(records: &mut [RunRecord]) {
     let mut known: Vec<(String, Scenario)> = Vec::new();
     for record in records {
@@ -298,7 +299,7 @@ fn tell_apart(records: &mut [RunRecord]) {
     }
 }
 
-/// What the sides are called: by what was measured, and where that is the same, by what was typed.
+/// Names of the sides: the targets, or the arguments if these are equal.
 fn names(a: &Summary, b: &Summary, args: &CompareArgs) -> (String, String) {
     let short = |typed: &str| {
         Path::new(typed)

@@ -1,4 +1,4 @@
-//! Leave to erase a device: shows what it is and what would be lost, and asks for its name.
+//! Permission to erase a device: shows the device and its content, and asks for its name.
 
 use crate::exit::Exit;
 use anyhow::Result;
@@ -46,7 +46,8 @@ pub(crate) fn called(candidate: &Candidate) -> String {
     )
 }
 
-/// Takes the device for erasing, or says why not. An empty id is asked for on the terminal.
+/// Obtains the permission to erase a device, or prints the refusal. An empty ID is asked for on the
+/// terminal.
 pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
     let roots = Roots::live();
     let candidate = match guard::passive(path, &roots) {
@@ -79,7 +80,7 @@ pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
         .map_err(|refusal| refuse(&refusal)))
 }
 
-/// How a script, or a person, tells that this very device is meant.
+/// Describes how to give the permission.
 fn how_to_name(candidate: &Candidate) -> String {
     match candidate.ids() {
         [] => format!(
@@ -97,7 +98,7 @@ fn how_to_name(candidate: &Candidate) -> String {
     }
 }
 
-/// Says why not, and what would help. Where there is no such device, nothing was refused: the command line is wrong.
+/// Prints a refusal with advice. A device that does not exist is a usage error.
 pub(crate) fn refuse(refusal: &Refusal) -> Exit {
     let absent = matches!(
         refusal,

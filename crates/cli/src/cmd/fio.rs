@@ -1,6 +1,6 @@
 //! `hakaru fio …` and `argv[0]` = `fio`: a fio command line on our own engine.
 //!
-//! Standard output is only the result; whatever else there is to say goes to standard error.
+//! Standard output has only the result; everything else goes to standard error.
 
 mod logs;
 mod skipped;
@@ -84,7 +84,7 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
     }
 }
 
-/// On standard error, but for what fio too says there where its text will stand.
+/// On standard error, except for notes that fio prints at this position of the result.
 fn tell_warning(invocation: &Invocation, warning: &str) {
     let beside_text = invocation.settings.formats.contains(&OutputFormat::Normal);
     match beside_text && output::VERIFY_NOTES.contains(&warning) {
@@ -140,7 +140,7 @@ pub(crate) fn memory_mb() -> u64 {
 /// Points at the word that was not understood.
 pub(super) fn complain_about(error: &FioError, args: &[OsString]) {
     let message = error.to_string();
-    // What fio says comes first, for those who look for it; what helps comes after.
+    // fio's own line first, for programs that parse it; advice after it.
     if let Some(words) = error.words(|index| {
         args.get(index)
             .map(|arg| arg.to_string_lossy().into_owned())
@@ -194,7 +194,7 @@ struct FioRun<'a> {
     begun: Instant,
 }
 
-/// Makes sure that each `directory` is there, and makes those that file names ask for, as fio does.
+/// Checks that each `directory` exists, and creates parent directories of files, as fio does.
 fn prepare_directories(invocation: &Invocation) -> anyhow::Result<()> {
     for (job, extras) in invocation.jobs() {
         if let Some(missing) = extras.directories.iter().find(|path| !path.is_dir()) {
@@ -254,7 +254,8 @@ impl<'a> FioRun<'a> {
             out.write_all(output::banner(&StartView::of(self.invocation, VERSION)).as_bytes())?;
             out.flush()?;
         }
-        // Where the result is text the note stands in it, as in fio; nothing may stand in front of any other form.
+        // In text output the note is part of the result, as in fio; nothing may precede other
+        // formats.
         let capped = |caveat: &Caveat| matches!(caveat, Caveat::DepthCapped { .. });
         if !normal && plan.caveats.iter().any(capped) {
             anstream::eprint!("{}", output::DEPTH_NOTE);
@@ -433,8 +434,8 @@ fn exit_of(outcome: &Outcome, phases: &[PhaseRecord], fired: bool) -> Exit {
     }
 }
 
-/// Whether a worker met errors that it was not to go on after. Those of single I/Os and of data that is not as it was
-/// written end it unless it was; a full file system ends a job that was to fill it.
+/// Whether a worker failed: by errors that it may not ignore. I/O errors and mismatches end it
+/// unless ignored; a full file system ends a fill_device job normally.
 fn failed(worker: &WorkerRecord) -> bool {
     let of_an_io = |error: &IoError| matches!(error.kind, FailureKind::Io | FailureKind::Verify);
     let went_on = worker.stop != StopReason::Error && worker.errors.first.iter().all(of_an_io);

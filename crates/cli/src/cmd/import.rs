@@ -47,7 +47,7 @@ A measurement given in several formats (text and JSON of one fio run) is stored 
 
 Exit codes: 0 success; 1 no results found, or they could not be stored; 2 usage error, or a file does not exist.";
 
-/// Reads, tells, and stores.
+/// Reads, reports and stores results.
 pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
     let texts = imports::read_all(&args.files)?;
     let mapping = args.map.as_deref().map(imports::read_mapping).transpose()?;
@@ -106,7 +106,7 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// What was read, what was not, and why. Each line on its way to the terminal loses what a terminal would obey.
+/// Prints what was read, what was not, and why. Control characters are removed.
 fn tell(texts: &[ImportText], found: &ImportResult, told: &mut String) {
     let mut line = |text: &str| *told += &(plain(&text.replace('\t', " ")) + "\n");
     for one in &found.runs {

@@ -220,7 +220,7 @@ fn look(path: &Path) -> Result<Option<TargetFacts>, InspectError> {
     }
 }
 
-/// Paths that lead nowhere are for whoever named them to put right.
+/// Missing paths are usage errors.
 fn no_such(error: InspectError) -> anyhow::Error {
     match error {
         InspectError::Io { .. } | InspectError::Denied { .. } => error.into(),
@@ -247,7 +247,7 @@ fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters 
     };
     let kind = match (&shown.card_type, args.mmc) {
         (_, true) => Fact::Known("MMC".to_owned()),
-        // No other card has such a register.
+        // Only these cards have this register.
         _ if args.ext_csd.is_some() => Fact::Known("MMC".to_owned()),
         (Fact::Known(kind), _) => Fact::Known(kind.clone()),
         _ => Fact::Known("SD".to_owned()),
@@ -259,7 +259,7 @@ fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters 
         csd: given(&args.csd, &shown.csd),
         scr: given(&args.scr, &shown.scr),
         ssr: given(&args.ssr, &shown.ssr),
-        // The CID tells it as well.
+        // Also part of the CID.
         date: untold("part of the CID"),
         ext_csd_rev: untold("part of EXT_CSD, which was not given"),
         life_time: untold("part of EXT_CSD, which was not given"),
@@ -270,7 +270,7 @@ fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters 
             .map_or_else(|| untold("not given"), Fact::Known),
     };
     let decoded = hakaru_device::decode_card(&raw, size);
-    // What the host itself told of an eMMC stays known.
+    // Values of an eMMC that the host reported are kept.
     CardRegisters {
         life_time: shown
             .life_time

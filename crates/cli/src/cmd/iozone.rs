@@ -1,7 +1,7 @@
 //! `hakaru iozone …` and `argv[0]` = `iozone`: a command line of iozone on our own engine.
 //!
-//! Results go to standard output as they come. A run is stored only when the environment asks for it: programs that
-//! call iozone do not expect a database in a home directory.
+//! Results are printed as they arrive. A run is stored only on request by environment variable:
+//! programs that call iozone do not expect a database in the home directory.
 
 mod files;
 mod observer;

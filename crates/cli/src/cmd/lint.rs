@@ -82,7 +82,7 @@ fn by_cause(remarks: Vec<(Diagnostic, Option<Range<usize>>)>) -> Vec<LintFinding
     found
 }
 
-/// Looks, and tells what is wrong.
+/// Checks the arguments and prints warnings.
 pub(crate) fn main(args: &LintArgs) -> Result<Exit> {
     let mut subjects = Vec::new();
     if let Some(words) = command_words(&args.what) {
@@ -128,7 +128,7 @@ fn command_words(what: &[OsString]) -> Option<Vec<OsString>> {
     Some(words.into_iter().map(OsString::from).collect())
 }
 
-/// A command line of fio. `None` when it was not understood, which is told.
+/// Parses a fio command line. Prints the error and returns `None` if invalid.
 fn command(words: &[OsString]) -> Option<Subject> {
     let invocation = understood(words)?;
     let source = words
@@ -328,7 +328,7 @@ fn of_results(records: &[RunRecord]) -> Vec<Diagnostic> {
     remarks
 }
 
-/// Whether a result cannot tell it better itself: it knows its cache, its time and its size.
+/// Whether a warning concerns the design: results show cache, time and size themselves.
 fn of_the_design(remark: &Diagnostic, record: &RunRecord) -> bool {
     match remark.slip {
         LintWarning::EndsEarly { runtime, size } => {
@@ -355,7 +355,7 @@ fn judged_already(caveat: &Caveat) -> bool {
     matches!(caveat, Caveat::DepthCapped { .. } | Caveat::FewRuns { .. })
 }
 
-/// Options of a command line, where they stand. Each `--name` begins a job.
+/// Positions of options in a command line. Each `--name` starts a job.
 fn places_in_command(source: &str) -> Vec<Place> {
     let (mut at, mut section) = (0, String::new());
     let mut places = Vec::new();

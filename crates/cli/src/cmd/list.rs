@@ -130,7 +130,7 @@ fn runs(rows: &[RunRow], width: Option<usize>) -> String {
     )
 }
 
-/// Verifications, a line each; nothing when there are none.
+/// Formats verifications, one per line.
 fn verifications(store: &Store, args: &ListArgs, unreadable: &mut Unreadable) -> Result<String> {
     let target = |v: &Verification| match &v.scope {
         Scope::FreeSpace { folder } => format!("free space at {}", folder.display()),

@@ -43,17 +43,17 @@ pub(crate) fn figures(count: usize) -> String {
     counted(count, "figure")
 }
 
-/// A size that was typed, such as `4GiB`.
+/// Parses a size argument such as `4GiB`.
 pub(crate) fn size(text: &str) -> Result<Bytes, String> {
     parse_size(text, SizeSuffixes::Iec).map_err(|error| error.to_string())
 }
 
-/// Columns of the terminal; 100 where there is none.
+/// Returns the terminal width; 100 without a terminal.
 pub(crate) fn width() -> usize {
     terminal_width().unwrap_or(100)
 }
 
-/// Columns of the terminal, where there is one that tells.
+/// Returns the terminal width, if known.
 pub(crate) fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
     size.ok()

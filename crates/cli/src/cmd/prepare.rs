@@ -131,7 +131,7 @@ impl From<FsTypeArg> for FsType {
     }
 }
 
-/// All that was asked for, in the order in which it is done; found to be possible as far as that can be told beforehand.
+/// All requested steps in order, checked as far as possible in advance.
 struct PreparePlan {
     discard: Option<DiscardKind>,
     fill: Option<FillPattern>,
@@ -292,7 +292,7 @@ fn layout(
     Ok((layout, script))
 }
 
-/// A mount over files would hide them, and a directory can only be made in one that is there.
+/// A mount would hide existing files, and a directory can only be created in an existing one.
 fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
     let absolute = std::path::absolute(at)?;
     let shown = at.display();
@@ -323,7 +323,7 @@ fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
     })
 }
 
-/// Plans, asks for leave, and does it.
+/// Plans the steps, asks for permission, and runs them.
 pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
     let roots = Roots::live();
     if args.only_drops_caches() {
@@ -376,7 +376,7 @@ pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
 }
 
 impl PrepareArgs {
-    /// Whether nothing is asked for that would need permission to erase.
+    /// Whether no step needs permission to erase.
     fn only_drops_caches(&self) -> bool {
         let PrepareArgs {
             discard,
@@ -508,7 +508,7 @@ fn undo(error: PrepareError, preparation: Preparation) -> Exit {
     exit
 }
 
-/// Leaves the device as it is now, and tells what was done.
+/// Keeps the device in its current state, and prints what was done.
 fn ready(args: &PrepareArgs, done: PrepareResult, preparation: Preparation) -> Result<Exit> {
     let steps = preparation.steps().to_vec();
     let journal = preparation.leave()?;

@@ -79,7 +79,7 @@ pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(worst)
 }
 
-/// Stores what runs that were interrupted had measured; or only tells of them.
+/// Stores the partial results of interrupted runs, or only lists them.
 fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
     let mut store = if list {
         only_to_tell(database)?
@@ -113,7 +113,7 @@ fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
     Ok(worst)
 }
 
-/// Who only tells of runs changes nothing, and makes no database for them.
+/// Listing changes nothing and creates no database.
 fn only_to_tell(database: &Path) -> Result<Store, OpenError> {
     match Store::read(database) {
         Err(OpenError::Absent { path }) => Store::empty(path),
@@ -121,7 +121,7 @@ fn only_to_tell(database: &Path) -> Result<Store, OpenError> {
     }
 }
 
-/// The error itself says what it is about; what it is wrapped in would say it again.
+/// The error already names its object; the outer error would repeat it.
 fn cause(error: LeftError) -> anyhow::Error {
     match error {
         LeftError::Find(error) => error.into(),
@@ -130,7 +130,7 @@ fn cause(error: LeftError) -> anyhow::Error {
     }
 }
 
-/// What one spool tells.
+/// Describes one spool.
 fn run(held: &OrphanedRun, list: bool) -> String {
     let what = |record: &RunRecord| {
         let done = record
@@ -150,7 +150,7 @@ fn run(held: &OrphanedRun, list: bool) -> String {
             record.target.display_name()
         )
     };
-    // What a scenario and a device are called is what a stranger wrote.
+    // Names of scenarios and devices are untrusted text.
     plain(&match held {
         OrphanedRun::Run(record) if list => {
             format!("{}; would be stored as run {}", what(record), record.id)
@@ -174,7 +174,7 @@ fn run(held: &OrphanedRun, list: bool) -> String {
     })
 }
 
-/// What one journal tells, and whether nothing of it is left to be tried again.
+/// Describes one journal; returns whether it is completely undone.
 fn one(journal: &Path, list: bool) -> Result<(String, bool), JournalError> {
     let roots = Roots::live();
     let (restarted, items, complete) = if list {

@@ -38,7 +38,7 @@ enum ReferencesAction {
     },
 }
 
-/// A name by which something can be found again.
+/// Parses the name of a reference result.
 fn some_name(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("a reference result needs a name".to_owned()),
@@ -116,7 +116,7 @@ fn lock(store: &Store) -> Result<File> {
     locked.with_context(|| format!("cannot lock your reference results with {}", path.display()))
 }
 
-/// A new file takes the place of the old one in one step, so that a crash or a loss of power leaves one or the other.
+/// Replaces the file atomically, so that a crash or power loss leaves the old or the new one.
 fn save(store: &Store, references: &ReferenceSet) -> Result<()> {
     let path = path(store);
     let text = serde_json::to_string_pretty(references)? + "\n";

@@ -50,12 +50,12 @@ pub(crate) enum Form {
     Parquet,
 }
 
-/// Why there is no such file of anything but a campaign.
+/// Error for Parquet files of anything other than a campaign.
 pub(crate) const NO_TABLE: &str = "only `hakaru campaign report` writes Parquet; help: name a \
     .html, .md, .csv or .txt file";
 
 impl Form {
-    /// Those that can be asked for of runs.
+    /// Returns the formats available for runs.
     fn of_runs() -> impl TypedValueParser<Value = Form> {
         let forms = Form::value_variants()
             .iter()
@@ -64,7 +64,7 @@ impl Form {
             .try_map(|name| Form::from_str(&name, false))
     }
 
-    /// The one that was asked for, else that of the ending of the file, else HTML.
+    /// Returns the requested format, or that of the file extension, or HTML.
     pub(crate) fn of(asked: Option<Form>, output: Option<&Path>) -> Form {
         let ending = output
             .and_then(|path| path.extension()?.to_str())
@@ -79,7 +79,7 @@ impl Form {
     }
 }
 
-/// Writes charts as SVG files of their own.
+/// Writes charts as separate SVG files.
 ///
 /// # Errors
 /// When the directory or a file cannot be written.
@@ -115,7 +115,7 @@ pub(crate) fn find(store: &Store, name: &str, series: bool) -> Result<Vec<RunRec
     Unreadable::default().skip_some("run", readable(store, name, series)?)
 }
 
-/// The same, with what cannot be read of it.
+/// Like it, with unreadable records listed separately.
 pub(crate) fn readable(store: &Store, name: &str, series: bool) -> Result<Readable<RunRecord>> {
     let id = match name {
         "latest" => {

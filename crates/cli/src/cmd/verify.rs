@@ -1,4 +1,4 @@
-//! `hakaru verify`: whether storage holds what it claims and keeps what is written to it, and how fast it is where.
+//! `hakaru verify`: checks capacity and data integrity of storage, and maps its speed by position.
 
 use super::{erase, print, recover, size, width};
 use crate::exit::{Exit, complain};

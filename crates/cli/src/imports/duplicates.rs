@@ -1,7 +1,8 @@
 //! One measurement that comes in two forms: the text and the JSON of one run of fio, a file and the same through a pipe.
 //!
-//! Stored twice it would count as two runs that agree to the last digit. Which two are one is told by what no second run
-//! repeats: all counts of I/Os, the time to the millisecond, and the latencies of each operation.
+//! A duplicate would count as two runs with equal results. Duplicates are recognized by values that
+//! no second run repeats: all I/O counts, the time to the millisecond, and the latencies of each
+//! operation.
 
 use super::record::Imported;
 use anyhow::Result;
@@ -12,9 +13,9 @@ use hakaru_report::plain;
 use hakaru_store::{RunRow, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Leaves out what is a second form of something that is imported too or is stored, and tells of it.
+/// Removes results that exist in another format or are stored, and prints notes.
 ///
-/// Where somebody gave a name, only what has that name is taken for the same.
+/// With a given name, only results of that name count as equal.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -76,7 +77,7 @@ fn ios(record: &RunRecord) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// What tells most comes first.
+/// The most detailed format first.
 fn rank(made: &Imported) -> u32 {
     match made.format {
         SourceFormat::FioJson => 0,
@@ -85,7 +86,7 @@ fn rank(made: &Imported) -> u32 {
     }
 }
 
-/// Of each of those that come together, another one that tells more of the same measurement.
+/// Returns, for each imported result, a more detailed one of the same measurement.
 fn better(found: &[Imported]) -> Vec<Option<usize>> {
     let mut of_ios: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     found
@@ -136,7 +137,7 @@ impl KnownRuns<'_> {
             if self.labelled && stored.target.label != made.record.target.label {
                 continue;
             }
-            // What came through a pipe has no name that could tell it from the same content under a name.
+            // Content from a pipe has no name to distinguish it from the same content in a file.
             if same_measurement(&stored, &made.record)
                 || !made.named && same_content(&stored, &made.record)
             {
@@ -151,7 +152,7 @@ impl KnownRuns<'_> {
     }
 }
 
-/// Whether everything that was read is the same, whatever it is called.
+/// Whether two records are equal except for their names.
 fn same_content(a: &RunRecord, b: &RunRecord) -> bool {
     let timeless = |record: &RunRecord| {
         let mut phases = record.phases.clone();
@@ -169,7 +170,7 @@ fn same_content(a: &RunRecord, b: &RunRecord) -> bool {
     a.scenario == b.scenario && reported(a) == reported(b) && timeless(a) == timeless(b)
 }
 
-/// How far apart the moments of one measurement may be told: by a day and the time zones of the world.
+/// Maximum difference between the times of one measurement: a day and the time zones.
 const APART_MS: u64 = 26 * 3_600_000;
 
 /// Whether two results are of one measurement.
@@ -202,7 +203,7 @@ enum MatchStrength {
     No,
     /// They do not contradict that they are of one.
     Perhaps,
-    /// Chance does not bring such latencies twice.
+    /// Equal latencies are not a coincidence.
     Shown,
 }
 

@@ -1,7 +1,7 @@
 //! What imported results are called, so that only runs of one thing share a name.
 //!
-//! Runs of one job in one text that stand under different headings, on different disks or on different file systems are
-//! runs of different things: their names get what tells them apart.
+//! Runs of one job under different headings, on different disks or file systems are runs of
+//! different targets: their names get a distinguishing suffix.
 
 use super::ImportText;
 use super::series::same_jobs;
@@ -11,7 +11,7 @@ use hakaru_report::plain;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Names that were asked for: `NAME` for everything, `HEADING=NAME` for what stands under a heading.
+/// Labels given by the user: `NAME` for everything, `HEADING=NAME` for results below a heading.
 #[derive(Debug, Default)]
 pub(crate) struct LabelRules {
     all: Option<String>,
@@ -22,9 +22,9 @@ pub(crate) struct LabelRules {
 /// The name of a run, and where it is from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Label {
-    /// `None` where nothing names it.
+    /// `None` without a name.
     pub(crate) name: Option<String>,
-    /// Whether somebody asked for it.
+    /// Whether the user gave it.
     pub(crate) asked: bool,
 }
 
@@ -101,7 +101,7 @@ fn is_called(run: &FoundRun, text: &ImportText, name: &str) -> bool {
         .any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// What a run may be called by: its headings, its file, its disk, its file system.
+/// Names that match a run: its headings, file, disk and file system.
 fn names(run: &FoundRun, text: &ImportText) -> Vec<String> {
     let context = &run.run.context;
     let file = Path::new(&text.name);
@@ -153,7 +153,7 @@ fn label_of(name: &str) -> Option<String> {
     )
 }
 
-/// The name of each run in the order in which they were found, and what there is to say of those that had to be told apart.
+/// Returns the name of each run in order, and notes about runs that had to be distinguished.
 pub(crate) fn labels(
     texts: &[ImportText],
     found: &ImportResult,
@@ -212,7 +212,7 @@ pub(crate) fn labels(
     (labels, told)
 }
 
-/// A property that may tell runs apart: its name, and how it is read off a run; empty where it is not known.
+/// A distinguishing property: its name and accessor; empty if unknown.
 type Aspect = (&'static str, Box<dyn Fn(&FoundRun) -> String>);
 
 fn aspects() -> Vec<Aspect> {
@@ -241,7 +241,8 @@ fn aspects() -> Vec<Aspect> {
     all
 }
 
-/// What tells the runs of one job apart: a suffix for each run, and the names of the aspects; none where nothing does.
+/// Returns the distinguishing suffixes of the runs of one job and the names of the properties;
+/// empty if there are none.
 fn tell_apart(runs: &[&FoundRun]) -> (Vec<String>, Vec<&'static str>) {
     let mut jobs: Vec<usize> = Vec::with_capacity(runs.len());
     for (at, run) in runs.iter().enumerate() {
@@ -254,7 +255,7 @@ fn tell_apart(runs: &[&FoundRun]) -> (Vec<String>, Vec<&'static str>) {
         let values: Vec<String> = runs.iter().map(|run| of(run)).collect();
         let mut known: BTreeMap<(usize, &[String]), BTreeSet<&str>> = BTreeMap::new();
         for ((job, suffix), value) in jobs.iter().zip(&suffixes).zip(&values) {
-            // An unknown disk is no other disk; no heading is a place of its own.
+            // An unknown disk is not a different disk; a missing heading is a value of its own.
             if !value.is_empty() || name == "heading" {
                 known
                     .entry((*job, suffix.as_slice()))

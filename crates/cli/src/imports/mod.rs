@@ -1,4 +1,4 @@
-//! Everybody else's results as records: read from files, named, told apart, and joined to series.
+//! Imports results of other programs: reads files, names, distinguishes and joins them to series.
 //!
 //! Beside the verbs, because `import` stores these records, `compare` and `lint` only look at them.
 
@@ -49,7 +49,7 @@ pub(crate) fn read_mapping(path: &Path) -> Result<csv::ColumnMapping> {
     toml::from_str(&text).with_context(|| format!("{} is not a column mapping", path.display()))
 }
 
-/// Results of our own.
+/// Records of hakaru.
 #[derive(Default)]
 pub(crate) struct OwnRecords {
     /// Places of the texts that hold them.
@@ -58,7 +58,8 @@ pub(crate) struct OwnRecords {
     pub(crate) verifications: Vec<Verification>,
 }
 
-/// Records and verifications as `hakaru export` and `hakaru show --json` write them, and what is to be told of them.
+/// Parses records and verifications written by `hakaru export` and `hakaru show --json`, with
+/// notes.
 pub(crate) fn own_results(texts: &[ImportText]) -> (OwnRecords, String) {
     let (mut own, mut told) = (OwnRecords::default(), String::new());
     for (index, ImportText { name, text, .. }) in texts.iter().enumerate() {
@@ -117,7 +118,7 @@ fn one_a_line(text: &str) -> String {
     }
 }
 
-/// Everything that is not our own: tables by their mapping or their header, the rest by what it looks like.
+/// Parses results of other programs: tables by mapping or header, others by content.
 pub(crate) fn find(
     texts: &[ImportText],
     own: &OwnRecords,
@@ -168,7 +169,7 @@ pub(crate) fn find(
     found
 }
 
-/// Verifications are rare, and not told of where there are none.
+/// Verifications are only mentioned if there are any.
 pub(crate) fn and_verified(count: usize) -> String {
     if count == 0 {
         String::new()

@@ -11,13 +11,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
 
-/// A record, and what it was made of.
+/// A record and its source.
 pub(crate) struct Imported {
     pub(crate) record: RunRecord,
     pub(crate) format: SourceFormat,
-    /// Whether a name was read or given: what came through a pipe has none.
+    /// Whether the name was read or given; content from a pipe has none.
     pub(crate) named: bool,
-    /// Whether somebody asked for that name.
+    /// Whether the user gave that name.
     pub(crate) asked: bool,
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn records_of(
     found: &ImportResult,
     labels: &[Label],
 ) -> Vec<Imported> {
-    // Repeats may print alike to the last digit: within one text they are told apart by their order.
+    // Repeats may be printed identically: within one text they are distinguished by order.
     let mut alike: BTreeMap<(usize, String), u32> = BTreeMap::new();
     let zone = TimeZone::system();
     let record = |(one, label): (&FoundRun, &Label)| {
@@ -48,7 +48,7 @@ pub(crate) fn records_of(
     found.runs.iter().zip(labels).map(record).collect()
 }
 
-/// What there is to say where a text told the time on a wall, and not where the wall stood.
+/// Note for a text with local times without a time zone.
 pub(crate) fn about_the_clock(found: &ImportResult) -> String {
     if found.runs.iter().all(|one| one.run.clock == TimeBasis::Utc) {
         return String::new();

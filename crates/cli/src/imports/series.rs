@@ -1,4 +1,4 @@
-//! Imported runs as series: those of one thing and one scenario repeat one another.
+//! Joins imported runs to series: runs of one target and scenario are repeats.
 
 use super::record::Imported;
 use anyhow::Result;
@@ -20,7 +20,7 @@ struct ImportSeries {
 }
 
 impl ImportSeries {
-    /// Whether a run repeats those of the series.
+    /// Whether a run belongs to the series.
     fn is_joined_by(&self, made: &Imported) -> bool {
         let record = &made.record;
         let same = (self.first.target.display_name(), unstated(&self.first))
@@ -32,7 +32,7 @@ impl ImportSeries {
     }
 }
 
-/// Runs of one thing and one scenario repeat one another: they join the series that is there, or begin one.
+/// Joins runs of one target and scenario to an existing or new series.
 pub(crate) fn joined(
     store: &Store,
     rows: &[RunRow],
@@ -94,7 +94,7 @@ pub(crate) fn joined(
     Ok(joined)
 }
 
-/// What there is to say of a run that has the name and the jobs of a series, and is none of its repeats.
+/// Note about a run with the name and jobs of a series that is not a repeat.
 fn unlike(series: &[ImportSeries], record: &RunRecord) -> Option<String> {
     let alike = |other: &&ImportSeries| {
         other.first.target.display_name() == record.target.display_name()
@@ -109,7 +109,7 @@ fn unlike(series: &[ImportSeries], record: &RunRecord) -> Option<String> {
     ))
 }
 
-/// In what two runs differ that repeats of one thing have in common, as far as both tell.
+/// Returns a property in which two runs differ although repeats share it, if known for both.
 fn difference(a: &RunRecord, b: &RunRecord) -> Option<String> {
     let kind = |record: &RunRecord| {
         let kind = record
@@ -148,7 +148,7 @@ fn unstated(record: &RunRecord) -> &[UnstatedJob] {
     }
 }
 
-/// Whether two scenarios ask for the same, whatever their files are called.
+/// Whether two scenarios are equal except for file names.
 pub(crate) fn same_jobs(a: &Scenario, b: &Scenario) -> bool {
     let bare = |job: &Job| {
         let mut job = job.clone();

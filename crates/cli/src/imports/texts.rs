@@ -1,4 +1,4 @@
-//! The texts that are read: files, directories, standard input. None is read without bound.
+//! Reads input texts: files, directories, standard input, with size limits.
 
 use crate::exit::NamedPath;
 use anyhow::{Context, Result, bail};

@@ -15,7 +15,7 @@ pub(super) struct Issue<B> {
     pub(super) scramble: bool,
     /// Whether the whole buffer is filled before each write.
     pub(super) fills_anew: bool,
-    /// Whether buffers are marked before each I/O, whatever it does.
+    /// Whether buffers are marked before each I/O of any type.
     pub(super) marks_all: bool,
     pub(super) flushes: FlushState,
     /// I/Os of a queue that landed last.

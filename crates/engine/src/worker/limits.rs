@@ -1,5 +1,5 @@
-//! Limits a job has to keep: a least rate, a longest latency; and the search for the deepest
-//! queue that keeps to a latency.
+//! Limits of a job: minimum rate and maximum latency; and the search for the deepest queue that
+//! meets a latency target.
 
 use super::drive::Drive;
 use super::{InFlight, InflightIo, Worker};
@@ -14,7 +14,7 @@ use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What a worker has to keep to.
+/// Limits of a worker.
 #[derive(Debug)]
 pub(super) struct WorkerLimits {
     least: Option<MinRateCheck>,
@@ -24,7 +24,7 @@ pub(super) struct WorkerLimits {
     pub(super) due: u64,
 }
 
-/// A shell that could not be run, or a file that could not be written for it.
+/// The shell could not be started, or its output file could not be written.
 pub(super) fn command_failed(when: &str, errno: Errno) -> IoError {
     let (action, file) = (format!("exec_{when}"), "sh".to_owned());
     IoError {
@@ -49,9 +49,9 @@ const SETTLES: u64 = 2_000_000_000;
 #[derive(Debug)]
 struct MinRateCheck {
     rate: MinimumRate,
-    /// When judging begins.
+    /// Start of the evaluation.
     settled: u64,
-    /// When each operation was last judged; `None` before the first I/O that counts.
+    /// Last evaluation of each operation; `None` before the first counted I/O.
     since: PerOp<Option<u64>>,
     /// What was done then.
     done: PerOp<(u64, u64)>,
@@ -64,7 +64,7 @@ struct MinRateCheck {
 struct Search {
     target: LatencyTarget,
     depth: u32,
-    /// The deepest that kept to it; 0 when none did yet.
+    /// Deepest queue that met the target; 0 if none did yet.
     low: u32,
     /// The deepest that is still thought of.
     high: u32,
@@ -84,7 +84,7 @@ enum SearchStep {
 }
 
 impl WorkerLimits {
-    /// `None` for a job that has none.
+    /// Returns `None` for a job without limits.
     pub(super) fn new(plan: &WorkerPlan) -> Option<Box<WorkerLimits>> {
         let MinimumRate {
             bytes_per_s, iops, ..
@@ -117,7 +117,7 @@ impl WorkerLimits {
         })
     }
 
-    /// Measurement begins now.
+    /// Starts the measurement.
     pub(super) fn begin(&mut self, now: u64, ticks: impl Fn(u64) -> u64) {
         self.due = u64::MAX;
         if let Some(least) = &mut self.least {
@@ -137,7 +137,7 @@ impl WorkerLimits {
         self.search.as_ref().map(|search| search.depth)
     }
 
-    /// Begins the cycle of a least rate again, because there was none of what it is about by intention.
+    /// Restarts the window of the minimum rate after an intended pause.
     pub(super) fn rest_is_over(&mut self, now: u64, totals: PerOp<(u64, u64)>) {
         if let Some(least) = &mut self.least {
             (least.since, least.done, least.seen) = (PerOp::all(Some(now)), totals, totals);
@@ -156,7 +156,7 @@ impl Search {
         self.window_ends = now + self.window;
     }
 
-    /// What the I/Os of a window say; `None` when there were none.
+    /// Evaluates the I/Os of a window; `None` if there were none.
     fn judge(&mut self) -> Option<SearchStep> {
         let all = self.within + self.beyond;
         if all == 0 {
@@ -221,7 +221,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         self.clock.step_in();
     }
 
-    /// Runs a command of the job. Whether it ended well: what it was to make ready may be missing else.
+    /// Runs a command of the job. Returns whether it succeeded: the job may depend on it.
     pub(super) fn run_command(&mut self, when: &str, command: Option<&str>) -> bool {
         let Some(command) = command else { return true };
         match worker_setup::run_command(&self.plan.name, when, command) {
@@ -241,7 +241,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Tells what was measured so far, where somebody asked.
+    /// Sends partial results if requested.
     pub(super) fn answer_if_asked(&self, now: u64) {
         if self.context.shared.progress[self.context.index]
             .asked
@@ -303,7 +303,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
     pub(super) fn check_limits(&mut self, now: u64) -> Option<StopReason> {
         let limits = self.account.limits.as_mut()?;
         if self.time.in_ramp {
-            // It begins again when the lead-in is over.
+            // Restarted after the ramp time.
             limits.due = u64::MAX;
             return None;
         }
@@ -357,7 +357,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         let keep_running = search.target.keep_running;
         let depth = match found? {
             SearchStep::Depth(depth) if keep_running => {
-                // Goes on looking, from where it is.
+                // Continues the search from the current depth.
                 (search.low, search.high) = (0, self.plan.queue.iodepth);
                 depth
             }
@@ -441,7 +441,7 @@ impl MinRateCheck {
 }
 
 impl InFlight {
-    /// Lets so many I/Os be in flight from now on; those beyond land first.
+    /// Sets the queue depth; excess I/Os complete first.
     fn set_depth(&mut self, depth: usize) {
         let depth = depth.clamp(1, self.flights.len());
         while self.usable < depth

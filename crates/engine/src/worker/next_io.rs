@@ -1,6 +1,6 @@
 //! Whether the next I/O may go: rates, pauses, shares of a flow, I/Os that must not overlap.
 //!
-//! Only jobs that were asked for any of these come here.
+//! Only jobs with one of these options use this code.
 
 use super::drive::Drive;
 use super::zoned::ZonedIo;
@@ -16,7 +16,7 @@ pub(super) enum NextIo {
     Go(IoRequest, u64),
     /// Not yet.
     Later,
-    /// There is none, or the run ends.
+    /// No further I/O, or the run ends.
     End(Option<StopReason>),
 }
 
@@ -60,7 +60,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         Ok(Some((request, if due.open_loop { due.at } else { now })))
     }
 
-    /// The same for a queue, which goes on with what is in flight meanwhile.
+    /// Like it for a queue, which continues with the I/Os in flight.
     pub(super) fn careful_turn(&mut self, q: &InFlight) -> NextIo {
         if self.source.replay.is_some() {
             return self.traced_turn(q);
@@ -109,7 +109,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
                 Ok(ZonedIo::Go(request)) => return NextIo::Go(request, at),
                 Ok(ZonedIo::Done) => return NextIo::Later,
                 Ok(ZonedIo::Nowhere) if !others_in_flight => return NextIo::End(None),
-                // What is in flight may make a place for it.
+                // I/Os in flight may free a zone for it.
                 Ok(ZonedIo::Nowhere | ZonedIo::Later) => {
                     self.source.held = Some((request, due));
                     return NextIo::Later;
@@ -175,7 +175,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Does whatever is due now.
+    /// Handles due events.
     pub(super) fn look_up(&mut self) -> Option<StopReason> {
         let now = self.clock.now();
         if now >= self.time.next_look {

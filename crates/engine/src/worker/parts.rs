@@ -14,7 +14,7 @@ use hakaru_model::plan::WorkerPlan;
 use hakaru_model::stream::StreamPlan;
 use std::path::PathBuf;
 
-/// Whatever a worker has before its backend.
+/// The parts of a worker without backend and clock.
 pub(crate) struct WorkerParts<'a> {
     pub(crate) context: WorkerContext<'a>,
     pub(super) source: Source<'a>,
@@ -22,12 +22,12 @@ pub(crate) struct WorkerParts<'a> {
     pub(super) check: Option<Box<Checker>>,
     /// Where the requests are written to.
     pub(super) recorder: Option<Recorder>,
-    /// Whether its thread has a table of open files of its own.
+    /// Whether its thread has its own file descriptor table.
     pub(super) own_files: bool,
 }
 
 impl<'a> WorkerParts<'a> {
-    /// Prepares the calling thread, and opens what the worker checks, records and keeps to.
+    /// Prepares the calling thread, and opens everything the worker needs.
     ///
     /// # Errors
     /// What of the plan cannot be had here.
@@ -96,15 +96,15 @@ impl<'a> WorkerParts<'a> {
     }
 }
 
-/// Whether all files that a worker uses are its own, so that no other thread need reach them. Those of zoned devices are
-/// shared, and a command is started with what the program itself was started with.
+/// Whether a worker shares no files, so that other threads need not access them. Files of zoned
+/// devices are shared, and commands inherit the descriptors of the program.
 fn keeps_own_files(plan: &WorkerPlan) -> bool {
     let commands = &plan.commands;
     let calls = commands.before.is_some() || commands.after.is_some();
     !calls && !matches!(plan.stream.access.zones, Zones::Device { .. })
 }
 
-/// The place of a worker at the zones of its files.
+/// Returns the zone cursor of a worker.
 fn zone_cursor(context: &WorkerContext<'_>) -> Result<(ZoneCursor, StreamPlan), RunError> {
     let plan = context.plan;
     let files = || {

@@ -28,13 +28,13 @@ pub(super) struct InFlight {
     pub(super) wanted: usize,
     /// Slots beyond that.
     pub(super) parked: Vec<u32>,
-    /// Prepared and not yet handed over.
+    /// Prepared but not submitted I/Os.
     pub(super) fresh: Vec<u32>,
-    /// Whether the backend had no room for some of those that were handed over.
+    /// Whether the backend rejected some submitted I/Os for lack of resources.
     unsent: bool,
     /// Landed with an error.
     pub(super) refused: Vec<(u32, Errno)>,
-    /// I/Os that landed and may call for a flush or a check, with the bytes they moved.
+    /// Completed I/Os that may need a flush or a check, with their bytes.
     pub(super) followed: Vec<(u32, u32)>,
     /// Whether requests are left.
     pub(super) more: bool,
@@ -128,7 +128,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
                 if let Some(reason) = self.event_of_queue(&mut q, now) {
                     q.stop.get_or_insert(reason);
                 }
-                // What was due took its time, which is none of the next I/Os.
+                // The time of due events must not count for the next I/Os.
                 now = self.clock.now();
             }
         }
@@ -166,12 +166,13 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
         }
     }
 
-    /// Prepares so many, each of which may have to wait, to be asked for or to be filled. Whether all could be.
+    /// Prepares `count` I/Os that may need to wait, to be scheduled or to be filled. Returns
+    /// whether all could be prepared.
     fn fill_gated(&mut self, q: &mut InFlight, now: u64, room: usize) -> bool {
         let pass = self.plan.stream.pass_bytes.map(|pass| pass.max(1));
         let pass = pass.filter(|_| self.source.replay.is_none());
         for _ in 0..room {
-            // The next pass begins with an empty queue.
+            // The next pass starts with an empty queue.
             if pass.is_some_and(|pass| self.source.stream.bytes_left().is_multiple_of(pass))
                 && q.count() > 0
             {
@@ -335,11 +336,12 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
         if q.fresh.is_empty() && !combined && !q.unsent {
             return;
         }
-        // A call that also waits returns when I/Os are done: they are stamped as issued when it begins.
+        // A call that also waits returns when I/Os complete: the issue time is the start of the
+        // call.
         let before = if combined { self.clock.now() } else { 0 };
         self.submit_all(q, if combined { wait_for } else { 0 });
         let issued = if combined { before } else { self.clock.now() };
-        // What is handed over together has the same depth: that of the queue with all of it.
+        // I/Os submitted together have the same depth: that of the queue with all of them.
         count_depth(
             &mut self.account.depth.level,
             q.count(),
@@ -355,8 +357,8 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
         }
     }
 
-    /// Submits until everything prepared is gone. What the backend cannot take at all lands with its error; what it has
-    /// no room for now goes with the next batch, or when there is none.
+    /// Submits all prepared I/Os. Invalid ones complete with their error; those rejected for lack
+    /// of resources go with the next batch.
     fn submit_all(&mut self, q: &mut InFlight, wait_for: usize) {
         q.unsent = false;
         loop {
@@ -370,7 +372,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
                     }
                 }
                 Err(Errno::INTR) => {}
-                // The kernel has no room: what is in flight has to land first, in the usual way.
+                // The kernel has no resources: I/Os in flight must complete first.
                 Err(Errno::AGAIN | Errno::BUSY) if q.count() > q.fresh.len() => {
                     q.unsent = true;
                     return;

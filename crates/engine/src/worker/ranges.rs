@@ -1,4 +1,4 @@
-//! `sync_file_range`: hands what was written since the last time to the device, every so many writes.
+//! `sync_file_range`: starts writeback of the data written since the last call, every N writes.
 
 use super::Worker;
 use super::drive::Drive;
@@ -10,7 +10,7 @@ use hakaru_model::plan::WorkerPlan;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::file::RangeCall;
 
-/// What was written and not handed over, for each file: from and to.
+/// Written range without writeback per file: start and end.
 #[derive(Debug)]
 pub(super) struct Ranges {
     rule: RangeSync,
@@ -18,7 +18,7 @@ pub(super) struct Ranges {
     dirty: Box<[(u64, u64)]>,
 }
 
-/// A file of which nothing is to be handed over.
+/// A file without pending range.
 const CLEAN: (u64, u64) = (u64::MAX, 0);
 
 impl Ranges {
@@ -62,8 +62,8 @@ impl Ranges {
 }
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Hands over what was written when it is time; a `last` write that has no next is not followed by it, as in fio.
-    /// Returns the moment it is then.
+    /// Starts writeback when it is due, but not after a `last` write without a next one, as in fio.
+    /// Returns the time afterwards.
     pub(super) fn sync_range_if_due(&mut self, request: &IoRequest, now: u64, last: bool) -> u64 {
         let Some(ranges) = self
             .issue

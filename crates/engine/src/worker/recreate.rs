@@ -11,18 +11,18 @@ use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{FailureKind, StopReason};
 use hakaru_sys::Errno;
 
-/// When the next loop begins, and how its files are made.
+/// Start of the next loop, and how to recreate its files.
 #[derive(Debug)]
 pub(super) struct FileRecreation<'a> {
     reopener: FileRecreator<'a>,
     /// Bytes of a loop.
     pass: u64,
-    /// Bytes that are left of the job when its next loop begins; 0 when there is none.
+    /// Remaining bytes of the job at the start of its next loop; 0 if there is none.
     next_at: u64,
 }
 
 impl<'a> FileRecreation<'a> {
-    /// `None` where nothing is removed: without the option, or in a job of one loop or of no end.
+    /// Returns `None` if nothing is removed: without the option, with one loop, or endless.
     pub(super) fn new(
         plan: &WorkerPlan,
         reopener: Option<FileRecreator<'a>>,
@@ -40,7 +40,7 @@ impl<'a> FileRecreation<'a> {
         }))
     }
 
-    /// Whether the next loop begins with so many bytes `left`.
+    /// Whether the next loop starts with `left` remaining bytes.
     pub(super) fn begins_loop(&self, left: u64) -> bool {
         self.next_at > 0 && left <= self.next_at
     }

@@ -1,4 +1,5 @@
-//! Replays a recorded stream of requests: each is due at its moment, whatever became of those before it.
+//! Replays a recorded stream of requests: each is due at its timestamp, independent of earlier
+//! ones.
 
 use super::drive::Drive;
 use super::next_io::NextIo;
@@ -65,7 +66,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         Ok(None)
     }
 
-    /// The same for a queue, which goes on with what is in flight meanwhile.
+    /// Like it for a queue, which continues with the I/Os in flight.
     pub(super) fn traced_turn(&mut self, q: &InFlight) -> NextIo {
         while let Some((action, due)) = self.traced() {
             let now = self.clock.now();

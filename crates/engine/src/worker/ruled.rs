@@ -1,6 +1,6 @@
-//! A worker of a job that is told more than its workload: each I/O is looked at when it is done.
+//! A worker of a job with additional options, which inspects each I/O on completion.
 //!
-//! Jobs that are told nothing never come here: they run in the plain loops of the parent module.
+//! Jobs without such options use the plain loops of the parent module.
 
 use super::drive::Drive;
 use super::{InFlight, InflightIo, Worker};
@@ -11,11 +11,11 @@ use hakaru_model::record::StopReason;
 use hakaru_model::units::Nanos;
 use std::time::Duration;
 
-/// How long a worker waits for room in its log before it looks whether anybody still listens.
+/// Time a worker waits for a free log chunk before it checks whether the receiver still exists.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Looks at what landed in a queue, and at whatever else is due.
+    /// Inspects completed I/Os of a queue, and handles due events.
     #[cold]
     pub(super) fn event_of_queue(&mut self, q: &mut InFlight, now: u64) -> Option<StopReason> {
         let mut stop = None;
@@ -76,7 +76,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         stop
     }
 
-    /// Measurement begins: so does the log.
+    /// Starts the log with the measurement.
     pub(super) fn begin_log(&mut self, now: u64) {
         let periods = self.log_periods();
         let (ramp, wall_clock) = (self.time.in_ramp, self.context.wall_clock);
@@ -88,7 +88,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Lets the log end the windows that are over; `last` ends whatever there is.
+    /// Completes log windows that have ended; `last` completes all.
     pub(super) fn look_at_log(&mut self, now: u64, last: bool) {
         let periods = self.log_periods();
         let at = Nanos(

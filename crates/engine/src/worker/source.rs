@@ -10,7 +10,7 @@ use crate::pace::{Due, Pacer, ThinkPause};
 use crate::zones::ZoneCursor;
 use hakaru_model::stream::{IoRequest, RequestStream, StreamPlan};
 
-/// The requests of a worker, and whatever may hold them back.
+/// The requests of a worker, and what may delay them.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     pub(super) stream: RequestStream,

@@ -10,12 +10,12 @@ use hakaru_model::record::StopReason;
 use std::ops::ControlFlow::Break;
 
 impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
-    /// One I/O after another. The end of one is the creation of the next, and its submission too when nothing lies in
-    /// between: then one look at the clock does for both, and the few nanoseconds of our own counting are in the
-    /// latency rather than hidden from it.
+    /// Runs one I/O after another. The end of one is the creation time of the next, and its
+    /// submission time if nothing is in between: one clock reading serves both, and the few
+    /// nanoseconds of our own accounting are part of the latency.
     ///
-    /// Compiled three times: `PLAIN` for a plain stream where nothing follows an I/O, `GATED` where each I/O waits for its
-    /// turn or is looked at when it is done, and for whatever lies between.
+    /// Compiled three times: `PLAIN` for a plain stream without follow-up, `GATED` if each I/O
+    /// waits for its turn or is inspected on completion, and for everything in between.
     pub(super) fn drive_one_at_a_time<const PLAIN: bool, const GATED: bool>(
         &mut self,
     ) -> StopReason {
@@ -86,7 +86,7 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
                 if let Some(stop) = self.event(last) {
                     return stop;
                 }
-                // What was due took its time, which is none of the next I/O.
+                // The time of due events must not count for the next I/O.
                 last = self.clock.now();
             }
         }

@@ -11,17 +11,17 @@ pub(super) const WORTH_A_STAMP: u32 = 16 << 10;
 
 /// Bytes of a write whose marking is compiled into the loop.
 pub(super) const MARKED: u32 = 4096;
-/// Bytes that get a mark of their own: the smallest unit that a device can tell from another.
+/// Bytes per mark: the smallest unit that a device can distinguish.
 const SECTOR: usize = 512;
-/// Bytes of a cache line, on all processors we know of.
+/// Bytes of a cache line on all known CPUs.
 const LINE: usize = 64;
 /// What the mark of a sector is more than that of the one before.
 const NEXT_MARK: u64 = 0xd1b5_4a32_d192_ed03;
 
 impl<B: Files> Issue<B> {
-    /// Makes the content of a write unlike the one before, so that no device can take it for the same. A checker that
-    /// fills what it checks does so instead.
-    // Most writes are of one page: a call would cost more than the marks.
+    /// Makes the content of each write unique, so that no device can deduplicate it. A checker
+    /// fills its own blocks instead.
+    // Most writes have one page: a call would cost more than the marks.
     #[inline(always)]
     pub(super) fn fill_write(
         &mut self,
@@ -73,8 +73,8 @@ impl<B: Files> Issue<B> {
 /// Marks each sector of a page.
 #[inline(always)]
 fn mark_page(page: &mut [u8; MARKED as usize], mark: u64) {
-    // Pages next to each other are marked in different cache lines. Marks at one place of every page would share 8 of the
-    // 64 sets of a first-level cache, and evict each other.
+    // Adjacent pages are marked in different cache lines. Marks at the same offset of every page
+    // would share 8 of the 64 sets of a first-level cache, and evict each other.
     let line = (page.as_ptr().addr() / MARKED as usize % 8) * LINE;
     let mut word = mark;
     for number in 0..MARKED as usize / SECTOR {
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(sets.len(), 64);
     }
 
-    /// A thousand writes of one block: what the device sees at that place, one after another.
+    /// A thousand writes of one block, as the device sees them.
     #[test]
     fn a_block_that_is_rewritten_is_new_each_time() {
         let mut slots = hakaru_sys::buffer::Slots::with_spare(1, 4096, 128 << 10).unwrap();

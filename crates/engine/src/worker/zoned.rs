@@ -1,4 +1,4 @@
-//! A worker that keeps to zones (`zonemode=zbd`): each request is given its place when its turn has come.
+//! A worker with zones (`zonemode=zbd`): each request gets its offset when it is its turn.
 
 use super::drive::Drive;
 use super::{InflightIo, Worker};
@@ -15,14 +15,14 @@ pub(super) enum ZonedIo {
     Go(IoRequest),
     /// It is done: a zone was emptied, or the error is counted.
     Done,
-    /// Writes of others are in its way.
+    /// Writes of other workers block it.
     Later,
     /// There is nothing left to do.
     Nowhere,
 }
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// The place of a request, which is where it says unless zones are kept to. With `waits` it is waited for.
+    /// Returns the offset of a request; unchanged without zones. With `waits`, waits for it.
     #[inline]
     pub(super) fn find_place(
         &mut self,

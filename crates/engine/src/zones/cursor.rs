@@ -1,4 +1,4 @@
-//! The place of one worker at the zones it works on.
+//! Position of a worker in its zones.
 
 use super::table::{TrackedZone, ZoneState, ZoneTable};
 use hakaru_model::job::Op;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) enum ZonePlacement {
     /// It goes there.
     Go(IoRequest),
-    /// It was a trim, and a zone was emptied for it.
+    /// The trim reset a zone.
     Emptied(IoRequest),
     /// It has to wait for writes of another worker.
     Wait,
@@ -25,7 +25,7 @@ pub(crate) enum ZonePlacement {
     Failed(IoRequest, Errno),
 }
 
-/// Where a worker stands in one of its regions.
+/// Position of a worker in one of its regions.
 #[derive(Debug)]
 struct ZoneRegionCursor {
     table: Arc<ZoneTable>,
@@ -39,7 +39,7 @@ struct ZoneRegionCursor {
     reading: u64,
     /// Where it writes a zone that takes writes at any place.
     line: u64,
-    /// How often it may begin again when a sequential job has gone through all zones; `None` forever.
+    /// Remaining restarts of a sequential job after all zones; `None`: unlimited.
     write_rounds: Option<u64>,
     read_rounds: Option<u64>,
     /// Bytes read since the walk over the zones began.
@@ -456,7 +456,7 @@ impl ZoneRegionCursor {
     }
 }
 
-/// Whether a walk over the zones may begin again; counts that it does.
+/// Whether another pass over the zones is permitted; counts it.
 fn another_round(rounds: &mut Option<u64>) -> bool {
     match rounds {
         None => true,

@@ -23,13 +23,13 @@ pub(super) struct TrackedZone {
     pub(super) end: u64,
     /// Where the next write goes.
     pub(super) write_pointer: u64,
-    /// What can be read reaches to here: behind it writes are on their way, or nothing is.
+    /// End of readable data: beyond it writes are in flight, or nothing was written.
     pub(super) written: u64,
     pub(super) sequential: bool,
     pub(super) usable: bool,
     /// Whether it counts among those that are open.
     pub(super) open: bool,
-    /// Writes on their way, all of one worker.
+    /// Writes in flight, all of one worker.
     pub(super) writes: u32,
     pub(super) writer: usize,
 }
@@ -106,7 +106,7 @@ pub(crate) struct ZoneTable {
     pub(super) zone_len: u64,
     /// Zones that may be open; `usize::MAX` for any number.
     pub(super) most_open: usize,
-    /// A zoned device; what has no zones of its own is only thought to have them.
+    /// The zoned device; `None` if zones are emulated.
     device: Option<OwnedFd>,
     state: Mutex<ZoneState>,
     changed: Condvar,
@@ -131,7 +131,7 @@ impl ZoneTable {
         self.changed.notify_all();
     }
 
-    /// Empties a zone in which no write is on its way.
+    /// Resets a zone without writes in flight.
     pub(super) fn reset(&self, state: &mut ZoneState, index: usize) -> Result<(), Errno> {
         let zone = &mut state.zones[index];
         if let Some(device) = &self.device {
@@ -146,7 +146,8 @@ impl ZoneTable {
     pub(super) fn close(&self, state: &mut ZoneState, index: usize) {
         let zone = state.zones[index];
         if let Some(device) = self.device.as_ref().filter(|_| zone.room() > 0) {
-            // A zone that cannot be finished stays open on the device, which will tell when it has too many.
+            // A zone that cannot be finished stays open on the device, which reports an error at
+            // its limit.
             let _ = zoned::finish(device, zone.start, self.zone_len);
         }
         state.set_open(index, false);
@@ -342,8 +343,8 @@ fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneT
         errno,
     })?;
     let mut zones: Vec<TrackedZone> = zones.iter().map(TrackedZone::of).collect();
-    // What others left open where no worker goes takes room on the device, and is none of the zones that they may have
-    // open.
+    // Zones left open outside the used range count for the limit of the device, and not for
+    // max_open_zones.
     let goes_to = |zone: &TrackedZone| used.iter().any(|used| used.contains(&zone.start));
     let elsewhere = zones.iter_mut().filter(|zone| zone.open && !goes_to(zone));
     let taken = elsewhere.map(|zone| zone.open = false).count();
@@ -372,7 +373,7 @@ fn refuse(file: &FilePlan, because: String) -> RunError {
     }
 }
 
-/// Zones that a device can have open or written in part, as sysfs tells it; `None` for any number.
+/// Returns the maximum of open or active zones of a device from sysfs; `None` for no limit.
 fn limit_of(device: &OwnedFd) -> Option<usize> {
     let number = rustix::fs::fstat(device).ok()?.st_rdev;
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));

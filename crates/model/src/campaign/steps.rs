@@ -54,7 +54,7 @@ pub enum StepKind {
 }
 
 impl StepKind {
-    /// Whether it was done to the whole device, so that one preparation serves several layers.
+    /// Whether it affects the whole device, so that one preparation serves several layers.
     pub fn is_of_whole_device(&self) -> bool {
         matches!(self, StepKind::Filled { .. } | StepKind::Discarded { .. })
     }

@@ -52,7 +52,8 @@ pub struct FindingScope {
 }
 
 impl FindingScope {
-    /// The scope that covers exactly both. `None` where it would also cover a subject with a phase that neither covers.
+    /// Returns the scope that covers exactly both. `None` if it would also cover a subject with a
+    /// phase that neither covers.
     pub fn merge(&self, other: &FindingScope) -> Option<FindingScope> {
         let FindingScope { subjects, phases } = self;
         if *subjects == other.subjects {
@@ -69,7 +70,7 @@ impl FindingScope {
     }
 }
 
-/// Empty stands for the whole, which is no member beside others.
+/// Empty means everything, which is not an element among others.
 fn union(a: &BTreeSet<String>, b: &BTreeSet<String>) -> Option<BTreeSet<String>> {
     (a.is_empty() == b.is_empty()).then(|| a | b)
 }
@@ -77,7 +78,7 @@ fn union(a: &BTreeSet<String>, b: &BTreeSet<String>) -> Option<BTreeSet<String>>
 /// One weakness of the results in its scope.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What it is about.
+    /// Its scope.
     pub scope: FindingScope,
     /// What was found, with the range of its figures over the scope.
     pub kind: FindingKind,
@@ -86,7 +87,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Both as one finding. `None` where they say different things, or one scope cannot name exactly what both cover.
+    /// Merges two findings. `None` if they differ, or no scope covers exactly both.
     pub fn merge(&self, other: &Finding) -> Option<Finding> {
         Some(Finding {
             scope: self.scope.merge(&other.scope)?,
@@ -122,7 +123,8 @@ impl Finding {
 /// finding covers; figures become ranges. A caveat without a row does not compile.
 macro_rules! finding_kinds {
     ($( $kind:ident $(($phase:ident))? [$($key:ident: $key_type:ty),*] [$($figure:ident: $figure_type:ty),*]; )*) => {
-        /// What was found: a [`Caveat`] without its phase, its figures as ranges. The fields are those of the caveat.
+        /// The finding: a [`Caveat`] without its phase, with ranges of its values. The fields are
+        /// those of the caveat.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs)]
         pub enum FindingKind {
@@ -140,7 +142,7 @@ macro_rules! finding_kinds {
                 }
             }
 
-            /// Both as one, where they differ in their figures at most.
+            /// Merges two findings that differ only in their values.
             fn merge(&self, other: &FindingKind) -> Option<FindingKind> {
                 Some(match self {
                     $( FindingKind::$kind { $($key,)* $($figure,)* } => {

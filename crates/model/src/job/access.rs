@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Sequential or random, and which operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Access {
-    /// Random offsets; otherwise one after another.
+    /// Random offsets; otherwise sequential.
     pub random: bool,
     /// Share of each operation, in percent; they add up to 100.
     pub mix: PerOp<u32>,
@@ -16,7 +16,7 @@ pub struct Access {
     pub every_block_once: bool,
     /// Distance in bytes that a sequential job leaves out after each I/O (`rw=read:8k`); negative runs backwards.
     pub stride: i64,
-    /// I/Os from one drawn offset before a random job draws the next (`rw=randread:8`); at least 1.
+    /// I/Os per random offset (`rw=randread:8`); at least 1.
     pub run_length: u32,
     /// Whether those I/Os all go to the same offset (`rw_sequencer=identical`) rather than follow one another.
     pub run_identical: bool,
@@ -24,12 +24,12 @@ pub struct Access {
     pub trim_before_write: bool,
     /// How random offsets are distributed.
     pub distribution: Distribution,
-    /// Where the block that is drawn most often lies, as a share of the range (`zipf:1.2:0.25`). `None` is anywhere, by
-    /// the seed, and of a normal distribution the middle.
+    /// Center of the distribution as a fraction of the range (`zipf:1.2:0.25`). `None`: random by
+    /// the seed; for a normal distribution the middle.
     #[serde(default)]
     pub centre: Option<f64>,
-    /// How random a random job is, in percent: the rest of its I/Os follow one another (`percentage_random`).
-    /// `None` means all of it.
+    /// Percentage of random offsets in a random job; the others are sequential
+    /// (`percentage_random`). `None`: all.
     #[serde(default)]
     pub percentage_random: Option<PerOp<u32>>,
     /// How a sequential job goes through its part of a file.
@@ -51,11 +51,11 @@ pub enum Distribution {
     Zipf(f64),
     /// Pareto with this power.
     Pareto(f64),
-    /// Normal, wider by so many percent of the file than the narrowest.
+    /// Normal, with a deviation in percent of the file above the narrowest.
     Normal(f64),
     /// Shares of accesses to shares of the file, both in percent.
     Zoned(Vec<RelativeZone>),
-    /// Shares of accesses to stretches of the file; what lies behind them is left alone.
+    /// Percentages of accesses to ranges of the file; the rest of the file is not used.
     ZonedAbs(Vec<AbsoluteZone>),
 }
 

@@ -1,31 +1,31 @@
-//! The I/O engines: by which system calls I/O is done, and what each of them can do. One table holds them all.
+//! I/O engines: their system calls and traits, in one table.
 
 use serde::{Deserialize, Serialize};
 
 /// What an engine can do, as far as other parts of the program depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineTraits {
-    /// Each I/O has completed when its call returns, so the queue depth is 1 whatever is asked.
+    /// Each I/O is complete when its call returns, so the queue depth is always 1.
     pub synchronous: bool,
-    /// What the paths of a job stand for.
+    /// Type of the paths of a job.
     pub paths: EnginePaths,
-    /// Threads beside the worker can submit for it. The others gather I/Os themselves, have threads of their own, or
-    /// work on names.
+    /// Separate threads can submit for it. Other engines collect I/Os, have their own threads, or
+    /// use file names.
     pub can_offload: bool,
     /// The file behind its I/Os can be replaced while it works.
     pub can_renew_files: bool,
-    /// Its files have to exist, in full size, before it begins. What it creates itself need not, and directories are not
-    /// laid out as files are.
+    /// Its files must exist in full size before the start. Not for files that it creates, and
+    /// directories are not laid out.
     pub needs_files: bool,
     /// Its writes cannot make a file longer, so they need it in full size.
     pub cannot_extend: bool,
     /// It changes what is on the target even when it only reads: names, or the space that is reserved.
     pub always_changes: bool,
-    /// What it worked on is gone afterwards.
+    /// It deletes its files.
     pub removes: bool,
 }
 
-/// What the paths of a job stand for.
+/// Type of the paths of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnginePaths {
     /// Files or devices that are read and written.
@@ -36,7 +36,7 @@ pub enum EnginePaths {
     DirectoryNames,
 }
 
-/// Engines whose calls return when the I/O is done.
+/// Engines with blocking calls.
 const SYNC: EngineTraits = EngineTraits {
     synchronous: true,
     paths: EnginePaths::Files,
@@ -72,7 +72,7 @@ const DIRECTORY_NAMES: EngineTraits = EngineTraits {
     ..FILE_NAMES
 };
 
-/// Makes the engines, their names and their traits out of one table, so that none can be forgotten in one of them.
+/// Generates the engines, their names and traits from one table, so that none can be forgotten.
 macro_rules! engines {
     ($($(#[$doc:meta])* $engine:ident $name:literal => $traits:expr,)*) => {
         /// How I/O is issued.
@@ -86,7 +86,7 @@ macro_rules! engines {
             /// All engines.
             pub const ALL: &'static [IoEngine] = &[$(IoEngine::$engine),*];
 
-            /// The name in the field, as the `ioengine` option has it.
+            /// Returns the name as in the `ioengine` option.
             pub fn name(self) -> &'static str {
                 match self {
                     $(IoEngine::$engine => $name,)*
@@ -149,7 +149,7 @@ engines! {
 }
 
 impl IoEngine {
-    /// The engine of a name, as the `ioengine` option has it.
+    /// Parses a name as in the `ioengine` option.
     pub fn from_name(name: &str) -> Option<IoEngine> {
         IoEngine::ALL
             .iter()
@@ -157,7 +157,7 @@ impl IoEngine {
             .find(|engine| engine.name() == name)
     }
 
-    /// Whether each I/O has completed when its call returns.
+    /// Whether each I/O is complete when its call returns.
     pub fn is_synchronous(self) -> bool {
         self.traits().synchronous
     }
@@ -186,19 +186,19 @@ pub struct EngineOptions {
     pub hipri: bool,
     /// RWF_NOWAIT.
     pub nowait: bool,
-    /// Hands over vectors rather than plain buffers, to a ring that takes both.
+    /// Uses vectored operations instead of plain buffers on a ring.
     #[serde(default)]
     pub vectored: bool,
-    /// The call by which attributes of files are asked for.
+    /// The call to query file attributes.
     #[serde(default)]
     pub stat: StatCall,
     /// The CPU that kernel thread runs on (`sqthread_poll_cpu`).
     #[serde(default)]
     pub sqthread_poll_cpu: Option<u32>,
-    /// Has each so many-th I/O done by a thread of the kernel (`force_async`); 0 for none.
+    /// Issues every Nth I/O asynchronously by a kernel thread (`force_async`); 0: none.
     #[serde(default)]
     pub force_async: u32,
-    /// Percentage of the I/Os that are polled for (`hipri_percentage`); `None` for all.
+    /// Percentage of polled I/Os (`hipri_percentage`); `None`: all.
     #[serde(default)]
     pub hipri_percentage: Option<u32>,
     /// Bytes that each block has to be a multiple of: the page size for the mapped files of fio that are flushed or
@@ -207,7 +207,7 @@ pub struct EngineOptions {
     pub block_unit: u64,
 }
 
-/// How the attributes of a file are asked for.
+/// How to query file attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StatCall {
@@ -216,7 +216,7 @@ pub enum StatCall {
     Stat,
     /// `lstat`, which does not.
     Lstat,
-    /// `statx` with everything it can tell.
+    /// `statx` with all attributes.
     Statx,
 }
 

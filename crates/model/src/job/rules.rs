@@ -39,32 +39,32 @@ pub struct Placement {
     pub split_cpus: bool,
     /// NUMA nodes whose CPUs its workers may use; empty for any (`numa_cpu_nodes`).
     pub numa_cpu_nodes: Vec<u32>,
-    /// NUMA nodes the memory of its workers comes from; `None` leaves that to the kernel (`numa_mem_policy`).
+    /// NUMA memory policy of its workers; `None`: kernel default (`numa_mem_policy`).
     pub memory: Option<MemoryPolicy>,
     /// Priorities of its workers.
     pub priority: Priority,
 }
 
-/// What is told of single I/Os, or of short stretches of time, while a job runs (`write_bw_log` and its kin).
+/// Logs of single I/Os or averaging windows (`write_bw_log` and others).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Logs {
-    /// Tells of I/Os.
+    /// Logs I/Os.
     pub samples: bool,
-    /// Tells of averages over so long instead (`log_avg_msec`).
+    /// Logs averages over this window instead (`log_avg_msec`).
     pub window: Option<Nanos>,
-    /// Tells the largest latency of a window rather than the mean (`log_max_value`).
+    /// Logs the maximum latency of a window instead of the mean (`log_max_value`).
     pub max_value: bool,
-    /// Tells the mean and the largest latency of a window (`log_window_value=both`).
+    /// Logs mean and maximum latency of a window (`log_window_value=both`).
     pub both_values: bool,
-    /// Tells the distribution of completion latencies so often (`log_hist_msec`).
+    /// Interval of histograms of completion latency (`log_hist_msec`).
     pub histogram: Option<Nanos>,
     /// How many neighbouring bins of it are joined, as a power of two (`log_hist_coarseness`).
     pub coarseness: u32,
 }
 
 impl Logs {
-    /// Whether anything is told.
+    /// Whether anything is logged.
     pub fn any(&self) -> bool {
         self.samples || self.histogram.is_some()
     }
@@ -85,7 +85,7 @@ pub struct BlockSizeRules {
 pub struct MemoryPolicy {
     /// How the nodes are used.
     pub mode: MemoryMode,
-    /// The nodes; none where the mode needs none.
+    /// The nodes; empty if the mode needs none.
     pub nodes: Vec<u32>,
 }
 
@@ -95,30 +95,30 @@ pub struct MemoryPolicy {
 pub enum MemoryMode {
     /// As the system does.
     Default,
-    /// From this node, or from another where it has none left.
+    /// From this node if possible.
     Prefer,
     /// From these nodes only.
     Bind,
-    /// From each of these nodes in turn.
+    /// Interleaved over these nodes.
     Interleave,
     /// From the node the worker runs on.
     Local,
 }
 
-/// When and how ranges that were written are handed to the device (`sync_file_range`).
+/// When and how to start writeback of written ranges (`sync_file_range`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RangeSync {
-    /// After so many writes; at least 1.
+    /// Number of writes between calls; at least 1.
     pub every: u32,
     /// Waits for what is being written already.
     pub wait_before: bool,
-    /// Begins to write what is dirty.
+    /// Starts writing dirty pages.
     pub write: bool,
     /// Waits until all is written.
     pub wait_after: bool,
 }
 
-/// The share of a job among those of its flow.
+/// Share of a job in its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowShare {
     /// The flow.
@@ -133,7 +133,7 @@ pub struct FlowShare {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ShellCommands {
-    /// Before it begins (`exec_prerun`).
+    /// Before the start (`exec_prerun`).
     pub before: Option<String>,
     /// After it has ended (`exec_postrun`).
     pub after: Option<String>,
@@ -147,7 +147,8 @@ pub struct ExitRules {
     pub ends: Option<ExitScope>,
     /// Ends all others when the job ends with an error (`exitall_on_error`).
     pub on_error: bool,
-    /// Who is ended by another goes on, unmeasured, until all is written, so that what comes later finds whole files.
+    /// A worker stopped by another finishes its writes unmeasured, so that later jobs find whole
+    /// files.
     pub finish_writing: bool,
     /// Later phases run even after an error of this job.
     pub phases_after_error: bool,
@@ -198,13 +199,13 @@ pub enum SteadyLimit {
 /// Looks for the deepest queue that keeps to a latency (`latency_target`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatencyTarget {
-    /// Latency to keep to.
+    /// Target latency.
     pub target: Nanos,
     /// Time each depth is tried for.
     pub window: Nanos,
-    /// Percentage of the I/Os that have to keep to it.
+    /// Percentage of I/Os that must meet it.
     pub percentile: f64,
-    /// Goes on adapting rather than ending with the depth found (`latency_run`).
+    /// Continues adapting instead of ending with the depth found (`latency_run`).
     pub keep_running: bool,
 }
 
@@ -238,7 +239,7 @@ pub struct FileTurns {
     pub order: FileOrder,
     /// I/Os to one file before the next has its turn.
     pub run_length: u32,
-    /// Files open at the same time (`openfiles`); `None` for all.
+    /// Maximum number of open files (`openfiles`); `None`: all.
     pub open_files: Option<u32>,
 }
 
@@ -256,7 +257,7 @@ impl Default for FileTurns {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileOrder {
-    /// One after another, again and again.
+    /// Round robin.
     #[default]
     RoundRobin,
     /// One until it is done, then the next.
@@ -291,7 +292,7 @@ pub enum Lifetime {
     /// Nobody says.
     #[default]
     Untold,
-    /// Nothing in particular, whatever was said before.
+    /// No hint; clears an earlier one.
     None,
     /// Short.
     Short,
@@ -303,7 +304,7 @@ pub enum Lifetime {
     Extreme,
 }
 
-/// What the kernel is told of the order of I/O (`fadvise_hint`).
+/// Access advice for the kernel (`fadvise_hint`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessAdvice {
@@ -312,9 +313,9 @@ pub enum AccessAdvice {
     AsJob,
     /// Nothing.
     None,
-    /// Random, whatever it does.
+    /// Always random.
     Random,
-    /// Sequential, whatever it does.
+    /// Always sequential.
     Sequential,
 }
 
@@ -354,11 +355,11 @@ pub struct Replay {
     pub no_stall: bool,
     /// Sends everything to this file or device (`replay_redirect`).
     pub redirect: Option<PathBuf>,
-    /// Speed in percent of the log's (`replay_time_scale`); 0 stands for 100.
+    /// Replay speed in percent of the original (`replay_time_scale`); 0 means 100.
     pub time_scale_percent: u32,
-    /// What offsets are divided by (`replay_scale`); 0 stands for 1.
+    /// Divisor of offsets (`replay_scale`); 0 means 1.
     pub scale: u64,
-    /// What offsets are rounded down to multiples of then (`replay_align`); 0 stands for 1.
+    /// Alignment to which offsets are rounded down afterwards (`replay_align`); 0 means 1.
     pub align: u64,
     /// What is left out (`replay_skip`).
     pub skip: Skipped,

@@ -18,7 +18,7 @@ impl ErrorRecord {
     /// How many are kept in full.
     pub const KEPT: usize = 16;
 
-    /// Counts one that ends the job: it is kept in any case, in the place of the last.
+    /// Counts an error that ends the job: it is always kept, replacing the last one if needed.
     pub fn push_last(&mut self, error: IoError) {
         self.first.truncate(Self::KEPT - 1);
         self.push(error);
@@ -38,7 +38,7 @@ impl ErrorRecord {
 pub struct IoError {
     /// What was being done, to be read by people: `read`, `write`, `trim`, `fsync`, `verify`, `open`, …
     pub action: String,
-    /// Operation that failed; `None` where the failure belongs to none, and in old records.
+    /// Operation that failed; `None` if not related to one, and in old records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<Op>,
     /// What kind of failure it is.
@@ -48,13 +48,13 @@ pub struct IoError {
     pub file: String,
     /// The offset.
     pub offset: Bytes,
-    /// How much was asked for.
+    /// Requested length.
     pub len: Bytes,
     /// Number of the error.
     pub errno: i32,
     /// When, counted from the start of measurement.
     pub at: Nanos,
-    /// What was not as it was written, where that is the error; at most some dozen.
+    /// Verification mismatches, if that is the error; at most some dozen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mismatches: Vec<Mismatch>,
 }

@@ -1,4 +1,4 @@
-//! What a card was asked and what it charged, so that a test can say what a measurement must come to.
+//! Commands and costs of a card, so that a test can compute the expected measurement.
 
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
@@ -14,7 +14,7 @@ pub struct CardLedger {
     trims: CommandTotals,
     /// Flushes answered.
     pub flushes: u64,
-    /// Time charged for them.
+    /// Time spent on them.
     pub flush_busy: Nanos,
     /// Time in which the card had nothing to do, without the gaps it absorbed.
     pub idle: Nanos,
@@ -22,7 +22,7 @@ pub struct CardLedger {
     pub commands: Vec<CardCommand>,
     /// The times in which it had nothing to do, in their order, as far as they are kept.
     pub waits: Vec<Wait>,
-    /// What the last request did and where it ended; none when nothing was asked yet.
+    /// Operation and end of the last request; `None` at the start.
     last: Option<(Op, u64)>,
 }
 
@@ -40,15 +40,15 @@ pub struct CommandTotals {
 /// One command, put together from the requests that it came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardCommand {
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// Where it begins.
+    /// The start offset.
     pub offset: Bytes,
     /// How long it is.
     pub len: Bytes,
     /// When it began, counted from the birth of the card.
     pub begun_at: Nanos,
-    /// Time charged for it.
+    /// Time spent on it.
     pub busy: Nanos,
     /// When the last of its requests was answered.
     pub ended_at: Nanos,

@@ -1,11 +1,11 @@
-//! A sign of what a card holds, by which a test can tell that nothing was changed where nothing may be.
+//! Digest of the content of a card, to check that nothing was changed.
 
 use super::{Refused, SimulatedCard};
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 
 impl SimulatedCard {
-    /// A sign of the bytes of a range, past the prices: the same bytes have the same, and others another one.
+    /// Returns the digest of a range, without costs.
     ///
     /// # Errors
     /// Past the end, and when the file of the card cannot be read.

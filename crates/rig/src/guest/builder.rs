@@ -56,7 +56,7 @@ impl SlotWiring {
     }
 }
 
-/// A disk that is no card, plain and as fast as the host: for what is told of it, not for figures.
+/// A disk other than a card, as fast as the host: to test its identification, not for measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuestDisk {
     /// A stick on a USB 3 port.
@@ -68,7 +68,7 @@ pub enum GuestDisk {
 }
 
 impl GuestDisk {
-    /// What it says of itself: its serial number.
+    /// Its serial number.
     pub fn serial(self) -> &'static str {
         match self {
             GuestDisk::Usb => "RIG-USB-1",
@@ -77,7 +77,7 @@ impl GuestDisk {
         }
     }
 
-    /// QEMU's words for the controller, where it needs one of its own, and for the disk.
+    /// QEMU options for its controller, if needed, and for the disk.
     fn devices(self, number: usize) -> Vec<String> {
         let serial = self.serial();
         match self {
@@ -87,7 +87,7 @@ impl GuestDisk {
                     "usb-storage,bus=usb{number}.0,drive=d{number},serial={serial},removable=on"
                 ),
             ],
-            // Behind a port of its own, because only such a link has a speed.
+            // On its own port, because only such a link has a speed.
             GuestDisk::Nvme => vec![
                 format!("pcie-root-port,id=port{number},chassis={}", number + 1),
                 format!("nvme,bus=port{number},drive=d{number},serial={serial}"),
@@ -137,7 +137,8 @@ impl Builder {
         self
     }
 
-    /// Adds a disk that is no card; its drivers are loaded by whoever wants to see it. The machine has PCI Express then.
+    /// Adds a disk other than a card; the caller loads its drivers. The machine then has PCI
+    /// Express.
     pub fn disk(mut self, disk: GuestDisk) -> Builder {
         self.disks.push(disk);
         self.machine = "q35";
@@ -156,7 +157,7 @@ impl Builder {
         self
     }
 
-    /// Has it see this directory as `/out`, instead of one that goes away with it.
+    /// Mounts this directory as `/out`, instead of a temporary one.
     pub fn out(mut self, folder: &Path) -> Builder {
         self.out = Some(folder.to_owned());
         self
@@ -168,7 +169,7 @@ impl Builder {
         self
     }
 
-    /// Starts it, and returns once its cards are there.
+    /// Starts the guest, and waits for its cards.
     ///
     /// # Errors
     /// When a part is missing, QEMU refuses, the kernel panics or the time is over.
@@ -242,7 +243,7 @@ impl Builder {
             "-m",
             "512M",
         ]);
-        // Without a source of chance the first who asks for random bytes waits many seconds.
+        // Without an entropy source, the first request for random bytes blocks for seconds.
         command.args(["-cpu", "qemu64,+rdrand"]);
         command.args([
             "-nodefaults",

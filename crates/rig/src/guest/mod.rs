@@ -30,7 +30,7 @@ const FAREWELL: Duration = Duration::from_secs(20);
 /// What went wrong with a machine; that a script fails is no error, but an [`Output`].
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
-    /// Its parts are not there.
+    /// The kit is missing.
     #[error(transparent)]
     Kit(#[from] KitError),
     /// Something on the host's side failed.
@@ -69,7 +69,7 @@ pub enum GuestError {
         /// The end of its console.
         console: String,
     },
-    /// It ended without being told to.
+    /// It ended unexpectedly.
     #[error("the guest exited {during}; last console output:\n{console}")]
     Ended {
         /// While what was done.
@@ -77,18 +77,18 @@ pub enum GuestError {
         /// The end of its console.
         console: String,
     },
-    /// A script that had to succeed did not.
+    /// A script failed.
     #[error("the script ended with {}\n{}{}", output.code, output.stdout, output.stderr)]
     Script {
-        /// What it left.
+        /// Its output.
         output: Output,
     },
-    /// QEMU did not do what its monitor was told.
+    /// A QEMU monitor command failed.
     #[error("QEMU answered `{command}` with: {answer}")]
     Monitor {
-        /// What it was told.
+        /// The command.
         command: String,
-        /// What it answered.
+        /// The reply.
         answer: String,
     },
     /// A card could not be restored after a power cut.
@@ -108,14 +108,14 @@ impl GuestError {
 pub struct Output {
     /// Its exit code.
     pub code: i32,
-    /// What it wrote to standard output.
+    /// Standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Standard error.
     pub stderr: String,
 }
 
 impl Output {
-    /// What it wrote to standard output, when all went well.
+    /// Returns standard output if the script succeeded.
     ///
     /// # Errors
     /// [`GuestError::Script`] with everything it wrote when the exit code is not 0.
@@ -174,7 +174,7 @@ impl Guest {
         self.finish(limit)
     }
 
-    /// Begins a script and does not wait for it; one at a time.
+    /// Starts a script without waiting; one at a time.
     ///
     /// # Errors
     /// When the machine cannot be told.
@@ -213,7 +213,7 @@ impl Guest {
         })
     }
 
-    /// Pulls a card out of its slot, whatever the machine does with it.
+    /// Removes a card from its slot at any time.
     ///
     /// # Errors
     /// When QEMU refuses.
@@ -252,7 +252,8 @@ impl Guest {
         Err(self.too_late("switching off", FAREWELL))
     }
 
-    /// Takes the power from the machine and its cards at once, and returns what each card lost of what it had promised.
+    /// Cuts the power of the guest and its cards, and returns the data that each card lost although
+    /// it was flushed.
     ///
     /// # Errors
     /// When the bytes of a card cannot be restored.
@@ -309,7 +310,7 @@ impl Guest {
 
     /// Why it ended.
     fn post_mortem(&mut self, during: &str) -> GuestError {
-        // Its end of the line is closed, so that it is on its way out.
+        // Its end of the connection is closed, so it is exiting.
         let status = match self.child.wait() {
             Ok(status) => status,
             Err(source) => return GuestError::host("cannot wait for QEMU")(source),
@@ -359,7 +360,7 @@ fn last_words(console: &str) -> String {
     lines[lines.len().saturating_sub(20)..].join("\n")
 }
 
-/// Reads lines in a thread of their own, so that waiting for one can be given up.
+/// Reads lines in a separate thread, so that waiting can time out.
 fn lines_of(from: impl io::Read + Send + 'static) -> Receiver<String> {
     let (to, lines) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

@@ -1,7 +1,7 @@
 //! A Raspberry Pi 3 with a simulated card in its slot, for a program built for it.
 //!
-//! It has no way to the host's files: what it needs is in its first memory, file systems are on the card already, and
-//! it runs one script a start. What the script says comes back by the serial line.
+//! It has no access to host files: everything is in its initial RAM disk, file systems are prepared
+//! on the card, and it runs one script per boot. Output arrives on the serial line.
 
 use super::{GuestError, Output, last_words, lines_of};
 use crate::card::SimulatedCard;

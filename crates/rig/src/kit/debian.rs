@@ -13,7 +13,7 @@ pub(super) struct DebianArchive {
 }
 
 impl DebianArchive {
-    /// Fetches the lists of packages into a directory of our own.
+    /// Downloads the package lists into a private directory.
     pub(super) fn open(
         folder: &Path,
         arch: Arch,
@@ -27,7 +27,7 @@ impl DebianArchive {
             let part = folder.join(part);
             std::fs::create_dir_all(&part).map_err(io_error("cannot make", &part))?;
         }
-        // As far as apt is told, nothing is installed.
+        // For apt, nothing is installed.
         let status = folder.join("status");
         std::fs::write(&status, "").map_err(io_error("cannot write", &status))?;
         let archive = DebianArchive { folder, arch };
@@ -88,7 +88,8 @@ impl DebianArchive {
             format!("Dir::Cache={folder}/cache"),
             format!("APT::Architecture={arch}"),
             format!("APT::Architectures::={arch}"),
-            // Without a user of its own to become, apt needs no directory that this user can reach.
+            // Without privilege drop to its own user, apt needs no directory accessible to that
+            // user.
             "APT::Sandbox::User=".to_owned(),
             "Debug::NoLocking=1".to_owned(),
             "Acquire::Languages=none".to_owned(),

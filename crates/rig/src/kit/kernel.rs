@@ -21,7 +21,7 @@ const MODULES: &[&str] = &[
     "net/9p",
 ];
 
-/// Those of a PC: disks of other kinds than cards.
+/// PC modules: disks other than cards.
 const PC_MODULES: &[&str] = &[
     "drivers/ata",
     "drivers/hwmon/drivetemp*",
@@ -32,7 +32,7 @@ const PC_MODULES: &[&str] = &[
     "drivers/usb/storage",
 ];
 
-/// Those of a Raspberry Pi: what lets it be switched off.
+/// Raspberry Pi modules: power off.
 const PI_MODULES: &[&str] = &["drivers/watchdog/bcm2835*"];
 
 /// Takes the kernel, its modules and its device tree out of a package.
@@ -145,7 +145,7 @@ fn payload(image: &[u8]) -> Result<&[u8], String> {
         n => n,
     };
     let start = (setup_sects + 1) * 512 + field(0x248)?;
-    // The last four bytes are the unpacked size, which xz would take for rubbish.
+    // The last four bytes are the unpacked size, which xz would reject.
     let end = (start + field(0x24c)?).saturating_sub(4);
     let payload = image
         .get(start..end)

@@ -1,4 +1,4 @@
-//! What the machines are made of: a kernel with its modules, and a busybox, fetched once and kept.
+//! Parts of the guests: a kernel with modules, and busybox, downloaded once.
 //!
 //! Everything comes from Debian's archive, by the host's own `apt-get` and as a normal user; nothing is installed.
 //! Kept is only what the machines need, about 130 MB for each CPU.
@@ -27,7 +27,7 @@ pub enum Arch {
 }
 
 impl Arch {
-    /// As Debian calls it.
+    /// Debian's name of the architecture.
     pub fn debian(self) -> &'static str {
         match self {
             Arch::X86_64 => "amd64",
@@ -119,7 +119,7 @@ impl Kit {
         }
     }
 
-    /// The kit where everybody looks for it: `$XDG_CACHE_HOME/hakaru-rig`, or `target/rig` of the workspace.
+    /// Returns the default kit: `$XDG_CACHE_HOME/hakaru-rig`, or `target/rig` of the workspace.
     pub fn usual() -> Kit {
         let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty());
         let folder = match cache {
@@ -134,7 +134,7 @@ impl Kit {
         &self.folder
     }
 
-    /// The parts for one kind of machine, when they are there.
+    /// Returns the parts for one architecture, if present.
     ///
     /// # Errors
     /// [`KitError::NotSetUp`] when they are not.
@@ -159,7 +159,8 @@ impl Kit {
         })
     }
 
-    /// Fetches what is not there yet, telling of each step, and returns the parts. Quick when all is there.
+    /// Downloads missing parts, reporting each step, and returns the parts. Fast if all are
+    /// present.
     ///
     /// # Errors
     /// When a program is missing, the archive cannot be reached, or the disk is full.

@@ -32,7 +32,7 @@ pub enum RigToolError {
         program: String,
         /// How it ended.
         status: std::process::ExitStatus,
-        /// The end of what it said.
+        /// The end of its output.
         said: String,
     },
 }
@@ -79,7 +79,7 @@ pub(super) fn command(program: &str) -> Command {
     command
 }
 
-/// Runs a command to its end and returns what it wrote to standard output.
+/// Runs a command and returns its standard output.
 pub(crate) fn run(command: &mut Command) -> Result<Vec<u8>, RigToolError> {
     let program = || {
         let words = std::iter::once(command.get_program()).chain(command.get_args());

@@ -1,7 +1,7 @@
-//! Offers a card over NBD on a Unix socket, which QEMU takes for a disk.
+//! Serves a card over NBD on a Unix socket as a disk for QEMU.
 //!
-//! A client's requests are served one after the other, as a card serves its commands. What they cost is the card's
-//! affair; how the protocol looks is `wire`'s.
+//! Requests of a client are served in order, as a card executes its commands. The card determines
+//! their cost; the protocol is in `wire`.
 
 mod wire;
 
@@ -18,7 +18,7 @@ use wire::NbdRequest;
 /// No request of a sane client is longer.
 const REQUEST_MAX: u32 = 32 << 20;
 
-/// A card on offer. Dropping it ends every connection and waits for the request under way.
+/// A running server. Dropping it closes all connections and waits for the current request.
 #[derive(Debug)]
 pub struct Server {
     socket: PathBuf,
@@ -79,7 +79,7 @@ impl Drop for Server {
             let _ = stream.shutdown(Shutdown::Both);
             let _ = thread.join();
         }
-        // A socket that somebody else removed is gone too.
+        // A socket removed by another process counts as removed.
         let _ = std::fs::remove_file(&self.socket);
     }
 }

@@ -122,7 +122,7 @@ fn the_export_is_as_big_as_the_card_says() {
     let (kind, info) = client.answer(6);
     assert_eq!((kind, &info[..10]), (3, &b"\0\0\0\0\0\0\x40\0\0\0"[..]));
     assert_eq!(client.answer(6), (1, vec![]));
-    // The old way, which has no answer but the export itself.
+    // The old handshake, which only replies with the export.
     client.option(1, b"");
     assert_eq!(&client.take(10)[..8], (1u64 << 30).to_be_bytes());
     assert_eq!(client.read(1 << 29, 512).0, 0);

@@ -144,7 +144,7 @@ fn export(size: u64) -> Vec<u8> {
     bytes
 }
 
-/// A name with its length, then a list of wishes with theirs. Whatever the name, it is our export.
+/// A name with its length, then a list of information requests. Any name selects our export.
 fn names_an_export(data: &[u8]) -> bool {
     let Some((name_len, rest)) = data.split_first_chunk::<4>() else {
         return false;

@@ -1,11 +1,11 @@
-//! What the generator draws from: for each dimension how often a set has it, and the values it draws.
+//! Dimensions of the generator: the probability of each in a set, and its values.
 //!
 //! A value is one or more options, parted by blanks. A set takes the first value of an option; a later dimension does
 //! not override it.
 
 /// One dimension of the option sets.
 pub(super) struct Dimension {
-    /// What the page calls it.
+    /// Its name on the page.
     pub(super) name: &'static str,
     /// In how many of 100 sets it appears.
     pub(super) percent: u64,

@@ -28,7 +28,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Seed of the sets when none is given.
+/// Default seed.
 pub(super) const SEED: u64 = 1;
 /// Sets that continuous integration runs.
 pub(super) const QUICK: u64 = 40;
@@ -86,7 +86,7 @@ struct SetRunner<'a> {
     looped: Option<ParityLoop>,
 }
 
-/// Runs the sets, prints what differs, and writes the page when asked to.
+/// Runs the sets, prints differences, and writes the page if requested.
 ///
 /// # Errors
 /// When a set differs without an explanation, or cannot be run.
@@ -288,7 +288,7 @@ impl SetRunner<'_> {
         })
     }
 
-    /// Runs a set in an empty directory; the first run has the seed of the set, later ones another.
+    /// Runs a set in an empty directory; the first run uses the seed of the set, later ones others.
     fn observe(&self, program: &Program, set: &OptionSet, run: u64) -> Result<Observed> {
         if self.dir.exists() {
             fs::remove_dir_all(&self.dir)

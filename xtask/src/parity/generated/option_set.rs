@@ -1,4 +1,4 @@
-//! A generated option set, and the command lines it stands for.
+//! A generated option set, and its command lines.
 
 use super::dimensions::{DIMENSIONS, Dimension};
 use super::excluded::excluded;
@@ -12,7 +12,7 @@ pub(super) enum OptionPart {
     First(String),
     /// An option of the second job.
     Second(String),
-    /// A file of that many bytes is there under the name of the first job's first file.
+    /// A file of that size exists with the name of the first job's first file.
     Exists(u64),
     /// The same program wrote the files before, with the options that say what is in them.
     WrittenBefore,
@@ -59,10 +59,10 @@ const CONTENT: &[&str] = &[
     "offset_increment",
 ];
 
-/// How many dimensions a set has beside those of [`USUAL`].
+/// Number of dimensions of a set in addition to [`USUAL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::parity) enum Extras {
-    /// From none to [`MOST_EXTRAS`], each number as often as the others.
+    /// From 0 to [`MOST_EXTRAS`], uniformly.
     Few,
     /// All that were drawn: to look for causes.
     All,
@@ -89,7 +89,8 @@ impl Extras {
 impl OptionSet {
     /// Set `number` of a seed; always the same.
     ///
-    /// A set in which fio itself is at fault is drawn again, by a seed of its own, so that all others stay as they are.
+    /// A set that triggers a fio bug is drawn again with a separate seed, so that the others do not
+    /// change.
     pub(super) fn generate(
         seed: u64,
         number: u64,
@@ -158,7 +159,7 @@ impl OptionSet {
         set
     }
 
-    /// Adds what is not there yet, and returns whether anything was.
+    /// Adds missing values; returns whether there were any.
     fn add(&mut self, value: &str) -> bool {
         let mut second = false;
         let before = self.parts.len();
@@ -188,7 +189,7 @@ impl OptionSet {
         self.first().any(|word| key(word) == name)
     }
 
-    /// The value of an option of the first job; empty when it has none.
+    /// Returns the value of an option of the first job; empty if unset.
     pub(super) fn value(&self, name: &str) -> &str {
         self.first()
             .find(|word| key(word) == name)
@@ -216,7 +217,7 @@ impl OptionSet {
         })
     }
 
-    /// Bytes of the file that is there before, if one is.
+    /// Size of the existing file, if any.
     pub(super) fn existing(&self) -> Option<u64> {
         self.parts.iter().find_map(|part| {
             if let OptionPart::Exists(bytes) = part {
@@ -270,7 +271,7 @@ impl OptionSet {
         })
     }
 
-    /// Arguments of the run itself, with a seed of its own where one is given.
+    /// Arguments of the run, with a seed if given.
     pub(super) fn arguments(&self, rand_seed: Option<u64>) -> Vec<String> {
         let mut words = vec!["--output-format=json".to_owned()];
         let watched: &[&str] = match self.watch {
@@ -278,7 +279,7 @@ impl OptionSet {
             ObserveBy::LatencyLog => &["--write_lat_log=acc", "--log_offset=1"],
         };
         let second: Vec<String> = self.second().map(str::to_owned).collect();
-        // What stands before the first name holds for both jobs.
+        // Options before the first name apply to both jobs.
         if !second.is_empty() {
             words.extend(watched.iter().map(|word| (*word).to_owned()));
         }

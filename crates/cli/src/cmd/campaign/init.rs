@@ -93,7 +93,7 @@ pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The line of a ready-made file that says what it is for.
+/// Returns the description line of a ready-made file.
 fn purpose(text: &str) -> &str {
     let line = text.lines().find_map(|line| line.strip_prefix("about = "));
     line.map_or("", |line| line.trim_matches('"'))
@@ -126,7 +126,7 @@ fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
         .named(failed)
 }
 
-/// Somebody who answers.
+/// Questions to the user.
 struct Asking<'a> {
     typist: LineReader,
     stop: &'a AtomicBool,
@@ -158,7 +158,7 @@ const WORKLOADS: [&str; 8] = [
 ];
 
 impl Asking<'_> {
-    /// Asks for all of it; `None` when somebody stopped.
+    /// Asks all questions; `None` if stopped.
     fn campaign(&mut self) -> Option<(String, String)> {
         anstream::eprintln!("Press Enter to accept the value in brackets.\n");
         let mut answers = Answers {
@@ -233,7 +233,7 @@ impl Asking<'_> {
         Some((slug(&answers.name), file(&answers)))
     }
 
-    /// One answer, asked for again until it is sound.
+    /// Asks a question until the answer is valid.
     fn text(
         &mut self,
         question: &str,

@@ -16,14 +16,14 @@ pub(super) enum InputLine {
     End,
 }
 
-/// Somebody at a terminal, or a script that answers in their place.
+/// Reads answers from a terminal or a script.
 #[derive(Debug, Default)]
 pub(super) struct LineReader {
     buffer: Vec<u8>,
 }
 
 impl LineReader {
-    /// Whether there is somebody to ask.
+    /// Whether questions can be asked.
     pub(super) fn is_there() -> bool {
         std::io::stdin().is_terminal()
     }
@@ -62,10 +62,10 @@ impl LineReader {
         Some(String::from_utf8_lossy(&line).trim().to_owned())
     }
 
-    /// Asks, and waits for the answer; `None` when none will come, or somebody wants to stop.
+    /// Asks a question; `None` at end of input or if stopped.
     pub(super) fn ask(&mut self, question: &str, stop: &AtomicBool) -> Option<String> {
         anstream::eprint!("{question}");
-        // A prompt that cannot be shown is none; the answer tells.
+        // Errors of the prompt are ignored; reading the answer reports them.
         let _ = std::io::stderr().flush();
         while !stop.load(Relaxed) {
             match self.wait(Duration::from_millis(200)) {

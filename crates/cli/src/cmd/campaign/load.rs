@@ -36,7 +36,7 @@ struct CampaignText {
     /// Files that it names, as far as they were read; relative to `folder`.
     files: RefCell<BTreeMap<PathBuf, String>>,
     folder: PathBuf,
-    /// Whether files that are not there may be looked for on the disk.
+    /// Whether missing files may be searched on disk.
     open: bool,
 }
 
@@ -133,7 +133,7 @@ pub(super) fn load(name: &Path, store: &Store) -> Result<Result<Loaded, Exit>> {
 
 fn find(name: &Path, store: &Store) -> Result<CampaignText> {
     let short = name.to_string_lossy();
-    // A directory may well be called like the campaign whose results are in it; what comes through a pipe is no file.
+    // A directory may have the name of the campaign; a pipe is not a file.
     if name.exists() && !name.is_dir() {
         let text = std::fs::read_to_string(name)
             .named(|| format!("cannot read the campaign file {}", name.display()))?;
@@ -232,7 +232,7 @@ fn point_at(error: &FileError, text: &CampaignText, fio: Option<&FioError>) {
         .clone()
         .zip(job_line.as_ref())
         .and_then(|(span, (_, line, word))| {
-            // The text of a job file that stands in the campaign file is pointed at where it stands.
+            // Errors in an inline job file point into the campaign file.
             let at = span.start + text.text.get(span)?.find(*line)?;
             Some(at + word.start..at + word.end)
         });

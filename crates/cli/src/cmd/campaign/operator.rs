@@ -1,4 +1,4 @@
-//! The person at the bench: told how far it has come, asked for cards, and for permission to erase them.
+//! Interaction with the operator: progress, requests for cards, and permission to erase them.
 //!
 //! Everything goes to standard error: a live line on a terminal, plain lines elsewhere.
 
@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(700);
 /// The live line, under the name of the point.
 const TWO_LINES: &str = "{prefix}\n  {bar:24} {msg}";
 
-/// The hands of a campaign on the command line.
+/// The operator of a campaign on the command line.
 pub(super) struct CliOperator<'a> {
     campaign: &'a Campaign,
     /// Identities that may be erased without asking.
@@ -39,11 +39,11 @@ pub(super) struct CliOperator<'a> {
     current: Option<CampaignStatus>,
     /// Leave that was given, by what the card answers to.
     given: BTreeMap<String, Confirmation>,
-    /// The last question, so that it is not asked again and again.
+    /// The last question, to avoid repeating it.
     asked: String,
-    /// The node that was answered with without asking anybody, so that one that is not taken is not offered forever.
+    /// The last automatically chosen node, to avoid choosing it again.
     offered: Option<PathBuf>,
-    /// What was told of last of the preparation: what, and which quarter.
+    /// The last printed preparation step and quarter.
     told: (String, u64),
     /// Whether permission to erase was missing.
     pub(super) refused: bool,
@@ -78,7 +78,7 @@ impl<'a> CliOperator<'a> {
         self.bar.finish_and_clear();
     }
 
-    /// The live line again, after a question during which there was none.
+    /// Shows the progress line again after a question.
     fn wake(&self) {
         if self.bar.is_finished() {
             self.bar.reset();
@@ -137,7 +137,7 @@ impl<'a> CliOperator<'a> {
         }
     }
 
-    /// Whether all cards at the device of this one are variants of one card, in settings that are told apart.
+    /// Whether all cards at this device are variants of one card.
     fn are_variants(&self, wanted: &Card) -> bool {
         let here = || {
             self.campaign
@@ -148,8 +148,8 @@ impl<'a> CliOperator<'a> {
         here().all(|card| card.variant.is_some() && card.id.is_none())
     }
 
-    /// The one disk that can be the card where nobody can be asked: named by its identity, for the only card that is
-    /// asked for. Once only, as it may not be taken: it would be offered again at once, without end.
+    /// Returns the only disk that can be the card without asking: identified by its ID, for the
+    /// only card requested. Only once, because a rejected disk would be offered again forever.
     fn only_one(&mut self, wanted: &Card, seen: &[CandidateDisk]) -> Option<OperatorReply> {
         if wanted.id.is_some() {
             return None;
@@ -182,7 +182,7 @@ impl<'a> CliOperator<'a> {
     }
 }
 
-/// The question for a card, with what is there.
+/// Formats the question for a card with the available disks.
 fn question(wanted: &Card, number: usize, of: usize, why: &str, seen: &[CandidateDisk]) -> String {
     let known: Vec<String> = wanted
         .facts
@@ -245,7 +245,7 @@ fn default_of<'s>(wanted: &Card, seen: &'s [CandidateDisk]) -> Option<&'s Candid
     }
 }
 
-/// What a line that was typed means; `None` when it means nothing.
+/// Parses an answer; `None` if invalid.
 fn understood(line: &str, wanted: &Card, seen: &[CandidateDisk]) -> Option<OperatorReply> {
     match line.to_lowercase().as_str() {
         "" => Some(
@@ -381,7 +381,7 @@ impl Operator for CliOperator<'_> {
                 .any(|id| id.eq_ignore_ascii_case(&typed));
             if typed == name || typed == node.display().to_string() || is_id {
                 let given = Confirmation::Typed(typed);
-                // Asked once a card: when it comes back, its own identity confirms it, if it has one.
+                // Ask once per card: when it is reinserted, its ID confirms it.
                 self.remember(candidate);
                 return Some(given);
             }
@@ -509,8 +509,8 @@ mod tests {
         );
     }
 
-    /// Two cards, one of which is known by its identity and not there: the other one was put into the reader and named
-    /// by `--erase`. It was offered for the first one too, which does not take it, and at once again, forever.
+    /// Regression: with two cards, one known by its ID and absent, the other one was inserted and
+    /// named by `--erase`; it was offered for the first card again and again.
     #[test]
     fn a_disk_is_offered_once_and_only_for_the_card_that_is_asked_for() {
         let text = "name = \"two\"\n[[card]]\nlabel = \"a\"\nid = \"0xA\"\n[[card]]\nlabel = \"b\"\nid = \"ask\"\n\
@@ -522,7 +522,7 @@ mod tests {
         let campaign = resolve::campaign(text, &around).unwrap();
         let (erase, stop) = (["0x1234".to_owned()], AtomicBool::new(false));
         let mut hands = CliOperator::new(&campaign, &erase, true, &stop);
-        // Nobody can be asked, wherever this test runs.
+        // Questions are never possible in this test.
         hands.typist = None;
         let [known, asked_for] = &campaign.cards[..] else {
             panic!("{:?}", campaign.cards)

@@ -46,7 +46,7 @@ pub(super) struct CampaignReportArgs {
     published: Option<PathBuf>,
 }
 
-/// Tells it.
+/// Writes the report of a campaign.
 pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
     let campaign = match load::load(&args.campaign, &store)? {

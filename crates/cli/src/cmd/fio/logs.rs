@@ -47,7 +47,7 @@ struct WorkerLogs {
 }
 
 impl LogFiles {
-    /// Makes the files, so that one that cannot be made is told before anything runs. Files that several jobs share are
+    /// Creates the files, so that errors show before the run. Files shared by several jobs are
     /// appended to, as in fio.
     pub(super) fn create(invocation: &Invocation, plan: &Plan) -> anyhow::Result<LogFiles> {
         let mut files = LogFiles::default();
@@ -56,7 +56,7 @@ impl LogFiles {
         for (phase, (scenario, extras)) in plan.phases.iter().zip(jobs) {
             let mut workers = Vec::new();
             for worker in &phase.workers {
-                // Jobs that could not begin have a number too.
+                // Jobs that could not start have a number too.
                 let number = worker.number + 1;
                 let at = worker.job as usize;
                 let (Some(job), Some(extras)) = (scenario.jobs.get(at), extras.get(at)) else {
@@ -78,7 +78,7 @@ impl LogFiles {
         self.current = index;
     }
 
-    /// Takes what a worker tells.
+    /// Writes the log entries of a worker.
     pub(super) fn take(&mut self, worker: usize, chunk: &LogChunk) {
         let LogFiles {
             phases,
@@ -102,7 +102,7 @@ impl LogFiles {
             0
         };
         for (kind, path) in &logs.files {
-            // Most kinds of a worker have something to tell, or none.
+            // Usually all log types of a worker have entries, or none.
             let text = logs.text(*kind, chunk, epoch);
             if text.is_empty() {
                 continue;
@@ -116,7 +116,8 @@ impl LogFiles {
         }
     }
 
-    /// A log of each bandwidth or IOPS takes the place of the samples over time in the result, as in fio.
+    /// A log of each bandwidth or IOPS value replaces the samples over time in the result, as in
+    /// fio.
     pub(super) fn amend(&self, phases: &mut [PhaseRecord]) {
         let logged = self.phases.iter().zip(&self.singles);
         for (phase, (logs, singles)) in phases.iter_mut().zip(logged) {
@@ -255,8 +256,8 @@ impl WorkerLogs {
     }
 }
 
-/// What a kind of log tells of a sample. The bandwidth of single I/Os is in units of 1000, that of windows in units of
-/// 1024: found by observation.
+/// Returns the value of a sample in a log. Bandwidth of single I/Os is in units of 1000, of windows
+/// in units of 1024: determined by observation.
 fn value(kind: LogKind, sample: &LogSample, [slat, clat, lat]: [Option<u64>; 3]) -> Option<u64> {
     match kind {
         LogKind::Bw => Some(sample.bytes_per_s? / if sample.len > 0 { 1000 } else { 1024 }),

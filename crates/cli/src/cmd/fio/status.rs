@@ -31,7 +31,7 @@ pub(super) struct FioStatusReporter<'a> {
     over: Vec<PhaseRecord>,
     /// When the next result in between is due (`--status-interval`), since the run began.
     next_status: Option<Duration>,
-    /// What a file of this name asks for is a result in between; it is removed.
+    /// A file with this name requests an interim result; it is then removed.
     dump_file: PathBuf,
     /// Time left, as far as it is known.
     left: Option<Duration>,
@@ -130,13 +130,14 @@ impl<'a> FioStatusReporter<'a> {
         let eta_s = self
             .left
             .map_or(ETA_UNKNOWN_S, |left| left.as_secs_f64().ceil() as u64);
-        // The last result will tell whether the output can be written.
+        // Errors show when the final result is written.
         let _ = self.run.print(&phases, None, eta_s, &mut *self.out);
     }
 
     /// Whether everything that was to be written besides the result could be.
     pub(super) fn end(&mut self) -> bool {
-        // The text result begins with the newline that ends the line, where both go to the same place.
+        // The text result starts with the newline that ends the status line, if both have the same
+        // destination.
         let goes_on = self.on_stdout && self.normal;
         if self.line_open && !goes_on {
             self.write_status("\n");
@@ -161,7 +162,7 @@ impl<'a> FioStatusReporter<'a> {
     }
 }
 
-/// What jobs may do at most, added up: bandwidth where any has a limit of that, else IOPS.
+/// Sum of the limits of all jobs: bandwidth if any job limits it, otherwise IOPS.
 fn limit(jobs: &[&Job]) -> RateLimit {
     let sum = |rate: fn(&Job) -> &PerOp<Option<u64>>| -> u64 {
         let used = |job: &Job| -> u64 {
@@ -222,7 +223,7 @@ fn per_second(now: &PerOp<u64>, before: &PerOp<u64>, time: Duration) -> PerOp<u6
     grown
 }
 
-/// What one worker after the other lays out of its files, those of earlier ones left out: by the first file of each.
+/// Bytes that each worker lays out, without the files of earlier workers, by its first file.
 fn layouts(phase: &PhasePlan) -> HashMap<PathBuf, (String, u64, u64)> {
     let mut seen = BTreeSet::new();
     let mut all = HashMap::new();
@@ -246,7 +247,7 @@ fn layouts(phase: &PhasePlan) -> HashMap<PathBuf, (String, u64, u64)> {
 }
 
 impl FioStatusReporter<'_> {
-    /// Whether a job of the phase has such a command.
+    /// Whether a job of the phase has this command.
     fn has_command(&self, job: u32, which: fn(&ShellCommands) -> bool) -> bool {
         let phase = self.invocation.scenario.phases.get(self.phase);
         phase
@@ -272,7 +273,7 @@ impl FioStatusReporter<'_> {
             .map(|left| left + later.unwrap_or_default())
     }
 
-    /// The status line, which tells of the jobs of all phases.
+    /// Formats the status line for the jobs of all phases.
     fn line(&self, phase: &PhasePlan, progress: &PhaseProgress, since: Duration) -> String {
         let plan = self.run.session.plan();
         let extras = self.invocation.extras.iter().flatten().next();
@@ -325,7 +326,7 @@ impl FioStatusReporter<'_> {
         output::limited_status_line(&status, limit(&limited))
     }
 
-    /// A note for each worker whose queue is capped, or for whom a command ran, once the phase is under way.
+    /// Prints notes about capped queues and executed commands after the start of the phase.
     fn note_depths(&mut self) {
         let notes = output::DEPTH_NOTE.repeat(std::mem::take(&mut self.capped))
             + &std::mem::take(&mut self.commands);

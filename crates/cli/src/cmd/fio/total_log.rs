@@ -10,9 +10,9 @@ use std::time::Duration;
 /// A log for each operation, in the directory the program was started in.
 pub(super) struct TotalLog {
     files: PerOp<File>,
-    /// Time that a line tells of, at least.
+    /// Minimum time per line.
     window: Duration,
-    /// Whether all operations are told as one.
+    /// Whether all operations are combined.
     mixed: bool,
     /// Moment of the last line, and bytes of the phase until then.
     last: Duration,
@@ -21,7 +21,7 @@ pub(super) struct TotalLog {
 }
 
 impl TotalLog {
-    /// Makes the files; `None` where nobody asked for them.
+    /// Creates the files; `None` if not requested.
     pub(super) fn create(invocation: &Invocation) -> anyhow::Result<Option<TotalLog>> {
         if !invocation.settings.bandwidth_log {
             return Ok(None);

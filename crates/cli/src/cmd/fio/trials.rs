@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use hakaru_engine::{checksum_names, checksum_speed, test_clocks};
 
-/// Tells how fast checksums are: those of a list separated by commas, or all.
+/// Prints the speed of checksums: of a comma-separated list, or all.
 pub(super) fn checksums(which: Option<&str>) -> Exit {
     let known: Vec<&str> = checksum_names().collect();
     let asked: Vec<&str> = match which {

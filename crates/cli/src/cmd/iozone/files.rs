@@ -5,7 +5,7 @@ use hakaru_model::plan::{Facts, PhasePlan, Plan};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Removes files as it is dropped, whatever ends the run.
+/// Removes files when dropped.
 #[derive(Debug, Default)]
 pub(super) struct FileCleanup {
     /// Files that the tests make or write. One that was there and is only read is left alone.

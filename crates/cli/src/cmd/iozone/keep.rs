@@ -1,4 +1,4 @@
-//! Keeps a run in the store, where the environment asks for it (`HAKARU_STORE=1`).
+//! Stores a run if requested by the environment (`HAKARU_STORE=1`).
 
 use crate::cmd::counted;
 use crate::place;
@@ -57,7 +57,7 @@ impl RunKeeper {
         self.outcome = outcome;
     }
 
-    /// Stores it, if that is asked for and anything was measured.
+    /// Stores the run if requested and not empty.
     pub(super) fn store(self, request: &IozoneRequest) -> anyhow::Result<()> {
         let RunKeeper {
             asked,

@@ -122,7 +122,7 @@ impl Biff {
         if let Ok(number) = text.parse::<f64>() {
             return self.number(row, column, number);
         }
-        // A text has 255 bytes at most; all of ours are ASCII and short.
+        // A text has at most 255 bytes; all of ours are ASCII and short.
         let text: Vec<u8> = text.bytes().take(255).collect();
         let mut content = Biff::place(row, column);
         content.push(text.len() as u8);

@@ -1,4 +1,4 @@
-//! How written data is checked: by which method, and when.
+//! How and when written data is verified.
 
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct Verify {
     pub sorted: bool,
     /// Saves what was expected and what was found at a mismatch (`verify_dump`).
     pub dump: bool,
-    /// Bytes that carry one header each (`verify_interval`); `None` for whole blocks.
+    /// Bytes per header (`verify_interval`); `None`: whole blocks.
     pub interval: Option<Bytes>,
     /// Where in these bytes the header stands (`verify_offset`).
     #[serde(default)]
@@ -29,7 +29,7 @@ pub struct Verify {
     /// What data is filled with, over and over, beside the header (`verify_pattern`); empty for random bytes.
     #[serde(default)]
     pub fill: Vec<PatternPart>,
-    /// Checks after so many writes rather than at the end (`verify_backlog`); 0 waits for the end.
+    /// Verifies after every N writes instead of at the end (`verify_backlog`); 0: at the end.
     pub backlog: u64,
     /// Blocks checked at once then (`verify_backlog_batch`); 0 means as many as `backlog`.
     pub backlog_batch: u64,
@@ -40,10 +40,10 @@ pub struct Verify {
     pub async_cpus: Vec<u32>,
     /// Keeps a file from which an interrupted run can be verified (`verify_state_save`).
     pub save_state: bool,
-    /// Checks only what such a file says was written (`verify_state_load`).
+    /// Verifies only the blocks listed in a verify state (`verify_state_load`).
     #[serde(default)]
     pub load_state: bool,
-    /// Directory of that file, and of what is saved at a mismatch; `None` is the one the program was started in.
+    /// Directory of that file, and of saved mismatches; `None`: the current directory.
     #[serde(default)]
     pub folder: Option<PathBuf>,
     /// Checks that blocks carry the number of the write that made them (`verify_write_sequence`).
@@ -133,7 +133,7 @@ impl VerifyMethod {
     /// Bytes of the header without its checksum.
     pub const HEADER: usize = 40;
 
-    /// Its name in the field, as the `verify` option has it.
+    /// Returns its name as in the `verify` option.
     pub fn name(&self) -> &'static str {
         match self {
             VerifyMethod::Header => "meta",
@@ -157,7 +157,7 @@ impl VerifyMethod {
         }
     }
 
-    /// Bytes of its checksum; 0 where it has none.
+    /// Returns the size of its checksum in bytes; 0 for none.
     pub fn checksum_bytes(&self) -> usize {
         use VerifyMethod::*;
         match self {
