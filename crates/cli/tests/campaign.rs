@@ -630,7 +630,7 @@ fn questions_make_a_file() {
     terminal.type_line("quick");
     terminal.expect("[10]: ");
     terminal.type_line("");
-    terminal.expect("six-cards.toml is written");
+    terminal.expect("Created six-cards.toml");
     let status = terminal.end();
     assert!(status.success());
     let plan = succeeds(&home, &["check", "six-cards.toml"]);
@@ -668,7 +668,7 @@ fn a_card_is_asked_for_and_its_name_typed() {
     let question = terminal.expect("to erase it, or press Enter to skip: ");
     assert!(question.contains(&format!("Type {name}")), "{question}");
     terminal.type_line("sda");
-    terminal.expect("`sda` was typed, and its name is");
+    terminal.expect("You typed `sda`, and the name is");
     terminal.expect("or press Enter to skip: ");
     terminal.type_line(&name);
     // The next card; the first one is known now.
