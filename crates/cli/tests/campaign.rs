@@ -379,7 +379,7 @@ fn what_is_wrong_in_a_file_is_pointed_at() {
     let out = run(&home, &["run", "three.toml", "--only=for"]);
     assert!(
         text(&out.stderr).contains(
-            "named `for`: expected one of one, two, slow, raw, seq-write, \
+            "workload `for`: expected one of one, two, slow, raw, seq-write, \
         rand-read"
         ),
         "{}",

@@ -264,7 +264,11 @@ fn a_wrong_or_missing_id_is_refused() {
     let before = content(&home);
     let wrong = "is not the ID of";
     for (erase, reason, cure) in [
-        (Some("--erase=0x12345678"), wrong, "look again"),
+        (
+            Some("--erase=0x12345678"),
+            wrong,
+            "check that this is the right device",
+        ),
         (
             Some("--erase=0000"),
             "is a placeholder serial number",
@@ -567,7 +571,7 @@ fn what_cannot_be_done_is_said_before_anything_is_lost() {
     let cases: [(&[&str], &str); 8] = [
         (&[], "no step given"),
         (&["--fill=zero", "--mkfs=ext4", &full], "not empty"),
-        (&["--fill=zero", "--mkfs=ext4", &nowhere], "make it first"),
+        (&["--fill=zero", "--mkfs=ext4", &nowhere], "create it first"),
         (
             &[
                 "--fill=zero",

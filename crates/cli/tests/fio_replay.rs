@@ -223,7 +223,7 @@ fn a_log_that_is_none_is_refused_with_its_line() {
     )
     .unwrap();
     for (log, words) in [
-        ("bad.log", "line 3: `dance` is none"),
+        ("bad.log", "line 3: unknown action `dance`"),
         ("none.log", "read_iolog=none.log"),
     ] {
         let mut program = hakaru(&home);

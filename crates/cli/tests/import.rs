@@ -644,7 +644,7 @@ fn compare_takes_exactly_the_runs_named() {
         "{told}"
     );
     assert!(
-        text(&out.stderr).contains("is one of 2 runs of its series; series="),
+        text(&out.stderr).contains("is one of 2 runs of its series; use series="),
         "{}",
         text(&out.stderr)
     );

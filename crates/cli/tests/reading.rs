@@ -178,7 +178,7 @@ fn what_was_named_and_is_not_there_is_wrong_usage() {
         ),
         Some(0)
     );
-    assert!(text(&run(&home, &["info", "/no/such"]).stderr).contains("there is no /no/such"));
+    assert!(text(&run(&home, &["info", "/no/such"]).stderr).contains("/no/such does not exist"));
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn what_would_be_done_is_told_to_programs_as_well() {
             json["would"][0].as_str(),
             json["would_be_lost"].as_array().map(Vec::len)
         ),
-        (Some("empty host caches"), Some(0))
+        (Some("drop the host caches"), Some(0))
     );
 }
 
@@ -357,7 +357,7 @@ fn a_damaged_record_hides_no_other_of_its_campaign() {
         "{said}"
     );
     assert!(
-        shown.contains("seq-read") && shown.contains(&format!("run {damaged} is left out")),
+        shown.contains("seq-read") && shown.contains(&format!("run {damaged} is excluded")),
         "{shown}"
     );
 }

@@ -151,7 +151,7 @@ fn a_campaign_is_held_against_what_the_reader_wants() {
     );
     let told = refused(&report(&["--against", "ext4"]));
     assert!(
-        told.contains("no layer of two cards is called ext4; there are"),
+        told.contains("campaign two cards has no layer ext4: expected one of"),
         "{told}"
     );
     let rule = "[[use]]\nid = \"tape\"\ntitle = \"tape\"\n[[use.criteria]]\nfigure = \"sequential_write\"\n\
@@ -273,7 +273,7 @@ fn sides_are_chosen_by_what_their_runs_have_in_common() {
         "{told}"
     );
     assert!(refused(&compare("card=even", "date=1999")).contains("no stored run has date=1999"));
-    assert!(refused(&compare("card=even", "date=soon")).contains("`soon` is no day"));
+    assert!(refused(&compare("card=even", "date=soon")).contains("`date=soon` is not a date"));
 }
 
 /// `-` was standard output for some and the name of a file for others.

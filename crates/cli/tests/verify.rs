@@ -152,7 +152,7 @@ fn a_path_that_is_not_there_says_what_to_name() {
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{said}");
     assert!(
-        said.contains("there is no /tmp/no-such-file: name a device"),
+        said.contains("/tmp/no-such-file does not exist\n  help: name a device"),
         "{said}"
     );
 }
@@ -166,7 +166,7 @@ fn samples_are_put_back_when_that_is_asked_for() {
     let before = content(&home);
     let out = verify(&home, &[disk.device(), "--quick", "--keep", "--dry-run"]);
     assert!(
-        text(&out.stdout).contains("restore its content"),
+        text(&out.stdout).contains("restore the content"),
         "{}",
         text(&out.stdout)
     );

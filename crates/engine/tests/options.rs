@@ -247,6 +247,6 @@ fn zones_that_cannot_be_kept_to_are_refused_with_the_cure() {
     if let Zones::Device { size, .. } = &mut unsized_zones {
         *size = None;
     }
-    assert!(refused(unsized_zones).contains("give zonesize="));
+    assert!(refused(unsized_zones).contains("set zonesize="));
     assert!(refused(zones(2 * MIB, 0)).contains("no whole zone"));
 }

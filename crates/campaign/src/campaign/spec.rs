@@ -215,7 +215,7 @@ impl Campaign {
                     .collect();
                 let known = known.join(", ");
                 return Err(format!(
-                    "{} has no card, layer or workload named `{name}`: expected one of {known}",
+                    "campaign {} has no card, layer or workload `{name}`: expected one of {known}",
                     self.name
                 ));
             }

@@ -108,8 +108,8 @@ impl StoreSource<'_> {
             if repeats > 1 {
                 let short = only.series.get(..8).unwrap_or(&only.series);
                 let note = format!(
-                    "{name} is one of {repeats} runs of its series; help: compare the whole \
-                    series with series={short}"
+                    "{name} is one of {repeats} runs of its series; use series={short} for all of \
+                    them"
                 );
                 self.notes.insert(hakaru_report::plain(&note));
             }

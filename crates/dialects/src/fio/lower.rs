@@ -224,7 +224,7 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
 
 /// How the files of a job are called that names none.
 fn file_format(spec: &JobSpec) -> String {
-    // `name=` inside a section calls the job something else, but not its files.
+    // `name=` inside a section renames the job, but not its files.
     let section = spec
         .section
         .as_ref()

@@ -174,7 +174,7 @@ fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Resul
         else {
             let there = names.join(", ");
             return Err(not_there(format!(
-                "{} has no card named {wanted}: expected one of {there}",
+                "campaign {} has no card {wanted}: expected one of {there}",
                 campaign.name
             )));
         };
@@ -194,7 +194,7 @@ fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Resul
             let layers: Vec<&str> = layers.into_iter().collect();
             let there = layers.join(", ");
             return Err(not_there(format!(
-                "{} has no layer named {wanted}: expected one of {there}",
+                "campaign {} has no layer {wanted}: expected one of {there}",
                 campaign.name
             )));
         };
