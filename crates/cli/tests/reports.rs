@@ -146,7 +146,7 @@ fn a_campaign_is_held_against_what_the_reader_wants() {
     assert!(ok(&report(&["--reference", "SLOW"])).contains("Ratios are to slow"));
     let told = refused(&report(&["--reference", "gone"]));
     assert!(
-        told.contains("two cards has no card named gone: expected one of even, slow"),
+        told.contains("campaign two cards has no card gone: expected one of even, slow"),
         "{told}"
     );
     let told = refused(&report(&["--against", "ext4"]));
