@@ -574,7 +574,7 @@ fn findings(identity: &Identity, host: &Environment, ceiling: Option<BytesPerSec
             .known()
             .filter(|state| ["warning", "urgent"].contains(&state.as_str()))
         {
-            found.push(format!("its reserve of blocks is running out ({state})"));
+            found.push(format!("spare blocks are running out ({state})"));
         }
     }
     if let Some(words) = host.throttled.known().and_then(|flags| throttled(*flags)) {

@@ -42,7 +42,7 @@ pub enum CampaignError {
     Find(#[from] FindError),
     #[error(transparent)]
     Unstored(#[from] UnstoredRecord),
-    #[error("the folder {} for what is in progress cannot be {doing}: {source}", .path.display())]
+    #[error("the directory {} for campaigns in progress cannot be {doing}: {source}", .path.display())]
     State {
         path: PathBuf,
         doing: &'static str,

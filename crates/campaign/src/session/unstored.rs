@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Why a record could not be stored. It is not lost: it lies where `copy` says.
 #[derive(Debug, thiserror::Error)]
-#[error("measured, but the record could not be stored: {source}{}", where_copied(.copy))]
+#[error("the run finished, but its record could not be stored: {source}{}", where_copied(.copy))]
 pub struct UnstoredRecord {
     /// Why not.
     pub source: Box<AppendError>,
@@ -72,12 +72,15 @@ fn write_new(path: &Path, record: &RunRecord) -> io::Result<()> {
 fn where_copied(copy: &UnstoredCopy) -> String {
     match copy {
         UnstoredCopy::Spool => {
-            ". It is kept beside the database, and `hakaru recover` stores it once that can be written again".to_owned()
+            "; help: it is saved next to the database: once the database is writable, `hakaru \
+            recover` stores it"
+                .to_owned()
         }
         UnstoredCopy::File(path) => {
             let path = path.display();
             format!(
-                ". It is kept in {path}: store it with `hakaru import {path}` once the database can be written again"
+                "; help: it is saved in {path}: once the database is writable, store it with \
+                `hakaru import {path}`"
             )
         }
         UnstoredCopy::Nowhere => String::new(),

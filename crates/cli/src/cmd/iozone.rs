@@ -122,7 +122,7 @@ fn carry_out(request: &IozoneRequest, command: &str) -> anyhow::Result<Exit> {
         (Some(unstored), _) => anstream::eprintln!("iozone: {unstored}"),
         (None, Some(id)) => {
             let rows = counted(request.kinds.len(), "test");
-            anstream::eprintln!("iozone: stored as {id} ({rows}); hakaru show {id} shows it");
+            anstream::eprintln!("iozone: stored as {id} ({rows}); show it with `hakaru show {id}`");
         }
         (None, None) => {}
     }

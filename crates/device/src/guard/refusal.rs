@@ -215,7 +215,7 @@ impl Refusal {
                 "list the processes that use it: fuser -v {}",
                 path.display()
             ),
-            Refusal::Denied { .. } => "run as root, or join the group `disk`".to_owned(),
+            Refusal::Denied { .. } => "run as root or join the group `disk`".to_owned(),
             Refusal::Mismatch { ids, .. } if ids.is_empty() => {
                 "omit the ID, and type the device name when asked on a terminal".to_owned()
             }

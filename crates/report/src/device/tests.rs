@@ -204,7 +204,7 @@ fn a_list_fits_its_terminal() {
     );
     let looped = DeviceIdentity {
         node: "/dev/loop0".into(),
-        model: Fact::Unknown("there is no hardware below it".to_owned()),
+        model: Fact::Unknown("not a hardware device".to_owned()),
         chain: vec![link(
             "loop0",
             LinkRole::Loop {
