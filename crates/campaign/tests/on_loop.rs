@@ -205,7 +205,7 @@ fn another_card_in_its_place_is_not_written_to_and_one_that_comes_back_goes_on()
     assert!(
         notes
             .iter()
-            .any(|note| note.contains("33 MiB instead of 32 MiB")),
+            .any(|note| note.contains("size 33 MiB, was 32 MiB")),
         "{notes:?}"
     );
     let after = std::fs::read(disk.image()).unwrap();
@@ -313,7 +313,7 @@ fn nothing_is_lost_for_a_file_system_that_cannot_be_made() {
         &format!("repeats = 1\n[preparation]\nfill = \"ones\"\n{layer}{WRITE}"),
     );
     assert!(
-        ended.stored == 0 && ended.failures[0].1.contains("looks a device up by LABEL"),
+        ended.stored == 0 && ended.failures[0].1.contains("selects a device by LABEL"),
         "{ended:?}"
     );
     assert!(std::fs::read(disk.image()).unwrap() == before);
@@ -511,7 +511,7 @@ fn a_bench_does_not_write_to_the_card_that_took_the_place_and_says_why() {
         .error
         .expect("there is a reason for the missing rounds");
     assert!(
-        matches!(error, BenchError::Changed(_)) && error.to_string().contains("33 MiB instead"),
+        matches!(error, BenchError::Changed(_)) && error.to_string().contains("size 33 MiB"),
         "{error}"
     );
 }

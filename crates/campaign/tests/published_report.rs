@@ -302,7 +302,7 @@ fn what_the_article_could_not_know_is_said() {
     for words in [
         "are published means: no percentiles, no single runs",
         "One card of each model",
-        "are MiB/s by the IOPS beside them",
+        "are MiB/s according to their IOPS",
     ] {
         assert!(page.contains(words), "{words}");
     }

@@ -143,13 +143,13 @@ fn error_lines(error: &anyhow::Error) -> Vec<String> {
     for (depth, message) in error.chain().map(ToString::to_string).enumerate() {
         // Many errors end with their cause.
         if depth == 0 || !said.contains(&message) {
-            let (what, cure) = match message.split_once("; help: ") {
-                Some((what, cure)) => (what, Some(cure)),
-                None => (message.as_str(), None),
-            };
+            let mut parts = message.split("; help: ");
             let lead = if depth == 0 { "error" } else { "  cause" };
-            lines.push(format!("{lead}: {}", plain(what)));
-            cures.extend(cure.map(|cure| format!("  help: {}", plain(cure))));
+            lines.push(format!(
+                "{lead}: {}",
+                plain(parts.next().unwrap_or_default())
+            ));
+            cures.extend(parts.map(|cure| format!("  help: {}", plain(cure))));
         }
         said = message;
     }

@@ -234,7 +234,7 @@ fn rubbish_is_named_and_stays() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("x.jsonl holds no run that can be read"),
+        error.contains("x.jsonl contains no readable run"),
         "{error}"
     );
     assert_eq!(left(&database).len(), 1);

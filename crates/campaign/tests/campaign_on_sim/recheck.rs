@@ -139,7 +139,7 @@ fn a_plan_announces_turns_and_the_recheck() {
     let plan = |top: &str| check::plan(&twins(top), &CampaignProgress::default(), &roots);
     let turns = plan("repeats = 4\ncard-order = \"abba\"");
     assert!(
-        turns.contains("(card-order = \"abba\"): all 2 have to be present together"),
+        turns.contains("(card-order = \"abba\"): all 2 must be present at the same time"),
         "{turns}"
     );
     let recheck = plan("repeats = 4\nrecheck = true");

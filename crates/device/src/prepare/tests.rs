@@ -251,7 +251,7 @@ fn a_mount_after_a_restart_is_somebody_elses() {
     .unwrap();
     let told = outlook(&journal, &Roots::live()).unwrap();
     assert!(
-        told.restarted && told.items[0].ends_with("gone already"),
+        told.restarted && told.items[0].ends_with("already gone"),
         "{told:?}"
     );
     let recovery = recover(&journal, &Roots::live()).unwrap();
