@@ -117,7 +117,7 @@ pub fn outlook(path: &Path, roots: &Roots) -> Result<RecoveryPreview, JournalErr
             .to_string()
         }),
         _ if is_gone_since(&begun.undo, restarted) => {
-            Some(format!("{}: gone already", leaves(&begun.step)))
+            Some(format!("{}: already gone", leaves(&begun.step)))
         }
         _ => Some(format!(
             "{}: to be removed if it still exists",
