@@ -7,7 +7,7 @@ use super::invocation::FioAction;
 use super::options::{self, ENGINES, Engine, FioOption, OptionKind, OptionState, SECTIONS};
 use std::fmt::Write as _;
 
-/// Returns the action for a requested page: a text with an exit code, or a test.
+/// What answers a page that was asked for: a text to print with the exit code to leave with, or a test.
 pub(crate) fn page(page: &InfoText) -> FioAction {
     let (text, exit_code) = match page {
         InfoText::Checksums(which) => return FioAction::TestChecksums(which.clone()),
@@ -262,7 +262,7 @@ fn command_line_table() -> String {
             CliEffect::Refused(reason, instead) => {
                 ("refused", format!(". {}; {instead}.", capital(reason)))
             }
-            CliEffect::Warns(_) => ("accepted", ". Not supported (with a warning).".to_owned()),
+            CliEffect::Warns(_) => ("accepted", ". Not supported; a warning says so.".to_owned()),
         };
         let _ = writeln!(text, "| `{}` | {state} | {}{note} |", usage(opt), opt.help);
     }
@@ -384,7 +384,7 @@ pub fn man_page() -> String {
     text
 }
 
-/// Escapes text for roff; no line starts with a dot or apostrophe, because each starts with a word.
+/// Text as roff takes it: no line begins with a dot or an apostrophe, since each begins with a word.
 fn roff(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-")
 }

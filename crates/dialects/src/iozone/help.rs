@@ -51,7 +51,7 @@ fn told(state: IozoneOptionState) -> (&'static str, String) {
         IozoneOptionState::Works => ("works", String::new()),
         IozoneOptionState::Accepted(because) => (
             "accepted",
-            format!(". No effect (with a warning): {because}."),
+            format!(". No effect, with a warning: {because}."),
         ),
         IozoneOptionState::Refused { reason, instead } => {
             ("refused", format!(". {}; {instead}.", capital(reason)))
