@@ -273,7 +273,7 @@ fn sides_are_chosen_by_what_their_runs_have_in_common() {
         "{told}"
     );
     assert!(refused(&compare("card=even", "date=1999")).contains("no stored run has date=1999"));
-    assert!(refused(&compare("card=even", "date=soon")).contains("`date=soon` is not a date"));
+    assert!(refused(&compare("card=even", "date=soon")).contains("`soon` is not a date"));
 }
 
 /// `-` was standard output for some and the name of a file for others.

@@ -95,7 +95,7 @@ impl FactTable {
             };
             Pair {
                 name: name.to_owned(),
-                value: format!("{of}unknown, because {because}"),
+                value: format!("{of}unknown ({because})"),
                 known: false,
             }
         }));

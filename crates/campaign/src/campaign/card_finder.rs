@@ -453,7 +453,7 @@ mod tests {
         let roots = reader(folder.path());
         let told = look(&roots, "id = \"000000001536\"").unwrap_err();
         let told = told.replace(&folder.path().display().to_string(), "");
-        insta::assert_snapshot!(told, @"000000001536 is what /dev/sdb and /dev/sdc answer to: name the slot with device =, or give the by-id name of one as id =");
+        insta::assert_snapshot!(told, @"/dev/sdb and /dev/sdc have the same ID 000000001536; help: name the slot with device =, or use a /dev/disk/by-id name as id =");
         let (sdb, sdc) = (folder.path().join("dev/sdb"), folder.path().join("dev/sdc"));
         let named = format!("id = \"000000001536\"\ndevice = \"{}\"", sdc.display());
         assert_eq!(look(&roots, &named), Ok(sdc));

@@ -480,9 +480,9 @@ mod tests {
             tokens,
             ["name=x", "numjobs=1", "file exists=1", "file unknown=1"]
         );
-        insta::assert_snapshot!(warnings.join("\n"), @r"
-        `numjobs=1` is no job file, so it is taken as the option `--numjobs=1`
-        an argument of blanks is ignored (a backslash before a blank at the end of a line?)
+        insta::assert_snapshot!(warnings.join("\n"), @"
+        `numjobs=1` is not a job file: using it as the option `--numjobs=1`
+        ignored an argument that consists of spaces (a backslash before a space at the end of a line?)
         ");
     }
 
@@ -491,9 +491,9 @@ mod tests {
         let error = |args: &[&str]| show(args).unwrap_err();
         insta::assert_snapshot!(error(&["--iodpeth=2"]), @"unknown option `iodpeth`: did you mean `iodepth`?");
         insta::assert_snapshot!(error(&["--xyzzy"]), @"unknown option `xyzzy`");
-        insta::assert_snapshot!(error(&["--rwmix=3"]), @"option `rwmix` may stand for `rwmixread`, `rwmixwrite`: write it out");
-        insta::assert_snapshot!(error(&["--bs"]), @"option `bs` needs a value: up to three whole numbers such as 4k, for reads, writes and trims is expected");
-        insta::assert_snapshot!(error(&["--size", "--bs=4k"]), @"option `size` needs a value: a size such as 64m, or a percentage such as 50% is expected");
+        insta::assert_snapshot!(error(&["--rwmix=3"]), @"option `rwmix` is ambiguous (`rwmixread`, `rwmixwrite`): use the full name");
+        insta::assert_snapshot!(error(&["--bs"]), @"option `bs` needs a value: expected up to three whole numbers such as 4k, for reads, writes and trims");
+        insta::assert_snapshot!(error(&["--size", "--bs=4k"]), @"option `size` needs a value: expected a size such as 64m, or a percentage such as 50%");
         insta::assert_snapshot!(error(&["--minimal=1"]), @"minimal=1 cannot be used: it takes no value");
         insta::assert_snapshot!(error(&["--=4"]), @"unknown option ``");
     }

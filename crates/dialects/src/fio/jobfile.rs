@@ -264,12 +264,12 @@ mod tests {
     #[test]
     fn what_is_no_job_file_says_why() {
         let error = |files: &[(&str, &str)]| show(files).unwrap_err();
-        insta::assert_snapshot!(error(&[("a", "bs=4k\n")]), @"`bs=4k` is neither a [section] nor an option: options stand below a [section]");
-        insta::assert_snapshot!(error(&[("a", "[x\n")]), @"`[x` is neither a [section] nor an option: the section is not closed by ]");
+        insta::assert_snapshot!(error(&[("a", "bs=4k\n")]), @"`bs=4k` is neither a [section] nor an option: options must follow a [section]");
+        insta::assert_snapshot!(error(&[("a", "[x\n")]), @"`[x` is neither a [section] nor an option: missing ] at the end of the section");
         insta::assert_snapshot!(error(&[("a", "[]\n")]), @"`[]` is neither a [section] nor an option: the section has no name");
-        insta::assert_snapshot!(error(&[("a", "[x]\ninclude b\n"), ("b", "[y]\n")]), @"`[y]` is neither a [section] nor an option: an included file cannot begin a section");
-        insta::assert_snapshot!(error(&[("a", "[x]\ninclude a\n")]), @"`[x]` is neither a [section] nor an option: an included file cannot begin a section");
-        insta::assert_snapshot!(error(&[("a", "include a\n")]), @"include files are nested more than 16 deep or are too many, the last being a");
+        insta::assert_snapshot!(error(&[("a", "[x]\ninclude b\n"), ("b", "[y]\n")]), @"`[y]` is neither a [section] nor an option: an included file cannot start a section");
+        insta::assert_snapshot!(error(&[("a", "[x]\ninclude a\n")]), @"`[x]` is neither a [section] nor an option: an included file cannot start a section");
+        insta::assert_snapshot!(error(&[("a", "include a\n")]), @"too many include files, or nested more than 16 deep: a");
         insta::assert_snapshot!(error(&[("a", "[x]\ninclude nowhere\n")]), @"unable to open 'nowhere' job file: entity not found");
     }
 }

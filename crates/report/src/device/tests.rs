@@ -171,7 +171,7 @@ fn reasons_that_many_facts_share_are_said_once() {
     assert!(text.contains("Card (CSD given by hand)"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(
-        words.matches("because a USB reader hides").count(),
+        words.matches("hide the registers of the card)").count(),
         1,
         "{text}"
     );

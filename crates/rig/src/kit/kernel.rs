@@ -246,6 +246,6 @@ mod tests {
             order(&["c", "a_b"]),
             Ok(["d.ko.xz", "c.ko", "a-b.ko"].map(str::to_owned).to_vec())
         );
-        assert!(order(&["f"]).is_err_and(|e| e.contains("does not know the module f")));
+        assert!(order(&["f"]).is_err_and(|e| e.contains("it has no module f")));
     }
 }

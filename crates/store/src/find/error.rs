@@ -17,7 +17,7 @@ pub enum FindError {
         path: PathBuf,
     },
     /// Several begin so.
-    #[error("{count} {what} begin with {prefix:?}; type more of the one you mean:\n  {}{}", candidates.join("\n  "),
+    #[error("{count} {what} have IDs that start with {prefix:?}; type more digits of one of these:\n  {}{}", candidates.join("\n  "),
         if *count > candidates.len() as u64 { "\n  …" } else { "" })]
     Ambiguous {
         /// `runs` or `series`.
