@@ -256,6 +256,24 @@ fn offsets_of_clones_are_dealt_from_the_last_as_in_fio() {
 }
 
 #[test]
+fn an_offset_in_percent_is_rounded_by_the_smallest_block_of_any_operation() {
+    // `fio --rw=write --bs=4k,8k,16k --filesize=400k --offset=10% --offset_increment=33% --numjobs=3`: the last job begins
+    // at 176128, and with --bs=8k at 180224.
+    for (smallest, start) in [(4096, 176_128), (8192, 180_224)] {
+        let mut job = job(Op::Write);
+        job.numjobs = 3;
+        job.extent.size = None;
+        job.block.write = BlockSize::Fixed(Bytes(8192));
+        job.block.read = BlockSize::Fixed(Bytes(smallest));
+        job.block.trim = BlockSize::Fixed(Bytes(16384));
+        job.extent.offset = SizeSpec::Percent(10);
+        job.extent.offset_increment = SizeSpec::Percent(33);
+        let plan = resolve(job, &[facts("f", TargetKind::BlockDevice, 400 << 10)]).unwrap();
+        assert_eq!(plan.phases[0].workers[2].stream.regions[0].offset, start);
+    }
+}
+
+#[test]
 fn a_job_of_null_has_its_whole_size_behind_its_offset() {
     // `fio --ioengine=null --size=513k --offset=10%` reads 53248-577536.
     let mut job = job(Op::Read);

@@ -69,6 +69,42 @@ fn skews_files(set: &OptionSet) -> bool {
         .any(|skew| service.starts_with(skew))
 }
 
+/// The sizes, in bytes, at which the blocks of reads, writes and trims begin.
+fn smallest_by_operation(set: &OptionSet) -> Option<[u64; 3]> {
+    let given = [set.value("bs"), set.value("bsrange")].join("");
+    let parts: Vec<u64> = given
+        .split(',')
+        .filter_map(|part| {
+            let start = part.split('-').next()?;
+            let kilobytes = start
+                .strip_suffix('k')
+                .and_then(|number| number.parse::<u64>().ok());
+            kilobytes
+                .map(|number| number << 10)
+                .or_else(|| start.parse().ok())
+        })
+        .collect();
+    let last = *parts.last()?;
+    Some([0, 1, 2].map(|at| parts.get(at).copied().unwrap_or(last)))
+}
+
+/// Whether a job keeps a map of its blocks, and does an operation with larger blocks than another one has.
+fn maps_by_another_size(set: &OptionSet) -> bool {
+    let direction = set.value("rw");
+    let does = [
+        direction.contains("read") || mixes(set),
+        writes(set),
+        direction.contains("trim"),
+    ];
+    let without_map = ["norandommap", "blockalign", "random_distribution"];
+    let mapped = random(set) && !without_map.iter().any(|option| set.has(option));
+    let larger = smallest_by_operation(set).is_some_and(|sizes| {
+        let smallest = sizes.iter().min();
+        (0..3).any(|op| does[op] && Some(&sizes[op]) != smallest)
+    });
+    mapped && larger
+}
+
 /// Every combination that is not drawn.
 #[rustfmt::skip]
 pub(super) const EXCLUDED: &[Excluded] = &[
@@ -194,6 +230,18 @@ pub(super) const EXCLUDED: &[Excluded] = &[
         },
     },
     Excluded {
+        combination: "random I/O with a map of the blocks, and larger blocks than another operation has (`randwrite` with `bs=4k,8k`)",
+        fault: "looks blocks up by one size and marks them by the other: transfers a part of the size and ends with 0, or comes to blocks twice",
+        evidence: "fio --name=g --rw=randwrite --size=128k --bs=4k,8k",
+        applies: maps_by_another_size,
+    },
+    Excluded {
+        combination: "rw=randtrimwrite, offset",
+        fault: "does one trim and no write, and ends with 0",
+        evidence: "fio --name=g --rw=randtrimwrite --filename={loop} --size=32k --bs=4k --offset=64k",
+        applies: |set| set.value("rw") == "randtrimwrite" && set.has("offset"),
+    },
+    Excluded {
         combination: "random_generator=lfsr, blocks of several sizes or blockalign",
         fault: "ends after a few of all blocks with 0, or comes to blocks twice",
         evidence: "fio --name=g --rw=randrw --random_generator=lfsr --bs=4k,8k --size=128k",
@@ -233,6 +281,9 @@ mod tests {
         let commands = [
             "fio --name=g --rw=randwrite --size=256k --bs=4k --verify=md5 --verify_backlog=8",
             "fio --name=g --rw=randrw --size=256k --bs=4k --verify=md5",
+            "fio --name=g --rw=randread --size=256k --bs=4k,8k",
+            "fio --name=g --rw=randwrite --size=256k --bs=8k,4k",
+            "fio --name=g --rw=randrw --size=256k --bsrange=4k-16k",
             "fio --name=g --rw=rw --size=256k --bs=4k --verify=pattern --verify_pattern=0x55 --loops=2",
             "fio --name=g --rw=read --filename=one:two --nrfiles=2 --direct=1 --ioengine=vsync",
         ];

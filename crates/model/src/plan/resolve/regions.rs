@@ -3,7 +3,7 @@
 use super::{Resolver, add_file, alignment_of_offsets, measurable, smallest_block};
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::Zones;
-use crate::job::{BlockSize, Distribution, Extent, Job, SizeSpec, Target};
+use crate::job::{BlockSize, Distribution, Extent, Job, Op, SizeSpec, Target};
 use crate::plan::sizes::FileSizes;
 use crate::plan::stretches::within;
 use crate::plan::{FilePlan, LayOut, PlanError, clone_paths};
@@ -363,7 +363,9 @@ pub(super) fn resolve_offset(job: &Job, clone: u32, base: u64) -> u64 {
     let unit = if job.extent.offset_align > 0 {
         job.extent.offset_align
     } else {
-        smallest_block(job)
+        // Of all operations: fio rounds by the size of those, too, that the job does not do.
+        let sizes = Op::ALL.into_iter().map(|op| job.block[op].min().0);
+        sizes.chain([smallest_block(job)]).min().unwrap_or(1).max(1)
     };
     if relative {
         exact.checked_next_multiple_of(unit).unwrap_or(exact)
