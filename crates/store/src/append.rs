@@ -27,7 +27,7 @@ pub enum AppendError {
         such as a UUID"
     )]
     BadId {
-        /// The id.
+        /// The ID.
         id: String,
     },
     /// A different record has the same ID.
@@ -36,7 +36,7 @@ pub enum AppendError {
         the new run a unique ID (stored runs are never changed)", path.display()
     )]
     Conflict {
-        /// The id.
+        /// The ID.
         id: String,
         /// The database.
         path: PathBuf,
@@ -94,7 +94,7 @@ impl Store {
     /// Appends many records in one transaction; returns the number of new ones.
     ///
     /// # Errors
-    /// [`AppendError`] of the first that cannot be stored.
+    /// [`AppendError`] of the first record that cannot be stored.
     pub fn append_all<'a>(
         &mut self,
         records: impl IntoIterator<Item = &'a RunRecord>,

@@ -325,11 +325,11 @@ pub(crate) fn check_is_ours(
     Ok(version)
 }
 
-/// A write-ahead log, so that readers and one writer do not wait for each other.
+/// Sets the journal mode: if possible a write-ahead log, so that readers and one writer do not block each other.
 ///
-/// Either journal is synced at each commit: what a run left beside the database is removed once its record is stored, so the
-/// record has to survive a loss of power from then on. With `synchronous=NORMAL` it would wait for a checkpoint, which a
-/// reader can put off.
+/// Each commit is synced in either mode. The spool of a run is removed once its record is stored, so the record must
+/// survive a power loss from then on. With `synchronous=NORMAL` it would be synced only by a checkpoint, which a
+/// reader can delay.
 fn configure(
     connection: &Connection,
     busy: Duration,
@@ -348,12 +348,12 @@ fn configure(
         }
     };
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // Only a use shows whether the log can be had; it also gives back what an exclusive connection kept.
+    // Only a query shows whether the WAL is available; it also releases the lock of an exclusive connection.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(journal)
 }
 
-/// Switches the journal. SQLite does not wait by itself for another process that is switching it at the same moment.
+/// Switches the journal mode. SQLite does not wait for another process that switches it at the same time.
 fn write_ahead(connection: &Connection, busy: Duration) -> rusqlite::Result<String> {
     let began = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Opening what is there, what is not, and what is something else.
+//! Opens existing, missing and foreign files.
 
 use super::*;
 
@@ -175,7 +175,8 @@ fn a_name_that_looks_like_a_uri_is_a_name() {
 
 #[test]
 fn without_shared_memory_the_older_journal_is_used() {
-    // On 9p and the like the index of the log cannot be had; here a link that SQLite does not follow is in its place.
+    // On 9p and similar file systems the WAL index is not available. A symbolic link, which SQLite does not follow,
+    // simulates this.
     let dir = tempfile::tempdir().unwrap();
     let fresh = dir.path().join("fresh.db");
     let used = dir.path().join("used.db");
@@ -198,7 +199,7 @@ fn without_shared_memory_the_older_journal_is_used() {
                 text("PRAGMA synchronous").unwrap(),
                 rusqlite::types::Value::Integer(2)
             );
-            // Nobody keeps the file for themselves.
+            // No connection keeps an exclusive lock.
             assert_eq!(Store::open(&path).unwrap().count().unwrap(), 0);
         }
     }

@@ -1,44 +1,44 @@
-//! Which points of a campaign are stored: what a resumed campaign asks before it measures anything.
+//! Lists the stored points of a campaign, which a resumed campaign needs before it measures.
 
 use crate::rows::OutcomeKind;
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 
-/// A run that is a point of a campaign.
+/// A run that belongs to a campaign point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PointRow {
-    /// Id of the run.
+    /// ID of the run.
     pub run: String,
-    /// Its series: the repeats of one point.
+    /// ID of its series: the repeats of one point.
     pub series: String,
     /// Host it ran on.
     pub host: String,
-    /// What the card answers to.
+    /// ID of the card under which its runs are stored.
     pub card: String,
-    /// What the card is called; empty where nobody named it.
+    /// Label of the card; empty if it has none.
     pub label: String,
-    /// Layer.
+    /// Layer name.
     pub layer: String,
-    /// Workload.
+    /// Workload name.
     pub workload: String,
-    /// Number of the repeat, from 0.
+    /// Repeat number, from 0.
     pub repeat: u32,
-    /// Sign of what was measured how.
+    /// Digest of the point's definition.
     pub definition: String,
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: OutcomeKind,
-    /// As it began, milliseconds since 1970 UTC.
+    /// Start time in milliseconds since 1970 UTC.
     pub started_unix_ms: i64,
-    /// I/Os completed, over all phases.
+    /// Completed I/Os of all phases.
     pub ios: u64,
-    /// Bytes moved, over all phases.
+    /// Transferred bytes of all phases.
     pub bytes: u64,
-    /// Bytes of them that were written.
+    /// Written bytes of all phases.
     pub written: u64,
 }
 
 impl Store {
-    /// All stored points of a campaign, in the order in which they were measured.
+    /// Lists all stored points of a campaign in the order in which they were measured.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
@@ -57,8 +57,9 @@ impl Store {
         statement.query_map([campaign], point_row)?.collect()
     }
 
-    /// Bytes that a host wrote to each card of a campaign besides its runs, by what it answers to: fills of the card and of
-    /// its file systems, which are kept with the first run that came to its end after them, and files that were laid out.
+    /// Returns the bytes that a host wrote to each card of a campaign outside its runs, by card ID. These are the
+    /// laid-out files, and the fills of cards and file systems, which are stored with the first completed run after
+    /// them.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
@@ -102,7 +103,7 @@ impl Store {
         statement.query_map([campaign, host], row)?.collect()
     }
 
-    /// Keeps what a campaign was asked to be, in a form that its reader knows; what was kept before gives way.
+    /// Stores the campaign definition as text; replaces an earlier one.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
@@ -112,7 +113,7 @@ impl Store {
         kept.map_err(self.failed("keep a campaign"))
     }
 
-    /// What was kept of a campaign.
+    /// Returns the stored campaign definition; `None` if there is none.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
@@ -125,7 +126,7 @@ impl Store {
         kept.map_err(self.failed("read a campaign"))
     }
 
-    /// The campaigns there are, each with how many runs it has, by name.
+    /// Lists all campaigns by name, each with its number of runs.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.

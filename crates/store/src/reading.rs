@@ -1,6 +1,6 @@
-//! Opening a database to read from it: nothing is made and nothing changed, and one that may only be read will do.
+//! Opens a database read-only: nothing is created or changed, and a read-only file is sufficient.
 //!
-//! A database of an older schema is brought to the newest in memory, where it leaves the file as it was.
+//! A database with an older schema is migrated in memory; its file stays unchanged.
 
 use crate::open::{BUSY, check_is_ours, explain};
 use crate::{JournalMode, OpenError, Store, migrate};
@@ -13,18 +13,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 impl Store {
-    /// Opens the database at that path to read from it.
+    /// Opens the database at a path for reading.
     ///
     /// # Errors
-    /// An [`OpenError`] that names the path; [`OpenError::Absent`] when there is none.
+    /// [`OpenError`] with the path; [`OpenError::Absent`] if the file does not exist.
     pub fn read(path: impl AsRef<Path>) -> Result<Store, OpenError> {
         read_within(path.as_ref(), BUSY)
     }
 
-    /// What a database that is not there yet would be: one that holds nothing, in memory, to read from.
+    /// Returns an empty in-memory database that stands for a file that does not exist yet.
     ///
     /// # Errors
-    /// An [`OpenError`] when there is no memory for it.
+    /// [`OpenError`] if SQLite cannot allocate memory.
     pub fn empty(path: impl AsRef<Path>) -> Result<Store, OpenError> {
         let connection =
             Connection::open_in_memory().map_err(|source| explain(path.as_ref(), BUSY, source))?;
@@ -55,10 +55,10 @@ fn read_within(path: &Path, busy: Duration) -> Result<Store, OpenError> {
     to_read(connection, path)
 }
 
-/// Pages that are copied at once.
+/// Number of pages copied at a time.
 const PAGES: i32 = 1024;
 
-/// As all others have it open: whoever writes meanwhile is neither waited for nor disturbed.
+/// Opens the file in shared mode; writers are neither blocked nor waited for.
 fn shared(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection =
@@ -78,7 +78,8 @@ fn shared(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
     Ok((connection, version))
 }
 
-/// From where nothing may be written, not even the index of a log: then the file is read as it lies there, if it is whole.
+/// Opens a file in a read-only location, where SQLite cannot create the WAL index. Fails if the file has unmerged
+/// changes.
 fn alone(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
     let open = |name: &Path, flags| {
         let connection = Connection::open_with_flags(name, flags)
@@ -104,7 +105,7 @@ fn alone(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
     }
 }
 
-/// The log or the journal beside a database, where something stands in it.
+/// Returns the WAL or rollback journal of a database if it is not empty.
 fn unsettled(path: &Path) -> Option<PathBuf> {
     let beside = ["-wal", "-journal"].map(|ending| {
         let mut name = OsString::from(path);
@@ -116,7 +117,7 @@ fn unsettled(path: &Path) -> Option<PathBuf> {
         .find(|name| name.metadata().is_ok_and(|file| file.len() > 0))
 }
 
-/// The name by which SQLite takes a file for one that nobody changes.
+/// Returns a URI that makes SQLite treat the file as immutable.
 ///
 /// Source: SQLite, "Uniform Resource Identifiers", `immutable`.
 fn unchanging(path: &Path) -> PathBuf {
@@ -149,7 +150,7 @@ fn in_memory(mut connection: Connection, path: &Path) -> Result<Store, OpenError
     to_read(store.connection, path)
 }
 
-/// What is changed by mistake would be lost, or would change what was only to be read: SQLite refuses it.
+/// Makes the connection read-only, so that SQLite rejects accidental writes.
 fn to_read(connection: Connection, path: &Path) -> Result<Store, OpenError> {
     connection
         .pragma_update(None, "query_only", true)
@@ -214,7 +215,7 @@ mod tests {
         drop(Store::open(&path).unwrap());
         std::fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
         std::fs::set_permissions(dir.path(), Permissions::from_mode(0o555)).unwrap();
-        // Who may do everything is not kept from it by permissions, so the last resort is taken by itself as well.
+        // Permissions do not stop root, so the last fallback is also tested directly.
         assert_eq!(Store::read(&path).unwrap().count().unwrap(), 0);
         let (connection, version) = alone(&path, BUSY).unwrap();
         assert_eq!(

@@ -59,7 +59,7 @@ pub struct Filter {
 /// A run in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
-    /// Its id.
+    /// The run ID.
     pub id: String,
     /// Shortest unique prefix of the ID in this database; at least 8 characters.
     pub short: String,

@@ -82,7 +82,8 @@ fn parse(id: &str, body: &str) -> Result<Verification, FindError> {
 }
 
 impl Store {
-    /// Appends a verification. When this returns, it survives a power cut. The same one again is harmless.
+    /// Appends a verification. When this returns, it survives a power cut. Appending an equal one again has no
+    /// effect.
     ///
     /// # Errors
     /// [`AppendError`]; nothing is stored then.

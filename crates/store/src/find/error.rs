@@ -1,56 +1,56 @@
-//! Why a record was not found.
+//! Errors of looking up stored records.
 
 use crate::{ImportError, StoreError};
 use std::path::PathBuf;
 
-/// Why a record was not found.
+/// Errors of looking up a stored record.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// Nothing begins so.
+    /// No ID matches.
     #[error("no {what} begins with {prefix:?} in the database {}; `hakaru list` shows what there is", path.display())]
     NotFound {
         /// `run` or `series`.
         what: &'static str,
-        /// What was asked for.
+        /// The ID or prefix that was searched for.
         prefix: String,
         /// The database.
         path: PathBuf,
     },
-    /// Several begin so.
+    /// Several IDs match.
     #[error("{count} {what} have IDs that start with {prefix:?}; type more digits of one of these:\n  {}{}", candidates.join("\n  "),
         if *count > candidates.len() as u64 { "\n  …" } else { "" })]
     Ambiguous {
         /// `runs` or `series`.
         what: &'static str,
-        /// What was asked for.
+        /// The ID prefix that was searched for.
         prefix: String,
-        /// How many there are.
+        /// Number of matches.
         count: u64,
-        /// The first of them: id, scenario, target.
+        /// The first matches: ID, scenario, target.
         candidates: Vec<String>,
     },
-    /// It is there, and this build cannot read it.
+    /// The record exists, but this version cannot read it.
     #[error(transparent)]
     Unreadable(#[from] ImportError),
-    /// A verification that a newer build stored.
+    /// A verification that a newer version stored.
     #[error(
         "verification {id} has format {found}, and this build reads formats up to {newest}: a newer hakaru stored it, \
          so use that version or a later one"
     )]
     Newer {
-        /// Its id.
+        /// Its ID.
         id: String,
         /// Its format.
         found: u32,
-        /// The newest format known.
+        /// The newest format this version reads.
         newest: u32,
     },
-    /// A verification that has lost its form.
+    /// A verification with missing or invalid fields.
     #[error("verification {id} is damaged: {source}")]
     Damaged {
-        /// Its id.
+        /// Its ID.
         id: String,
-        /// What the JSON reader says.
+        /// The error of the JSON parser.
         #[source]
         source: serde_json::Error,
     },
@@ -60,7 +60,7 @@ pub enum FindError {
 }
 
 impl FindError {
-    /// Whether the record is there and this build cannot read it, which is no reason to leave out any other.
+    /// Whether only this record is unreadable; other records can still be read.
     pub fn is_unreadable(&self) -> bool {
         matches!(
             self,

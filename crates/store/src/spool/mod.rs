@@ -100,8 +100,8 @@ impl Store {
 
     /// Creates the spool of a run from its initial record without phases.
     ///
+    /// # Errors
     /// [`SpoolError`] if the directory next to the database is not writable.
-    /// [`SpoolError`]: the directory beside the database cannot be written.
     pub fn spool(&self, record: &RunRecord) -> Result<Spool, SpoolError> {
         let first = export(record)?;
         let (folder, id) = (self.spool_folder(), record.id.as_str());

@@ -25,7 +25,7 @@ pub enum OrphanedRun {
     },
     /// The run is already in the database.
     Stored {
-        /// Its id.
+        /// Its ID.
         id: String,
     },
     /// The run is still in progress in another process.
