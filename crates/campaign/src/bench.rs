@@ -1,4 +1,4 @@
-//! `bench`: the standard suite on one target, as often as asked, each round a record of its own.
+//! The `bench` command: runs the standard suite on one target, with one record for each round.
 
 use crate::ground::{self, usable, whole_mib};
 use crate::scratch::{Scratch, ScratchError};
@@ -19,33 +19,33 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Under this size a suite says nothing.
+/// Minimum size of the suite; smaller results mean nothing.
 const SMALLEST: Bytes = Bytes(16 << 20);
-/// A quick suite writes its file for so long at most.
+/// Maximum time that a quick suite spends writing its file.
 const QUICK_FILL: Duration = Duration::from_secs(6);
 
-/// What somebody asked for.
+/// A benchmark request, before defaults are applied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchRequest {
     /// A directory or a block device.
     pub path: PathBuf,
-    /// How long it may take; `None` for what suits the target.
+    /// Suite length; `None` chooses one that suits the target.
     pub pace: Option<SuiteLength>,
-    /// Rounds; `None` for what suits the pace.
+    /// Number of rounds; `None` chooses a number that suits the length.
     pub repeats: Option<u32>,
-    /// Bytes to work on; `None` for what suits the pace.
+    /// Size of the tested area; `None` chooses a size that suits the length.
     pub size: Option<Bytes>,
-    /// Workloads; empty for all that can be done without losing data.
+    /// Workloads; empty for all that are possible without losing data.
     pub only: Vec<SuiteWorkload>,
-    /// Where all offsets come from.
+    /// Seed of all offsets.
     pub seed: u64,
-    /// How I/O is issued.
+    /// I/O engine.
     pub ioengine: IoEngine,
-    /// Whether the content of the device may be destroyed. Only a guard may say so.
+    /// Whether the content of the device may be destroyed. Only the device guard may set this.
     pub erase: bool,
 }
 
-/// What a suite is measured on.
+/// Target of a suite.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BenchTarget {
     /// A temporary file in this directory.
@@ -57,28 +57,28 @@ pub enum BenchTarget {
 }
 
 impl BenchTarget {
-    /// Whether it may be written without the loss of anything.
+    /// Whether a write loses no data.
     fn is_free_to_write(&self) -> bool {
         !matches!(self, BenchTarget::Device(_))
     }
 }
 
-/// What was decided before anything runs.
+/// A benchmark with all defaults applied, before it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchPlan {
-    /// What will be measured.
+    /// The suite.
     pub suite: Suite,
-    /// How often.
+    /// Number of rounds.
     pub repeats: u32,
-    /// Whose storage it is.
+    /// Identity of the storage.
     pub identity: Identity,
-    /// What is measured on.
+    /// The target.
     pub place: BenchTarget,
-    /// What the user should know about the choice.
+    /// Notes about the chosen settings for the user.
     pub remarks: Vec<String>,
 }
 
-/// Why there is nothing to measure.
+/// Errors of `bench`.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // Each field is named in its message.
 pub enum BenchError {
@@ -118,33 +118,33 @@ pub enum BenchError {
     Unstored(#[from] UnstoredRecord),
 }
 
-/// What came of a suite.
+/// Results of a suite.
 #[derive(Debug)]
 pub struct BenchResult {
-    /// A record of each round, at least one.
+    /// One record for each round; at least one.
     pub records: Vec<RunRecord>,
-    /// What kept it from its next round, if anything did.
+    /// The error that prevented the next round, if any.
     pub error: Option<BenchError>,
 }
 
-/// Somebody who watches a suite.
+/// Callbacks for the progress of a suite.
 pub trait Watcher: Observer {
-    /// The temporary file is being written.
+    /// Called while the temporary file is written.
     fn filling(&mut self, _done: u64, _total: u64) {}
-    /// A round begins.
+    /// Called at the start of a round.
     fn round(&mut self, _number: u32, _of: u32) {}
-    /// A round is over and stored.
+    /// Called after a round is stored.
     fn stored(&mut self, _record: &RunRecord) {}
 }
 
-/// Looks at the target and decides what suits it. Changes nothing.
+/// Inspects the target and chooses suitable settings. Changes nothing.
 ///
 /// # Errors
-/// [`BenchError`]: the path is nothing that can be measured, or has no room.
+/// [`BenchError`] if the path cannot be measured or has too little space.
 pub fn decide(wish: &BenchRequest) -> Result<BenchPlan, BenchError> {
     let facts = hakaru_device::inspect(&wish.path)?;
     let place = check_kind(wish, &facts)?;
-    // A stored path has to mean the same from any directory.
+    // The stored path is absolute, so that it is valid in any directory.
     let whole = std::fs::canonicalize(&wish.path).unwrap_or_else(|_| wish.path.clone());
     let identity = hakaru_device::identify(&whole, &Roots::live());
     let mut remarks = Vec::new();
@@ -169,7 +169,7 @@ pub fn decide(wish: &BenchRequest) -> Result<BenchPlan, BenchError> {
     })
 }
 
-/// Decides for a simulated card, for those who want to see what the suite makes of a card they know all about.
+/// Chooses settings for a simulated card, whose properties are known exactly.
 ///
 /// # Errors
 /// [`BenchError::TooSmall`].
@@ -310,12 +310,12 @@ fn choose_workloads(
         .collect())
 }
 
-/// Carries out what was decided. Each round is stored before the next begins; a stop keeps what was measured.
+/// Runs a planned benchmark. Each round is stored before the next begins; a stop keeps the results so far.
 ///
-/// A suite that writes to a device needs the leave to destroy what is on it, and holds it until the end.
+/// A suite that writes to a device needs permission to erase it, and holds the permission until the end.
 ///
 /// # Errors
-/// [`BenchError`], when not even one round was measured.
+/// [`BenchError`] if no round was measured.
 pub fn run(
     decided: &BenchPlan,
     erasable: Option<&Erasable>,
@@ -340,7 +340,7 @@ pub fn run(
             let target = Target::Paths(vec![scratch.path()]);
             (Some(scratch), target)
         }
-        // Written to by its own node, whatever a link that it was named by leads to by now.
+        // Opens the device node that the permission is for, even if a symbolic link changed its target.
         BenchTarget::Device(path) => (
             None,
             Target::Paths(vec![erasable.map_or_else(|| path.clone(), Erasable::node)]),
@@ -350,7 +350,7 @@ pub fn run(
     let mut records: Vec<RunRecord> = Vec::new();
     for repeat in 0..decided.repeats {
         watcher.round(repeat, decided.repeats);
-        // Each round draws other offsets, so that no round profits from what the one before left in a cache.
+        // Each round uses other offsets, so that it does not profit from cached data of the previous round.
         let round = Suite {
             seed: suite.seed.wrapping_add(u64::from(repeat)),
             ..suite.clone()
@@ -366,7 +366,7 @@ pub fn run(
             overhead,
             ..RunRequest::single(clock, stop)
         };
-        // The leave is for one very device, and the engine opens by name.
+        // The permission is for one specific device, but the engine opens it by name.
         let unchanged =
             erasable.map_or(Ok(()), |erasable| erasable.check_unchanged(&Roots::live()));
         let ran = unchanged.map_err(BenchError::from).and_then(|()| {
@@ -375,7 +375,7 @@ pub fn run(
         let ran = match ran {
             Ok(ran) => ran,
             Err(error) if records.is_empty() => return Err(error),
-            // What was measured before is shown all the same.
+            // Results of earlier rounds are still returned.
             Err(error) => {
                 return Ok(BenchResult {
                     records,

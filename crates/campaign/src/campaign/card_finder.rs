@@ -1,4 +1,4 @@
-//! Finding a card: by its identity wherever it turns up, so that a card that comes back is the same card.
+//! Finds cards by their identity, so that a card is recognized when it is inserted again, in any reader.
 
 use super::journal::CampaignProgress;
 use super::operator::CandidateDisk;
@@ -10,24 +10,24 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// By then the kernel has noticed that a card was pulled: the MMC core waits a fifth of a second for the contacts to come
-/// to rest, and then asks the card some times whether it is there.
+/// Time until the kernel has noticed that a card was removed: the MMC core waits 0.2 s for the contacts to settle,
+/// and then polls the card several times.
 const NOTICED: Duration = Duration::from_secs(5);
 
-/// A card that is there.
+/// A card that is present.
 #[derive(Clone, Debug)]
 pub(super) struct FoundCard {
-    /// Under which its runs are stored: its identity, or its label where it hides that.
+    /// ID under which its runs are stored: its identity, or its label if it hides its identity.
     pub(super) key: String,
-    /// The disk, for cards in a reader.
+    /// The disk; `None` for cards that are not in a reader.
     pub(super) disk: Option<PresentDisk>,
 }
 
-/// A disk that is there, and what tells whether it still is.
+/// A disk that is present, with the values that show whether it is still the same.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PresentDisk {
     pub(super) node: PathBuf,
-    /// Its own identities, without those that come and go.
+    /// Its permanent IDs.
     ids: Vec<String>,
     sequence: Option<u64>,
     presence: Presence,
@@ -48,18 +48,18 @@ impl PresentDisk {
         }
     }
 
-    /// Its bytes.
+    /// Size of the disk.
     pub(super) fn size(&self, roots: &Roots) -> Option<Bytes> {
         hakaru_device::presence(&self.node, roots).map(|presence| presence.size)
     }
 
-    /// Whether the very same disk is still there: not pulled, not exchanged.
+    /// Whether the same disk is still present: neither removed nor replaced.
     pub(super) fn is_there(&self, roots: &Roots) -> bool {
         hakaru_device::presence(&self.node, roots) == Some(self.presence)
     }
 
-    /// Whether it was pulled or exchanged, asked after a failure. I/Os fail before the kernel has noticed that a card is
-    /// not there any more, so it is given time.
+    /// Whether the disk was removed or replaced. Meant for use after a failure: I/O fails before the kernel notices a
+    /// removed card, so this waits.
     pub(super) fn is_gone(&self, roots: &Roots, stop: &AtomicBool) -> bool {
         let until = Instant::now() + NOTICED;
         while self.is_there(roots) {
@@ -71,7 +71,7 @@ impl PresentDisk {
         true
     }
 
-    /// Looks at it again before it is changed.
+    /// Checks the disk again before it is changed.
     pub(super) fn candidate(&self, roots: &Roots) -> Result<Candidate, String> {
         let candidate = guard::passive(&self.node, roots).map_err(|refusal| told(&refusal))?;
         let same = PresentDisk::of(&self.node, &candidate);
@@ -89,14 +89,14 @@ fn told(refusal: &guard::Refusal) -> String {
     format!("{refusal} ({})", refusal.cure())
 }
 
-/// What a look for a card came to.
+/// Result of a search for a card.
 pub(super) enum CardSearch {
     Found(FoundCard),
-    /// It is not there, and why one thinks so.
+    /// The card was not found, with the reason.
     NotThere(String),
 }
 
-/// Where cards are looked for.
+/// Searches for cards.
 pub(super) struct CardFinder<'a> {
     pub(super) campaign: &'a Campaign,
     pub(super) journal: &'a CampaignProgress,
@@ -104,7 +104,7 @@ pub(super) struct CardFinder<'a> {
 }
 
 impl CardFinder<'_> {
-    /// Looks for a card without asking anybody.
+    /// Searches for a card without asking the user.
     pub(super) fn look(&self, card: &Card) -> CardSearch {
         let node = match &card.seat {
             CardLocation::Folder(folder) => return folder_or_not(card, folder),
@@ -139,7 +139,7 @@ impl CardFinder<'_> {
             };
             let is_it = match &wanted {
                 Some(id) => answers(&candidate, id),
-                // A named reader that only one card of the campaign is for needs no asking.
+                // If only one card of the campaign uses a named reader, the user is not asked.
                 None => node.is_some() && self.is_alone(card) && self.stranger(card, &candidate),
             };
             if is_it {
@@ -149,12 +149,12 @@ impl CardFinder<'_> {
         match &all[..] {
             [] => CardSearch::NotThere(why),
             [(path, candidate)] => self.found(card, path, candidate),
-            // Two slots of one reader share its serial number: which one is meant nobody said.
+            // Two slots of one reader share its serial number, so the card is ambiguous.
             several => CardSearch::NotThere(ambiguous(&wanted.unwrap_or_default(), several)),
         }
     }
 
-    /// Whether a look finds a card by itself once it is there, without anybody being asked.
+    /// Whether a search finds the card once it is present, without asking the user.
     pub(super) fn recognises(&self, card: &Card) -> bool {
         match &card.seat {
             CardLocation::Reader { node } => {
@@ -164,7 +164,7 @@ impl CardFinder<'_> {
         }
     }
 
-    /// Whether a disk that was refused is the card all the same, such as one that a desktop has mounted at once.
+    /// Whether a rejected disk is the card, for example because a desktop mounted it.
     fn is_in_use(&self, node: &Path, id: &str) -> bool {
         let identity = hakaru_device::recognise(node, self.roots);
         let Some(device) = identity.device.known() else {
@@ -180,7 +180,7 @@ impl CardFinder<'_> {
         ids.into_iter().any(|known| known.eq_ignore_ascii_case(id))
     }
 
-    /// Takes the disk that somebody pointed at. Where the campaign names the device, it is that one or none.
+    /// Accepts the disk that the user named. If the campaign names a device, the disk must be that device.
     pub(super) fn take(&self, card: &Card, node: &Path) -> CardSearch {
         if let CardLocation::Reader { node: Some(named) } = &card.seat
             && !self.is_same_device(named, node)
@@ -211,7 +211,7 @@ impl CardFinder<'_> {
         self.found(card, node, &candidate)
     }
 
-    /// Disks that could be cards of the campaign.
+    /// Returns disks that could be cards of the campaign.
     pub(super) fn seen(&self, card: &Card) -> Vec<CandidateDisk> {
         let look = |node: PathBuf| {
             let candidate = guard::passive(&node, self.roots).ok()?;
@@ -234,19 +234,19 @@ impl CardFinder<'_> {
         nodes.into_iter().filter_map(look).collect()
     }
 
-    /// Whether two paths lead to one device, which is there.
+    /// Whether two paths name the same existing device.
     fn is_same_device(&self, one: &Path, other: &Path) -> bool {
         one == other || hakaru_device::is_same_device(one, other, self.roots)
     }
 
-    /// The card of this campaign that was measured under a key. What was measured under a label that it has no more is
-    /// nobody's: the label was changed in the file.
+    /// Returns the label of the card that was measured under a key. If the label was changed in the file, the key
+    /// belongs to no card.
     fn label_of(&self, key: &str) -> Option<&str> {
         let mut labels = self.campaign.cards.iter().map(|card| card.label.as_str());
         labels.find(|label| self.journal.key_of(label) == Some(key))
     }
 
-    /// The identity a card has to have: from the file, or from when it was measured before.
+    /// Returns the ID that the card must have: from the file, or from earlier runs.
     fn wanted(&self, card: &Card) -> Option<String> {
         let before = || {
             let key = self.journal.key_of(&card.label)?;
@@ -254,13 +254,13 @@ impl CardFinder<'_> {
                 .variant
                 .as_ref()
                 .and_then(|variant| key.strip_suffix(&format!("#{variant}")));
-            // A card that hides its identity was stored under its label.
+            // The runs of a card that hides its identity are stored under its label.
             Some(bare.unwrap_or(key).to_owned()).filter(|key| *key != card.label)
         };
         card.id.clone().or_else(before)
     }
 
-    /// Whether no other card is for its reader.
+    /// Whether no other card uses the same reader.
     fn is_alone(&self, card: &Card) -> bool {
         self.campaign
             .cards
@@ -270,7 +270,7 @@ impl CardFinder<'_> {
             == 1
     }
 
-    /// Whether a disk was not measured as another card.
+    /// Whether the disk was not measured as another card.
     fn stranger(&self, card: &Card, candidate: &Candidate) -> bool {
         self.label_of(&key(card, candidate))
             .is_none_or(|label| label == card.label)
@@ -294,7 +294,7 @@ fn folder_or_not(card: &Card, folder: &Path) -> CardSearch {
     }
 }
 
-/// Several disks answer to what one card is known by.
+/// Returns the message for several disks that match the ID of one card.
 fn ambiguous(id: &str, all: &[(PathBuf, Candidate)]) -> String {
     let nodes: Vec<String> = all
         .iter()
@@ -314,7 +314,8 @@ fn answers(candidate: &Candidate, id: &str) -> bool {
         .any(|known| known.eq_ignore_ascii_case(id))
 }
 
-/// Under which the runs of a disk are stored: its identity, or the label of the card where the disk hides it.
+/// Returns the ID under which the runs of a disk are stored: its identity, or the label of the card if the disk hides
+/// it.
 fn key(card: &Card, candidate: &Candidate) -> String {
     keyed(
         card,
@@ -337,7 +338,7 @@ mod tests {
     use super::super::testing::parse;
     use super::*;
 
-    /// A machine of plain files: two slots of one USB reader, which share its serial number.
+    /// Simulates a machine with plain files: two slots of one USB reader, which share its serial number.
     fn reader(folder: &Path) -> Roots {
         let write = |path: &str, text: &str| {
             let path = folder.join(path);
@@ -397,7 +398,7 @@ mod tests {
         }
     }
 
-    /// The device that the file names was not there, and the one that `--erase` named was taken in its place.
+    /// Regression: if the device in the file was absent, the one given by `--erase` was used instead.
     #[test]
     fn a_named_device_binds() {
         let folder = tempfile::tempdir().unwrap();
@@ -446,7 +447,7 @@ mod tests {
         );
     }
 
-    /// The first of them was taken, and erased.
+    /// Regression: the first slot was used and erased.
     #[test]
     fn two_slots_with_one_serial_number_are_no_identity() {
         let folder = tempfile::tempdir().unwrap();
@@ -463,7 +464,7 @@ mod tests {
         );
     }
 
-    /// Somebody changed the label of a card in the file: it was refused for being the card of the old one.
+    /// Regression: after its label was changed in the file, a card was rejected as the card with the old label.
     #[test]
     fn a_label_that_is_in_the_file_no_more_is_nobodys() {
         let campaign = super::super::testing::campaign("[[card]]\nlabel = \"new\"");
@@ -493,7 +494,7 @@ mod tests {
         let node = folder.path().join("dev/sdb");
         let disk = PresentDisk::of(&node, &guard::passive(&node, &roots).unwrap());
         assert!(disk.is_there(&roots) && disk.candidate(&roots).is_ok());
-        // udev gets to making one more name of it.
+        // udev creates one more link.
         std::os::unix::fs::symlink(&node, folder.path().join("dev/disk/by-id/lvm-pv-uuid-x"))
             .unwrap();
         assert!(disk.is_there(&roots) && disk.candidate(&roots).is_ok());

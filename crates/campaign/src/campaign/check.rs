@@ -1,4 +1,4 @@
-//! What a campaign will do, before it does anything: points, time, what is erased, what is missing, what it cannot prove.
+//! Describes a campaign before it runs: points, time, erased data, missing requirements, and limits of its design.
 
 use super::card_finder::{CardFinder, CardSearch};
 use super::estimate::{self, words};
@@ -17,14 +17,14 @@ use hakaru_report::text;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Seconds that are left of a campaign at most, with the sizes of the cards that are there.
+/// Returns the maximum remaining seconds of a campaign, with the sizes of the cards that are present.
 pub fn seconds_left(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> f64 {
     estimate::left(campaign, journal, |card| {
         size_of(campaign, journal, roots, card)
     })
 }
 
-/// The size of a card that is there.
+/// Returns the size of a card that is present.
 fn size_of(
     campaign: &Campaign,
     journal: &CampaignProgress,
@@ -42,7 +42,7 @@ fn size_of(
     }
 }
 
-/// What it takes that cards take turns; `None` where they do not.
+/// Describes the requirements of an alternating card order; `None` if cards do not alternate.
 fn turns_words(campaign: &Campaign) -> Option<String> {
     let cards = campaign.wanted_cards().count();
     if !campaign.card_order.takes_turns() || cards < 2 {
@@ -75,7 +75,7 @@ fn turns_words(campaign: &Campaign) -> Option<String> {
     ))
 }
 
-/// The plan of a campaign in words.
+/// Returns the plan of a campaign as text.
 pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> String {
     let mut out = format!("{} (stored as {})\n", campaign.name, campaign.id);
     if !campaign.about.is_empty() {
@@ -183,7 +183,7 @@ fn counted(count: usize, thing: &str) -> String {
     }
 }
 
-/// One card: where it is, its layers, its time, what is lost. Returns its seconds.
+/// Writes the plan of one card: location, layers, time, lost data. Returns its seconds.
 fn card_plan(
     out: &mut String,
     campaign: &Campaign,
@@ -235,7 +235,7 @@ fn card_plan(
     seconds
 }
 
-/// What is on a card that will be erased.
+/// Describes the content of a card that will be erased.
 fn losses(node: Option<&std::path::Path>) -> String {
     let Some(node) = node else {
         return format!("{:21}WILL BE ERASED\n", "");
@@ -288,7 +288,7 @@ fn job_words(job: &Job) -> String {
     parts.join(", ")
 }
 
-/// What is missing, and what the design cannot prove.
+/// Returns missing requirements, and what the design cannot prove.
 pub fn weaknesses(campaign: &Campaign) -> Vec<PlanNote> {
     let mut all = Vec::new();
     let erases = campaign.wanted_cards().any(|card| campaign.erases(card));

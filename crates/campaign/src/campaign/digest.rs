@@ -1,22 +1,22 @@
 //! The digest of a campaign point's definition, which decides whether a stored run still counts.
 //!
-//! Format 2 hashes a canonical text that names every key; no name of a Rust type is in it. Format 1 was made of Rust's
-//! `Debug` output and is kept, word by word, so that runs stored with it still count.
+//! Format 2 hashes a canonical text that names every key and contains no Rust type names. Format 1 hashed Rust's
+//! `Debug` output; its text is still produced unchanged, so that runs stored with it still count.
 
 use super::file::{DiscardMode, FillEntry, PreparationSpec, PrepareScope};
 use std::fmt::Write as _;
 
-/// What a campaign file says of one layer or workload, without the keys that only name it.
+/// The keys of one layer or workload in a campaign file, without the keys that only name it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AuthoredEntry {
-    /// Keys and values as their author wrote them.
+    /// Keys and values as written in the file.
     pub table: toml::Table,
-    /// What belongs to the definition besides: the phase of the suite, or the text of a fio job file.
+    /// Other content of the definition: the phase of the suite, or the text of a fio job file.
     pub content: Option<String>,
 }
 
 impl AuthoredEntry {
-    /// The same entry with `content` beside its keys.
+    /// Returns a copy of the entry with this content.
     pub(super) fn with_content(&self, content: &str) -> AuthoredEntry {
         AuthoredEntry {
             table: self.table.clone(),
@@ -39,27 +39,26 @@ impl AuthoredEntry {
     }
 }
 
-/// The definition of a campaign point: everything that decides what its runs measure.
+/// The definition of a campaign point: all settings that determine what its runs measure.
 #[derive(Clone, Copy, Debug)]
 pub struct PointDefinition<'a> {
     /// The workload.
     pub workload: &'a AuthoredEntry,
     /// The layer.
     pub layer: &'a AuthoredEntry,
-    /// What is done to the storage before a run.
+    /// The preparation of the storage before a run.
     pub preparation: &'a PreparationSpec,
 }
 
 impl PointDefinition<'_> {
-    /// The digest that is stored with a run: `2:` and 16 hexadecimal digits.
+    /// Returns the digest that is stored with a run: `2:` and 16 hexadecimal digits.
     ///
-    /// It changes whenever the author of the campaign changes the workload, the layer or the preparation, and with
-    /// nothing else.
+    /// It changes only when the workload, the layer or the preparation changes in the campaign file.
     pub fn digest(&self) -> String {
         format!("2:{:016x}", fnv1a(self.canonical().as_bytes()))
     }
 
-    /// Whether a stored digest, of either format, is that of this definition.
+    /// Whether a stored digest of either format matches this definition.
     pub fn matches(&self, stored: &str) -> bool {
         match stored.starts_with("2:") {
             true => stored == self.digest(),
@@ -67,7 +66,7 @@ impl PointDefinition<'_> {
         }
     }
 
-    /// The canonical text: JSON with sorted keys and without blanks.
+    /// Returns the canonical text: JSON with sorted keys and no white space.
     fn canonical(&self) -> String {
         let PointDefinition {
             workload,
@@ -84,7 +83,7 @@ impl PointDefinition<'_> {
         out
     }
 
-    /// The digest of format 1, in use until records of format 2.
+    /// Returns the digest of format 1, which is used until records have format 2.
     fn digest_v1(&self) -> String {
         let PreparationSpec {
             discard,
@@ -211,7 +210,7 @@ fn string(out: &mut String, text: &str) {
     out.push_str(&serde_json::Value::from(text).to_string());
 }
 
-/// A hash that is the same in every build. Source: Fowler, Noll and Vo, "FNV-1a", 64 bits.
+/// Returns a 64-bit hash that is the same in every build. Source: Fowler, Noll and Vo, "FNV-1a".
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! How long it will take: by what the campaign says of its times, and by how long the runs before took.
+//! Estimates the duration of a campaign from its settings and from the times of earlier runs.
 
 use super::file::{FillEntry, PointOrder, RepeatRule};
 use super::journal::CampaignProgress;
@@ -8,16 +8,16 @@ use hakaru_model::job::{Job, SizeSpec};
 use hakaru_model::units::Bytes;
 use std::time::Duration;
 
-/// What a card is taken to do until something is known of it, bytes per second: between the slow and the fast ones.
+/// Assumed sequential speed of an unmeasured card in bytes per second, between slow and fast cards.
 const SEQUENTIAL: f64 = 20e6;
-/// The same at random places.
+/// Assumed random speed in bytes per second.
 const RANDOM: f64 = 2e6;
-/// Making and mounting a file system.
+/// Seconds to create and mount a file system.
 const MKFS: f64 = 8.0;
-/// The size a card is taken to have until it is seen.
+/// Assumed size of a card that has not been found yet.
 const CARD: Bytes = Bytes(32_000_000_000);
 
-/// Seconds one run takes, with its cool-down.
+/// Returns the seconds of one run, including its cool-down.
 pub fn run_seconds(campaign: &Campaign, point: &Point, journal: &CampaignProgress) -> f64 {
     let workload = &campaign.workloads[point.workload];
     if let Some(seconds) = journal.pace(&workload.name) {
@@ -34,7 +34,7 @@ pub fn run_seconds(campaign: &Campaign, point: &Point, journal: &CampaignProgres
     phases.sum::<f64>() + campaign.cool_down.as_secs_f64()
 }
 
-/// Seconds a job takes.
+/// Returns the seconds of a job.
 fn job_seconds(job: &Job) -> f64 {
     let bounded = job.timing.runtime.map(|runtime| runtime.as_secs_f64());
     let lead = job.timing.startdelay.as_secs_f64() + job.timing.ramp_time.as_secs_f64();
@@ -57,7 +57,8 @@ fn job_seconds(job: &Job) -> f64 {
     }
 }
 
-/// Seconds it takes to prepare a card for a stretch of runs through one layer; `first` of the card.
+/// Returns the seconds to prepare a card for a group of runs through one layer; `first` for the first preparation of
+/// the card.
 pub fn preparation_seconds(
     campaign: &Campaign,
     card: usize,
@@ -97,8 +98,8 @@ pub fn preparation_seconds(
     fill + MKFS + level + largest.max().unwrap_or(0) as f64 / SEQUENTIAL
 }
 
-/// Bytes that fills write for a stretch of runs through one layer; `whole` when all of the card is prepared. Nothing where
-/// the size of the card is not known.
+/// Returns the bytes that fills write for a group of runs through one layer; `whole` if the whole card is prepared.
+/// Zero if the size of the card is unknown.
 pub fn preparation_bytes(
     campaign: &Campaign,
     layer: usize,
@@ -121,8 +122,8 @@ pub fn preparation_bytes(
     Bytes(fill.saturating_add(level))
 }
 
-/// Seconds that are left of a campaign at most, with the preparations between the runs; `size_of` tells the size of a
-/// card by its place, where it is known.
+/// Returns the maximum remaining seconds of a campaign, including preparations; `size_of` returns the size of a card
+/// by its index, if known.
 pub fn left(
     campaign: &Campaign,
     journal: &CampaignProgress,
@@ -135,7 +136,7 @@ pub fn left(
     cards + recheck_seconds(campaign, journal, size_of)
 }
 
-/// Seconds that are left of measuring the first card again.
+/// Returns the remaining seconds of the recheck of the first card.
 pub fn recheck_seconds(
     campaign: &Campaign,
     journal: &CampaignProgress,
@@ -162,8 +163,8 @@ pub fn recheck_seconds(
     runs * left as f64 / points.len() as f64 + preparations * preparation
 }
 
-/// Bytes that measuring the first card again writes at most, by what its workloads say; a time-based one by what a card is
-/// taken to do.
+/// Returns the maximum bytes that the recheck writes, from the workloads; for time-based ones, from the assumed speed
+/// of a card.
 pub fn recheck_bytes(campaign: &Campaign, size: Option<Bytes>) -> Bytes {
     let Some((_, layer)) = campaign.rechecked() else {
         return Bytes(0);
@@ -196,7 +197,7 @@ pub fn recheck_bytes(campaign: &Campaign, size: Option<Bytes>) -> Bytes {
     Bytes(fills.saturating_add((once * f64::from(campaign.repeats.most())) as u64))
 }
 
-/// Seconds that are left of one card at most; `size` is its size, where it is known.
+/// Returns the maximum remaining seconds of one card; `size` is its size, if known.
 pub fn card_seconds(
     campaign: &Campaign,
     card: usize,
@@ -235,12 +236,12 @@ pub fn card_seconds(
     seconds
 }
 
-/// How often a layer has to be prepared for so many runs.
+/// Returns how often a layer is prepared for a number of runs.
 fn preparations(campaign: &Campaign, runs: u32, layers: usize) -> f64 {
     match (runs, campaign.preparation.each_run_anew(), campaign.order) {
         (0, ..) => 0.0,
         (_, true, _) => f64::from(runs),
-        // The run before went through another layer as often as not, and oftener the more layers there are.
+        // With n layers, the previous run used a different layer with probability 1 - 1/n.
         (_, _, PointOrder::Shuffled) if layers > 1 => {
             (f64::from(runs) * (1.0 - 1.0 / layers as f64)).max(1.0)
         }
@@ -248,7 +249,7 @@ fn preparations(campaign: &Campaign, runs: u32, layers: usize) -> f64 {
     }
 }
 
-/// `2 h 05 min`, `3 min 20 s`, `12 s`: as exact as an estimate can be.
+/// Formats a duration with the precision of an estimate: `2 h 05 min`, `3 min 20 s`, `12 s`.
 pub fn words(time: Duration) -> String {
     let s = time.as_secs();
     match s {
@@ -259,7 +260,7 @@ pub fn words(time: Duration) -> String {
     }
 }
 
-/// What repeats will be, in words.
+/// Describes the number of repeats in words.
 pub fn repeats_in_words(repeats: RepeatRule) -> String {
     match repeats {
         RepeatRule::Times(1) => "once".to_owned(),

@@ -1,7 +1,7 @@
-//! The campaign file as it is written: TOML, every key known, every error with its place.
+//! The campaign file format: TOML with known keys only; every error has its position.
 //!
-//! What a file means (defaults, the suite's jobs, card classes) is worked out in `resolve`. Keys are documented here,
-//! once; `docs/CAMPAIGNS.md` shows them in use.
+//! The meaning of a file (defaults, jobs of the suite, card classes) is determined in `resolve`. Keys are documented
+//! here; `docs/CAMPAIGNS.md` shows examples.
 
 use super::quantity::{PrintedSpeed, Share, Size, Time};
 use serde::de::value::MapAccessDeserializer;
@@ -12,13 +12,13 @@ use std::ops::Range;
 use std::path::PathBuf;
 use toml::Spanned;
 
-/// Why a text is not a campaign, and where.
+/// An error in a campaign file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct FileError {
-    /// What is wrong, and what to write instead.
+    /// The error and its correction.
     pub message: String,
-    /// Bytes of the text it is about.
+    /// Byte range of the text that the error concerns.
     pub span: Option<Range<usize>>,
 }
 
@@ -35,63 +35,63 @@ impl FileError {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CampaignFile {
-    /// What to call it.
+    /// Display name.
     pub name: Spanned<String>,
-    /// Under which id its runs are stored; the name in lower case when left out.
+    /// ID under which its runs are stored; default: the name in lower case.
     pub id: Option<Spanned<String>>,
-    /// What it is for.
+    /// Purpose of the campaign.
     #[serde(default)]
     pub about: String,
-    /// Where all offsets and the shuffled order come from; 1 when left out.
+    /// Seed of all offsets and of the shuffled order; default 1.
     pub seed: Option<u64>,
-    /// How often each point is measured: a number, or until its mean is known well enough.
+    /// Repeats of each point: a number, or until the mean is known precisely enough.
     #[serde(default)]
     pub repeats: RepeatRule,
-    /// In which order.
+    /// Order of the points.
     #[serde(default)]
     pub order: PointOrder,
-    /// In which order cards are measured; one after another when left out.
+    /// Order of the cards; default: sequential.
     pub card_order: Option<Spanned<CardOrder>>,
-    /// Measures the first layer of the first card again at the end; false when left out.
+    /// Measures the first layer of the first card again at the end; default false.
     pub recheck: Option<Spanned<bool>>,
     /// Pause before each run.
     pub cool_down: Option<Time>,
     /// The cards.
     #[serde(default)]
     pub card: Vec<CardEntry>,
-    /// What lies between application and card.
+    /// The layers between the application and the card.
     #[serde(default)]
     pub layer: Vec<LayerEntry>,
-    /// What is done to the storage before it is measured.
+    /// Preparation of the storage before the measurement.
     #[serde(default)]
     pub preparation: PreparationSpec,
-    /// What is measured.
+    /// The workloads.
     #[serde(default)]
     pub workload: Vec<Spanned<WorkloadEntry>>,
-    /// When to stop.
+    /// Limits that end the campaign.
     #[serde(default)]
     pub limits: CampaignLimits,
 }
 
-/// How often each point is measured.
+/// Number of repeats of each point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RepeatRule {
-    /// So often.
+    /// A fixed number.
     Times(u32),
-    /// Until half the 95 % confidence interval of the mean is under a share of it.
+    /// Until half the 95% confidence interval of the mean is below a share of the mean.
     Until(Until),
 }
 
-/// When a mean is known well enough.
+/// Precision at which the repeats of a point end.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Until {
-    /// Half the width of the interval, as a share of the mean.
+    /// Half the width of the confidence interval, as a share of the mean.
     pub until: Share,
-    /// At least so often; 3 when left out.
+    /// Minimum number of repeats; default 3.
     #[serde(default = "three")]
     pub at_least: u32,
-    /// At most so often.
+    /// Maximum number of repeats.
     pub at_most: u32,
 }
 
@@ -99,11 +99,12 @@ fn three() -> u32 {
     3
 }
 
-/// More repeats than these are a slip of the hand.
+/// Maximum number of repeats; a larger number is assumed to be a typing error.
 pub const MOST_REPEATS: u32 = 10_000;
 
-/// Fewest runs after which a point may be known. Two happen to lie close together often: by simulation of normal runs that
-/// differ by 1 to 5 %, `until = "2 %"`, 95 % intervals cover the truth in 88 to 94 % of campaigns, and with three in 90 to 95 %.
+/// Minimum number of runs before a point may end. Two runs are often close together by chance: in simulations of
+/// normally distributed runs that differ by 1 to 5%, with `until = "2 %"`, 95% intervals cover the true mean in 88 to
+/// 94% of campaigns; with three runs, in 90 to 95%.
 pub const FEWEST_UNTIL: u32 = 3;
 
 impl Default for RepeatRule {
@@ -113,7 +114,7 @@ impl Default for RepeatRule {
 }
 
 impl RepeatRule {
-    /// The most there can be.
+    /// Returns the maximum number of repeats.
     pub fn most(self) -> u32 {
         match self {
             RepeatRule::Times(n) => n,
@@ -166,22 +167,22 @@ impl<'de> de::Visitor<'de> for RepeatsVisitor {
     }
 }
 
-/// In which order the points of a card are measured.
+/// Order of the points of a card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PointOrder {
-    /// All repeats of a workload, then the next workload, then the next layer: the fewest preparations.
+    /// All repeats of a workload, then the next workload, then the next layer; needs the fewest preparations.
     #[default]
     Blocked,
-    /// One repeat of each workload in turn, layer by layer: a drift of the card spreads over all workloads.
+    /// One repeat of each workload in turn, layer by layer; drift of the card affects all workloads equally.
     Interleaved,
-    /// All points of a card in an order drawn by the seed: a drift spreads over everything. Needs a new file system
-    /// each time the layer changes.
+    /// All points of a card in a random order from the seed; drift affects all points equally. Needs a new file
+    /// system each time the layer changes.
     Shuffled,
 }
 
-/// In which order cards are measured. All but [`CardOrder::Sequential`] change the card after each run, which needs all
-/// cards to be present together.
+/// Order of the cards. Every order except [`CardOrder::Sequential`] changes the card after each run, so all cards
+/// must be present at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CardOrder {
@@ -192,7 +193,7 @@ pub enum CardOrder {
     Interleaved,
     /// One run of each card in turn; every second repeat in the reverse order, which cancels a linear drift.
     Abba,
-    /// One run of each card in turn, in an order that the seed draws anew for each turn.
+    /// One run of each card in turn, in a new random order from the seed for each turn.
     Shuffled,
 }
 
@@ -202,7 +203,7 @@ impl CardOrder {
         self != CardOrder::Sequential
     }
 
-    /// Its name in the campaign file.
+    /// Returns its name in the campaign file.
     pub fn name(self) -> &'static str {
         match self {
             CardOrder::Sequential => "sequential",
@@ -213,56 +214,57 @@ impl CardOrder {
     }
 }
 
-/// One card, disk or folder.
+/// A card, disk or directory.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CardEntry {
-    /// What to call it.
+    /// Display name.
     pub label: Option<Spanned<String>>,
     /// Its serial number, CID or by-id name; `"ask"` to be asked for it.
     pub id: Option<Spanned<String>>,
-    /// The node it appears as, where that is always the same.
+    /// Device node, if it is always the same.
     pub device: Option<PathBuf>,
-    /// A folder instead of a device: measured as it is.
+    /// A directory instead of a device, measured as it is.
     pub folder: Option<PathBuf>,
-    /// A price list (JSON) instead: a simulated card in virtual time.
+    /// A device model (JSON) instead: a simulated card in virtual time.
     pub simulate: Option<Spanned<PathBuf>>,
-    /// Tells one card in two settings apart, such as `"1-bit"` and `"4-bit"`.
+    /// Distinguishes two settings of one card, such as `"1-bit"` and `"4-bit"`.
     pub variant: Option<String>,
-    /// Printed read speed, MB/s.
+    /// Rated read speed in MB/s.
     pub read: Option<PrintedSpeed>,
-    /// Printed write speed, MB/s.
+    /// Rated write speed in MB/s.
     pub write: Option<PrintedSpeed>,
-    /// Printed classes: `C10`, `U3`, `V30`, `A1`.
+    /// Rated classes: `C10`, `U3`, `V30`, `A1`.
     #[serde(default)]
     pub classes: Vec<Spanned<String>>,
-    /// What it cost, in any words.
+    /// Price, as free text.
     pub price: Option<String>,
-    /// Anything else worth knowing.
+    /// Other facts.
     #[serde(default)]
     pub facts: BTreeMap<String, String>,
 }
 
-/// One layer.
+/// A layer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LayerEntry {
-    /// `raw`, `as-is` (a folder, or whatever is mounted), or a file system: `vfat`, `exfat`, `ext4`, `f2fs`, `xfs`, `btrfs`.
+    /// `raw`, `as-is` (a directory, or the mounted file system), or a file system: `vfat`, `exfat`, `ext4`, `f2fs`,
+    /// `xfs`, `btrfs`.
     pub fs: Spanned<String>,
-    /// What to call it; the file system when left out.
+    /// Display name; default: the file system.
     pub name: Option<Spanned<String>>,
-    /// Further options of the mkfs tool, one word each.
+    /// Additional options of the mkfs tool, one word each.
     #[serde(default)]
     pub mkfs: Vec<String>,
     /// Mount options, such as `"noatime"`.
     #[serde(default)]
     pub mount: String,
-    /// Lets mkfs discard the card first.
+    /// Allows mkfs to discard the card first.
     #[serde(default)]
     pub discard: bool,
-    /// Makes a partition table with one partition first: `mbr` or `gpt`.
+    /// Creates a partition table with one partition first: `mbr` or `gpt`.
     pub partition: Option<PartitionTableEntry>,
-    /// At most so many bytes a file, as FAT has it.
+    /// Maximum size of a file, such as the limit of FAT.
     pub size: Option<Size>,
 }
 
@@ -270,13 +272,13 @@ pub struct LayerEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartitionTableEntry {
-    /// The old one of PCs.
+    /// DOS partition table.
     Mbr,
-    /// The one of UEFI.
+    /// GUID partition table of UEFI.
     Gpt,
 }
 
-/// What is done to the storage before it is measured.
+/// Preparation of the storage before the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PreparationSpec {
@@ -284,28 +286,28 @@ pub struct PreparationSpec {
     pub discard: Option<DiscardMode>,
     /// Overwrites the whole card.
     pub fill: Option<FillEntry>,
-    /// How often: once a card, before each layer, or before each run.
+    /// Frequency of discard and fill: once a card, before each layer, or before each run.
     #[serde(default)]
     pub each: PrepareScope,
-    /// Uses up so much of a file system before it is measured: 99 % at most.
+    /// Fills each file system to this share before the measurement; at most 99%.
     #[serde(default, deserialize_with = "level")]
     pub fill_level: Option<Share>,
-    /// Empties the caches of the host before each run.
+    /// Drops the caches of the host before each run.
     #[serde(default)]
     pub drop_caches: bool,
-    /// Makes the file system anew before each run, rather than once for all runs through it.
+    /// Creates a new file system before each run, instead of once for all runs through it.
     #[serde(default)]
     pub fresh: bool,
 }
 
 impl PreparationSpec {
-    /// Whether no two runs share a preparation.
+    /// Whether each run has its own preparation.
     pub fn each_run_anew(&self) -> bool {
         self.fresh || self.each == PrepareScope::Run
     }
 }
 
-/// A share that leaves room for what is measured.
+/// Parses a fill level; at most 99%, so that space remains for the test file.
 fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Share>, D::Error> {
     let share = Share::deserialize(deserializer)?;
     if share.0 > 0.99 {
@@ -317,140 +319,140 @@ fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Share>, D:
     Ok(Some(share))
 }
 
-/// How a card is discarded.
+/// Kind of discard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DiscardMode {
-    /// Plainly; a card that takes none is an error.
+    /// A normal discard; an error if the card does not support it.
     Plain,
-    /// So that the data is gone.
+    /// A secure discard, which erases the data.
     Secure,
-    /// Plainly, where the card takes it.
+    /// A normal discard if the card supports it.
     WhereOffered,
 }
 
-/// What a card is overwritten with.
+/// Data that overwrites a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FillEntry {
-    /// 0xff: what erased flash reads as.
+    /// 0xff, the value that erased flash reads as.
     Ones,
     /// 0x00.
     Zeroes,
-    /// Bytes that do not compress.
+    /// Incompressible data.
     Random,
 }
 
-/// How often the whole card is prepared.
+/// Frequency of the preparation of the whole card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrepareScope {
-    /// Once.
+    /// Once for each card.
     #[default]
     Card,
-    /// Each time another layer begins.
+    /// Each time the layer changes.
     Layer,
-    /// Before each run, with a file system made anew each time: every run begins in one and the same state.
+    /// Before each run, with a new file system each time: every run begins in the same state.
     Run,
 }
 
-/// When to stop; a later run goes on from there.
+/// Limits of a campaign; a later run continues from there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CampaignLimits {
-    /// Begins no run that would end after so much time.
+    /// Starts no run that would end after this time.
     pub time: Option<Time>,
-    /// Leaves a card alone once so much was written to it by this campaign.
+    /// Stops using a card after the campaign has written this many bytes to it.
     pub written: Option<Size>,
-    /// Gives a card up after so many failed runs on end; 3 when left out.
+    /// Stops using a card after this many consecutive failed runs; default 3.
     pub failures: Option<u32>,
 }
 
-/// What is measured: some of the standard suite, a job of one's own, or a fio job file.
+/// A workload: phases of the standard suite, a custom job, or a fio job file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WorkloadEntry {
-    /// Phases of the standard suite by name, or `["all"]`.
+    /// Names of phases of the standard suite, or `["all"]`.
     #[serde(default)]
     pub suite: Vec<Spanned<String>>,
-    /// Of the suite: how long each takes, `quick` or `standard`.
+    /// Suite only: length of each phase, `quick` or `standard`.
     pub pace: Option<SuitePace>,
     /// A fio job file.
     pub fio: Option<Spanned<PathBuf>>,
     /// The text of a fio job file.
     pub fio_text: Option<Spanned<String>>,
-    /// What to call it: for everything but the suite.
+    /// Display name; not for the suite.
     pub name: Option<Spanned<String>>,
-    /// Bytes to work on.
+    /// Size of the tested area.
     pub size: Option<Size>,
-    /// A job of one's own begins with this: `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`.
+    /// Type of a custom job: `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`.
     pub rw: Option<Spanned<String>>,
-    /// Hundredths of a mix that are reads; 50 when left out.
+    /// Percentage of reads in a mixed workload; default 50.
     pub rwmixread: Option<u32>,
-    /// Bytes an I/O.
+    /// Block size.
     pub bs: Option<Size>,
-    /// Longest measured time.
+    /// Maximum measured time.
     pub runtime: Option<Time>,
-    /// Unmeasured lead-in.
+    /// Unmeasured ramp time.
     pub ramp_time: Option<Time>,
-    /// Goes on until the time is over; true when left out and a runtime is given.
+    /// Continues until the runtime is over; default true if a runtime is given.
     pub time_based: Option<bool>,
-    /// I/Os in flight.
+    /// Number of I/Os in flight.
     pub iodepth: Option<u32>,
-    /// Workers.
+    /// Number of workers.
     pub numjobs: Option<u32>,
-    /// Whether workers share one file or each has its own: `shared` or `own`.
+    /// Whether workers share one file or use one each: `shared` or `own`.
     pub files: Option<FileSharing>,
-    /// Name of the file: workloads with one name work on one file. Its own name when left out.
+    /// File name; workloads with the same name use the same file. Default: a file of its own.
     pub file: Option<String>,
-    /// Removes the file after each run, so that each begins with a new one.
+    /// Removes the file after each run, so that each run begins with a new file.
     pub unlink: Option<bool>,
-    /// How I/O is issued; `psync` when left out.
+    /// I/O engine; default `psync`.
     pub ioengine: Option<Spanned<String>>,
-    /// Past the page cache; true when left out.
+    /// Bypasses the page cache; default true.
     pub direct: Option<bool>,
-    /// `fsync` after so many writes.
+    /// Issues an `fsync` every N writes.
     pub fsync: Option<u32>,
-    /// `fdatasync` after so many writes.
+    /// Issues an `fdatasync` every N writes.
     pub fdatasync: Option<u32>,
-    /// `fsync` once all is written.
+    /// Issues an `fsync` at the end.
     pub end_fsync: Option<bool>,
-    /// `fsync` when the file is closed.
+    /// Issues an `fsync` when the file is closed.
     pub fsync_on_close: Option<bool>,
-    /// Opens with O_SYNC.
+    /// Opens the file with `O_SYNC`.
     pub sync: Option<bool>,
-    /// Writes the file in full before it is measured; otherwise its space is only reserved.
+    /// Writes the whole file before the measurement; otherwise its space is only reserved.
     pub overwrite: Option<bool>,
-    /// Length of an interval over time.
+    /// Length of an interval of results over time.
     pub tick: Option<Time>,
 }
 
-/// How long a workload of the suite takes.
+/// Length of a workload of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SuitePace {
-    /// A first impression.
+    /// A short test for a first impression.
     Quick,
-    /// As published comparisons do it.
+    /// The length used in published comparisons.
     Standard,
 }
 
-/// Which files workers use.
+/// Use of files by workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileSharing {
-    /// One for all.
+    /// One file for all workers.
     #[default]
     Shared,
-    /// Each its own.
+    /// One file for each worker.
     Own,
 }
 
 impl CampaignFile {
-    /// Reads a campaign file.
+    /// Parses a campaign file.
     ///
     /// # Errors
-    /// A [`FileError`] with the place of the word that was not understood.
+    /// [`FileError`] with the position of the invalid text.
     pub fn parse(text: &str) -> Result<CampaignFile, FileError> {
         toml::from_str(text).map_err(|error| FileError {
             message: error.message().to_owned(),

@@ -1,4 +1,4 @@
-//! A job of one's own: from the keys of a workload to a job, with fio's meaning and defaults for measuring cards.
+//! Converts the keys of a custom workload to a job, with fio's semantics and defaults for cards.
 
 use super::file::{FileError, FileSharing, WorkloadEntry};
 use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, SizeSpec, Target};
@@ -16,8 +16,8 @@ const ENGINES: [IoEngine; 7] = [
     IoEngine::Mmap,
 ];
 
-/// Makes the job. Direct I/O is on unless it is switched off, and a runtime is filled unless `time-based` says no: both
-/// are what nearly every measurement of a card wants, and fio's own defaults are the reverse.
+/// Creates the job. Unlike in fio, direct I/O is on by default, and a job with a runtime is time-based: nearly every
+/// measurement of a card needs both.
 pub(super) fn job(
     name: &str,
     rw: &Spanned<String>,

@@ -1,35 +1,35 @@
-//! The points of a campaign, and the order in which they are measured.
+//! The points of a campaign and their order.
 
 use super::file::{CardOrder, PointOrder};
 use super::spec::Campaign;
 use hakaru_model::rng::Rng;
 
-/// One point and repeat, by places in the campaign.
+/// One repeat of a point, by indexes into the campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point {
-    /// Which card.
+    /// Index of the card.
     pub card: usize,
-    /// Which layer.
+    /// Index of the layer.
     pub layer: usize,
-    /// Which workload.
+    /// Index of the workload.
     pub workload: usize,
-    /// Number of the repeat, from 0; that of a recheck from [`RECHECK`].
+    /// Repeat number from 0; [`RECHECK`] and above for a recheck.
     pub repeat: u32,
 }
 
-/// Repeats with this number and above measure a point again after all other cards. Far above the most repeats a campaign
-/// can have.
+/// First repeat number of a recheck, which measures a point again after all other cards. Far above the maximum number
+/// of repeats.
 pub const RECHECK: u32 = 1_000_000;
 
 impl Point {
-    /// Whether it measures the first card again.
+    /// Whether the point belongs to the recheck of the first card.
     pub fn is_recheck(&self) -> bool {
         self.repeat >= RECHECK
     }
 }
 
 impl Campaign {
-    /// All points of a card in the order of the campaign, with as many repeats as there can be at most.
+    /// Returns all points of a card in the order of the campaign, with the maximum number of repeats.
     pub fn points_of(&self, card: usize) -> Vec<Point> {
         let layers: Vec<usize> = self.layers_of(card).collect();
         let workloads = self.wanted_workloads();
@@ -67,7 +67,7 @@ impl Campaign {
         points
     }
 
-    /// All points of all cards in the order of a campaign whose cards take turns.
+    /// Returns all points of all cards for a campaign whose cards alternate.
     ///
     /// One layer, workload and repeat is measured on every card before the next.
     pub fn points_in_turns(&self) -> Vec<Point> {
@@ -116,14 +116,15 @@ impl Campaign {
         points
     }
 
-    /// The card and layer that are measured again at the end: the first ones, where another card comes in between.
+    /// Returns the card and layer that are measured again at the end: the first ones, if another card is measured in
+    /// between.
     pub fn rechecked(&self) -> Option<(usize, usize)> {
         let several = self.recheck && self.wanted_cards().nth(1).is_some();
         let card = self.wanted_cards().next().filter(|_| several)?;
         Some((card, self.layers_of(card).next()?))
     }
 
-    /// The points of the recheck, with as many repeats as there can be at most.
+    /// Returns the points of the recheck, with the maximum number of repeats.
     pub fn recheck_points(&self) -> Vec<Point> {
         let Some((card, layer)) = self.rechecked() else {
             return Vec::new();
@@ -139,7 +140,7 @@ impl Campaign {
             .collect()
     }
 
-    /// How many points there are at most, without a recheck.
+    /// Returns the maximum number of points, without the recheck.
     pub fn cells(&self) -> u64 {
         let workloads = self.wanted_workloads().count() as u64;
         let layers: u64 = self
@@ -149,7 +150,7 @@ impl Campaign {
         (layers * workloads).saturating_mul(self.repeats.most().into())
     }
 
-    /// How many runs there are at most, with a recheck.
+    /// Returns the maximum number of runs, with the recheck.
     pub fn count(&self) -> u64 {
         let rechecks = self
             .rechecked()
@@ -159,15 +160,15 @@ impl Campaign {
     }
 }
 
-/// Every order equally likely. Source: Fisher and Yates (1938), in the form of Durstenfeld (1964).
+/// Shuffles uniformly. Source: Fisher and Yates (1938), as modified by Durstenfeld (1964).
 fn shuffle<T>(items: &mut [T], mut rng: Rng) {
     for last in (1..items.len()).rev() {
         items.swap(last, rng.below(last as u64 + 1) as usize);
     }
 }
 
-/// Cuts points into stretches that one preparation serves: neighbours through the same layer, or single ones where each
-/// run wants a fresh file system.
+/// Splits points into groups that share one preparation: consecutive points through the same layer, or single points
+/// if each run needs a new file system.
 pub fn stretches(points: &[Point], fresh: bool) -> impl Iterator<Item = &[Point]> {
     points.chunk_by(move |a, b| !fresh && (a.card, a.layer) == (b.card, b.layer))
 }

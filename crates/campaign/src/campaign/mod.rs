@@ -6,7 +6,7 @@
 //!        store ─ journal ─> what is open ─────┴─ runner ─> stage (prepare, undo) and a session each, one by one
 //!        store ─ gather  ─> CampaignSummary, for the report
 //! ```
-//! Nothing but the store remembers how far a campaign has come: a run is there or it is not.
+//! Only the store records the progress of a campaign.
 
 mod card_finder;
 pub mod check;

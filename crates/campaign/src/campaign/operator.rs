@@ -1,4 +1,4 @@
-//! The person or script at the bench, as the runner sees them: who puts cards in, allows what destroys, and watches.
+//! The interface to the user or script: inserts cards, permits erasing, and receives progress.
 
 use super::matrix::Point;
 use super::spec::Card;
@@ -9,59 +9,59 @@ use hakaru_model::record::RunRecord;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A disk that is there and could be a card under test.
+/// A disk that could be a card under test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CandidateDisk {
-    /// Its node.
+    /// Device node.
     pub node: PathBuf,
-    /// What it is called.
+    /// Display name.
     pub name: String,
-    /// What it answers to.
+    /// Its IDs.
     pub ids: Vec<String>,
-    /// The card of this campaign it was measured as, if it was.
+    /// Label of the card of this campaign as which it was measured before, if any.
     pub label: Option<String>,
 }
 
-/// What is to be done about a card that is not there.
+/// The operator's reply when a card is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperatorReply {
-    /// Look again: it was put in.
+    /// Search again: the card was inserted.
     LookAgain,
-    /// It is this one.
+    /// Use this device.
     Here(PathBuf),
-    /// Go on without it.
+    /// Continue without the card.
     Skip,
-    /// Stop; a later run goes on from here.
+    /// Stop; a later run continues from here.
     Stop,
 }
 
-/// How far a campaign has come.
+/// Progress of a campaign.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CampaignStatus {
     /// The point that begins.
     pub point: Point,
-    /// Card, layer and workload by name.
+    /// Names of the card, layer and workload.
     pub names: [String; 3],
-    /// Number of this run, counted from 1 with those that were stored before.
+    /// Number of this run from 1, including runs stored before.
     pub number: u64,
-    /// Runs there will be at most.
+    /// Maximum number of runs.
     pub of: u64,
-    /// Time that is left, as far as it can be told.
+    /// Estimated remaining time.
     pub left: Duration,
 }
 
-/// The person or script at the bench.
+/// The user or script that operates the hardware.
 pub trait Operator: Observer {
-    /// A card is wanted and none of those that are there is it.
+    /// Called when a required card is not among the present disks.
     fn insert(&mut self, wanted: &Card, why: &str, seen: &[CandidateDisk]) -> OperatorReply;
-    /// A card is about to be erased. `None` forbids it.
+    /// Asks for permission to erase a card; `None` denies it.
     fn may_erase(&mut self, card: &Card, candidate: &Candidate) -> Option<Confirmation>;
-    /// A run begins.
+    /// Called at the start of a run.
     fn begins(&mut self, _progressed: &CampaignStatus) {}
-    /// Something is being done to the storage.
+    /// Called during the preparation of the storage.
     fn preparing(&mut self, _what: &str, _progress: Option<ScanProgress>) {}
-    /// A run is stored and counts.
+    /// Called after a run that counts is stored.
     fn stored(&mut self, _record: &RunRecord) {}
-    /// Something the user should know.
+    /// Called with a note for the user.
     fn note(&mut self, _text: &str) {}
 }

@@ -1,38 +1,38 @@
-//! How carrying out a campaign ends, and why it cannot go on.
+//! Outcomes and errors of a campaign.
 
 use crate::session::UnstoredRecord;
 use hakaru_store::{FindError, StoreError};
 use std::path::PathBuf;
 
-/// How a campaign ended.
+/// Outcome of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CampaignOutcome {
     /// Every point is stored.
     Complete,
     /// Some points could not be measured; a later run tries them again.
     Incomplete,
-    /// Somebody stopped it.
+    /// The operator stopped it.
     Stopped,
-    /// Its time is over.
+    /// Its time limit was reached.
     TimeUp,
 }
 
-/// What came of it.
+/// Results of carrying out a campaign.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CampaignResult {
-    /// How it ended.
+    /// The outcome.
     pub end: CampaignOutcome,
-    /// Runs that were stored now.
+    /// Number of runs stored by this call.
     pub stored: u64,
-    /// Runs that count, with those from before.
+    /// Number of runs that count, including earlier ones.
     pub done: u64,
-    /// Runs that did not come to their end, and why, in words.
+    /// Failed runs with the reasons as text.
     pub failures: Vec<(String, String)>,
-    /// Cards that were left out, and why.
+    /// Skipped cards with the reasons.
     pub skipped: Vec<(String, String)>,
 }
 
-/// Why a campaign cannot go on at all.
+/// Errors that end a campaign.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // Each field is named in its message.
 pub enum CampaignError {
