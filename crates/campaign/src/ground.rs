@@ -1,23 +1,22 @@
-//! What `bench` and campaigns share about the places they measure on: how much of one may be used, and what a simulated
-//! card is called.
+//! Functions shared by `bench` and campaigns: usable space, and the identity of a simulated card.
 
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::facts::{Fact, Identity, TargetKind};
 use hakaru_model::units::Bytes;
 use std::path::PathBuf;
 
-/// Bytes of free space that files may take: a file system filled to the brim answers more slowly, so a twentieth stays
-/// free.
+/// Returns the free space that files may use. A twentieth stays free, because a full file system responds more
+/// slowly.
 pub(crate) fn usable(free: Bytes) -> Bytes {
     Bytes(free.0 - free.0 / 20)
 }
 
-/// Without what is left of a MiB.
+/// Rounds down to whole MiB.
 pub(crate) fn whole_mib(size: Bytes) -> Bytes {
     Bytes(size.0 - size.0 % (1 << 20))
 }
 
-/// A simulated card, by its label.
+/// Returns the identity of a simulated card with this label.
 pub(crate) fn simulated(prices: &DeviceModel, label: &str) -> Identity {
     Identity {
         path: PathBuf::from(&prices.name),

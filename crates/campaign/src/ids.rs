@@ -1,8 +1,8 @@
-//! Ids of runs, and the wall clock.
+//! Run IDs and the wall clock.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// An id that sorts by time (UUID version 7, RFC 9562).
+/// Returns an ID that sorts by time (UUID version 7, RFC 9562).
 pub fn new_id() -> String {
     id_at(SystemTime::now())
 }
@@ -10,13 +10,13 @@ pub fn new_id() -> String {
 fn id_at(now: SystemTime) -> String {
     let id = match now.duration_since(UNIX_EPOCH) {
         Ok(_) => uuid::Uuid::now_v7(),
-        // A board without a battery may begin before 1970, where ids of this kind do not reach.
+        // On a board without a clock battery the time may be before 1970, which these IDs cannot represent.
         Err(_) => uuid::Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, 0, 0)),
     };
     id.to_string()
 }
 
-/// Milliseconds since 1970 UTC.
+/// Returns the milliseconds since 1970 UTC.
 pub fn now_unix_ms() -> i64 {
     unix_ms(SystemTime::now())
 }

@@ -1,8 +1,8 @@
-//! The conductor: calls the verbs, and owns their order.
+//! Controls complete measurements by calling the other crates in order.
 //!
-//! [`suite`] says what the standard measurements are; a [`Session`] carries one run from the look at its target to
-//! the stored record; [`mod@bench`] repeats the suite on one target, and
-//! [`campaign`] measures many cards through many layers.
+//! [`suite`] defines the standard measurements; a [`Session`] carries out one run from the inspection of its target
+//! to the stored record; [`mod@bench`] repeats the suite on one target, and [`campaign`] measures many cards through
+//! many layers.
 
 #![forbid(unsafe_code)]
 

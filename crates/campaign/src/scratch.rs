@@ -1,7 +1,7 @@
-//! A temporary file to measure on, which nothing can leave behind.
+//! A temporary file for measurements that cannot be left behind.
 //!
-//! It has no name as soon as it is made: its space is free the moment the last descriptor is closed, also after a panic
-//! or a `kill -9`. The engine opens it by way of `/proc`.
+//! The file has no name: its space is free as soon as the last descriptor is closed, even after a panic or a `kill
+//! -9`. The engine opens it through `/proc`.
 
 use hakaru_model::units::Bytes;
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Why there is no scratch file.
+/// Errors of the scratch file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // Each field is named in its message.
 pub enum ScratchError {
@@ -50,14 +50,14 @@ pub struct Scratch {
     size: u64,
 }
 
-/// Fill is written in pieces of this size.
+/// Block size of fill writes.
 const PIECE: usize = 1 << 20;
 
 impl Scratch {
-    /// Makes an empty one in a folder.
+    /// Creates an empty scratch file in a directory.
     ///
     /// # Errors
-    /// [`ScratchError::Make`] with the cure.
+    /// [`ScratchError::Make`] with advice.
     pub fn make(folder: &Path) -> Result<Scratch, ScratchError> {
         let failed = |errno| ScratchError::Make {
             folder: folder.to_owned(),
@@ -71,7 +71,7 @@ impl Scratch {
         );
         let fd = match unnamed {
             Ok(fd) => fd,
-            // vfat and others cannot make nameless files: the name is taken away at once.
+            // vfat and others do not support `O_TMPFILE`: the name is removed immediately.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => {
                 let path = folder.join(format!(".hakaru-{}.tmp", crate::new_id()));
                 let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
@@ -88,11 +88,11 @@ impl Scratch {
         })
     }
 
-    /// Writes it full of data that does not compress, up to `size` or until `patience` is over, and flushes it.
-    /// `progress` hears the bytes done and answers whether to go on.
+    /// Fills the file with incompressible data up to `size`, or until `patience` has passed, and syncs it. `progress`
+    /// receives the bytes written and returns whether to continue.
     ///
     /// # Errors
-    /// [`ScratchError::Write`] with the byte and the cure, [`ScratchError::Stopped`].
+    /// [`ScratchError::Write`] with the offset and advice, or [`ScratchError::Stopped`].
     pub fn fill(
         &mut self,
         size: Bytes,
@@ -119,7 +119,7 @@ impl Scratch {
                 Ok(0) => return Err(failed(Errno::NOSPC)),
                 answer => self.size += answer.map_err(failed)? as u64,
             }
-            // Flushed piece by piece, so that the time it takes is the time of the device and not of the page cache.
+            // Syncs every 16 blocks, so that the elapsed time is that of the device and not of the page cache.
             if self.size.is_multiple_of(16 * PIECE as u64) || self.size == size.0 {
                 rustix::fs::fdatasync(&self.fd).map_err(failed)?;
                 if patience.is_some_and(|patience| begun.elapsed() > patience)
@@ -139,12 +139,12 @@ impl Scratch {
         })
     }
 
-    /// Bytes in it.
+    /// Size of the file.
     pub fn size(&self) -> Bytes {
         Bytes(self.size)
     }
 
-    /// A path by which it can be opened while this value lives.
+    /// A path that opens the file while this value exists.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(format!(
             "/proc/{}/fd/{}",

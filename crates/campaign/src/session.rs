@@ -1,9 +1,9 @@
-//! A session: one run, from the look at its target to the stored record, in the one order there is.
+//! A session: one run, from the inspection of its target to the stored record.
 //!
 //! ```text
 //! Session::inspect(scenario) ─ plan(policy) ─> PlannedSession ─ run(request, store, observer) ─> RunResult
 //! ```
-//! Whatever is stored is also spooled on the way, and its circumstances are taken before anything is measured.
+//! Results of stored runs are also spooled, and the environment is recorded before the measurement.
 
 mod spooling;
 mod unstarted;
@@ -29,7 +29,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// How strictly a session keeps to its scenario.
+/// How strictly a session follows its scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionPolicy {
     /// Replaces an I/O engine or O_DIRECT that is not available, with a caveat; otherwise that is an error.
@@ -41,56 +41,56 @@ pub struct SessionPolicy {
 }
 
 impl SessionPolicy {
-    /// Of `bench` and campaigns, whose target is a scratch file or held by the guard.
+    /// Policy of `bench` and campaigns, whose target is a scratch file or held by the guard.
     pub const BENCH: SessionPolicy = SessionPolicy {
         substitutes: true,
         skips_jobs: false,
         guards_devices: false,
     };
-    /// Of the iozone front end: what was asked for, or an error.
+    /// Policy of the iozone front end: no substitutions.
     pub const IOZONE: SessionPolicy = SessionPolicy {
         substitutes: false,
         skips_jobs: false,
         guards_devices: true,
     };
-    /// Of the fio front end: one job that cannot run does not keep the others from running.
+    /// Policy of the fio front end: a job that cannot run does not prevent the others.
     pub const FIO: SessionPolicy = SessionPolicy {
         skips_jobs: true,
         ..SessionPolicy::IOZONE
     };
 }
 
-/// Which repeat of what a run is.
+/// Position of a run in its series.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeriesPosition {
-    /// Id that all repeats share; `None` starts a new series.
+    /// ID that all repeats share; `None` starts a new series.
     pub id: Option<String>,
     /// Number of the repeat, from 0.
     pub repeat: u32,
 }
 
-/// How one run of a planned session is carried out, and what its record says besides what is measured.
+/// Parameters of one run of a planned session, and additional content of its record.
 #[derive(Debug)]
 pub struct RunRequest<'a> {
     /// The clock that times I/Os.
     pub clock: &'a ClockChoice,
-    /// Set by somebody else to end the run; what was measured until then is kept.
+    /// Set by another thread to stop the run; results until then are kept.
     pub stop: &'a AtomicBool,
-    /// Whose storage it is, as found before the run; `None` for that of the first path, looked at only for a run that
-    /// is stored.
+    /// Identity of the storage, determined before the run. If `None`, the storage of the first path is inspected, but
+    /// only for a run that is stored.
     pub identity: Option<&'a Identity>,
-    /// Which repeat it is.
+    /// Position in the series.
     pub series: SeriesPosition,
-    /// Our own cost, as measured before the run.
+    /// Overhead of this program, measured before the run.
     pub overhead: Option<Overhead>,
-    /// What was found before the run to make its figures less worthy of trust.
+    /// Caveats that were found before the run.
     pub caveats: Vec<Caveat>,
-    /// The point of a campaign that it measures.
+    /// The campaign point of the run.
     pub campaign: Option<CampaignPoint>,
 }
 
 impl<'a> RunRequest<'a> {
-    /// A run that belongs to nothing.
+    /// Returns the request for a run outside a series or campaign.
     pub fn single(clock: &'a ClockChoice, stop: &'a AtomicBool) -> RunRequest<'a> {
         RunRequest {
             clock,
@@ -104,30 +104,30 @@ impl<'a> RunRequest<'a> {
     }
 }
 
-/// A run that was carried out.
+/// Result of a run.
 #[derive(Debug)]
 pub struct RunResult {
-    /// What came of it; it is in the store already, if there is one and anything was measured.
+    /// The record. It is already stored if there is a store and anything was measured.
     pub record: RunRecord,
-    /// What kept it from going on, if anything did.
+    /// The error that ended the run, if any.
     pub error: Option<RunError>,
-    /// Why the record is not in the store, if that failed.
+    /// The error if the record could not be stored.
     pub unstored: Option<UnstoredRecord>,
 }
 
-/// Why a run could not even begin.
+/// Errors that prevent a run.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The target could not be looked at.
+    /// The target cannot be inspected.
     #[error(transparent)]
     Inspect(#[from] InspectError),
     /// The scenario does not fit the target.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// It would write to a device that is in use.
+    /// The run would write to a device that is in use.
     #[error("{refusal}; {}", .refusal.cure())]
     InUse {
-        /// Why it is not written to.
+        /// The reason for the refusal.
         #[from]
         refusal: Refusal,
     },
@@ -136,7 +136,7 @@ pub enum SessionError {
     Run(RunError),
 }
 
-/// A scenario and what was found at its paths.
+/// A scenario and the facts about its paths.
 #[derive(Debug)]
 pub struct Session<'a> {
     scenario: &'a Scenario,
@@ -144,17 +144,17 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Looks at every path of a scenario. Changes nothing.
+    /// Inspects all paths of a scenario. Changes nothing.
     ///
     /// # Errors
-    /// [`SessionError::Inspect`]: the first path that cannot be looked at.
+    /// [`SessionError::Inspect`] for the first path that cannot be inspected.
     pub fn inspect(scenario: &'a Scenario) -> Result<Session<'a>, SessionError> {
         let look = |path: PathBuf| -> Result<_, InspectError> {
             Ok((path.clone(), hakaru_device::inspect(&path)?))
         };
         let facts = scenario.paths().into_iter().map(look);
         let mut facts = facts.collect::<Result<Facts, InspectError>>()?;
-        // What is only named need not be there.
+        // Paths that are only named need not exist.
         let named = scenario
             .unopened_paths()
             .into_iter()
@@ -165,15 +165,15 @@ impl<'a> Session<'a> {
         Ok(Session { scenario, facts })
     }
 
-    /// What was found at each path.
+    /// Returns the facts about each path.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// Fits the scenario to what was found. Changes nothing.
+    /// Plans the scenario for its target. Changes nothing.
     ///
     /// # Errors
-    /// [`SessionError::Plan`], and [`SessionError::InUse`] where the policy guards devices.
+    /// [`SessionError::Plan`], or [`SessionError::InUse`] if the policy guards devices.
     pub fn plan(self, policy: SessionPolicy) -> Result<PlannedSession<'a>, SessionError> {
         let Session { scenario, facts } = self;
         let plan = match policy.skips_jobs {
@@ -192,7 +192,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A scenario bound to its target, ready to run.
+/// A scenario that is planned for its target and ready to run.
 #[derive(Debug)]
 pub struct PlannedSession<'a> {
     scenario: &'a Scenario,
@@ -202,29 +202,29 @@ pub struct PlannedSession<'a> {
 }
 
 impl PlannedSession<'_> {
-    /// What will be done.
+    /// Returns the plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// What was found at each path.
+    /// Returns the facts about each path.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// Adds to phases, the first ones of this plan, what has not begun: the other phases, and jobs that were skipped.
+    /// Adds the work that did not begin to the first phases of this plan: the remaining phases, and skipped jobs.
     pub fn with_unbegun(&self, mut phases: Vec<PhaseRecord>) -> Vec<PhaseRecord> {
         unstarted::add_unbegun(&self.plan, &mut phases);
         unstarted::add_skipped(self.scenario, &self.plan, &mut phases);
         phases
     }
 
-    /// Runs the plan and, given a store, appends the record before anybody computes anything from it. What is measured
-    /// on the way is spooled beside the store.
+    /// Runs the plan. With a store, partial results are spooled next to it, and the record is appended before it is
+    /// used.
     ///
     /// # Errors
-    /// [`SessionError::Run`]: nothing was measured, unless the policy skips jobs: then the record says which could not
-    /// begin.
+    /// [`SessionError::Run`] if nothing was measured. If the policy skips jobs, there is no error, and the record
+    /// shows which jobs could not begin.
     pub fn run(
         &self,
         request: RunRequest<'_>,
@@ -261,7 +261,7 @@ impl PlannedSession<'_> {
             spool.into_iter().for_each(Spooling::remove);
             return Err(SessionError::Run(error.unwrap_or(RunError::StoppedEarly)));
         }
-        // What was thought before may be more: files that fill a file system take what there turns out to be.
+        // The estimate may be too low: files that fill a file system use the actual free space.
         let campaign = begun
             .campaign
             .clone()
@@ -290,8 +290,8 @@ impl PlannedSession<'_> {
         })
     }
 
-    /// The record as it is before anything is measured. Device and host are looked at only for a run that is stored or
-    /// whose storage is known: to ask them takes longer than a short run.
+    /// Returns the record before the measurement. Device and host are inspected only for a run that is stored or
+    /// whose storage is known, because the inspection takes longer than a short run.
     fn record_before(&self, request: RunRequest<'_>, stored: bool) -> RunRecord {
         let RunRequest {
             clock,
@@ -335,7 +335,7 @@ impl PlannedSession<'_> {
         }
     }
 
-    /// Whose storage the first path is on, or its directory where there is no file yet.
+    /// Returns the identity of the storage of the first path, or of its directory if the file does not exist yet.
     fn identity(&self, look: bool) -> Identity {
         let path = self.facts.keys().next().cloned().unwrap_or_default();
         if look && !path.as_os_str().is_empty() {
@@ -347,7 +347,7 @@ impl PlannedSession<'_> {
                 true => &path,
                 false => folder().unwrap_or(Path::new(".")),
             };
-            // A stored path has to mean the same from any directory.
+            // The stored path is absolute, so that it is valid in any directory.
             let place = std::fs::canonicalize(place).unwrap_or_else(|_| place.to_owned());
             return hakaru_device::identify(&place, &Roots::live());
         }
@@ -365,8 +365,8 @@ impl PlannedSession<'_> {
     }
 }
 
-/// Writing to a device that the system uses would destroy what is in use, so it is not done whoever asks. The same goes
-/// for a file that a loop device in use is made of.
+/// Refuses to write to a device that the system uses, because that would destroy its data. The same applies to the
+/// backing file of a loop device in use.
 fn refuse_devices_in_use(plan: &Plan) -> Result<(), Refusal> {
     let roots = Roots::live();
     let mut asked = BTreeSet::new();
@@ -385,8 +385,8 @@ fn refuse_devices_in_use(plan: &Plan) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Bytes that have to be written before a plan can be carried out: its files that are to hold something and do not yet,
-/// and what is free of the file systems that it fills.
+/// Returns the bytes that must be written before a plan can run: files with missing content, and the free space of
+/// file systems that it fills.
 fn to_lay_out(plan: &Plan, facts: &Facts) -> Bytes {
     let files = || plan.phases.iter().flat_map(|phase| &phase.files);
     let wanting = files().filter(|file| matches!(file.lay_out, LayOut::Write(_)));
@@ -396,7 +396,7 @@ fn to_lay_out(plan: &Plan, facts: &Facts) -> Bytes {
         .map(|file| (file.path.as_path(), file.size.0))
         .collect();
     let filling = files().filter(|file| file.lay_out == LayOut::Fill);
-    // Several files of one file system fill it once.
+    // Several files on one file system fill it once.
     let free =
         filling.filter_map(|file| Some((file_system(&file.path)?, facts.get(&file.path)?.free?.0)));
     let free: BTreeMap<u64, u64> = free.collect();
@@ -408,7 +408,7 @@ fn to_lay_out(plan: &Plan, facts: &Facts) -> Bytes {
     )
 }
 
-/// The number of the file system that a file lies on, or will.
+/// Returns the device number of the file system that contains or will contain a file.
 fn file_system(path: &Path) -> Option<u64> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors()
@@ -416,7 +416,8 @@ fn file_system(path: &Path) -> Option<u64> {
         .map(|metadata| metadata.dev())
 }
 
-/// The caveats of the engine, those that were known before, and those that follow from whose storage it is.
+/// Combines the caveats of the engine, the caveats known before, and those that follow from the identity of the
+/// storage.
 fn with_circumstances(
     mut caveats: Vec<Caveat>,
     known: &[Caveat],

@@ -1,34 +1,34 @@
-//! The standard suite: what is measured on a thing that somebody just wants measured.
+//! The standard suite: default workloads for a storage device.
 //!
-//! The workloads are those of published card comparisons: sequential at 1 MiB, random at 4 KiB with one I/O in flight,
-//! mixed, durable writes with an fsync each, and a write long enough to leave every cache behind.
+//! The workloads are those of published card comparisons: sequential at 1 MiB, random at 4 KiB with one I/O in
+//! flight, mixed, durable writes with an fsync each, and a sustained write that exceeds all caches.
 
 use hakaru_model::job::{Access, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::units::{Bytes, Nanos};
 
 const MIB: u64 = 1 << 20;
 
-/// One measurement of the suite.
+/// A workload of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SuiteWorkload {
-    /// 1 MiB writes, one after another.
+    /// Sequential 1 MiB writes.
     SeqWrite,
-    /// 1 MiB reads, one after another.
+    /// Sequential 1 MiB reads.
     SeqRead,
-    /// 4 KiB writes all over the file, one in flight.
+    /// Random 4 KiB writes, one in flight.
     RandWrite,
-    /// 4 KiB reads all over the file, one in flight.
+    /// Random 4 KiB reads, one in flight.
     RandRead,
-    /// 1 MiB reads and writes by turns.
+    /// Alternating 1 MiB reads and writes.
     Mixed,
     /// 4 KiB writes with an fsync after each.
     Durable,
-    /// 1 MiB writes for long, to see when speed falls.
+    /// Long 1 MiB writes that show when the speed falls.
     Sustained,
 }
 
 impl SuiteWorkload {
-    /// All of them, in the order they run: the writes first, so that reads find data.
+    /// All workloads in the order they run: writes first, so that reads find data.
     pub const ALL: [SuiteWorkload; 7] = [
         SuiteWorkload::SeqWrite,
         SuiteWorkload::SeqRead,
@@ -39,7 +39,7 @@ impl SuiteWorkload {
         SuiteWorkload::Sustained,
     ];
 
-    /// Its name on the command line and in results.
+    /// Returns its name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
             SuiteWorkload::SeqWrite => "seq-write",
@@ -52,7 +52,7 @@ impl SuiteWorkload {
         }
     }
 
-    /// The workload of that name.
+    /// Returns the workload with this name.
     pub fn from_name(name: &str) -> Option<SuiteWorkload> {
         SuiteWorkload::ALL.into_iter().find(|w| w.name() == name)
     }
@@ -84,17 +84,17 @@ impl SuiteWorkload {
     }
 }
 
-/// How long the suite takes.
+/// Length of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuiteLength {
-    /// Under a minute for three rounds: a first impression.
+    /// Under a minute for three rounds, for a first impression.
     Quick,
-    /// As published comparisons do it: a minute a workload, two for the sustained write.
+    /// As in published comparisons: one minute a workload, two minutes for the sustained write.
     Standard,
 }
 
 impl SuiteLength {
-    /// Times of one workload: lead-in and measurement.
+    /// Returns the ramp time and the measured time of a workload.
     fn times(self, workload: SuiteWorkload) -> (Nanos, Nanos) {
         match (self, workload) {
             (SuiteLength::Quick, SuiteWorkload::Sustained) => (Nanos(0), Nanos::from_millis(4_000)),
@@ -107,7 +107,7 @@ impl SuiteLength {
         }
     }
 
-    /// Rounds unless somebody asks for another number.
+    /// Returns the default number of rounds.
     pub fn repeats(self) -> u32 {
         match self {
             SuiteLength::Quick => 3,
@@ -115,7 +115,7 @@ impl SuiteLength {
         }
     }
 
-    /// Bytes the suite works on unless somebody asks for another size.
+    /// Returns the default size of the tested area.
     pub fn size(self) -> Bytes {
         match self {
             SuiteLength::Quick => Bytes(256 * MIB),
@@ -123,7 +123,7 @@ impl SuiteLength {
         }
     }
 
-    /// Length of an interval: short runs need short ones, or there is nothing to see over time.
+    /// Returns the length of an interval; short runs need short intervals to show changes over time.
     fn tick(self) -> Nanos {
         match self {
             SuiteLength::Quick => Nanos::from_millis(100),
@@ -132,23 +132,23 @@ impl SuiteLength {
     }
 }
 
-/// What to measure, and for how long.
+/// Parameters of the suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
-    /// How long.
+    /// Length of the suite.
     pub pace: SuiteLength,
-    /// Which workloads, in this order.
+    /// Workloads in the order they run.
     pub workloads: Vec<SuiteWorkload>,
-    /// Bytes to work on.
+    /// Size of the tested area.
     pub size: Bytes,
     /// Seed of all offsets.
     pub seed: u64,
-    /// How I/O is issued.
+    /// I/O engine.
     pub ioengine: IoEngine,
 }
 
 impl Suite {
-    /// The suite on a target whose content may be overwritten (or is only read, if only reads are asked for).
+    /// Returns the scenario for a target whose content may be overwritten (or is only read, if all workloads read).
     pub fn scenario(&self, target: &Target) -> Scenario {
         let phases = self.workloads.iter().map(|&workload| Phase {
             name: workload.name().to_owned(),
@@ -182,7 +182,7 @@ impl Suite {
         job
     }
 
-    /// Time all phases of one round take, besides lay-out.
+    /// Returns the time of all phases of one round, without layout.
     pub fn duration(&self) -> Nanos {
         let time = |&w: &SuiteWorkload| {
             let (ramp, run) = self.pace.times(w);

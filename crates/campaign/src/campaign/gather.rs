@@ -1,4 +1,4 @@
-//! From the store to what a campaign says: the runs that count, put together card by card, and all that follows.
+//! Collects the stored runs of a campaign, card by card, and derives its conclusions.
 
 use super::estimate::repeats_in_words;
 use super::file::{CardOrder, PointOrder, PreparationSpec, PrepareScope, RepeatRule};
@@ -18,30 +18,30 @@ use hakaru_model::record::RunRecord;
 use hakaru_store::{FindError, OutcomeKind, PointRow, Readable, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Failed runs that are named one by one.
+/// Maximum number of failed runs listed individually.
 const NAMED_FAILURES: usize = 20;
 
-/// What was measured of one card, before anything is concluded.
+/// Results of one card, before conclusions.
 #[derive(Clone, Debug)]
 pub struct CardMeasurements {
-    /// What to call it.
+    /// Display name.
     pub name: String,
-    /// What it answers to.
+    /// ID of the card under which its runs are stored.
     pub key: String,
-    /// Host it was measured on.
+    /// Host that measured it.
     pub host: String,
-    /// What is printed on it.
+    /// Rated speeds and classes.
     pub printed: Vec<Claim>,
-    /// What else is known of it.
+    /// Other facts about the card.
     pub facts: Vec<(String, String)>,
-    /// Name of the layer, all workloads through it, and what was done before.
+    /// Layer names, each with the summary of its workloads and the preparation steps.
     pub layers: Vec<(String, Summary, Vec<PreparedStep>)>,
 }
 
-/// Puts together what is stored of a campaign, and `more` that comes from elsewhere, such as published figures.
+/// Collects the stored results of a campaign, and `more` from other sources such as published results.
 ///
 /// # Errors
-/// When the database, or a record in it, cannot be read.
+/// [`FindError`] if the database or a record in it cannot be read.
 pub fn gather(
     campaign: &Campaign,
     store: &Store,
@@ -140,15 +140,15 @@ pub fn gather(
     Ok(summary)
 }
 
-/// Stored runs of each card, layer and workload.
+/// Stored runs by card, layer and workload.
 #[derive(Default)]
 struct Points {
     cards: BTreeMap<(String, String), Cells>,
-    /// Runs that measured the first card again.
+    /// Runs of the recheck of the first card.
     rechecks: BTreeMap<(String, String), Cells>,
 }
 
-/// Rows of each layer and workload, by their names; each repeat once.
+/// Rows by layer and workload name; each repeat once.
 type Cells = BTreeMap<(String, String), BTreeMap<u32, PointRow>>;
 
 impl Points {
@@ -162,11 +162,11 @@ impl Points {
         let cell = cells
             .entry((row.layer.clone(), row.workload.clone()))
             .or_default();
-        // The first one of a repeat counts; a second one can only come from another database.
+        // The first row of a repeat counts; a second one can only come from another database.
         cell.entry(row.repeat).or_insert(row);
     }
 
-    /// In which order the cards were measured.
+    /// Returns the order in which the cards were measured.
     fn order(&self) -> CardSequence {
         let mut runs: BTreeMap<(String, String), Vec<(i64, String)>> = BTreeMap::new();
         for ((host, card), cells) in &self.cards {
@@ -196,7 +196,7 @@ impl Points {
             .len()
     }
 
-    /// Cards in the order of the file, those that it does not name at the end.
+    /// Returns the cards in the order of the file; cards that are not in the file come last.
     fn of_cards(self, campaign: &Campaign) -> Vec<((String, String), Cells)> {
         let place = |cells: &Cells| {
             let label = label_of(cells);
@@ -212,15 +212,17 @@ impl Points {
     }
 }
 
-/// Of each host and layer: the card of each run, in the order of time.
+/// The card of each run in the order of time, by host and layer.
 struct CardSequence(BTreeMap<(String, String), Vec<String>>);
 
-/// The middles of the runs of two cards may lie so far apart, as a share of all their runs. One card after the other are
-/// half of them apart; cards that take turns with two repeats each a quarter, and less with more.
+/// Maximum distance between the mean positions of the runs of two cards that alternate, as a share of all their runs.
+/// Cards measured one after another have a distance of 0.5; alternating cards with two repeats each have 0.25, and
+/// less with more repeats.
 const APART: f64 = 0.25;
 
 impl CardSequence {
-    /// Whether any two cards ran one after another, rather than in turns. Simulated cards run in a time of their own.
+    /// Whether any two cards were measured one after another instead of alternating. Simulated cards have their own
+    /// virtual time and do not count.
     fn is_sequential(&self, cards: &[CardMeasurements]) -> bool {
         let real = |host: &str, layer: &str| -> Vec<&str> {
             let is_real = |summary: &Summary| !summary.caveats.contains(&Caveat::Simulated);
@@ -247,8 +249,8 @@ impl CardSequence {
     }
 }
 
-/// How far the middles of the runs of two cards lie apart in the order of time, as a share of all their runs; 0 where
-/// either has fewer than two.
+/// Returns the distance between the mean positions of the runs of two cards in time, as a share of all their runs; 0
+/// if either card has fewer than two runs.
 fn apart(runs: &[String], a: &str, b: &str) -> f64 {
     let both: Vec<&str> = runs
         .iter()
@@ -268,7 +270,7 @@ fn apart(runs: &[String], a: &str, b: &str) -> f64 {
     (of_a - of_b).abs() / both.len() as f64
 }
 
-/// The recheck of a card, layer by layer.
+/// Returns the recheck of a card, one entry for each layer.
 fn recheck(cards: &[CardMeasurements], again: &CardMeasurements) -> Vec<Recheck> {
     let Some(first) = cards
         .iter()
@@ -290,7 +292,7 @@ fn recheck(cards: &[CardMeasurements], again: &CardMeasurements) -> Vec<Recheck>
     again.layers.iter().filter_map(of_layer).collect()
 }
 
-/// What a recheck says of the drift of the host: nothing where all figures are the same.
+/// Returns the weaknesses that a recheck shows, such as drift of the host; empty if all figures are equal.
 fn drift_of(recheck: &Recheck) -> Vec<Weakness> {
     let Recheck {
         card,
@@ -328,7 +330,7 @@ fn drift_of(recheck: &Recheck) -> Vec<Weakness> {
     }
 }
 
-/// `seq-write 0.97x [0.96, 0.98]`.
+/// Formats a ratio: `seq-write 0.97x [0.96, 0.98]`.
 fn ratio_words(comparison: &Comparison) -> String {
     let interval = comparison
         .ratio_ci95
@@ -337,7 +339,7 @@ fn ratio_words(comparison: &Comparison) -> String {
     format!("{} {:.3}x{interval}", comparison.quantity, comparison.ratio)
 }
 
-/// A recheck in words, for how it was done.
+/// Describes a recheck for the section on methods.
 fn recheck_words(recheck: &Recheck) -> (String, String) {
     let Recheck {
         card,
@@ -437,15 +439,15 @@ fn measured(
     })
 }
 
-/// The runs of a cell as they were measured: where the order is drawn, repeats do not come by their numbers, and drift is a
-/// matter of time.
+/// Returns the runs of a cell in the order of time. In a shuffled order it differs from the repeat numbers, and drift
+/// depends on time.
 fn in_time(rows: &BTreeMap<u32, PointRow>) -> impl Iterator<Item = &PointRow> {
     let mut rows: Vec<&PointRow> = rows.values().collect();
     rows.sort_by_key(|row| (row.started_unix_ms, row.repeat));
     rows.into_iter()
 }
 
-/// Keeps what was done before the first run, and the speed along the card wherever it was written down.
+/// Keeps the preparation steps of the first run, and the speed along the card from any run that recorded it.
 fn note_preparation(prepared: &mut Vec<PreparedStep>, records: &[RunRecord]) {
     for point in records.iter().filter_map(|record| record.campaign.as_ref()) {
         if prepared.is_empty() {
@@ -462,7 +464,7 @@ fn note_preparation(prepared: &mut Vec<PreparedStep>, records: &[RunRecord]) {
     }
 }
 
-/// What a run was of, in words.
+/// Describes the point of a run.
 fn point_words(row: &PointRow) -> String {
     let name = if row.label.is_empty() {
         &row.card
@@ -524,7 +526,7 @@ fn empty(campaign: &Campaign) -> CampaignSummary {
     }
 }
 
-/// What stopping as soon as the means were known does to the intervals of these runs.
+/// Returns the effect of optional stopping on the confidence intervals of these runs.
 fn optional_stopping(campaign: &Campaign, cards: &[CardMeasurements]) -> Option<Weakness> {
     let RepeatRule::Until(until) = campaign.repeats else {
         return None;
@@ -545,7 +547,7 @@ fn optional_stopping(campaign: &Campaign, cards: &[CardMeasurements]) -> Option<
     })
 }
 
-/// Whether the caches of the host could not be emptied before some runs.
+/// Whether the caches of the host could not be dropped before some runs.
 fn kept_caches(summary: &CampaignSummary) -> bool {
     let caveats = summary
         .cards
@@ -563,7 +565,7 @@ fn kept_caches(summary: &CampaignSummary) -> bool {
     })
 }
 
-/// How it was done, in words; `emptied` says whether the caches of the host were, before each run that was to have it so.
+/// Describes the method; `emptied` is whether the caches of the host were dropped before each run as requested.
 fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
     let order = match campaign.order {
         PointOrder::Blocked => {
@@ -647,7 +649,7 @@ fn layer_words(layer: &Layer) -> Option<(String, String)> {
     (!words.is_empty()).then(|| (format!("Layer {}", layer.name), words.join(", ")))
 }
 
-/// All that follows from what was measured.
+/// Derives all conclusions from the results.
 fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<CardMeasurements>) {
     let rules = hakaru_analysis::default_rules();
     for CardMeasurements {
@@ -719,9 +721,9 @@ fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<CardM
     (summary.limits, summary.rankings) = (limits, rankings);
 }
 
-/// Whether each run began on a card that had just been discarded as a whole, and not been written to since.
+/// Whether each run began on a card that was completely discarded and not written to since.
 ///
-/// A fill does not count, whatever its bytes: the firmware of the card has to keep what was written.
+/// A fill does not count, whatever its bytes, because the firmware of the card must keep the data.
 fn each_run_was_erased(campaign: &Campaign, prepared: &[PreparedStep]) -> bool {
     let PreparationSpec {
         each,
@@ -729,14 +731,15 @@ fn each_run_was_erased(campaign: &Campaign, prepared: &[PreparedStep]) -> bool {
         fill_level,
         ..
     } = &campaign.preparation;
-    // Where it was discarded only if the card takes it, what was done says whether it did.
+    // If discards depend on the support of the card, the recorded steps show whether they happened.
     let discarded = prepared
         .iter()
         .any(|step| matches!(step.step, StepKind::Discarded { .. }));
     *each == PrepareScope::Run && fill.is_none() && fill_level.is_none() && discarded
 }
 
-/// The bare device where any card was measured through it, else the first layer; `None` when there is but one.
+/// Returns the raw device if any card was measured through it, else the first layer; `None` if there is only one
+/// layer.
 fn reference_layer(summary: &CampaignSummary) -> Option<String> {
     let layers = || summary.cards.iter().flat_map(|card| &card.layers);
     let first = layers().next()?;
@@ -745,11 +748,11 @@ fn reference_layer(summary: &CampaignSummary) -> Option<String> {
     Some(raw.unwrap_or(first).layer.clone())
 }
 
-/// What only the plan knows of the weaknesses of a design.
+/// Returns the weaknesses of the design that only the plan shows.
 fn weaknesses_of_plan(campaign: &Campaign, runs: u64) -> Vec<Weakness> {
     let mut found = Vec::new();
     let planned = campaign.cells();
-    // Repeats that end when the mean is known have no number that is missing.
+    // If repeats end at a precision of the mean, there is no planned number of runs.
     if matches!(campaign.repeats, RepeatRule::Times(_)) && runs < planned {
         found.push(Weakness::Unfinished { runs, planned });
     }
@@ -760,7 +763,7 @@ fn weaknesses_of_plan(campaign: &Campaign, runs: u64) -> Vec<Weakness> {
     found
 }
 
-/// The cards of each layer, with their places.
+/// Returns the cards of each layer, with their indexes.
 fn by_layer(summary: &CampaignSummary) -> Vec<hakaru_analysis::campaign::Layer<'_>> {
     let of_layer = |layer: &String| {
         let cards = (0..).zip(&summary.cards).filter_map(|(place, card)| {
@@ -777,7 +780,7 @@ fn by_layer(summary: &CampaignSummary) -> Vec<hakaru_analysis::campaign::Layer<'
         .collect()
 }
 
-/// The card of a campaign with that label.
+/// Returns the card of a campaign with this label.
 pub(super) fn card_named<'a>(campaign: &'a Campaign, label: &str) -> Option<&'a Card> {
     campaign.cards.iter().find(|card| card.label == label)
 }

@@ -1,7 +1,7 @@
-//! What is stored of a campaign: a run is trusted when it came to its end, on this host, by the definition of today.
+//! The stored progress of a campaign: a run counts if it completed on this host with the current definition.
 //!
-//! There is no journal file: the store is the journal. A run and its point are stored in one transaction, so there is no
-//! moment at which a run is there and not known, or known and not there.
+//! There is no journal file: the store is the journal. A run and its point are stored in one transaction, so they are
+//! always consistent.
 
 use super::file::{RepeatRule, Until};
 use super::matrix::{Point, RECHECK};
@@ -12,18 +12,18 @@ use hakaru_model::record::RunRecord;
 use hakaru_store::{FindError, OutcomeKind, PointRow, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One card, layer and workload.
+/// A card, layer and workload.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PointKey {
-    /// What the card answers to.
+    /// ID of the card.
     pub card: String,
-    /// Layer.
+    /// Layer name.
     pub layer: String,
-    /// Workload.
+    /// Workload name.
     pub workload: String,
 }
 
-/// What is stored of one cell.
+/// Stored runs of one cell.
 #[derive(Clone, Debug, Default)]
 struct StoredPoint {
     series: String,
@@ -32,12 +32,13 @@ struct StoredPoint {
     /// Repeats of the recheck, numbered from [`RECHECK`], and their series.
     rechecks: BTreeSet<u32>,
     recheck_series: String,
-    /// Rates of each phase and operation, one value a run; read only when repeats depend on them.
+    /// Bandwidth of each phase and operation, one value for each run; read only if the number of repeats depends on
+    /// it.
     rates: Option<BTreeMap<String, Vec<f64>>>,
 }
 
 impl StoredPoint {
-    /// Adds a repeat. Returns whether it is a new one of the campaign itself, and not of its recheck.
+    /// Adds a repeat. Returns whether it is new and not part of a recheck.
     fn add(&mut self, repeat: u32, series: &str) -> bool {
         let recheck = repeat >= RECHECK;
         let known = if recheck {
@@ -57,32 +58,31 @@ impl StoredPoint {
     }
 }
 
-/// What is stored of a campaign.
+/// The stored progress of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct CampaignProgress {
     cells: BTreeMap<PointKey, StoredPoint>,
-    /// Which card answers to a label.
+    /// Card IDs by label.
     keys: BTreeMap<String, String>,
-    /// Bytes that runs wrote to each card, and, where the campaign limits that, what made it ready for them.
+    /// Bytes written to each card by runs and, if the campaign limits written bytes, by preparations.
     written: BTreeMap<String, u64>,
-    /// Seconds from the start of a run to that of the next, by workload.
+    /// Seconds from the start of a run to the start of the next, by workload.
     paces: BTreeMap<String, Vec<f64>>,
-    /// Runs that do not count, because they were measured in another way.
+    /// Number of runs with another definition, which do not count.
     other: u64,
 }
 
-/// From the start of one run to that of the next through the same layer of the same card (of any card, where cards take
-/// turns): what the first one took, with
-/// all that belongs to it.
+/// Measures the time from the start of a run to the start of the next run through the same layer of the same card (of
+/// any card if cards alternate), which is the total time of the first run.
 #[derive(Default)]
 struct RunIntervals {
     last: Option<(PointKey, i64)>,
-    /// Whether the next run is one of another card.
+    /// Whether the next run is on another card.
     cards_in_turns: bool,
 }
 
 impl RunIntervals {
-    /// The workload of the run before, and its seconds.
+    /// Returns the workload of the previous run and its seconds.
     fn next(&mut self, cell: &PointKey, started_unix_ms: i64) -> Option<(String, f64)> {
         let (before, began) = self.last.replace((cell.clone(), started_unix_ms))?;
         let together =
@@ -90,13 +90,13 @@ impl RunIntervals {
         together.then(|| (before.workload, (started_unix_ms - began) as f64 / 1e3))
     }
 
-    /// Something lay in between.
+    /// Resets the interval after another action between two runs.
     fn interrupted(&mut self) {
         self.last = None;
     }
 }
 
-/// Which stored runs count: ended well, here, and by the definition of today.
+/// Whether a stored run counts: it completed, on this host, with the current definition.
 pub(super) fn counts(campaign: &Campaign, row: &PointRow) -> Option<RunStatus> {
     let layer = campaign
         .layers
@@ -132,10 +132,10 @@ pub(super) enum RunStatus {
 }
 
 impl CampaignProgress {
-    /// Reads what is stored of a campaign and was measured on this host.
+    /// Reads the progress of a campaign on this host.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// [`FindError`] if the database cannot be read.
     pub fn read(
         campaign: &Campaign,
         store: &Store,
@@ -146,7 +146,8 @@ impl CampaignProgress {
             cards_in_turns: campaign.card_order.takes_turns(),
             ..RunIntervals::default()
         };
-        // Reading what was written besides the runs means reading all records, so it is done only where it matters.
+        // Summing the bytes of preparations requires reading all records, so this is done only if the campaign limits
+        // them.
         if campaign.limits.written.is_some() {
             journal
                 .written
@@ -182,7 +183,7 @@ impl CampaignProgress {
                 journal.paces.entry(workload).or_default().push(seconds);
             }
             let stored = journal.cells.entry(cell).or_default();
-            // A repeat that is there twice (two databases put together) counts once.
+            // A repeat that is stored twice (after merging two databases) counts once.
             if stored.add(row.repeat, &row.series) {
                 stored.runs.push(row.run);
             }
@@ -197,7 +198,7 @@ impl CampaignProgress {
         })
     }
 
-    /// How many repeats of a cell are stored.
+    /// Returns the number of stored repeats of a cell.
     pub fn repeats(&self, key: &str, layer: &Layer, workload: &CampaignWorkload) -> u32 {
         let (layer, workload) = (layer.name.clone(), workload.name.clone());
         let cell = PointKey {
@@ -210,7 +211,7 @@ impl CampaignProgress {
             .map_or(0, |stored| stored.repeats.len() as u32)
     }
 
-    /// How many repeats of the recheck of a cell are stored.
+    /// Returns the number of stored repeats of the recheck of a cell.
     fn rechecks(&self, key: &str, layer: &Layer, workload: &CampaignWorkload) -> u32 {
         let (layer, workload) = (layer.name.clone(), workload.name.clone());
         let cell = PointKey {
@@ -223,7 +224,7 @@ impl CampaignProgress {
             .map_or(0, |stored| stored.rechecks.len() as u32)
     }
 
-    /// Stored runs of the recheck.
+    /// Returns the number of stored runs of the recheck.
     pub fn rechecked(&self, campaign: &Campaign) -> u64 {
         let Some((card, layer)) = campaign.rechecked() else {
             return 0;
@@ -239,7 +240,7 @@ impl CampaignProgress {
             .sum()
     }
 
-    /// The series of a cell or of its recheck, once there is one.
+    /// Returns the series of a cell or of its recheck, if it has one.
     pub fn series(&self, cell: &PointKey, recheck: bool) -> Option<String> {
         let stored = self.cells.get(cell)?;
         let series = if recheck {
@@ -250,17 +251,17 @@ impl CampaignProgress {
         Some(series.clone()).filter(|series| !series.is_empty())
     }
 
-    /// The card that a label stands for, once one was measured under it.
+    /// Returns the ID of the card that was measured under a label.
     pub fn key_of(&self, label: &str) -> Option<&str> {
         self.keys.get(label).map(String::as_str)
     }
 
-    /// Whether anything of a card is stored.
+    /// Whether any run of a card is stored.
     pub fn knows(&self, key: &str) -> bool {
         self.cells.keys().any(|cell| cell.card == key)
     }
 
-    /// A stored run of a card, if there is one.
+    /// Returns the ID of a stored run of a card, if any.
     pub fn a_run_of(&self, key: &str) -> Option<&str> {
         let of_card = self.cells.iter().filter(|(cell, _)| cell.card == key);
         of_card
@@ -269,7 +270,7 @@ impl CampaignProgress {
             .map(String::as_str)
     }
 
-    /// Runs that count.
+    /// Returns the number of runs that count.
     pub fn done(&self) -> u64 {
         self.cells
             .values()
@@ -277,7 +278,7 @@ impl CampaignProgress {
             .sum()
     }
 
-    /// Runs that count of what is wanted of a campaign now.
+    /// Returns the number of runs that count within the current filter of the campaign.
     pub fn done_of(&self, campaign: &Campaign) -> u64 {
         let labels = campaign
             .wanted_cards()
@@ -301,18 +302,18 @@ impl CampaignProgress {
         keys.map(repeats).sum::<u64>() + self.rechecked(campaign)
     }
 
-    /// Runs that do not count, because they were measured in another way.
+    /// Returns the number of runs that do not count because their definition differs.
     pub fn other(&self) -> u64 {
         self.other
     }
 
-    /// Notes what was written to a card.
+    /// Adds bytes written to a card.
     pub fn note_written(&mut self, key: &str, bytes: u64) {
         let written = self.written.entry(key.to_owned()).or_default();
         *written = written.saturating_add(bytes);
     }
 
-    /// Notes what a run wrote to its card, whether or not it counts, and what laying out its files did.
+    /// Adds the bytes that a run and its file layout wrote to the card, whether or not the run counts.
     pub fn note_written_by(&mut self, record: &RunRecord) {
         let Some(point) = &record.campaign else {
             return;
@@ -328,22 +329,22 @@ impl CampaignProgress {
         );
     }
 
-    /// Notes which card answers to a label.
+    /// Records the ID of the card with a label.
     pub fn note_key(&mut self, label: &str, key: &str) {
         self.keys.insert(label.to_owned(), key.to_owned());
     }
 
-    /// Bytes that were written to a card, by runs that do not count among others.
+    /// Returns the bytes written to a card, including runs that do not count.
     pub fn written(&self, key: &str) -> u64 {
         self.written.get(key).copied().unwrap_or(0)
     }
 
-    /// Seconds a run of a workload took with all that belongs to it, by the median of those before.
+    /// Returns the median total seconds of earlier runs of a workload.
     pub fn pace(&self, workload: &str) -> Option<f64> {
         stats::median(self.paces.get(workload)?)
     }
 
-    /// Notes how long a run of a workload took.
+    /// Records the seconds of a run of a workload.
     pub fn note_pace(&mut self, workload: &str, seconds: f64) {
         self.paces
             .entry(workload.to_owned())
@@ -351,7 +352,7 @@ impl CampaignProgress {
             .push(seconds);
     }
 
-    /// Notes a run that was stored and counts.
+    /// Records a stored run that counts.
     pub fn note(&mut self, cell: &PointKey, label: &str, record: &RunRecord) {
         self.note_key(label, &cell.card);
         let stored = self.cells.entry(cell.clone()).or_default();
@@ -370,7 +371,7 @@ impl CampaignProgress {
     /// Whether a point still has to be measured.
     ///
     /// # Errors
-    /// When stored runs, on which that depends, cannot be read.
+    /// [`FindError`] if stored runs that determine this cannot be read.
     pub fn is_open(
         &mut self,
         repeats: RepeatRule,
@@ -382,7 +383,7 @@ impl CampaignProgress {
             return Ok(false);
         }
         if point.is_recheck() {
-            // As often as the first time, however often that was.
+            // The recheck has as many repeats as the first measurement.
             let first = self
                 .cells
                 .get(cell)
@@ -431,7 +432,7 @@ impl CampaignProgress {
     }
 }
 
-/// The bandwidth of each phase and operation: with one block size it says the same as IOPS.
+/// Adds the bandwidth of each phase and operation; with one block size it is equivalent to IOPS.
 fn add_rates(rates: &mut BTreeMap<String, Vec<f64>>, record: &RunRecord) {
     let Summary { phases, .. } = hakaru_analysis::summarize(std::slice::from_ref(record));
     for phase in phases {
@@ -455,7 +456,7 @@ mod tests {
             workload: workload.into(),
         };
         let mut strides = RunIntervals::default();
-        // Workloads in turn, as in an interleaved campaign.
+        // Workloads alternate, as in an interleaved campaign.
         assert_eq!(strides.next(&cell("raw", "write"), 0), None);
         assert_eq!(
             strides.next(&cell("raw", "read"), 60_000),
@@ -465,7 +466,7 @@ mod tests {
             strides.next(&cell("raw", "write"), 61_500),
             Some(("read".into(), 1.5))
         );
-        // A file system was made in between.
+        // A file system was created in between.
         assert_eq!(strides.next(&cell("ext4", "write"), 200_000), None);
         strides.interrupted();
         assert_eq!(strides.next(&cell("ext4", "read"), 999_000), None);

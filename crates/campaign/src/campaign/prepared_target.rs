@@ -1,4 +1,5 @@
-//! The storage made ready for a stretch of runs, and given back afterwards: the only place of a campaign that changes it.
+//! Prepares the storage for a group of runs and tears it down afterwards; the only part of a campaign that changes
+//! storage.
 
 use super::card_finder::PresentDisk;
 use super::file::{DiscardMode, FillEntry, PartitionTableEntry, PrepareScope};
@@ -24,7 +25,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Storage that is ready.
+/// Storage that is ready for measurement.
 pub(super) struct PreparedTarget {
     ground: MeasuredTarget,
     preparation: Option<Preparation>,
@@ -35,9 +36,9 @@ pub(super) struct PreparedTarget {
 
 enum MeasuredTarget {
     Sim(Box<DeviceModel>),
-    /// A folder for the files of this campaign, which is removed with them.
+    /// A directory for the files of this campaign; it is removed together with them.
     Folder(PathBuf),
-    /// A device; while the leave to erase it is held, nothing else can claim it.
+    /// A device; while permission to erase it is held, no other process can claim it.
     Device {
         node: PathBuf,
         leave: Option<Erasable>,
@@ -45,7 +46,7 @@ enum MeasuredTarget {
     Mounted(Mounted),
 }
 
-/// Why storage could not be made ready.
+/// Errors of preparing storage.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StageError {
     #[error(transparent)]
@@ -56,20 +57,20 @@ pub(super) enum StageError {
     Stopped,
 }
 
-/// Who sets a stage, and with what.
+/// Settings for preparing storage.
 pub(super) struct TargetSetup<'a, 'h> {
     pub(super) campaign: &'a Campaign,
     pub(super) card: &'a Card,
     pub(super) layer: &'a Layer,
     pub(super) disk: Option<&'a PresentDisk>,
     pub(super) confirmation: Option<&'a Confirmation>,
-    /// Whether the whole card is still to be discarded and filled.
+    /// Whether the whole card must still be discarded and filled.
     pub(super) whole: bool,
-    /// Bytes its files may take where several cards share one file system; all that is free when not given.
+    /// Maximum bytes for files if several cards share one file system; all free space if `None`.
     pub(super) share: Option<Bytes>,
-    /// Where preparations are journalled and file systems mounted.
+    /// Directory for preparation journals and mount points.
     pub(super) state: &'a Path,
-    /// Name of the directory in `state` to mount its file system at.
+    /// Name of the mount point in `state`.
     pub(super) mount_name: String,
     pub(super) roots: &'a Roots,
     pub(super) stop: &'a AtomicBool,
@@ -77,7 +78,7 @@ pub(super) struct TargetSetup<'a, 'h> {
 }
 
 impl TargetSetup<'_, '_> {
-    /// Makes the storage ready.
+    /// Prepares the storage.
     pub(super) fn set(mut self) -> Result<PreparedTarget, StageError> {
         match &self.card.seat {
             CardLocation::Sim(prices) => Ok(simulated(self.card, prices)),
@@ -177,7 +178,7 @@ impl TargetSetup<'_, '_> {
         }
     }
 
-    /// Discards and fills, as the campaign asks.
+    /// Discards and fills the card as the campaign specifies.
     fn whole_card(
         &mut self,
         preparation: &mut Preparation,
@@ -271,7 +272,7 @@ impl TargetSetup<'_, '_> {
     }
 }
 
-/// Tells the watcher, and ends when somebody stops the campaign.
+/// Reports progress to the operator, and stops when the campaign is stopped.
 fn progress<'a>(
     hands: &'a mut dyn Operator,
     stop: &'a AtomicBool,
@@ -287,7 +288,7 @@ fn progress<'a>(
     }
 }
 
-/// An interruption by the user is no failure.
+/// Separates an interruption by the user from a failure.
 fn stopped_or<T>(done: Result<T, PrepareError>, stop: &AtomicBool) -> Result<T, StageError> {
     done.map_err(|error| {
         if stop.load(Relaxed) {
@@ -317,9 +318,9 @@ fn request(spec: &FsSpec) -> MkfsRequest {
     }
 }
 
-/// What keeps a file system from being made and mounted here, as far as that can be told before anything is lost.
+/// Returns what prevents creating and mounting a file system on this host, checked before any data is lost.
 pub(super) fn lacking(spec: &FsSpec, roots: &Roots) -> Vec<String> {
-    // Which device it is does not matter for what can be wrong with the command.
+    // Errors of the command do not depend on the device.
     let command = request(spec).command(Path::new("/dev")).err();
     let table = spec.partition.and_then(|_| PartitionLayout::tool().err());
     let mut lacking: Vec<String> = command
@@ -336,12 +337,12 @@ pub(super) fn lacking(spec: &FsSpec, roots: &Roots) -> Vec<String> {
     lacking
 }
 
-/// Bytes that files may take.
+/// Returns the bytes that files may use.
 pub(super) fn free(folder: &Path) -> Bytes {
     usable(free_now(folder).unwrap_or(Bytes(u64::MAX)))
 }
 
-/// What is free at this moment; asked without a trace on the card, right before it is measured.
+/// Returns the current free space; the query writes nothing to the card.
 fn free_now(folder: &Path) -> Option<Bytes> {
     let stat = rustix::fs::statvfs(folder).ok()?;
     Some(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
@@ -362,10 +363,10 @@ fn simulated(card: &Card, prices: &DeviceModel) -> PreparedTarget {
     }
 }
 
-/// What was done; the speed along the device goes with the step that wrote all of it.
+/// Converts the completed steps; the speed map belongs to the step that wrote the whole device.
 fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<PreparedStep> {
     let step = |done: &StepDone| {
-        // Caches are emptied before each run, and the folder is one of ours.
+        // Caches are dropped before each run, and the directory belongs to this campaign.
         if matches!(
             done.step,
             PrepareStep::MakeFolder { .. } | PrepareStep::DropCaches
@@ -402,17 +403,17 @@ fn stretches(map: &SpeedMap) -> Vec<DeviceSegment> {
         .collect()
 }
 
-/// Whether a step was done to the whole card.
+/// Whether a step applied to the whole card.
 pub(super) fn of_whole_card(prepared: &PreparedStep) -> bool {
     prepared.step.is_of_whole_device()
 }
 
-/// Whether the whole card is prepared again for each stretch of runs.
+/// Whether the whole card is prepared again for each group of runs.
 pub(super) fn each_stretch(campaign: &Campaign) -> bool {
     campaign.preparation.each != PrepareScope::Card
 }
 
-/// Bytes that are wanting to these files.
+/// Returns the bytes that are not yet allocated to these files.
 fn missing(wanted: &BTreeMap<PathBuf, u64>) -> u64 {
     let there = |path: &PathBuf| {
         path.metadata()
@@ -434,7 +435,7 @@ impl PreparedTarget {
         }
     }
 
-    /// Whether time passes while it is measured.
+    /// Whether the measurement takes real time.
     pub(super) fn is_real(&self) -> bool {
         !matches!(self.ground, MeasuredTarget::Sim(_))
     }
@@ -451,8 +452,8 @@ impl PreparedTarget {
         &self.prepared
     }
 
-    /// Whether the device below is still the one that was made ready. The engine opens what it measures by name, and a
-    /// card may be exchanged during any pause.
+    /// Checks that the device is still the prepared one. The engine opens its target by name, and a card may be
+    /// replaced during any pause.
     pub(super) fn check_unchanged(&self, roots: &Roots) -> Result<(), Refusal> {
         match &self.ground {
             MeasuredTarget::Device {
@@ -465,15 +466,15 @@ impl PreparedTarget {
         }
     }
 
-    /// Makes room for the files of a workload: those that others left are removed where there is none beside them. What is
-    /// used up on purpose stays.
+    /// Frees space for the files of a workload: removes files of other workloads if there is too little. The fill
+    /// level is kept.
     pub(super) fn make_room(&self, scenario: &Scenario) -> std::io::Result<()> {
         let RetargetTo::Folder(folder) = self.place() else {
             return Ok(());
         };
         let wanted = files(scenario);
         let missing = missing(&wanted);
-        // As much stays free as when the room was measured: a twentieth of what was free then.
+        // Keeps the same reserve as when the space was measured: a twentieth of the space that was free then.
         let room =
             free_now(folder).map_or(u64::MAX, |free| free.0.saturating_sub(self.room.all.0 / 19));
         if missing <= room {
@@ -481,21 +482,21 @@ impl PreparedTarget {
         }
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
-            // All files here are ours; a level is used up in a folder of its own.
+            // All files here belong to the campaign; the fill level has its own directory.
             if entry.file_type()?.is_file() && !wanted.contains_key(&entry.path()) {
                 std::fs::remove_file(entry.path())?;
             }
         }
-        // Some file systems only give the space back once they have written that they do.
+        // Some file systems release the space only after a sync.
         Ok(rustix::fs::syncfs(std::fs::File::open(folder)?)?)
     }
 
-    /// Whether files of a workload are not there in full: what it reads of them is written before it is measured.
+    /// Whether files of a workload are incomplete; parts that it reads are written before the measurement.
     pub(super) fn lacks_files(&self, scenario: &Scenario) -> bool {
         matches!(self.place(), RetargetTo::Folder(_)) && missing(&files(scenario)) > 0
     }
 
-    /// Bytes that a workload writes before it is measured, because it reads all that its file system has room for.
+    /// Returns the bytes that a workload writes before the measurement because it reads a full file system.
     pub(super) fn fills(&self, scenario: &Scenario) -> Bytes {
         let RetargetTo::Folder(folder) = self.place() else {
             return Bytes(0);
@@ -505,14 +506,14 @@ impl PreparedTarget {
         free_now(folder).filter(|_| fills).unwrap_or(Bytes(0))
     }
 
-    /// Empties the caches of the host.
+    /// Drops the caches of the host.
     pub(super) fn drop_caches(&mut self) -> Result<(), PrepareError> {
         self.preparation
             .as_mut()
             .map_or(Ok(()), Preparation::drop_caches)
     }
 
-    /// Gives the storage back as it is to be left. Everything is tried; what failed is told.
+    /// Tears the storage down. All steps are tried; returns the failures.
     pub(super) fn strike(self) -> Vec<String> {
         let PreparedTarget {
             ground,

@@ -1,8 +1,9 @@
-//! Published tables beside what was measured: means and deviations from a CSV, as if they were stored results.
+//! Reads published results from a CSV file: means and standard deviations, used like stored results.
 //!
-//! The file has a head line and these columns, in any order, no field in quotes: `card`, `layer`, `workload`, `runs`, `bw_mean`, `bw_stdev`,
-//! `bw_unit`, `iops_mean`, `iops_stdev`, and perhaps `host`. What such a table does not say (percentiles, single runs) is
-//! not made up. Where bandwidth and IOPS contradict each other, that is said, and the figures stay as they were printed.
+//! The file has a header line and these columns in any order, without quoted fields: `card`, `layer`, `workload`,
+//! `runs`, `bw_mean`, `bw_stdev`, `bw_unit`, `iops_mean`, `iops_stdev`, and optionally `host`. Values that such a
+//! table lacks (percentiles, single runs) stay unknown. If bandwidth and IOPS contradict each other, a note reports
+//! it and the figures are kept as published.
 
 use super::gather::{CardMeasurements, card_named};
 use super::spec::{Campaign, CampaignWorkload};
@@ -14,28 +15,28 @@ use hakaru_model::job::{Op, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
-/// Why a table could not be read: the line, and what is wrong with it.
+/// An error in a table, with its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct TableError {
-    /// Line, counted from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The error.
     pub message: String,
 }
 
-/// A table that was read.
+/// A parsed table.
 #[derive(Clone, Debug, Default)]
 pub struct PublishedTable {
     /// Its cards.
     pub cards: Vec<CardMeasurements>,
-    /// What is odd about its figures, in words.
+    /// Notes about inconsistent figures.
     pub notes: Vec<String>,
-    /// Rows of cards, layers or workloads that the campaign does not have.
+    /// Number of rows whose card, layer or workload is not in the campaign.
     pub foreign: u64,
 }
 
-/// One row.
+/// A row of the table.
 struct PublishedRow<'a> {
     card: &'a str,
     host: &'a str,
@@ -43,16 +44,16 @@ struct PublishedRow<'a> {
     runs: u32,
     bandwidth: Estimate,
     iops: Estimate,
-    /// Bandwidth as it was printed, with its unit.
+    /// Bandwidth as published, in `unit`.
     printed: &'a str,
     unit: &'a str,
     workload: &'a CampaignWorkload,
 }
 
-/// Reads the rows that belong to a campaign; `source` is what to call the table.
+/// Reads the rows that belong to a campaign; `source` is the display name of the table.
 ///
 /// # Errors
-/// A [`TableError`] at the first line that cannot be read.
+/// [`TableError`] at the first invalid line.
 pub fn table(text: &str, source: &str, campaign: &Campaign) -> Result<PublishedTable, TableError> {
     let mut lines = text
         .lines()
@@ -177,7 +178,7 @@ fn row<'a>(
     }))
 }
 
-/// Half of the last digit of a number as it was printed: 0.05 of `12.3`, 0.5 of `120`.
+/// Returns half of the last digit of a published number: 0.05 for `12.3`, 0.5 for `120`.
 fn half_a_digit(printed: &str) -> f64 {
     let decimals = printed
         .split_once('.')
@@ -185,7 +186,7 @@ fn half_a_digit(printed: &str) -> f64 {
     0.5 * 10f64.powi(-(decimals.min(300) as i32))
 }
 
-/// Bytes per second, as the unit is written.
+/// Returns the bytes per second of a unit.
 fn factor(unit: &str) -> Option<f64> {
     Some(match unit {
         "B/s" => 1.0,
@@ -197,10 +198,10 @@ fn factor(unit: &str) -> Option<f64> {
     })
 }
 
-/// Below this many IOPS, a rounded figure says too little to check a unit by.
+/// Minimum IOPS for checking a unit; below it, rounding is too coarse.
 const TELLING_IOPS: f64 = 100.0;
 
-/// Decimal units that are binary ones by the IOPS beside them.
+/// Reports decimal units that are binary according to the IOPS in the same rows.
 fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
     let mut notes = Vec::new();
     for (unit, binary) in [
@@ -232,10 +233,10 @@ fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
     notes
 }
 
-/// Rounding, and decimal prefixes for binary ones, leave bandwidth and IOPS within this factor of each other.
+/// Maximum factor between bandwidth and IOPS that rounding, or decimal prefixes for binary units, can explain.
 const AGREES: f64 = 1.25;
 
-/// A row whose bandwidth and IOPS cannot both be right, whatever the prefixes of its unit mean.
+/// Reports a row whose bandwidth and IOPS contradict each other with any prefix of its unit.
 fn contradiction(row: &PublishedRow<'_>) -> Option<String> {
     let PublishedRow {
         card,
@@ -268,13 +269,13 @@ fn contradiction(row: &PublishedRow<'_>) -> Option<String> {
     ))
 }
 
-/// The bandwidth that follows from IOPS and the size of an I/O.
+/// Returns the bandwidth that follows from the IOPS and the block size.
 fn implied(row: &PublishedRow<'_>) -> Option<f64> {
     let (job, op) = job_of(row.workload)?;
     Some(row.iops.mean * job.block[op].max().0 as f64)
 }
 
-/// The first job of a workload, and what it does.
+/// Returns the first job of a workload and its operation.
 fn job_of(workload: &CampaignWorkload) -> Option<(&hakaru_model::job::Job, Op)> {
     let job = workload.scenario.phases.first()?.jobs.first()?;
     Op::ALL

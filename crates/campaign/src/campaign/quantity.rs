@@ -1,27 +1,27 @@
-//! Sizes, times and shares as people write them in a campaign file: `"16 GiB"`, `"90 s"`, `"2 %"`.
+//! Sizes, times and shares in a campaign file: `"16 GiB"`, `"90 s"`, `"2 %"`.
 
 use hakaru_model::units::{Bytes, Nanos, SizeSuffixes, parse_size};
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A size: a text with its unit, or a number of bytes.
+/// A size: text with a unit, or a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub Bytes);
 
-/// A time: a text with its unit, or a number of seconds.
+/// A time: text with a unit, or a number of seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time(pub Nanos);
 
-/// A share: a text with a percent sign, or a number of hundredths. Kept as a share of 1.
+/// A share: text with a percent sign, or a number of percent. Stored as a fraction of 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share(pub f64);
 
-/// A speed as it is printed on cards: a number of MB/s, or a text with that unit.
+/// A speed as printed on cards: a number of MB/s, or text with that unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrintedSpeed(pub f64);
 
-/// What can be written as a text or as a number.
+/// A value that is written as text or as a number.
 trait Quantity: Sized {
     const WHAT: &'static str;
     fn of_text(text: &str) -> Result<Self, String>;
@@ -109,7 +109,7 @@ impl Quantity for PrintedSpeed {
     }
 }
 
-/// Units of time with their nanoseconds; the longer names first, so that `ms` is not taken for `m`.
+/// Units of time in nanoseconds; longer names come first, so that `ms` is not parsed as `m`.
 const UNITS: [(&str, f64); 9] = [
     ("ms", 1e6),
     ("us", 1e3),
@@ -122,7 +122,7 @@ const UNITS: [(&str, f64); 9] = [
     ("d", 8.64e13),
 ];
 
-/// Reads `90 s`, `500 ms`, `1 h 30 min`.
+/// Parses a time: `90 s`, `500 ms`, `1 h 30 min`.
 fn parse_time(text: &str) -> Result<Nanos, String> {
     let wrong = || {
         format!(
@@ -154,7 +154,7 @@ fn parse_time(text: &str) -> Result<Nanos, String> {
     }
 }
 
-/// The letters a text begins with.
+/// Returns the leading letters of a text.
 fn word(text: &str) -> &str {
     let end = text
         .find(|c: char| !c.is_alphabetic())

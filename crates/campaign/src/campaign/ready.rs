@@ -1,15 +1,16 @@
-//! Campaigns that come along: the experiments of published articles with their own parameters, a quick one, a full one.
+//! Built-in campaigns: the experiments of published articles with their original parameters, a quick one, and a full
+//! one.
 
-/// One of them.
+/// A built-in campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TemplateCampaign {
-    /// By this name it is asked for.
+    /// Name on the command line.
     pub name: &'static str,
-    /// The file.
+    /// Text of the campaign file.
     pub text: &'static str,
 }
 
-/// All of them.
+/// All built-in campaigns.
 pub const READY: [TemplateCampaign; 7] = [
     TemplateCampaign {
         name: "quick",
@@ -41,7 +42,7 @@ pub const READY: [TemplateCampaign; 7] = [
     },
 ];
 
-/// The one of that name.
+/// Returns the built-in campaign with this name.
 pub fn ready(name: &str) -> Option<TemplateCampaign> {
     READY.into_iter().find(|ready| ready.name == name)
 }

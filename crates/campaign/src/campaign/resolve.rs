@@ -1,6 +1,6 @@
-//! From the file as it is written to a campaign that is sound: defaults, the suite's jobs, fio's job files, classes.
+//! Converts a campaign file to a valid campaign: defaults, jobs of the suite, fio job files, classes.
 //!
-//! Files and the fio dialect are handed in, because this room opens no job file and speaks no dialect.
+//! Callers pass functions for reading files and for parsing fio job files, because this crate does neither.
 
 use super::digest::AuthoredEntry;
 use super::file::{
@@ -18,26 +18,26 @@ use hakaru_model::units::Nanos;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// What reading a campaign file needs from outside.
+/// Functions that reading a campaign file needs.
 pub struct ResolveContext<'a> {
-    /// Reads a file that the campaign names; relative names are relative to the campaign file.
+    /// Reads a file that the campaign names; relative paths are relative to the campaign file.
     pub read_file: &'a dyn Fn(&Path) -> Result<String, String>,
-    /// Translates the text of a fio job file, with its name for messages.
+    /// Parses the text of a fio job file; the other argument is its name for messages.
     pub fio: &'a dyn Fn(&str, &str) -> Result<Scenario, String>,
 }
 
-/// Reads a campaign file and checks it.
+/// Parses and validates a campaign file.
 ///
 /// # Errors
-/// A [`FileError`] with the place of the word that is wrong.
+/// [`FileError`] with the position of the invalid text.
 pub fn campaign(text: &str, around: &ResolveContext<'_>) -> Result<Campaign, FileError> {
     resolve(CampaignFile::parse(text)?, text, around)
 }
 
-/// Checks a file that was read, and perhaps changed since; `text` is what it was read from.
+/// Validates a parsed file, which may have been modified since; `text` is its source.
 ///
 /// # Errors
-/// A [`FileError`] with the place of the word that is wrong.
+/// [`FileError`] with the position of the invalid text.
 pub fn resolve(
     file: CampaignFile,
     text: &str,
@@ -115,8 +115,8 @@ pub fn resolve(
     }
 }
 
-/// Fails where a text holds what a terminal would obey rather than show: campaign files come from strangers, and their
-/// names are printed wherever a campaign goes. Lines end only in what is prose or a job file.
+/// Rejects control characters that a terminal would interpret: campaign files come from strangers, and their names
+/// are printed. Line breaks are allowed only in prose and job files.
 fn no_commands(key: &str, value: &toml::Value) -> Result<(), FileError> {
     let turns = |c: char| matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     let lines = matches!(key, "about" | "fio-text");
@@ -148,15 +148,15 @@ fn no_commands(key: &str, value: &toml::Value) -> Result<(), FileError> {
     })
 }
 
-/// A key in a message.
+/// Formats a key for a message.
 fn shown(key: &str) -> String {
     format!("`{}`", key.escape_debug())
 }
 
-/// More runs than these are a slip of the hand.
+/// Maximum number of runs; a larger number is assumed to be a typing error.
 pub const MOST_RUNS: u64 = 1_000_000;
 
-/// Fails where two cards have one identity and nothing tells them apart.
+/// Rejects two cards with the same ID and no variant that distinguishes them.
 fn same_card_twice(cards: &[Card], entries: &[CardEntry]) -> Result<(), FileError> {
     let mut seen = std::collections::BTreeSet::new();
     for (card, entry) in cards.iter().zip(entries) {
@@ -175,7 +175,7 @@ fn same_card_twice(cards: &[Card], entries: &[CardEntry]) -> Result<(), FileErro
     Ok(())
 }
 
-/// The order over cards; all but one after another need cards that can be present together.
+/// Returns the order of the cards; every order except sequential needs cards that can be present at the same time.
 fn card_order(file: &CampaignFile, cards: &[Card]) -> Result<CardOrder, FileError> {
     let Some(written) = &file.card_order else {
         return Ok(CardOrder::Sequential);
@@ -220,7 +220,7 @@ fn is_one_id(a: &Card, b: &Card) -> bool {
         .is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))
 }
 
-/// Whether the first card is measured again; cards that take turns need no such check.
+/// Returns whether the first card is measured again; alternating cards need no recheck.
 fn rechecks(file: &CampaignFile, order: CardOrder) -> Result<bool, FileError> {
     let Some(written) = &file.recheck else {
         return Ok(false);
@@ -236,7 +236,7 @@ fn rechecks(file: &CampaignFile, order: CardOrder) -> Result<bool, FileError> {
     Ok(*written.get_ref())
 }
 
-/// Letters, digits and dashes of a name, in lower case.
+/// Returns the letters, digits and dashes of a name in lower case.
 pub fn slug(name: &str) -> String {
     let dashed: String = name
         .chars()
@@ -272,7 +272,7 @@ fn checked_id(id: &Spanned<String>) -> Result<String, FileError> {
     ))
 }
 
-/// Fails at the first name that occurs twice.
+/// Rejects the first duplicate name.
 fn unique<'a>(
     names: impl Iterator<Item = &'a str>,
     places: impl Iterator<Item = Option<&'a Spanned<String>>>,
@@ -351,7 +351,7 @@ fn card(index: usize, entry: &CardEntry, around: &ResolveContext<'_>) -> Result<
     })
 }
 
-/// Fails where a name says nothing: results are told apart by it.
+/// Rejects empty names, because results are distinguished by name.
 fn not_empty(name: &Spanned<String>, what: &str) -> Result<(), FileError> {
     match name.get_ref().trim().is_empty() {
         true => Err(FileError::at(
@@ -388,7 +388,7 @@ fn price_list(
     Ok(prices)
 }
 
-/// A letter, the numbers that go with it, and the claim they make.
+/// Class prefix, its valid numbers, and the resulting claim.
 type Class = (&'static str, &'static [u32], fn(u32) -> Claim);
 
 const CLASSES: [Class; 4] = [
@@ -398,7 +398,7 @@ const CLASSES: [Class; 4] = [
     ("A", &[1, 2], Claim::AppClass),
 ];
 
-/// `C10`, `U3`, `V30`, `A1`.
+/// Parses a class: `C10`, `U3`, `V30`, `A1`.
 fn class(text: &Spanned<String>) -> Result<Claim, FileError> {
     let found = CLASSES.iter().find_map(|(letter, numbers, claim)| {
         let number: u32 = text.get_ref().strip_prefix(letter)?.parse().ok()?;
@@ -416,7 +416,7 @@ fn class(text: &Spanned<String>) -> Result<Claim, FileError> {
     })
 }
 
-/// The layers of the file, and those that its cards need and it does not name.
+/// Returns the layers of the file, and the implied layers that its cards need.
 fn layers(
     entries: &[LayerEntry],
     written: &toml::Table,
@@ -431,7 +431,7 @@ fn layers(
         entries.iter().map(|e| e.name.as_ref().or(Some(&e.fs))),
         "layer",
     )?;
-    // A reader gets the raw layer only where the file names no layer at all: it would be erased for it.
+    // A card in a reader gets an implied raw layer, which erases it, only if the file names no layer.
     let raw = if entries.is_empty() {
         LayerKind::Raw
     } else {
@@ -513,7 +513,7 @@ fn layer(entry: &LayerEntry, authored: AuthoredEntry) -> Result<Layer, FileError
     })
 }
 
-/// An entry of a list in the file as it was written, without the keys that only name it.
+/// Returns an entry of a list as written in the file, without the keys that only name it.
 fn authored(written: &toml::Table, list: &str, index: usize, without: &[&str]) -> AuthoredEntry {
     let table = written
         .get(list)
@@ -647,7 +647,7 @@ fn workload(
     }])
 }
 
-/// Whether a fio job file stands alone: keys beside it would seem to change it.
+/// Rejects keys next to a fio job file, because they would have no effect.
 fn only_fio(entry: &Spanned<WorkloadEntry>) -> Result<(), FileError> {
     let of = entry.get_ref();
     let beside = [
@@ -704,7 +704,7 @@ fn suite_workloads(
             ioengine: IoEngine::Psync,
         };
         let mut scenario = suite.scenario(&Target::Paths(vec![PathBuf::from("suite.data")]));
-        // As `bench` does it: all workloads share a file that was written in full.
+        // As in `bench`, all workloads share one fully written file.
         scenario
             .phases
             .iter_mut()
@@ -734,7 +734,7 @@ fn single(name: &str, job: Job) -> Scenario {
     )
 }
 
-/// The same under the name of the workload: its only phase is called so, several keep their own names behind it.
+/// Renames a scenario after its workload: a single phase gets the name, several phases get it as a prefix.
 fn named(name: &str, mut scenario: Scenario) -> Scenario {
     scenario.name = name.to_owned();
     match &mut scenario.phases[..] {

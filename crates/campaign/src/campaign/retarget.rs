@@ -1,4 +1,4 @@
-//! Aiming a workload at a place: whatever files its author named, it works on the card under test and nowhere else.
+//! Changes the targets of a workload to the card under test, whatever files its author named.
 
 use crate::ground;
 use hakaru_model::device_model::DeviceModel;
@@ -8,27 +8,27 @@ use hakaru_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where a workload is carried out.
+/// The new target of a workload.
 #[derive(Clone, Copy, Debug)]
 pub enum RetargetTo<'a> {
-    /// On a whole device or partition.
+    /// A whole device or partition.
     Device(&'a Path),
-    /// On files in a folder.
+    /// Files in a directory.
     Folder(&'a Path),
-    /// On a simulated card.
+    /// A simulated card.
     Sim(&'a DeviceModel),
 }
 
-/// How much there is room for.
+/// Available space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FreeRoom {
-    /// All files together.
+    /// Maximum bytes of all files together.
     pub all: Bytes,
-    /// Each file.
+    /// Maximum bytes of each file.
     pub each: Option<Bytes>,
 }
 
-/// The workload at its place: its files are no larger than there is room, and the offsets come from `seed`.
+/// Returns the workload on its new target: files are limited to the available space, and offsets come from `seed`.
 pub fn aim(scenario: &Scenario, place: RetargetTo<'_>, room: FreeRoom, seed: u64) -> Scenario {
     let mut scenario = Scenario {
         seed,
@@ -37,7 +37,7 @@ pub fn aim(scenario: &Scenario, place: RetargetTo<'_>, room: FreeRoom, seed: u64
     let each = Bytes(room.all.0.min(room.each.map_or(u64::MAX, |each| each.0)));
     for job in scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
         fit(job, each);
-        // The name of a job is a part of the names of its files.
+        // The job name is part of its file names.
         job.name = job.name.replace('/', "_");
         job.target = target(&job.target, place);
         if let RetargetTo::Sim(_) = place {
@@ -48,7 +48,7 @@ pub fn aim(scenario: &Scenario, place: RetargetTo<'_>, room: FreeRoom, seed: u64
     let together = files
         .values()
         .fold(0u64, |sum, size| sum.saturating_add(*size));
-    // Each has room by itself; where not all of them have beside each other, they share it.
+    // Each file fits by itself; if all together do not, they share the space equally.
     if let (RetargetTo::Folder(_), true) = (place, together > room.all.0) {
         let share = Bytes(room.all.0 / (files.len() as u64).max(1));
         scenario
@@ -60,7 +60,7 @@ pub fn aim(scenario: &Scenario, place: RetargetTo<'_>, room: FreeRoom, seed: u64
     scenario
 }
 
-/// The files a workload works on, and how large each of them becomes at most, as far as its jobs tell.
+/// Returns the files of a workload with their maximum sizes, as far as its jobs specify them.
 pub(super) fn files(scenario: &Scenario) -> BTreeMap<PathBuf, u64> {
     let mut files: BTreeMap<PathBuf, u64> = BTreeMap::new();
     for job in scenario.phases.iter().flat_map(|phase| &phase.jobs) {
@@ -97,7 +97,7 @@ fn target(named: &Target, place: RetargetTo<'_>) -> Target {
             },
         ) => Target::Formatted {
             directories: vec![folder.to_owned()],
-            // A format may hold folders, and even `..`.
+            // A file name format may contain directories, and even `..`.
             format: format.replace('/', "_"),
             nrfiles: *nrfiles,
         },
@@ -107,13 +107,13 @@ fn target(named: &Target, place: RetargetTo<'_>) -> Target {
     }
 }
 
-/// The last part of a path; whatever folders its author named do not count here.
+/// Returns the last component of a path; the author's directories are ignored.
 fn file_name(index: usize, path: &Path) -> PathBuf {
     path.file_name()
         .map_or_else(|| PathBuf::from(format!("file-{index}")), PathBuf::from)
 }
 
-/// Makes the files of a job no larger than this, in whole MiB where there is at least one.
+/// Limits the files of a job to this size, rounded down to whole MiB if it is at least 1 MiB.
 fn fit(job: &mut Job, each: Bytes) {
     let each = if each.0 >= 1 << 20 {
         ground::whole_mib(each)
@@ -209,7 +209,7 @@ mod tests {
             400 << 20,
         );
         assert_eq!(job.extent.size, Some(SizeSpec::Bytes(Bytes(400 << 20))));
-        // Two jobs of one phase with a file each: together there is room for 400 MiB.
+        // Two jobs of one phase with a file each; the space for both is 400 MiB.
         let mut both = scenario(Target::Paths(vec!["x".into()]));
         let mut other = both.phases[0].jobs[0].clone();
         other.target = Target::Paths(vec!["y".into()]);

@@ -1,4 +1,5 @@
-//! Carrying a campaign out: card by card or cards in turns, stretch by stretch, run by run; whatever is stored is never repeated.
+//! Runs a campaign: card by card or with alternating cards, in groups of runs that share a preparation. Stored runs
+//! are not repeated.
 
 use super::card_finder::{CardSearch, FoundCard, PresentDisk};
 use super::estimate;
@@ -34,27 +35,27 @@ mod turns;
 use limits::NextStep;
 use lock::lock;
 
-/// A card is given up after so many failed runs on end, unless the campaign says otherwise.
+/// Default number of consecutive failed runs after which a card is skipped.
 pub const FAILURES: u32 = 3;
 
-/// Everything a campaign needs to be carried out.
+/// Parameters of carrying out a campaign.
 pub struct CampaignRun<'a> {
     /// The campaign.
     pub campaign: &'a Campaign,
-    /// Where its runs are.
+    /// Store of its runs.
     pub store: &'a mut Store,
-    /// Where what is in progress is noted, and file systems are mounted: on a disk that is not under test.
+    /// State directory for preparation journals and mount points, on a disk that is not under test.
     pub state: &'a Path,
-    /// Set by somebody else to end it.
+    /// Set by another thread to stop the campaign.
     pub stop: &'a AtomicBool,
-    /// The person or script at the bench.
+    /// The user or script that operates the hardware.
     pub hands: &'a mut dyn Operator,
 }
 
-/// Carries a campaign out, or on from where it was.
+/// Carries out a campaign, or continues it.
 ///
 /// # Errors
-/// [`CampaignError`] when nothing more can be done: what was stored until then stays.
+/// [`CampaignError`] if the campaign cannot continue; runs stored until then are kept.
 pub fn run(run: CampaignRun<'_>) -> Result<CampaignResult, CampaignError> {
     let CampaignRun {
         campaign,
@@ -114,10 +115,10 @@ pub fn run(run: CampaignRun<'_>) -> Result<CampaignResult, CampaignError> {
     })
 }
 
-/// Takes back what a run that was killed left behind, such as a mounted card, and keeps what it had measured.
+/// Recovers after a killed run: undoes its preparations, such as mounts, and stores its partial results.
 fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Operator) {
     for spool in hakaru_store::left(store.path()) {
-        // One that cannot be read or stored is left to `recover`, which says why.
+        // Spools that cannot be read or stored are left to `recover`, which reports the reason.
         if let Ok(OrphanedRun::Run(record)) = store.keep_cut_short(&spool) {
             let (name, id) = (&record.scenario.name, &record.id);
             let how = if record.outcome == Outcome::Interrupted {
@@ -130,12 +131,12 @@ fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Oper
             ));
         }
     }
-    // What `hakaru prepare` left on purpose is there for somebody, and stays until they ask for its recovery.
+    // Preparations that `hakaru prepare` left on purpose stay until the user recovers them.
     for journal in prepare::pending(state)
         .into_iter()
         .filter(|journal| !prepare::is_left(journal))
     {
-        // A journal that cannot be read or is in use belongs to somebody else, and is left to `recover`.
+        // A journal that cannot be read or is in use is left to `recover`.
         let Ok(recovery) = prepare::recover(&journal, roots) else {
             continue;
         };
@@ -146,11 +147,11 @@ fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Oper
     }
 }
 
-/// How one card ended.
+/// Outcome of one card.
 enum CardOutcome {
-    /// There is nothing more to do on it for now.
+    /// Nothing more can be done on it now.
     Done,
-    /// It is not there any more.
+    /// It was disconnected.
     Gone,
     Stopped,
     TimeUp,
@@ -170,36 +171,36 @@ struct Runner<'a> {
     stored: u64,
     failures: Vec<(String, String)>,
     skipped: Vec<(String, String)>,
-    /// Sizes of the cards that were there, by their places.
+    /// Sizes of the cards that were found, by index.
     sizes: BTreeMap<usize, Bytes>,
-    /// How often cards dropped out since their last stored run, by their places.
+    /// Number of disconnects since the last stored run of each card, by index.
     gone: BTreeMap<usize, u32>,
-    /// What was answered before the first run, by the places of the cards: whether the disk that was there then may be
-    /// erased.
+    /// Replies to the questions before the first run, by index of the card: whether the disk that was present then
+    /// may be erased.
     leaves: BTreeMap<usize, (PresentDisk, Option<Confirmation>)>,
-    /// Whether somebody was told that the caches of the host stay as they are.
+    /// Whether the operator was informed that the caches of the host cannot be dropped.
     told_of_caches: bool,
-    /// Whether the first card is being measured again.
+    /// Whether the recheck of the first card is in progress.
     rechecking: bool,
-    /// Bytes that files may take in directories that share a file system, by the places of their cards.
+    /// Maximum bytes for files in directories that share a file system, by index of the card.
     shares: BTreeMap<usize, Bytes>,
 }
 
-/// What is known of a card while it is measured.
+/// State of a card while it is measured.
 struct CardInUse {
     index: usize,
     found: FoundCard,
     confirmation: Option<Confirmation>,
-    /// What was done to the whole of it; with the speed along it until a run was stored that tells of it.
+    /// Preparation of the whole card; its speed map is kept until a run that records it is stored.
     whole: Vec<PreparedStep>,
-    /// Failed runs on end.
+    /// Number of consecutive failed runs.
     failed: u32,
 }
 
-/// A card that was made ready for runs through a layer.
+/// A card that is prepared for runs through a layer.
 struct Ready {
     stage: PreparedTarget,
-    /// What was done to it for this layer; with what it wrote until a run was stored that tells of it.
+    /// Preparation for this layer; its written bytes are kept until a run that records them is stored.
     since: Vec<PreparedStep>,
 }
 
@@ -247,7 +248,7 @@ impl Runner<'_> {
         Ok(CardOutcome::Done)
     }
 
-    /// A card that is about to be measured, and its open points; `None` when there are none, or when it has to be left out.
+    /// Returns the card with its open points; `None` if there are none, or if the card must be skipped.
     fn admit(
         &mut self,
         index: usize,
@@ -284,7 +285,7 @@ impl Runner<'_> {
         )))
     }
 
-    /// Whether a card is given up, which is noted.
+    /// Whether a card has failed too often; it is then recorded as skipped.
     fn has_failed_too_often(&mut self, on: &CardInUse) -> bool {
         let given_up = on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES);
         if given_up {
@@ -317,7 +318,7 @@ impl Runner<'_> {
             .ok_or_else(|| "no permission to erase it".to_owned())
     }
 
-    /// Asks for permission to erase all cards that are there, so that nobody has to come back for the second one.
+    /// Asks for permission to erase all present cards before the first run, so that the user can leave.
     fn ask_beforehand(&mut self) -> Result<(), CampaignError> {
         for index in self
             .campaign
@@ -346,7 +347,7 @@ impl Runner<'_> {
             let leave = match asked {
                 Some(leave) => leave,
                 None => {
-                    // What cannot be looked at again now is asked for when its turn comes.
+                    // If a disk cannot be checked again now, permission is requested later.
                     let Ok(candidate) = disk.candidate(&self.roots) else {
                         continue;
                     };
@@ -359,13 +360,13 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// What was done to the whole card before, so that it is not done again.
+    /// Returns earlier preparation steps of the whole card, so that they are not repeated.
     fn done_to_whole_card(&mut self, key: &str) -> Result<Vec<PreparedStep>, CampaignError> {
         let Some(run) = self.journal.a_run_of(key) else {
             return Ok(Vec::new());
         };
         let record = match self.store.run(run) {
-            // A record that cannot be read says nothing of what was done; that keeps no other point from being measured.
+            // An unreadable record does not show its preparation, but other points can still be measured.
             Err(error) if error.is_unreadable() => return Ok(Vec::new()),
             found => found?,
         };
@@ -381,13 +382,13 @@ impl Runner<'_> {
         ))
     }
 
-    /// Prepares, measures a stretch, gives the storage back. `Some` ends the card.
+    /// Prepares the card, measures a group of points and tears the storage down. `Some` ends the card.
     fn stretch(
         &mut self,
         on: &mut CardInUse,
         points: &[Point],
     ) -> Result<Option<CardOutcome>, CampaignError> {
-        // What was open as the card came may be known well enough by now.
+        // Points that were open when the card was inserted may be known precisely enough by now.
         let Some(first) = self.first_open(&on.found.key, points)? else {
             return Ok(None);
         };
@@ -406,14 +407,14 @@ impl Runner<'_> {
         Ok(end)
     }
 
-    /// Prepares a card for runs through the layer of a point. An error is how the card ends, if it does.
+    /// Prepares a card for runs through the layer of a point. The error is the outcome of the card, if it ends.
     fn make_ready(
         &mut self,
         on: &mut CardInUse,
         first: &Point,
     ) -> Result<Ready, Option<CardOutcome>> {
         let layer = &self.campaign.layers[first.layer];
-        // A recheck begins with the card in the state in which its first measurement began.
+        // A recheck begins with the card in the same state as its first measurement.
         let whole = self.rechecking
             || prepared_target::each_stretch(self.campaign)
             || !self.journal.knows(&on.found.key) && on.whole.is_empty();
@@ -422,7 +423,7 @@ impl Runner<'_> {
         }
         let mount_name = match self.campaign.card_order.takes_turns() {
             false => format!("mnt-{}", self.campaign.id),
-            // Several cards are mounted together.
+            // Several cards are mounted at the same time.
             true => format!("mnt-{}-{}", self.campaign.id, on.index + 1),
         };
         let setting = TargetSetup {
@@ -442,7 +443,7 @@ impl Runner<'_> {
         let stage = match setting.set() {
             Ok(stage) => stage,
             Err(StageError::Stopped) => return Err(Some(CardOutcome::Stopped)),
-            // Ctrl-C also ends the tool that was just making the file system, which is no failure of the card.
+            // Ctrl-C also ends a running mkfs tool, which is not a failure of the card.
             Err(_) if self.stop.load(Relaxed) => return Err(Some(CardOutcome::Stopped)),
             Err(error) => return Err(self.failed(on, first, &error.to_string())),
         };
@@ -466,14 +467,14 @@ impl Runner<'_> {
         Ok(Ready { stage, since })
     }
 
-    /// Measures a point on a card that was made ready. `Some` ends the card.
+    /// Measures a point on a prepared card. `Some` ends the card.
     fn point_of(
         &mut self,
         on: &mut CardInUse,
         point: &Point,
         ready: &mut Ready,
     ) -> Result<Option<CardOutcome>, CampaignError> {
-        // What was written, and how fast, is kept once, with the first run that is stored after it.
+        // Written bytes and speed are recorded once, with the next run that is stored.
         let (prepared, stored) = ([&on.whole[..], &ready.since].concat(), self.stored);
         let end = self.point(on, point, &mut ready.stage, prepared)?;
         if self.stored > stored {
@@ -483,7 +484,7 @@ impl Runner<'_> {
         Ok(end)
     }
 
-    /// Gives storage back.
+    /// Tears the storage down.
     fn give_back(&mut self, ready: Ready) {
         ready
             .stage
@@ -500,7 +501,7 @@ impl Runner<'_> {
         prepared: Vec<PreparedStep>,
     ) -> Result<Option<CardOutcome>, CampaignError> {
         let cell = self.cell(&on.found.key, point);
-        // What was open as the card came may be known well enough by now.
+        // Points that were open when the card was inserted may be known precisely enough by now.
         if !self
             .journal
             .is_open(self.campaign.repeats, &cell, point, self.store)?
@@ -538,7 +539,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The first point of a stretch that still has to be measured.
+    /// Returns the first open point of a group.
     fn first_open(&mut self, key: &str, points: &[Point]) -> Result<Option<Point>, CampaignError> {
         for point in points {
             let cell = self.cell(key, point);
@@ -552,7 +553,7 @@ impl Runner<'_> {
         Ok(None)
     }
 
-    /// Whether the card that is about to be measured is the one that was made ready.
+    /// Checks that the card is still the prepared one.
     fn still_there(&self, on: &CardInUse, stage: &PreparedTarget) -> Result<(), String> {
         stage
             .check_unchanged(&self.roots)
@@ -566,7 +567,7 @@ impl Runner<'_> {
     }
 }
 
-/// Why a run does not count.
+/// Reasons why a run does not count.
 enum RunFailure {
     Stopped,
     Failed(String),

@@ -1,4 +1,4 @@
-//! A campaign that is sound: what the runner, the plan and the report work from. Made by `resolve`.
+//! A valid campaign, as used by the runner, the plan and the report. Created by `resolve`.
 
 use super::digest::{AuthoredEntry, PointDefinition};
 use super::file::{
@@ -11,22 +11,22 @@ use hakaru_model::job::Scenario;
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
-/// A campaign.
+/// A valid campaign.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Campaign {
-    /// Its runs are stored under this id.
+    /// ID under which its runs are stored.
     pub id: String,
-    /// What to call it.
+    /// Display name.
     pub name: String,
-    /// What it is for.
+    /// Purpose of the campaign.
     pub about: String,
-    /// Where all offsets and the shuffled order come from.
+    /// Seed of all offsets and of the shuffled order.
     pub seed: u64,
-    /// How often each point is measured.
+    /// Number of repeats of each point.
     pub repeats: RepeatRule,
-    /// In which order.
+    /// Order of the points of a card.
     pub order: PointOrder,
-    /// In which order cards are measured.
+    /// Order of the cards.
     pub card_order: CardOrder,
     /// Whether the first layer of the first card is measured again at the end.
     pub recheck: bool,
@@ -34,19 +34,19 @@ pub struct Campaign {
     pub cool_down: Nanos,
     /// The cards, at least one.
     pub cards: Vec<Card>,
-    /// The layers; each card has at least one of them.
+    /// The layers; each card has at least one.
     pub layers: Vec<Layer>,
-    /// What is done to the storage before.
+    /// Preparation of the storage before the measurement.
     pub preparation: PreparationSpec,
-    /// The workloads, at least one, each name once.
+    /// The workloads, at least one, with unique names.
     pub workloads: Vec<CampaignWorkload>,
-    /// When to stop.
+    /// Limits that end the campaign.
     pub limits: CampaignLimits,
-    /// The part of it that is wanted now.
+    /// The selected part of the campaign.
     pub only: CampaignFilter,
 }
 
-/// A part of a campaign, by places; an empty list stands for all.
+/// A part of a campaign, by indexes; an empty list selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CampaignFilter {
     cards: Vec<usize>,
@@ -54,86 +54,87 @@ pub struct CampaignFilter {
     workloads: Vec<usize>,
 }
 
-/// One card, disk, folder or simulation.
+/// A card, disk, directory or simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
-    /// What to call it; each card has another label.
+    /// Display name; unique among the cards.
     pub label: String,
-    /// Its serial number, CID or by-id name, where it was given.
+    /// Its serial number, CID or by-id name, if the file gives one.
     pub id: Option<String>,
-    /// Where it is found.
+    /// Its location.
     pub seat: CardLocation,
-    /// Tells one card in two settings apart.
+    /// Distinguishes two settings of one card.
     pub variant: Option<String>,
-    /// What is printed on it.
+    /// Rated speeds and classes.
     pub printed: Vec<Claim>,
-    /// Price and whatever else is known of it.
+    /// Price and other facts.
     pub facts: Vec<(String, String)>,
 }
 
-/// Where a card is found.
+/// Location of a card.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CardLocation {
-    /// In a reader: at this node, or wherever its id turns up.
+    /// In a reader: at this node, or wherever its ID is found.
     Reader {
-        /// The node.
+        /// The device node.
         node: Option<PathBuf>,
     },
-    /// It is a folder, and always there.
+    /// A directory, which is always present.
     Folder(PathBuf),
-    /// It is simulated.
+    /// A simulated card.
     Sim(Box<DeviceModel>),
 }
 
-/// One layer.
+/// A layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// What to call it; each layer has another name.
+    /// Display name; unique among the layers.
     pub name: String,
-    /// What it is.
+    /// Kind of layer.
     pub through: LayerKind,
-    /// At most so many bytes a file.
+    /// Maximum size of a file.
     pub size: Option<Bytes>,
-    /// As its author wrote it, for the digest of the definition.
+    /// The entry as written in the file, for the digest of the definition.
     pub authored: AuthoredEntry,
 }
 
-/// What lies between application and card.
+/// Kinds of layers between the application and the card.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LayerKind {
-    /// Nothing.
+    /// The raw device.
     Raw,
-    /// Nothing, for simulated cards only: a card in a reader is not erased because a simulated one stands beside it.
+    /// The raw device of simulated cards only: a card in a reader is not erased because the file also has a simulated
+    /// one.
     Simulated,
-    /// Whatever is there already.
+    /// The existing content.
     AsIs,
-    /// A file system that is made for the purpose.
+    /// A file system created by the campaign.
     Fs(FsSpec),
 }
 
-/// A file system that is made for the purpose.
+/// Parameters of a new file system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FsSpec {
-    /// Which.
+    /// Its type.
     pub fs: FsType,
-    /// Further options of the mkfs tool.
+    /// Additional options of the mkfs tool.
     pub mkfs: Vec<String>,
     /// Mount options.
     pub mount: String,
-    /// Lets mkfs discard first.
+    /// Allows mkfs to discard the device first.
     pub discard: bool,
-    /// Makes a partition table first.
+    /// Creates a partition table first.
     pub partition: Option<PartitionTableEntry>,
 }
 
-/// One workload.
+/// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CampaignWorkload {
-    /// What to call it.
+    /// Display name.
     pub name: String,
-    /// What is done; the targets of its jobs are stand-ins until it is aimed at a place.
+    /// Its scenario; the targets of its jobs are placeholders until it is retargeted.
     pub scenario: Scenario,
-    /// As its author wrote it, for the digest of the definition.
+    /// The entry as written in the file, for the digest of the definition.
     pub authored: AuthoredEntry,
 }
 
@@ -149,7 +150,7 @@ impl CampaignWorkload {
 }
 
 impl Layer {
-    /// Whether a card can be measured through it: folders as they are, simulations raw, cards in a reader raw or
+    /// Whether a card can be measured through it: directories as they are, simulations raw, cards in a reader raw or
     /// through a file system.
     pub fn suits(&self, card: &Card) -> bool {
         match (&self.through, &card.seat) {
@@ -162,7 +163,7 @@ impl Layer {
 }
 
 impl Campaign {
-    /// The layers a card is measured through, by their places.
+    /// Returns the indexes of the layers through which a card is measured.
     pub fn layers_of(&self, card: usize) -> impl Iterator<Item = usize> + '_ {
         let suits = move |layer: &usize| self.layers[*layer].suits(&self.cards[card]);
         (0..self.layers.len())
@@ -170,13 +171,13 @@ impl Campaign {
             .filter(|layer| wanted(&self.only.layers, *layer))
     }
 
-    /// The cards that are wanted and have a layer that is, by their places.
+    /// Returns the indexes of the selected cards that have a selected layer.
     pub fn wanted_cards(&self) -> impl Iterator<Item = usize> + '_ {
         let cards = (0..self.cards.len()).filter(|card| wanted(&self.only.cards, *card));
         cards.filter(|&card| self.layers_of(card).next().is_some())
     }
 
-    /// The layers that a card which is wanted is measured through, by their places.
+    /// Returns the indexes of the layers through which a selected card is measured.
     pub fn wanted_layers(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.layers.len()).filter(|&layer| {
             self.wanted_cards()
@@ -184,16 +185,16 @@ impl Campaign {
         })
     }
 
-    /// The workloads that are wanted, by their places.
+    /// Returns the indexes of the selected workloads.
     pub fn wanted_workloads(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         (0..self.workloads.len()).filter(|workload| wanted(&self.only.workloads, *workload))
     }
 
-    /// Wants only what has one of these names: labels of cards, names of layers and workloads. Of each of the three,
-    /// all are wanted of which none is named.
+    /// Selects entries by name: labels of cards, and names of layers and workloads. If no name matches one of these
+    /// three kinds, all of that kind are selected.
     ///
     /// # Errors
-    /// In words, when nothing has one of the names.
+    /// A message if a name matches nothing.
     pub fn want_only(&mut self, names: &[String]) -> Result<(), String> {
         let mut only = CampaignFilter::default();
         for name in names {
@@ -227,7 +228,7 @@ impl Campaign {
         Ok(())
     }
 
-    /// Whether measuring a card destroys what is on it.
+    /// Whether measuring a card erases its content.
     pub fn erases(&self, card: usize) -> bool {
         let reader = matches!(self.cards[card].seat, CardLocation::Reader { .. });
         let whole = self.preparation.fill.is_some() || self.preparation.discard.is_some();
@@ -241,7 +242,7 @@ impl Campaign {
         reader && (whole || self.layers_of(card).any(through))
     }
 
-    /// The definition of the points of one layer and one workload, by their indexes.
+    /// Returns the definition of the points of one layer and one workload, by indexes.
     pub fn definition(&self, layer: usize, workload: usize) -> PointDefinition<'_> {
         PointDefinition {
             workload: &self.workloads[workload].authored,

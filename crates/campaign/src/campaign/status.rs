@@ -1,4 +1,4 @@
-//! How far a campaign has come, in words: which cards are done through which layers, and what is left.
+//! Describes the progress of a campaign: completed layers of each card, and remaining work.
 
 use super::estimate::{self, words};
 use super::journal::{CampaignProgress, PointKey};
@@ -8,10 +8,10 @@ use hakaru_store::{FindError, OutcomeKind, Store};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Tells how far a campaign has come on this host.
+/// Returns the progress of a campaign on this host as text.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// [`FindError`] if the database cannot be read.
 pub fn status(
     campaign: &Campaign,
     journal: &mut CampaignProgress,
@@ -64,7 +64,7 @@ pub fn status(
     Ok(out)
 }
 
-/// Runs of a recheck that are left, at most while the campaign itself is not done.
+/// Returns the remaining runs of a recheck; the maximum until the campaign itself is done.
 fn open_rechecks(
     campaign: &Campaign,
     journal: &mut CampaignProgress,
@@ -101,7 +101,7 @@ fn runs(count: u64) -> String {
     }
 }
 
-/// One card: what it answers to, and of each layer the runs that are stored and those that are open.
+/// One card: its ID, and the stored and open runs of each layer.
 struct CardStatus {
     label: String,
     key: Option<String>,
@@ -129,7 +129,7 @@ fn lines(
     Ok(lines)
 }
 
-/// Runs of a card through a layer: stored and open.
+/// Returns the stored and open runs of a card through a layer.
 fn counted(
     campaign: &Campaign,
     journal: &mut CampaignProgress,
@@ -152,7 +152,7 @@ fn counted(
             layer: campaign.layers[layer].name.clone(),
             workload: of.name.clone(),
         };
-        // The repeat after the last one: open, unless the mean is known well enough.
+        // The repeat after the last one is open unless the mean is known precisely enough.
         let next = Point {
             card,
             layer,

@@ -1,9 +1,9 @@
-//! Campaigns for the tests of this room.
+//! Campaigns for the unit tests of this module.
 
 use super::resolve::{ResolveContext, campaign as resolve};
 use super::spec::Campaign;
 
-/// One card in a reader, raw and ext4, two workloads, with these keys on top.
+/// Returns a campaign of one card in a reader, raw and ext4, and two workloads, with additional keys.
 pub(super) fn campaign(top: &str) -> Campaign {
     let text = format!(
         "name = \"test\"\n{top}\n[[layer]]\nfs = \"raw\"\n[[layer]]\nfs = \"ext4\"\n\
@@ -12,7 +12,7 @@ pub(super) fn campaign(top: &str) -> Campaign {
     parse(&text).unwrap()
 }
 
-/// Reads a campaign that names no other files.
+/// Parses a campaign that names no other files.
 pub(super) fn parse(text: &str) -> Result<Campaign, super::file::FileError> {
     let around = ResolveContext {
         read_file: &|path| Err(format!("{} is not there", path.display())),

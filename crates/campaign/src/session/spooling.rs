@@ -1,8 +1,8 @@
-//! Keeps what a run has measured so far beside the database, where a loss of power does not take it along.
+//! Saves partial results of a run next to the database, where they survive a power loss.
 //!
-//! Workers are not asked for anything: their intervals come to the observer anyway, and a thread of the spool writes
-//! them. While something is measured nothing is written to the device under test; where the database lies on it, what
-//! was measured is kept between the phases only.
+//! Workers do no extra work: the observer receives their intervals anyway, and the spool thread writes them. Nothing
+//! is written to the device under test during a phase; if the database is on that device, results are saved only
+//! between phases.
 
 use hakaru_device::Roots;
 use hakaru_engine::{Flow, LayoutProgress, LogChunk, Observer, PhaseProgress};
@@ -15,27 +15,27 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Between two lines of a spool at least.
+/// Minimum time between two lines of a spool.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Of a long phase a line covers this part, so that a spool of days stays small.
+/// Fraction (1/N) of the elapsed phase that a line covers at least, so that spools of long phases stay small.
 const PART: u32 = 1000;
 
-/// The spool of a run, and what is to be written to it next.
+/// The spool of a run, and its pending intervals.
 #[derive(Debug)]
 pub(crate) struct Spooling {
     spool: Spool,
-    /// Whether it is written while a phase runs.
+    /// Whether lines are written while a phase runs.
     live: bool,
-    /// What each worker measured since the last line.
+    /// Intervals of each worker since the last line.
     pending: BTreeMap<usize, Interval>,
     phase_began: Instant,
     last: Instant,
 }
 
 impl Spooling {
-    /// Begins it with the record as it is before anything is measured. None for what takes no time, and where the
-    /// folder of the database cannot be written: the run itself is not worth less for that.
+    /// Creates the spool with the record before the measurement. Returns `None` for simulated runs, and if the
+    /// directory of the database is not writable; the run continues without a spool.
     pub(crate) fn begin(store: &Store, begun: &RunRecord) -> Option<Spooling> {
         let mut jobs = begun.scenario.phases.iter().flat_map(|phase| &phase.jobs);
         if jobs.all(|job| matches!(job.target, Target::Sim(_))) {
@@ -53,7 +53,7 @@ impl Spooling {
         })
     }
 
-    /// Puts it between a run and its observer.
+    /// Inserts the spool between a run and its observer.
     pub(crate) fn before<'a>(&'a mut self, observer: &'a mut dyn Observer) -> SpoolingObserver<'a> {
         SpoolingObserver {
             spooling: self,
@@ -61,12 +61,12 @@ impl Spooling {
         }
     }
 
-    /// Removes it, once the record is stored or there is nothing to keep.
+    /// Removes the spool once the record is stored or there is nothing to keep.
     pub(crate) fn remove(self) {
         self.spool.remove();
     }
 
-    /// Leaves it where it is with the whole record, which could not be stored. Tells whether that is on the disk now.
+    /// Keeps the spool with the complete record, which could not be stored. Returns whether it is on disk.
     pub(crate) fn leave(self, record: &RunRecord) -> bool {
         self.spool.ended(record)
     }
@@ -107,13 +107,13 @@ impl Spooling {
         self.pending.clear();
         self.spool.phase_ends(record);
         if !self.live {
-            // The next phase is not to be disturbed by it.
+            // The write must not disturb the next phase.
             self.spool.settle();
         }
     }
 }
 
-/// Whether writing to a database does not disturb what is measured on a target.
+/// Whether writes to a database do not affect measurements of a target.
 fn lies_apart(target: &Identity, database: &Path) -> bool {
     let roots = Roots::live();
     match (
@@ -121,7 +121,7 @@ fn lies_apart(target: &Identity, database: &Path) -> bool {
         hakaru_device::identify(database, &roots).device,
     ) {
         (Fact::Known(target), Fact::Known(store)) => share_nothing(target, &store),
-        // Memory or a network, which is no device under test.
+        // The database is in memory or on a network, which is not the device under test.
         (Fact::Known(_), Fact::Unknown(_)) => true,
         (Fact::Unknown(_), _) => false,
     }
@@ -136,7 +136,7 @@ fn share_nothing(one: &DeviceIdentity, other: &DeviceIdentity) -> bool {
     !devices(one).iter().any(|name| others.contains(name))
 }
 
-/// An observer that keeps what it sees, and passes everything on.
+/// An observer that saves results and passes all calls on.
 pub(crate) struct SpoolingObserver<'a> {
     spooling: &'a mut Spooling,
     observer: &'a mut dyn Observer,

@@ -1,4 +1,4 @@
-//! Records of what could not begin beside what ran: skipped jobs, workers that failed to start, phases after the end.
+//! Records of work that did not begin: skipped jobs, workers that failed to start, and remaining phases.
 
 use hakaru_engine::RunError;
 use hakaru_model::job::Scenario;
@@ -10,8 +10,8 @@ use hakaru_model::units::{Bytes, Nanos};
 use rustix::io::Errno;
 use std::path::Path;
 
-/// Adds to the phases that ran what failed to begin: phases none of whose jobs could, workers that `error` kept from
-/// it, and skipped jobs.
+/// Adds the work that failed to begin: phases without runnable jobs, workers that `error` prevented, and skipped
+/// jobs.
 pub(super) fn add_failed(
     scenario: &Scenario,
     plan: &Plan,
@@ -27,7 +27,7 @@ pub(super) fn add_failed(
     add_skipped(scenario, plan, phases);
 }
 
-/// Adds the phases behind the last, each worker with a record of nothing.
+/// Adds the remaining phases, each worker with an empty record.
 pub(super) fn add_unbegun(plan: &Plan, phases: &mut Vec<PhaseRecord>) {
     phases.extend(plan.phases.iter().skip(phases.len()).map(unbegun));
 }
@@ -40,7 +40,7 @@ fn unbegun(phase: &PhasePlan) -> PhaseRecord {
     }
 }
 
-/// The record of a worker that has done nothing.
+/// Returns the empty record of a worker.
 fn of_worker(worker: &WorkerPlan) -> WorkerRecord {
     WorkerRecord {
         name: worker.name.clone(),
@@ -50,7 +50,7 @@ fn of_worker(worker: &WorkerPlan) -> WorkerRecord {
     }
 }
 
-/// Adds the skipped jobs of the phases that are there, each where it would stand had it run, and each once.
+/// Adds the skipped jobs of existing phases at their positions, each once.
 pub(super) fn add_skipped(scenario: &Scenario, plan: &Plan, phases: &mut [PhaseRecord]) {
     for skipped in &plan.skipped {
         let SkippedJob {
@@ -72,7 +72,7 @@ pub(super) fn add_skipped(scenario: &Scenario, plan: &Plan, phases: &mut [PhaseR
         if record.workers.get(at).map(place) == Some((*index, *clone)) {
             continue;
         }
-        // fio calls a job without files done.
+        // In fio, a job without files counts as done.
         let fails = !matches!(error, PlanError::NoFiles { .. });
         let failed = WorkerRecord {
             name: job.name.clone(),
@@ -92,8 +92,8 @@ pub(super) fn add_skipped(scenario: &Scenario, plan: &Plan, phases: &mut [PhaseR
     }
 }
 
-/// Adds the workers of a phase that could not be started because of `error`, if any: those it concerns with its number,
-/// the others as canceled.
+/// Adds the workers of a phase that could not be started because of `error`, if any: affected workers get its error
+/// number, the others are canceled.
 fn add_unstarted(plan: &Plan, error: Option<&RunError>, phases: &mut Vec<PhaseRecord>) {
     let (Some(error), Some(phase)) = (error, plan.phases.get(phases.len())) else {
         return;
@@ -112,7 +112,7 @@ fn add_unstarted(plan: &Plan, error: Option<&RunError>, phases: &mut Vec<PhaseRe
         };
         error.job().is_none_or(|job| job == w.name) && error.path().is_none_or(uses)
     };
-    // An error that names nothing known is that of all.
+    // An error that matches no worker applies to all.
     let any = phase.workers.iter().any(concerned);
     let failed = |w: &WorkerPlan| {
         let errno = if concerned(w) || !any {
@@ -157,7 +157,7 @@ fn io_error(error: &PlanError) -> IoError {
         path.map_or_else(String::new, |path| path.display().to_string()),
     );
     match error {
-        // fio counts the job as failed, and has no number for the error.
+        // fio counts the job as failed, but without an error number.
         PlanError::OffsetPastEnd { .. } | PlanError::MayNotCreate { .. } => {
             IoError { errno: 0, ..failed }
         }

@@ -1,4 +1,4 @@
-//! A record that the database did not take: why, and where it lies instead.
+//! A record that could not be stored, with the reason and the location of its copy.
 
 use super::spooling::Spooling;
 use hakaru_model::record::RunRecord;
@@ -7,24 +7,24 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Why a record could not be stored. It is not lost: it lies where `copy` says.
+/// Error of storing a record. The record is not lost: `copy` is its location.
 #[derive(Debug, thiserror::Error)]
 #[error("the run finished, but its record could not be stored: {source}{}", where_copied(.copy))]
 pub struct UnstoredRecord {
-    /// Why not.
+    /// The error.
     pub source: Box<AppendError>,
-    /// Where the whole record lies instead.
+    /// Location of the complete record.
     pub copy: UnstoredCopy,
 }
 
-/// Where a record lies that the database did not take.
+/// Location of a record that could not be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnstoredCopy {
-    /// In its spool, beside the database.
+    /// In its spool, next to the database.
     Spool,
-    /// In a file of its own, among the temporary ones.
+    /// In a temporary file of its own.
     File(PathBuf),
-    /// Nowhere: only whoever has it at hand can still show it.
+    /// Nowhere; only the returned value contains it.
     Nowhere,
 }
 
@@ -42,8 +42,8 @@ impl UnstoredRecord {
 }
 
 impl UnstoredCopy {
-    /// Writes a whole record: to its spool or, where that cannot be written either, as on a file system that is full, in a
-    /// temporary file.
+    /// Writes a complete record to its spool, or to a temporary file if the spool cannot be written, for example on a
+    /// full file system.
     fn write(record: &RunRecord, spool: Option<Spooling>, temporary: &Path) -> UnstoredCopy {
         if spool.is_some_and(|spool| spool.leave(record)) {
             return UnstoredCopy::Spool;
@@ -63,7 +63,7 @@ fn write_new(path: &Path, record: &RunRecord) -> io::Result<()> {
         .write_all(format!("{text}\n").as_bytes())
         .and_then(|()| file.sync_all());
     if written.is_err() {
-        // Half a record is none.
+        // An incomplete record is useless.
         let _ = std::fs::remove_file(path);
     }
     written

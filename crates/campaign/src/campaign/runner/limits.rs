@@ -1,4 +1,4 @@
-//! What a campaign may do to a card, and how long: asked before each run, and before what makes a card ready for it.
+//! Checks the limits of a campaign before each run and each preparation.
 
 use super::super::estimate;
 use super::super::matrix::Point;
@@ -7,17 +7,17 @@ use super::{CardOutcome, Runner};
 use hakaru_model::units::Bytes;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What a limit may forbid.
+/// A step that a limit may forbid.
 #[derive(Clone, Copy)]
 pub(super) enum NextStep {
-    /// Making the card ready; all of it, or for its layer alone.
+    /// A preparation of the whole card, or only of its layer.
     Preparation { whole: bool },
-    /// A run; one whose files are not there yet writes them first, and one that reads all there is room for fills it.
+    /// A run; if its files do not exist yet, it writes them first. `fills` is the size of a fill of the file system.
     Run { lays_out: bool, fills: Bytes },
 }
 
 impl Runner<'_> {
-    /// Whether a limit of the campaign forbids one more run, or its preparation.
+    /// Returns the outcome of the card if a limit forbids the next step.
     pub(super) fn limit(
         &mut self,
         point: &Point,

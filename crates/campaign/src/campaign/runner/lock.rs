@@ -1,4 +1,4 @@
-//! The lock that keeps two processes from carrying out one campaign.
+//! The lock that prevents two processes from carrying out the same campaign.
 
 use super::CampaignError;
 use rustix::fs::FlockOperation;
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The lock of a campaign: one process a campaign, for two would measure each other. Its file goes with it.
+/// Lock of a campaign, because two processes would disturb each other's measurements. Dropping it removes its file.
 pub(super) struct Lock {
     path: PathBuf,
     _file: File,
@@ -15,7 +15,8 @@ pub(super) struct Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Removed while the lock is held: whoever waits for it looks whether the file is still this one.
+        // The file is removed while the lock is held: other processes check that the path still names the locked
+        // file.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -41,15 +42,15 @@ pub(super) fn lock(state: &Path, id: &str) -> Result<Lock, CampaignError> {
             Err(Errno::WOULDBLOCK) => return Err(CampaignError::Busy { id: id.to_owned() }),
             Err(error) => return Err(failed(&path, "locked", error.into())),
         }
-        // Another process may have ended, and removed the file, between opening and locking it.
+        // Another process may have removed the file between opening and locking it.
         if is_at(&file, &path) {
             return Ok(Lock { path, _file: file });
         }
     }
 }
 
-/// Waits up to a second for the lock. Others hold it for moments too: who looks for locks that were left behind, and a
-/// process that was just started, until it runs its own program.
+/// Waits up to a second for the lock. Other processes may hold it briefly: one that cleans up old locks, or a new
+/// process that has not yet executed its program.
 fn lock_patiently(file: &File) -> Result<(), Errno> {
     for _ in 0..50 {
         match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -71,7 +72,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     matches!((open, there), (Ok(open), Ok(there)) if open == there)
 }
 
-/// Removes the locks of campaigns that were killed.
+/// Removes the lock files of campaigns that were killed.
 fn remove_left_locks(state: &Path, own: &Path) {
     let Ok(entries) = std::fs::read_dir(state) else {
         return;
@@ -103,7 +104,7 @@ fn remove_left_locks(state: &Path, own: &Path) {
 mod tests {
     use super::*;
 
-    /// Opens the lock file of a campaign and locks it, as another process does.
+    /// Opens and locks the lock file of a campaign like another process.
     fn held(state: &Path) -> File {
         let file = File::create(state.join("campaign-x.lock")).unwrap();
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();

@@ -1,4 +1,4 @@
-//! One run of a point: announced, waited for, measured and stored, or counted as failed.
+//! Carries out one run of a point: announces, waits, measures, and stores it or counts it as failed.
 
 use super::*;
 use hakaru_report::text;
@@ -33,7 +33,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Lets the card cool down and empties the caches of the host; where that is not possible, the run says so.
+    /// Waits for the card to cool down, and drops the caches of the host; returns a caveat if that is not possible.
     pub(super) fn wait(&mut self, stage: &mut PreparedTarget) -> Result<Vec<Caveat>, CardOutcome> {
         let until = Instant::now() + self.pause(stage);
         while Instant::now() < until {
@@ -57,9 +57,9 @@ impl Runner<'_> {
         }])
     }
 
-    /// What a point measures, at its place.
+    /// Returns the scenario of a point on its prepared target.
     pub(super) fn aimed(&self, point: &Point, stage: &PreparedTarget) -> Scenario {
-        // Each repeat draws other offsets, so that none profits from what the one before left in a cache.
+        // Each repeat uses other offsets, so that it does not profit from cached data of the previous repeat.
         let seed = self.campaign.seed.wrapping_add(u64::from(point.repeat));
         aim(
             &self.campaign.workloads[point.workload].scenario,
@@ -69,7 +69,7 @@ impl Runner<'_> {
         )
     }
 
-    /// Which point a run is, for its record.
+    /// Returns the campaign point for the record of a run.
     fn point_of_record(
         &self,
         point: &Point,
@@ -89,7 +89,7 @@ impl Runner<'_> {
         }
     }
 
-    /// One run, stored. Only what came to its end counts.
+    /// Measures and stores one run. Only completed runs count.
     pub(super) fn measure(
         &mut self,
         point: &Point,
@@ -122,7 +122,7 @@ impl Runner<'_> {
         let ran = planned.and_then(|planned| planned.run(request, Some(self.store), self.hands));
         let ran = match ran {
             Ok(ran) => ran,
-            // Ctrl-C while a file was laid out is no failure of the card.
+            // Ctrl-C during the layout of a file is not a failure of the card.
             Err(SessionError::Run(RunError::StoppedEarly)) => return Err(RunFailure::Stopped),
             Err(error) => return Err(RunFailure::Failed(error.to_string())),
         };
@@ -148,7 +148,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Notes a failure; a card that is gone is asked for again.
+    /// Records a failure; a disconnected card is requested again.
     pub(super) fn failed(
         &mut self,
         on: &mut CardInUse,

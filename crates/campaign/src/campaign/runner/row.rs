@@ -1,4 +1,4 @@
-//! The row of cards that wait to be measured: which is next, who is asked for it, and when one is given up.
+//! The queue of cards: selects the next card, asks the operator for it, and skips cards that fail too often.
 
 use super::super::card_finder::{CardFinder, CardSearch, FoundCard};
 use super::super::operator::OperatorReply;
@@ -9,17 +9,17 @@ use hakaru_model::facts::Identity;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// A loose contact or a reader that was reset gives its card back within seconds.
+/// Time to wait for a disconnected card: after a loose contact or a reset of the reader it is back within seconds.
 const RETURN: Duration = Duration::from_secs(10);
 
-/// How often it is looked for meanwhile.
+/// Interval of searches during the wait.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What is done next.
+/// The next step.
 pub(super) enum NextCard {
-    /// This place in the row of waiting cards, which is there.
+    /// Measure the card at this index of the queue; it is present.
     Card(usize, FoundCard),
-    /// Nothing more of this place in the row.
+    /// Skip the card at this index of the queue.
     Without(usize),
     Stop,
 }
@@ -35,7 +35,7 @@ impl Runner<'_> {
         Ok(end.unwrap_or_else(|| self.end()))
     }
 
-    /// Whether all cards are measured, so that time has passed since the first one was.
+    /// Whether all cards are measured, so that time has passed since the first one.
     fn all_are_done(&mut self) -> Result<bool, CampaignError> {
         for card in self.campaign.wanted_cards().collect::<Vec<_>>() {
             if !self.is_done(card)? {
@@ -45,7 +45,7 @@ impl Runner<'_> {
         Ok(true)
     }
 
-    /// How a campaign ends whose cards are all done or left out.
+    /// Returns the outcome of a campaign whose cards are all done or skipped.
     pub(super) fn end(&self) -> CampaignOutcome {
         if self.failures.is_empty() && self.skipped.is_empty() {
             CampaignOutcome::Complete
@@ -54,7 +54,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Measures these cards one after another; `None` when none of them is left.
+    /// Measures these cards one after another; returns `None` when no card is left.
     fn cards_of(
         &mut self,
         mut waiting: Vec<usize>,
@@ -79,7 +79,7 @@ impl Runner<'_> {
                 CardOutcome::Gone if self.is_given_up(card) => {
                     waiting.remove(place);
                 }
-                // It stays first in the row, and is asked for again.
+                // The card stays first in the queue and is requested again.
                 CardOutcome::Gone => {
                     waiting[..=place].rotate_right(1);
                     self.await_return(card);
@@ -91,7 +91,7 @@ impl Runner<'_> {
         Ok(None)
     }
 
-    /// Counts that a card dropped out; whether that was once too often with no run stored in between.
+    /// Counts a disconnect; returns whether the card has too many of them without a stored run in between.
     pub(super) fn is_given_up(&mut self, card: usize) -> bool {
         let times = self.gone.entry(card).or_default();
         *times += 1;
@@ -105,7 +105,7 @@ impl Runner<'_> {
         given_up
     }
 
-    /// Gives a card that dropped out some time to come back by itself, before anybody is asked for it or it is left out.
+    /// Waits for a disconnected card before the operator is asked for it or it is skipped.
     pub(super) fn await_return(&self, card: usize) {
         let card = &self.campaign.cards[card];
         let until = Instant::now() + RETURN;
@@ -124,7 +124,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The first card that is there; where none is, the first one is asked for.
+    /// Returns the first card that is present; if there is none, asks for the first one.
     fn next_card(&mut self, waiting: &[usize]) -> Result<NextCard, CampaignError> {
         let mut first_why = None;
         for (place, &card) in waiting.iter().enumerate() {
@@ -144,7 +144,7 @@ impl Runner<'_> {
         Ok(self.ask(place, &self.campaign.cards[waiting[place]], why))
     }
 
-    /// Whether everything of a card is stored already, as far as can be told without the card.
+    /// Whether all points of a card are stored, as far as known without the card.
     pub(super) fn is_done(&mut self, card: usize) -> Result<bool, CampaignError> {
         let label = &self.campaign.cards[card].label;
         let Some(key) = self.journal.key_of(label).map(str::to_owned) else {
@@ -153,7 +153,7 @@ impl Runner<'_> {
         Ok(self.open_points(card, &key)?.is_empty())
     }
 
-    /// Why a folder is not what was measured under its label: another card is mounted there.
+    /// Returns the reason if a different card is mounted at a directory that was measured under this label.
     pub(super) fn exchanged_below(
         &self,
         card: usize,
@@ -207,7 +207,7 @@ impl Runner<'_> {
     }
 }
 
-/// What lay below before and what does now, where both tell a serial number and it is not the same.
+/// Returns the serial numbers below a directory before and now, if both are known and differ.
 fn another_device(before: &Identity, now: &Identity) -> Option<(String, String)> {
     let serial = |identity: &Identity| identity.device.known()?.serial.known().cloned();
     let named = |identity: &Identity| {
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use hakaru_model::facts::{DeviceIdentity, Fact, TargetKind};
 
-    /// Two cards that were mounted at one folder after one another were one card in the report.
+    /// Regression: two cards mounted at the same directory one after another appeared as one card in the report.
     #[test]
     fn another_card_under_a_folder_is_noticed_where_both_tell_who_they_are() {
         let unknown = [

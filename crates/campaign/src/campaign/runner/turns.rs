@@ -1,4 +1,4 @@
-//! Cards that take turns: all of them are present together, and the card changes after each run.
+//! Alternating cards: all cards are present at the same time, and the card changes after each run.
 
 use super::super::card_finder::CardSearch;
 use super::super::matrix::Point;
@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A card that takes turns with others.
+/// A card that alternates with others.
 struct ActiveCard {
     on: CardInUse,
-    /// Its storage, ready for this layer from its first run until its last.
+    /// Its storage, prepared for this layer from the first run until the last.
     ready: Option<(usize, Ready)>,
-    /// The layer that could not be prepared, which is not tried again for each of its points.
+    /// A layer that could not be prepared; it is not tried again for each of its points.
     unprepared: Option<usize>,
 }
 
-/// What came of looking for a card.
+/// Result of looking for a card.
 enum Met {
     Here(Box<ActiveCard>),
     Without,
@@ -53,7 +53,7 @@ impl Runner<'_> {
         Ok(end?.unwrap_or_else(|| self.end()))
     }
 
-    /// Looks for a card, and asks for it where it is not there.
+    /// Searches for a card, and asks for it if it is absent.
     fn meet(&mut self, card: usize) -> Result<Met, CampaignError> {
         if self.is_done(card)? {
             return Ok(Met::Without);
@@ -76,7 +76,7 @@ impl Runner<'_> {
         }))
     }
 
-    /// Leaves out cards that had to make place for another one.
+    /// Skips cards that were removed to insert another one.
     fn leave_out_swapped(&mut self, turns: &mut ActiveCards) {
         let is_there = |turn: &ActiveCard| {
             turn.on
@@ -99,7 +99,7 @@ impl Runner<'_> {
         }
     }
 
-    /// `None` when each point is measured or left out.
+    /// Returns `None` when each point is measured or skipped.
     fn take_turns(
         &mut self,
         turns: &mut ActiveCards,
@@ -135,7 +135,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Measures one point of a card, which is prepared where it is not ready for its layer yet. `Some` ends the card.
+    /// Measures one point of a card, after preparing its layer if necessary. `Some` ends the card.
     fn turn(
         &mut self,
         turn: &mut ActiveCard,
@@ -173,7 +173,8 @@ impl Runner<'_> {
         self.point_of(&mut turn.on, point, ready)
     }
 
-    /// Gives directories on one file system an equal share of what is free there, as their files are there together.
+    /// Divides the free space of a file system equally among its directories, because their files exist at the same
+    /// time.
     fn share_file_systems(&mut self) {
         let folder = |card: &usize| match &self.campaign.cards[*card].seat {
             CardLocation::Folder(folder) => Some((
