@@ -1,4 +1,4 @@
-//! Campaign files: what they mean, and what is said where they are wrong.
+//! Campaign files: their meaning, and the messages for invalid ones.
 
 use hakaru_campaign::campaign::file::{CardOrder, FileError, RepeatRule};
 use hakaru_campaign::campaign::ready::READY;
@@ -109,7 +109,8 @@ fn defaults_are_those_of_a_measurement() {
         (campaign.id.as_str(), campaign.repeats, campaign.cards.len()),
         ("my-cards", RepeatRule::Times(3), 1)
     );
-    // Without a layer a card in a reader is measured raw; reads alone erase nothing, a job file that writes does.
+    // Without a layer, a card in a reader is measured raw; read-only workloads erase nothing, a job file that writes
+    // does.
     assert_eq!(
         (campaign.layers[0].name.as_str(), campaign.erases(0)),
         ("raw", true)
@@ -143,7 +144,7 @@ fn folders_and_simulations_bring_their_layers() {
     assert!(!campaign.erases(0) && !campaign.erases(1) && campaign.erases(2));
 }
 
-/// Campaigns from before these keys mean what they meant.
+/// Campaign files written before these keys existed keep their meaning.
 #[test]
 fn cards_are_measured_one_after_another_unless_the_file_says_otherwise() {
     let order = |keys: &str| {
@@ -196,7 +197,7 @@ fn the_definition_changes_with_what_is_measured_and_with_nothing_else() {
     );
 }
 
-/// Digests of both formats are stored with runs: if either changed, runs of today's campaigns would no longer count.
+/// Digests of both formats are stored with runs: if either changed, existing runs would no longer count.
 #[test]
 fn pins_the_digests_that_stored_runs_carry() {
     let custom = |preparation: &str| {
@@ -278,7 +279,7 @@ fn pins_the_digests_that_stored_runs_carry() {
     }
 }
 
-/// The message, and the words it points at.
+/// Returns the message, and the text that it points at.
 fn told(text: &str) -> String {
     let Err(error) = parse(text) else {
         panic!("this is wrong, and was not noticed:\n{text}")
@@ -347,7 +348,7 @@ fn what_is_wrong_is_pointed_at() {
     insta::assert_snapshot!(told.join("\n"));
 }
 
-/// They passed the check, and ended the campaign once its card was prepared.
+/// Regression: they passed validation and ended the campaign after its card was prepared.
 #[test]
 fn sizes_and_names_of_nothing_are_none() {
     let w = "[[workload]]\nsuite = [\"all\"]\n";
@@ -381,7 +382,7 @@ fn sizes_and_names_of_nothing_are_none() {
     }
 }
 
-/// A label with an escape sequence reached the terminal of whoever ran the file of a stranger.
+/// Regression: a label with an escape sequence reached the terminal of a user who ran a stranger's file.
 #[test]
 fn no_text_of_a_file_commands_the_terminal() {
     let workload = "[[workload]]\nsuite = [\"all\"]\n";

@@ -1,4 +1,4 @@
-//! Campaigns on simulated cards and folders: every cell once, whatever happens in between.
+//! Campaigns on simulated cards and directories measure every cell once, even after interruptions.
 
 #[path = "campaign_on_sim/recheck.rs"]
 mod recheck;
@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Hands that put nothing in, and stop after some runs.
+/// An operator that inserts no card, and stops after a number of runs.
 #[derive(Default)]
 struct Quiet<'a> {
     stored: u32,
@@ -108,7 +108,7 @@ impl Bench {
     }
 }
 
-/// Three cards whose ranks differ by workload.
+/// Device models of three cards whose ranks differ by workload.
 fn prices(path: &Path) -> Result<String, String> {
     let mut card = DeviceModel::plain("", Bytes(64 << 30));
     card.jitter_permille = 10;
@@ -142,7 +142,7 @@ fn three_cards(top: &str) -> Campaign {
     ))
 }
 
-/// Cards of a phase from best to worst, with their ranks.
+/// Returns the cards of a phase from best to worst, with their ranks.
 fn ranks(summary: &CampaignSummary, phase: &str) -> Vec<(String, u32)> {
     let ranking = summary.rankings.iter().find(|r| r.phase == phase).unwrap();
     ranking
@@ -195,7 +195,7 @@ fn every_cell_is_measured_once_and_the_ranking_is_that_of_the_price_lists() {
         ranks(&summary, "rand-write"),
         named(&[("random", 1), ("even", 2), ("sprinter", 3)])
     );
-    // All of them read alike.
+    // All cards have the same read speed.
     let reading = summary
         .rankings
         .iter()
@@ -208,7 +208,7 @@ fn every_cell_is_measured_once_and_the_ranking_is_that_of_the_price_lists() {
     );
     assert_eq!(summary.cards[2].printed.len(), 2);
     assert_eq!(summary.cards[2].claims.len(), 2);
-    // Repeats of one cell are one series, and each draws other offsets.
+    // Repeats of one cell form one series, and each uses other offsets.
     let of_cell: Vec<&PointRow> = points
         .iter()
         .filter(|p| p.card == "even" && p.workload == "rand-read")
@@ -270,7 +270,7 @@ fn repeats_end_when_the_mean_is_known() {
     let (ended, _) = bench.run(&campaign, Some(10));
     assert_eq!(ended.end, CampaignOutcome::Stopped);
     let (ended, _) = bench.run(&campaign, None);
-    // One percent of spread is known within five after three runs.
+    // With a spread of 1%, the mean is known within 5% after three runs.
     assert_eq!((ended.end, ended.done), (CampaignOutcome::Complete, 36));
     let coverage = bench
         .summary(&campaign)
@@ -341,7 +341,7 @@ fn a_folder_is_measured_as_it_is_and_left_as_it_was() {
 #[test]
 fn a_workload_that_cannot_be_done_is_told_and_the_others_go_on() {
     let mut bench = Bench::new();
-    // Its block does not fit into its size.
+    // The block size exceeds the file size.
     let text = "name = \"x\"\nrepeats = 1\n[[card]]\nsimulate = \"even.json\"\n\
                 [[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = \"2 MiB\"\nsize = \"1 MiB\"\n\
                 [[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
@@ -357,7 +357,7 @@ fn a_workload_that_cannot_be_done_is_told_and_the_others_go_on() {
     );
 }
 
-/// The report claimed emptied caches whatever came of emptying them.
+/// Regression: the report claimed dropped caches even if dropping them failed.
 #[test]
 fn caches_that_could_not_be_emptied_are_not_said_to_be() {
     let mut bench = Bench::new();
@@ -383,7 +383,7 @@ fn caches_that_could_not_be_emptied_are_not_said_to_be() {
     assert!(method(&bench).contains("host caches were not dropped before every run"));
 }
 
-/// Ends a run while its file is laid out, as Ctrl-C does.
+/// Stops a run during the layout of its file, like Ctrl-C.
 struct Impatient;
 
 impl Observer for Impatient {
@@ -458,7 +458,7 @@ fn the_same_store_gives_the_same_summary() {
     assert_eq!(bench.summary(&campaign), bench.summary(&campaign));
 }
 
-/// Two cards that are the same, under a host that drifts.
+/// Two identical cards on a host that drifts.
 fn twins(top: &str) -> Campaign {
     parse(&format!(
         "name = \"twins\"\n{top}\n[[card]]\nlabel = \"a\"\nsimulate = \"even.json\"\n[[card]]\nlabel = \"b\"\n\
@@ -466,7 +466,7 @@ fn twins(top: &str) -> Campaign {
     ))
 }
 
-/// Carries a campaign out and returns its runs in the order in which they were measured.
+/// Carries out a campaign and returns its runs in the order of measurement.
 fn in_order(bench: &mut Bench, campaign: &Campaign) -> Vec<RunRecord> {
     let (stop, state) = (AtomicBool::new(false), bench.path().join("state"));
     let mut hands = Quiet::default();
@@ -482,7 +482,8 @@ fn in_order(bench: &mut Bench, campaign: &Campaign) -> Vec<RunRecord> {
     hands.records
 }
 
-/// What a campaign says when each of its runs takes a share longer than the one before, as on a host that slows down.
+/// Returns the summary of a campaign whose runs each take longer than the previous one by a share, as on a host that
+/// slows down.
 fn on_a_drifting_host(campaign: &Campaign, per_run: f64) -> CampaignSummary {
     let records = in_order(&mut Bench::new(), campaign);
     let mut bench = Bench::new();
@@ -564,7 +565,8 @@ fn the_card_changes_after_each_run() {
     );
 }
 
-/// Identical cards on a host that slows down by 1 % a run were called different, and nothing hinted at the host.
+/// Regression: identical cards on a host that slows down by 1% a run were reported as different, without a hint at
+/// the host.
 #[test]
 fn drift_of_the_host_is_not_taken_for_a_difference_of_cards() {
     let told = |summary: &CampaignSummary| summary.weaknesses.contains(&Weakness::CardsInSequence);

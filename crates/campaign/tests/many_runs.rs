@@ -1,7 +1,7 @@
-//! Thousands of runs: the time of a report grows with their number and not faster.
+//! Thousands of runs: the time of a report grows at most linearly with their number.
 //!
-//! `HAKARU_RUNS=10000 cargo test --release -p hakaru-campaign --test many_runs -- --nocapture` tells how long a report of
-//! so many takes.
+//! `HAKARU_RUNS=10000 cargo test --release -p hakaru-campaign --test many_runs -- --nocapture` prints the time of a
+//! report on this number of runs.
 
 use hakaru_campaign::campaign::gather::gather;
 use hakaru_campaign::campaign::operator::{CandidateDisk, Operator, OperatorReply};
@@ -56,7 +56,8 @@ fn wanted(repeats: usize) -> Campaign {
     campaign(&text, &around).unwrap()
 }
 
-/// A store with so many repeats of each point: one is measured, the others are made of it.
+/// Returns a store with this number of repeats of each point: one is measured, the others are copies with small
+/// changes.
 fn store(home: &Path, repeats: usize) -> Store {
     let mut store = Store::open(home.join(format!("{repeats}.db"))).unwrap();
     let (stop, once) = (AtomicBool::new(false), wanted(1));
@@ -84,7 +85,7 @@ fn copy(first: &RunRecord, repeat: usize) -> RunRecord {
     record.repeat = repeat as u32;
     record.started_unix_ms += 1000 * repeat as i64;
     record.campaign.as_mut().unwrap().repeat = repeat as u32;
-    // No two runs are alike: a few thousandths of time.
+    // Runs differ by a few thousandths in time.
     for worker in record
         .phases
         .iter_mut()
@@ -95,13 +96,13 @@ fn copy(first: &RunRecord, repeat: usize) -> RunRecord {
     record
 }
 
-/// Processor time of this thread: other work on the host does not count.
+/// Returns the CPU time of this thread, which excludes other work on the host.
 fn used() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// The quickest of three reports, from the store to the page.
+/// Returns the shortest time of three reports, from the store to the page.
 fn time(home: &Path, repeats: usize) -> Duration {
     let (store, campaign) = (store(home, repeats), wanted(repeats));
     let report = || {
@@ -119,7 +120,7 @@ fn time(home: &Path, repeats: usize) -> Duration {
 fn the_time_of_a_report_grows_with_the_runs_and_not_faster() {
     let home = tempfile::tempdir().unwrap();
     let (few, many) = (time(home.path(), 20), time(home.path(), 80));
-    // Four times the runs take four times as long at most; sixteen would be the square.
+    // Four times the runs take about four times as long; a factor of sixteen would be quadratic.
     let growth = many.as_secs_f64() / few.as_secs_f64();
     assert!(growth < 10.0, "{growth}: {few:?}, {many:?}");
     if let Some(runs) = std::env::var("HAKARU_RUNS")

@@ -1,5 +1,5 @@
-//! Campaigns and benches on loop devices: what becomes of a card that changes under them, and what is written to it when.
-//! They need root; a test that cannot be made here says that it was skipped.
+//! Campaigns and benchmarks on loop devices: cards that are replaced while in use, and the order of writes. They need
+//! root; tests that cannot run here print that they were skipped.
 
 use hakaru_campaign::bench::{self, BenchError, BenchRequest, Watcher};
 use hakaru_campaign::campaign::operator::{CampaignStatus, CandidateDisk, Operator, OperatorReply};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-/// A loop device over a sparse file, with a folder for all else.
+/// A loop device over a sparse file, with a directory for other files.
 struct Disk {
     home: tempfile::TempDir,
     node: PathBuf,
@@ -70,7 +70,7 @@ impl Drop for Disk {
     }
 }
 
-/// As if another medium had been put in: the device has another size from now on.
+/// Simulates another medium: the size of the device changes.
 fn exchange(image: &Path, node: &Path) {
     let file = File::options().write(true).open(image).unwrap();
     file.set_len(file.metadata().unwrap().len() + (1 << 20))
@@ -85,12 +85,12 @@ fn exchange(image: &Path, node: &Path) {
     );
 }
 
-/// Hands that allow everything, and exchange the card as runs begin.
+/// An operator that allows everything, and replaces the card at the start of runs.
 struct Allowing {
     id: String,
     image: PathBuf,
     node: PathBuf,
-    /// Before so many of the next runs.
+    /// Number of next runs before which the card is replaced.
     exchanges: u32,
     notes: Vec<String>,
 }
@@ -118,7 +118,7 @@ impl Operator for Allowing {
     }
 }
 
-/// Carries a campaign out on the disk, with these tables besides its card.
+/// Carries out a campaign on the disk, with these additional tables.
 fn measure(disk: &Disk, exchanges: u32, tables: &str) -> (CampaignResult, Vec<String>) {
     let around = ResolveContext {
         read_file: &|path| Err(format!("{} is not there", path.display())),
@@ -149,7 +149,7 @@ fn measure(disk: &Disk, exchanges: u32, tables: &str) -> (CampaignResult, Vec<St
     (ended.unwrap(), hands.notes)
 }
 
-/// What a fio job file may ask for: a read of all that there is room for.
+/// A scenario that a fio job file can request: reads a completely filled file system.
 fn filler() -> Scenario {
     let access = Access::only(Op::Read, false);
     let mut job =
@@ -165,7 +165,7 @@ fn filler() -> Scenario {
     }
 }
 
-/// What was stored and came to its end.
+/// Returns the stored runs that completed.
 fn completed(disk: &Disk) -> Vec<RunRecord> {
     let store = disk.store();
     let all = store
@@ -193,7 +193,7 @@ fn kernel_has(fs: &str) -> bool {
 fn another_card_in_its_place_is_not_written_to_and_one_that_comes_back_goes_on() {
     let Some(disk) = Disk::new(32) else { return };
     let before = std::fs::read(disk.image()).unwrap();
-    // It is another one each time, until it is given up.
+    // The card is replaced each time, until it is skipped.
     let (ended, notes) = measure(&disk, 99, &format!("repeats = 2\n{WRITE}"));
     assert_eq!(
         (ended.end, ended.stored),
@@ -213,7 +213,7 @@ fn another_card_in_its_place_is_not_written_to_and_one_that_comes_back_goes_on()
         after[..before.len()] == before[..],
         "the card that took its place was written to"
     );
-    // Twice is borne with.
+    // Two replacements are tolerated.
     let (ended, notes) = measure(&disk, 2, &format!("repeats = 2\n{WRITE}"));
     assert_eq!(
         (ended.end, ended.stored),
@@ -230,7 +230,7 @@ fn another_card_in_its_place_is_not_written_to_and_one_that_comes_back_goes_on()
     );
 }
 
-/// Hands that note in which order they are asked and runs begin.
+/// An operator that records the order of requests and runs.
 struct Noting(Vec<String>);
 
 impl Observer for Noting {}
@@ -253,7 +253,7 @@ impl Operator for Noting {
     }
 }
 
-/// Whoever allowed the first card to be erased was wanted again hours later, for the second one.
+/// Regression: after the first card, permission to erase the second one was requested hours later.
 #[test]
 fn permission_to_erase_is_asked_for_before_the_first_run() {
     let (Some(one), Some(two)) = (Disk::new(16), Disk::new(16)) else {
@@ -301,7 +301,7 @@ fn permission_to_erase_is_asked_for_before_the_first_run() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// The card was filled, which takes hours, before anybody asked whether its file system can be made.
+/// Regression: the card was filled, which takes hours, before the check whether its file system can be created.
 #[test]
 fn nothing_is_lost_for_a_file_system_that_cannot_be_made() {
     let Some(disk) = Disk::new(32) else { return };
@@ -359,7 +359,7 @@ fn a_fill_counts_as_written_and_is_not_begun_where_it_is_too_much() {
             .iter()
             .all(|byte| *byte == 0)
     );
-    // 32 MiB of the fill, and 8 MiB a run.
+    // 32 MiB of the fill, and 8 MiB for each run.
     let (ended, _) = measure(&disk, 0, &tables(48));
     assert!(
         ended.stored == 2 && ended.skipped[0].1.contains("the write limit is reached"),
@@ -369,7 +369,7 @@ fn a_fill_counts_as_written_and_is_not_begun_where_it_is_too_much() {
     assert!(again.stored == 0 && again.done == 2, "{again:?}");
 }
 
-/// They are what most is written by where only reading is measured, and were counted as nothing.
+/// Regression: they were not counted, although they are most of the written bytes if only reads are measured.
 #[test]
 fn laid_out_files_and_a_level_count_as_written() {
     let Some(disk) = Disk::new(64) else { return };
@@ -384,7 +384,7 @@ fn laid_out_files_and_a_level_count_as_written() {
         )
     };
     let (ended, notes) = measure(&disk, 0, &tables("", 20));
-    // 8 MiB a run: after three of them no fourth is laid out.
+    // 8 MiB for each run: after three runs, no fourth file is laid out.
     assert!(
         ended.stored == 3 && ended.skipped[0].1.contains("the write limit is reached"),
         "{ended:?} {notes:?}"
@@ -396,7 +396,7 @@ fn laid_out_files_and_a_level_count_as_written() {
     assert_eq!(laid_out, [8 << 20; 3]);
     let (again, _) = measure(&disk, 0, &tables("", 20));
     assert!(again.stored == 0 && again.done == 3, "{again:?}");
-    // Half of 64 MiB at most, and what is there already: one more run, and no second level.
+    // At most half of 64 MiB, including existing files: one more run, and no second fill level.
     let (ended, notes) = measure(&disk, 0, &tables("fill-level = \"50 %\"\n", 60));
     assert!(
         ended.stored == 1 && ended.skipped[0].1.contains("filling it would exceed"),
@@ -412,7 +412,7 @@ fn laid_out_files_and_a_level_count_as_written() {
     assert!(again.stored == 0, "{again:?}");
 }
 
-/// How large its file would become no plan says, so it counted as nothing.
+/// Regression: the plan does not know the size of its file, so it counted as zero.
 #[test]
 fn what_fills_a_file_system_to_read_it_counts_as_written() {
     let Some(disk) = Disk::new(64) else { return };
@@ -438,7 +438,7 @@ fn what_fills_a_file_system_to_read_it_counts_as_written() {
     assert_eq!(laid_out[1], 0, "it is there already");
 }
 
-/// Each workload leaves a file of its own, and the room was measured once.
+/// Regression: each workload leaves its own file, but the free space was measured only once.
 #[test]
 fn files_of_other_workloads_make_room() {
     let Some(disk) = Disk::new(32) else { return };
@@ -469,7 +469,7 @@ fn files_of_other_workloads_make_room() {
     );
 }
 
-/// Exchanges the card once a round is stored.
+/// Replaces the card after a round is stored.
 struct Exchanging(PathBuf, PathBuf);
 
 impl Observer for Exchanging {}
@@ -480,7 +480,7 @@ impl Watcher for Exchanging {
     }
 }
 
-/// What kept a bench from its second round was dropped, and it left with success.
+/// Regression: the error that prevented the second round was dropped, and `bench` reported success.
 #[test]
 fn a_bench_does_not_write_to_the_card_that_took_the_place_and_says_why() {
     let Some(disk) = Disk::new(32) else { return };
@@ -516,7 +516,7 @@ fn a_bench_does_not_write_to_the_card_that_took_the_place_and_says_why() {
     );
 }
 
-/// Allows what it is asked for, and counts the file systems that are made.
+/// Allows all requests, and counts the file systems that are created.
 #[derive(Default)]
 struct Counting {
     ids: Vec<String>,

@@ -1,6 +1,7 @@
-//! A published table of six cards, ten runs each, as a report: its tables, its three conclusions, and our verdicts.
+//! A report on a published table of six cards with ten runs each: its tables, its three conclusions, and our
+//! verdicts.
 //!
-//! With `HAKARU_LOOK=/some/folder` the report is written there, to be looked at.
+//! With `HAKARU_LOOK=/some/folder` the report is written to this directory for inspection.
 
 use hakaru_campaign::campaign::gather::gather;
 use hakaru_campaign::campaign::published;
@@ -43,7 +44,7 @@ fn make() -> CampaignSummary {
     summary
 }
 
-/// A table in KB/s of which one line stands in MB/s was shown as it was, without a word.
+/// Regression: a table in KB/s with one line in MB/s was shown without a note.
 #[test]
 fn a_unit_that_contradicts_the_iops_beside_it_is_told() {
     let around = ResolveContext {
@@ -85,7 +86,7 @@ fn a_unit_that_contradicts_the_iops_beside_it_is_told() {
     );
 }
 
-/// The rows of the table below a heading of the Markdown, cell by cell.
+/// Returns the cells of the table below a heading of the Markdown page, row by row.
 fn table<'a>(page: &'a str, part: &str, title: &str) -> Vec<Vec<&'a str>> {
     let after = page
         .split(&format!("\n## {part}\n"))
@@ -189,7 +190,7 @@ fn the_first_conclusion_no_card_reaches_what_is_printed() {
     ] {
         assert!(promised.contains(row), "{row} in {promised}");
     }
-    // The host's bus is no fault of the cards, and the table does not say which bus it was.
+    // A slow host bus is not a fault of the cards, and the table does not name the bus.
     assert!(promised.contains("? test conditions not met") && !promised.contains("✓ met"));
     let said = |lead: &str| {
         campaign_in_short(summary())
@@ -204,7 +205,7 @@ fn the_first_conclusion_no_card_reaches_what_is_printed() {
         "{words}"
     );
     let read = said("seq-read-1M, raw");
-    // The table does not say which bus it was: that the cards are alike proves nothing of it.
+    // The table does not name the bus, so equal results of the cards prove nothing about it.
     assert!(
         read.contains("41.3 ± 0.2 MB/s, 1.04× the slowest (gigastone, "),
         "{read}"
@@ -243,7 +244,7 @@ fn the_second_conclusion_the_file_system_costs_writes() {
         words.contains("0 to 28% for rand-write-4k (lower on all 6 cards)"),
         "{words}"
     );
-    // What the article could not explain is at least sure.
+    // The article could not explain this result, but it is at least significant.
     assert!(
         words.contains("77 to 137% for rand-read-4k (lower on 4, higher on 2)"),
         "{words}"
@@ -275,7 +276,7 @@ fn the_third_conclusion_cards_differ_and_some_only_seem_to() {
     };
     assert_eq!(verdict("sandisk", "kioxia"), Verdict::Different);
     assert_eq!(verdict("kingston", "transcend"), Verdict::Different);
-    // 26.3 ± 3.2 against 25.6 ± 0.3, and 18.6 ± 0.6 against 18.1 ± 0.1: the second would be different by itself.
+    // 26.3 ± 3.2 against 25.6 ± 0.3, and 18.6 ± 0.6 against 18.1 ± 0.1: the second alone would be a difference.
     assert_ne!(verdict("suneast", "kioxia"), Verdict::Different);
     assert_ne!(verdict("gigastone", "transcend"), Verdict::Different);
     let words = campaign_in_short(summary())
@@ -287,7 +288,7 @@ fn the_third_conclusion_cards_differ_and_some_only_seem_to() {
         words.starts_with("fastest: suneast, 1489 ± 65 IOPS, 5.86× the slowest (gigastone, "),
         "{words}"
     );
-    // The intervals are simultaneous over the campaign; one pair is not shown to differ by them.
+    // The intervals are simultaneous over the campaign; they do not show a difference for one pair.
     assert!(
         words.ends_with(
             "14 of 15 pairs differ significantly; no significant difference: transcend and kioxia"

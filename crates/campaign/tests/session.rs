@@ -1,4 +1,4 @@
-//! A session: its order, what its record says, and who may change it.
+//! Sessions: their order, the content of their records, and who may change a run.
 
 use hakaru_campaign::{RunRequest, Session, SessionError, SessionPolicy};
 use hakaru_engine::{ClockChoice, Flow, Observer, RunError};
@@ -33,7 +33,7 @@ fn scenario(jobs: Vec<Job>) -> Scenario {
     }
 }
 
-/// Reads the first line of the spool as a phase begins, and ends the run after so many phases.
+/// Reads the first line of the spool at the start of a phase, and ends the run after a number of phases.
 struct Looker {
     spools: PathBuf,
     begun: Option<serde_json::Value>,

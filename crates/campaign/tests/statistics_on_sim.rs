@@ -1,8 +1,8 @@
-//! Thousands of campaigns whose runs are those of the engine on simulated cards: do the statistics keep their promises?
+//! Checks statistical guarantees with thousands of campaigns whose runs come from the engine on simulated cards.
 //!
-//! The engine makes a stock of runs of each card, and campaigns draw theirs from it; the truth is the mean of the stock.
-//! Seeds are fixed, so that a failure is a change of code and not bad luck. The same is shown for other spreads and
-//! numbers of runs, from normal noise, in `crates/analysis/src/simulated.rs`.
+//! The engine measures a pool of runs of each card, and campaigns draw from it; the true value is the mean of the
+//! pool. Seeds are fixed, so a failure is caused by a code change, not by chance. `crates/analysis/src/simulated.rs`
+//! tests other spreads and numbers of runs with normal noise.
 
 use hakaru_analysis::compare::{ComparedSample, SamplePair, compare_family};
 use hakaru_analysis::stats::{self, SampleMoments};
@@ -20,10 +20,10 @@ use std::sync::atomic::AtomicBool;
 /// Runs of each campaign and card.
 const RUNS: usize = 10;
 
-/// Runs of each card in stock.
+/// Runs in the pool of each card.
 const STOCK: u64 = 1_500;
 
-/// I/Os of a run: with [`JITTER`] a time, they make runs differ by 2 %.
+/// I/Os of a run: with [`JITTER`] on each, runs differ by 2%.
 const IOS: u64 = 8;
 const JITTER: u32 = 100;
 
@@ -34,10 +34,10 @@ const PHASES: [(&str, Op, bool, u64); 4] = [
     ("rand-read", Op::Read, true, 4096),
 ];
 
-/// Bytes per second of each workload, one value a run.
+/// Bytes per second of each workload, one value for each run.
 type Stock = [Vec<f64>; PHASES.len()];
 
-/// A card with the usual prices divided by `speed`.
+/// A card with the default device model divided by `speed`.
 fn card(speed: f64) -> DeviceModel {
     let mut prices = DeviceModel::plain("card", Bytes(1 << 30));
     let cheaper = |price: Nanos| Nanos((price.0 as f64 / speed) as u64);
@@ -51,7 +51,7 @@ fn card(speed: f64) -> DeviceModel {
     prices
 }
 
-/// Has the engine measure a card again and again.
+/// Measures a card repeatedly with the engine.
 fn stock(speed: f64, first_seed: u64) -> Stock {
     let prices = card(speed);
     let phase = |&(name, op, random, block): &(&str, Op, bool, u64)| {
@@ -62,7 +62,7 @@ fn stock(speed: f64, first_seed: u64) -> Stock {
         );
         job.ioengine = IoEngine::Sim;
         job.block = PerOp::all(BlockSize::Fixed(Bytes(block)));
-        // Far fewer I/Os than blocks, so that a random one hardly ever follows its neighbour and saves the seek.
+        // Far fewer I/Os than blocks, so that random I/Os are rarely adjacent, which would save the seek.
         job.extent.size = Some(SizeSpec::Bytes(Bytes(512 << 20)));
         job.extent.io_size = Some(SizeSpec::Bytes(Bytes(IOS * block)));
         Phase {
@@ -97,14 +97,14 @@ fn stock(speed: f64, first_seed: u64) -> Stock {
     stock
 }
 
-/// The runs of one campaign.
+/// Draws the runs of one campaign.
 fn draw(rng: &mut Rng, of: &[f64]) -> Vec<f64> {
     (0..RUNS)
         .map(|_| of[rng.below(of.len() as u64) as usize])
         .collect()
 }
 
-/// Two cards compared in all their workloads, as one family.
+/// Compares two cards in all workloads as one family.
 fn compared(rng: &mut Rng, a: &Stock, b: &Stock) -> Vec<Comparison> {
     let sides: Vec<(Vec<f64>, Vec<f64>)> = a
         .iter()

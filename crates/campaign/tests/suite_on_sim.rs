@@ -1,4 +1,4 @@
-//! The whole chain on a simulated card: what the report shows is what the price list implies.
+//! The whole process on a simulated card: the report shows what the device model implies.
 
 use hakaru_campaign::bench::{self, BenchPlan, BenchRequest, Watcher};
 use hakaru_campaign::suite::SuiteLength;
@@ -22,7 +22,7 @@ const MIB: f64 = 1048576.0;
 fn card() -> DeviceModel {
     let mut prices = DeviceModel::plain("sim card", Bytes(64 << 30));
     prices.flush = Nanos(3_000_000);
-    // Two thirds of the sustained write fit; it is longer than anything before it.
+    // Two thirds of the sustained write fit into the cache; it is longer than any workload before it.
     prices.cache = Some(SlcCache {
         size: Bytes(5 << 30),
         write_rate: 60_000_000,

@@ -135,7 +135,7 @@ impl CampaignProgress {
     /// Reads the progress of a campaign on this host.
     ///
     /// # Errors
-    /// [`FindError`] if the database cannot be read.
+    /// [`StoreError`] if the database cannot be read.
     pub fn read(
         campaign: &Campaign,
         store: &Store,

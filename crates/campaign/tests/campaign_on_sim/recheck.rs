@@ -1,4 +1,4 @@
-//! Rechecks of the first card, and what a plan announces of turns.
+//! Rechecks of the first card, and the announcement of alternating cards in the plan.
 
 use super::*;
 use hakaru_model::campaign::PlanNote;
@@ -28,7 +28,7 @@ fn a_recheck_measures_the_first_card_again_and_judges_the_drift() {
         "the recheck is a series of its own: {series:?}"
     );
     let summary = bench.summary(&campaign);
-    // The recheck is no repeat of the card, and not a part of its figures.
+    // The recheck is not a repeat of the card, and does not affect its figures.
     assert_eq!((summary.runs, summary.planned), (16, Some(16)));
     assert_eq!(
         (
@@ -77,7 +77,7 @@ fn a_recheck_waits_until_all_cards_are_measured() {
     assert_eq!((ended.end, ended.stored), (CampaignOutcome::Incomplete, 2));
 }
 
-/// Both lay out their files at once, and find what they had made after the turn of the other.
+/// Both directories have their files at the same time, and reuse them after the run of the other.
 #[test]
 fn directories_take_turns_and_are_left_as_they_were() {
     let mut bench = Bench::new();
