@@ -1,4 +1,4 @@
-//! Which charts a set of series deserves, with the data behind each.
+//! Selects the charts of a set of series, with the data of each.
 
 mod latency;
 mod over_time;
@@ -13,20 +13,20 @@ use crate::svg::{self, Bar, BarGroup, Bars, Frame, LatencyChart, Timeline};
 use crate::table::DataTable;
 use hakaru_model::finding::{Estimate, HeadlineRate, PhaseSummary, Summary};
 
-/// Makes the sections of a report, their titles and their order out of one table.
+/// Generates the sections of a report, with titles and order, from one table.
 macro_rules! sections {
     ($($(#[$doc:meta])* $section:ident $title:literal,)*) => {
-        /// Which part of a report a chart belongs to.
+        /// The section of a report to which a chart belongs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Section {
             $($(#[$doc])* $section,)*
         }
 
         impl Section {
-            /// Every section, in the order of reading. Reports go through all of them and leave out those without charts.
+            /// All sections in display order. Reports iterate over them and omit empty ones.
             pub const ALL: &'static [Section] = &[$(Section::$section),*];
 
-            /// Its heading.
+            /// Heading of the section.
             pub fn title(self) -> &'static str {
                 match self {
                     $(Section::$section => $title,)*
@@ -51,24 +51,24 @@ sections! {
     Map "Speed along the device",
 }
 
-/// One chart of a report.
+/// A chart of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// Unique within the report; letters, digits and `-`, fit for a file name.
+    /// File name without extension, unique in the report: letters, digits and `-`.
     pub name: String,
-    /// Where it belongs.
+    /// Section of the chart.
     pub section: Section,
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// How to read it.
+    /// Explanation for the reader.
     pub note: String,
-    /// What is drawn.
+    /// The plot.
     pub plot: Plot,
-    /// The same as a table.
+    /// The data as a table.
     pub table: DataTable,
 }
 
-/// What is drawn.
+/// Kinds of plots.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plot {
     /// See [`svg::bars`].
@@ -77,17 +77,17 @@ pub enum Plot {
     Latency(LatencyChart),
     /// See [`svg::timeline`].
     Timeline(Timeline),
-    /// A timeline along the addresses of a device, and the same as strips of characters.
+    /// A timeline along the addresses of a device, and its form as strips of characters.
     Along(Timeline, AddressStrips),
 }
 
 impl Chart {
-    /// The chart as an SVG document of its own, `width` pixels wide, to be saved or put into an article.
+    /// The chart as a standalone SVG document, `width` pixels wide, for saving or for an article.
     pub fn svg(&self, width: u32) -> String {
         self.draw(width, self.name.clone(), true)
     }
 
-    /// The chart for a page that holds [`svg::CSS`] once; `variant` keeps its ids apart from those of its twins.
+    /// The chart for a page that contains [`svg::CSS`] once; `variant` makes its IDs unique among several copies.
     pub(crate) fn inline(&self, width: u32, variant: &str) -> String {
         self.draw(width, format!("{}-{variant}", self.name), false)
     }
@@ -107,7 +107,7 @@ impl Chart {
         }
     }
 
-    /// The note, and of short tables their content.
+    /// The note and, for short tables, their content.
     fn description(&self) -> String {
         let rows: Vec<String> = match self.table.rows.len() {
             0..=16 => self.table.rows.iter().map(|row| row.join(", ")).collect(),
@@ -117,12 +117,12 @@ impl Chart {
     }
 }
 
-/// Whether a phase is quoted by its IOPS.
+/// Whether the main figure of a phase is its IOPS.
 pub(crate) fn by_iops(phase: &PhaseSummary) -> bool {
     phase.detail.headline == HeadlineRate::Iops
 }
 
-/// All charts of a report on these series, in the order of reading.
+/// All charts of a report on these series, in display order.
 pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
     let names = naming::series(summaries);
     let phases = naming::phases(summaries);
@@ -154,7 +154,7 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
     charts
 }
 
-/// Gives each chart a name of its own: some differ only in what a file name cannot hold.
+/// Makes chart names unique: some differ only in characters that file names cannot contain.
 pub(crate) fn number_doubles(charts: &mut [Chart]) {
     for i in 0..charts.len() {
         let base = charts[i].name.clone();
@@ -166,7 +166,7 @@ pub(crate) fn number_doubles(charts: &mut [Chart]) {
     }
 }
 
-/// `Rand write (4k)` → `rand-write-4k`.
+/// Converts a title to a file name: `Rand write (4k)` → `rand-write-4k`.
 pub(crate) fn slug(text: &str) -> String {
     let dashed: String = text
         .chars()
@@ -188,7 +188,7 @@ pub(crate) fn slug(text: &str) -> String {
 
 type Phases<'a> = [(String, Vec<Option<&'a PhaseSummary>>)];
 
-/// Bars of a rate: a group a phase, a bar a series.
+/// Bars of a rate: one group for each phase, one bar for each series.
 fn speed(
     names: &[String],
     phases: &Phases<'_>,
@@ -214,11 +214,11 @@ fn speed(
     .of(names.to_vec(), groups)
 }
 
-/// How to read bars with their deviation.
+/// Explanation of bars with error bars.
 pub(crate) const SPREAD_NOTE: &str =
     "Mean of the runs; the thin line spans one standard deviation either way.";
 
-/// A mean with its deviation as a bar.
+/// A bar of a mean with its deviation.
 pub(crate) fn bar(estimate: &Estimate, scale: f64) -> Bar {
     Bar {
         value: estimate.mean / scale,
@@ -227,19 +227,19 @@ pub(crate) fn bar(estimate: &Estimate, scale: f64) -> Bar {
     }
 }
 
-/// What a chart of bars is about.
+/// Parameters of a bar chart.
 pub(crate) struct BarChart {
     pub(crate) name: String,
     pub(crate) section: Section,
     pub(crate) title: String,
     pub(crate) unit: &'static str,
     pub(crate) note: &'static str,
-    /// What the groups are, in the table.
+    /// Table heading of the groups.
     pub(crate) rows: &'static str,
 }
 
 impl BarChart {
-    /// The chart of these groups, each with a bar a series.
+    /// Builds the chart of these groups, each with one bar for each series.
     pub(crate) fn of(self, series: Vec<String>, groups: Vec<BarGroup>) -> Chart {
         let text =
             |bar: &Option<Bar>| bar.as_ref().map_or("–".to_owned(), |bar| bar.text.clone());

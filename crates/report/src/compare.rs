@@ -1,4 +1,4 @@
-//! What comparisons prove, in words and tables.
+//! Results of comparisons, as text and tables.
 
 use crate::document::{Document, DocumentBlock, TableStyle, folded, part};
 use crate::escape;
@@ -9,12 +9,12 @@ use crate::{merged, naming, run};
 use hakaru_model::finding::{Comparison, Estimate, LatencySummary, PhaseSummary, Summary, Verdict};
 use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
 
-/// The verdict in words, with the figures it rests on.
+/// The verdict as text, with its p-value.
 pub(crate) fn verdict(comparison: &Comparison) -> String {
     let p = comparison.p_adjusted.or(comparison.p_value);
     let chance =
         |p: Option<f64>| p.map_or_else(String::new, |p| format!(" (p {})", probability(p)));
-    // What differs for certain may differ by too little to matter.
+    // A significant difference may be too small to matter.
     let little = if comparison.p_equivalence.is_some_and(|p| p <= 0.05) {
         ", by less than 5%"
     } else {
@@ -27,7 +27,7 @@ pub(crate) fn verdict(comparison: &Comparison) -> String {
         Verdict::Equivalent => format!("same within 5%{}", chance(comparison.p_equivalence)),
         Verdict::Undecided { needed } => {
             let who = match comparison.a.values.len().min(comparison.b.values.len()) {
-                // Of published figures the single runs are not known.
+                // Single runs of published figures are unknown.
                 0 => String::new(),
                 n => format!(" at n = {n}"),
             };
@@ -39,7 +39,7 @@ pub(crate) fn verdict(comparison: &Comparison) -> String {
     }
 }
 
-/// `< 0.001`, `0.03`: more digits would claim more than a test knows.
+/// Formats a p-value: `< 0.001`, `0.03`. More digits would suggest false precision.
 pub(crate) fn probability(p: f64) -> String {
     match p {
         p if p < 0.001 => "< 0.001".to_owned(),
@@ -48,7 +48,7 @@ pub(crate) fn probability(p: f64) -> String {
     }
 }
 
-/// `2.58x [2.51, 2.66] (few runs)`.
+/// Formats a ratio: `2.58x [2.51, 2.66] (few runs)`.
 pub(crate) fn ratio(comparison: &Comparison) -> String {
     let caveats = number::in_brackets(&comparison.interval_caveats);
     match comparison.ratio_ci95 {
@@ -63,8 +63,8 @@ pub(crate) fn ratio(comparison: &Comparison) -> String {
     }
 }
 
-/// The ends of the interval of a ratio, with as many digits as tell on which side of 1 they lie: rounding must not bring
-/// one to 1 that is not there.
+/// Formats the ends of the interval of a ratio, with enough digits that rounding does not turn a value other than 1
+/// into 1.
 pub(crate) fn ratio_ends((low, high): (f64, f64)) -> (String, String) {
     let end = |value: f64| {
         let short = number::significant(value);
@@ -77,7 +77,7 @@ pub(crate) fn ratio_ends((low, high): (f64, f64)) -> (String, String) {
     (end(low), end(high))
 }
 
-/// The same comparison with its sides in the other order: the first to the second.
+/// The comparison with its sides swapped.
 pub(crate) fn turned(of: &Comparison) -> Comparison {
     let inverse = |(low, high): (f64, f64)| (low > 0.0).then(|| (high.recip(), low.recip()));
     let negative = |(low, high): (f64, f64)| (-high, -low);
@@ -93,7 +93,7 @@ pub(crate) fn turned(of: &Comparison) -> Comparison {
     }
 }
 
-/// `-3.1 [-4.5, -1.7]`: the difference in units of the spread.
+/// Formats an effect size: `-3.1 [-4.5, -1.7]`, the difference in units of the standard deviation.
 pub(crate) fn effect(c: &Comparison) -> String {
     let Some(g) = c.effect else {
         return String::new();
@@ -117,9 +117,9 @@ pub(crate) fn effect(c: &Comparison) -> String {
     )
 }
 
-/// The tests behind the verdicts: two that suppose different things, and the size of each effect.
+/// The tests behind the verdicts: two with different assumptions, and the effect sizes.
 ///
-/// `None` where there were too few runs for any.
+/// `None` if there were too few runs for any test.
 fn tests(comparisons: &[Comparison]) -> Option<DataTable> {
     let p = |p: Option<f64>| p.map_or_else(String::new, probability);
     let row = |c: &Comparison| {
@@ -154,7 +154,7 @@ fn tests(comparisons: &[Comparison]) -> Option<DataTable> {
     })
 }
 
-/// How to read [`tests`].
+/// Explanation of [`tests`].
 const TESTS: &str = "Welch’s t; the same corrected for the number of comparisons (Bonferroni), as the intervals are; equivalence \
                      within 5% (two one-sided tests), corrected likewise; Mann-Whitney by ranks; the difference in units of the spread (Hedges’ g), and how much oftener the second exceeds the first than the other way \
                      round (Cliff’s delta).";
@@ -163,7 +163,7 @@ fn side(estimate: &Estimate, scale: f64) -> String {
     MeanText::of(estimate, scale).to_string()
 }
 
-/// The unit in which a reader wants a figure, and how much of its own makes one.
+/// Display unit of a figure, and its factor.
 fn readable(c: &Comparison) -> (&str, f64) {
     match c.unit.as_str() {
         "B/s" => ("MB/s", 1e6),
@@ -194,7 +194,7 @@ fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
     }
 }
 
-/// Comparisons as CSV (RFC 4180), a line each; the ratio is that of `b` to `a`.
+/// Renders comparisons as CSV (RFC 4180), one line each; the ratio is `b` to `a`.
 pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String {
     let head = "figure,unit,a,a_n,a_mean,a_stdev,b,b_n,b_mean,b_stdev,ratio,ratio_ci95_low,ratio_ci95_high,p,p_adjusted,\
                 p_ranks,effect,delta,verdict,effect_ci95_low,effect_ci95_high,p_equivalence,primary,family,interval_caveats";
@@ -237,12 +237,12 @@ pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String
     )
 }
 
-/// Renders two series and what their comparison proves as one HTML page.
+/// Renders a comparison of two series as one HTML page.
 pub fn comparison_html(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
     document(a, b, comparisons).html()
 }
 
-/// The same as Markdown.
+/// Renders a comparison of two series as Markdown.
 pub fn comparison_markdown(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
     document(a, b, comparisons).markdown(None)
 }
@@ -271,12 +271,12 @@ fn document(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Document {
     run::page(title, &both, &[], proven)
 }
 
-/// How to read a comparison.
+/// Explanation of a comparison.
 const DIRECTION: &str =
     "The ratio is the second to the first, and the verdict is about the second.";
 
-/// Renders a comparison for a terminal of `width` columns: every figure of the phases that both sides did, what that
-/// proves, and caveats. `names` are those of the two sides.
+/// Renders a comparison for a terminal of `width` columns: all figures of the phases that both sides have, their
+/// verdicts, and caveats. `names` are the names of the two sides.
 pub fn comparison_terminal(
     sides: (&Summary, &Summary),
     names: (&str, &str),
@@ -287,7 +287,7 @@ pub fn comparison_terminal(
 ) -> String {
     let mut blocks = Vec::new();
     for (a, b) in phases {
-        // A phase may be called as what it does.
+        // A phase may have the name of its operation.
         let op = match a.phase == a.op.name() {
             true => String::new(),
             false => format!(" {}", a.op.name()),
@@ -329,7 +329,7 @@ pub fn comparison_terminal(
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shown {
     One(f64),
-    /// The lowest and the highest of figures that cannot be put together, such as percentiles of several runs.
+    /// Minimum and maximum of figures that cannot be merged, such as percentiles of several runs.
     Range(f64, f64),
 }
 
@@ -399,8 +399,8 @@ fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable
     }
 }
 
-/// The merged percentile. Percentiles that other programs printed cannot be merged: of several runs, from the lowest to
-/// the highest.
+/// The merged percentile. Percentiles from other programs cannot be merged; for several runs, this is their minimum
+/// and maximum.
 fn percentile(
     (merged, by_run): (&Option<LatencySummary>, &[(Quantile, Estimate)]),
     q: Quantile,
@@ -421,7 +421,7 @@ fn percentile(
     })
 }
 
-/// `6.31x`, `0.43x`, `120x`.
+/// Formats a factor: `6.31x`, `0.43x`, `120x`.
 fn times(value: f64) -> String {
     match value {
         1e15.. => format!("{value:.2e}x"),

@@ -1,6 +1,6 @@
 //! CSV (RFC 4180): one line for each figure of each phase, for spreadsheets and scripts.
 //!
-//! Columns and units are a promise: new ones are added at the end.
+//! Columns and units are stable; new columns are added at the end.
 
 use crate::escape::csv as quoted;
 use crate::{ids, naming, number, time};
@@ -12,7 +12,7 @@ use std::fmt::Display;
 const HEAD: &str = "series,started,scenario,target,layer,phase,op,figure,unit,n,value,mean,stdev,min,max,median,ci95_low,ci95_high,\
                     interval_caveats";
 
-/// The statistics of one line; what does not apply stays empty.
+/// The statistics of one line; fields that do not apply are empty.
 #[derive(Default)]
 pub(crate) struct CsvStats {
     pub(crate) n: Option<u64>,
@@ -23,12 +23,12 @@ pub(crate) struct CsvStats {
     pub(crate) max: String,
     pub(crate) median: String,
     pub(crate) ci95: (String, String),
-    /// Why the interval may be too narrow: `few_runs;skewed`.
+    /// Reasons why the interval may be too narrow: `few_runs;skewed`.
     pub(crate) caveats: String,
 }
 
 impl CsvStats {
-    /// A line with nothing but a value.
+    /// A line with only a value.
     pub(crate) fn single(value: impl Display) -> CsvStats {
         CsvStats {
             value: value.to_string(),
@@ -39,14 +39,14 @@ impl CsvStats {
 
 /// Renders series as CSV.
 ///
-/// `value` is what one would quote: the mean of a figure, or the percentile itself. Bandwidths are in MB/s (10^6 bytes
-/// per second), latencies in nanoseconds. `n` counts runs, for latencies I/Os.
+/// `value` is the figure to quote: the mean, or the percentile itself. Bandwidths are in MB/s (10^6 bytes per
+/// second), latencies in nanoseconds. `n` counts runs; for latencies, I/Os.
 pub fn csv(summaries: &[Summary]) -> String {
     csv_with(summaries, &[])
 }
 
-/// The same with what was concluded from each, at the end of its lines: `advice_os`, `claim_A1`, `limit_read` with the
-/// verdict as the value. Series past the end of `findings` go without.
+/// Renders series as CSV with their conclusions at the end: `advice_os`, `claim_A1`, `limit_read` with the verdict as
+/// the value. Series without an element in `findings` have no conclusions.
 pub fn csv_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
     let mut out = format!("{HEAD}\r\n");
     for (index, summary) in summaries.iter().enumerate() {
@@ -80,7 +80,7 @@ pub fn csv_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
     out
 }
 
-/// Names of conclusions with their verdicts, in words that stay the same.
+/// Names of conclusions with their verdicts, as stable identifiers.
 fn verdicts(findings: &RunFindings) -> Vec<(String, String)> {
     let advice = findings.advice.iter();
     let advice = advice.map(|advice| {
@@ -123,7 +123,7 @@ pub(crate) fn cells(row: &CsvStats) -> String {
         .join(",")
 }
 
-/// Why an interval may be too narrow, as words that stay the same.
+/// Reasons why an interval may be too narrow, as stable identifiers.
 pub(crate) fn caveat_words(caveats: &[IntervalCaveat]) -> String {
     let ids: Vec<&str> = caveats.iter().copied().map(ids::interval_caveat).collect();
     ids.join(";")
@@ -240,7 +240,7 @@ fn estimate(estimate: &Estimate, unit: f64) -> CsvStats {
     }
 }
 
-/// Of published figures there are no single values, and so no extremes and no median.
+/// Published figures have no single values, and therefore no extremes and no median.
 fn stated(of: &Estimate, unit: f64, runs: u32) -> CsvStats {
     let none = String::new;
     CsvStats {

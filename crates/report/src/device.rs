@@ -1,5 +1,5 @@
-//! What is known of a device and of its host, for a terminal: in groups, with units, and with the reason of all that is
-//! not known. What is odd comes as findings.
+//! The terminal report of a device and its host: grouped facts with units, reasons for unknown facts, and notes about
+//! unusual values.
 
 use crate::document::{Document, DocumentBlock, Pair, TableStyle, part};
 use crate::escape::plain;
@@ -11,39 +11,39 @@ use hakaru_model::facts::{
 use hakaru_model::units::{Bytes, BytesPerSec};
 use std::fmt::Display;
 
-/// All that is known of one target.
+/// The known facts about one target.
 #[derive(Clone, Copy, Debug)]
 pub struct TargetInfo<'a> {
-    /// What it is.
+    /// Identity of the target.
     pub identity: &'a Identity,
-    /// The host it hangs on.
+    /// Environment of the host.
     pub environment: &'a Environment,
-    /// Bytes per second that its bus allows at most.
+    /// Maximum bytes per second of its bus.
     pub ceiling: Option<BytesPerSec>,
-    /// Registers that were given by hand, such as `CID`.
+    /// Registers given on the command line, such as `CID`.
     pub by_hand: &'a [String],
-    /// What is on it, a line each; `None` when nobody looked.
+    /// Content of the device, one line each; `None` if it was not inspected.
     pub content: Option<&'a [String]>,
-    /// Whether it may be erased, or why not.
+    /// Whether the device may be erased, or the reason why not.
     pub state: Option<&'a str>,
-    /// Whether `state` says that the system runs from it.
+    /// Whether `state` says that the system runs from the device.
     pub runs_system: bool,
 }
 
-/// One disk of a list.
+/// A disk in a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'a> {
-    /// What it is.
+    /// Identity of the disk.
     pub identity: &'a Identity,
-    /// What it is used for, in a few words.
+    /// Its use, in a few words.
     pub state: &'a str,
 }
 
-/// Lines of one subject.
+/// The facts of one group.
 struct FactTable {
     title: String,
     lines: Vec<(&'static str, String)>,
-    /// Reasons, each with the names of what is not known for it.
+    /// Reasons, each with the names of the facts that are unknown because of it.
     unknown: Vec<(String, Vec<&'static str>)>,
 }
 
@@ -67,7 +67,7 @@ impl FactTable {
         self.fact_as(name, fact, T::to_string);
     }
 
-    /// A fact in other words than its own. What is not known for one reason is gathered.
+    /// Adds a fact with a custom text. Facts that are unknown for the same reason are grouped.
     fn fact_as<T>(&mut self, name: &'static str, fact: &Fact<T>, words: impl FnOnce(&T) -> String) {
         match fact {
             Fact::Known(value) => self.say(name, words(value)),
@@ -81,7 +81,7 @@ impl FactTable {
         }
     }
 
-    /// The group as a part of a report; nothing where it is empty.
+    /// The group as a part of a report; empty if it has no facts.
     fn blocks(self) -> Vec<DocumentBlock> {
         let known = self
             .lines
@@ -149,7 +149,7 @@ fn terminal(title: String, blocks: Vec<DocumentBlock>, width: usize, color: bool
     .terminal(width, color)
 }
 
-/// Renders the registers of a card that is in no device here.
+/// Renders the registers of a card that is not in a device of this host.
 pub fn card_terminal(
     card: &CardRegisters,
     by_hand: &[String],
@@ -166,7 +166,7 @@ fn second_look(found: Vec<String>) -> Vec<DocumentBlock> {
     part(SECOND_LOOK, vec![DocumentBlock::Caveats(found.collect())])
 }
 
-/// Title of the findings.
+/// Title of the notes about unusual values.
 const SECOND_LOOK: &str = "Worth a second look";
 
 /// Renders a list of disks, one line each, and the host.
@@ -235,12 +235,12 @@ fn bus_in_short(device: &DeviceIdentity) -> String {
     }
 }
 
-/// `29.7 GiB (31.9 GB, 31914983424 bytes)`: as counted, as on the label, and exactly.
+/// Formats a size: `29.7 GiB (31.9 GB, 31914983424 bytes)`.
 pub(crate) fn size(size: Bytes) -> String {
     format!("{size} ({}, {} bytes)", decimal(size), size.0)
 }
 
-/// `31.9 GB`, the unit in which cards are sold.
+/// Formats a size in decimal units, as on card labels: `31.9 GB`.
 pub(crate) fn decimal(size: Bytes) -> String {
     size.decimal()
 }
@@ -273,7 +273,7 @@ fn path(identity: &Identity, state: Option<&str>, runs_system: bool) -> FactTabl
         }
         group.say("Options", options);
     }
-    // A loop device over a file on the disk of the system is not the system's, but shares its disk.
+    // A loop device backed by a file on the system disk is not itself the system disk.
     if identity.system_disk && !runs_system {
         group.say("System", "runs from the same disk");
     }
@@ -314,7 +314,7 @@ fn hardware(device: &DeviceIdentity) -> FactTable {
     group
 }
 
-/// What a disk has counted of its own life.
+/// Health counters of a disk.
 fn health(health: &Health) -> String {
     let Health {
         percent_used,
@@ -466,7 +466,7 @@ fn registers(card: &CardRegisters, by_hand: &[String]) -> FactTable {
     group
 }
 
-/// A register of 128 digits needs places where a line may be broken.
+/// Groups the digits of a register so that long values can wrap.
 fn in_groups(digits: &str) -> String {
     let letters: Vec<char> = digits.chars().collect();
     letters
@@ -476,7 +476,7 @@ fn in_groups(digits: &str) -> String {
         .join(" ")
 }
 
-/// Source: SD Physical Layer Specification, section 4.13: megabytes per second of sequential writing.
+/// Source: SD Physical Layer Specification, section 4.13: MB/s of sequential writes.
 fn sequential(letter: &str, class: u32, megabytes: u32) -> String {
     match class {
         0 => "none claimed".to_owned(),
@@ -484,7 +484,7 @@ fn sequential(letter: &str, class: u32, megabytes: u32) -> String {
     }
 }
 
-/// Source: SD Physical Layer Specification, section 4.16: random I/Os of 4 KiB, and sequential writing beside them.
+/// Source: SD Physical Layer Specification, section 4.16: random 4 KiB I/Os, and concurrent sequential writes.
 fn application(class: u32) -> String {
     let (reads, writes) = match class {
         0 => return "none claimed".to_owned(),
@@ -538,8 +538,8 @@ fn host(host: &Environment) -> FactTable {
     group
 }
 
-/// Source: documentation of the Raspberry Pi, `vcgencmd get_throttled`: bits 0 to 3 tell of now, bits 16 to 19 of the
-/// same since the machine was started.
+/// Source: documentation of the Raspberry Pi, `vcgencmd get_throttled`: bits 0 to 3 are the current state; bits 16 to
+/// 19 show the same conditions since boot.
 fn throttled(flags: u32) -> Option<String> {
     let words = [
         "under-voltage",
@@ -559,7 +559,7 @@ fn throttled(flags: u32) -> Option<String> {
     }
 }
 
-/// What makes one look twice: oddities of the identity, and circumstances in the way of a fair measurement.
+/// Unusual values of the identity, and conditions that affect a measurement.
 fn findings(identity: &Identity, host: &Environment, ceiling: Option<BytesPerSec>) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(card) = identity
@@ -583,7 +583,7 @@ fn findings(identity: &Identity, host: &Environment, ceiling: Option<BytesPerSec
     found
 }
 
-/// A claim that the bus does not allow: whatever is measured then, it is not the card's fault.
+/// A claim that the bus cannot reach; a lower result is then not caused by the card.
 fn out_of_reach(card: &CardRegisters, ceiling: Option<BytesPerSec>) -> Option<String> {
     let ceiling = ceiling?;
     let known = |fact: &Fact<u32>| fact.known().copied().unwrap_or(0);

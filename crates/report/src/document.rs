@@ -1,77 +1,76 @@
-//! A report in parts that do not know how they will look: built once from findings, rendered as HTML, as Markdown or
-//! for a terminal.
+//! A report independent of its format: built once from findings, and rendered as HTML, as Markdown or for a terminal.
 
 use crate::chart::{Chart, Section};
 use crate::facts::FactLine;
 use crate::findings::ConclusionRow;
 use crate::table::DataTable;
 
-/// A whole report. All text is foreign until it is rendered.
+/// A report. All text is untrusted until it is rendered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Document {
     pub(crate) title: String,
-    /// Lines below the title, each with what it is about in front, or nothing.
+    /// Lines below the title, each with an optional label.
     pub(crate) under: Vec<(String, String)>,
     pub(crate) blocks: Vec<DocumentBlock>,
 }
 
-/// A part of a report.
+/// An element of a report.
 #[derive(Clone, Debug)]
 pub(crate) enum DocumentBlock {
-    /// Begins a part that the menu lists.
+    /// Begins a part that is listed in the menu.
     Part(String),
-    /// The same, on a sheet of its own where the report is printed.
+    /// Begins a part on a new printed page.
     Page(String),
-    /// Begins something smaller.
+    /// Begins a subsection.
     Title(String),
     Text(String),
-    /// A remark on how to read a table or chart.
+    /// An explanation of a table or chart.
     Quiet(String),
     Verdict(VerdictBlock),
-    /// Figures at a glance.
+    /// Key figures.
     Tiles(Vec<Tile>),
-    /// Sentences, each with what it is about in front, or nothing.
+    /// Sentences, each with an optional label.
     Facts(Vec<(String, String)>),
-    /// The same of what limits the worth of figures.
+    /// Caveats, each with an optional label.
     Caveats(Vec<(String, String)>),
-    /// Verdicts with their reasons; the text names what they are about.
+    /// Verdicts with their reasons; the text is the heading of the first column.
     Conclusions(&'static str, Vec<ConclusionRow>),
     /// Names and values.
     Pairs(Vec<Pair>),
     Table(TableStyle, DataTable),
     Charts(Vec<Chart>),
-    /// What not everybody wants to see.
+    /// Collapsible content.
     Fold(Fold),
-    /// Where the menu stands.
+    /// Position of the menu.
     Menu,
-    /// How to read the figures of the whole report.
+    /// Explanation of the figures in the whole report.
     Footer(String),
 }
 
-/// The one verdict that a report is about.
+/// The main verdict of a report.
 #[derive(Clone, Debug)]
 pub(crate) struct VerdictBlock {
-    /// One character that tells it without color.
+    /// A single-character symbol that shows the verdict without color.
     pub(crate) sign: &'static str,
-    /// Whether all is well.
+    /// Whether the verdict is positive.
     pub(crate) good: bool,
     pub(crate) text: String,
-    /// What to do now; empty when there is nothing to say.
+    /// Advice; empty if there is none.
     pub(crate) advice: String,
 }
 
-/// A figure at a glance.
+/// A key figure.
 #[derive(Clone, Debug)]
 pub(crate) struct Tile {
     pub(crate) name: String,
     pub(crate) figure: String,
     pub(crate) unit: String,
-    /// The next figure, or what the first one is of; may be empty.
+    /// The second figure, or an explanation of the first; may be empty.
     pub(crate) note: String,
 }
 
 impl Tile {
-    /// The tile as a name and a sentence.
+    /// Converts the tile to a name and a sentence.
     pub(crate) fn pair(&self) -> (String, String) {
         let Tile {
             name,
@@ -92,7 +91,7 @@ impl Tile {
 pub(crate) struct Pair {
     pub(crate) name: String,
     pub(crate) value: String,
-    /// Whether the value is known; else it is the reason why not.
+    /// Whether the value is known; if not, it is the reason.
     pub(crate) known: bool,
 }
 
@@ -116,27 +115,27 @@ impl From<FactLine> for Pair {
     }
 }
 
-/// Blocks under a line that opens them.
+/// Collapsible blocks with a summary line.
 #[derive(Clone, Debug)]
 pub(crate) struct Fold {
     pub(crate) about: String,
-    /// Whether it is open at first.
+    /// Whether it is initially open.
     pub(crate) open: bool,
     pub(crate) blocks: Vec<DocumentBlock>,
 }
 
-/// What a table is for.
+/// Kinds of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableStyle {
-    /// Figures, flush right.
+    /// Right-aligned figures.
     Numbers,
-    /// Figures; where the page is narrow, these columns are left out, the first of them first.
+    /// Figures; on narrow pages, these columns are omitted in this order.
     Fitted(&'static [usize]),
-    /// Words.
+    /// Text.
     Words,
 }
 
-/// Blocks that are folded at first.
+/// Blocks that are initially collapsed.
 pub(crate) fn folded(about: impl Into<String>, blocks: Vec<DocumentBlock>) -> DocumentBlock {
     DocumentBlock::Fold(Fold {
         about: about.into(),
@@ -145,7 +144,7 @@ pub(crate) fn folded(about: impl Into<String>, blocks: Vec<DocumentBlock>) -> Do
     })
 }
 
-/// A part with its blocks; nothing where there are none.
+/// A part with its blocks; empty without blocks.
 pub(crate) fn part(title: impl Into<String>, blocks: Vec<DocumentBlock>) -> Vec<DocumentBlock> {
     match blocks.is_empty() {
         true => blocks,
@@ -153,7 +152,7 @@ pub(crate) fn part(title: impl Into<String>, blocks: Vec<DocumentBlock>) -> Vec<
     }
 }
 
-/// Every chart in the part of its section; `level` says what the charts of [`Section::OverTime`] are.
+/// All charts in the parts of their sections; `level` is the label of the collapsed charts of [`Section::OverTime`].
 pub(crate) fn chart_parts(all: &[Chart], level: &str) -> Vec<DocumentBlock> {
     let of_section = |section: Section| {
         let charts: Vec<Chart> = all
@@ -163,7 +162,7 @@ pub(crate) fn chart_parts(all: &[Chart], level: &str) -> Vec<DocumentBlock> {
             .collect();
         let blocks = match (charts.is_empty(), section) {
             (true, _) => Vec::new(),
-            // What stays level is worth a look, and not the way to everything below it.
+            // Charts without a change over time are collapsed, so that they do not hide the following parts.
             (false, Section::OverTime) => vec![folded(level, vec![DocumentBlock::Charts(charts)])],
             (false, _) => vec![DocumentBlock::Charts(charts)],
         };

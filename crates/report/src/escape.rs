@@ -1,10 +1,9 @@
-//! Foreign text on its way to a page: device models, labels and paths are what a stranger wrote.
+//! Escapes untrusted text for a page: device models, labels and paths come from strangers.
 //!
-//! One function for each kind of page. None of them can fail, and none lets a control character through: a terminal
-//! would obey it, and XML has no way to write it.
+//! There is one function for each output format. None can fail, and all remove control characters: a terminal would
+//! interpret them, and XML cannot represent them.
 
-/// Text without characters that command rather than show: controls, line breaks, and marks that turn the direction of
-/// writing. Each becomes U+FFFD, so that it is seen that something was there.
+/// Replaces control characters, line breaks and bidirectional marks by U+FFFD, so that the replacement is visible.
 pub fn plain(text: &str) -> String {
     text.chars()
         .map(|c| if commands(c) { '\u{FFFD}' } else { c })
@@ -17,7 +16,7 @@ fn commands(c: char) -> bool {
         || matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// How many columns of a terminal a text takes: letters of East Asia take two.
+/// Width of a text in terminal columns; wide East Asian characters take two.
 pub(crate) fn columns_of(text: &str) -> usize {
     let wide = |c: char| {
         matches!(c, '\u{1100}'..='\u{115F}' | '\u{2E80}'..='\u{A4CF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}'
@@ -27,7 +26,7 @@ pub(crate) fn columns_of(text: &str) -> usize {
     text.chars().map(|c| if wide(c) { 2 } else { 1 }).sum()
 }
 
-/// For HTML and XML, in elements and in quoted attributes alike.
+/// Escapes text for HTML and XML, in elements and quoted attributes.
 pub(crate) fn markup(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
@@ -43,7 +42,7 @@ pub(crate) fn markup(text: &str) -> String {
     out
 }
 
-/// For a line or a table cell of Markdown: every character that may mean something there is escaped, and HTML too.
+/// Escapes text for a line or a table cell of Markdown: all special characters, including those of HTML.
 pub(crate) fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
@@ -55,7 +54,7 @@ pub(crate) fn markdown(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            // Bare addresses become links without these: `http://`, `www.`, `a@b`.
+            // GitHub links bare addresses with these characters: `http://`, `www.`, `a@b`.
             ':' if out.ends_with("http") || out.ends_with("https") || out.ends_with("ftp") => {
                 out.push_str("&#58;")
             }
@@ -67,8 +66,8 @@ pub(crate) fn markdown(text: &str) -> String {
     out
 }
 
-/// For a field of CSV (RFC 4180): quoted where needed. A text that a spreadsheet would take for a formula gets an
-/// apostrophe in front, which spreadsheets take for "this is text".
+/// Escapes a field of CSV (RFC 4180): quoted if needed. Text that a spreadsheet would interpret as a formula gets a
+/// leading apostrophe.
 pub(crate) fn csv(text: &str) -> String {
     let mut text = plain(text);
     if text.starts_with(['=', '+', '-', '@']) {

@@ -1,4 +1,4 @@
-//! The circumstances of a series as pairs of words: what was measured, on what, and how.
+//! The environment of a series as pairs of text: what was measured, on which device and host, and how.
 
 mod brief;
 
@@ -14,27 +14,27 @@ use hakaru_model::job::Op;
 use hakaru_model::units::{BytesPerSec, Nanos, Quantile};
 use std::fmt::Display;
 
-/// One line of the circumstances.
+/// One line of the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FactLine {
-    /// What it is about.
+    /// Its subject.
     pub(crate) key: FactKey,
-    /// What is known, or why it is not.
+    /// The value, or the reason why it is unknown.
     pub(crate) value: String,
-    /// Whether it is known.
+    /// Whether the value is known.
     pub(crate) known: bool,
-    /// Whether it belongs into the short form: a class that a card does not claim is known and not worth a word.
+    /// Whether it belongs in the short form, which omits classes that the card does not claim.
     brief: bool,
 }
 
 impl FactLine {
-    /// The label of the line.
+    /// Label of the line.
     pub(crate) fn name(&self) -> &'static str {
         text::fact_name(self.key)
     }
 }
 
-/// Collects lines; foreign text is made plain here, once.
+/// Collects lines; untrusted text is made plain here, once.
 #[derive(Default)]
 struct Lines(Vec<FactLine>);
 
@@ -60,7 +60,7 @@ impl Lines {
         });
     }
 
-    /// A fact in other words than its own.
+    /// Adds a fact with a custom text.
     fn fact_as<T>(&mut self, key: FactKey, fact: &Fact<T>, words: impl FnOnce(&T) -> String) {
         match fact {
             Fact::Known(value) => self.say(key, words(value)),
@@ -68,7 +68,7 @@ impl Lines {
         }
     }
 
-    /// A class by its letter and number. A card that claims none has 0 in its registers.
+    /// Adds a class by its letter and number. The registers contain 0 if the card claims none.
     fn class(&mut self, key: FactKey, letter: char, number: &Fact<u32>) {
         self.fact_as(key, number, |number| match number {
             0 => text::none_claimed().to_owned(),
@@ -84,7 +84,7 @@ impl Lines {
     }
 }
 
-/// What was measured on which host, most important first.
+/// The target and the host, most important facts first.
 pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<FactLine> {
     let mut lines = Lines::default();
     lines.say(FactKey::Target, target.path.display());
@@ -100,7 +100,7 @@ pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<
     lines.0
 }
 
-/// All circumstances of a series, most important first.
+/// The whole environment of a series, most important facts first.
 pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
     let mut lines = Lines(surroundings(&summary.target, &summary.environment));
     lines.say(FactKey::Origin, &summary.origin);
@@ -114,7 +114,7 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
             ),
         );
     }
-    // Published figures do not say when.
+    // Published figures have no start time.
     if summary.started_unix_ms != 0 {
         lines.say(FactKey::Started, time::utc(summary.started_unix_ms));
     }
@@ -122,7 +122,7 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
     lines.0
 }
 
-/// What our own cost is of the shortest median latency, where it weighs most.
+/// Tool overhead as percent of the shortest median latency, where it matters most.
 fn share_of_quickest(summary: &Summary, cost_ns: f64) -> String {
     let medians = summary.phases.iter().filter_map(|phase| {
         let latency = phase.latency.as_ref()?;
@@ -148,7 +148,7 @@ fn filesystem_words(filesystem: &Filesystem) -> String {
         size,
         free,
     } = filesystem;
-    // What was published says which file system it was, and not where, or how large.
+    // Published figures name the file system, but not its mount point or size.
     if mount_point.as_os_str().is_empty() {
         return fs_type.clone();
     }
@@ -255,7 +255,7 @@ fn host(lines: &mut Lines, host: &Environment) {
     lines.say(FactKey::Clock, &host.clock);
 }
 
-/// How even a long write was, in a sentence; `None` where it was not long enough to tell.
+/// Variation of a long write as a sentence; `None` if the write was too short.
 pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
     let Sustained {
         min,
@@ -284,7 +284,7 @@ pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// `swings between 40 and 12 MB/s, recovers 7 times (throttling)`.
+/// Formats a fluctuation: `swings between 40 and 12 MB/s, recovers 7 times (throttling)`.
 fn swings(swing: &Swing) -> String {
     let Swing {
         high,
@@ -310,7 +310,7 @@ fn swings(swing: &Swing) -> String {
     )
 }
 
-/// `falls from 34.1 to 11.9 MB/s after 5.60 GiB (2 min 56 s)`.
+/// Formats a drop: `falls from 34.1 to 11.9 MB/s after 5.60 GiB (2 min 56 s)`.
 fn cliff(cliff: &Cliff) -> String {
     let Cliff {
         at,
@@ -333,7 +333,7 @@ fn cliff(cliff: &Cliff) -> String {
     )
 }
 
-/// Bytes of the device per byte of the application, in a sentence.
+/// I/O amplification as a sentence: bytes of the device per byte of the application.
 fn amplification(phase: &PhaseSummary) -> Option<String> {
     let spread = number::MeanText::of(phase.amplification.as_ref()?, 1.0);
     let verb = if phase.op == Op::Read {
@@ -346,15 +346,14 @@ fn amplification(phase: &PhaseSummary) -> Option<String> {
     ))
 }
 
-/// Amplification that is worth a sentence: the device moved other amounts than the application, and more than the
-/// counters waver.
+/// I/O amplification if it is notable: at least 5% from 1, and more than its standard deviation.
 pub(crate) fn notable_amplification(phase: &PhaseSummary) -> Option<String> {
     let estimate = phase.amplification.as_ref()?;
     let off = (estimate.mean - 1.0).abs();
     (off >= 0.05 && off > estimate.deviation.unwrap_or(0.0)).then(|| amplification(phase))?
 }
 
-/// What laying out its files wrote, where it did.
+/// Bytes that laying out the files wrote, if any.
 pub(crate) fn laid_out(phase: &PhaseSummary) -> Option<String> {
     let bytes = phase.detail.laid_out.filter(|bytes| bytes.0 > 0)?;
     Some(format!(
@@ -362,7 +361,7 @@ pub(crate) fn laid_out(phase: &PhaseSummary) -> Option<String> {
     ))
 }
 
-/// What the runs of a summary found, merged over its phases.
+/// The findings of a summary, merged over its phases.
 pub(crate) fn findings(summary: &Summary) -> Vec<Finding> {
     Finding::merge_all(summary.caveats.iter().map(Finding::from))
 }
@@ -378,7 +377,7 @@ pub(crate) fn phases(summary: &Summary) -> Vec<&str> {
     names
 }
 
-/// Long stretches in minutes and hours.
+/// Formats a long time in minutes and hours.
 pub(crate) fn long(time: Nanos) -> String {
     let seconds = time.0 / 1_000_000_000;
     match seconds {
@@ -388,7 +387,7 @@ pub(crate) fn long(time: Nanos) -> String {
     }
 }
 
-/// `10 runs` or `1 run`.
+/// Formats the number of runs: `10 runs` or `1 run`.
 pub(crate) fn runs(summary: &Summary) -> String {
     match summary.runs.len() {
         1 => "1 run".to_owned(),
@@ -396,7 +395,7 @@ pub(crate) fn runs(summary: &Summary) -> String {
     }
 }
 
-/// `standard on SanDisk SD32G, ext4`.
+/// Headline of a series: `standard on SanDisk SD32G, ext4`.
 pub(crate) fn headline(summary: &Summary) -> String {
     format!(
         "{} on {}",

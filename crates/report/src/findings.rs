@@ -1,6 +1,6 @@
-//! What follows from a summary, in words: what the storage is good for, which promises it kept, who sets the pace.
+//! Conclusions from a summary as text: suitability, claims, bottlenecks, and references.
 //!
-//! Only words and their order are made here; every page puts them in its own form.
+//! This module only creates text and its order; each output format renders it.
 
 use crate::escape::plain;
 use crate::table::DataTable;
@@ -11,20 +11,20 @@ use hakaru_model::finding::{
 };
 use hakaru_model::references::ReferenceStanding;
 
-/// One conclusion: what it is about, a sign and a word for the verdict, and what it rests on.
+/// A conclusion: its subject, a symbol and a word for the verdict, and the reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConclusionRow {
     /// Use, claim or direction.
     pub(crate) about: String,
-    /// One character, in brackets when the verdict is but probable, that tells the verdict without color.
+    /// A single character, in brackets if the verdict is only probable, that shows the verdict without color.
     pub(crate) sign: &'static str,
     /// The verdict.
     pub(crate) verdict: String,
-    /// The figures that decided, and what would change it.
+    /// The deciding figures, and what would change the verdict.
     pub(crate) because: String,
 }
 
-/// What it is good for: a row for every use, also for those of which nothing was measured.
+/// Suitability: one row for each use, including unmeasured uses.
 pub(crate) fn uses(findings: &RunFindings) -> Vec<ConclusionRow> {
     findings.advice.iter().map(use_of).collect()
 }
@@ -38,7 +38,7 @@ fn use_of(advice: &Advice) -> ConclusionRow {
     }
 }
 
-/// The sign of a verdict: without brackets only where the intervals of the figures allow no other.
+/// The symbol of a verdict; without brackets only if the confidence intervals allow no other verdict.
 pub(crate) fn sign(verdict: AdviceVerdict) -> &'static str {
     use AdviceVerdict::*;
     match verdict {
@@ -52,11 +52,11 @@ pub(crate) fn sign(verdict: AdviceVerdict) -> &'static str {
     }
 }
 
-/// More reasons than these are left to those who read the figures.
+/// Maximum number of reasons in a row.
 const REASONS: usize = 2;
 
-/// The figures that decided: of what fits, the one nearest to its limit; of the rest, all that fall short. Where an
-/// interval crosses a limit, the figures with such an interval.
+/// The deciding figures: for a good verdict, the figure nearest to its limit; otherwise, the figures that miss it. If
+/// an interval crosses a limit, the figures with such an interval.
 fn reasons(advice: &Advice) -> String {
     let crossed = advice.fitness.is_some() && advice.verdict() == AdviceVerdict::Inconclusive;
     let worst = advice.decided_by.first().map(|decision| decision.fitness);
@@ -81,12 +81,12 @@ fn reasons(advice: &Advice) -> String {
     parts.join("; ")
 }
 
-/// Which claims were met.
+/// Verdicts on the claims.
 pub(crate) fn claims(checks: &[ClaimCheck]) -> Vec<ConclusionRow> {
     checks.iter().map(claim).collect()
 }
 
-/// The sign of a verdict on a claim.
+/// The symbol of a verdict on a claim.
 pub(crate) fn claim_sign(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Kept => "✓",
@@ -99,12 +99,12 @@ pub(crate) fn claim_sign(verdict: ClaimVerdict) -> &'static str {
 fn claim(check: &ClaimCheck) -> ConclusionRow {
     let part = |part: &ClaimPart| text::claim_part(part, check.verdict);
     let mut parts: Vec<String> = check.parts.iter().map(part).collect();
-    // Conditions open a verdict; one that stands needs none.
+    // Unmet test conditions are listed only for verdicts that they leave open.
     let open = match check.verdict {
         ClaimVerdict::Kept | ClaimVerdict::Missed | ClaimVerdict::NotMeasured => false,
         ClaimVerdict::NotShown | ClaimVerdict::Unclear => true,
     };
-    // Two phases may miss one condition.
+    // Two phases may miss the same condition.
     let mut unmet: Vec<&Condition> = Vec::new();
     for condition in check.unmet.iter().filter(|_| open) {
         if !unmet.contains(&condition) {
@@ -120,14 +120,14 @@ fn claim(check: &ClaimCheck) -> ConclusionRow {
     }
 }
 
-/// What limits the throughput.
+/// Bottlenecks of the throughput.
 pub(crate) fn limits(limits: &[BusLimit]) -> Vec<ConclusionRow> {
     limits_of(limits, &[])
 }
 
-/// The same of several cards, each of which is named where a finding is not about all of them.
+/// Bottlenecks of several cards; the cards are named if a finding does not concern all of them.
 pub(crate) fn limits_of(limits: &[BusLimit], names: &[String]) -> Vec<ConclusionRow> {
-    // A pace that nothing is known about is not worth a line.
+    // An unknown bottleneck without any figure is omitted.
     let telling = limits
         .iter()
         .filter(|limit| limit.limit != Bottleneck::Unclear || limit.share.is_some());
@@ -156,7 +156,7 @@ fn limit(found: &BusLimit, names: &[String]) -> ConclusionRow {
     }
 }
 
-/// Where it stands among published figures.
+/// Comparison with published figures.
 pub(crate) fn standings(standings: &[ReferenceStanding]) -> Vec<ConclusionRow> {
     standings.iter().map(standing).collect()
 }
@@ -180,16 +180,16 @@ fn standing(found: &ReferenceStanding) -> ConclusionRow {
     }
 }
 
-/// A section of conclusions, in the order of reading.
+/// A section of conclusions, in display order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConclusionKind {
-    /// What it is good for.
+    /// Suitability for uses.
     Uses,
-    /// Claims beside what was measured.
+    /// Claims and measured results.
     Claims,
-    /// What limits the throughput.
+    /// Bottlenecks.
     Limits,
-    /// How it compares with references.
+    /// Comparison with references.
     Standings,
 }
 
@@ -212,12 +212,12 @@ impl ConclusionKind {
     }
 }
 
-/// `✓ good`.
+/// Formats a verdict with its symbol: `✓ good`.
 pub(crate) fn verdict(row: &ConclusionRow) -> String {
     format!("{} {}", row.sign, row.verdict)
 }
 
-/// Conclusions as a table with the given name for what they are about.
+/// Conclusions as a table; `about` is the heading of the first column.
 pub(crate) fn table(about: &str, conclusions: &[ConclusionRow]) -> DataTable {
     let row = |c: &ConclusionRow| vec![c.about.clone(), verdict(c), c.because.clone()];
     DataTable {
@@ -232,7 +232,7 @@ mod tests {
     use hakaru_model::advice::{Criterion, Decision};
     use hakaru_model::finding::MeasuredFigure;
 
-    /// It said "not measured: fsync latency, 99th percentile 7.21 ms".
+    /// Regression: it printed "not measured: fsync latency, 99th percentile 7.21 ms".
     #[test]
     fn what_was_measured_is_not_called_not_measured() {
         let criterion = |figure| Criterion {

@@ -1,5 +1,5 @@
-//! The short form of a campaign, for a terminal: who is where among the cards, what each layer costs, which claims were
-//! met. The pages have the charts, the percentiles and the circumstances.
+//! The terminal report of a campaign: ranking of the cards, cost of each layer, and results of the claims. The pages
+//! add charts, percentiles and the environment.
 
 use super::view::{View, Work};
 use super::{counted, paces, tables, words};
@@ -12,7 +12,7 @@ use crate::{merged, text};
 use hakaru_model::campaign::Ranking;
 use hakaru_model::finding::{ClaimCheck, ClaimPart, Comparison, Summary, Verdict};
 
-/// Caveats that are named one by one.
+/// Maximum number of caveats listed individually.
 const CAVEATS: usize = 12;
 
 pub(super) fn document(view: &View<'_>) -> Document {
@@ -62,7 +62,7 @@ fn legend(view: &View<'_>) -> String {
     legend
 }
 
-/// The cards through one layer, a column a workload.
+/// Ranks the cards through one layer, with one column for each workload.
 fn standings(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
     let ranked: Vec<(&Work, &Ranking)> = view
         .works
@@ -99,7 +99,7 @@ fn standings(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
     table(ranked.iter().map(name), rows.collect())
 }
 
-/// A table of cards; nothing where it has no columns.
+/// A table of cards; empty if it has no columns.
 fn table(columns: impl Iterator<Item = String>, rows: Vec<Vec<String>>) -> Vec<DocumentBlock> {
     let head: Vec<String> = std::iter::once(String::new()).chain(columns).collect();
     match head.len() {
@@ -111,7 +111,7 @@ fn table(columns: impl Iterator<Item = String>, rows: Vec<Vec<String>>) -> Vec<D
     }
 }
 
-/// What each layer leaves of the one that it is held against.
+/// Performance of each layer relative to the reference layer.
 fn costs(view: &View<'_>) -> Vec<DocumentBlock> {
     let than = match view.of.reference_layer.as_str() {
         "raw" => "the bare card",
@@ -131,7 +131,7 @@ fn costs(view: &View<'_>) -> Vec<DocumentBlock> {
     blocks
 }
 
-/// What one layer leaves: a row a card, a column a figure.
+/// Performance of one layer: one row for each card, one column for each figure.
 fn shares_left(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
     let of_card = |card: usize| {
         let costs = view.of.cards[card].costs.iter();
@@ -160,7 +160,7 @@ fn shares_left(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
     table(quantities.iter().map(|q| (*q).to_owned()), rows.collect())
 }
 
-/// `0.85x [0.84, 0.86]`, with a sign where it proves nothing.
+/// Formats a ratio: `0.85x [0.84, 0.86]`, with a symbol if the difference is not significant.
 fn share_left(cost: &Comparison) -> String {
     let sign = match cost.verdict {
         Verdict::Different => "",
@@ -170,7 +170,7 @@ fn share_left(cost: &Comparison) -> String {
     format!("{}{sign}", compare::ratio(cost))
 }
 
-/// Claims card by card.
+/// Results of the claims, card by card.
 fn claims(view: &View<'_>) -> Vec<DocumentBlock> {
     let judged = view.of.cards.iter().zip(&view.names);
     let judged = judged.filter(|(card, _)| !card.claims.is_empty());
@@ -190,7 +190,7 @@ fn claims(view: &View<'_>) -> Vec<DocumentBlock> {
     part(text::conclusion_title(ConclusionKind::Claims), blocks)
 }
 
-/// `✓ A1 (1667 IOPS)`: of a claim with one figure, what was measured.
+/// Formats the result of a claim: `✓ A1 (1667 IOPS)`, with the measured value if the claim has only one figure.
 fn claim(check: &ClaimCheck) -> String {
     let sign = findings::claim_sign(check.verdict);
     let figure = match &check.parts[..] {
@@ -209,7 +209,7 @@ fn claim(check: &ClaimCheck) -> String {
     format!("{sign} {}{figure}", text::claim(check.claim))
 }
 
-/// What each card is good for through each layer, as signs.
+/// Suitability of each card for each use and layer, as symbols.
 fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
     let everything = view.everything();
     let advice = everything.iter().flat_map(|(_, layer)| &layer.advice);
@@ -242,7 +242,7 @@ fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
     part(text::conclusion_title(ConclusionKind::Uses), blocks)
 }
 
-/// What the design cannot prove, runs that do not count, and what else limits the worth of the figures.
+/// Limits of the design, runs that do not count, and other caveats.
 fn caveats(view: &View<'_>) -> Vec<(String, String)> {
     let of = view.of;
     let mut items: Vec<String> = of.weaknesses.iter().map(text::weakness).collect();

@@ -1,4 +1,4 @@
-//! What a campaign says of one card: its facts, and of each layer its results, their reasons and circumstances.
+//! The section of one card: its facts, and for each layer its results, bottlenecks and environment.
 
 use super::spread;
 use super::view::View;
@@ -9,7 +9,7 @@ use crate::{compare, escape, facts, findings, results, text};
 use hakaru_model::advice::{Advice, RunFindings};
 use hakaru_model::campaign::{CardSummary, LayerSummary, PreparedStep};
 
-/// The section of a card.
+/// The section of a card by index.
 pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
     let Some(card) = view.of.cards.get(place) else {
         return Vec::new();
@@ -87,7 +87,7 @@ fn capital(name: &str) -> String {
     })
 }
 
-/// What is left of each workload, with the interval and the verdict, and what the device did for it.
+/// Performance of each workload relative to the reference layer, with interval, verdict and I/O amplification.
 fn costs(card: &CardSummary) -> DataTable {
     let number = |value: Option<f64>| value.map_or_else(String::new, crate::number::significant);
     let rows = card.costs.iter().map(|cost| {
@@ -131,7 +131,7 @@ fn uses(layer: &LayerSummary) -> Vec<DocumentBlock> {
     vec![title, DocumentBlock::Conclusions(about, found)]
 }
 
-/// How the runs differ, and how to read that.
+/// How the runs differ, with an explanation.
 fn over_the_runs(layer: &LayerSummary) -> Option<DocumentBlock> {
     let table = spread::table(&layer.summary)?;
     let how = "The bootstrap supposes no shape of the spread, and needs 8 runs. MAD: median absolute deviation, unscaled. Outliers lie outside \
@@ -157,7 +157,7 @@ fn circumstances(layer: &LayerSummary) -> Vec<Pair> {
         .collect()
 }
 
-/// `filled with 0xff, in 12 min 30 s`.
+/// Formats a preparation step: `filled with 0xff, in 12 min 30 s`.
 fn prepared(step: &PreparedStep) -> String {
     let done = text::step(&step.step);
     if step.elapsed.0 == 0 {

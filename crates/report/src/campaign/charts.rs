@@ -1,4 +1,5 @@
-//! The charts of a campaign: bars a card and layer, latency, bandwidth over time, speed along the card, amplification.
+//! The charts of a campaign: bars by card and layer, latency, bandwidth over time, speed along the card,
+//! amplification.
 
 use super::view::{View, Work};
 use crate::chart::{self, BarChart, Chart, Plot, Section, slug};
@@ -9,10 +10,10 @@ use hakaru_model::campaign::DeviceSegment;
 use hakaru_model::finding::PhaseSummary;
 use hakaru_model::job::Op;
 
-/// More cards than these are a thicket of lines: so many are drawn, from the first to the last.
+/// Maximum number of cards in a line chart; of more cards, an evenly spaced selection is drawn.
 const MOST_CARDS: usize = 12;
 
-/// All charts of a campaign in the order of reading.
+/// All charts of a campaign in display order.
 pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
     let mut charts: Vec<Chart> = view
         .works
@@ -34,7 +35,7 @@ pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
     charts
 }
 
-/// Bars of a workload: a group a card, a bar a layer.
+/// Bars of a workload: one group for each card, one bar for each layer.
 fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
     let (title, figure): (_, fn(&PhaseSummary) -> Bar) = match work.small {
         true => ("I/Os per second", |phase| chart::bar(&phase.iops, 1.0)),
@@ -86,7 +87,7 @@ fn bars(
     (!groups.is_empty()).then(|| about.of(series.collect(), groups))
 }
 
-/// Latency and bandwidth over time of a workload: the cards side by side, or of a single card its layers.
+/// Latency and bandwidth over time of a workload: one line for each card or, with a single card, for each layer.
 fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
     let names = &view.names;
     if names.len() == 1 {
@@ -131,7 +132,7 @@ fn sides(names: &[String], cells: &[Option<&PhaseSummary>], label: &str, charts:
     charts.extend(chart::over_time(label, names, cells));
 }
 
-/// At most so many of them, from the first to the last.
+/// Selects at most `most` evenly spaced elements, including the first and the last.
 fn evenly(all: &[usize], most: usize) -> Vec<usize> {
     let wanted = all.len().min(most);
     (0..wanted)
@@ -139,7 +140,7 @@ fn evenly(all: &[usize], most: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Speed along each card, where it was written over as a whole.
+/// Speed along each card that was completely overwritten.
 fn map(view: &View<'_>) -> Option<Chart> {
     let stretches = |card: usize| {
         let layers = &view.of.cards.get(card)?.layers;
@@ -195,7 +196,7 @@ fn map(view: &View<'_>) -> Option<Chart> {
     })
 }
 
-/// GiB of the middle of each stretch, and MB/s.
+/// Center of each segment in GiB, with its speed in MB/s.
 fn points(speed: &[DeviceSegment]) -> Vec<(f64, f64)> {
     let place = |stretch: &DeviceSegment| {
         (stretch.offset.0 as f64 + stretch.len.0 as f64 / 2.0) / (1u64 << 30) as f64

@@ -1,7 +1,8 @@
-//! A campaign as CSV (RFC 4180): one line for each figure of each point, for each single run, and for each comparison.
+//! A campaign as CSV (RFC 4180): one line for each figure of each point, for each single run, and for each
+//! comparison.
 //!
-//! Columns and units are a promise: new ones are added at the end. `run` is empty for figures of all runs together, and
-//! `against`, `p_adjusted` and `verdict` for what is no comparison or verdict.
+//! Columns and units are stable; new columns are added at the end. `run` is empty for figures of all runs together;
+//! `against`, `p_adjusted` and `verdict` are empty in lines without a comparison or verdict.
 
 use super::csv_rows::{CampaignCsvRow, lines};
 use super::view::View;

@@ -1,5 +1,5 @@
-//! A campaign as rows for machines: one for each figure of each point, for each single run, and for each comparison. CSV
-//! and Parquet write the same ones.
+//! A campaign as machine-readable rows: one for each figure of each point, for each single run, and for each
+//! comparison. CSV and Parquet contain the same rows.
 
 use super::spread;
 use super::view::View;
@@ -7,7 +7,7 @@ use crate::csv::{CsvStats, figures};
 use crate::{ids, number};
 use hakaru_model::finding::Comparison;
 
-/// One row. Texts are foreign and as they are; empty ones, and statistics of which there are none, stand for nothing.
+/// A row. Texts are untrusted and not escaped; missing values are empty.
 #[derive(Default)]
 pub(super) struct CampaignCsvRow {
     pub(super) campaign: String,
@@ -18,7 +18,7 @@ pub(super) struct CampaignCsvRow {
     pub(super) op: &'static str,
     pub(super) figure: String,
     pub(super) unit: &'static str,
-    /// Number of the run, from 1; `None` for figures of all runs together.
+    /// Run number from 1; `None` for figures of all runs together.
     pub(super) run: Option<u64>,
     pub(super) row: CsvStats,
     pub(super) against: String,
@@ -52,7 +52,7 @@ pub(super) fn lines(view: &View<'_>) -> Vec<CampaignCsvRow> {
     all
 }
 
-/// Campaign, host, card and layer.
+/// A row with campaign, host, card and layer set.
 fn lead(view: &View<'_>, card: usize, layer: &str) -> CampaignCsvRow {
     let host = view
         .of
@@ -68,7 +68,7 @@ fn lead(view: &View<'_>, card: usize, layer: &str) -> CampaignCsvRow {
     }
 }
 
-/// Every figure of every layer and phase, and the rates of each run.
+/// Adds all figures of all layers and phases, and the rates of each run.
 fn points(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
     for layer in view.of.cards.get(card).iter().flat_map(|card| &card.layers) {
         for phase in &layer.summary.phases {
@@ -113,7 +113,7 @@ fn costs(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
     }
 }
 
-/// Claims and advice, with the verdict in the last column.
+/// Adds claims and advice, with the verdict in the last column.
 fn verdicts(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
     let Some(of) = view.of.cards.get(card) else {
         return;
@@ -142,7 +142,7 @@ fn verdicts(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
     }
 }
 
-/// Every pair of cards of every ranking.
+/// Adds all pairs of cards of all rankings.
 fn pairs(view: &View<'_>, all: &mut Vec<CampaignCsvRow>) {
     for ranking in &view.of.rankings {
         all.extend(
@@ -182,7 +182,7 @@ fn pairs(view: &View<'_>, all: &mut Vec<CampaignCsvRow>) {
     }
 }
 
-/// A line with what a comparison says.
+/// A row with the result of a comparison.
 fn compared(
     line: CampaignCsvRow,
     figure: &str,

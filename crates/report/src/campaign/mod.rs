@@ -1,5 +1,5 @@
-//! The report of a campaign: a summary that a hurried reader can stop at, tables as articles print them, charts, a
-//! section a card, and the circumstances. One document, rendered as HTML and as Markdown; CSV has its own form.
+//! The report of a campaign: a short summary, tables as in published articles, charts, a section for each card, and
+//! the environment. One document, rendered as HTML and as Markdown; CSV has its own format.
 
 mod brief;
 mod card;
@@ -27,8 +27,8 @@ pub fn campaign_html(summary: &CampaignSummary) -> String {
     document(&View::of(summary)).html()
 }
 
-/// Renders a campaign as Markdown; `charts` is the folder from which the charts of [`campaign_charts`] are linked as
-/// `NAME.svg`, where they are kept.
+/// Renders a campaign as Markdown; `charts` is the directory of the charts of [`campaign_charts`], which are linked
+/// as `NAME.svg`, if they are saved.
 pub fn campaign_markdown(summary: &CampaignSummary, charts: Option<&str>) -> String {
     document(&View::of(summary)).markdown(charts)
 }
@@ -38,7 +38,7 @@ pub fn campaign_csv(summary: &CampaignSummary) -> String {
     csv::csv(&View::of(summary))
 }
 
-/// Renders a campaign as a file of Apache Parquet with the lines of [`campaign_csv`].
+/// Renders a campaign as an Apache Parquet file with the rows of [`campaign_csv`].
 pub fn campaign_parquet(summary: &CampaignSummary) -> Vec<u8> {
     parquet::parquet(&View::of(summary))
 }
@@ -48,12 +48,12 @@ pub fn campaign_terminal(summary: &CampaignSummary, width: usize, color: bool) -
     brief::document(&View::of(summary)).terminal(width, color)
 }
 
-/// All charts of a campaign, to be saved one by one.
+/// All charts of a campaign, to be saved individually.
 pub fn campaign_charts(summary: &CampaignSummary) -> Vec<Chart> {
     charts::charts(&View::of(summary))
 }
 
-/// The campaign in a few sentences, each with what it is about: for whoever has room for no more.
+/// Summarizes the campaign in a few sentences, each with its subject.
 pub fn campaign_in_short(summary: &CampaignSummary) -> Vec<(String, String)> {
     words::in_short(&View::of(summary))
 }
@@ -90,13 +90,13 @@ fn document(view: &View<'_>) -> Document {
     }
 }
 
-/// `6 cards`, `1 layer`.
+/// Formats a count with its noun: `6 cards`, `1 layer`.
 fn counted(count: usize, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", number::count(count as u64))
 }
 
-/// What stands below the title.
+/// Lines below the title.
 fn under(view: &View<'_>) -> Vec<(String, String)> {
     let of = view.of;
     let mut line = vec![
@@ -155,7 +155,7 @@ fn stated_runs(phase: &hakaru_model::finding::PhaseSummary) -> u64 {
     }
 }
 
-/// What each card is good for, layer by layer.
+/// Suitability of each card, layer by layer.
 fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
     let tables: Vec<(&String, DataTable)> = view
         .layers
@@ -177,7 +177,7 @@ fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
     blocks
 }
 
-/// What the design cannot prove, and every finding of every point, once each.
+/// Limits of the design, and every finding of every point, each once.
 fn caveats(view: &View<'_>) -> Vec<DocumentBlock> {
     let subjects: Vec<(String, &Summary)> = view
         .everything()
@@ -196,7 +196,7 @@ fn caveats(view: &View<'_>) -> Vec<DocumentBlock> {
     }
 }
 
-/// Means, deviations and what is left through layers: a table a workload.
+/// Means, deviations and performance of the layers: one table for each workload.
 fn results(view: &View<'_>) -> Vec<DocumentBlock> {
     let mut blocks = Vec::new();
     for work in &view.works {
@@ -227,7 +227,7 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
     explained("Results", how, blocks)
 }
 
-/// A part that begins with how to read it; nothing where there are no blocks.
+/// A part that begins with an explanation; empty if there are no blocks.
 fn explained(title: &str, how: String, blocks: Vec<DocumentBlock>) -> Vec<DocumentBlock> {
     match blocks.is_empty() {
         true => blocks,
@@ -235,10 +235,11 @@ fn explained(title: &str, how: String, blocks: Vec<DocumentBlock>) -> Vec<Docume
     }
 }
 
-/// More cards than these are compared with the reference only; the CSV has every pair.
+/// Maximum number of cards compared pairwise; more cards are compared with the reference only, and the CSV has all
+/// pairs.
 const EVERY_PAIR: usize = 8;
 
-/// The cards against each other: a table a workload.
+/// Comparisons of the cards: one table for each workload.
 fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
     let mut blocks = Vec::new();
     for work in &view.works {
@@ -316,7 +317,7 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
     Some(folded(about, vec![table]))
 }
 
-/// What is printed and claimed, beside what was measured.
+/// Rated speeds and claims next to the measured results.
 fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
     let tables = [
         (TableStyle::Words, tables::printed(view)),
@@ -332,7 +333,7 @@ fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
     explained(title, how.to_owned(), tables)
 }
 
-/// Whether the host or the cards set the pace.
+/// Whether the host or the cards limit the throughput.
 fn pace(view: &View<'_>) -> Vec<DocumentBlock> {
     let conclusions: Vec<ConclusionRow> = view.layers.iter().flat_map(|l| paces(view, l)).collect();
     let kind = ConclusionKind::Limits;
@@ -348,7 +349,7 @@ fn pace(view: &View<'_>) -> Vec<DocumentBlock> {
     }
 }
 
-/// What sets the pace through a layer, which is named where there are several.
+/// Bottlenecks through one layer; the layer is named if there are several.
 fn paces(view: &View<'_>, layer: &str) -> Vec<ConclusionRow> {
     let of_layer = view.of.limits.iter().filter(|(of, _)| of == layer);
     let of_layer: Vec<BusLimit> = of_layer.map(|(_, limit)| limit.clone()).collect();
@@ -371,7 +372,7 @@ fn method(view: &View<'_>) -> Vec<DocumentBlock> {
     }
 }
 
-/// Runs that do not count, and why.
+/// Runs that do not count, with the reasons.
 fn failures(view: &View<'_>) -> Vec<DocumentBlock> {
     let of = view.of;
     let mut items: Vec<(String, String)> = of

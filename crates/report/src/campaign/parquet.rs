@@ -1,6 +1,7 @@
-//! A campaign as a table of Apache Parquet: the rows and columns of the CSV, with numbers as numbers and nothing as null.
+//! A campaign as an Apache Parquet table: the rows and columns of the CSV, with typed numbers and nulls.
 //!
-//! Source: Apache Parquet format, version 1 of its pages; uncompressed, which costs little where dictionaries hold most.
+//! Source: Apache Parquet format, data page version 1. Uncompressed, because dictionaries already keep most columns
+//! small.
 
 use super::csv_rows::{CampaignCsvRow, lines};
 use super::view::View;
@@ -13,7 +14,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use std::sync::Arc;
 
-/// Columns are a promise, as those of the CSV are.
+/// The columns are stable, like those of the CSV.
 const SCHEMA: &str = "message campaign {
     optional binary campaign (UTF8); optional binary host (UTF8); optional binary card (UTF8);
     optional binary layer (UTF8); optional binary phase (UTF8); optional binary op (UTF8);
@@ -52,7 +53,7 @@ fn table(lines: &[CampaignCsvRow]) -> Result<Vec<u8>, ParquetError> {
     writer.into_inner()
 }
 
-/// Writes a column; what is nothing is left out of the values, and has a level of 0.
+/// Writes a column; missing values are omitted and have definition level 0.
 fn write(
     column: &mut ColumnWriter<'_>,
     name: &str,
@@ -86,7 +87,7 @@ fn write(
     Ok(())
 }
 
-/// The values that are there, and for each line whether it has one.
+/// Returns the existing values, and the definition level of each row.
 fn present<T>(
     lines: &[CampaignCsvRow],
     value: impl Fn(&CampaignCsvRow) -> Option<T>,

@@ -1,4 +1,5 @@
-//! How the runs of each point differ: two intervals of the mean, median, outliers, drift, dependence, steady state.
+//! Variation between the runs of each point: confidence intervals, median, outliers, drift, autocorrelation, steady
+//! state.
 
 use super::words::percent;
 use crate::csv::CsvStats;
@@ -7,7 +8,7 @@ use crate::table::DataTable;
 use crate::{chart, naming};
 use hakaru_model::finding::{PhaseSummary, Repeated, Stability, SteadyWindow, Summary};
 
-/// A row a phase with two runs or more. `None` where no phase has them.
+/// One row for each phase with at least two runs; `None` if no phase has them.
 pub(super) fn table(summary: &Summary) -> Option<DataTable> {
     let row = |phase: &PhaseSummary| {
         let repeated = phase.detail.repeated.as_ref()?;
@@ -54,7 +55,7 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }
 
-/// The figures of a phase in the unit it is told by.
+/// The figures of a phase in its display unit.
 struct PhaseUnit {
     name: &'static str,
     median: String,
@@ -68,7 +69,7 @@ fn unit(phase: &PhaseSummary, repeated: &Repeated) -> PhaseUnit {
     } else {
         (&phase.bandwidth, 1e6, "MB/s")
     };
-    // With one block size, IOPS are bandwidth in another unit.
+    // With one block size, IOPS are proportional to bandwidth.
     let scale = estimate.mean / unit / phase.bandwidth.mean;
     let caveats = number::in_brackets(&estimate.interval_caveats);
     let interval = |ci: Option<(f64, f64)>| {
@@ -99,10 +100,10 @@ fn unit(phase: &PhaseSummary, repeated: &Repeated) -> PhaseUnit {
     }
 }
 
-/// More runs than these are counted.
+/// Maximum number of runs listed by number; more are only counted.
 const NAMED: usize = 4;
 
-/// `none`, `run 7`, `9 of 200 runs`.
+/// Formats outliers: `none`, `run 7`, `9 of 200 runs`.
 fn outliers(found: &Stability) -> String {
     let runs: Vec<String> = found
         .outliers
@@ -117,7 +118,7 @@ fn outliers(found: &Stability) -> String {
     }
 }
 
-/// `+1.2 % (p 0.34)`: from the first run to the last, by a straight line.
+/// Formats a drift: `+1.2 % (p 0.34)`, the change from the first to the last run on a fitted line.
 fn drift(found: &Stability) -> String {
     let Some(change) = found.drift else {
         return String::new();
@@ -129,7 +130,7 @@ fn drift(found: &Stability) -> String {
     format!("{sign}{}%{p}", percent(change.abs()))
 }
 
-/// `from run 1`, and how narrow the window is, of every window; where five runs are not enough to tell, nothing.
+/// Formats the steady-state windows with their range and slope; empty with fewer than five runs.
 fn steady(phase: &PhaseSummary, found: &Repeated) -> String {
     let window = |found: &SteadyWindow| {
         let SteadyWindow {
@@ -154,8 +155,8 @@ fn steady(phase: &PhaseSummary, found: &Repeated) -> String {
     }
 }
 
-/// The same for machines: name, unit, statistics. All but the intervals and the median deviation are shares, counts or
-/// numbers of runs.
+/// The same as machine-readable figures: name, unit, statistics. All except the intervals and the median deviation
+/// are shares, counts or run numbers.
 pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
     let Some(repeated) = &phase.detail.repeated else {
         return Vec::new();

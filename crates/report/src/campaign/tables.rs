@@ -1,4 +1,4 @@
-//! The tables of a campaign, as articles print them: a row a card.
+//! The tables of a campaign as in published articles: one row for each card.
 
 use super::view::{View, Work};
 use super::words::percent;
@@ -10,10 +10,10 @@ use hakaru_model::campaign::Ranking;
 use hakaru_model::finding::{Claim, ClaimCheck, ClaimVerdict, Comparison, PhaseSummary};
 use hakaru_model::job::Op;
 
-/// Stands for what was not measured.
+/// Placeholder for a value that was not measured.
 pub(super) const NONE: &str = "–";
 
-/// One workload: mean and deviation of every card through every layer, and what is left through the layers.
+/// Mean and deviation of one workload for each card and layer, and the performance relative to the reference layer.
 pub(super) fn results(view: &View<'_>, work: &Work) -> DataTable {
     let held: Vec<&str> = view.held_layers();
     let reference = &view.of.reference_layer;
@@ -67,12 +67,12 @@ pub(super) fn results(view: &View<'_>, work: &Work) -> DataTable {
     }
 }
 
-/// The ratio, and below it what it proves.
+/// Formats a ratio with its verdict on a second line.
 fn ratio_and_verdict(comparison: &Comparison) -> String {
     format!("{}\n{}", ratio(comparison), verdict(comparison))
 }
 
-/// `10`, or `10, 9` where layers differ.
+/// Formats the numbers of runs: `10`, or `10, 9` if layers differ.
 fn runs(cells: &[Option<&PhaseSummary>]) -> String {
     let mut all: Vec<String> = cells
         .iter()
@@ -83,7 +83,7 @@ fn runs(cells: &[Option<&PhaseSummary>]) -> String {
     all.join(", ")
 }
 
-/// Runs behind a phase, whether their values are known or only stated.
+/// Number of runs of a phase, from single values or as published.
 pub(super) fn runs_of(phase: &PhaseSummary) -> u64 {
     let values = phase.bandwidth.values.len() as u64;
     if values > 0 {
@@ -93,8 +93,8 @@ pub(super) fn runs_of(phase: &PhaseSummary) -> u64 {
     }
 }
 
-/// One workload: the cards from best to worst, each against the reference, and from which it could not be told apart.
-/// `None` where nothing can be compared.
+/// One workload: cards from best to worst, each compared with the reference, and the cards without a significant
+/// difference. `None` if nothing can be compared.
 pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
     let rankings: Vec<(&String, &Ranking)> = view
         .layers
@@ -154,10 +154,10 @@ fn capital(text: String) -> String {
     })
 }
 
-/// More names than these are counted.
+/// Maximum number of names in a list; more are only counted.
 const NAMES: usize = 6;
 
-/// Rank, ratio, and who is like it.
+/// Rank, ratio, and cards without a significant difference.
 fn place(view: &View<'_>, ranking: &Ranking, card: usize) -> [String; 3] {
     let Some(place) = ranking
         .places
@@ -183,7 +183,7 @@ fn place(view: &View<'_>, ranking: &Ranking, card: usize) -> [String; 3] {
     [format!("{} {}", place.rank, place.letters), ratio, like]
 }
 
-/// Bytes the device wrote per byte of the application. `None` where no counter says.
+/// Bytes the device wrote per byte of the application. `None` without device counters.
 pub(super) fn amplification(view: &View<'_>) -> Option<DataTable> {
     let columns: Vec<(&Work, &String)> = view
         .works
@@ -218,7 +218,7 @@ pub(super) fn amplification(view: &View<'_>) -> Option<DataTable> {
     (table.head.len() > 1).then_some(table)
 }
 
-/// Printed speeds beside measured ones. `None` where nothing is printed.
+/// Rated speeds next to measured speeds. `None` without rated speeds.
 pub(super) fn printed(view: &View<'_>) -> Option<DataTable> {
     let mut rows = Vec::new();
     for (card, name) in view.of.cards.iter().zip(&view.names) {
@@ -268,7 +268,7 @@ fn measured_words(value: f64, ci95: Option<(f64, f64)>) -> String {
     )
 }
 
-/// Classes that the cards claim, and whether they were kept. `None` where none is claimed.
+/// Claimed classes and their verdicts. `None` if no card claims a class.
 pub(super) fn classes(view: &View<'_>) -> Option<DataTable> {
     let is_class =
         |check: &&ClaimCheck| !matches!(check.claim, Claim::ReadSpeed(_) | Claim::WriteSpeed(_));
@@ -312,7 +312,7 @@ pub(super) fn classes(view: &View<'_>) -> Option<DataTable> {
     })
 }
 
-/// `✓ met`.
+/// Formats a verdict with its symbol: `✓ met`.
 fn claim_verdict(verdict: ClaimVerdict) -> String {
     format!(
         "{} {}",
@@ -321,7 +321,7 @@ fn claim_verdict(verdict: ClaimVerdict) -> String {
     )
 }
 
-/// What every card is good for through a layer. `None` where that can be said of none.
+/// Suitability of each card through a layer. `None` if no card has a verdict.
 pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<DataTable> {
     let cards: Vec<usize> = (0..view.names.len())
         .filter(|&card| view.through(card, layer).is_some())

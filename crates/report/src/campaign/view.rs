@@ -1,37 +1,37 @@
-//! A campaign as its pages need it: names that are safe and unique, workloads in one order, comparisons with the
-//! reference in front.
+//! A campaign prepared for rendering: escaped and unique names, workloads in a fixed order, and comparisons with the
+//! reference.
 
 use crate::{compare, naming};
 use hakaru_model::campaign::{CampaignSummary, LayerSummary, Ranking};
 use hakaru_model::finding::{Comparison, LayerCost, PhaseSummary, Summary, Verdict};
 use hakaru_model::job::Op;
 
-/// One phase and operation, in all cards and layers.
+/// One phase and operation, across all cards and layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Work {
     pub(super) phase: String,
     pub(super) op: Op,
-    /// What to call it.
+    /// Display name.
     pub(super) label: String,
-    /// What is done.
+    /// Description of the workload.
     pub(super) workload: String,
-    /// Whether it is told by its number of I/Os rather than by its bytes.
+    /// Whether it is reported in IOPS instead of MB/s.
     pub(super) small: bool,
 }
 
 impl Work {
-    /// The unit it is told by.
+    /// Display unit.
     pub(super) fn unit(&self) -> &'static str {
         if self.small { "IOPS" } else { "MB/s" }
     }
 }
 
-/// A campaign, ready for its pages.
+/// A campaign prepared for rendering.
 pub(super) struct View<'a> {
     pub(super) of: &'a CampaignSummary,
-    /// What to call the cards.
+    /// Display names of the cards.
     pub(super) names: Vec<String>,
-    /// Layers that any card was measured through.
+    /// Layers through which any card was measured.
     pub(super) layers: Vec<String>,
     pub(super) works: Vec<Work>,
 }
@@ -63,17 +63,17 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The name of a card.
+    /// Display name of a card.
     pub(super) fn name(&self, card: usize) -> &str {
         self.names.get(card).map_or("?", String::as_str)
     }
 
-    /// The place of the card that the others are held against.
+    /// Index of the reference card.
     pub(super) fn reference(&self) -> usize {
         self.of.reference as usize
     }
 
-    /// One card through one layer.
+    /// Results of one card through one layer.
     pub(super) fn through(&self, card: usize, layer: &str) -> Option<&'a LayerSummary> {
         self.of
             .cards
@@ -83,19 +83,19 @@ impl<'a> View<'a> {
             .find(|known| known.layer == layer)
     }
 
-    /// One workload on one card through one layer.
+    /// Results of one workload on one card through one layer.
     pub(super) fn cell(&self, card: usize, layer: &str, work: &Work) -> Option<&'a PhaseSummary> {
         phase_of(&self.through(card, layer)?.summary, work)
     }
 
-    /// A workload on all cards through one layer, in the order of the cards.
+    /// Results of a workload on all cards through one layer, in the order of the cards.
     pub(super) fn cells(&self, layer: &str, work: &Work) -> Vec<Option<&'a PhaseSummary>> {
         (0..self.names.len())
             .map(|card| self.cell(card, layer, work))
             .collect()
     }
 
-    /// The ranking of a workload through a layer.
+    /// Ranking of a workload through a layer.
     pub(super) fn ranking(&self, layer: &str, work: &Work) -> Option<&'a Ranking> {
         self.of
             .rankings
@@ -103,7 +103,7 @@ impl<'a> View<'a> {
             .find(|r| r.layer == layer && r.phase == work.phase && r.op == work.op)
     }
 
-    /// A card against the reference, the reference first.
+    /// Comparison of a card with the reference, which is the first side.
     pub(super) fn against(&self, ranking: &Ranking, card: usize) -> Option<Comparison> {
         let (reference, card) = (self.of.reference, u32::try_from(card).ok()?);
         ranking
@@ -116,7 +116,7 @@ impl<'a> View<'a> {
             })
     }
 
-    /// Places of the cards that could not be told apart from one.
+    /// Indexes of the cards without a significant difference from a card.
     pub(super) fn like(&self, ranking: &Ranking, card: usize) -> Vec<usize> {
         let pairs = ranking
             .pairs
@@ -130,7 +130,7 @@ impl<'a> View<'a> {
         others.collect()
     }
 
-    /// What a layer costs a card at a workload.
+    /// Cost of a layer for a card and workload.
     pub(super) fn cost(&self, card: usize, layer: &str, work: &Work) -> Option<&'a LayerCost> {
         let costs = &self.of.cards.get(card)?.costs;
         costs
@@ -138,7 +138,7 @@ impl<'a> View<'a> {
             .find(|cost| cost.layer == layer && cost.phase == work.phase && cost.op == work.op)
     }
 
-    /// Layers that were held against the reference layer.
+    /// Layers that were compared with the reference layer.
     pub(super) fn held_layers(&self) -> Vec<&str> {
         let held = |layer: &&String| {
             self.of
@@ -153,7 +153,7 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// Every card through every layer, with a name for both.
+    /// All cards and layers, each with a display name.
     pub(super) fn everything(&self) -> Vec<(String, &'a LayerSummary)> {
         let of_card = |(card, name): (usize, &String)| {
             let several = self.layers.len() > 1;
@@ -175,7 +175,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The phase of a summary that is meant.
+/// Returns the matching phase of a summary.
 pub(super) fn phase_of<'a>(summary: &'a Summary, work: &Work) -> Option<&'a PhaseSummary> {
     summary
         .phases

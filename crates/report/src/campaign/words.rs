@@ -1,4 +1,4 @@
-//! What a hurried reader of a campaign wants to know, in sentences.
+//! The summary of a campaign in sentences.
 
 use super::view::{View, Work};
 use crate::escape::plain;
@@ -11,7 +11,7 @@ use hakaru_model::finding::{
 };
 use hakaru_model::job::Op;
 
-/// The whole campaign in a few sentences, each with what it is about.
+/// Summarizes the campaign in a few sentences, each with its subject.
 pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let first = main_layer(view);
@@ -41,7 +41,7 @@ pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
     all
 }
 
-/// The layer that the first sentences are about.
+/// The layer of the first sentences.
 fn main_layer<'v>(view: &'v View<'_>) -> &'v str {
     let reference = view
         .layers
@@ -50,7 +50,7 @@ fn main_layer<'v>(view: &'v View<'_>) -> &'v str {
     reference.or(view.layers.first()).map_or("", String::as_str)
 }
 
-/// Who is first, who is last, and how sure that is.
+/// The fastest and the slowest card, and the significance of the order.
 fn order(view: &View<'_>, layer: &str, work: &Work) -> Option<String> {
     let ranking = view.ranking(layer, work)?;
     let (first, last) = (ranking.places.first()?, ranking.places.last()?);
@@ -101,7 +101,7 @@ fn order(view: &View<'_>, layer: &str, work: &Work) -> Option<String> {
     ))
 }
 
-/// `33.6 ± 0.2` in the unit of the work.
+/// Formats mean and deviation in the unit of the workload: `33.6 ± 0.2`.
 pub(super) fn spread(work: &Work, phase: &PhaseSummary) -> MeanText {
     if work.small {
         MeanText::of(&phase.iops, 1.0)
@@ -110,7 +110,7 @@ pub(super) fn spread(work: &Work, phase: &PhaseSummary) -> MeanText {
     }
 }
 
-/// The finding that the host sets the pace of a workload, if it does: of the one that the finding was drawn from.
+/// The finding that the host limits the throughput of a workload, if that finding is based on this workload.
 fn held_by_host<'v>(view: &'v View<'_>, layer: &str, work: &Work) -> Option<&'v BusLimit> {
     let means: Vec<f64> = view
         .cells(layer, work)
@@ -133,10 +133,10 @@ fn held_by_host<'v>(view: &'v View<'_>, layer: &str, work: &Work) -> Option<&'v 
         .find(|limit| limit.limit == Bottleneck::Host && limit.cards > 1 && of_all(limit))
 }
 
-/// More pairs than these are only counted.
+/// Maximum number of pairs listed individually; more are only counted.
 const NAMED_PAIRS: usize = 4;
 
-/// What is left through a layer, workload by workload.
+/// Performance through a layer relative to the reference layer, workload by workload.
 fn cost(view: &View<'_>, layer: &str, reference: &str) -> Option<String> {
     let parts: Vec<(String, &str, text::LayerEffect)> = view
         .works
@@ -152,7 +152,7 @@ fn cost(view: &View<'_>, layer: &str, reference: &str) -> Option<String> {
     (!parts.is_empty()).then(|| text::layer_cost(&plain(layer), reference, &parts))
 }
 
-/// How many cards a layer made slower or faster.
+/// Number of cards that a layer made slower or faster.
 fn effect(costs: &[&LayerCost]) -> text::LayerEffect {
     let count = |wanted: &dyn Fn(&Verdict, f64) -> bool| {
         let wanted = |cost: &&&LayerCost| wanted(&cost.comparison.verdict, cost.comparison.ratio);
@@ -166,7 +166,7 @@ fn effect(costs: &[&LayerCost]) -> text::LayerEffect {
     }
 }
 
-/// `70 to 86%`.
+/// Formats a range: `70 to 86%`.
 fn range(shares: impl Iterator<Item = f64>) -> Option<String> {
     let shares: Vec<f64> = shares.filter(|share| share.is_finite()).collect();
     let low = shares.iter().copied().reduce(f64::min)?;
@@ -174,13 +174,13 @@ fn range(shares: impl Iterator<Item = f64>) -> Option<String> {
     Some(text::percent_range(&percent(low), &percent(high)))
 }
 
-/// Percent with two digits.
+/// Formats a share as percent with two digits.
 pub(super) fn percent(share: f64) -> String {
     let value = share * 100.0;
     number::exact(value, if value.abs() < 9.95 { 1 } else { 0 })
 }
 
-/// What became of what is printed on the cards.
+/// Results of the claims and rated speeds of the cards.
 fn promises(view: &View<'_>) -> Option<String> {
     let checks = || view.of.cards.iter().flat_map(|card| &card.claims);
     let of = checks().count();

@@ -10,7 +10,7 @@ use hakaru_model::units::Quantile;
 const LATENCY_NOTE: &str = "The latency that a share of the I/Os did not exceed, all runs together. Both axes are \
                             stretched, so that the rare long waits show as well as the many short ones.";
 
-/// One series: the phases are compared, small I/Os and large ones apart, and `fsync` by itself.
+/// Charts of one series: compares its phases, with separate charts for small I/Os, large I/Os, and `fsync`.
 pub(super) fn latencies_of_one(summary: &Summary) -> Vec<Chart> {
     let lines = |wanted: fn(&PhaseSummary) -> bool,
                  of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
@@ -41,7 +41,7 @@ pub(super) fn latencies_of_one(summary: &Summary) -> Vec<Chart> {
     .collect()
 }
 
-/// Several series: they are compared in one phase, its `fsync` by itself.
+/// Charts of several series: compares them in one phase, with a separate chart for `fsync`.
 pub(crate) fn latencies(
     phase: &str,
     names: &[String],

@@ -7,14 +7,14 @@ use crate::{facts, number};
 use hakaru_model::finding::PhaseSummary;
 use hakaru_model::units::BytesPerSec;
 
-/// Fewer points than this are no line.
+/// Minimum number of points of a line.
 const FEWEST_POINTS: usize = 4;
-/// More lines than this are a thicket.
+/// Maximum number of lines in a chart.
 const MOST_LINES: usize = 24;
-/// A table of more rows than this shows every so-manieth.
+/// Maximum number of table rows; a longer table shows every nth row.
 const MOST_ROWS: usize = 120;
 
-/// Bandwidth over time of one phase, where there are points enough for a line.
+/// Bandwidth over time of one phase; `None` if it has too few points.
 pub(crate) fn over_time(
     phase: &str,
     names: &[String],
@@ -22,7 +22,7 @@ pub(crate) fn over_time(
 ) -> Option<Chart> {
     let (runs, lines): (Vec<(usize, usize)>, Vec<Points>) = chosen_runs(cells).into_iter().unzip();
     let single = names.len() == 1;
-    // One series: each run is a line of its own look, as long as there are few enough to tell apart.
+    // With one series, each run has its own style if there are few enough runs.
     let by_run = single && lines.len() <= 6;
     let label = |&(series, run): &(usize, usize)| match (
         single,
@@ -73,11 +73,11 @@ pub(crate) fn over_time(
     })
 }
 
-/// Seconds and values.
+/// Seconds and MB/s.
 type Points = Vec<(f64, f64)>;
 
-/// The runs that are drawn, as `(series, run)` with their points: all of them, or so many of each series that the
-/// chart stays readable, from the first to the last.
+/// The selected runs as `(series, run)` with their points: all runs, or an evenly spaced selection of each series
+/// that keeps the chart readable.
 fn chosen_runs(cells: &[Option<&PhaseSummary>]) -> Vec<((usize, usize), Points)> {
     let room = (MOST_LINES / cells.len().max(1)).max(1);
     let mut chosen = Vec::new();
@@ -141,8 +141,8 @@ fn time_note(single: bool, cells: &[Option<&PhaseSummary>], drawn: usize) -> Str
     note
 }
 
-/// A row an interval of the longest line; where there are too many, every so-manieth. Each line gives its interval in
-/// which the middle of that one lies, because intervals of different runs may be of different lengths.
+/// One row for each interval of the longest line; if there are too many, every nth. Because intervals of different
+/// runs may differ in length, each line shows its interval that contains the middle of that interval.
 fn time_table(labels: &[String], lines: &[Points]) -> Option<DataTable> {
     let longest = lines.iter().max_by_key(|line| line.len())?;
     let step = longest.len().div_ceil(MOST_ROWS).max(1);
@@ -152,7 +152,7 @@ fn time_table(labels: &[String], lines: &[Points]) -> Option<DataTable> {
     let rows = (step - 1..longest.len()).step_by(step).map(|i| {
         let middle =
             (longest[i].0 + i.checked_sub(1).map_or(0.0, |before| longest[before].0)) / 2.0;
-        // A point tells when its interval ended.
+        // The time of a point is the end of its interval.
         let at = |line: &Points| {
             line.get(line.partition_point(|point| point.0 < middle))
                 .copied()
@@ -173,7 +173,7 @@ fn time_table(labels: &[String], lines: &[Points]) -> Option<DataTable> {
 mod tests {
     use super::*;
 
-    /// Rows were matched by their number: half a minute of one run stood beside half an hour of another.
+    /// Regression: rows were matched by index, so that half a minute of one run was next to half an hour of another.
     #[test]
     fn the_table_over_time_holds_the_speeds_of_the_same_seconds() {
         let line = |step: f64, speeds: &[f64]| -> Points {

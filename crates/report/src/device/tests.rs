@@ -1,4 +1,4 @@
-//! Devices as people read them.
+//! Tests of the device report.
 
 use super::*;
 use crate::escape::columns_of;

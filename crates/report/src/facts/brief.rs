@@ -1,10 +1,10 @@
-//! What the circumstances are about, and which of them the few lines of a terminal gather.
+//! The subjects of environment lines, and their grouping for the terminal.
 
 use super::{FactLine, circumstances};
 use crate::text;
 use hakaru_model::finding::Summary;
 
-/// What a line of the circumstances is about.
+/// Subject of an environment line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FactKey {
     Target,
@@ -47,7 +47,7 @@ pub(crate) enum FactKey {
     Clock,
 }
 
-/// One line of the short form.
+/// A line of the short form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FactGroup {
     Target,
@@ -62,7 +62,7 @@ pub(crate) enum FactGroup {
     Series,
 }
 
-/// What each line of the short form gathers.
+/// The subjects of each line of the short form.
 const BRIEF: &[(FactGroup, &[FactKey])] = &[
     (FactGroup::Target, &[FactKey::Target]),
     (
@@ -117,12 +117,12 @@ const BRIEF: &[(FactGroup, &[FactKey])] = &[
     (FactGroup::Series, &[FactKey::Series]),
 ];
 
-/// The known circumstances in a few lines of a name and its values.
+/// The known environment as a few lines of a name and its values.
 pub(crate) fn brief(summary: &Summary) -> Vec<(&'static str, String)> {
     brief_of(&circumstances(summary))
 }
 
-/// The same of lines that are there already.
+/// The short form of existing lines.
 pub(crate) fn brief_of(all: &[FactLine]) -> Vec<(&'static str, String)> {
     let gathered = BRIEF.iter().map(|&(group, keys)| {
         let values = keys.iter().flat_map(|&key| {
