@@ -162,7 +162,7 @@ pub(crate) fn chart_parts(all: &[Chart], level: &str) -> Vec<DocumentBlock> {
             .collect();
         let blocks = match (charts.is_empty(), section) {
             (true, _) => Vec::new(),
-            // Charts without a change over time are collapsed, so that they do not hide the following parts.
+            // These charts are collapsed, so that readers do not have to scroll past them.
             (false, Section::OverTime) => vec![folded(level, vec![DocumentBlock::Charts(charts)])],
             (false, _) => vec![DocumentBlock::Charts(charts)],
         };

@@ -1,11 +1,11 @@
-//! Identifiers that programs read in CSV and Parquet: verdicts, claims, bottlenecks.
+//! Identifiers of verdicts, claims and bottlenecks in CSV and Parquet.
 //!
-//! They are frozen, listed in docs/FORMAT.md, and never derived from words that people read.
+//! They never change, are listed in docs/FORMAT.md, and are independent of the displayed text.
 
 use hakaru_model::advice::{AdviceVerdict, Fitness};
 use hakaru_model::finding::{Bottleneck, Claim, ClaimVerdict, Comparison, IntervalCaveat, Verdict};
 
-/// Whether storage fits a use, as certain as reports print it.
+/// Whether storage is suitable for a use, and how certain that is.
 pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str {
     use AdviceVerdict::*;
     match verdict {
@@ -53,7 +53,7 @@ pub(crate) fn bottleneck(limit: Bottleneck) -> &'static str {
     }
 }
 
-/// Why an interval may be narrower than its level promises.
+/// Reason why an interval may be narrower than its confidence level implies.
 pub(crate) fn interval_caveat(caveat: IntervalCaveat) -> &'static str {
     match caveat {
         IntervalCaveat::FewRuns => "few_runs",
@@ -63,7 +63,7 @@ pub(crate) fn interval_caveat(caveat: IntervalCaveat) -> &'static str {
     }
 }
 
-/// What a comparison proves of the second side.
+/// Verdict of a comparison on the second side.
 pub(crate) fn comparison(comparison: &Comparison) -> &'static str {
     compared(comparison.verdict, comparison.ratio)
 }
@@ -82,7 +82,7 @@ fn compared(verdict: Verdict, ratio: f64) -> &'static str {
 mod tests {
     use super::*;
 
-    /// The identifiers of a row of docs/FORMAT.md, in order.
+    /// The identifiers in a row of docs/FORMAT.md, in order.
     fn documented(figure: &str) -> Vec<String> {
         let format = include_str!("../../../docs/FORMAT.md");
         let row = format
@@ -106,7 +106,7 @@ mod tests {
         AdviceVerdict::Probable(Fitness::DoesNot),
     ];
 
-    /// CSV had `with_care` where the page had "inconclusive".
+    /// Regression: the CSV had `with_care` where the page had "inconclusive".
     #[test]
     fn identifiers_tell_apart_what_pages_tell_apart() {
         for a in VERDICTS {
@@ -117,8 +117,8 @@ mod tests {
         }
     }
 
-    /// Scripts read these words: changing one breaks them. A test that fails here asks for a new identifier, not for
-    /// another expectation.
+    /// Scripts read these identifiers, so changing one breaks them. If this test fails, add a new identifier instead
+    /// of changing the expectation.
     #[test]
     fn identifiers_are_frozen_and_documented() {
         let advice = VERDICTS.map(advice);

@@ -1,8 +1,8 @@
-//! Renders findings for people: SVG charts, HTML, Markdown, CSV, Parquet and text for terminals.
+//! Renders findings as SVG charts, HTML, Markdown, CSV, Parquet and text for terminals.
 //!
-//! Pure functions: the same findings give the same bytes. There is no clock, no file, no query and no statistics here;
-//! what is shown was computed before, and what is not known is said to be unknown. Every text of a finding is foreign
-//! (device models, labels, paths) and is escaped on its way to the page.
+//! All functions are pure: the same findings give the same bytes. This crate reads no clock, file or database and
+//! computes no statistics; unknown values are shown as unknown. All texts in findings (device models, labels, paths)
+//! are untrusted and are escaped.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Renders a document as Markdown (GitHub's tables): what one would paste into an article, an issue or a wiki.
+//! Renders a document as GitHub Markdown, for an article, an issue or a wiki.
 
 use crate::chart::{Chart, Plot};
 use crate::document::{Document, DocumentBlock, TableStyle};
@@ -7,8 +7,8 @@ use crate::findings;
 use crate::table::DataTable;
 
 impl Document {
-    /// The document as Markdown. Charts are linked from that folder, where one is given; without it their figures are in
-    /// the tables.
+    /// Renders the document as Markdown. Charts are linked from the directory, if one is given; without it, tables
+    /// contain their figures.
     pub(crate) fn markdown(&self, charts: Option<&str>) -> String {
         let under: Vec<String> = self
             .under
@@ -24,7 +24,7 @@ impl Document {
     }
 }
 
-/// Writes blocks; `headings` are those that wait for something to stand over.
+/// Writes blocks; `headings` are pending headings, which are written before the next non-empty block.
 fn blocks(
     all: &[DocumentBlock],
     charts: Option<&str>,
@@ -117,7 +117,7 @@ fn items(all: impl Iterator<Item = (String, String)>) -> String {
         .collect()
 }
 
-/// A table; figures are set flush right.
+/// A table; figures are right-aligned.
 fn lines(table: &DataTable, figures: bool) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells
@@ -136,12 +136,12 @@ fn lines(table: &DataTable, figures: bool) -> String {
     format!("{}{rule}|\n{rows}", line(&table.head))
 }
 
-/// A link to the chart, and of percentiles their figures, which no other table has side by side.
+/// A link to the chart and, for percentiles, their figures, which no other table compares.
 fn chart(chart: &Chart, folder: Option<&str>) -> Option<String> {
     let title = escaped(&chart.title);
     let image = folder.map(|folder| {
         let folder = folder.trim_end_matches('/');
-        // An address in angle brackets may hold spaces, and none of these.
+        // An address in angle brackets may contain spaces, but not these characters.
         let address: String = folder
             .chars()
             .filter(|c| !matches!(c, '<' | '>' | '\n' | '\\'))

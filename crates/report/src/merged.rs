@@ -1,14 +1,14 @@
-//! Findings of all cards and layers of a campaign, merged by type: of many cards each has its own load and its own count.
+//! Findings of all cards and layers of a campaign, merged by type, because each card has its own values.
 
 use crate::escape::plain;
 use crate::{facts, text};
 use hakaru_model::finding::{Finding, Summary};
 
-/// More names than these are counted.
+/// Maximum number of names in a list; more are only counted.
 const NAMES: usize = 4;
 
-/// What was found in these cards and layers: each finding once, with what it concerns in front of it; empty where that is
-/// all of them.
+/// Merges the findings of these cards and layers. Each finding is listed once with the names it concerns; the names
+/// are empty if it concerns all.
 pub(crate) fn findings(subjects: &[(String, &Summary)]) -> Vec<(String, String)> {
     let found = subjects.iter().flat_map(|(name, summary)| {
         facts::findings(summary)
@@ -31,7 +31,7 @@ pub(crate) fn findings(subjects: &[(String, &Summary)]) -> Vec<(String, String)>
         .collect()
 }
 
-/// The cards and layers of a finding in the order of the campaign.
+/// The cards and layers that a finding concerns, in the order of the campaign.
 fn lead(finding: &Finding, subjects: &[(String, &Summary)]) -> String {
     let concerned: Vec<&str> = subjects
         .iter()

@@ -1,4 +1,4 @@
-//! What to call series, phases and layers on the page, so that no two things have one name.
+//! Unique display names of series, phases and layers.
 
 use crate::escape::plain;
 use crate::time;
@@ -6,7 +6,7 @@ use hakaru_model::facts::TargetKind;
 use hakaru_model::finding::{PhaseSummary, Summary};
 use std::collections::BTreeMap;
 
-/// What lies between the application and the device: the type of the file system, or `raw`.
+/// The layer between the application and the device: the type of the file system, or `raw`.
 pub(crate) fn layer(summary: &Summary) -> String {
     match (&summary.target.filesystem, summary.target.kind) {
         (Some(filesystem), _) => plain(&filesystem.fs_type),
@@ -15,7 +15,7 @@ pub(crate) fn layer(summary: &Summary) -> String {
     }
 }
 
-/// The thing under test with its layer: `SanDisk SD32G, ext4`.
+/// The target with its layer: `SanDisk SD32G, ext4`.
 pub(crate) fn target(summary: &Summary) -> String {
     let name = plain(&summary.target.display_name());
     let layer = layer(summary);
@@ -26,7 +26,7 @@ pub(crate) fn target(summary: &Summary) -> String {
     }
 }
 
-/// The thing under test without its serial number.
+/// The target without its serial number.
 fn thing(summary: &Summary) -> String {
     let target = &summary.target;
     let model = target
@@ -49,7 +49,7 @@ fn serial(summary: &Summary) -> String {
     known.map_or_else(String::new, |serial| plain(serial))
 }
 
-/// What may tell one series from another, shortest and most telling first.
+/// Properties that may distinguish series; short and distinctive ones come first.
 const PARTS: [fn(&Summary) -> String; 7] = [
     thing,
     layer,
@@ -60,8 +60,8 @@ const PARTS: [fn(&Summary) -> String; 7] = [
     |s| time::utc(s.started_unix_ms),
 ];
 
-/// One name for each series, in their order, made of what they do not have in common: `ext4` and `vfat` where both ran
-/// on the same card. Those that have everything in common are numbered.
+/// One name for each series, in order, from the properties that differ: `ext4` and `vfat` if both ran on the same
+/// card. Series without any difference are numbered.
 pub(crate) fn series(summaries: &[Summary]) -> Vec<String> {
     if let [single] = summaries {
         return vec![target(single)];
@@ -80,7 +80,7 @@ pub(crate) fn series(summaries: &[Summary]) -> Vec<String> {
     numbered(names)
 }
 
-/// The same names, with a number behind those that are not the only one of their kind.
+/// Appends a number to names that occur more than once.
 pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (i, name) in names.iter().enumerate() {
@@ -106,7 +106,7 @@ fn joined(name: &str, more: &str) -> String {
     }
 }
 
-/// How many different names there are.
+/// Number of different names.
 fn kinds(names: &[String]) -> usize {
     names
         .iter()
@@ -114,7 +114,7 @@ fn kinds(names: &[String]) -> usize {
         .len()
 }
 
-/// The thing that all series are about, if it is one.
+/// The common target of all series, if there is only one.
 pub(crate) fn common(summaries: &[Summary]) -> Option<String> {
     let (first, more) = summaries.split_first()?;
     let name = thing(first);
@@ -123,7 +123,7 @@ pub(crate) fn common(summaries: &[Summary]) -> Option<String> {
         .then_some(name)
 }
 
-/// A phase with its operation where that is not clear from its name or where it has several.
+/// Display name of a phase, with its operation if the name does not imply it or if it has several.
 pub(crate) fn phase(summary: &Summary, phase: &PhaseSummary) -> String {
     let name = plain(&phase.phase);
     let several = summary
@@ -139,7 +139,7 @@ pub(crate) fn phase(summary: &Summary, phase: &PhaseSummary) -> String {
     }
 }
 
-/// Every phase that any of the series has, once each, in order of first appearance, with its name.
+/// All phases of the series, each once, in order of first appearance, with their names.
 pub(crate) fn phases(summaries: &[Summary]) -> Vec<(String, Vec<Option<&PhaseSummary>>)> {
     let mut all: Vec<(String, Vec<Option<&PhaseSummary>>)> = Vec::new();
     for (column, summary) in summaries.iter().enumerate() {

@@ -1,26 +1,26 @@
-//! Numbers as readers want them: few digits, the same unit down a column, a spread beside each mean.
+//! Formats numbers for readers: few digits, one unit for each column, a deviation next to each mean.
 
 use hakaru_model::finding::{Estimate, IntervalCaveat};
 use hakaru_model::units::{Nanos, Quantile};
 
-/// A mean and its spread as text, apart so that a column can line them up.
+/// A mean and its deviation as text, separate so that a column can align them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MeanText {
     /// The mean.
     pub(crate) mean: String,
-    /// The standard deviation; `None` under two runs.
+    /// The standard deviation; `None` with fewer than two runs.
     pub(crate) deviation: Option<String>,
-    /// The 95 % confidence interval of the mean, where there is one.
+    /// The 95% confidence interval of the mean, if known.
     pub(crate) ci95: Option<(String, String)>,
-    /// Why the interval may be too narrow: [`interval_caveats`].
+    /// Reasons why the interval may be too narrow: [`interval_caveats`].
     pub(crate) caveats: String,
 }
 
-/// How to read what stands behind an interval.
+/// Explanation of the remarks after an interval.
 pub(crate) const INTERVALS: &str = "Behind an interval: few runs (under 20: whether they are independent and evenly spread \
     cannot be checked), dependent (each run resembles the one before), skewed, two modes. Such an interval may be too narrow.";
 
-/// `few runs, skewed`: why an interval may be too narrow; empty when nothing speaks against it.
+/// Reasons why an interval may be too narrow: `few runs, skewed`; empty if there are none.
 pub(crate) fn interval_caveats(caveats: &[IntervalCaveat]) -> String {
     let words: Vec<&str> = caveats
         .iter()
@@ -29,7 +29,7 @@ pub(crate) fn interval_caveats(caveats: &[IntervalCaveat]) -> String {
     words.join(", ")
 }
 
-/// ` (few runs, skewed)`, to stand behind an interval.
+/// The reasons in parentheses for use after an interval: ` (few runs, skewed)`.
 pub(crate) fn in_brackets(caveats: &[IntervalCaveat]) -> String {
     if caveats.is_empty() {
         String::new()
@@ -57,7 +57,7 @@ impl std::fmt::Display for MeanText {
 }
 
 impl MeanText {
-    /// An estimate in units of `unit` (1e6 for MB/s of bytes per second).
+    /// Formats an estimate in units of `unit` (1e6 for MB/s from bytes per second).
     pub(crate) fn of(estimate: &Estimate, unit: f64) -> MeanText {
         let mean = estimate.mean / unit;
         let Some(deviation) = estimate.deviation.map(|d| d / unit) else {
@@ -68,7 +68,7 @@ impl MeanText {
         };
         let coarse = decimals(mean);
         let vanishes = |places| fixed(deviation, places).parse() == Ok(0.0);
-        // One digit more where the spread would otherwise read as nothing at all, if that shows it.
+        // Uses one more digit if the deviation would otherwise be displayed as zero, and if that digit shows it.
         let places = match vanishes(coarse) {
             true if !vanishes(coarse + 1) => coarse + 1,
             _ => coarse,
@@ -88,7 +88,7 @@ impl MeanText {
         }
     }
 
-    /// A mean and a deviation of which nothing else is known.
+    /// Formats a mean and a deviation without other statistics.
     pub(crate) fn of_parts(mean: f64, deviation: Option<f64>, unit: f64) -> MeanText {
         MeanText::of(
             &Estimate {
@@ -103,18 +103,19 @@ impl MeanText {
         )
     }
 
-    /// Bytes per second in MB/s.
+    /// Formats bytes per second in MB/s.
     pub(crate) fn megabytes(estimate: &Estimate) -> MeanText {
         MeanText::of(estimate, 1e6)
     }
 }
 
-/// Half of the last digit of a number with so many places: the largest deviation that its digits do not show.
+/// Half of the last digit of a number with this number of decimal places: the largest deviation that it does not
+/// show.
 fn half_of_last(places: usize) -> String {
     format!("{:.*}", places + 1, 0.5 / 10f64.powi(places as i32))
 }
 
-/// Places after the point that show three significant digits of a number.
+/// Number of decimal places that shows three significant digits.
 fn decimals(value: f64) -> usize {
     let size = value.abs();
     if !size.is_finite() || size >= 100.0 || size == 0.0 {
@@ -123,8 +124,8 @@ fn decimals(value: f64) -> usize {
     (2 - size.log10().floor() as i32).clamp(0, 9) as usize
 }
 
-/// No storage has figures from here on, but a table that somebody wrote may: they are told by their exponent, because
-/// their digits would fill a page.
+/// Numbers from here on are formatted with an exponent. No storage reaches them, but a published table may contain
+/// them, and their digits would fill a page.
 const BEYOND: f64 = 1e15;
 
 fn fixed(value: f64, places: usize) -> String {
@@ -135,12 +136,12 @@ fn fixed(value: f64, places: usize) -> String {
     }
 }
 
-/// A number with three significant digits, or all digits before the point where it has more.
+/// Formats a number with three significant digits, or with all digits before the decimal point if it has more.
 pub(crate) fn significant(value: f64) -> String {
     fixed(value, decimals(value))
 }
 
-/// A number of full precision for machines: no exponent below [`BEYOND`], no rounding noise past `places`.
+/// Formats a number for machines: no exponent below [`BEYOND`], at most `places` decimal places.
 pub(crate) fn exact(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return String::new();
@@ -156,9 +157,9 @@ pub(crate) fn exact(value: f64, places: usize) -> String {
     }
 }
 
-/// A latency: `1.87 ms`.
+/// Formats a latency: `1.87 ms`.
 pub(crate) fn nanos(ns: f64) -> String {
-    // A cast saturates, so that no value is out of range; NaN reads as 0, which is caught here.
+    // A cast saturates, so every value is in range; NaN would become 0 and is handled here.
     if ns.is_finite() {
         Nanos(ns.round() as u64).to_string()
     } else {
@@ -166,7 +167,7 @@ pub(crate) fn nanos(ns: f64) -> String {
     }
 }
 
-/// A percentile by name: `median`, `P99`, `P99.9`.
+/// Name of a percentile: `median`, `P99`, `P99.9`.
 pub(crate) fn percentile(q: Quantile) -> String {
     if q == Quantile::MEDIAN {
         "median".to_owned()
@@ -175,23 +176,23 @@ pub(crate) fn percentile(q: Quantile) -> String {
     }
 }
 
-/// A share as percent with two digits: `4.2`, `86`.
+/// Formats a share as percent with two digits: `4.2`, `86`.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
     exact(value, if value.abs() < 10.0 { 1 } else { 0 })
 }
 
-/// `12,345,678`: groups for counts in sentences.
+/// Formats a count with separators, for sentences: `12,345,678`.
 pub(crate) fn grouped(n: u64) -> String {
     in_groups(&n.to_string())
 }
 
-/// A number with three significant digits, for sentences: `7.21`, `8,436`.
+/// Formats a number with three significant digits, for sentences: `7.21`, `8,436`.
 pub(crate) fn quantity(value: f64) -> String {
     in_groups(&significant(value))
 }
 
-/// A limit as it was set, for sentences: `0.5`, `1,500`.
+/// Formats a limit exactly, for sentences: `0.5`, `1,500`.
 pub(crate) fn limit(value: f64) -> String {
     in_groups(&exact(value, 3))
 }
@@ -211,7 +212,7 @@ fn in_groups(number: &str) -> String {
     out + rest
 }
 
-/// `12 345 678`: thin groups, for counts in tables.
+/// Formats a count with thin spaces, for tables: `12 345 678`.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     if digits.len() <= 4 {
@@ -260,7 +261,7 @@ mod tests {
         assert_eq!(show(1e300, Some(1e-300)), "1.00e300 ± <0.5");
     }
 
-    /// A published table may hold any number: its deviation came as two hundred digits.
+    /// Regression: a published table may contain any number, and a deviation was printed with two hundred digits.
     #[test]
     fn what_no_storage_reaches_is_told_by_its_exponent() {
         let show = |mean, deviation| MeanText::of(&estimate(mean, deviation), 1.0).to_string();

@@ -1,4 +1,4 @@
-//! Published figures as a table for a terminal.
+//! Published figures as a terminal table.
 
 use crate::document::{Document, DocumentBlock, TableStyle};
 use crate::number;
@@ -7,7 +7,7 @@ use hakaru_model::references::{Level, ReferenceEntry};
 
 const HEAD: [&str; 7] = ["Thing", "Layer", "Workload", "MB/s", "IOPS", "n", "Host"];
 
-/// Entries line by line, columns lined up.
+/// Renders entries as a table, one line each.
 pub fn shelf_terminal(entries: &[&ReferenceEntry]) -> String {
     let table = DataTable {
         head: HEAD.map(str::to_owned).to_vec(),

@@ -1,4 +1,4 @@
-//! The table of results: one row a phase and one for its `fsync`, the same on every kind of page.
+//! The table of results: one row for each phase and one for its `fsync`, the same in every output format.
 
 use crate::number::{MeanText, nanos};
 use crate::table::DataTable;
@@ -6,29 +6,29 @@ use crate::{naming, number};
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::Quantile;
 
-/// The percentiles that every page has a column for.
+/// The percentiles that have a column in every output format.
 pub(crate) const PERCENTILES: [Quantile; 3] = [Quantile::MEDIAN, Quantile::P99, Quantile::P999];
 
-/// One row.
+/// A row of the table of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResultRow {
-    /// Phase, or `… fsync` below it.
+    /// Phase name, or `… fsync` for the row below it.
     pub(crate) name: String,
-    /// What was done; empty for `fsync`.
+    /// Description of the workload; empty for `fsync`.
     pub(crate) workload: String,
-    /// MB/s; `None` for `fsync`.
+    /// Bandwidth in MB/s; `None` for `fsync`.
     pub(crate) bandwidth: Option<MeanText>,
-    /// `None` for `fsync`.
+    /// IOPS; `None` for `fsync`.
     pub(crate) iops: Option<MeanText>,
-    /// Values of [`PERCENTILES`]; empty where there were too few samples.
+    /// Values of [`PERCENTILES`]; empty if there are too few samples.
     pub(crate) percentiles: [String; 3],
-    /// The largest latency.
+    /// Maximum latency.
     pub(crate) max: String,
-    /// Bytes of the device per byte of the application, where its counters say.
+    /// Bytes of the device per byte of the application, if device counters are available.
     pub(crate) amplification: Option<MeanText>,
 }
 
-/// The table for pages that scroll: means with their intervals, names with their workloads.
+/// The table for scrolling pages: means with their intervals, names with their workloads.
 pub(crate) fn table(summary: &Summary) -> DataTable {
     let cells = |row: ResultRow| {
         let optional = |s: Option<MeanText>| s.map_or_else(String::new, |s| with_interval(&s));
@@ -67,10 +67,10 @@ pub(crate) fn table(summary: &Summary) -> DataTable {
     table.without_empty_columns()
 }
 
-/// Columns of [`columns`] that a narrow page leaves out: workload, longest.
+/// Indexes of the columns of [`columns`] that a narrow terminal omits: workload, longest.
 pub(crate) const SPARE: &[usize] = &[1, 7];
 
-/// The table for pages of a given width: a column for each of them.
+/// The table for output of limited width: one column for each value.
 pub(crate) fn columns(summary: &Summary) -> DataTable {
     let cells = |row: ResultRow| {
         let optional = |s: Option<MeanText>| s.map_or_else(String::new, |s| s.to_string());
@@ -95,7 +95,7 @@ pub(crate) fn columns(summary: &Summary) -> DataTable {
     }
 }
 
-/// `33.6 ± 0.2`, and below it the interval in which the true mean lies.
+/// Formats a mean with the confidence interval below it: `33.6 ± 0.2`.
 fn with_interval(spread: &MeanText) -> String {
     match &spread.ci95 {
         Some((low, high)) if spread.caveats.is_empty() => {
@@ -122,7 +122,7 @@ fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<ResultRow> {
         name,
         workload: crate::escape::plain(&phase.workload),
         bandwidth: Some(MeanText::megabytes(&phase.bandwidth)),
-        // A program that counts no I/Os tells none.
+        // Programs that do not count I/Os report 0.
         iops: (phase.iops.mean > 0.0).then(|| MeanText::of(&phase.iops, 1.0)),
         percentiles,
         max,

@@ -1,4 +1,4 @@
-//! The report of runs: one series, or several side by side.
+//! The report of runs: one series, or a comparison of several.
 
 use crate::chart::{self, charts};
 use crate::document::{
@@ -19,7 +19,7 @@ pub fn html(summaries: &[Summary]) -> String {
     html_with(summaries, &[])
 }
 
-/// The same with what was concluded from each; series past the end of `findings` go without.
+/// Renders series with their conclusions; series without an element in `findings` have none.
 pub fn html_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
     document(summaries, findings).html()
 }
@@ -29,8 +29,8 @@ pub fn markdown(summaries: &[Summary]) -> String {
     markdown_with(summaries, &[], None)
 }
 
-/// The same with what was concluded from each; `charts` is the folder from which the charts of
-/// [`charts`](crate::charts()) are linked as `NAME.svg`, where they are kept.
+/// Renders series with their conclusions as Markdown; `charts` is the directory of the charts of
+/// [`charts`](crate::charts()), which are linked as `NAME.svg`, if they are saved.
 pub fn markdown_with(
     summaries: &[Summary],
     findings: &[RunFindings],
@@ -44,7 +44,7 @@ pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
     terminal_with(summary, &RunFindings::default(), width, color)
 }
 
-/// The same with what was concluded from it.
+/// Renders one series with its conclusions for a terminal.
 pub fn terminal_with(
     summary: &Summary,
     findings: &RunFindings,
@@ -62,12 +62,12 @@ fn document(summaries: &[Summary], findings: &[RunFindings]) -> Document {
     page(title, summaries, findings, Vec::new())
 }
 
-/// `SanDisk MAX Endurance: ext4 against vfat`, where all are about one thing.
+/// Title of a report on series of one target: `SanDisk MAX Endurance: ext4 against vfat`.
 pub(crate) fn of_common(summaries: &[Summary], title: &str) -> String {
     naming::common(summaries).map_or_else(|| title.to_owned(), |thing| format!("{thing}: {title}"))
 }
 
-/// The whole report; `verdicts` stand below the figures at a glance.
+/// The whole report; `verdicts` follow the key figures.
 pub(crate) fn page(
     title: String,
     summaries: &[Summary],
@@ -152,13 +152,13 @@ fn legend(summary: &Summary) -> String {
     format!("MB/s and IOPS: {spread}. Median to longest: latency, all runs together.{from}")
 }
 
-/// How many runs, who measured them, and when.
+/// Number of runs, the program that measured them, and the start time.
 fn origin(summary: &Summary) -> String {
     let (runs, begun) = (facts::runs(summary), time::utc(summary.started_unix_ms));
     [runs, summary.origin.clone(), begun].join(" · ")
 }
 
-/// The figures of one series at a glance: what one would say aloud of each phase.
+/// The key figures of one series: the main figure of each phase.
 fn tiles(summary: &Summary) -> Vec<Tile> {
     let tile = |phase: &PhaseSummary| {
         let (figure, unit, note) = quoted(phase);
@@ -172,8 +172,8 @@ fn tiles(summary: &Summary) -> Vec<Tile> {
     summary.phases.iter().map(tile).collect()
 }
 
-/// The figure a phase is quoted by, with its unit, and the next one: small I/Os are told by their number, large ones
-/// by their bytes, durable ones by how long `fsync` takes.
+/// The main figure of a phase, its unit, and a second figure: IOPS for small I/Os, bandwidth for large ones; durable
+/// writes also have the `fsync` latency.
 fn quoted(phase: &PhaseSummary) -> (String, &'static str, String) {
     if let Some((levels, after)) = levels(phase) {
         return (levels, "MB/s", after);
@@ -201,7 +201,7 @@ fn quoted(phase: &PhaseSummary) -> (String, &'static str, String) {
     (MeanText::of(&phase.iops, 1.0).mean, "IOPS", note)
 }
 
-/// Speed before and after a lasting fall, and where it fell: the mean of two levels is neither.
+/// Speed before and after a lasting drop, and its position; the mean would describe neither level.
 fn levels(phase: &PhaseSummary) -> Option<(String, String)> {
     let cliff = phase.sustained.as_ref()?.cliff.as_ref()?;
     let level = |bw: BytesPerSec| number::significant(bw.0 / 1e6);
@@ -211,7 +211,7 @@ fn levels(phase: &PhaseSummary) -> Option<(String, String)> {
     ))
 }
 
-/// All series beside each other, phase by phase.
+/// A comparison of all series, phase by phase.
 fn side_by_side(summaries: &[Summary], names: &[String]) -> DocumentBlock {
     let cell = |phase: &PhaseSummary| {
         let (bandwidth, iops) = (
@@ -235,7 +235,7 @@ fn side_by_side(summaries: &[Summary], names: &[String]) -> DocumentBlock {
     DocumentBlock::Table(TableStyle::Numbers, table)
 }
 
-/// What is to be said of each phase: how even it was, what the device moved for it, what laying out wrote.
+/// Sentences about each phase: variation, I/O amplification, and bytes written for laying out files.
 fn sentences(summaries: &[Summary], names: &[String]) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (index, summary) in summaries.iter().enumerate() {
@@ -256,7 +256,7 @@ fn sentences(summaries: &[Summary], names: &[String]) -> Vec<(String, String)> {
     all
 }
 
-/// What follows from the figures: of one series with all reasons, of several side by side.
+/// Conclusions from the figures: with all reasons for one series, as a table for several.
 fn conclusions(all: &[RunFindings], names: &[String]) -> Vec<DocumentBlock> {
     let of_kind = |kind: ConclusionKind| {
         let (title, about) = (text::conclusion_title(kind), text::conclusion_about(kind));
@@ -271,7 +271,7 @@ fn conclusions(all: &[RunFindings], names: &[String]) -> Vec<DocumentBlock> {
     ConclusionKind::ALL.into_iter().flat_map(of_kind).collect()
 }
 
-/// Verdicts alone, a row a use and a column a series; the reasons of each series are folded.
+/// Verdicts only, one row for each use and one column for each series; the reasons of each series are collapsed.
 fn compared_conclusions(
     about: &'static str,
     found: &[Vec<ConclusionRow>],
@@ -306,7 +306,7 @@ fn compared_conclusions(
     ]
 }
 
-/// The table of results with everything a phase has, its errors, and every run.
+/// The table of results with all figures of each phase, its errors, and all runs.
 fn of_series(summary: &Summary) -> Vec<DocumentBlock> {
     let mut blocks = vec![
         DocumentBlock::Table(TableStyle::Numbers, results::table(summary)),
@@ -319,10 +319,10 @@ fn of_series(summary: &Summary) -> Vec<DocumentBlock> {
     blocks
 }
 
-/// More runs than this are left to the CSV.
+/// Maximum number of listed runs; the CSV contains all.
 const MOST_RUNS: usize = 200;
 
-/// The single measurements behind the means, a row a run.
+/// Results of the single runs, one row each.
 fn every_run(summary: &Summary) -> Option<DataTable> {
     let values = summary
         .phases
@@ -355,7 +355,7 @@ fn every_run(summary: &Summary) -> Option<DataTable> {
     })
 }
 
-/// Errors of each operation, and of none.
+/// Failed I/Os by operation, and failures without an operation.
 fn failed(summary: &Summary) -> Vec<(String, String)> {
     let mut items = Vec::new();
     for phase in &summary.phases {
@@ -373,10 +373,10 @@ fn failed(summary: &Summary) -> Vec<(String, String)> {
     items
 }
 
-/// How many ids of runs are listed; the store knows all.
+/// Maximum number of listed run IDs; the store has all.
 const IDS: usize = 20;
 
-/// What was measured, on what, and under which circumstances.
+/// Target, host and environment of the measurement.
 fn circumstances(summary: &Summary) -> Vec<Pair> {
     let mut ids: Vec<String> = summary.runs.iter().take(IDS).map(|id| plain(id)).collect();
     if summary.runs.len() > IDS {

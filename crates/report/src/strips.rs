@@ -1,9 +1,9 @@
-//! What lies along the addresses of a device, sampled for a line of characters.
+//! Results along the addresses of a device, sampled for one line of characters.
 
 use hakaru_model::integrity::SpeedPoint;
 use hakaru_model::units::Bytes;
 
-/// Strips one above the other, from an address to another.
+/// Strips of the same address range, one above the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AddressStrips {
     pub(crate) from: Bytes,
@@ -12,17 +12,17 @@ pub struct AddressStrips {
     pub(crate) levels: Vec<LevelStrip>,
 }
 
-/// What was found.
+/// Test results along the addresses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FoundStrip {
-    /// Segments that are bad: beginning and end.
+    /// Bad segments: start and end.
     pub(crate) bad: Vec<(u64, u64)>,
-    /// Where looking ended.
+    /// End of the tested range.
     pub(crate) looked_until: u64,
 }
 
 impl FoundStrip {
-    /// One character for what was found between two addresses.
+    /// The character for the results between two addresses.
     pub(crate) fn mark(&self, from: u64, to: u64) -> char {
         match self
             .bad
@@ -36,7 +36,7 @@ impl FoundStrip {
     }
 }
 
-/// A speed along the addresses.
+/// Speed along the addresses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LevelStrip {
     pub(crate) name: &'static str,
@@ -44,7 +44,7 @@ pub(crate) struct LevelStrip {
 }
 
 impl LevelStrip {
-    /// Mean rate of the segments that lie between two addresses, as far as they do.
+    /// Mean speed between two addresses; segments that are partly inside count in proportion.
     pub(crate) fn mean(&self, from: u64, to: u64) -> Option<f64> {
         let (mut bytes, mut nanos) = (0.0, 0.0);
         let end = |point: &SpeedPoint| point.offset.0.saturating_add(point.len.0);

@@ -1,8 +1,8 @@
-//! Small tables of text: the data of a chart for those who would rather read it, and the cells of a page.
+//! Small text tables: the data of a chart, and tables of a page.
 
 use crate::escape;
 
-/// A table; the first column names the rows.
+/// A table; the first column contains the names of the rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataTable {
     /// Names of the columns.
@@ -12,7 +12,7 @@ pub struct DataTable {
 }
 
 impl DataTable {
-    /// Without the columns in which no row has anything; the first one stays.
+    /// Removes empty columns, except the first.
     pub(crate) fn without_empty_columns(mut self) -> DataTable {
         let kept: Vec<bool> = (0..self.head.len())
             .map(|column| {
@@ -30,7 +30,7 @@ impl DataTable {
         self
     }
 
-    /// Whether a column holds figures: the first one names the rows, and words begin with a letter.
+    /// Whether a column contains figures: the first one contains names, and text begins with a letter.
     pub(crate) fn has_figures(&self, column: usize) -> bool {
         let of_words = |row: &Vec<String>| {
             let first = row.get(column).and_then(|cell| cell.chars().next());
@@ -39,7 +39,8 @@ impl DataTable {
         column > 0 && !self.rows.iter().any(of_words)
     }
 
-    /// As HTML. Each cell carries the name of its column, so that narrow pages can show a row as a list.
+    /// Renders the table as HTML. Each cell has the name of its column, so that narrow pages can show a row as a
+    /// list.
     pub(crate) fn html(&self, class: &str) -> String {
         let classes: Vec<&str> = (0..self.head.len())
             .map(|column| match column == 0 || self.has_figures(column) {
@@ -64,7 +65,7 @@ impl DataTable {
         )
     }
 
-    /// As HTML that scrolls by itself where it is wider than the page; a keyboard can reach it under its name.
+    /// Renders the table as HTML that scrolls if it is wider than the page; it is labeled and accessible by keyboard.
     pub(crate) fn scrolling(&self, class: &str, name: &str) -> String {
         let name = escape::markup(name);
         let table = self.html(class);

@@ -8,21 +8,21 @@ use crate::escape::{columns_of, plain};
 use crate::findings::ConclusionRow;
 use crate::strips::AddressStrips;
 
-/// Narrower terminals are treated as this wide.
+/// Minimum width in columns; narrower terminals are treated as this wide.
 const NARROWEST: usize = 40;
-/// Columns that names before values take at least, so that lists below one another line up.
+/// Minimum width of names before values, so that consecutive lists are aligned.
 const NAMES: usize = 13;
 /// Gap between columns.
 const GAP: usize = 2;
-/// Words stand beside what they are about where there are so many columns left for them, else below it.
+/// Minimum width of text next to its label; with less space, it is below the label.
 const BESIDE: usize = 24;
-/// Wider drawings show nothing more.
+/// Maximum width of a strip; wider ones show no more detail.
 const WIDEST_STRIP: usize = 72;
 
 impl Document {
-    /// The document for a terminal of `width` columns; `color` allows ANSI styles.
+    /// Renders the document for a terminal of `width` columns; `color` allows ANSI styles.
     ///
-    /// Folds and charts stay with the pages, but for strips along the addresses of a device.
+    /// Collapsed content and charts are omitted, except strips along the addresses of a device.
     pub(crate) fn terminal(&self, width: usize, color: bool) -> String {
         let names = self.blocks.iter().flat_map(|block| match block {
             DocumentBlock::Pairs(pairs) => &pairs[..],
@@ -59,7 +59,7 @@ impl Document {
             if text.is_empty() {
                 continue;
             }
-            // A remark stands right below what it explains, and anything right below its heading.
+            // An explanation directly follows its subject, and the first block directly follows its heading.
             let remark = headings.is_empty() && matches!(block, DocumentBlock::Quiet(_));
             if !remark && !out.is_empty() {
                 out.push('\n');
@@ -73,7 +73,7 @@ impl Document {
     }
 }
 
-/// ANSI styles, or nothing. Each takes whole lines, the last of which ends.
+/// ANSI styles, or none. Each method takes complete lines that end with a newline.
 #[derive(Clone, Copy)]
 struct TerminalStyle {
     color: bool,
@@ -100,16 +100,16 @@ impl TerminalStyle {
     }
 }
 
-/// What is known of the terminal.
+/// Properties of the terminal.
 struct TerminalPage {
     width: usize,
     ink: TerminalStyle,
-    /// Columns before the values of pairs, wherever they stand.
+    /// Width of the names of all pairs.
     names: usize,
 }
 
 impl TerminalPage {
-    /// The lines of a block; `headed` where a heading stands above it.
+    /// The lines of a block; `headed` is whether a heading precedes it.
     fn block(&self, block: &DocumentBlock, headed: bool) -> String {
         match block {
             DocumentBlock::Text(text) => self.wrapped("", text),
@@ -158,12 +158,12 @@ impl TerminalPage {
         }
     }
 
-    /// Lines of foreign text, the last of which ends.
+    /// Wraps untrusted text to lines; the last line ends with a newline.
     fn wrapped(&self, lead: &str, text: &str) -> String {
         hanging(&plain(lead), &plain(text), self.width) + "\n"
     }
 
-    /// Texts beside what they are about, lined up; below it where there is no room.
+    /// Aligns texts next to their labels, or below them if there is too little space.
     fn listed(&self, items: &[(String, String)]) -> String {
         let widest = widest(items.iter().map(|(lead, _)| lead));
         let item = |(lead, text): &(String, String)| {
@@ -191,7 +191,7 @@ impl TerminalPage {
         self.listed(&rows.iter().map(item).collect::<Vec<_>>())
     }
 
-    /// Names and values. Without a heading they are the circumstances of what stands above.
+    /// Names and values. Without a heading they are the environment of the preceding content.
     fn pairs(&self, pairs: &[Pair], headed: bool) -> String {
         let line = |pair: &Pair| {
             let name = plain(&pair.name);
@@ -205,7 +205,8 @@ impl TerminalPage {
         pairs.iter().map(line).collect()
     }
 
-    /// Of a chart along the addresses of a device a line a series, heights from zero; nothing of any other.
+    /// A chart along the addresses of a device as one line for each series, with heights from zero; `None` for other
+    /// charts.
     fn chart(&self, chart: &Chart) -> Option<String> {
         let Plot::Along(_, strips) = &chart.plot else {
             return None;
@@ -251,7 +252,7 @@ fn widest<'a>(names: impl Iterator<Item = &'a String>) -> usize {
     names.map(|name| columns_of(name)).max().unwrap_or(0)
 }
 
-/// Eighths of a character, from nothing up.
+/// Bar characters in steps of an eighth, from empty to full.
 const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 fn bar(rate: Option<f64>, tallest: f64) -> char {
@@ -263,7 +264,7 @@ fn bar(rate: Option<f64>, tallest: f64) -> char {
     }
 }
 
-/// Wraps words at `width`; lines after the first are indented by the length of `lead`.
+/// Wraps words at `width`; following lines are indented by the length of `lead`.
 pub fn hanging(lead: &str, text: &str, width: usize) -> String {
     let indent = columns_of(lead);
     let room = width.saturating_sub(indent).max(20);
@@ -273,7 +274,7 @@ pub fn hanging(lead: &str, text: &str, width: usize) -> String {
     )
 }
 
-/// Lines of at most `room` columns.
+/// Splits a text into lines of at most `room` columns.
 fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -291,7 +292,7 @@ fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// A word, or of one for which a line has no room (a path, options of a mount) what stands between its commas and slashes.
+/// Splits a word that does not fit into a line (such as a path or mount options) at its commas and slashes.
 fn pieces(word: &str, room: usize) -> Vec<&str> {
     if columns_of(word) <= room {
         vec![word]

@@ -1,6 +1,6 @@
-//! Moments as text: milliseconds since 1970 to UTC, without a clock, a time zone or a library.
+//! Formats times: milliseconds since 1970 to UTC, without a clock, a time zone or a library.
 
-/// `2026-01-05 10:00:00 UTC`. Any number is a moment of the proleptic Gregorian calendar.
+/// Formats a time of the proleptic Gregorian calendar: `2026-01-05 10:00:00 UTC`. Every number is valid.
 ///
 /// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
 pub fn utc(unix_ms: i64) -> String {
@@ -11,7 +11,7 @@ pub fn utc(unix_ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
-/// `2026-01-05`.
+/// Formats a date: `2026-01-05`.
 pub fn day(unix_ms: i64) -> String {
     utc(unix_ms)
         .split(' ')
@@ -20,7 +20,7 @@ pub fn day(unix_ms: i64) -> String {
         .to_owned()
 }
 
-/// `2026-01-05T10:00:00.000Z`, for machines.
+/// Formats a time for machines: `2026-01-05T10:00:00.000Z`.
 pub fn iso(unix_ms: i64) -> String {
     let text = utc(unix_ms);
     let millis = unix_ms.rem_euclid(1000);
@@ -30,7 +30,7 @@ pub fn iso(unix_ms: i64) -> String {
     )
 }
 
-/// Year, month and day of a count of days since 1970-01-01.
+/// Year, month and day of a number of days since 1970-01-01.
 fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -38,7 +38,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let year_of_era =
         (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // Months counted from March, so that the leap day is the last of the year.
+    // Months are counted from March, so that the leap day is the last day of the year.
     let from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * from_march + 2) / 5 + 1;
     let month = if from_march < 10 {

@@ -1,4 +1,4 @@
-//! Device models, labels and paths are what strangers wrote: none of it may command a page or a terminal.
+//! Device models, labels and paths come from strangers: none may inject markup into a page or control a terminal.
 
 mod support;
 
@@ -8,7 +8,7 @@ use hakaru_report::{charts, comparison_html, csv, html, markdown, terminal};
 use proptest::prelude::*;
 use support::{hostile, well_formed};
 
-/// Text with more than its share of what is dangerous somewhere.
+/// Text with many characters that are dangerous in some format.
 fn nasty() -> impl Strategy<Value = String> {
     let bits = [
         "<script>alert(1)</script>",
@@ -41,11 +41,11 @@ fn nasty() -> impl Strategy<Value = String> {
         prop::sample::select(bits.to_vec()).prop_map(str::to_owned),
         any::<String>()
     ];
-    // The letter keeps it from being empty, which would leave lines out.
+    // The letter keeps the text non-empty, because empty texts omit lines.
     prop::collection::vec(bit, 1..5).prop_map(|bits| format!("x{}", bits.concat()))
 }
 
-/// The kinds of tags on a page.
+/// The names of the tags on a page.
 fn tags(page: &str) -> std::collections::BTreeSet<&str> {
     page.split('<')
         .skip(1)
@@ -67,7 +67,7 @@ proptest! {
         prop_assert!(well_formed(&page).is_ok(), "{:?}", well_formed(&page));
         prop_assert!(!page.contains("<script") && !page.contains("onload=x>"));
         prop_assert!(!page.chars().any(commands));
-        // Foreign text adds text, and never a kind of tag.
+        // Untrusted text adds text, but no tags.
         let tame = html(&[hostile("x")]);
         prop_assert_eq!(tags(&page), tags(&tame));
         for chart in charts(&[summary]) {

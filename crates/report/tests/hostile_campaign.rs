@@ -1,5 +1,5 @@
-//! Labels, models, prices, layers and names of campaigns are what somebody typed or a card said of itself: none of it may
-//! command a page, a chart, a table or a spreadsheet.
+//! Labels, models, prices, layers and campaign names are untrusted: none may inject anything into a page, a chart, a
+//! table, a spreadsheet or a terminal.
 
 mod support;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use support::campaign::{campaign, hostile_campaign};
 use support::well_formed;
 
-/// What would do harm somewhere, by itself and as it comes.
+/// Texts that are dangerous in some format.
 const NASTY: [&str; 16] = [
     "<script>alert(1)</script>",
     "</title></svg></table><h1>",
@@ -39,13 +39,13 @@ fn tags(page: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Marks that would turn or break a line, or that a terminal would obey.
+/// Characters that change the text direction, break a line, or control a terminal.
 fn commands(c: char) -> bool {
     c.is_control() && c != '\n'
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Fields of a line of CSV.
+/// Number of fields of a CSV line.
 fn fields(line: &str) -> usize {
     let mut quoted = false;
     let commas = line.chars().filter(|&c| {
@@ -55,7 +55,7 @@ fn fields(line: &str) -> usize {
     commas.count() + 1
 }
 
-/// What a terminal is told to do: the letters after each escape.
+/// The terminal control sequences in a text: the characters after each escape.
 fn inks(shown: &str) -> BTreeSet<&str> {
     shown
         .split('\x1b')
@@ -134,7 +134,7 @@ proptest! {
 
     #[test]
     fn nor_does_any_other_text(parts in prop::collection::vec(prop_oneof![prop::sample::select(NASTY.to_vec()).prop_map(str::to_owned), any::<String>()], 1..4)) {
-        // The letter keeps it from being empty, which would leave lines out.
+        // The letter keeps the text non-empty, because empty texts omit lines.
         check(&format!("x{}", parts.concat()));
     }
 }

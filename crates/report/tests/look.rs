@@ -1,5 +1,5 @@
-//! Writes pages to look at: `HAKARU_LOOK=/some/folder cargo test -p hakaru-report --test look`. Without the variable
-//! the pages are only made, which must not fail.
+//! Writes pages for inspection: `HAKARU_LOOK=/some/folder cargo test -p hakaru-report --test look`. Without the
+//! variable, the test only renders the pages, which must not fail.
 
 mod support;
 

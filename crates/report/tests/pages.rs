@@ -1,4 +1,4 @@
-//! What people read, as they read it.
+//! Snapshots of the rendered reports.
 
 mod support;
 
@@ -146,7 +146,7 @@ fn conclusions_on_a_page() {
     );
     well_formed(&two).unwrap();
     assert!(two.contains("<td data-name=\"vfat\"><span>–</span></td>"));
-    // Nothing concluded, nothing said.
+    // Without conclusions, the page has no section for them.
     assert_eq!(
         html_with(&[support::small()], &[Default::default()]),
         html(&[support::small()])
@@ -213,7 +213,7 @@ fn a_page_needs_nothing_from_outside() {
     ] {
         assert!(!outside.contains(word), "{word}");
     }
-    // These turn black in programs other than browsers.
+    // Programs other than browsers render these as black.
     assert!(!page.contains("var(--") && !page.contains("light-dark("));
 }
 
@@ -256,7 +256,7 @@ fn thousands_of_runs_stay_a_page() {
     assert!(page.contains("24 of 10\u{202f}000 runs are drawn") && page.contains("and 9980 more"));
 }
 
-/// A chart that no section listed was left out without a word.
+/// Regression: a chart whose section was not listed was silently omitted.
 #[test]
 fn every_chart_is_on_every_page() {
     let three = vec![
@@ -292,7 +292,7 @@ fn every_chart_is_on_every_page() {
     assert_eq!(sections.len(), Section::ALL.len());
 }
 
-/// A page said "1 I/Os failed" of a rate that was missed, and nothing of runs that do not count.
+/// Regression: a page printed "1 I/Os failed" for a missed rate, and omitted runs that do not count.
 #[test]
 fn every_report_names_missed_limits_and_runs_left_out() {
     let mut summary = support::small();

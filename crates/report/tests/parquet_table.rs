@@ -1,4 +1,4 @@
-//! The table of a campaign as Parquet, read back: it says what the CSV says.
+//! The Parquet table of a campaign, read back, has the same content as the CSV.
 
 mod support;
 
@@ -8,7 +8,7 @@ use parquet::record::Field;
 use std::io::Write;
 use support::campaign::campaign;
 
-/// A cell as the CSV writes it.
+/// Formats a cell as in the CSV.
 fn cell(field: &Field) -> String {
     match field {
         Field::Null => String::new(),

@@ -1,4 +1,4 @@
-//! Every typed value has its sentence: the consequence first, in one line, without a placeholder left.
+//! Every typed value has a sentence of one line, with the consequence first and no unfilled placeholder.
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Op;
@@ -18,7 +18,7 @@ mod findings;
 const SEC: u64 = 1_000_000_000;
 const GIB: Bytes = Bytes(1 << 30);
 
-/// What every sentence keeps to.
+/// Checks the rules for all sentences.
 fn check(said: &str) {
     assert!(!said.is_empty());
     for wrong in ["{", "}", "  ", " %", "‰", "(s)", "Some(", "..", "\n"] {
@@ -147,7 +147,7 @@ fn a_failure_names_the_rule_or_the_io() {
         slow(12_300_000, 10_000_000),
         "max_latency=10ms: read took 12.3 ms"
     );
-    // Rounded, they would look equal.
+    // Rounded values would look equal.
     assert_eq!(
         slow(10_000_001, 10_000_000),
         "max_latency=10ms: read took 10000001 ns"

@@ -1,7 +1,7 @@
 //! Renders a document as one self-contained HTML page.
 //!
-//! The page needs no network, no script and no fonts, and its policy forbids them. Each chart is there twice, laid out
-//! for a desk and for a phone; the style rules show one of them.
+//! The page needs no network, scripts or fonts, and its content security policy forbids them. Each chart is embedded
+//! twice, for wide and for narrow screens; the style rules show one of them.
 
 mod style;
 
@@ -12,13 +12,13 @@ use crate::findings;
 use crate::svg;
 use crate::table::DataTable;
 
-/// Width of charts on a desk, where two stand side by side.
+/// Width of charts on wide screens, where two are side by side, in pixels.
 const WIDE: u32 = 540;
-/// Width of charts on a phone of 360 pixels.
+/// Width of charts on a phone with a 360-pixel screen.
 const NARROW: u32 = 332;
 
 impl Document {
-    /// The document as one self-contained page.
+    /// Renders the document as one self-contained HTML page.
     pub(crate) fn html(&self) -> String {
         let title = markup(&self.title);
         let under: String = self
@@ -54,12 +54,12 @@ fn parts(blocks: &[DocumentBlock]) -> Vec<&str> {
     titles.collect()
 }
 
-/// A page that is being written.
+/// State of a page during rendering.
 struct HtmlPage<'a> {
     parts: Vec<&'a str>,
     /// Number of the next part, from 0.
     next: usize,
-    /// The last heading: it names what scrolls below it.
+    /// The last heading; it labels the scrollable tables below it.
     heading: String,
 }
 
@@ -120,7 +120,7 @@ impl HtmlPage<'_> {
         )
     }
 
-    /// Links to all parts but the first, which the reader has just seen.
+    /// Links to all parts except the first, which directly precedes the menu.
     fn menu(&self) -> String {
         let parts = (1..).zip(&self.parts).skip(1);
         let link = |(number, title): (usize, &&str)| {
@@ -144,7 +144,7 @@ impl HtmlPage<'_> {
     }
 }
 
-/// A text with what it is about in front, or nothing.
+/// A text with an optional label.
 fn led(lead: &str, between: &str, text: &str) -> String {
     match lead.is_empty() {
         true => markup(text),
@@ -197,7 +197,7 @@ fn pair(pair: &Pair) -> String {
     format!("<tr><th scope=\"row\">{name}</th><td{class}>{value}</td></tr>\n")
 }
 
-/// Charts beside each other, each with its data; what all notes say is said once.
+/// Charts side by side, each with its data; a note that all share is printed once.
 fn charts(all: &[Chart]) -> String {
     let note = shared_note(all);
     let figures: String = all
@@ -207,7 +207,7 @@ fn charts(all: &[Chart]) -> String {
     format!("{note}<div class=\"charts\">\n{figures}</div>\n")
 }
 
-/// The note of several charts, if they all have the same one: it is then said once, above them.
+/// The common note of several charts; empty if the notes differ.
 fn shared_note(all: &[Chart]) -> String {
     match all {
         [first, _, ..] if all.iter().all(|chart| chart.note == first.note) => {

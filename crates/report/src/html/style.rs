@@ -1,6 +1,7 @@
-//! The look of the page: one column on a phone, two columns of charts on a desk, light or dark as the reader's system.
+//! The style of the page: one column on narrow screens, two columns of charts on wide ones, and a light and a dark
+//! theme.
 
-/// Style rules of the page, without those of the charts.
+/// Style rules of the page, without the rules of the charts.
 pub(super) const CSS: &str = "\
 :root{color-scheme:light dark}\
 *{box-sizing:border-box}\

@@ -1,4 +1,4 @@
-//! Lying bars with error bars: one group a phase, one bar a series.
+//! Horizontal bars with error bars: one group for each phase, one bar for each series.
 
 use super::canvas::{Anchor, Canvas, fitted, px, width_of};
 use super::legend::{self, LegendSymbol};
@@ -11,41 +11,41 @@ use crate::number;
 pub struct Bars {
     /// Unit of the axis.
     pub unit: String,
-    /// Names of the series; with one series there is no legend.
+    /// Names of the series; a single series has no legend.
     pub series: Vec<String>,
     /// Groups, from the top.
     pub groups: Vec<BarGroup>,
 }
 
-/// Bars that belong together.
+/// A group of bars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarGroup {
-    /// What they are.
+    /// Label of the group.
     pub label: String,
-    /// One for each series; `None` where it has no value.
+    /// One bar for each series; `None` without a value.
     pub bars: Vec<Option<Bar>>,
 }
 
 /// One bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// Its length.
+    /// Length in the unit of the axis.
     pub value: f64,
-    /// Half the length of its error bar; `None` for none.
+    /// Half the length of the error bar, if any.
     pub deviation: Option<f64>,
-    /// The value as text, written at the end of the row.
+    /// The value as text, at the end of the row.
     pub text: String,
 }
 
-/// Where everything stands.
+/// Layout of the chart.
 struct BarGeometry {
     width: f64,
-    /// From where to where bars may reach.
+    /// Horizontal range of the bars, together with `right`.
     left: f64,
     right: f64,
-    /// Whether labels stand beside their bars rather than above them.
+    /// Whether labels are next to their bars instead of above them.
     beside: bool,
-    /// Height of one bar with its gap.
+    /// Height of one bar including its gap.
     pitch: f64,
     scale: Scale,
 }
@@ -64,7 +64,7 @@ impl BarGeometry {
             .ticks(((self.right - self.left) / 60.0).clamp(2.0, 8.0) as u32)
     }
 
-    /// Where the first bar of a group begins, below its label if that stands above.
+    /// Vertical position of the first bar of a group, below its label if the label is above.
     fn first_bar(&self, top: f64) -> f64 {
         top + GAP / 2.0 + if self.beside { 0.0 } else { LABEL }
     }
@@ -197,7 +197,7 @@ fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &Ba
     }
 }
 
-/// Lines behind the bars of one group: they do not run through labels.
+/// Grid lines behind the bars of one group; they do not cross labels.
 fn grid(canvas: &mut Canvas, layout: &BarGeometry, top: f64, bottom: f64) {
     for tick in layout.ticks() {
         canvas.line("hk-g", (layout.at(tick), top), (layout.at(tick), bottom));

@@ -1,15 +1,15 @@
-//! The pen: SVG elements with escaped text and short numbers.
+//! Writes SVG elements with escaped text and short numbers.
 
 use super::{Frame, MARGIN, TITLE, style};
 use crate::escape::markup;
 use std::fmt::Write;
 
-/// A document in the making.
+/// An SVG document during rendering.
 pub(super) struct Canvas {
     out: String,
 }
 
-/// Which end of a text stands at its place.
+/// Alignment of a text at its position.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -17,7 +17,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A number with at most one digit after the point; half a pixel is not seen. Never `NaN` or `inf`.
+/// Formats a number with at most one decimal place, which is precise enough for pixels. Never `NaN` or `inf`.
 pub(super) fn px(value: f64) -> String {
     let value = if value.is_finite() {
         value.clamp(-1e6, 1e6)
@@ -47,7 +47,7 @@ impl Canvas {
         ));
     }
 
-    /// A text around its middle, moved as far as it takes to stay within `width`.
+    /// Adds a centered text, moved as needed to stay within `width`.
     pub(super) fn centered(&mut self, (x, y): (f64, f64), width: f64, class: &str, text: &str) {
         let half = (width_of(text) / 2.0).min(width / 2.0);
         self.text(
@@ -65,7 +65,7 @@ impl Canvas {
         ));
     }
 
-    /// A path that is drawn as given; `hover` is shown when the pointer rests on it.
+    /// Adds a path; `hover` is its tooltip.
     pub(super) fn path(&mut self, class: &str, d: &str, hover: &str) {
         if hover.is_empty() {
             self.put(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
@@ -77,7 +77,7 @@ impl Canvas {
         }
     }
 
-    /// A line through points.
+    /// Adds a line through points.
     pub(super) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
         if points.len() < 2 {
             return;
@@ -98,7 +98,7 @@ impl Canvas {
         self.out.push('\n');
     }
 
-    /// The document around what was drawn.
+    /// Returns the complete SVG document.
     pub(super) fn finish(self, frame: &Frame, height: f64) -> String {
         let Frame {
             id,
@@ -138,9 +138,9 @@ impl Canvas {
     }
 }
 
-/// Style rules and a title in sight, for a document that stands alone.
+/// Style rules and a visible title, for a standalone document.
 fn head(title: &str, room: f64) -> String {
-    // Its letters are larger and bold, so that a fifth less of it fits.
+    // The title is larger and bold, so that about 20% less text fits.
     let title = markup(&fitted(title, room * 0.8));
     format!(
         "<style>{}</style>\n<text class=\"hk-t hk-title\" x=\"0\" y=\"-16\">{title}</text>\n",
@@ -148,7 +148,7 @@ fn head(title: &str, room: f64) -> String {
     )
 }
 
-/// About how wide a text is at the charts' 12 px: fonts differ, so this is a little generous.
+/// Estimated width of a text at the charts' font size of 12 px; slightly too wide, because fonts differ.
 pub(super) fn width_of(text: &str) -> f64 {
     text.chars()
         .map(|c| match c {
@@ -162,7 +162,7 @@ pub(super) fn width_of(text: &str) -> f64 {
         .sum()
 }
 
-/// As much of a text as fits, with an ellipsis where something was left out.
+/// Shortens a text to the available width, with an ellipsis if needed.
 pub(super) fn fitted(text: &str, room: f64) -> String {
     if width_of(text) <= room {
         return text.to_owned();

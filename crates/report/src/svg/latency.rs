@@ -1,5 +1,5 @@
-//! Latency by percentile: the percentiles stretched towards 100, the latency on a logarithmic axis, so that the rare
-//! long waits that users feel are as wide as the many short ones.
+//! Latency by percentile: the percentile axis is stretched towards 100 and the latency axis is logarithmic, so that
+//! rare long latencies get as much space as frequent short ones.
 
 use super::canvas::{Anchor, Canvas, width_of};
 use super::legend::{self, LegendSymbol};
@@ -11,27 +11,28 @@ use hakaru_model::units::{Nanos, Quantile};
 /// Data of a latency chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyChart {
-    /// Lines, each in the style of its place in the list.
+    /// Lines; the index of a line determines its style.
     pub lines: Vec<LatencyLine>,
 }
 
 /// One distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyLine {
-    /// What it is.
+    /// Name of the distribution.
     pub name: String,
-    /// I/Os counted.
+    /// Number of I/Os.
     pub count: u64,
-    /// `(share not exceeding, value)`, rising.
+    /// Points of `(share of I/Os up to value, value)`, ascending.
     pub curve: Vec<(f64, Nanos)>,
-    /// Percentiles by name; those that people quote get a marker.
+    /// Percentiles by name; frequently quoted ones get a marker.
     pub marked: Vec<(Quantile, Nanos)>,
 }
 
-/// Beyond this many nines no run has samples enough to be worth the paper.
+/// Maximum number of nines on the percentile axis; runs rarely have enough samples beyond it.
 const MOST_DECADES: f64 = 6.0;
 
-/// Where a point lies. The largest value of `count` stands where one in `count` would: share 1 has no place.
+/// Position of a point on the axis. Share 1 has no finite position, so the maximum of `count` samples is drawn at 1 -
+/// 1/`count`.
 fn share(share: f64, count: u64) -> f64 {
     share.min(1.0 - 1.0 / count.max(2) as f64)
 }
@@ -107,7 +108,7 @@ pub fn latency(data: &LatencyChart, frame: &Frame) -> String {
     canvas.finish(frame, bottom + 40.0)
 }
 
-/// Markers tell the lines apart and name the percentiles people quote; more of them would hide the lines.
+/// Whether a percentile gets a marker. Only frequently quoted ones do, because more markers would hide the lines.
 fn worth_a_marker(q: Quantile) -> bool {
     [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999].contains(&q.share())
 }

@@ -1,23 +1,24 @@
-//! Which colour, dash and marker is which series.
+//! The legend: color, dash pattern and marker of each series.
 
 use super::canvas::{Anchor, Canvas, fitted, width_of};
 use super::style;
 
-/// Height of a row.
+/// Height of a row in pixels.
 const ROW: f64 = 20.0;
-/// Room for the sample in front of a name.
+/// Width of the sample before a name in pixels.
 const SAMPLE: f64 = 34.0;
 
-/// How a series is shown in the legend.
+/// Symbol of a series in the legend.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum LegendSymbol {
-    /// A stretch of its line with a marker.
+    /// A segment of its line with a marker.
     Line,
-    /// Its marker alone.
+    /// Only its marker.
     Marker,
 }
 
-/// Draws the names from the top, as many in a row as fit, and returns the height taken. A single name needs no legend.
+/// Draws the names from the top, with as many in a row as fit, and returns the height used. A single name has no
+/// legend.
 pub(super) fn draw(
     canvas: &mut Canvas,
     width: f64,

@@ -1,8 +1,8 @@
-//! Charts as SVG documents: each one readable by itself, in light and in dark, by people and by screen readers.
+//! Charts as SVG documents, each readable on its own, in light and dark themes, and by screen readers.
 //!
-//! A chart is laid out for a width in pixels and not merely scaled to it, so that its letters keep their size on a
-//! phone. Colours come from plain class rules with a `prefers-color-scheme` block: variables and `light-dark()` turn
-//! black in other programs than browsers. Series differ by colour, dashes and markers alike.
+//! A chart is laid out for a width in pixels instead of being scaled, so that its text keeps its size on a phone.
+//! Colors are plain class rules with a `prefers-color-scheme` block, because programs other than browsers render
+//! variables and `light-dark()` as black. Series differ by color, dash pattern and marker.
 
 mod bars;
 mod canvas;
@@ -17,29 +17,29 @@ pub use latency::{LatencyChart, LatencyLine, latency};
 pub use style::CSS;
 pub use timeline::{Band, Timeline, TimelineLine, TimelineMark, timeline};
 
-/// What every chart has around its data.
+/// Properties of a chart other than its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Unique on its page; ids in the document begin with it. Only letters, digits and `-` are kept of it.
+    /// Prefix of the IDs in the document, unique on its page. Only letters, digits and `-` are used.
     pub id: String,
-    /// What the chart shows, in a few words.
+    /// Title of the chart.
     pub title: String,
-    /// The same in sentences, for those who do not see it.
+    /// Text alternative for screen readers.
     pub description: String,
-    /// Width in pixels it is laid out for; 280 at least.
+    /// Layout width in pixels; at least 280.
     pub width: u32,
-    /// Whether the document stands alone: with its own style rules, its title in sight, and a margin. Otherwise the
-    /// page around it has to hold [`CSS`] once.
+    /// Whether the document is standalone, with its own style rules, a visible title, and a margin. Otherwise the
+    /// page must contain [`CSS`] once.
     pub alone: bool,
 }
 
-/// Around a document that stands alone.
+/// Margin of a standalone document in pixels.
 const MARGIN: f64 = 16.0;
-/// Height of its title.
+/// Height of its title in pixels.
 const TITLE: f64 = 26.0;
 
 impl Frame {
-    /// The width that the drawing has.
+    /// Width available for the drawing.
     fn room(&self) -> f64 {
         let width = f64::from(self.width.clamp(280, 4000));
         if self.alone {

@@ -1,33 +1,33 @@
-//! From values to places on an axis, and where its ticks stand.
+//! Converts values to positions on an axis, and selects its ticks.
 
 use super::canvas::width_of;
 
-/// How values spread along an axis.
+/// Kinds of scales.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
-    /// Evenly.
+    /// Linear scale.
     Linear {
         /// Value at the start.
         min: f64,
         /// Value at the end.
         max: f64,
     },
-    /// By powers of ten.
+    /// Logarithmic scale.
     Log {
         /// Value at the start; positive.
         min: f64,
         /// Value at the end.
         max: f64,
     },
-    /// Shares, stretched towards 1: 90 %, 99 % and 99.9 % are equally far apart, as -log10(1 - share).
+    /// Shares on a logarithmic scale towards 1: 90%, 99% and 99.9% are equally spaced, at -log10(1 - share).
     Tail {
-        /// How many such steps there are.
+        /// Number of such steps.
         decades: f64,
     },
 }
 
 impl Scale {
-    /// From zero to somewhat over `largest`, at a round number.
+    /// A linear scale from zero to a round number at or above `largest`.
     pub(super) fn from_zero(largest: f64) -> Scale {
         let largest = if sane(largest) { largest } else { 1.0 };
         let step = nice_step(largest, 5);
@@ -37,7 +37,7 @@ impl Scale {
         }
     }
 
-    /// Powers of ten (or their halves and fifths) around the values.
+    /// A logarithmic scale that contains both values, limited by powers of ten or their halves and fifths.
     pub(super) fn log_around(smallest: f64, largest: f64) -> Scale {
         if !sane(smallest) || !sane(largest) {
             return Scale::Log { min: 1e3, max: 1e6 };
@@ -49,7 +49,7 @@ impl Scale {
         }
     }
 
-    /// Where a value lies: 0 at the start, 1 at the end, never outside.
+    /// Position of a value: 0 at the start, 1 at the end, clamped to this range.
     pub(super) fn place(&self, value: f64) -> f64 {
         let at = match *self {
             Scale::Linear { min, max } => (value - min) / (max - min),
@@ -59,7 +59,7 @@ impl Scale {
         if at.is_nan() { 0.0 } else { at.clamp(0.0, 1.0) }
     }
 
-    /// Values with a tick: about `wanted` of them on a linear axis, every round one on the others.
+    /// Values of the ticks: about `wanted` on a linear axis, all round values on the others.
     pub(super) fn ticks(&self, wanted: u32) -> Vec<f64> {
         match *self {
             Scale::Linear { min, max } => {
@@ -86,12 +86,12 @@ impl Scale {
     }
 }
 
-/// Whether an axis can be made of it; figures of storage are far from both ends.
+/// Whether a value is suitable for an axis; storage figures are far from both limits.
 fn sane(value: f64) -> bool {
     (1e-9..1e30).contains(&value)
 }
 
-/// 1, 2 or 5 times a power of ten, so that about `wanted` of them make up `span`.
+/// Returns 1, 2 or 5 times a power of ten, so that about `wanted` steps cover `span`.
 fn nice_step(span: f64, wanted: u32) -> f64 {
     let rough = span / f64::from(wanted.max(1));
     if !rough.is_finite() || rough <= 0.0 {
@@ -123,7 +123,7 @@ fn round_up(value: f64) -> f64 {
         * power
 }
 
-/// Leaves out labels that would touch the one before them; the first always stays.
+/// Removes labels that would overlap the previous one; the first label is always kept.
 pub(super) fn without_overlaps(labels: Vec<(f64, String)>) -> Vec<(f64, String)> {
     let mut free_from = f64::NEG_INFINITY;
     let mut kept = Vec::new();

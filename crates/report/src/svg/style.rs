@@ -1,7 +1,7 @@
-//! Colours, dashes and markers of the charts.
+//! Colors, dash patterns and markers of the charts.
 //!
-//! Colours: Okabe and Ito, "Color Universal Design" (2008), which people with any common colour vision tell apart; in
-//! the dark theme the darkest two give way to the palette's lighter ones.
+//! Colors: Okabe and Ito, "Color Universal Design" (2008), distinguishable with all common types of color vision. The
+//! dark theme replaces the two darkest colors by lighter ones of the same palette.
 
 /// Style rules of all charts, for pages that embed several.
 pub const CSS: &str = "\
@@ -20,16 +20,16 @@ pub const CSS: &str = "\
 .hk-g{stroke:#2c3238}.hk-a{stroke:#9aa4ae}.hk-w{stroke:#e6e9ec}.hk-h{stroke:#14171a}.hk-c{stroke:#9aa4ae}\
 .hk-s0{stroke:#56b4e9}.hk-s5{stroke:#f0e442}.hk-f0{fill:#56b4e9}.hk-f5{fill:#f0e442}}";
 
-/// Colours in the palette.
+/// Number of colors in the palette.
 const COLORS: usize = 6;
 const DASHES: usize = 4;
 
-/// Past the last colour they begin again, each with the marker and dash of the next: 36 looks in all.
+/// After the last color, colors repeat with the marker and dash pattern of the next series: 36 styles in total.
 fn shifted(series: usize) -> usize {
     series + series / COLORS
 }
 
-/// Classes of the line of a series.
+/// CSS classes of the line of a series.
 pub(super) fn line(series: usize) -> String {
     match shifted(series) % DASHES {
         0 => format!("hk-l hk-s{}", series % COLORS),
@@ -37,7 +37,7 @@ pub(super) fn line(series: usize) -> String {
     }
 }
 
-/// Class of what a series fills.
+/// CSS class of the filled shapes of a series.
 pub(super) fn fill(series: usize) -> String {
     format!("hk-f{}", series % COLORS)
 }

@@ -1,4 +1,4 @@
-//! Bandwidth over time, or along a device, from zero up, so that a fall looks as large as it is.
+//! Bandwidth over time, or along a device; the axis starts at zero, so that drops are in proportion.
 
 use super::canvas::{Anchor, Canvas, px, width_of};
 use super::legend::{self, LegendSymbol};
@@ -6,57 +6,57 @@ use super::scale::{Scale, without_overlaps};
 use super::{Frame, style};
 use crate::number;
 
-/// Data of a chart over time, or along something else.
+/// Data of a chart over time or along addresses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
     /// Unit of the vertical axis.
     pub unit: String,
-    /// What the horizontal axis counts: `seconds`.
+    /// Label of the horizontal axis: `seconds`.
     pub axis: String,
     /// Names of the series.
     pub series: Vec<String>,
     /// Lines; several may belong to one series.
     pub lines: Vec<TimelineLine>,
-    /// Moments worth a word.
+    /// Marked events.
     pub marks: Vec<TimelineMark>,
-    /// Where it ends at least; where the data do when `None`.
+    /// Minimum end of the horizontal axis; `None` ends it with the data.
     pub until: Option<f64>,
-    /// Stretches that are marked below the lines.
+    /// Bands below the lines.
     pub bands: Vec<Band>,
 }
 
-/// One marked stretch.
+/// A highlighted range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
-    /// Where it begins.
+    /// Start of the range.
     pub from: f64,
-    /// Where it ends.
+    /// End of the range.
     pub to: f64,
-    /// What is there; shown when the pointer rests on it.
+    /// Tooltip.
     pub text: String,
 }
 
-/// One line.
+/// A line of the chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelineLine {
     /// Index into [`Timeline::series`].
     pub series: usize,
-    /// Places on the horizontal axis with their values, rising.
+    /// Positions on the horizontal axis with their values, ascending.
     pub points: Vec<(f64, f64)>,
 }
 
-/// One moment.
+/// A marked event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelineMark {
-    /// Where it is on the horizontal axis.
+    /// Position on the horizontal axis.
     pub at_s: f64,
-    /// What happened.
+    /// Description of the event.
     pub text: String,
 }
 
-/// Room to the right of the plot.
+/// Margin to the right of the plot in pixels.
 const MARGIN: f64 = 12.0;
-/// Height of marked stretches.
+/// Height of the bands in pixels.
 const BAND: f64 = 7.0;
 
 /// Draws a chart over time.
@@ -103,7 +103,7 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
         canvas.text((left - 6.0, y(*value) + 4.0), Anchor::End, "hk-m", text);
     }
     for band in &data.bands {
-        // Thin ones would not be seen.
+        // Narrow bands are widened to stay visible.
         let (from, to) = (x(band.from), x(band.to).max(x(band.from) + 1.5));
         let (from, to, low, high) = (px(from), px(to), px(bottom), px(bottom - BAND));
         canvas.path(
@@ -130,7 +130,7 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
     }
     for mark in &data.marks {
         canvas.line("hk-c", (x(mark.at_s), top - 6.0), (x(mark.at_s), bottom));
-        // The unit of the axis stands at the left end of the same line.
+        // The unit of the axis is at the left end of the same line.
         let (half, from) = (width_of(&mark.text) / 2.0, width_of(&data.unit) + 10.0);
         let middle = x(mark.at_s).clamp((from + half).min(right - half), right - half);
         canvas.text((middle, top - 12.0), Anchor::Middle, "hk-t", &mark.text);
@@ -160,8 +160,8 @@ fn horizontal_axis(
     canvas.text((right, bottom + 32.0), Anchor::End, "hk-m", name);
 }
 
-/// At most first, lowest, highest and last of the points that share a pixel column, in their order: looks the same,
-/// keeps every peak, and bounds the size of the document.
+/// Reduces the points in each pixel column to the first, lowest, highest and last, in their order. The line looks the
+/// same, all peaks remain, and the size of the document is bounded.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut kept = Vec::new();
     for column in points.chunk_by(|a, b| a.0.floor() == b.0.floor()) {

@@ -1,18 +1,18 @@
-//! Tables that line up within the width of a terminal.
+//! Aligned tables within the width of a terminal.
 
 use super::{GAP, wrap};
 use crate::escape::{columns_of, plain};
 use crate::table::DataTable;
 
-/// The least width of words that read well beside figures.
+/// Minimum width of readable text next to figures.
 const WORDS: usize = 18;
-/// The least width of names beside words that are wrapped.
+/// Minimum width of names next to wrapped text.
 const NAMES: usize = 16;
 
-/// A table, its head in the style of `head`.
+/// Renders a table; `head` styles its header.
 ///
-/// Where it is too wide, the columns of `spare` are left out, the first of them first; then words are wrapped; then
-/// what has no room continues below, names repeated.
+/// If it is too wide, the columns in `spare` are omitted in order; then text is wrapped; then the remaining columns
+/// continue below, with the names repeated.
 pub(super) fn lines(
     table: &DataTable,
     figures: bool,
@@ -36,7 +36,7 @@ pub(super) fn lines(
     parts.join("\n")
 }
 
-/// A column as text; `width` is how wide it is drawn.
+/// A column as text; `width` is its display width.
 #[derive(Clone)]
 struct Column {
     head: String,
@@ -63,7 +63,7 @@ impl Column {
         }
     }
 
-    /// Makes it narrower by as much as that, but no narrower than `least`.
+    /// Makes the column narrower by this amount, but no narrower than `least`.
     fn shrink(&mut self, by: usize, least: usize) {
         self.width = self.width.min(least.max(self.width.saturating_sub(by)));
     }
@@ -76,7 +76,7 @@ fn total<'a>(columns: impl Iterator<Item = &'a Column>) -> usize {
         .saturating_sub(GAP)
 }
 
-/// The columns as tables below one another, each with the names.
+/// Splits the columns into several tables below one another, each with the names.
 fn side_by_side(columns: Vec<Column>, width: usize) -> Vec<Vec<Column>> {
     let whole = wrapped(columns.clone(), width);
     if total(whole.iter()) <= width {
@@ -96,7 +96,7 @@ fn side_by_side(columns: Vec<Column>, width: usize) -> Vec<Vec<Column>> {
     parts.into_iter().map(|part| wrapped(part, width)).collect()
 }
 
-/// Words made narrower where there is too little room, from the last column on; then the names beside them.
+/// Narrows text columns if there is too little space, from the last one; then the names.
 fn wrapped(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     let of_words = (1..columns.len()).rev().filter(|&at| !columns[at].right);
     let of_words: Vec<usize> = of_words.collect();
@@ -108,7 +108,7 @@ fn wrapped(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     columns
 }
 
-/// Cells that line up, the head first.
+/// Aligned rows, beginning with the header.
 fn rows(columns: &[Column], head: impl Fn(&str) -> String) -> String {
     let row = |cell: &dyn Fn(&Column) -> String| {
         let cells: Vec<Vec<String>> = columns
@@ -136,7 +136,7 @@ fn rows(columns: &[Column], head: impl Fn(&str) -> String) -> String {
     head(&row(&|column| column.head.clone())) + &body
 }
 
-/// Means and spreads so that the signs between them stand in one line.
+/// Aligns means and deviations at the signs between them.
 fn aligned(cells: Vec<String>) -> Vec<String> {
     const SIGN: &str = " ± ";
     let spread = |cell: &String| cell.split_once(SIGN).map(|(_, spread)| columns_of(spread));

@@ -24,7 +24,7 @@ pub use verdicts::*;
 
 use crate::number;
 
-/// What stands in place of the names where a finding is about every phase.
+/// Text in place of the names if a finding concerns every phase.
 pub(super) fn all_phases() -> &'static str {
     "all phases"
 }

@@ -1,4 +1,4 @@
-//! What verifying found, in words: for a terminal, as a page with its speed map, as Markdown, and as rows for other
+//! Results of a verification: for a terminal, as a page with its speed map, as Markdown, and as rows for other
 //! programs.
 
 mod page;
@@ -11,23 +11,23 @@ use crate::escape::plain;
 use hakaru_model::integrity::{BlockState, Capacity, Scope, Verification};
 use hakaru_model::units::{Bytes, Nanos};
 
-/// How it came out.
+/// Overall result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Grade {
     Good,
     Bad,
-    /// Nothing bad was found, and not everything was looked at.
+    /// No defect was found, but the test is incomplete.
     Open,
 }
 
-/// The verdict, in words.
+/// The verdict as text.
 struct VerdictText {
     grade: Grade,
-    /// One sentence or two.
+    /// One or two sentences.
     verdict: String,
-    /// What to do now, or what was done; empty when there is nothing to say.
+    /// Advice, or completed actions; empty if there are none.
     advice: String,
-    /// What this way of looking cannot find.
+    /// Defects that this kind of verification cannot find.
     limits: Vec<&'static str>,
 }
 
@@ -144,7 +144,7 @@ fn limits(verification: &Verification) -> Vec<&'static str> {
     limits
 }
 
-/// What a state means.
+/// Description of a block state.
 fn state(state: BlockState) -> String {
     match state {
         BlockState::Good => "as written".to_owned(),
@@ -158,7 +158,7 @@ fn state(state: BlockState) -> String {
     }
 }
 
-/// `verify of SanDisk SE32G`.
+/// Headline of the report: `verify of SanDisk SE32G`.
 fn headline(verification: &Verification) -> String {
     let of = match &verification.scope {
         Scope::FreeSpace { folder } => format!("free space at {}", folder.display()),
@@ -167,7 +167,7 @@ fn headline(verification: &Verification) -> String {
     plain(&format!("verify of {of}"))
 }
 
-/// Where the part that was looked at begins.
+/// Start of the tested range.
 fn begins_at(verification: &Verification) -> Bytes {
     match verification.scope {
         Scope::Range { start, .. } => start,
@@ -175,7 +175,7 @@ fn begins_at(verification: &Verification) -> Bytes {
     }
 }
 
-/// An offset in few letters.
+/// Formats an offset briefly.
 fn place(offset: Bytes) -> String {
     if offset.0 == 0 {
         "0".to_owned()
@@ -184,7 +184,7 @@ fn place(offset: Bytes) -> String {
     }
 }
 
-/// `42 min 10 s`, `1 h 5 min`, `3.20 s`.
+/// Formats a duration: `42 min 10 s`, `1 h 5 min`, `3.20 s`.
 fn duration(time: Nanos) -> String {
     let seconds = time.0 / 1_000_000_000;
     match seconds {

@@ -1,4 +1,4 @@
-//! The report of a verification: verdict, figures, speed map, bad places, limits, circumstances.
+//! The report of a verification: verdict, figures, speed map, bad blocks, limits, environment.
 
 use super::{Grade, VerdictText, begins_at, duration, headline, place, state, told};
 use crate::chart::{Chart, Plot, Section};
@@ -12,9 +12,9 @@ use crate::{facts, number, time};
 use hakaru_model::integrity::{Span, SpeedMap, SpeedPoint, Verification};
 use hakaru_model::units::Bytes;
 
-/// Bad places that a page lists; the record has up to a thousand.
+/// Maximum number of bad segments on a page; the record has up to 1000.
 const MOST_ROWS: usize = 200;
-/// Bad places that a terminal lists.
+/// Maximum number of bad segments on a terminal.
 const FEW_ROWS: usize = 8;
 
 /// Renders a verification as one HTML page.
@@ -91,7 +91,7 @@ fn whole(verification: &Verification, blocks: Vec<DocumentBlock>) -> Document {
     }
 }
 
-/// The verdict, and the figures at a glance.
+/// The verdict and the key figures.
 fn head(verification: &Verification) -> Vec<DocumentBlock> {
     let VerdictText {
         grade,
@@ -154,7 +154,7 @@ fn megabytes(rate: hakaru_model::units::BytesPerSec) -> String {
     number::significant(rate.0 / 1e6)
 }
 
-/// The largest unit of which there are at least two.
+/// The largest unit in which the size is at least 2.
 fn unit(size: Bytes) -> (f64, &'static str) {
     let units = [
         (1u64 << 40, "TiB"),
@@ -166,7 +166,7 @@ fn unit(size: Bytes) -> (f64, &'static str) {
     found.map_or((1.0, "bytes"), |(unit, name)| (unit as f64, name))
 }
 
-/// Where the part that was looked at ends.
+/// End of the tested range.
 fn end(verification: &Verification) -> Bytes {
     Bytes(
         begins_at(verification)
@@ -223,12 +223,12 @@ fn speed_map(verification: &Verification) -> Option<Chart> {
     })
 }
 
-/// What was found and how fast it was, for a terminal.
+/// Defects and speeds along the device, for a terminal.
 fn strips(verification: &Verification) -> AddressStrips {
     let found = &verification.verdict;
     let from = begins_at(verification);
     let bad = match found.capacity.real() {
-        // Memory that wraps keeps what was written last, so it is not the bad blocks that lie beyond its end.
+        // On a device that wraps around, the last write wins, so the bad blocks are not those beyond its real end.
         Some(real) => vec![(real.0, u64::MAX)],
         None => {
             let segment = |s: &Span| (s.offset.0, s.offset.0.saturating_add(s.len.0));
@@ -256,7 +256,7 @@ fn strips(verification: &Verification) -> AddressStrips {
     }
 }
 
-/// Rows of the table of the speed map; a map with more shows every nth.
+/// Maximum number of rows of the speed map; a longer map shows every nth row.
 const MOST_SEGMENTS: usize = 200;
 
 fn table(verification: &Verification) -> DataTable {
@@ -290,7 +290,7 @@ fn table(verification: &Verification) -> DataTable {
     }
 }
 
-/// The first bad places.
+/// The first bad segments.
 fn bad_places(verification: &Verification, most: usize) -> Vec<DocumentBlock> {
     let bad = &verification.verdict.bad;
     let row = |span: &Span| {

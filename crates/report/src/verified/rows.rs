@@ -1,8 +1,8 @@
-//! The speed map as rows, for other programs.
+//! The speed map as rows for other programs.
 
 use hakaru_model::integrity::{SpeedMap, Verification};
 
-/// One row a stretch and way: offset, length, time and speed in base units.
+/// One row for each segment and direction: offset, length, time and speed in base units.
 pub fn verification_csv(verification: &Verification) -> String {
     let mut out = String::from("way,offset_bytes,length_bytes,elapsed_ns,bytes_per_s\n");
     let verdict = &verification.verdict;

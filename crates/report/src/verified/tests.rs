@@ -1,4 +1,4 @@
-//! Verdicts as people read them.
+//! Tests of the verdicts.
 
 use super::page::{verification_html, verification_terminal};
 use super::*;
@@ -14,7 +14,7 @@ fn span(offset: u64, len: u64, state: BlockState) -> Span {
     }
 }
 
-/// 64 stretches that grow slower, as the inner tracks of a disk do.
+/// A map of 64 segments with decreasing speed, as on the inner tracks of a disk.
 fn map(of: Bytes, nanos_per_byte: u64) -> SpeedMap {
     let len = of.0 / 64;
     let point = |n: u64| {
@@ -110,7 +110,7 @@ fn a_worn_out_card_lists_the_first_places() {
     )));
 }
 
-/// The sentence that matters most.
+/// The main sentence of the report.
 fn verdict(verification: &Verification) -> String {
     told(verification).verdict
 }
@@ -174,7 +174,7 @@ fn the_page_has_the_map_and_no_foreign_markup() {
     );
     assert!(!page.contains("<script") && !page.contains('\u{1b}'));
     assert_eq!(page, verification_html(&hostile));
-    // Nothing was written: no map, and a page all the same.
+    // Without writes there is no map, but the page must still be complete.
     hostile.verdict.write_speed = SpeedMap::default();
     hostile.verdict.read_speed = SpeedMap::default();
     assert!(!verification_html(&hostile).contains("<svg"));

@@ -3,7 +3,7 @@
 use super::*;
 use hakaru_model::campaign::{Circumstance, FillContent, StepKind, Weakness};
 
-/// The number of a variant; a new one does not compile before it is named here.
+/// The number of a variant; a new variant does not compile until it is listed here.
 fn number_of_weakness(weakness: &Weakness) -> usize {
     match weakness {
         Weakness::Unfinished { .. } => 0,

@@ -1,4 +1,4 @@
-//! Sentences of findings.
+//! Sentences about findings.
 
 use super::*;
 use hakaru_model::caveat::{CacheOf, FirstFailure};
@@ -6,7 +6,7 @@ use hakaru_model::finding::{Finding, FindingKind};
 use hakaru_model::measured::{LeftOutReason, LeftOutRun, NoAmplification, PauseKind};
 use hakaru_model::units::Quantile;
 
-/// Every kind of caveat, with the sentence for it.
+/// Every kind of caveat with its sentence.
 fn caveats() -> Vec<(Caveat, &'static str)> {
     [
         of_the_job(),
@@ -431,7 +431,7 @@ fn every_kind_of_finding_has_its_sentence() {
     assert_eq!(seen, all, "a kind without a sample here");
 }
 
-/// Scripts read caveats in records: their names and fields are a promise.
+/// Scripts read caveats in records, so their names and fields are stable.
 #[test]
 fn every_caveat_is_documented_with_its_fields() {
     let document = include_str!("../../../../docs/FORMAT.md");

@@ -1,4 +1,4 @@
-//! A campaign written by hand: two cards, two layers, everything that a report can say of them.
+//! A hand-written campaign: two cards, two layers, and everything that a report can contain about them.
 
 use super::{comparisons, findings, sandisk, sandisk_vfat};
 use hakaru_model::campaign::*;
@@ -35,7 +35,7 @@ fn layer(name: &str, summary: Summary) -> LayerSummary {
     }
 }
 
-/// Looked at more closely, as reports of campaigns do.
+/// Adds the statistics over runs that campaign reports contain.
 fn repeated(mut summary: Summary) -> Summary {
     for phase in &mut summary.phases {
         let mean = phase.bandwidth.mean;
@@ -158,7 +158,7 @@ pub(crate) fn campaign() -> CampaignSummary {
     }
 }
 
-/// A campaign whose every text is the one given.
+/// A campaign with the given text in all text fields.
 pub(crate) fn hostile_campaign(text: &str) -> CampaignSummary {
     let mut campaign = campaign();
     let CampaignSummary {
@@ -175,7 +175,7 @@ pub(crate) fn hostile_campaign(text: &str) -> CampaignSummary {
         notes,
         ..
     } = &mut campaign;
-    // Two layers have to have two names.
+    // Two layers need different names.
     let other = format!("{text} 2");
     for (field, value) in [(id, text), (name, text), (about, text)] {
         value.clone_into(field);

@@ -1,4 +1,4 @@
-//! Conclusions written by hand: every verdict there is.
+//! Hand-written conclusions with every kind of verdict.
 
 use hakaru_model::advice::{Advice, Criterion, Decision, Fitness, RunFindings};
 use hakaru_model::finding::*;
@@ -108,7 +108,7 @@ fn standing() -> ReferenceStanding {
     }
 }
 
-/// What may be said of an endurance card.
+/// Typical conclusions about an endurance card.
 pub(crate) fn findings() -> RunFindings {
     use Figure::*;
     let (fits, care, not) = (Fitness::Fits, Fitness::WithCare, Fitness::DoesNot);

@@ -1,4 +1,4 @@
-//! Findings written by hand: what the standard suite says of a card like those of the field, and of hostile ones.
+//! Hand-written findings: results of the standard suite on realistic cards, and on hostile ones.
 #![allow(dead_code, reason = "each test file uses the part of it that it needs")]
 
 pub(crate) mod campaign;
@@ -15,7 +15,7 @@ use hakaru_model::units::{Bytes, BytesPerSec, Nanos, Quantile};
 /// 2026-01-05 10:00 UTC.
 const BEGUN: i64 = 1_767_607_200_000;
 
-/// Statistics of these values, by the definitions of the nouns.
+/// Statistics of these values, as defined by the model.
 pub(crate) fn estimate(values: &[f64]) -> Estimate {
     let n = values.len() as f64;
     let mut sorted = values.to_vec();
@@ -32,7 +32,7 @@ pub(crate) fn estimate(values: &[f64]) -> Estimate {
         mad: 0.0,
         min: sorted[0],
         max: sorted[sorted.len() - 1],
-        // Student's t for 10 runs; near enough for a picture.
+        // Student's t for 10 runs; precise enough for a chart.
         ci95: deviation.map(|d| (mean - 2.26 * d / n.sqrt(), mean + 2.26 * d / n.sqrt())),
         rounding: 0.0,
         interval_caveats: if deviation.is_some() {
@@ -43,7 +43,7 @@ pub(crate) fn estimate(values: &[f64]) -> Estimate {
     }
 }
 
-/// Ten values around a mean, the same ones each time.
+/// Values around a mean, the same at each call.
 fn around(mean: f64, deviation: f64, runs: usize) -> Estimate {
     let wave = [0.1, -1.2, 0.9, 1.6, -0.4, -0.9, 0.5, 1.1, -1.6, -0.1];
     estimate(
@@ -53,7 +53,7 @@ fn around(mean: f64, deviation: f64, runs: usize) -> Estimate {
     )
 }
 
-/// A latency distribution: most around `typical`, the slowest hundredth stretching up to `worst`.
+/// A latency distribution: most values are near `typical`, and the slowest 1% extends to `worst`.
 fn latency(count: u64, typical: f64, worst: f64) -> LatencySummary {
     let value = |q: f64| {
         let nines = -(1.0 - q).max(1.0 / count as f64).log10();
@@ -82,7 +82,7 @@ fn latency(count: u64, typical: f64, worst: f64) -> LatencySummary {
     }
 }
 
-/// A phase in the shape of the standard suite.
+/// A phase of the standard suite.
 struct Card {
     phase: &'static str,
     op: Op,
@@ -143,7 +143,7 @@ impl Card {
     }
 }
 
-/// Bandwidth over time that wavers by a few hundredths.
+/// Bandwidth over time that varies by a few percent.
 fn level(mean: f64, seconds: u64) -> Vec<TimelinePoint> {
     (1..=seconds)
         .map(|s| point(s, mean * (1.0 + 0.03 * ((s * 7 % 11) as f64 / 5.0 - 1.0))))
@@ -158,7 +158,7 @@ fn point(second: u64, bandwidth: f64) -> TimelinePoint {
     }
 }
 
-/// A write that falls from one level to another, with a stall now and then.
+/// A write that drops from one level to another, with occasional stalls.
 fn falling(seconds: u64, fall: u64, before: f64, after: f64) -> Vec<TimelinePoint> {
     let at = |s: u64| match s {
         s if s < fall => before * (1.0 + 0.02 * ((s * 5 % 7) as f64 / 3.0 - 1.0)),
@@ -173,7 +173,7 @@ pub(crate) fn sandisk() -> Summary {
     suite("SanDisk MAX Endurance", "ext4", 10, 1.0)
 }
 
-/// The same card through vfat: slower at random writing, wherever the reason lies.
+/// The same card through vfat, with slower random writes.
 pub(crate) fn sandisk_vfat() -> Summary {
     let mut summary = suite("SanDisk MAX Endurance", "vfat", 10, 0.8);
     let write = summary
@@ -187,7 +187,7 @@ pub(crate) fn sandisk_vfat() -> Summary {
     summary
 }
 
-/// Another card, one run only, without the last two phases.
+/// Another card with only one run, without the last two phases.
 pub(crate) fn kioxia() -> Summary {
     let mut summary = suite("KIOXIA EXCERIA High Endurance", "ext4", 1, 1.15);
     summary.phases.truncate(6);
@@ -378,7 +378,7 @@ fn identity(card: &str, fs_type: &str) -> Identity {
     }
 }
 
-/// From text, so that fields which are added later take their defaults.
+/// Parsed from JSON text, so that fields added later have their defaults.
 fn device(card: &str) -> DeviceIdentity {
     let known = r#"{
         "node": "/dev/mmcblk0", "kname": "mmcblk0", "model": {"known": ""}, "serial": {"known": "0x4d1f9e22"},
@@ -427,7 +427,7 @@ fn environment() -> Environment {
     }
 }
 
-/// A summary whose every text is the one given.
+/// A summary with the given text in all text fields.
 pub(crate) fn hostile(text: &str) -> Summary {
     let mut summary = sandisk();
     summary.series = text.into();
@@ -458,7 +458,7 @@ pub(crate) fn hostile(text: &str) -> Summary {
     summary
 }
 
-/// Two of three phases of [`sandisk`] and [`sandisk_vfat`] compared, with every verdict there is.
+/// Comparisons of two of three phases of [`sandisk`] and [`sandisk_vfat`], with every kind of verdict.
 pub(crate) fn comparisons() -> Vec<Comparison> {
     let (a, b) = (sandisk(), sandisk_vfat());
     let compare = |phase: usize, ratio_ci95, p: Option<f64>, verdict| {
@@ -516,14 +516,14 @@ pub(crate) fn comparisons() -> Vec<Comparison> {
     ]
 }
 
-/// Two series compared for a terminal without colors.
+/// A comparison of two series for a terminal without colors.
 pub(crate) fn compared(a: &Summary, b: &Summary, width: usize) -> String {
     let phases = [(&a.phases[2], &b.phases[2]), (&a.phases[7], &b.phases[7])];
     let (sides, names) = ((a, b), ("ext4", "vfat"));
     hakaru_report::comparison_terminal(sides, names, &phases, &comparisons(), width, false)
 }
 
-/// A short series in which every kind of fact occurs: two runs, three phases, few points.
+/// A short series with every kind of fact: two runs, three phases, few points.
 pub(crate) fn small() -> Summary {
     let mut summary = suite("SanDisk MAX Endurance", "ext4", 2, 1.0);
     summary.phases = [2, 6, 7].map(|i| summary.phases[i].clone()).to_vec();
@@ -537,7 +537,7 @@ pub(crate) fn small() -> Summary {
     summary
 }
 
-/// Whether every tag is closed in its order and every attribute quoted: what XML asks for, and good for HTML too.
+/// Checks that all tags are closed in order and all attributes are quoted, as XML requires.
 pub(crate) fn well_formed(text: &str) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! What the design of a campaign cannot prove.
+//! Weaknesses of the design of a campaign.
 
 use crate::text::caveat;
 use hakaru_model::campaign::{Circumstance, PlanNote, Weakness};
@@ -66,12 +66,12 @@ fn circumstance(what: &Circumstance) -> String {
     }
 }
 
-/// Stands in place of the names of many cards and layers.
+/// Text in place of the names of many cards and layers.
 pub fn some_of(n: usize, of: usize) -> String {
     format!("{n} of {of} cards and layers")
 }
 
-/// What a campaign cannot do or prove as it is planned.
+/// A requirement or weakness of a planned campaign.
 pub fn plan_note(note: &PlanNote) -> String {
     match note {
         PlanNote::NeedsRoot => "Preparing storage needs root: run the campaign with sudo -E".to_owned(),

@@ -1,4 +1,4 @@
-//! Findings: what makes figures less worthy of trust.
+//! Sentences for caveats and other findings.
 
 use super::{counted, listed, op_did, rule_of, times};
 use crate::number;
@@ -164,7 +164,7 @@ pub fn kind(kind: &FindingKind) -> String {
     }
 }
 
-/// More runs than this are counted.
+/// Maximum number of runs listed by number; more are only counted.
 const NAMED_RUNS: usize = 4;
 
 fn left_out(runs: &[LeftOutRun], of: u32) -> String {
@@ -196,7 +196,7 @@ fn left_out_reason(because: LeftOutReason) -> String {
     }
 }
 
-/// Why there is no I/O amplification.
+/// Reasons for unknown I/O amplification.
 fn no_amplification(because: NoAmplification) -> String {
     match because {
         NoAmplification::OtherUsers { others, own } => format!(
@@ -235,7 +235,7 @@ fn paused(kind: PauseKind) -> &'static str {
     }
 }
 
-/// What the flags of a Raspberry Pi say of the present.
+/// The current state in the throttling flags of a Raspberry Pi.
 fn throttled(flags: u32) -> String {
     let all = [
         (1, "under-voltage"),
@@ -254,7 +254,7 @@ fn throttled(flags: u32) -> String {
     }
 }
 
-/// `1 outlier`, `1 to 3 outliers`.
+/// Number of outliers: `1 outlier`, `1 to 3 outliers`.
 fn outlying(count: MinMax<u32>) -> String {
     match (count.min, count.max) {
         (1, 1) => "1 outlier".to_owned(),
@@ -262,12 +262,12 @@ fn outlying(count: MinMax<u32>) -> String {
     }
 }
 
-/// A figure, or the range of it: `1.2 s`, `1.2 s to 3.4 s`.
+/// A figure or its range: `1.2 s`, `1.2 s to 3.4 s`.
 fn range<T: Display>(of: MinMax<T>) -> String {
     joined(of.min.to_string(), of.max.to_string())
 }
 
-/// A count, or the range of it, with thousands in groups.
+/// A count or its range, with thousands separators.
 fn count(of: MinMax<u64>) -> String {
     joined(number::grouped(of.min), number::grouped(of.max))
 }
@@ -287,7 +287,7 @@ fn widened(of: MinMax<u32>) -> MinMax<i64> {
     }
 }
 
-/// Thousandths as percent: `1.2%`, `67%`, `70 to 86%`.
+/// Converts thousandths to percent: `1.2%`, `67%`, `70 to 86%`.
 fn percent(permille: MinMax<i64>) -> String {
     let one = |permille: i64| {
         let value = permille as f64 / 10.0;
@@ -297,7 +297,7 @@ fn percent(permille: MinMax<i64>) -> String {
     format!("{}%", joined(one(permille.min), one(permille.max)))
 }
 
-/// With the sign of mathematics.
+/// Replaces a hyphen by a minus sign.
 fn signed(number: &str) -> String {
     number.replace('-', "\u{2212}")
 }

@@ -1,4 +1,4 @@
-//! Conditions that the judgement of a claim needs, and the figures it is about.
+//! Conditions for the verdict on a claim, and names of its figures.
 
 use hakaru_model::finding::{Claim, Condition, Figure};
 
@@ -14,7 +14,7 @@ pub fn claim(claim: Claim) -> String {
     }
 }
 
-/// What kept a claim from a fair judgement.
+/// The test condition that was not met.
 pub fn condition(condition: &Condition) -> String {
     match condition {
         Condition::Raw { filesystem } => {
@@ -53,7 +53,7 @@ pub fn condition(condition: &Condition) -> String {
     }
 }
 
-/// A figure that rules and claims ask for.
+/// Name of a figure used by criteria and claims.
 pub fn figure(figure: Figure) -> &'static str {
     match figure {
         Figure::SequentialRead => "sequential read",

@@ -1,9 +1,9 @@
-//! Labels of the circumstances.
+//! Labels of the environment.
 
 use crate::facts::{FactGroup, FactKey};
 use hakaru_model::facts::{Bus, ChainLink, DeviceIdentity, Fact, LinkRole};
 
-/// The label of a line.
+/// Label of a line.
 pub(crate) fn fact_name(key: FactKey) -> &'static str {
     match key {
         FactKey::Target => "Target",
@@ -47,7 +47,7 @@ pub(crate) fn fact_name(key: FactKey) -> &'static str {
     }
 }
 
-/// The label of a line of the short form.
+/// Label of a line of the short form.
 pub(crate) fn fact_group(group: FactGroup) -> &'static str {
     match group {
         FactGroup::Target => "Target",
@@ -63,7 +63,7 @@ pub(crate) fn fact_group(group: FactGroup) -> &'static str {
     }
 }
 
-/// A value in the short form, with a word in front where the value alone would not say what it is.
+/// A value in the short form, with a prefix if the value alone would be unclear.
 pub(crate) fn fact_in_brief(key: FactKey, value: &str) -> String {
     let lead = match key {
         FactKey::SerialNumber => "serial ",
@@ -108,12 +108,12 @@ pub(crate) fn fact_in_brief(key: FactKey, value: &str) -> String {
     format!("{lead}{value}")
 }
 
-/// Stands for a class that a card does not claim.
+/// Text for a class that a card does not claim.
 pub(crate) fn none_claimed() -> &'static str {
     "none claimed"
 }
 
-/// What a device is, where its chain is shown.
+/// Role of a device in a device chain.
 pub(crate) fn chain_role(role: &LinkRole) -> String {
     match role {
         LinkRole::Disk => "disk".to_owned(),
@@ -126,7 +126,7 @@ pub(crate) fn chain_role(role: &LinkRole) -> String {
     }
 }
 
-/// A device and all that it stands on, down to the bus.
+/// A device and all devices below it, down to the bus.
 pub(crate) fn chain(device: &DeviceIdentity) -> Vec<String> {
     let link = |link: &ChainLink| {
         let name = match link.beside {
@@ -143,7 +143,7 @@ pub(crate) fn chain(device: &DeviceIdentity) -> Vec<String> {
     links
 }
 
-/// The bus as the last link of a chain: `SD or eMMC bus (sdhci-iproc)`. Nothing for devices without hardware.
+/// The bus as the last link of a chain: `SD or eMMC bus (sdhci-iproc)`. `None` for devices without hardware.
 fn chain_bus(bus: &Bus, driver: &Fact<String>) -> Option<String> {
     let with_link = |bus: &str, link: &Fact<String>| match link.known() {
         Some(link) => format!("{bus}, {link}"),

@@ -1,4 +1,4 @@
-//! Failures of a run: what was being done, and what came of it.
+//! Failures of a run: the operation and the error.
 
 use hakaru_model::job::Op;
 use hakaru_model::record::{FailureKind, IoError, Outcome, RunRecord};
@@ -26,7 +26,7 @@ pub fn failure(error: &IoError) -> String {
     }
 }
 
-/// Why a run failed. `None` for a run that did not.
+/// The reason why a run failed. `None` for a run that did not fail.
 pub fn failed_run(record: &RunRecord) -> Option<String> {
     match &record.outcome {
         Outcome::Failed { error } => Some(record.ended_by().map_or_else(|| error.clone(), failure)),
@@ -34,7 +34,7 @@ pub fn failed_run(record: &RunRecord) -> Option<String> {
     }
 }
 
-/// The option of a job that was not met, and how. `None` for failures of the device or the host.
+/// The option of a job that was not met, and the reason. `None` for failures of the device or the host.
 pub(super) fn rule_of(kind: FailureKind, op: Option<Op>) -> Option<(String, String)> {
     let op = op_did(op);
     match kind {
@@ -67,12 +67,12 @@ pub(super) fn op_did(op: Option<Op>) -> &'static str {
     op.map_or("I/O", Op::name)
 }
 
-/// What the kernel says of an error number.
+/// The system's message for an error number.
 pub(super) fn errno(errno: i32) -> String {
     std::io::Error::from_raw_os_error(errno).to_string()
 }
 
-/// A time as an option has it: exact, in the largest unit that divides it.
+/// Formats a time like an option value: exact, in the largest unit that divides it.
 fn option_time(time: Nanos) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
     let unit = units
@@ -84,7 +84,7 @@ fn option_time(time: Nanos) -> String {
     )
 }
 
-/// A latency beside its limit: rounded, or exact where rounding could make them look equal.
+/// A latency next to its limit: rounded, or exact if it is within 1% of the limit.
 fn exact_time(latency: Nanos, max: Nanos) -> String {
     let close = latency.0.abs_diff(max.0) <= max.0 / 100;
     if close {

@@ -1,9 +1,9 @@
-//! What is wrong with a job as a measurement, and what to type instead.
+//! Problems of a job as a benchmark, and their corrections.
 
 use hakaru_model::lint::LintWarning;
 use hakaru_model::units::Bytes;
 
-/// What is wrong.
+/// Describes the problem.
 pub fn lint(warning: &LintWarning) -> String {
     match warning {
         LintWarning::DepthIgnored { ioengine, asked } => {
@@ -56,7 +56,7 @@ pub fn lint(warning: &LintWarning) -> String {
     }
 }
 
-/// What to do about it; empty where the warning says it.
+/// Advice; empty if the warning includes it.
 pub fn lint_help(warning: &LintWarning) -> String {
     match warning {
         LintWarning::DepthIgnored { .. } => {
@@ -108,7 +108,7 @@ pub fn lint_help(warning: &LintWarning) -> String {
     }
 }
 
-/// The option for direct I/O; a block that is no multiple of a sector has to become one.
+/// The option for direct I/O; a block size that is not a multiple of the sector size must become one.
 fn direct(odd_block: Option<Bytes>) -> String {
     match odd_block {
         None => "direct=1".to_owned(),

@@ -1,4 +1,4 @@
-//! What was done to storage before it was measured.
+//! Preparation steps of storage.
 
 use hakaru_model::campaign::{FillContent, StepKind};
 
@@ -24,7 +24,7 @@ pub fn step(step: &StepKind) -> String {
     }
 }
 
-/// What a device is filled with.
+/// Data that fills a device.
 pub fn content(with: FillContent) -> &'static str {
     match with {
         FillContent::Ones => "0xff",

@@ -1,10 +1,10 @@
-//! The summary of a campaign: what a hurried reader wants to know.
+//! The summary of a campaign.
 
 use super::{claim_verdict, counted};
 use hakaru_model::finding::ClaimVerdict;
 use hakaru_model::job::Op;
 
-/// How to read the figures of a page.
+/// Explanation of the figures of a page.
 pub(crate) fn method() -> &'static str {
     "MB/s are 10⁶ bytes per second. Means and standard deviations are taken over runs, never over single I/Os; the \
      deviation divides by n − 1. Latency runs from submission to completion, of an open loop from the intended start of \
@@ -25,7 +25,7 @@ pub(crate) fn host_bound(cards: usize, low: &str, high: &str, unit: &str) -> Str
     )
 }
 
-/// Cards between which no difference is shown.
+/// Cards without a significant difference.
 pub(crate) fn no_difference(low: &str, high: &str, unit: &str) -> String {
     format!(
         "{} {unit}; no significant difference between cards",
@@ -33,7 +33,7 @@ pub(crate) fn no_difference(low: &str, high: &str, unit: &str) -> String {
     )
 }
 
-/// A card with its figure, of several.
+/// One of several cards, with its figure.
 pub(crate) struct Ranked<'a> {
     /// Its name.
     pub(crate) card: &'a str,
@@ -41,7 +41,7 @@ pub(crate) struct Ranked<'a> {
     pub(crate) value: String,
 }
 
-/// The fastest and the slowest card, and how sure that is.
+/// The fastest and the slowest card, and the significance of the difference.
 pub(crate) fn fastest(
     first: &Ranked<'_>,
     last: &Ranked<'_>,
@@ -61,7 +61,7 @@ pub(crate) fn fastest(
     }
 }
 
-/// How many pairs of cards differ. `same` has the names of the others, unless they are too many.
+/// Number of significantly different pairs of cards. `same` contains the other pairs, unless there are too many.
 pub(crate) fn pairs(of: usize, different: usize, same: Option<&[(&str, &str)]>) -> String {
     match (of, of - different, same) {
         (1, 0, _) => "they differ significantly".to_owned(),
@@ -78,7 +78,7 @@ pub(crate) fn pairs(of: usize, different: usize, same: Option<&[(&str, &str)]>) 
     }
 }
 
-/// How many cards a layer made slower or faster.
+/// Number of cards that a layer made slower or faster.
 pub(crate) struct LayerEffect {
     /// Significantly lower.
     pub(crate) lower: usize,
@@ -90,7 +90,7 @@ pub(crate) struct LayerEffect {
     pub(crate) undecided: usize,
 }
 
-/// What a layer leaves of the reference, workload by workload: share, workload, and how many cards it concerns.
+/// Performance of a layer relative to the reference: ratio, workload, and number of cards for each workload.
 pub(crate) fn layer_cost(
     layer: &str,
     reference: &str,
@@ -131,7 +131,7 @@ fn layer_effect(effect: &LayerEffect) -> String {
     }
 }
 
-/// How many claims were met, and the share of the rated speeds that was reached.
+/// Number of met claims, and the share of the rated speeds that was reached.
 pub(crate) fn claims_in_short(
     of: usize,
     counts: &[(ClaimVerdict, usize)],

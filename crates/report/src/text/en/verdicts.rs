@@ -1,4 +1,4 @@
-//! Verdicts: what storage is good for, which claims it meets, what limits it, and how it compares with references.
+//! Verdicts: suitability for uses, claims, bottlenecks, and comparison with references.
 
 use super::{claims::figure, counted, listed};
 use crate::findings::ConclusionKind;
@@ -23,7 +23,7 @@ pub fn advice(verdict: AdviceVerdict) -> &'static str {
     }
 }
 
-/// The figure that decided, beside its limits.
+/// The deciding figure and its limits.
 pub fn decision(decision: &Decision) -> String {
     let Decision {
         criterion,
@@ -60,7 +60,7 @@ pub fn decision(decision: &Decision) -> String {
     format!("{name} {value} ({limits})")
 }
 
-/// Figures that a verdict needs and no phase measured; `beside` others that were measured.
+/// Figures that a verdict needs but no phase measured; `beside` is whether others were measured.
 pub fn not_measured(missing: &[Figure], beside: bool) -> String {
     let names: Vec<&str> = missing.iter().copied().map(figure).collect();
     let lead = if beside { "not measured:" } else { "needs" };
@@ -78,7 +78,7 @@ pub fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     }
 }
 
-/// A figure of a claim beside what is rated.
+/// A figure of a claim with its rated value.
 pub fn claim_part(part: &ClaimPart, verdict: ClaimVerdict) -> String {
     let ClaimPart {
         figure: of,
@@ -114,7 +114,7 @@ pub fn bottleneck(limit: Bottleneck) -> &'static str {
     }
 }
 
-/// Why, and what would help.
+/// The reason, and what would help.
 pub fn limit(found: &BusLimit) -> String {
     let BusLimit {
         measured,
@@ -153,7 +153,7 @@ pub fn limit(found: &BusLimit) -> String {
     parts.join("; ")
 }
 
-/// What a bottleneck is about: the direction, and the cards where it is not about all.
+/// The direction of a bottleneck, and its cards unless it concerns all.
 pub fn sequential(op: Op, cards: &[&str]) -> String {
     let lead = match op {
         Op::Read => "sequential read",
@@ -167,7 +167,7 @@ pub fn sequential(op: Op, cards: &[&str]) -> String {
     }
 }
 
-/// More names than these are counted.
+/// Maximum number of names in a list; more are only counted.
 const NAMED: usize = 4;
 
 /// How a figure compares with the references.
@@ -191,7 +191,7 @@ pub fn standing_verdict(found: &ReferenceStanding) -> String {
     }
 }
 
-/// The figure beside those of the references, and where these come from.
+/// The figure, those of the references, and their source.
 pub fn standing(found: &ReferenceStanding) -> String {
     let ReferenceStanding {
         phase: _,
@@ -266,7 +266,7 @@ pub(crate) fn conclusion_title(kind: ConclusionKind) -> &'static str {
     }
 }
 
-/// What the first column of its table names.
+/// Heading of the first column of its table.
 pub(crate) fn conclusion_about(kind: ConclusionKind) -> &'static str {
     match kind {
         ConclusionKind::Uses => "Use",
@@ -276,13 +276,13 @@ pub(crate) fn conclusion_about(kind: ConclusionKind) -> &'static str {
     }
 }
 
-/// The signs of [`advice`].
+/// Legend of the symbols of [`advice`].
 pub(crate) fn fitness_legend() -> &'static str {
     "✓ good, ~ with care, ✗ not suitable; in brackets: probably, single runs have no interval; ? not measured, or the \
      interval crosses a limit"
 }
 
-/// The signs of [`claim_verdict`].
+/// Legend of the symbols of [`claim_verdict`].
 pub(crate) fn claim_legend() -> &'static str {
     "✓ met, ✗ not met, ~ inconclusive, ? test conditions not met or not measured; the report says which"
 }
