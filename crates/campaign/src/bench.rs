@@ -50,7 +50,7 @@ pub struct BenchRequest {
 pub enum BenchTarget {
     /// A temporary file in this directory.
     Folder(PathBuf),
-    /// The whole of this block device.
+    /// This block device as a whole.
     Device(PathBuf),
     /// A simulated card, in virtual time.
     Sim(Box<DeviceModel>),

@@ -32,11 +32,11 @@ use std::sync::atomic::AtomicBool;
 /// How strictly a session follows its scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionPolicy {
-    /// Replaces an I/O engine or O_DIRECT that is not available, with a caveat; otherwise that is an error.
+    /// Replaces an unavailable I/O engine or `O_DIRECT` and adds a caveat; if false, the run fails instead.
     pub substitutes: bool,
-    /// Runs without the jobs that cannot run, and records why; otherwise these are an error.
+    /// Skips jobs that cannot run and records the reason; if false, they are an error.
     pub skips_jobs: bool,
-    /// Refuses to write to devices in use. Off only for callers that hold the target themselves.
+    /// Refuses to write to devices in use. False only for callers that hold the target themselves.
     pub guards_devices: bool,
 }
 

@@ -21,7 +21,7 @@ pub enum SuiteWorkload {
     RandRead,
     /// Alternating 1 MiB reads and writes.
     Mixed,
-    /// 4 KiB writes with an fsync after each.
+    /// 4 KiB writes with an `fsync` after each.
     Durable,
     /// Long 1 MiB writes that show when the speed falls.
     Sustained,

@@ -35,7 +35,7 @@ pub(crate) enum DocumentBlock {
     Caveats(Vec<(String, String)>),
     /// Verdicts with their reasons; the text is the heading of the first column.
     Conclusions(&'static str, Vec<ConclusionRow>),
-    /// Names and values.
+    /// A list of names and values.
     Pairs(Vec<Pair>),
     Table(TableStyle, DataTable),
     Charts(Vec<Chart>),

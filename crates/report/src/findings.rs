@@ -201,7 +201,7 @@ impl ConclusionKind {
         ConclusionKind::Standings,
     ];
 
-    /// Its conclusions.
+    /// Returns the conclusions of this section.
     pub(crate) fn of(self, findings: &RunFindings) -> Vec<ConclusionRow> {
         match self {
             ConclusionKind::Uses => uses(findings),

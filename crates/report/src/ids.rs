@@ -20,7 +20,7 @@ pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str {
     }
 }
 
-/// A claim: `C10`, `U3`, `V30`, `A1`, `read_up_to_100_MB/s`.
+/// Identifier of a claim: `C10`, `U3`, `V30`, `A1`, `read_up_to_100_MB/s`.
 pub(crate) fn claim(claim: Claim) -> String {
     match claim {
         Claim::SpeedClass(n) => format!("C{n}"),
@@ -32,7 +32,7 @@ pub(crate) fn claim(claim: Claim) -> String {
     }
 }
 
-/// Whether a claim was met.
+/// Verdict on a claim.
 pub(crate) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Kept => "kept",
@@ -43,7 +43,7 @@ pub(crate) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     }
 }
 
-/// What limits the throughput.
+/// The bottleneck of the throughput.
 pub(crate) fn bottleneck(limit: Bottleneck) -> &'static str {
     match limit {
         Bottleneck::Host => "host",

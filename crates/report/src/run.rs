@@ -355,7 +355,7 @@ fn every_run(summary: &Summary) -> Option<DataTable> {
     })
 }
 
-/// Failed I/Os by operation, and failures without an operation.
+/// Failed I/Os and other errors of each phase.
 fn failed(summary: &Summary) -> Vec<(String, String)> {
     let mut items = Vec::new();
     for phase in &summary.phases {

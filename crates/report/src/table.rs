@@ -7,7 +7,7 @@ use crate::escape;
 pub struct DataTable {
     /// Names of the columns.
     pub head: Vec<String>,
-    /// Rows, each as long as the head.
+    /// Rows, each with as many cells as `head`.
     pub rows: Vec<Vec<String>>,
 }
 

@@ -79,7 +79,7 @@ fn shared(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
 }
 
 /// Opens a file in a read-only location, where SQLite cannot create the WAL index. Fails if the file has unmerged
-/// changes.
+/// changes that cannot be read there.
 fn alone(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
     let open = |name: &Path, flags| {
         let connection = Connection::open_with_flags(name, flags)

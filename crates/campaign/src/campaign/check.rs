@@ -250,7 +250,7 @@ fn losses(node: Option<&std::path::Path>) -> String {
     out + &lines.join("; ") + "\n"
 }
 
-/// `sequential write, 1 MiB, 60 s after 2 s, on 16 GiB`.
+/// Describes a job: `sequential write, 1 MiB, 60 s after 2 s, on 16 GiB`.
 fn job_words(job: &Job) -> String {
     let order = if job.access.random {
         "random"

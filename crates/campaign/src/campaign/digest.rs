@@ -24,7 +24,7 @@ impl AuthoredEntry {
         }
     }
 
-    /// The text that format 1 hashes.
+    /// Returns the text that format 1 hashes.
     fn text_v1(&self) -> String {
         let mut lines: Vec<String> = self
             .table
@@ -205,7 +205,7 @@ fn table(out: &mut String, table: &toml::Table) {
     out.push('}');
 }
 
-/// A JSON string: only quotes, backslashes and control characters are escaped (RFC 8259, section 7).
+/// Writes a JSON string: only quotes, backslashes and control characters are escaped (RFC 8259, section 7).
 fn string(out: &mut String, text: &str) {
     out.push_str(&serde_json::Value::from(text).to_string());
 }
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_the_published_one() {
-        // Test vectors of the authors.
+        // Test vectors of the algorithm's authors.
         assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
     }

@@ -3,8 +3,8 @@
 //! ```text
 //! text ─ file ─> CampaignFile ─ resolve ─> Campaign ─ matrix ─> Point, Point, …
 //!                                             │
-//!        store ─ journal ─> what is open ─────┴─ runner ─> stage (prepare, undo) and a session each, one by one
-//!        store ─ gather  ─> CampaignSummary, for the report
+//!        store ─ journal ─> open points ──────┴─ runner ─> PreparedTarget, and one Session for each run
+//!        store ─ gather  ─> CampaignSummary for the report
 //! ```
 //! Only the store records the progress of a campaign.
 

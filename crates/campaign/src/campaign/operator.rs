@@ -38,7 +38,7 @@ pub enum OperatorReply {
 /// Progress of a campaign.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CampaignStatus {
-    /// The point that begins.
+    /// The next point to measure.
     pub point: Point,
     /// Names of the card, layer and workload.
     pub names: [String; 3],

@@ -26,7 +26,7 @@ pub struct BarGroup {
     pub bars: Vec<Option<Bar>>,
 }
 
-/// One bar.
+/// A bar of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
     /// Length in the unit of the axis.

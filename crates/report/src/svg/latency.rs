@@ -15,7 +15,7 @@ pub struct LatencyChart {
     pub lines: Vec<LatencyLine>,
 }
 
-/// One distribution.
+/// The latency distribution of one line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyLine {
     /// Name of the distribution.

@@ -14,7 +14,7 @@ pub(super) enum Scale {
     },
     /// Logarithmic scale.
     Log {
-        /// Value at the start; positive.
+        /// Value at the start; must be positive.
         min: f64,
         /// Value at the end.
         max: f64,

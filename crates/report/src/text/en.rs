@@ -29,7 +29,7 @@ pub(super) fn all_phases() -> &'static str {
     "all phases"
 }
 
-/// `1 run`, `3 runs`, `1,024 runs`: the plural ends in `s`.
+/// A count with its noun, whose plural ends in `s`: `1 run`, `3 runs`, `1,024 runs`.
 fn counted(n: u64, noun: &str) -> String {
     match n {
         1 => format!("1 {noun}"),
@@ -37,7 +37,7 @@ fn counted(n: u64, noun: &str) -> String {
     }
 }
 
-/// `once`, `twice`, `3 times`.
+/// A number of times: `once`, `twice`, `3 times`.
 fn times(n: u32) -> String {
     match n {
         1 => "once".to_owned(),
@@ -46,7 +46,7 @@ fn times(n: u32) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// A list of items: `a`, `a and b`, `a, b and c`.
 fn listed(items: &[impl AsRef<str>]) -> String {
     let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
     match items.split_last() {

@@ -59,7 +59,7 @@ fn document(verification: &Verification) -> Document {
     whole(verification, blocks)
 }
 
-/// The short form.
+/// The short form of the report.
 fn brief(verification: &Verification) -> Document {
     let limits = told(verification).limits.into_iter();
     let limits = limits.map(|limit| (String::new(), limit.to_owned()));

@@ -73,7 +73,7 @@ pub fn left(database: &Path) -> Vec<PathBuf> {
             .is_some_and(|ending| ending == ENDING || ending == UNBORN)
     };
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_spool).collect();
-    // Ids sort by time.
+    // IDs sort by time.
     found.sort();
     found
 }

@@ -3,7 +3,7 @@
 use crate::text::caveat;
 use hakaru_model::campaign::{Circumstance, PlanNote, Weakness};
 
-/// A weakness as a sentence.
+/// A weakness of the design as a sentence.
 pub fn weakness(weakness: &Weakness) -> String {
     match weakness {
         Weakness::Unfinished { runs, planned } => {

@@ -4,7 +4,8 @@ use hakaru_model::job::Op;
 use hakaru_model::record::{FailureKind, IoError, Outcome, RunRecord};
 use hakaru_model::units::Nanos;
 
-/// A failure as a sentence: `max_latency=10ms: read took 12.0 ms`, `read of 4 KiB at byte 0 of f: Input/output error …`.
+/// A failure as a sentence: `max_latency=10ms: read took 12.0 ms`, or
+/// `read of 4 KiB at byte 0 of f: Input/output error …`.
 pub fn failure(error: &IoError) -> String {
     match rule_of(error.kind, error.op) {
         Some((rule, broken)) => format!("{rule}: {broken}"),

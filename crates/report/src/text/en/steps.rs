@@ -2,7 +2,7 @@
 
 use hakaru_model::campaign::{FillContent, StepKind};
 
-/// A step as a phrase in the past: `filled with 0xff`, `mkfs.vfat -F 32 /dev/sdX`.
+/// A completed step: `filled with 0xff`, `mkfs.vfat -F 32 /dev/sdX`.
 pub fn step(step: &StepKind) -> String {
     match step {
         StepKind::Filled { with } => format!("filled with {}", content(*with)),

@@ -35,7 +35,7 @@ pub(crate) fn no_difference(low: &str, high: &str, unit: &str) -> String {
 
 /// One of several cards, with its figure.
 pub(crate) struct Ranked<'a> {
-    /// Its name.
+    /// Name of the card.
     pub(crate) card: &'a str,
     /// Its figure with the unit.
     pub(crate) value: String,
@@ -80,13 +80,13 @@ pub(crate) fn pairs(of: usize, different: usize, same: Option<&[(&str, &str)]>) 
 
 /// Number of cards that a layer made slower or faster.
 pub(crate) struct LayerEffect {
-    /// Significantly lower.
+    /// Number of cards with a significantly lower figure.
     pub(crate) lower: usize,
-    /// Significantly higher.
+    /// Number of cards with a significantly higher figure.
     pub(crate) higher: usize,
-    /// Equivalent within 5%.
+    /// Number of cards that are equivalent within 5%.
     pub(crate) same: usize,
-    /// Inconclusive.
+    /// Number of cards with an inconclusive comparison.
     pub(crate) undecided: usize,
 }
 

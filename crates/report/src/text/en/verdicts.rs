@@ -8,7 +8,7 @@ use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figur
 use hakaru_model::job::Op;
 use hakaru_model::references::ReferenceStanding;
 
-/// A verdict on a use: "probably" where single runs have no interval, "inconclusive" where an interval crosses a limit.
+/// A verdict on a use: "probably" if single runs have no interval, "inconclusive" if an interval crosses a limit.
 pub fn advice(verdict: AdviceVerdict) -> &'static str {
     use AdviceVerdict::*;
     match verdict {
@@ -104,7 +104,7 @@ pub fn claim_part(part: &ClaimPart, verdict: ClaimVerdict) -> String {
     }
 }
 
-/// What limits the throughput.
+/// The bottleneck of the throughput.
 pub fn bottleneck(limit: Bottleneck) -> &'static str {
     match limit {
         Bottleneck::Host => "host bus",
@@ -251,7 +251,7 @@ pub fn standing(found: &ReferenceStanding) -> String {
     )
 }
 
-/// `254 IOPS`, `8,436 IOPS`.
+/// A figure with its unit: `254 IOPS`, `8,436 IOPS`.
 fn quantity(figure: Figure, value: f64) -> String {
     format!("{} {}", number::quantity(value), figure.unit())
 }
