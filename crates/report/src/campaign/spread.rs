@@ -130,7 +130,8 @@ fn drift(found: &Stability) -> String {
     format!("{sign}{}%{p}", percent(change.abs()))
 }
 
-/// Formats the steady-state windows with their range and slope; empty with fewer than five runs.
+/// Formats the steady-state windows with their range and slope; `not reached` if there are none, or empty with fewer
+/// than five runs.
 fn steady(phase: &PhaseSummary, found: &Repeated) -> String {
     let window = |found: &SteadyWindow| {
         let SteadyWindow {
