@@ -1,12 +1,12 @@
-//! What storage is good for: rules by use, and what follows from them.
+//! Suitability of storage for typical uses: the rules and their verdicts.
 //!
-//! Rules are data, so that a user can replace them; how a figure is found and judged is the business of analysis.
+//! Rules are data, so that users can replace them. The `analysis` crate computes and judges the figures.
 
 use crate::finding::{BusLimit, ClaimCheck, Figure, MeasuredFigure};
 use crate::references::ReferenceStanding;
 use serde::{Deserialize, Serialize};
 
-/// A use of storage, with its criteria.
+/// Use of storage, with the criteria that it is judged by.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UseRule {
@@ -14,37 +14,37 @@ pub struct UseRule {
     pub id: String,
     /// Title for readers.
     pub title: String,
-    /// Its criteria; the worst one decides.
+    /// Criteria; the worst one decides the verdict.
     pub criteria: Vec<Criterion>,
 }
 
-/// A criterion of a use.
+/// Criterion of a use: a figure with two thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Criterion {
-    /// The figure.
+    /// Figure to judge.
     pub figure: Figure,
     /// Threshold for "good", a minimum or maximum according to [`Figure::more_is_better`].
     pub fits: f64,
-    /// From here on it does with care; beyond, it does not fit.
+    /// Threshold for "suitable with care"; a worse figure is not suitable.
     pub care: f64,
-    /// Why this figure, and why this threshold.
+    /// Reason for this figure and this threshold.
     pub why: String,
 }
 
-/// Whether something fits a use. Ordered from worst to best.
+/// Suitability for a use, ordered from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fitness {
-    /// It does not.
+    /// Not suitable.
     DoesNot,
-    /// It does, with care.
+    /// Suitable with care.
     WithCare,
-    /// It does.
+    /// Suitable.
     Fits,
 }
 
-/// What was found for one use.
+/// Verdict for one use, with the criteria behind it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// [`UseRule::id`].
@@ -53,14 +53,14 @@ pub struct Advice {
     pub title: String,
     /// The verdict; `None` if figures are missing and no measured one excludes the use.
     pub fitness: Option<Fitness>,
-    /// Every criterion that was measured, the worst first: the first ones decided.
+    /// Measured criteria, worst first.
     pub decided_by: Vec<Decision>,
-    /// Criteria that no phase measured: measuring them might change the verdict.
+    /// Criteria that no phase measured; measuring them might change the verdict.
     pub not_measured: Vec<Criterion>,
 }
 
 impl Advice {
-    /// The criteria that decided: all that were judged as badly as the worst.
+    /// Returns the criteria that decided the verdict: all that share the worst rating.
     pub fn deciding(&self) -> impl Iterator<Item = &Decision> {
         let worst = self.decided_by.first().map(|decision| decision.fitness);
         self.decided_by
@@ -68,15 +68,14 @@ impl Advice {
             .filter(move |decision| Some(decision.fitness) == worst)
     }
 
-    /// Whether the interval of a figure that decided crosses a limit, so that the verdict is open.
+    /// Whether the verdict is open, because the confidence interval of a deciding figure crosses a limit.
     pub fn is_crossed(&self) -> bool {
         self.deciding().any(Decision::is_crossed)
     }
 
-    /// Whether the intervals of the figures leave no other verdict: without it, a verdict is a probable one.
+    /// Whether the verdict is certain. Without confidence intervals, a verdict is only probable.
     ///
-    /// Whether the verdict is certain. "Not suitable" needs one figure that is certainly too low;
-    /// other verdicts need all figures to be certain.
+    /// "Not suitable" needs one figure that is certainly too low; other verdicts need all figures to be certain.
     pub fn is_firm(&self) -> bool {
         match self.fitness {
             None => false,
@@ -103,54 +102,54 @@ impl Advice {
 /// The verdict on a use, as every report prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AdviceVerdict {
-    /// The intervals of all figures leave no other verdict.
+    /// The confidence intervals of all figures allow no other verdict.
     Firm(Fitness),
-    /// Single runs have no interval.
+    /// The figures have no confidence interval (single runs).
     Probable(Fitness),
-    /// The interval of a figure that decides crosses a limit, or a figure is missing that could change the verdict.
+    /// The confidence interval of a deciding figure crosses a limit, or a missing figure could change the verdict.
     Inconclusive,
     /// No figure was measured.
     NotMeasured,
 }
 
-/// One criterion, judged.
+/// Result of one criterion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// The requested value.
+    /// Criterion that was judged.
     pub criterion: Criterion,
-    /// What was measured.
+    /// Measured figure.
     pub measured: MeasuredFigure,
-    /// What follows from this figure alone.
+    /// Suitability by this figure alone.
     pub fitness: Fitness,
-    /// Whether both ends of the confidence interval say the same; `false` too when there is no interval.
+    /// Whether both ends of the confidence interval give the same rating; `false` without an interval.
     pub firm: bool,
     /// Value at which this figure would be rated one level better; `None` if good.
     pub better_from: Option<f64>,
 }
 
 impl Decision {
-    /// Whether the confidence interval crosses a limit. False without an interval.
+    /// Whether the confidence interval crosses a limit; `false` without an interval.
     pub fn is_crossed(&self) -> bool {
         !self.firm && self.measured.ci95.is_some()
     }
 }
 
-/// What was concluded from one summary, to be shown beside it.
+/// Conclusions from one summary, shown next to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFindings {
     /// Suitability for each use.
     pub advice: Vec<Advice>,
-    /// What was promised beside what was measured.
+    /// Claims of the card, checked against the measured figures.
     pub claims: Vec<ClaimCheck>,
-    /// Whether the bus or the card sets the pace, for reads and writes.
+    /// Whether the bus or the card limits the speed of reads and writes.
     pub limits: Vec<BusLimit>,
-    /// Where it stands among published figures.
+    /// Comparison with reference results.
     #[serde(default)]
     pub standings: Vec<ReferenceStanding>,
 }
 
 impl RunFindings {
-    /// Whether there is nothing to show.
+    /// Whether there are no conclusions to show.
     pub fn is_empty(&self) -> bool {
         let nothing_said =
             self.claims.is_empty() && self.limits.is_empty() && self.standings.is_empty();

@@ -1,4 +1,4 @@
-//! Campaigns: cards × layers × workloads × repeats. Which point of one a run is, and what follows from all of them.
+//! Campaigns (cards × layers × workloads × repeats): the point that a run belongs to, and the summary of all runs.
 
 use crate::advice::Advice;
 use crate::caveat::Caveat;
@@ -13,12 +13,12 @@ mod steps;
 use steps::StoredStep;
 pub use steps::{FillContent, StepKind};
 
-/// Which point of which campaign a run is: part of its record.
+/// Campaign and point that a run belongs to, as stored in its record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CampaignPoint {
-    /// Id of the campaign.
+    /// ID of the campaign.
     pub campaign: String,
-    /// What the card answers to: its serial number or another identity, or its label where it hides them.
+    /// Key of the card: its serial number or another identity, or its label if its identity is hidden.
     pub card: String,
     /// Name of the layer.
     pub layer: String,
@@ -26,17 +26,18 @@ pub struct CampaignPoint {
     pub workload: String,
     /// Number of the repeat, from 0.
     pub repeat: u32,
-    /// Sign of what was measured how: runs of one point under another definition do not count as its repeats.
+    /// Digest of the definition of the measurement. Runs of the same point with another definition do not count as
+    /// repeats.
     pub definition: String,
-    /// What was done to the storage before, in order.
+    /// Preparation of the storage before the run, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prepared: Vec<PreparedStep>,
-    /// Bytes that laying out its files wrote before anything was measured.
+    /// Bytes written by laying out the files before the measurement.
     #[serde(default, skip_serializing_if = "nothing")]
     pub laid_out: Bytes,
 }
 
-/// One thing that was done to the storage before it was measured.
+/// One preparation step of the storage, with its cost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredStep")]
 pub struct PreparedStep {
@@ -45,7 +46,7 @@ pub struct PreparedStep {
     pub step: StepKind,
     /// How long it took.
     pub elapsed: Nanos,
-    /// How fast each part of the device was, where all of it was written.
+    /// Speed of each segment of the device, if the step wrote the whole device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub speed: Vec<DeviceSegment>,
     /// Bytes written, if [`PreparedStep::speed`] does not include them; stored once, with the first
@@ -55,14 +56,14 @@ pub struct PreparedStep {
 }
 
 impl PreparedStep {
-    /// Returns all bytes written, if known.
+    /// Returns the bytes written by the step; 0 if unknown.
     pub fn bytes_written(&self) -> Bytes {
         Bytes(self.speed.iter().fold(self.written.0, |sum, stretch| {
             sum.saturating_add(stretch.len.0)
         }))
     }
 
-    /// The same without what is kept once: for the runs after the first.
+    /// Returns the step without the data that is stored only with the first run (speed and bytes written).
     pub fn told_before(self) -> PreparedStep {
         PreparedStep {
             speed: Vec::new(),
@@ -76,97 +77,97 @@ fn nothing(bytes: &Bytes) -> bool {
     bytes.0 == 0
 }
 
-/// A part of a device, and how long it took.
+/// Segment of a device and the time that it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceSegment {
-    /// Where it begins.
+    /// Start offset.
     pub offset: Bytes,
-    /// How long it is.
+    /// Length.
     pub len: Bytes,
-    /// The time it took.
+    /// Time that it took.
     pub elapsed: Nanos,
 }
 
 impl DeviceSegment {
-    /// Bytes per second; `None` when no time passed.
+    /// Returns the speed; `None` if the elapsed time is 0.
     pub fn rate(&self) -> Option<BytesPerSec> {
         self.len.per(self.elapsed)
     }
 }
 
-/// All that a campaign says, ready to be shown.
+/// Summary of a campaign, ready for a report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CampaignSummary {
-    /// Its id.
+    /// ID of the campaign.
     pub id: String,
-    /// Its name.
+    /// Name of the campaign.
     pub name: String,
     /// Description by its author.
     pub about: String,
-    /// How it was done: name and value, in words.
+    /// Method, as names and values in words.
     pub method: Vec<(String, String)>,
     /// Names of the layers, in order.
     pub layers: Vec<String>,
-    /// Card by card, in order.
+    /// Cards, in order.
     pub cards: Vec<CardSummary>,
-    /// Of each layer: whether the host or the cards set the pace.
+    /// For each layer, whether the host or the cards limit the speed.
     pub limits: Vec<(String, BusLimit)>,
-    /// Of each layer and phase: the cards from best to worst.
+    /// For each layer and phase, the cards from best to worst.
     pub rankings: Vec<Ranking>,
     /// Runs that count.
     pub runs: u64,
-    /// Runs that were planned, where the plan is at hand.
+    /// Planned runs, if the plan is available.
     pub planned: Option<u64>,
-    /// Runs that did not come to their end and do not count: what they were, and why.
+    /// Failed runs, which do not count, with the reasons.
     pub failed: Vec<FailedRun>,
-    /// Runs whose records cannot be read, and do not count: what they were, and why.
+    /// Runs with unreadable records, which do not count, with the reasons.
     #[serde(default)]
     pub unreadable: Vec<FailedRun>,
     /// Runs of the same points with different settings, which do not count.
     pub other_definition: u64,
-    /// First cards that were measured again after the others.
+    /// Rechecks of first cards, measured again after all others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rechecks: Vec<Recheck>,
-    /// What its design cannot prove.
+    /// Weaknesses of the design.
     #[serde(default)]
     pub weaknesses: Vec<Weakness>,
-    /// What else limits the worth of the figures, in words.
+    /// Other limitations of the figures, in words.
     pub notes: Vec<String>,
-    /// The card that the others are held against: its place in `cards`.
+    /// Reference card: its index in `cards`.
     #[serde(default)]
     pub reference: u32,
-    /// The layer that the others are held against, in [`CardSummary::costs`]; empty when there is but one.
+    /// Reference layer for [`CardSummary::costs`]; empty if there is only one layer.
     #[serde(default)]
     pub reference_layer: String,
 }
 
-/// What the design of a campaign cannot prove, however exactly its points were measured.
+/// Weakness of a campaign's design, which precise measurements do not remove.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "weakness")]
 pub enum Weakness {
-    /// Points are missing.
+    /// Some planned runs are missing.
     Unfinished {
         /// Runs that count.
         runs: u64,
-        /// Runs that were planned.
+        /// Planned runs.
         planned: u64,
     },
-    /// Some points have too few runs for a known variation.
+    /// Some points have too few runs to estimate their variation.
     FewRepeats {
         /// Number of these points.
         points: u64,
-        /// All points.
+        /// Number of all points.
         of: u64,
-        /// Runs that would do.
+        /// Recommended runs per point.
         wanted: u32,
     },
-    /// One specimen of each model.
+    /// There is only one specimen of each card model.
     OneSpecimen,
-    /// Repeats came one right after another.
+    /// Repeats of a point ran back to back.
     Blocked,
     /// Cards were measured one after another.
     CardsInSequence,
-    /// The first card was not the same when it was measured again at the end.
+    /// The recheck of the first card at the end shows a difference.
     Drifted {
         /// Card.
         card: String,
@@ -181,41 +182,41 @@ pub enum Weakness {
         card: String,
         /// Layer.
         layer: String,
-        /// Figures that decide nothing.
+        /// Inconclusive figures.
         undecided: u64,
-        /// All figures.
+        /// Number of all figures.
         of: u64,
     },
-    /// Nothing brought the cards to one state.
+    /// No preparation brought the cards to the same state.
     Unprepared,
-    /// The circumstances were not the same for all points.
+    /// A circumstance was not the same for all points.
     Changed {
         /// The circumstance.
         what: Circumstance,
-        /// The values, without duplicates.
+        /// Different values.
         values: Vec<String>,
     },
-    /// Runs were repeated until their means were known.
+    /// Runs were repeated until the mean was precise enough (optional stopping).
     OptionalStopping {
-        /// Percent of 95% intervals that cover the true mean after such stopping, simulated for data of this spread and
-        /// shape; `None` where too few runs show it.
+        /// Percentage of 95% intervals that cover the true mean after such stopping, simulated for data of this spread
+        /// and shape; `None` if there are too few runs.
         coverage: Option<u32>,
     },
-    /// Published figures.
+    /// Some points are published figures: only the mean and deviation are known, not the single runs.
     MeansOnly {
         /// Number of these points.
         points: u64,
-        /// All points.
+        /// Number of all points.
         of: u64,
     },
 }
 
-/// What a campaign cannot do or prove as it is planned.
+/// Problem of a campaign that is known before it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlanNote {
-    /// It prepares storage and does not run as root.
+    /// It prepares storage but does not run as root.
     NeedsRoot,
-    /// A file system cannot be made or mounted on this host.
+    /// A file system cannot be created or mounted on this host.
     Unavailable {
         /// The layer.
         layer: String,
@@ -224,9 +225,9 @@ pub enum PlanNote {
     },
     /// A weakness of the design.
     Weakness(Weakness),
-    /// What every run of it will carry.
+    /// A caveat of every run.
     Caveat(Caveat),
-    /// What is wrong with a workload.
+    /// A warning about a workload.
     Lint {
         /// The workload.
         workload: String,
@@ -235,73 +236,73 @@ pub enum PlanNote {
     },
 }
 
-/// What has to be the same for all points of a campaign.
+/// Circumstance that has to be the same for all points of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "circumstance")]
 pub enum Circumstance {
-    /// The host.
+    /// The host name.
     Host,
-    /// Its board.
+    /// The board of the host.
     Board,
-    /// Its kernel.
+    /// The kernel of the host.
     Kernel,
-    /// Its CPU frequency governor.
+    /// The CPU frequency governor of the host.
     Governor,
-    /// The device measured under the name of a card.
+    /// The device behind a card's label.
     Device {
         /// The card.
         card: String,
     },
 }
 
-/// The first card measured again after all others, held against its first measurement: the drift of the host.
+/// Recheck of the first card after all others, compared with its first measurement to detect drift of the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recheck {
-    /// What the card is called.
+    /// Name of the card.
     pub card: String,
     /// Layer.
     pub layer: String,
     /// Runs of the recheck.
     pub runs: u64,
-    /// The rate of each phase: first measurement (`a`) against recheck (`b`), as one family.
+    /// Comparison of the rate of each phase: first measurement (`a`) and recheck (`b`), as one family.
     pub comparisons: Vec<Comparison>,
 }
 
-/// All that a campaign says of one card.
+/// Summary of one card of a campaign.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CardSummary {
-    /// Its name.
+    /// Name of the campaign.
     pub name: String,
-    /// Its key.
+    /// Key of the card, as in [`CampaignPoint::card`].
     pub key: String,
     /// Host it was measured on.
     pub host: String,
-    /// What is printed on it and its packaging.
+    /// Claims printed on the card and its packaging.
     pub printed: Vec<Claim>,
-    /// Anything else that is known of it: price, shop, date.
+    /// Other known facts: price, shop, date.
     pub facts: Vec<(String, String)>,
-    /// Layer by layer.
+    /// Results of each layer.
     pub layers: Vec<LayerSummary>,
-    /// What its registers and its packaging promise, beside what was measured.
+    /// Claims of its registers and packaging, checked against the measured figures.
     pub claims: Vec<ClaimCheck>,
-    /// What each other layer costs against [`CampaignSummary::reference_layer`].
+    /// Cost of each other layer compared with [`CampaignSummary::reference_layer`].
     pub costs: Vec<LayerCost>,
 }
 
-/// What was measured of one card through one layer.
+/// Results of one card through one layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayerSummary {
     /// Name of the layer.
     pub layer: String,
-    /// All its workloads together.
+    /// Summary of all workloads.
     pub summary: Summary,
-    /// What was done before: as of the first run.
+    /// Preparation before the first run.
     pub prepared: Vec<PreparedStep>,
-    /// Its suitability.
+    /// Suitability for each use.
     pub advice: Vec<Advice>,
 }
 
-/// The cards of one phase from best to worst.
+/// Ranking of the cards in one phase, from best to worst.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
     /// Layer.
@@ -312,46 +313,46 @@ pub struct Ranking {
     pub op: Op,
     /// Unit of the rate: `B/s` of large blocks, `1/s` of small ones.
     pub unit: String,
-    /// Best first.
+    /// Cards, best first.
     pub places: Vec<RankedCard>,
-    /// Each with each, judged with all layers and phases of the campaign as one family.
+    /// Comparisons of all pairs of cards; all layers and phases of the campaign form one family.
     pub pairs: Vec<CardPair>,
 }
 
 /// One card in a ranking.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankedCard {
-    /// Its place in [`CampaignSummary::cards`].
+    /// Index of the card in [`CampaignSummary::cards`].
     pub card: u32,
-    /// Its place by the mean, from 1.
+    /// Rank by the mean, from 1.
     pub rank: u32,
-    /// Letters of the compact letter display: two cards share one exactly when no difference between them is shown.
+    /// Letters of the compact letter display. Two cards share a letter exactly if no difference between them is shown.
     #[serde(default)]
     pub letters: String,
     /// Mean rate.
     pub mean: f64,
-    /// Deviation of the rate.
+    /// Standard deviation of the rate.
     pub deviation: Option<f64>,
 }
 
-/// Two cards, by their places in [`CampaignSummary::cards`], and how they differ.
+/// Comparison of two cards, given by their indexes in [`CampaignSummary::cards`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CardPair {
-    /// The first.
+    /// Index of the first card.
     pub a: u32,
-    /// The second.
+    /// Index of the second card.
     pub b: u32,
-    /// The comparison of the second with the first.
+    /// Comparison of the second card with the first.
     pub comparison: Comparison,
 }
 
-/// A run that does not count.
+/// Failed or unreadable run, which does not count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedRun {
-    /// Its id.
+    /// ID of the run.
     pub run: String,
     /// Card, layer and workload, in words.
     pub point: String,
-    /// Why it did not finish.
+    /// Reason for the failure.
     pub because: String,
 }

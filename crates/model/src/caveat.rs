@@ -26,14 +26,14 @@ pub enum Caveat {
         /// The cause.
         because: String,
     },
-    /// Direct I/O was wanted and refused.
+    /// Direct I/O was requested but the file system or device refused it.
     NotDirect {
         /// The file.
         path: String,
     },
-    /// Buffered I/O on purpose.
+    /// Buffered I/O was requested.
     Buffered,
-    /// The file is small against memory and went through the page cache.
+    /// The file is small compared to memory, and I/O went through the page cache.
     FitsInMemory {
         /// Size of the file.
         size: Bytes,
@@ -46,49 +46,49 @@ pub enum Caveat {
         phase: String,
         /// Time measured.
         measured: Nanos,
-        /// Time that would do.
+        /// Recommended minimum.
         wanted: Nanos,
     },
-    /// Too few runs for a known variation.
+    /// There are too few runs to estimate the variation.
     FewRuns {
-        /// The count.
+        /// Number of runs.
         runs: u32,
     },
-    /// Too few samples for a percentile.
+    /// There are too few samples for a percentile.
     FewSamples {
         /// Phase.
         phase: String,
-        /// The count.
+        /// Number of samples.
         samples: u64,
         /// The percentile.
         percentile: Quantile,
     },
-    /// The file is small, so that a cache in the device may have held all of it.
+    /// The file is so small that a cache in the device may hold all of it.
     SmallFile {
         /// Size of the file.
         size: Bytes,
     },
-    /// The system lives on the same disk.
+    /// The operating system is on the same disk.
     SystemDisk,
     /// The device answered some I/Os with an error.
     DeviceErrors {
         /// Phase.
         phase: String,
-        /// The count.
+        /// Number of errors.
         count: u64,
-        /// The first of them.
+        /// First error.
         first: FirstFailure,
     },
     /// A job ended at one of its own limits, such as `max_latency`.
     RuleBroken {
         /// Phase.
         phase: String,
-        /// Operation that broke it.
+        /// Operation that exceeded the limit.
         op: Option<Op>,
-        /// Rule and figures.
+        /// Limit and measured value.
         kind: FailureKind,
     },
-    /// The run was ended early.
+    /// The run was interrupted.
     Interrupted {
         /// Phase.
         phase: String,
@@ -97,42 +97,42 @@ pub enum Caveat {
     },
     /// The program or host stopped during the run, and the record was recovered from the spool.
     CutShort {
-        /// Phases that came to their end.
+        /// Completed phases.
         whole: u32,
         /// Planned phases.
         of: u32,
     },
-    /// The fast clock could not be used.
+    /// The CPU's time counter could not be used.
     ClockFallback {
         /// Clock in use.
         used: String,
-        /// Why not the faster one.
+        /// Why the faster clock was not used.
         because: String,
     },
-    /// The fast clock ran away from the kernel's during the run.
+    /// The CPU's time counter drifted from the kernel clock during the run.
     ClockDrift {
         /// Clock in use.
         clock: String,
-        /// Millionths; positive when it ran fast.
+        /// Drift in parts per million; positive if the clock ran fast.
         ppm: i64,
     },
-    /// Our own cost is visible in the figures.
+    /// The overhead of this program affects the figures.
     Overhead {
         /// Phase.
         phase: String,
-        /// Our cost an I/O.
+        /// Overhead per I/O.
         per_io: Nanos,
         /// Share of the measured latency, in thousandths.
         share_permille: u32,
     },
-    /// The host was busy with something else.
+    /// The host was busy at the start.
     HostBusy {
-        /// Load in percent.
+        /// Load average in percent.
         load_percent: u32,
     },
-    /// The CPU was slowed down by heat or low voltage.
+    /// The CPU was throttled because of heat or low voltage.
     HostThrottled {
-        /// The flags.
+        /// Throttling flags of the Raspberry Pi.
         flags: u32,
     },
     /// The frequency governor saves power.
@@ -140,45 +140,45 @@ pub enum Caveat {
         /// The governor.
         governor: String,
     },
-    /// The device keeps a volatile write cache.
+    /// The device has a volatile write cache.
     WriteCache,
-    /// Speed fell for good within the phase.
+    /// Speed dropped permanently within the phase.
     Cliff {
         /// Phase.
         phase: String,
-        /// Bytes written before that.
+        /// Bytes written before the drop.
         at: Bytes,
-        /// Level before.
+        /// Speed before the drop.
         before: BytesPerSec,
-        /// Level after.
+        /// Speed after the drop.
         after: BytesPerSec,
     },
-    /// Reads were answered by something else than the device.
+    /// Some reads did not reach the device.
     ReadElsewhere {
         /// Phase.
         phase: String,
-        /// Share of the bytes that the device did read.
+        /// Share of the bytes that were read from the device, in thousandths.
         share_permille: u32,
     },
-    /// Counters of the device could not be read.
+    /// The I/O counters of the device could not be read.
     NoDiskStats {
         /// The cause.
         because: String,
     },
-    /// The page cache could not be emptied.
+    /// The page cache could not be dropped.
     NotInvalidated {
-        /// Whose page cache.
+        /// File or host whose page cache it is.
         path: CacheOf,
         /// The cause.
         because: String,
     },
-    /// Some runs lie far from the others.
+    /// Some runs are outliers.
     Outliers {
         /// Phase.
         phase: String,
-        /// The count.
+        /// Number of outliers.
         count: u32,
-        /// Of how many.
+        /// Number of all runs.
         runs: u32,
     },
     /// Speed drifted over the runs.
@@ -188,76 +188,76 @@ pub enum Caveat {
         /// Change over all runs, in thousandths of the mean.
         change_permille: i32,
     },
-    /// A run resembles the one before it more than the others.
+    /// Consecutive runs are correlated.
     Dependent {
         /// Phase.
         phase: String,
-        /// Correlation with the next run, in thousandths.
+        /// Correlation of each run with the next, in thousandths.
         lag1_permille: i32,
     },
-    /// A few runs lie far to one side of the others.
+    /// The distribution of the runs is skewed: a few lie far to one side.
     Skewed {
         /// Phase.
         phase: String,
-        /// The count.
+        /// Number of runs.
         runs: u32,
     },
-    /// The runs fall into two groups.
+    /// The runs fall into two groups (two modes).
     TwoModes {
         /// Phase.
         phase: String,
-        /// The count.
+        /// Number of runs.
         runs: u32,
     },
-    /// Figures of an imported result do not fit each other.
+    /// Figures of an imported result contradict each other.
     Contradiction {
         /// Phase.
         phase: String,
         /// One figure, with its name and unit.
         stated: String,
-        /// What follows from the others.
+        /// Value that follows from the other figures.
         follows: String,
-        /// What is probably wrong.
+        /// Probable cause.
         hint: String,
     },
-    /// An imported result does not say something that matters.
+    /// An imported result lacks important information.
     Unstated {
-        /// What is not known.
+        /// Missing information.
         what: String,
     },
-    /// An imported result ends before its end.
+    /// An imported result is truncated.
     CutOff {
-        /// What is missing.
+        /// Missing part.
         missing: String,
     },
-    /// Some figures of an imported result were no numbers.
+    /// Some values of an imported result were not numbers.
     Unread {
-        /// The count.
+        /// Number of outliers.
         count: u32,
-        /// The first, as it stood there.
+        /// First such value, as written there.
         first: String,
     },
-    /// Runs of different things are put together.
+    /// Runs of different cards, hosts or the like are summarized together.
     Pooled {
-        /// How many different ones.
+        /// Number of different ones.
         count: u32,
-        /// What they are: `cards`, `hosts`.
+        /// What differs: `cards`, `hosts`.
         what: String,
     },
-    /// The process was stopped or the host slept while it measured.
+    /// The process was stopped, or the host slept, during the measurement.
     Paused {
         /// Phase.
         phase: String,
-        /// The type.
+        /// Type of pause.
         kind: PauseKind,
-        /// How often.
+        /// Number of pauses.
         times: u32,
-        /// How long in all.
+        /// Total length of all pauses.
         total: Nanos,
-        /// The longest.
+        /// Length of the longest pause.
         longest: Nanos,
     },
-    /// A worker was ready to run and had no CPU.
+    /// A worker was ready to run but waited for a CPU.
     Descheduled {
         /// Phase.
         phase: String,
@@ -266,7 +266,7 @@ pub enum Caveat {
         /// Measured time.
         measured: Nanos,
     },
-    /// The hypervisor gave CPU time to others.
+    /// The hypervisor gave CPU time to other guests.
     StolenTime {
         /// Phase.
         phase: String,
@@ -275,16 +275,16 @@ pub enum Caveat {
         /// Measured time.
         measured: Nanos,
     },
-    /// Runs do not count in the figures of a phase.
+    /// Some runs do not count in the figures of a phase.
     LeftOut {
         /// Phase.
         phase: String,
-        /// Which runs, and why.
+        /// Excluded runs, with the reasons.
         runs: Vec<LeftOutRun>,
-        /// Runs that did the phase.
+        /// All runs of the phase.
         of: u32,
     },
-    /// I/O amplification is not shown.
+    /// I/O amplification could not be determined.
     NoAmplification {
         /// Phase.
         phase: String,
@@ -299,7 +299,7 @@ pub enum Caveat {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum FirstFailure {
-    /// What failed, where, and with which error.
+    /// Operation, offset and error number.
     Io {
         /// Operation or system call, as in [`IoError::action`](crate::record::IoError::action).
         action: String,
@@ -308,7 +308,7 @@ pub enum FirstFailure {
         /// Error number.
         errno: i32,
     },
-    /// As an older record or an imported result describes it.
+    /// Description in an older record or imported result.
     Described(String),
 }
 
@@ -322,17 +322,17 @@ impl From<&IoError> for FirstFailure {
     }
 }
 
-/// Whose pages stayed in the page cache.
+/// Scope of a page cache that could not be dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum CacheOf {
-    /// The cache of one file.
+    /// Cache of one file.
     File(String),
-    /// All caches of the host.
+    /// Page cache of the whole host.
     Host,
 }
 
-/// Represents all files of the host in a record. Paths are absolute, so no file has this name.
+/// Stored value for all files of the host. Paths are absolute, so no file has this name.
 const WHOLE_HOST: &str = "the whole host";
 
 impl From<String> for CacheOf {

@@ -5,7 +5,7 @@ use crate::job::Op;
 use crate::units::{Bytes, BytesPerSec, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// What a card promises, by its registers or its packaging.
+/// Claim of a card, from its registers or packaging.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "claim", content = "value")]
 pub enum Claim {
@@ -23,16 +23,16 @@ pub enum Claim {
     WriteSpeed(f64),
 }
 
-/// A claim beside what was measured.
+/// Claim checked against measured figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClaimCheck {
     /// The claim.
     pub claim: Claim,
-    /// Its required figures.
+    /// Figures that the claim requires.
     pub parts: Vec<ClaimPart>,
-    /// Conditions of a fair judgement that these runs did not meet.
+    /// Conditions for a fair check that these runs did not meet.
     pub unmet: Vec<Condition>,
-    /// What follows.
+    /// Verdict.
     pub verdict: ClaimVerdict,
 }
 
@@ -41,7 +41,7 @@ pub struct ClaimCheck {
 pub struct ClaimPart {
     /// The figure.
     pub figure: Figure,
-    /// The least it may be, in the figure's unit.
+    /// Minimum, in the figure's unit.
     pub required: f64,
     /// The measured figure; `None` if no phase measured it.
     pub measured: Option<MeasuredFigure>,
@@ -50,132 +50,132 @@ pub struct ClaimPart {
 /// One measured figure, in the unit of its [`Figure`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredFigure {
-    /// Phase it comes from.
+    /// Phase that measured it.
     pub phase: String,
-    /// The figure.
+    /// Value.
     pub value: f64,
-    /// 95% confidence interval, where there is one.
+    /// 95% confidence interval, if there is one.
     pub ci95: Option<(f64, f64)>,
-    /// Runs it rests on.
+    /// Runs behind the figure.
     pub runs: u32,
 }
 
-/// Whether a claim was kept.
+/// Verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimVerdict {
-    /// Met: reaches the requirement, and nothing raised the figure.
+    /// Met: the figure reaches the requirement, and no unmet condition could have raised it.
     Kept,
-    /// Measured below, and nothing held the figure back.
+    /// Missed: the figure is too low, and no unmet condition could explain that.
     Missed,
-    /// Measured below, and a condition that was not met may be the reason.
+    /// Not shown: the figure is too low, but an unmet condition may be the reason.
     NotShown,
-    /// Measured about at the mark, or above it with something that flattered the figure.
+    /// Inconclusive: the figure is about at the limit, or above it with an unmet condition that may have raised it.
     Unclear,
     /// No phase measured the required figure.
     NotMeasured,
 }
 
-/// A condition that a judgement of a claim needs.
+/// Condition for a fair check of a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "condition")]
 pub enum Condition {
-    /// A class is a promise of the card, not of a file system on it.
+    /// Raw device: a class describes the card, not a file system on it.
     Raw {
         /// The file system.
         filesystem: String,
     },
-    /// A class holds for erased allocation units.
+    /// Erased card: a class applies to erased allocation units.
     Erased,
-    /// The bus has to be fast enough.
+    /// Bus that is fast enough.
     Bus {
         /// The required bus speed.
         needed: BytesPerSec,
-        /// What the bus allows.
+        /// Maximum of the bus.
         ceiling: BytesPerSec,
     },
-    /// The bus mode is not known.
+    /// Known bus mode.
     BusUnknown,
-    /// Enough time.
+    /// Enough measured time.
     Time {
-        /// Time that would do.
+        /// Required time.
         wanted: Nanos,
         /// Time measured.
         measured: Nanos,
     },
-    /// No cache of the host in between.
+    /// Direct I/O, without the page cache of the host.
     Direct,
-    /// Too small a file stays in the card's cache.
+    /// Enough data to exceed the card's cache.
     Extent {
-        /// Bytes that would do.
+        /// Required bytes.
         wanted: Bytes,
         /// Bytes written.
         written: Bytes,
     },
-    /// The video class protocol.
+    /// Speed class control protocol, which video classes are specified with.
     SpeedClassControl,
-    /// Application classes are tested on a fixed span.
+    /// Span of the test procedure for application performance classes.
     Span {
         /// Span of the test procedure.
         wanted: Bytes,
         /// Span of these runs.
         used: Bytes,
     },
-    /// Application classes are tested at a fixed queue depth.
+    /// Queue depth of the test procedure for application performance classes.
     Depth {
         /// Depth of the test procedure.
         wanted: u32,
-        /// I/Os in flight in these runs.
+        /// Queue depth of these runs.
         used: u32,
     },
-    /// A single run has no interval.
+    /// Enough runs for a confidence interval.
     Repeats {
-        /// Runs of the figure with the fewest.
+        /// Runs of the figure that has the fewest.
         runs: u32,
     },
-    /// A2 counts on the command queue and the cache of the card.
+    /// Use of the card's command queue and cache, which A2 relies on.
     CommandQueue {
-        /// Depth of these runs.
+        /// Queue depth of these runs.
         iodepth: u32,
     },
-    /// Evenness has to be seen.
+    /// Speed over time, to see whether it is even.
     Timeline,
-    /// Nobody else may use the card.
+    /// No other user of the card.
     Alone,
 }
 
-/// Whether the host or the card sets the pace.
+/// Whether the host's bus or the card limits the speed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BusLimit {
-    /// Sequential reads or writes.
+    /// Operation: sequential reads or writes.
     pub op: Op,
-    /// Which of the cards it is about, by their places: those on buses of one speed.
+    /// Indexes of the cards that it covers: those with the same bus speed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<u32>,
-    /// What was measured (the mean, where there are several cards).
+    /// Measured speed (mean over several cards).
     pub measured: BytesPerSec,
     /// The bus limit, if known.
     pub ceiling: Option<BytesPerSec>,
     /// `measured / ceiling`.
     pub share: Option<f64>,
-    /// Different cards compared.
+    /// Number of different cards.
     pub cards: u32,
-    /// Deviation between the cards, as a share of their mean.
+    /// Standard deviation between the cards, as a fraction of their mean.
     pub spread: Option<f64>,
-    /// What follows.
+    /// Conclusion.
     pub limit: Bottleneck,
 }
 
-/// Who sets the pace.
+/// Component that limits the speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
     /// The bus of the host: a faster card would not help here.
     Host,
-    /// The card: a faster one would.
+    /// The card: a faster card would help.
     Card,
     /// Inconclusive.
     Unclear,
-    /// More was measured than the bus can carry: the facts of the bus, or the figure, are wrong.
+    /// The measured speed exceeds the maximum of the bus: the bus facts or the figure are wrong.
     Contradiction,
 }

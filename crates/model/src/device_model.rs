@@ -1,22 +1,23 @@
 //! Device model of a simulated card: cost of each command, and faults.
 //!
-//! The engine's `sim` backend and the card served to guests charge by the same list, so that a test knows the truth.
+//! The engine's `sim` backend and the simulated card of the test guests use the same model, so that tests know the
+//! exact expected times.
 
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// What a simulated card costs. All prices are exact; `jitter_permille` adds a seeded spread.
+/// Device model of a simulated card. All costs are exact; `jitter_permille` adds a seeded spread.
 ///
-/// A command of `len` bytes takes `overhead + (seek, when it does not start where the last one ended) + len / rate`,
-/// and the card serves one command at a time.
+/// A command of `len` bytes takes `overhead + (seek, if it does not start where the last one ended) + len / rate`. The
+/// card executes one command at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceModel {
     /// Name of the card in results.
     pub name: String,
-    /// Bytes that really exist.
+    /// Real capacity in bytes.
     pub capacity: Bytes,
-    /// Bytes the card says it has; writes past `capacity` wrap to the start. Honest cards leave it out.
+    /// Claimed capacity in bytes; writes past `capacity` wrap to the start. `None` for honest cards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_capacity: Option<Bytes>,
     /// The smallest unit the card addresses, in bytes.
@@ -25,83 +26,83 @@ pub struct DeviceModel {
     pub read_rate: u64,
     /// Sequential write rate once any cache is full, bytes per second.
     pub write_rate: u64,
-    /// Fixed price of a read command.
+    /// Fixed cost of a read command.
     #[serde(default)]
     pub read_overhead: Nanos,
-    /// Fixed price of a write command.
+    /// Fixed cost of a write command.
     #[serde(default)]
     pub write_overhead: Nanos,
-    /// Extra price of a read that does not start where the last command ended.
+    /// Extra cost of a read that does not start where the last command ended.
     #[serde(default)]
     pub read_seek: Nanos,
-    /// Extra price of a write that does not start where the last command ended.
+    /// Extra cost of a write that does not start where the last command ended.
     #[serde(default)]
     pub write_seek: Nanos,
-    /// Price of a flush.
+    /// Cost of a flush.
     #[serde(default)]
     pub flush: Nanos,
-    /// A fast cache in front of the flash.
+    /// Fast cache in front of the flash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<SlcCache>,
-    /// Garbage collection that stops the card now and then.
+    /// Garbage collection that stalls the card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Stalls>,
-    /// Slowing down when warm.
+    /// Thermal throttling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttle: Option<Throttle>,
-    /// Places that fail.
+    /// Faulty ranges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
-    /// Bytes of a volatile cache whose content a power cut loses although a flush was acknowledged.
+    /// Size of a volatile cache that loses its content on power loss although a flush was acknowledged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_flush: Option<Bytes>,
-    /// Seeded spread of every price, in thousandths: 20 means a factor drawn evenly from 0.98 to 1.02.
+    /// Seeded spread of every cost, in thousandths: 20 means a factor drawn evenly from 0.98 to 1.02.
     #[serde(default)]
     pub jitter_permille: u32,
 }
 
-/// A part of the flash that is written fast until it is full.
+/// Cache: a part of the flash that is written fast until it is full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlcCache {
-    /// How much fits.
+    /// Size of the cache.
     pub size: Bytes,
-    /// Write rate while it has room, bytes per second.
+    /// Write rate while the cache has space, bytes per second.
     pub write_rate: u64,
-    /// How fast the card empties it while idle, bytes per second; zero never.
+    /// Rate at which the idle card empties the cache, bytes per second; 0: never.
     #[serde(default)]
     pub drain_rate: u64,
 }
 
-/// A stall of the whole card after every N bytes written.
+/// Garbage collection: a stall of the whole card after every N bytes written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stalls {
     /// Bytes written between two stalls.
     pub every: Bytes,
-    /// How long one takes; the write that crosses the border pays it.
+    /// Length of a stall, added to the write that reaches the limit.
     pub lasts: Nanos,
 }
 
-/// Throttling by heat: busy time warms, idle time cools.
+/// Thermal throttling: busy time warms the card, idle time cools it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Throttle {
-    /// Busy time (less idle time) after which the card slows down.
+    /// Busy time, minus idle time, after which the card slows down.
     pub after: Nanos,
-    /// How much longer everything takes then, in percent: 150 is one and a half times.
+    /// Cost of each command while throttled, in percent: 150 means 1.5 times as long.
     pub percent: u32,
 }
 
-/// A range of the card that misbehaves.
+/// Faulty range of the card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
     /// First byte.
     pub offset: Bytes,
-    /// How many bytes.
+    /// Length in bytes.
     pub len: Bytes,
-    /// What happens there.
+    /// Type of fault.
     pub kind: FaultKind,
 }
 
@@ -109,16 +110,17 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
-    /// Reads answer EIO.
+    /// Reads fail with EIO.
     ReadError,
-    /// Writes answer EIO.
+    /// Writes fail with EIO.
     WriteError,
-    /// Writes succeed and change nothing.
+    /// Writes succeed but do not change the data.
     DropsWrites,
 }
 
 impl DeviceModel {
-    /// A plain card without cache, stalls or lies: 40 MB/s reads, 20 MB/s writes, 0.3 ms to seek for a read and 2 ms for a write.
+    /// Returns a model without cache, stalls or faults: reads 40 MB/s, writes 20 MB/s, seeks 0.3 ms for a read and 2 ms
+    /// for a write.
     pub fn plain(name: &str, capacity: Bytes) -> DeviceModel {
         DeviceModel {
             name: name.to_owned(),
@@ -144,7 +146,7 @@ impl DeviceModel {
     /// Checks the values.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// A description of the first invalid value.
     pub fn check(&self) -> Result<(), String> {
         let positive = [
             ("capacity", self.capacity.0),
@@ -164,7 +166,7 @@ impl DeviceModel {
         Ok(())
     }
 
-    /// Bytes the card says it has.
+    /// Returns the claimed capacity.
     pub fn announced(&self) -> Bytes {
         self.claimed_capacity.unwrap_or(self.capacity)
     }

@@ -1,4 +1,4 @@
-//! What is known of the target and of the host, and why something is not known.
+//! Facts about the target and the host, with the reasons for unknown ones.
 
 mod chain;
 
@@ -8,18 +8,18 @@ use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Something that is known, or the reason why it is not.
+/// Known value, or the reason why it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact<T> {
     /// The value.
     Known(T),
-    /// Unknown, with the reason, as in "unknown (…)".
+    /// The reason why the value is unknown.
     Unknown(String),
 }
 
 impl<T> Fact<T> {
-    /// The value, if there is one.
+    /// Returns the value; `None` if unknown.
     pub fn known(&self) -> Option<&T> {
         match self {
             Fact::Known(value) => Some(value),
@@ -27,7 +27,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// A fact of an optional value, with the reason for its absence.
+    /// Converts an optional value, with the reason for its absence.
     pub fn or_because(value: Option<T>, reason: impl Into<String>) -> Fact<T> {
         value.map_or_else(|| Fact::Unknown(reason.into()), Fact::Known)
     }
@@ -48,7 +48,7 @@ impl<T: std::fmt::Display> std::fmt::Display for Fact<T> {
     }
 }
 
-/// What kind of thing a path leads to.
+/// Type of file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
@@ -66,12 +66,12 @@ pub enum TargetKind {
     Other,
 }
 
-/// Facts of a path that a plan needs.
+/// Facts about a path that planning needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetFacts {
-    /// The path as it was named.
+    /// Path as given by the user.
     pub path: PathBuf,
-    /// Its type.
+    /// Type of the file.
     pub kind: TargetKind,
     /// Size of the file or device in bytes; 0 if it does not exist.
     pub size: Bytes,
@@ -81,33 +81,33 @@ pub struct TargetFacts {
     pub logical_block: u32,
     /// Whether the file system or device supports O_DIRECT; `None` if not tested.
     pub direct_io: Option<bool>,
-    /// Whether it can be written at all (permission bits, read-only mounts and devices).
+    /// Whether it can be written: permission bits, read-only mounts and devices.
     pub writable: bool,
 }
 
-/// The file system a path lives on.
+/// File system that a path is on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filesystem {
-    /// Its type in the kernel, such as `ext4`.
+    /// Type in the kernel, such as `ext4`.
     pub fs_type: String,
-    /// Where it is mounted.
+    /// Mount point.
     pub mount_point: PathBuf,
-    /// What is mounted there.
+    /// Mounted device.
     pub source: String,
-    /// The options in force.
+    /// Active mount options.
     pub options: String,
-    /// Bytes in all.
+    /// Total size in bytes.
     pub size: Bytes,
-    /// Bytes an ordinary user can still write.
+    /// Free bytes for an unprivileged user.
     pub free: Bytes,
 }
 
 impl Filesystem {
-    /// The type of a file system that an imported result does not name.
+    /// Type of a file system that an imported result does not name.
     pub const UNNAMED: &'static str = "an unnamed file system";
 }
 
-/// How the device is attached.
+/// Bus that the device is attached to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum Bus {
@@ -129,26 +129,26 @@ pub enum Bus {
     },
     /// NVMe over PCI Express.
     Nvme {
-        /// Link speed as the kernel words it.
+        /// Link speed as reported by the kernel.
         link: Fact<String>,
     },
     /// SATA or another SCSI transport.
     Scsi {
-        /// Link speed as the kernel words it.
+        /// Link speed as reported by the kernel.
         link: Fact<String>,
     },
     /// A virtual disk of a hypervisor.
     Virtio,
-    /// No hardware below: loop, zram, null_blk, device mapper.
+    /// Software device: loop, zram, null_blk, device mapper.
     Software,
-    /// None of these.
+    /// Another bus.
     Other {
-        /// The bus as sysfs names it.
+        /// Name of the bus in sysfs.
         name: String,
     },
 }
 
-/// The registers of an SD or eMMC card, decoded.
+/// Decoded registers of an SD or eMMC card.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardRegisters {
     /// The raw CID, 32 hex digits.
@@ -161,7 +161,7 @@ pub struct CardRegisters {
     pub ssr: Fact<String>,
     /// Manufacturer by name, from the number in the CID.
     pub maker: Fact<String>,
-    /// OEM id in the CID, as text.
+    /// OEM ID in the CID, as text.
     pub oem: Fact<String>,
     /// Product name in the CID.
     pub name: Fact<String>,
@@ -181,63 +181,63 @@ pub struct CardRegisters {
     pub video_class: Fact<u32>,
     /// Claimed Application Performance Class: 0, 1 or 2.
     pub app_class: Fact<u32>,
-    /// Allocation unit.
+    /// Allocation unit in bytes.
     pub allocation_unit: Fact<Bytes>,
-    /// Version of the specification it claims to keep: `SD 6.0`, `eMMC 5.1`.
+    /// Claimed version of the specification: `SD 6.0`, `eMMC 5.1`.
     #[serde(default)]
     pub spec: Fact<String>,
     /// eMMC: supported timing modes, such as `HS52, DDR52, HS200`.
     #[serde(default)]
     pub device_type: Fact<String>,
-    /// eMMC: life time used up, for both kinds of memory, such as `0-10 % and 10-20 %`.
+    /// eMMC: life time used, for both types of memory, such as `0-10 % and 10-20 %`.
     #[serde(default)]
     pub life_time: Fact<String>,
-    /// eMMC: reserve blocks, `normal`, `warning` (80% used up) or `urgent` (90%).
+    /// eMMC: state of the reserve blocks: `normal`, `warning` (80% used) or `urgent` (90%).
     #[serde(default)]
     pub pre_eol: Fact<String>,
-    /// What looks odd about this identity: findings, not verdicts.
+    /// Unusual details of this identity: hints, not verdicts.
     pub oddities: Vec<String>,
 }
 
 /// SMART data of a disk; `None` if it has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
-    /// Part of its life that is used up by its own estimate, in percent; may pass 100.
+    /// Life used, in percent, as estimated by the disk; may exceed 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent_used: Option<u64>,
-    /// Reserve that is left, in percent.
+    /// Remaining spare blocks, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spare_percent: Option<u64>,
-    /// Bytes that hosts have written to it.
+    /// Bytes written by hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Bytes>,
-    /// Bytes that hosts have read from it.
+    /// Bytes read by hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Bytes>,
-    /// Hours it was on.
+    /// Power-on hours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_on_hours: Option<u64>,
-    /// Losses of power without a word before.
+    /// Unsafe shutdowns (power lost without notice).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsafe_shutdowns: Option<u64>,
-    /// Errors of the medium that it could not mend.
+    /// Media errors that could not be corrected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_errors: Option<u64>,
-    /// Sectors it has replaced.
+    /// Reallocated sectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reallocated_sectors: Option<u64>,
-    /// Sectors it would like to replace.
+    /// Sectors pending reallocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_sectors: Option<u64>,
-    /// Its warnings.
+    /// SMART warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// A block device: its identity and its kernel settings.
+/// Identity and kernel settings of a block device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceIdentity {
-    /// The whole disk, such as `/dev/mmcblk0`.
+    /// Path of the whole disk, such as `/dev/mmcblk0`.
     pub node: PathBuf,
     /// Kernel name, such as `mmcblk0`.
     pub kname: String,
@@ -245,21 +245,21 @@ pub struct DeviceIdentity {
     pub model: Fact<String>,
     /// Serial number.
     pub serial: Fact<String>,
-    /// Bytes.
+    /// Size in bytes.
     pub size: Bytes,
     /// Logical block size in bytes.
     pub logical_block: u32,
     /// Physical block size in bytes.
     pub physical_block: u32,
-    /// Whether it says it rotates.
+    /// Whether the kernel reports it as rotational.
     pub rotational: Fact<bool>,
-    /// I/O scheduler in force.
+    /// Active I/O scheduler.
     pub scheduler: Fact<String>,
     /// Write cache: `write back` or `write through`.
     pub write_cache: Fact<String>,
     /// Largest request in KiB.
     pub max_sectors_kb: Fact<u32>,
-    /// Requests the queue holds.
+    /// Size of the request queue.
     pub nr_requests: Fact<u32>,
     /// Maximum bytes per discard; 0 if not supported.
     pub discard_max: Fact<Bytes>,
@@ -267,56 +267,56 @@ pub struct DeviceIdentity {
     pub zoned: Fact<String>,
     /// Whether the kernel marks it read-only.
     pub read_only: bool,
-    /// Whether it, or its medium, can be taken out.
+    /// Whether the disk or its medium is removable.
     #[serde(default)]
     pub removable: bool,
     /// Firmware revision.
     #[serde(default)]
     pub firmware: Fact<String>,
-    /// World-wide name, or what the kernel gives in its place.
+    /// World-wide name, or the kernel's substitute.
     #[serde(default)]
     pub wwid: Fact<String>,
-    /// Names of it under `/dev/disk/by-id`.
+    /// Names under `/dev/disk/by-id`.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// Number of this appearance of the disk: another card under the same name has another one.
+    /// Sequence number of the disk; a new card under the same name has a new one.
     #[serde(default)]
     pub disk_sequence: Fact<u64>,
     /// Driver of the host controller or of the device, such as `sdhci-iproc`, `usb-storage` or `uas`.
     #[serde(default)]
     pub driver: Fact<String>,
-    /// Smallest range a discard acts on, in bytes.
+    /// Discard granularity in bytes.
     #[serde(default)]
     pub discard_granularity: Fact<Bytes>,
-    /// Its own temperature in thousandths of a degree Celsius.
+    /// Temperature of the device in thousandths of a degree Celsius.
     #[serde(default)]
     pub temperature_mc: Fact<i64>,
-    /// Its wear and errors.
+    /// Wear and errors from SMART.
     #[serde(default)]
     pub health: Fact<Health>,
-    /// How it is attached.
+    /// Bus that it is attached to.
     pub bus: Bus,
-    /// Card registers, when it is a card on an SD or eMMC bus.
+    /// Card registers; `None` if it is not on an SD or eMMC bus.
     pub card: Option<CardRegisters>,
-    /// From the named node down to the disk: partition, mapper, loop and what they stand on.
+    /// Devices from the named node down to the disk: partition, mapper, loop and the devices below.
     #[serde(deserialize_with = "chain::links")]
     pub chain: Vec<ChainLink>,
 }
 
-/// What was measured: the path, the file system it is on, and the device below.
+/// Identity of the target: the path, its file system, and the device below.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// The path as it was named.
+    /// Path as given by the user.
     pub path: PathBuf,
-    /// Its type.
+    /// Type of the file.
     pub kind: TargetKind,
     /// The file system; `None` for a raw device.
     pub filesystem: Option<Filesystem>,
-    /// The device at the bottom.
+    /// Device below the file system.
     pub device: Fact<DeviceIdentity>,
-    /// Whether the system itself runs from this device.
+    /// Whether the operating system runs from this device.
     pub system_disk: bool,
-    /// A name given by hand for the thing under test.
+    /// Label of the target, given by the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
 }
@@ -339,7 +339,7 @@ impl Identity {
     }
 }
 
-/// The circumstances on the side of the host.
+/// Environment of a run on the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     /// Host name.
@@ -348,25 +348,25 @@ pub struct Environment {
     pub kernel: String,
     /// Machine architecture.
     pub arch: String,
-    /// Distribution, as os-release names it.
+    /// Distribution, from os-release.
     pub distribution: Fact<String>,
     /// Board, such as `Raspberry Pi 4 Model B Rev 1.4`.
     pub board: Fact<String>,
-    /// Processor.
+    /// CPU model.
     pub cpu: Fact<String>,
-    /// Processors online.
+    /// Number of online CPUs.
     pub cpu_count: u32,
-    /// Frequency governor.
+    /// CPU frequency governor.
     pub governor: Fact<String>,
     /// Memory in bytes.
     pub memory: Bytes,
-    /// Load average over one minute, in percent, as the run began.
+    /// Load average over one minute at the start of the run, in percent.
     pub load_percent: Fact<u32>,
-    /// Processor temperature in thousandths of a degree Celsius.
+    /// CPU temperature in thousandths of a degree Celsius.
     pub temperature_mc: Fact<i64>,
-    /// The Pi's throttling and under-voltage flags.
+    /// Throttling and under-voltage flags of the Raspberry Pi.
     pub throttled: Fact<u32>,
-    /// Share of time some task waited for I/O in the last 10 s (PSI `some avg10`), in percent of a percent.
+    /// Share of time in which some task waited for I/O in the last 10 s (PSI `some avg10`), in hundredths of a percent.
     pub io_pressure: Fact<u32>,
     /// The clock that timed the I/Os.
     pub clock: String,
@@ -383,7 +383,7 @@ pub struct DiskStats {
     pub read_merges: u64,
     /// Sectors of 512 bytes read.
     pub read_sectors: u64,
-    /// Time reads took, all added up.
+    /// Total time of all reads.
     pub read_ticks: Nanos,
     /// Writes completed.
     pub write_ios: u64,
@@ -391,7 +391,7 @@ pub struct DiskStats {
     pub write_merges: u64,
     /// Sectors of 512 bytes written.
     pub write_sectors: u64,
-    /// Time writes took, all added up.
+    /// Total time of all writes.
     pub write_ticks: Nanos,
     /// Discards completed.
     pub discard_ios: u64,
@@ -399,7 +399,7 @@ pub struct DiskStats {
     pub flush_ios: u64,
     /// Time with at least one request in flight.
     pub busy: Nanos,
-    /// Time all requests took, added up.
+    /// Total time of all requests, weighted by their number in flight.
     pub queued: Nanos,
     /// Time between the two readings.
     pub elapsed: Nanos,

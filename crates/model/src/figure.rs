@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A figure of rules and claims, with its unit.
+/// Figure that rules and claims refer to, with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
@@ -20,14 +20,14 @@ pub enum Figure {
     SyncP99,
     /// 99.9th percentile of `fsync`, ms.
     SyncP999,
-    /// What a long sequential write settles at: the level after a cliff, else the mean, MB/s.
+    /// Sustained speed of a long sequential write: the level after a cliff, else the mean, MB/s.
     SustainedWrite,
     /// Slowest segment of at least one second of a long sequential write, MB/s.
     SlowestWrite,
 }
 
 impl Figure {
-    /// Its unit.
+    /// Returns the unit of the figure.
     pub fn unit(self) -> &'static str {
         match self {
             Figure::RandomRead | Figure::RandomWrite => "IOPS",
@@ -36,7 +36,7 @@ impl Figure {
         }
     }
 
-    /// Whether more of it is better.
+    /// Whether a higher value is better.
     pub fn more_is_better(self) -> bool {
         self.unit() != "ms"
     }

@@ -1,4 +1,4 @@
-//! What follows from records: derived, never stored as truth, always computable again.
+//! Findings computed from records: never stored as data, always computable again.
 
 mod caveats;
 
@@ -15,10 +15,10 @@ use crate::measured::{LeftOutRun, NoAmplification};
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
 
-/// What repeated measurements of one quantity say together. The unit is that of the quantity.
+/// Statistics of repeated measurements of one quantity, in the unit of that quantity.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The single measurements, in the order of the runs.
+    /// Single measurements, in the order of the runs.
     pub values: Vec<f64>,
     /// Arithmetic mean.
     pub mean: f64,
@@ -34,10 +34,10 @@ pub struct Estimate {
     pub max: f64,
     /// 95% confidence interval of the mean by Student's t; `None` under two values.
     pub ci95: Option<(f64, f64)>,
-    /// Half of the last digit to which the mean was printed; 0 for measured values. It is part of [`Estimate::ci95`].
+    /// Half of the last printed digit of an imported mean; 0 for measured values. [`Estimate::ci95`] includes it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rounding: f64,
-    /// Why the interval may be narrower than its level promises.
+    /// Reasons why the interval may be too narrow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interval_caveats: Vec<IntervalCaveat>,
 }
@@ -50,21 +50,21 @@ fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }
 
-/// Why a confidence interval may cover the truth less often than its level promises. Printed on the line of the interval.
+/// Reason why a confidence interval may cover the true value less often than 95%. Printed next to the interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalCaveat {
     /// Too few runs to check that they are independent and normally distributed.
     FewRuns,
-    /// Each run resembles the one before it. The interval is widened, and may still be too narrow.
+    /// Consecutive runs are correlated. The interval is widened, but may still be too narrow.
     Dependent,
-    /// A few runs lie far to one side.
+    /// The distribution is skewed: a few runs lie far to one side.
     Skewed,
-    /// The runs fall into two groups.
+    /// The runs fall into two groups (two modes).
     TwoModes,
 }
 
-/// A latency distribution, merged over all runs.
+/// Latency distribution, merged over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
     /// I/Os counted.
@@ -75,11 +75,11 @@ pub struct LatencySummary {
     pub max: Nanos,
     /// Mean, in nanoseconds.
     pub mean_ns: f64,
-    /// Deviation, in nanoseconds.
+    /// Standard deviation, in nanoseconds.
     pub deviation_ns: f64,
-    /// The usual percentiles; only those for which there were samples enough.
+    /// The usual percentiles for which there are enough samples.
     pub quantiles: Vec<(Quantile, Nanos)>,
-    /// The distribution as `(fraction not exceeding, value)`, ascending, for charts; at most some
+    /// Cumulative distribution for charts: `(fraction of I/Os up to this value, value)`, ascending; at most a few
     /// hundred points.
     pub curve: Vec<(f64, Nanos)>,
 }
@@ -95,7 +95,7 @@ pub struct TimelinePoint {
     pub iops: f64,
 }
 
-/// How even a long write was.
+/// Evenness of a long sequential write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sustained {
     /// Slowest interval.
@@ -104,44 +104,45 @@ pub struct Sustained {
     pub max: BytesPerSec,
     /// Mean of the intervals.
     pub mean: BytesPerSec,
-    /// Deviation of the intervals.
+    /// Standard deviation of the intervals.
     pub deviation: BytesPerSec,
-    /// Where speed first fell for good, if it did.
+    /// First permanent drop of speed, if any.
     pub cliff: Option<Cliff>,
-    /// All lasting falls in order, [`Sustained::cliff`] among them; a fall at the very end of the run is the last one,
+    /// All permanent drops in order, including [`Sustained::cliff`]. A drop at the very end of the run is the last one,
     /// with [`Cliff::proven`] false.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub falls: Vec<Cliff>,
-    /// Speed that falls and recovers, again and again.
+    /// Speed that drops and recovers repeatedly, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swing: Option<Swing>,
 }
 
-/// Speed that falls and recovers again and again, as throttling and garbage collection make it.
+/// Speed that drops and recovers repeatedly, caused by throttling or garbage collection, for example.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Swing {
     /// Median of the fast segments.
     pub high: BytesPerSec,
     /// Median of the slow segments.
     pub low: BytesPerSec,
-    /// Times it recovered.
+    /// Number of recoveries.
     pub recoveries: u32,
-    /// Whether it slides down and jumps up (garbage collection) rather than switching between two levels (throttling).
+    /// Whether speed declines gradually and recovers suddenly (garbage collection) instead of switching between two
+    /// levels (throttling).
     pub sawtooth: bool,
 }
 
-/// A lasting fall of bandwidth within a write.
+/// Permanent drop of bandwidth during a write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cliff {
-    /// Bytes written before it.
+    /// Bytes written before the drop.
     pub at: Bytes,
-    /// Time before it.
+    /// Time before the drop.
     pub after_time: Nanos,
-    /// Median bandwidth before.
+    /// Median bandwidth before the drop.
     pub before: BytesPerSec,
-    /// Median bandwidth after, until the next fall.
+    /// Median bandwidth after the drop, until the next one.
     pub after: BytesPerSec,
-    /// Whether enough of the run followed to consider the drop lasting.
+    /// Whether enough of the run followed to call the drop permanent.
     #[serde(default = "yes")]
     pub proven: bool,
 }
@@ -150,98 +151,100 @@ fn yes() -> bool {
     true
 }
 
-/// One phase and operation over all runs of a series.
+/// Summary of one phase and operation over all runs of a series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseSummary {
     /// Name of the phase.
     pub phase: String,
     /// The operation.
     pub op: Op,
-    /// What was done, in a few words: `sequential write, 1 MiB, queue depth 1`.
+    /// Short description of the workload: `sequential write, 1 MiB, queue depth 1`.
     pub workload: String,
-    /// Bytes per second, one value a run.
+    /// Bytes per second, one value per run.
     pub bandwidth: Estimate,
-    /// Completions per second, one value a run.
+    /// Completions per second, one value per run.
     pub iops: Estimate,
-    /// Completion latency; of an open loop ([`PhaseDetail::open_loop`]) from the moment each I/O was intended for.
+    /// Completion latency. In an open loop ([`PhaseDetail::open_loop`]), it is measured from the scheduled time of each
+    /// I/O.
     pub latency: Option<LatencySummary>,
     /// Latency of `fsync` and the like.
     pub sync: Option<LatencySummary>,
-    /// Bandwidth over time of each run.
+    /// Bandwidth over time, for each run.
     pub timelines: Vec<Vec<TimelinePoint>>,
-    /// Evenness, for writes that are long enough.
+    /// Evenness of speed, for writes that are long enough.
     pub sustained: Option<Sustained>,
-    /// Bytes the device wrote (or read) per byte the application did, from the counters of the disk; one value a run.
+    /// I/O amplification: bytes that the device wrote (or read) per byte of the application, from the disk's counters;
+    /// one value per run.
     pub amplification: Option<Estimate>,
     /// Errors of this operation.
     pub errors: u64,
-    /// What else is known of it.
+    /// Further details.
     #[serde(default)]
     pub detail: PhaseDetail,
 }
 
-/// A series of runs on one target, ready to be shown.
+/// Summary of a series of runs on one target, ready for a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Id of the series.
+    /// ID of the series.
     pub series: String,
-    /// Ids of its runs.
+    /// IDs of its runs.
     pub runs: Vec<String>,
     /// Name of the scenario.
     pub scenario: String,
     /// Wall clock of the first run, milliseconds since 1970 UTC.
     pub started_unix_ms: i64,
-    /// Where the records come from, in words: `hakaru 0.1.0`, `fio-3.39 (imported)`.
+    /// Origin of the records, in words: `hakaru 0.1.0`, `fio-3.39 (imported)`.
     pub origin: String,
-    /// What was measured.
+    /// Measured target.
     pub target: Identity,
     /// The environment of the first run.
     pub environment: Environment,
-    /// Phase by phase.
+    /// Summaries of the phases.
     pub phases: Vec<PhaseSummary>,
-    /// All caveats, once each, in order of appearance.
+    /// All caveats without duplicates, in order of appearance.
     pub caveats: Vec<Caveat>,
-    /// Our own cost an I/O, where it was measured.
+    /// Overhead of this program per I/O in nanoseconds, if measured.
     pub overhead_ns: Option<f64>,
 }
 
-/// Whether two means differ, and by how much.
+/// Comparison of two means: whether they differ, and by how much.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// What is compared: phase, operation and figure.
+    /// Compared quantity: phase, operation and figure.
     pub quantity: String,
     /// Unit of the figure.
     pub unit: String,
-    /// The first.
+    /// First estimate (the baseline).
     pub a: Estimate,
-    /// The second.
+    /// Second estimate.
     pub b: Estimate,
-    /// Mean of `b` over mean of `a`.
+    /// Mean of `b` divided by the mean of `a`.
     pub ratio: f64,
-    /// 95% confidence interval of the ratio, simultaneous over the family: it excludes 1 exactly when the verdict is
-    /// [`Verdict::Different`]. `None` when there are too few runs, or where it has no bound.
+    /// 95% confidence interval of the ratio, simultaneous over the family. It excludes 1 exactly if the verdict is
+    /// [`Verdict::Different`]. `None` if there are too few runs or no bound.
     pub ratio_ci95: Option<(f64, f64)>,
     /// Probability of a difference this large by chance (Welch's t); `None` if there are too few
     /// runs.
     pub p_value: Option<f64>,
-    /// The same by ranks (Mann-Whitney).
+    /// Probability by ranks (Mann-Whitney).
     pub p_value_ranks: Option<f64>,
-    /// `p_value` after Bonferroni's correction over the family it was tested in.
+    /// `p_value` with Bonferroni's correction for the family of tests.
     pub p_adjusted: Option<f64>,
-    /// Probability of means this close when they differ by the margin of equivalence (two one-sided tests), corrected
-    /// likewise.
+    /// Probability of means this close if they differ by the equivalence margin (two one-sided tests), with the same
+    /// correction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_equivalence: Option<f64>,
-    /// Tests in the family; 0 when it was not tested.
+    /// Number of tests in the family; 0 if it was not tested.
     #[serde(default)]
     pub family: u32,
-    /// Whether it is a primary figure of the comparison, judged in the family of these.
+    /// Whether it is a primary figure, tested in the family of primary figures.
     #[serde(default = "yes")]
     pub primary: bool,
-    /// Why the intervals may be narrower than their level promises.
+    /// Reasons why the intervals may be too narrow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interval_caveats: Vec<IntervalCaveat>,
-    /// Effect size (Hedges' g): the difference in units of the spread.
+    /// Effect size (Hedges' g): the difference in units of the standard deviation.
     pub effect: Option<f64>,
     /// 95% confidence interval of the effect size, simultaneous over the family.
     #[serde(default)]
@@ -250,40 +253,40 @@ pub struct Comparison {
     /// the reverse.
     #[serde(default)]
     pub delta: Option<f64>,
-    /// What follows.
+    /// Verdict.
     pub verdict: Verdict,
 }
 
-/// What a comparison proves.
+/// Verdict of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum Verdict {
-    /// They differ.
+    /// The means differ.
     Different,
-    /// They are the same within the margin of equivalence.
+    /// The means are equivalent within the margin.
     #[serde(alias = "not_distinguished")]
     Equivalent,
     /// Neither a difference nor equivalence is shown.
     #[serde(alias = "too_few_runs")]
     Undecided {
-        /// Runs per side that would decide at the observed difference; `None` if unknown.
+        /// Runs per side that would be enough for the observed difference; `None` if unknown.
         needed: Option<u32>,
     },
 }
 
-/// The rate that a phase is quoted and judged by. Decided once, by the analysis.
+/// Rate that represents a phase in reports and tests. The analysis chooses it once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeadlineRate {
-    /// Bytes per second, of large I/Os.
+    /// Bytes per second, for large I/Os.
     #[default]
     Bandwidth,
-    /// Completions per second, of small ones.
+    /// Completions per second, for small I/Os.
     Iops,
 }
 
 impl HeadlineRate {
-    /// This rate of a phase.
+    /// Returns this rate of a phase.
     pub fn of(self, phase: &PhaseSummary) -> &Estimate {
         match self {
             HeadlineRate::Bandwidth => &phase.bandwidth,
@@ -292,109 +295,110 @@ impl HeadlineRate {
     }
 }
 
-/// What else is known of a phase: for judging and comparing it, not for showing it first.
+/// Details of a phase for tests and comparisons, not for the main table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseDetail {
     /// The workload; `None` if unknown.
     pub shape: Option<WorkloadShape>,
-    /// The rate it is quoted and judged by.
+    /// Rate that represents the phase.
     #[serde(default)]
     pub headline: HeadlineRate,
     /// Shortest measured time of a run.
     pub measured: Nanos,
-    /// Fewest bytes a run moved.
+    /// Fewest bytes transferred by a run.
     pub moved: Bytes,
-    /// Bytes that all runs moved together.
+    /// Bytes transferred by all runs together.
     #[serde(default)]
     pub moved_in_all: Bytes,
-    /// Some percentiles of completion latency in nanoseconds, one value a run. For comparing runs; the percentile of
-    /// all of them is the merged one in [`PhaseSummary::latency`].
+    /// Percentiles of completion latency in nanoseconds, one value per run, for comparisons of runs.
+    /// [`PhaseSummary::latency`] has the percentiles of all runs merged.
     pub latency_by_run: Vec<(Quantile, Estimate)>,
-    /// The same of `fsync` and the like.
+    /// Percentiles of `fsync` and similar calls, one value per run.
     pub sync_by_run: Vec<(Quantile, Estimate)>,
     /// Stability of the runs; `None` if there are too few.
     pub stability: Option<Stability>,
     /// Whether latency is measured from the scheduled time of each I/O (open loop).
     #[serde(default)]
     pub open_loop: bool,
-    /// Why there is no I/O amplification, where there could be one.
+    /// Reason why I/O amplification is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_amplification: Option<NoAmplification>,
-    /// Most bytes that laying out the files of a run wrote, which are in no other figure.
+    /// Largest number of bytes that a run wrote to lay out its files; no other figure includes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub laid_out: Option<Bytes>,
-    /// Errors of the phase that belong to no operation (flushes, opened files, commands, old records), beside the first
-    /// operation of the phase.
+    /// Errors of the phase that belong to no operation (flushes, opening files, commands, old records); stored with the
+    /// first operation of the phase.
     #[serde(default, skip_serializing_if = "is_none_counted")]
     pub other_errors: u64,
-    /// Workers that a limit of their job ended (`max_latency`, `rate_min`, `rate_iops_min`); their I/Os did not fail.
+    /// Workers stopped by a limit of their job (`max_latency`, `rate_min`, `rate_iops_min`); their I/Os did not fail.
     #[serde(default, skip_serializing_if = "is_none_counted")]
     pub limits_missed: u64,
-    /// Runs that do not count here because others of the series do.
+    /// Runs excluded from this phase, because other runs of the series count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOutRun>,
-    /// Precision of the mean, and steady state, if requested.
+    /// Precision of the mean and steady state, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Repeated>,
-    /// Runs behind the rates, where only their mean and deviation are known and not the single values.
+    /// Number of runs behind the rates, if only the mean and deviation are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_runs: Option<u32>,
 }
 
-/// What the workers of a phase do, in figures.
+/// Shape of the workload of a phase, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkloadShape {
     /// Random offsets; otherwise sequential.
     pub random: bool,
     /// Share of reads, in percent.
     pub read_percent: u32,
-    /// Size of an I/O of this operation (the largest, where it varies).
+    /// I/O size of this operation in bytes (the largest if it varies).
     pub block: Bytes,
-    /// I/Os in flight of one worker, as it really was.
+    /// Effective queue depth of one worker.
     pub iodepth: u32,
-    /// Workers at the same time.
+    /// Number of concurrent workers.
     pub workers: u32,
     /// Writes per `fsync` or `fdatasync`; 0 for none.
     pub sync_every: u32,
     /// Whether files were opened with O_SYNC or O_DSYNC.
     pub sync_open: bool,
-    /// Whether the page cache was kept out.
+    /// Whether I/O was direct, without the page cache.
     pub direct: bool,
-    /// Bytes of the file or device that were worked on, all workers together, where known.
+    /// Bytes of the file or device used by all workers together; `None` if unknown.
     pub extent: Option<Bytes>,
 }
 
-/// Whether repeated runs are repeats of one state. All three are looked for in bandwidth.
+/// Stability of repeated runs, judged by bandwidth: outliers, drift and correlation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stability {
-    /// Indices into [`Estimate::values`] of runs outside Tukey's fences. They are flagged, and stay in every figure.
+    /// Indexes into [`Estimate::values`] of runs outside Tukey's fences. All figures still include these runs.
     pub outliers: Vec<u32>,
-    /// Change from the first run to the last by a straight line within the range of the values, as a share of its start.
+    /// Change from the first to the last run by a fitted line limited to the range of the values, as a fraction of its
+    /// start.
     pub drift: Option<f64>,
     /// Probability of a slope this steep by chance.
     pub drift_p: Option<f64>,
-    /// Correlation of each run with the next, in `[-1, 1]`.
+    /// Correlation of each run with the next one, in `[-1, 1]`.
     pub lag1: Option<f64>,
-    /// Independent runs that know the mean as well as these do; fewer than the runs when neighbors are alike.
+    /// Effective number of independent runs; less than the number of runs if consecutive runs are correlated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_runs: Option<f64>,
 }
 
-/// How well the runs of a point know its mean, and whether they had settled. All of it is about bandwidth.
+/// Precision of a point's mean bandwidth, and whether the runs reached steady state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Repeated {
-    /// Half the 95% interval of the mean by Student's t, as a share of the mean.
+    /// Half-width of the 95% interval of the mean by Student's t, as a fraction of the mean.
     pub relative_error: Option<f64>,
-    /// 95% interval of the mean by resampling the runs, which supposes no shape of their spread.
+    /// 95% bootstrap interval of the mean, which assumes no distribution.
     pub bootstrap_ci95: Option<(f64, f64)>,
-    /// The first steady state window of runs, where each run is a round; `None` if there is none.
+    /// First steady state window, with each run as a round; `None` if there is none.
     pub steady: Option<SteadyWindow>,
-    /// All windows in steady state that do not overlap, in order.
+    /// All steady state windows that do not overlap, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steady_windows: Vec<SteadyWindow>,
 }
 
-/// Steady state by the SNIA solid state storage performance test specification.
+/// Steady state window as defined by the SNIA solid state storage performance test specification.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyWindow {
     /// Index of the first round of the measurement window.
@@ -403,9 +407,9 @@ pub struct SteadyWindow {
     pub rounds: u32,
     /// Mean over the window.
     pub average: f64,
-    /// Largest less smallest over the window, as a share of the average.
+    /// Largest minus smallest value in the window, as a fraction of the average.
     pub excursion: f64,
-    /// Rise or fall of the fitted line over the window, as a share of the average.
+    /// Change of the fitted line over the window, as a fraction of the average.
     pub slope: f64,
 }
 
@@ -414,14 +418,14 @@ pub struct SteadyWindow {
 pub struct LayerCost {
     /// Name of the layer, such as `vfat`.
     pub layer: String,
-    /// Phase that was compared.
+    /// Compared phase.
     pub phase: String,
-    /// Which operation of it.
+    /// Compared operation.
     pub op: Op,
-    /// Raw (`a`) against the layer (`b`): the ratio is what is left.
+    /// Raw device (`a`) compared with the layer (`b`).
     pub comparison: Comparison,
-    /// Bytes of the device per byte of the application on the bare device.
+    /// I/O amplification on the raw device: bytes of the device per byte of the application.
     pub amplification_raw: Option<f64>,
-    /// The same through the layer.
+    /// I/O amplification through the layer.
     pub amplification_layer: Option<f64>,
 }

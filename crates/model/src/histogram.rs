@@ -1,4 +1,4 @@
-//! A latency histogram of fixed memory: 128 buckets an octave, from 1 ns to over 9 hours.
+//! Latency histogram of fixed size: 128 buckets per octave, from 1 ns to over 9 hours.
 //!
 //! ```text
 //! value      0 .. 255        256 .. 511      512 .. 1023    ...   2^44 .. 2^45-1
@@ -6,40 +6,40 @@
 //! index      0 .. 255        256 .. 383      384 .. 511     ...   4864 .. 4991   (values above fall into the last)
 //! ```
 //!
-//! A bucket is at most 1/128 as wide as the values in it. Two neighbors are exactly one bucket of a histogram with 64
-//! an octave, which is what the fio dialect prints.
+//! A bucket is at most 1/128 as wide as the values in it. Two adjacent buckets are exactly one bucket of a histogram
+//! with 64 buckets per octave, which the fio dialect prints.
 
 use crate::units::{Nanos, Quantile};
 use serde::{Deserialize, Serialize};
 
 const BITS: u32 = 7;
 const PER_OCTAVE: usize = 1 << BITS;
-/// Values up to 2^45 ns (9.8 hours) have a bucket of their own size class.
+/// Number of bits of the largest values with a bucket of their own octave: values below 2^45 ns (9.8 hours).
 const MAX_BITS: u32 = 45;
 
-/// How many buckets a histogram has; their memory is 8 bytes each.
+/// Number of buckets of a histogram, 8 bytes each.
 pub const BUCKETS: usize = (MAX_BITS - BITS + 1) as usize * PER_OCTAVE;
 
-/// How many buckets the coarser histogram of the fio dialect has (its documented cap is 17.1 s).
+/// Number of buckets of the coarser histogram of the fio dialect (its documented maximum is 17.1 s).
 pub const FOLDED_BUCKETS: usize = 1856;
 
-/// Counts of values by size, exact to 1/128 of the value.
+/// Histogram of values, precise to 1/128 of the value.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64; BUCKETS]>,
 }
 
-/// The bucket a value falls into.
+/// Returns the index of the bucket that counts a value.
 #[inline]
 pub fn index_of(value: u64) -> usize {
-    // `| 0xff` makes the first two octaves one exact, linear stretch without a branch.
+    // `| 0xff` makes the first two octaves one linear segment, without a branch.
     let octave = 63 - (value | (2 * PER_OCTAVE as u64 - 1)).leading_zeros();
     let shift = octave - BITS;
     let index = ((shift as usize) << BITS) + (value >> shift) as usize;
     index.min(BUCKETS - 1)
 }
 
-/// The smallest value of a bucket.
+/// Returns the smallest value of a bucket.
 pub fn lower_edge(index: usize) -> u64 {
     if index < 2 * PER_OCTAVE {
         return index as u64;
@@ -48,7 +48,7 @@ pub fn lower_edge(index: usize) -> u64 {
     ((PER_OCTAVE + (index & (PER_OCTAVE - 1))) as u64) << shift
 }
 
-/// The largest value of a bucket; the last bucket holds everything larger too.
+/// Returns the largest value of a bucket; the last bucket also counts all larger values.
 pub fn upper_edge(index: usize) -> u64 {
     if index < 2 * PER_OCTAVE {
         index as u64
@@ -64,10 +64,9 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram. Takes [`BUCKETS`] × 8 bytes, of which untouched pages cost nothing.
+    /// Creates an empty histogram. It reserves [`BUCKETS`] × 8 bytes, but untouched pages use no memory.
     pub fn new() -> Histogram {
-        // Through a vector, which allocates zeroed memory instead of copying an array from the
-        // stack.
+        // A vector allocates zeroed memory; an array would be copied from the stack.
         let counts = vec![0; BUCKETS].into_boxed_slice();
         Histogram {
             counts: counts
@@ -76,7 +75,7 @@ impl Histogram {
         }
     }
 
-    /// Counts one value. Cost: a few nanoseconds, no allocation.
+    /// Counts one value. Takes a few nanoseconds and allocates nothing.
     #[inline]
     pub fn record(&mut self, value: Nanos) {
         self.counts[index_of(value.0)] += 1;
@@ -87,33 +86,33 @@ impl Histogram {
         self.add_bucket(index_of(value.0), times);
     }
 
-    /// Counts `times` values in the bucket of that index, for readers of stored buckets. Ignores an index past the end.
+    /// Adds `times` values to the bucket at an index, for readers of stored buckets. Ignores indexes past the end.
     ///
-    /// Counts stop at the largest number: no run gets there, but a damaged record may.
+    /// Counts saturate. No run counts that much, but a damaged record may.
     pub fn add_bucket(&mut self, index: usize, times: u64) {
         if let Some(count) = self.counts.get_mut(index) {
             *count = count.saturating_add(times);
         }
     }
 
-    /// Adds the counts of another histogram: exact, in any order.
+    /// Adds the counts of another histogram. The result is exact and does not depend on the order.
     pub fn merge(&mut self, other: &Histogram) {
         for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
             *mine = mine.saturating_add(*theirs);
         }
     }
 
-    /// Forgets everything counted, and keeps the memory.
+    /// Resets all counts and keeps the memory.
     pub fn clear(&mut self) {
         self.counts.fill(0);
     }
 
-    /// How many values were counted.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         sum(&self.counts[..])
     }
 
-    /// The buckets that hold anything, smallest value first, as `(index, count)`.
+    /// Returns the buckets that are not empty as `(index, count)`, smallest value first.
     pub fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.counts
             .iter()
@@ -122,10 +121,10 @@ impl Histogram {
             .filter(|&(_, n)| n > 0)
     }
 
-    /// Returns the value that at least a share `q` of the samples does not exceed.
+    /// Returns the smallest recorded value that at least a fraction `q` of the samples does not exceed.
     ///
-    /// The upper edge of its bucket: never under the true value, at most 1/128 over it. `None` when empty.
-    /// Source: Hyndman and Fan (1996), type 1. Cost: one pass over the buckets.
+    /// The result is the upper edge of a bucket: never below the true value and at most 1/128 above it. `None` if
+    /// empty. Source: Hyndman and Fan (1996), type 1. Takes one pass over the buckets.
     pub fn value_at(&self, q: Quantile) -> Option<Nanos> {
         let total = self.count();
         let rank = ((total as f64 * q.share()).ceil() as u64).clamp(1, total.max(1));
@@ -136,13 +135,13 @@ impl Histogram {
         })
     }
 
-    /// How many values do not exceed `limit`, to the precision of a bucket.
+    /// Returns the number of values up to `limit`, to the precision of a bucket.
     pub fn count_up_to(&self, limit: Nanos) -> u64 {
         sum(&self.counts[..=index_of(limit.0)])
     }
 
-    /// The same counts in buckets of 64 an octave, as the fio dialect prints them: exact, because two of our buckets
-    /// are one of those. What lies past its last bucket is counted in the last.
+    /// Returns the counts in buckets of 64 per octave, as the fio dialect prints them. The conversion is exact, because
+    /// each such bucket is two of ours. Its last bucket also counts all larger values.
     pub fn fold(&self) -> Box<[u64; FOLDED_BUCKETS]> {
         let mut folded = Box::new([0u64; FOLDED_BUCKETS]);
         for (index, n) in self.buckets() {
@@ -153,19 +152,19 @@ impl Histogram {
     }
 }
 
-/// The sum of some counts, or the largest number.
+/// Returns the saturating sum of counts.
 fn sum(counts: &[u64]) -> u64 {
     counts.iter().fold(0, |sum, &n| sum.saturating_add(n))
 }
 
-/// The bucket of a value when an octave has 64.
+/// Returns the index of a value's bucket with 64 buckets per octave.
 pub fn folded_index(value: u64) -> usize {
     let octave = 63 - (value | 127).leading_zeros();
     let shift = octave - 6;
     (((shift as usize) << 6) + (value >> shift) as usize).min(FOLDED_BUCKETS - 1)
 }
 
-/// The value the fio dialect shows for a bucket of 64 an octave: its middle.
+/// Returns the value that the fio dialect prints for a bucket of 64 per octave: its middle.
 pub fn folded_middle(index: usize) -> u64 {
     if index < 128 {
         return index as u64;
@@ -186,7 +185,8 @@ impl std::fmt::Debug for Histogram {
     }
 }
 
-/// Stored as one flat list `[gap, count, gap, count, …]`; a gap is the distance from the index before, the first from 0.
+/// Serializes as one flat list `[gap, count, gap, count, …]`. A gap is the distance from the previous index; the first
+/// is from 0.
 impl Serialize for Histogram {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut last = 0;

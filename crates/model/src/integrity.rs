@@ -1,69 +1,69 @@
-//! Whether storage keeps what is written to it, how much of it, and how fast along its addresses.
+//! Results of verifying storage: real capacity, data integrity, and speed by position.
 //!
-//! Results of a verification as data, without method and wording.
+//! This module contains data only, without methods of verification and texts.
 
 use crate::facts::{Environment, Identity};
 use crate::units::{Bytes, BytesPerSec, Nanos};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Number of the form of a [`Verification`].
+/// Version of the stored form of a [`Verification`].
 pub const FORMAT: u32 = 1;
 
-/// One verification of one device or file system, with its circumstances.
+/// Verification of one device or file system, with its environment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verification {
-    /// Number of this form; see [`FORMAT`].
+    /// Version of the stored form; see [`FORMAT`].
     pub format: u32,
-    /// Unique, and sorts by time (UUID version 7).
+    /// Unique ID that sorts by time (UUID version 7).
     pub id: String,
     /// Version of hakaru.
     pub version: String,
-    /// Wall clock at its beginning, milliseconds since 1970 UTC.
+    /// Wall clock at the start, milliseconds since 1970 UTC.
     pub started_unix_ms: i64,
-    /// How long it took.
+    /// Duration.
     pub elapsed: Nanos,
-    /// What was verified.
+    /// Verified target.
     pub target: Identity,
-    /// Under which circumstances.
+    /// Environment of the run.
     pub environment: Environment,
-    /// Which part of it.
+    /// Verified part of the target.
     pub scope: Scope,
-    /// Where the bytes that were written come from.
+    /// Seed of the written data.
     pub seed: u64,
-    /// Whether it came to its end. If not, only a part was read back, and the verdict is about that part.
+    /// Whether it completed. Otherwise only a part was read back, and the verdict is about that part.
     pub completed: bool,
-    /// What was found.
+    /// Verdict.
     pub verdict: IntegrityVerdict,
 }
 
-/// Which part of something was verified.
+/// Verified part of a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "scope")]
 pub enum Scope {
     /// Every byte of a device.
     Whole {
-        /// Whether what was there before was restored afterwards.
+        /// Whether the previous content was restored afterwards.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
-    /// Every byte of a part of a device.
+    /// Every byte of a range of a device.
     Range {
-        /// Its start offset.
+        /// Start offset.
         start: Bytes,
-        /// Where it ends.
+        /// Its end offset.
         end: Bytes,
-        /// Size of all of the device.
+        /// Size of the whole device.
         of: Bytes,
     },
-    /// Samples all over a device.
+    /// Samples across a device.
     Samples {
-        /// Whether what was there before was restored afterwards.
+        /// Whether the previous content was restored afterwards.
         restored: bool,
     },
-    /// Files in the free space of a file system: offsets count along them, and not along the device.
+    /// Files in the free space of a file system; offsets count along the files, not along the device.
     FreeSpace {
-        /// The directory they were in.
+        /// Directory of these files.
         folder: PathBuf,
     },
 }
@@ -72,36 +72,36 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum BlockState {
-    /// As it was written.
+    /// The blocks contain what was written.
     Good,
-    /// It holds what was written further on, always this many bytes away.
+    /// The blocks contain data written to another place, always at this distance.
     Overwritten {
-        /// Distance to the block whose content it holds.
+        /// Distance in bytes to the block whose data is found here.
         distance: Bytes,
     },
-    /// It holds nothing of what was written: the write was dropped.
+    /// The blocks contain no written data: the write was dropped.
     Lost,
-    /// It is the right block, with wrong bytes in it.
+    /// The blocks contain their own data with wrong bytes.
     Damaged,
-    /// It could not be read.
+    /// The blocks could not be read.
     Unreadable,
-    /// It could not be written.
+    /// The blocks could not be written.
     Unwritable,
 }
 
-/// A range of blocks in the same state.
+/// Range of blocks in the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// Its start offset.
+    /// Start offset.
     pub offset: Bytes,
-    /// How long it is.
+    /// Length.
     pub len: Bytes,
-    /// What was found.
+    /// State of the blocks.
     #[serde(flatten)]
     pub state: BlockState,
 }
 
-/// Claimed and real capacity of a device.
+/// Real capacity of a device compared with the claimed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "capacity")]
 pub enum Capacity {
@@ -112,7 +112,7 @@ pub enum Capacity {
         /// The real capacity.
         real: Bytes,
     },
-    /// Its memory ends after this; what is written beyond is dropped or refused.
+    /// The memory ends at the real capacity; writes beyond it are dropped or refused.
     Ends {
         /// The real capacity.
         real: Bytes,
@@ -129,38 +129,38 @@ impl Capacity {
     }
 }
 
-/// What verifying found.
+/// Verdict of a verification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntegrityVerdict {
-    /// Size as it claims it.
+    /// Claimed size.
     pub claimed: Bytes,
-    /// Size as it was found.
+    /// Real capacity.
     #[serde(flatten)]
     pub capacity: Capacity,
-    /// Bytes that came back as written.
+    /// Bytes that were read back as written.
     pub good: Bytes,
-    /// Bad ranges in order; at most some thousand.
+    /// Bad ranges in order; at most a few thousand.
     pub bad: Vec<Span>,
     /// Bad bytes, including ranges that are not listed.
     pub bad_bytes: Bytes,
-    /// Speed of writing along the device.
+    /// Write speed by position.
     pub write_speed: SpeedMap,
-    /// Speed of reading along the device.
+    /// Read speed by position.
     pub read_speed: SpeedMap,
 }
 
 impl IntegrityVerdict {
-    /// Whether something was looked at, and all of it came back as written.
+    /// Whether data was checked and all of it was read back as written.
     pub fn is_good(&self) -> bool {
         self.good.0 > 0 && !self.has_defects()
     }
 
-    /// Whether something did not come back as written, or is not as large as it claims.
+    /// Whether data was not read back as written, or the capacity is less than claimed.
     pub fn has_defects(&self) -> bool {
         self.bad_bytes.0 > 0 || self.capacity != Capacity::AsClaimed
     }
 
-    /// Bytes that were looked at.
+    /// Returns the number of checked bytes.
     pub fn checked(&self) -> Bytes {
         Bytes(self.good.0.saturating_add(self.bad_bytes.0))
     }
@@ -169,22 +169,22 @@ impl IntegrityVerdict {
 /// Duration of one segment of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeedPoint {
-    /// Its start offset.
+    /// Start offset.
     pub offset: Bytes,
-    /// How long it is.
+    /// Length.
     pub len: Bytes,
-    /// The time it took.
+    /// Elapsed time.
     pub elapsed: Nanos,
 }
 
 impl SpeedPoint {
-    /// Bytes per second; `None` when no time passed.
+    /// Returns the speed; `None` if the elapsed time is 0.
     pub fn rate(&self) -> Option<BytesPerSec> {
         self.len.per(self.elapsed)
     }
 }
 
-/// Speed by position: at most some hundred segments, in order.
+/// Speed by position: at most a few hundred segments, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeedMap {
     /// The segments.
@@ -195,7 +195,7 @@ impl SpeedMap {
     /// Approximate maximum number of segments; each covers whole chunks.
     const POINTS: u64 = 512;
 
-    /// Adds a chunk of a walk over `total` bytes; neighbors are joined so that the map stays small.
+    /// Adds a chunk of a pass over `total` bytes; adjacent chunks are joined to keep the map small.
     pub fn add(&mut self, chunk: SpeedPoint, total: Bytes) {
         let wanted = total.0 / Self::POINTS;
         match self.points.last_mut() {

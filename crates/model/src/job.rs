@@ -1,7 +1,8 @@
-//! What is to be measured, as its author meant it: `Scenario → Phase → Job`.
+//! Benchmark definition as written by its author: `Scenario → Phase → Job`.
 //!
-//! A scenario is complete before it meets a target: relative sizes stay relative here, and become numbers in the
-//! [`Plan`](crate::plan::Plan). Terms and meanings are fio's, whose manual ("HOWTO") is the reference for each field.
+//! A scenario does not depend on its target: relative sizes stay relative here and become numbers in the
+//! [`Plan`](crate::plan::Plan). Terms and their meanings are those of fio; its manual ("HOWTO") is the reference for
+//! each field.
 
 mod access;
 mod engine;
@@ -25,20 +26,20 @@ use std::path::PathBuf;
 /// Phases that run one after another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// Its name.
+    /// Name of the scenario.
     pub name: String,
-    /// Where all random choices of the run come from.
+    /// Seed of all random choices of the run.
     pub seed: u64,
-    /// At least one.
+    /// Phases; at least one.
     pub phases: Vec<Phase>,
 }
 
 /// Jobs that run at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
-    /// Its name.
+    /// Name of the scenario.
     pub name: String,
-    /// At least one.
+    /// Jobs; at least one.
     #[serde(deserialize_with = "stored::jobs")]
     pub jobs: Vec<Job>,
 }
@@ -53,49 +54,50 @@ pub enum SizeSpec {
     Percent(u32),
 }
 
-/// Which files a job works on.
+/// Files or devices that a job accesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
     /// These paths, shared by all clones of the job.
     Paths(Vec<PathBuf>),
-    /// Files made up from a format, each clone its own: `$jobname`, `$jobnum`, `$filenum` and `$clientuid` are replaced.
+    /// Files named by a format, separate for each clone: `$jobname`, `$jobnum`, `$filenum` and `$clientuid` are
+    /// replaced.
     Formatted {
-        /// Where they go; several take turns.
+        /// Directories of the files; several are used in turn.
         directories: Vec<PathBuf>,
         /// File name format, such as `$jobname.$jobnum.$filenum`.
         format: String,
-        /// Files a clone.
+        /// Number of files per clone.
         nrfiles: u32,
     },
-    /// No file at all (the `null` engine).
+    /// No file (the `null` engine).
     Nothing,
     /// A simulated card.
     Sim(Box<DeviceModel>),
 }
 
-/// Which part of the files, and how much of it.
+/// Range of the files that a job accesses, and the amount of data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
     /// Total size of the files of a clone; `None` for whole files.
     pub size: Option<SizeSpec>,
     /// Size of each file; `None`: derived from `size`.
     pub filesize: Option<Bytes>,
-    /// Draws the size of each file between `filesize` and this, where it is given.
+    /// Upper bound of randomly drawn file sizes; `filesize` is the lower one.
     #[serde(default)]
     pub filesize_max: Option<Bytes>,
-    /// Bytes a clone transfers per loop; `None`: as many as `size`.
+    /// Bytes that a clone transfers per loop; `None`: the same as `size`.
     pub io_size: Option<SizeSpec>,
     /// Start offset in each file.
     pub offset: SizeSpec,
-    /// What an offset in percent is rounded up to a multiple of (`offset_align`); 0 for the smallest block.
+    /// Alignment to which an offset in percent is rounded up (`offset_align`); 0 for the smallest block.
     #[serde(default)]
     pub offset_align: u64,
     /// Distance between the start offsets of consecutive clones.
     pub offset_increment: SizeSpec,
     /// Ends the job after N I/Os.
     pub number_ios: Option<u64>,
-    /// How often to do it all.
+    /// Number of times to repeat the workload.
     pub loops: u32,
 }
 
@@ -121,7 +123,7 @@ impl Default for Extent {
 pub struct Timing {
     /// Delay before the start.
     pub startdelay: Nanos,
-    /// Draws that time between `startdelay` and this, where this is more.
+    /// Upper bound of a randomly drawn delay, if greater than `startdelay`.
     #[serde(default)]
     pub startdelay_max: Nanos,
     /// Ramp time, not measured.
@@ -133,7 +135,7 @@ pub struct Timing {
     /// Waits for all clones of the named job to finish (`wait_for`).
     #[serde(default)]
     pub wait_for: Option<String>,
-    /// Time without I/O between the phase before and the one of this job.
+    /// Pause without I/O between the previous phase and the phase of this job.
     #[serde(default, skip_serializing_if = "is_none")]
     pub pause_before: Nanos,
 }
@@ -145,7 +147,7 @@ fn is_none(time: &Nanos) -> bool {
 /// Queue depth and submission of I/Os. A batch size of 0 means no limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
-    /// I/Os in flight of one worker.
+    /// Queue depth of one worker.
     pub iodepth: u32,
     /// I/Os per submission; 0: all free slots.
     pub batch_submit: u32,
@@ -153,7 +155,7 @@ pub struct Queue {
     pub batch_complete_min: u32,
     /// Maximum number of completions to reap; 0: all.
     pub batch_complete_max: u32,
-    /// A full queue drains to this depth before new submissions; 0: no low-water mark.
+    /// Depth to which a full queue drains before new submissions (`iodepth_low`); 0: no low-water mark.
     pub low_mark: u32,
     /// Separate calls to submit and wait, and registration only as requested, as in fio. Otherwise
     /// engines combine them if possible, and register buffers and files if useful.
@@ -183,14 +185,14 @@ impl Default for Queue {
     }
 }
 
-/// What is done so that data survives.
+/// Flushes and sync flags that make data durable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Durability {
     /// `fsync` after every N writes; 0: never.
     pub fsync_every: u32,
     /// `fdatasync` after every N writes; 0: never.
     pub fdatasync_every: u32,
-    /// `fsync` once all is written.
+    /// `fsync` after all writes.
     pub end_fsync: bool,
     /// `fsync` when a file is closed.
     pub fsync_on_close: bool,
@@ -203,42 +205,42 @@ pub struct Durability {
     pub range_sync: Option<RangeSync>,
 }
 
-/// What writes carry.
+/// Content of write buffers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Buffers {
-    /// How buffers are filled at first.
+    /// Initial content of buffers.
     pub fill: BufferContent,
-    /// Fills again before each write; otherwise a few words are changed so that no two writes are the same.
+    /// Refills the buffer before each write; otherwise only a few words change, so that no two writes are the same.
     pub refill: bool,
     /// Changes a few words of the buffer before each write.
     pub scramble: bool,
     /// Interval of the compressible part in bytes; 0: whole buffer, `None`: 4096.
     #[serde(default)]
     pub compress_chunk: Option<Bytes>,
-    /// What the part that compresses holds, over and over; empty for zeros.
+    /// Repeated content of the compressible part; empty for zeros.
     #[serde(default)]
     pub fixed_part: Vec<u8>,
-    /// How many writes carry what another carried before.
+    /// Share of writes that repeat earlier content.
     #[serde(default)]
     pub repeats: DedupeRule,
 }
 
-/// Writes that carry the content of an earlier one, so that a device that looks for that finds it.
+/// Writes that repeat the content of earlier writes, for devices that deduplicate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DedupeRule {
-    /// Percentage of the writes that do (`dedupe_percentage`).
+    /// Percentage of writes that repeat earlier content (`dedupe_percentage`).
     pub percent: u32,
     /// Size of the dedupe working set in percent of the file (`dedupe_working_set_percentage`);
     /// `None` repeats the last content.
     pub working_set_percent: Option<u32>,
     /// Shares the dedupe working set among all such workers of a phase (`dedupe_global`).
     pub shared: bool,
-    /// How many workers these are; the plan counts them.
+    /// Number of workers that share the set; the plan counts them.
     pub sharers: u32,
 }
 
-/// The content of a buffer.
+/// Content of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BufferContent {
@@ -246,7 +248,7 @@ pub enum BufferContent {
     Random,
     /// Zeros.
     Zero,
-    /// A pattern, over and over.
+    /// A repeated pattern.
     Pattern(Vec<u8>),
     /// Percentage of each buffer that is compressible.
     Compressible(u32),
@@ -272,7 +274,7 @@ pub struct RateLimits {
     pub bytes_per_s: PerOp<Option<u64>>,
     /// I/Os per second.
     pub iops: PerOp<Option<u64>>,
-    /// Arrivals as a Poisson process rather than evenly spaced: the loop is open.
+    /// Issues I/Os as a Poisson process instead of evenly spaced: an open loop.
     pub poisson: bool,
     /// Pause after each `thinktime_blocks` I/Os.
     pub thinktime: Nanos,
@@ -284,13 +286,14 @@ pub struct RateLimits {
     /// Time between pauses; 0: none. The pause starts when the first of the two limits is reached.
     #[serde(default)]
     pub thinktime_iotime: Nanos,
-    /// Counts I/Os as they are issued, and pauses with others in flight; otherwise all have to be done first.
+    /// Counts I/Os when they are issued, and pauses with others in flight; otherwise the pause waits for all I/Os to
+    /// complete.
     #[serde(default)]
     pub thinktime_on_issue: bool,
-    /// Keeps the rate after a pause; otherwise the job catches up.
+    /// Continues at the rate after a pause; otherwise the job catches up.
     #[serde(default)]
     pub ignore_thinktime: bool,
-    /// Finds the deepest queue that meets a latency (`latency_target`).
+    /// Finds the largest queue depth that meets a latency target (`latency_target`).
     #[serde(default)]
     pub latency_target: Option<LatencyTarget>,
     /// Share of the I/Os among the jobs of its flow (`flow`, `flow_id`).
@@ -307,37 +310,37 @@ impl RateLimits {
     }
 }
 
-/// What happens when the device answers with an error.
+/// Reaction to I/O errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorPolicy {
-    /// Continues after errors of these operations; otherwise the first ends the job.
+    /// Continues after errors of these operations; otherwise the first error ends the job.
     pub continue_on: PerOp<bool>,
     /// Continues after verification mismatches.
     #[serde(default)]
     pub continue_on_mismatch: bool,
-    /// Errors that count for nothing (`ignore_error`).
+    /// Errors to ignore (`ignore_error`).
     #[serde(default)]
     pub ignored: IgnoredErrors,
 }
 
-/// What is recorded.
+/// Latencies, intervals and logs that a job records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
-    /// Keeps completion latency.
+    /// Records completion latency.
     pub clat: bool,
-    /// Keeps submission latency.
+    /// Records submission latency.
     pub slat: bool,
-    /// Keeps total latency.
+    /// Records total latency.
     pub lat: bool,
-    /// Keeps a histogram of total latency too.
+    /// Also records a histogram of total latency.
     pub lat_histogram: bool,
-    /// Keeps a histogram of submission latency too.
+    /// Also records a histogram of submission latency.
     pub slat_histogram: bool,
-    /// Keeps bandwidth and IOPS over time.
+    /// Records bandwidth and IOPS over time.
     pub intervals: bool,
     /// Length of an interval.
     pub tick: Nanos,
-    /// Percentiles the author wants to see; empty for the usual ones.
+    /// Percentiles to report; empty for the usual ones.
     pub percentiles: Vec<Quantile>,
     /// Logs of single I/Os while the job runs.
     #[serde(default)]
@@ -360,49 +363,50 @@ impl Default for Measure {
     }
 }
 
-/// How files come to be and are opened.
+/// How files are created and opened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FilePolicy {
-    /// O_DIRECT.
+    /// Opens with O_DIRECT.
     pub direct: bool,
     /// Drops the file from the page cache before the job.
     pub invalidate: bool,
-    /// Removes files the job made when it is done.
+    /// Removes files that the job created when it is done.
     pub unlink: bool,
-    /// Makes missing files; otherwise they must exist.
+    /// Creates missing files; otherwise they must exist.
     pub allow_create: bool,
-    /// Writes files in full before the job even when the job only writes.
+    /// Writes files in full before the job, even if the job only writes.
     pub overwrite: bool,
     /// Reads files in full before the job.
     pub pre_read: bool,
     /// Reserves space when a file is laid out.
     pub fallocate: Fallocate,
-    /// Leaves space that is only reserved unflushed, as fio does: where a file system cannot leave holes, the zeros
-    /// that it writes there fall into the measured time.
+    /// Does not flush space that is only reserved, as in fio. On file systems without sparse files, the zeros that they
+    /// write there then count in the measured time.
     #[serde(default)]
     pub reserve_unflushed: bool,
-    /// Begins, as fio does, although the target refuses such I/Os (trims of a file, direct I/O at odd offsets): the first
-    /// of them fails. Otherwise the job is refused beforehand.
+    /// Starts even if the target does not support the I/Os (trims of a file, unaligned direct I/O), as in fio: the
+    /// first such I/O fails. Otherwise the job is refused beforehand.
     #[serde(default)]
     pub begin_refused: bool,
-    /// Refuses to write at all.
+    /// Refuses all writes.
     pub read_only: bool,
-    /// Lays nothing out: files come to be when they are opened, and grow as they are written (`create_on_open`).
+    /// Does not lay out files: they are created when opened, and grow as they are written (`create_on_open`).
     #[serde(default)]
     pub create_on_open: bool,
     /// Starts at the end of each file (`file_append`).
     #[serde(default)]
     pub append: bool,
-    /// Makes the files and does nothing else (`create_only`).
+    /// Creates the files and does nothing else (`create_only`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub create_only: bool,
-    /// Empties files that are there before the phase of the job begins.
+    /// Truncates existing files to zero length before the phase of the job begins.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub empty_first: bool,
-    /// Writes until there is no space left, and calls that the end (`fill_device`).
+    /// Writes until no space is left, which is not an error (`fill_device`).
     #[serde(default)]
     pub fill_device: bool,
-    /// Removes the files after each loop but the last, so that the next makes them again (`unlink_each_loop`).
+    /// Removes the files after each loop except the last, so that the next loop creates them again
+    /// (`unlink_each_loop`).
     #[serde(default)]
     pub unlink_each_loop: bool,
     /// Access advice for the kernel.
@@ -411,7 +415,7 @@ pub struct FilePolicy {
     /// Writes with RWF_ATOMIC, so that a block is written whole or not at all (`atomic`).
     #[serde(default)]
     pub atomic: bool,
-    /// The time of closing the files counts.
+    /// Includes the time of closing the files in the measured time.
     #[serde(default)]
     pub time_close: bool,
     /// Write lifetime hint (`write_hint`).
@@ -420,11 +424,11 @@ pub struct FilePolicy {
     /// Whether files are locked for each I/O (`lockfile`).
     #[serde(default)]
     pub lock: FileLock,
-    /// Which of its files a job accesses next.
+    /// Selection of the next file to access.
     #[serde(default)]
     pub turns: FileTurns,
-    /// Names of the files of a job that opens none (`ioengine=null`): its I/O is shared out to them as to files. `$jobname`
-    /// and `$jobnum` are replaced. Empty for a single file that nobody named.
+    /// Names of the files of a job that opens none (`ioengine=null`). Its I/Os are distributed over them as over real
+    /// files. `$jobname` and `$jobnum` are replaced. Empty for a single unnamed file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unopened: Vec<String>,
 }
@@ -474,68 +478,68 @@ impl Default for FilePolicy {
     }
 }
 
-/// One job: what `numjobs` clones of a worker do.
+/// One job, executed by `numjobs` clones of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// Its name.
+    /// Name of the scenario.
     pub name: String,
     /// Number of the reporting group.
     pub group: u32,
-    /// Shows its group as one.
+    /// Reports its group as one.
     pub group_reporting: bool,
-    /// Clones.
+    /// Number of clones.
     pub numjobs: u32,
-    /// How I/O is issued.
+    /// I/O engine.
     pub ioengine: IoEngine,
-    /// Switches of that engine.
+    /// Options of the engine.
     pub engine: EngineOptions,
-    /// On what.
+    /// Files or devices to access.
     pub target: Target,
-    /// Files: how they are made and opened.
+    /// How files are created and opened.
     pub files: FilePolicy,
-    /// Which operations, where.
+    /// Operations and their offsets.
     pub access: Access,
-    /// How large.
+    /// Block sizes per operation.
     pub block: PerOp<BlockSize>,
-    /// How sizes are drawn, beyond `block`.
+    /// Selection of I/O sizes, besides `block`.
     #[serde(default)]
     pub block_rules: BlockSizeRules,
-    /// What offsets are multiples of, where it is not the smallest block.
+    /// Alignment of offsets; `None` for the smallest block.
     pub block_align: Option<Bytes>,
-    /// How much.
+    /// Range and amount of data.
     pub extent: Extent,
-    /// When.
+    /// Start and end.
     pub timing: Timing,
-    /// How deep.
+    /// Queue depth and submission.
     pub queue: Queue,
-    /// How durable.
+    /// Flushes and sync flags.
     pub durability: Durability,
-    /// What is written.
+    /// Content of write buffers.
     pub buffers: Buffers,
     /// Rate limits.
     pub rate: RateLimits,
-    /// After an error.
+    /// Reaction to I/O errors.
     pub errors: ErrorPolicy,
-    /// What is recorded.
+    /// Latencies, intervals and logs to record.
     pub measure: Measure,
-    /// When it ends early, and what that means for other jobs.
+    /// Rules that end the job early, and their effect on other jobs.
     #[serde(default)]
     pub termination: Termination,
-    /// Checks what was written.
+    /// Verification of written data.
     #[serde(default)]
     pub verify: Option<Verify>,
-    /// Processors, memory and priority of its workers.
+    /// CPUs, memory and priority of its workers.
     #[serde(default)]
     pub placement: Placement,
-    /// Commands that a shell runs before and after the job.
+    /// Shell commands to run before and after the job.
     #[serde(default)]
     pub commands: ShellCommands,
     /// Replays or records the requests of a run.
     #[serde(default)]
     pub replay: Replay,
-    /// Its own seed; `None` derives one from the scenario's.
+    /// Seed of the job; `None` derives one from the scenario's seed.
     pub seed: Option<u64>,
-    /// Its options as they were typed, for dialects that print them back.
+    /// Options as typed, for dialects that print them.
     pub options: Vec<(String, String)>,
 }
 
@@ -546,7 +550,7 @@ impl Job {
         self.rate.is_limited(op) && (self.rate.poisson || self.queue.offload)
     }
 
-    /// A job with the defaults of the field: 4 KiB, one I/O in flight, `psync`.
+    /// Creates a job with the usual defaults: 4 KiB, one I/O in flight, `psync`.
     pub fn new(name: &str, target: Target, access: Access) -> Job {
         Job {
             name: name.to_owned(),
@@ -579,7 +583,7 @@ impl Job {
         }
     }
 
-    /// The same with one block size for all operations.
+    /// Sets one block size for all operations.
     pub fn with_block(mut self, block: Bytes) -> Job {
         self.block = PerOp::all(BlockSize::Fixed(block));
         self
@@ -614,7 +618,7 @@ impl Job {
         }
     }
 
-    /// Sizes of the operations it does.
+    /// Returns the block sizes of the operations that the job does.
     pub fn blocks_used(&self) -> impl Iterator<Item = &BlockSize> {
         let paired = self.access.writes_what_it_trims();
         let sized = move |op: &Op| self.access.does(*op) && !(paired && *op == Op::Write);

@@ -1,4 +1,4 @@
-//! What is wrong with an experiment as a measurement, before it runs: typed, with the option it concerns and a cure.
+//! Warnings about a benchmark before it runs: typed, each with the option that it concerns.
 
 pub use crate::severity::Severity;
 
@@ -7,48 +7,48 @@ use crate::finding::Finding;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// One thing that is wrong with a job.
+/// Warning about a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "slip")]
 #[allow(missing_docs)]
 pub enum LintWarning {
-    /// A queue in front of an engine without one.
+    /// Queue depth above 1 for a synchronous engine.
     DepthIgnored { ioengine: String, asked: u32 },
-    /// Kernel asynchronous I/O through the page cache.
+    /// Linux native asynchronous I/O (libaio) with buffered files.
     DepthBuffered { asked: u32 },
     /// Buffered I/O.
     Buffered {
-        /// A block size that direct I/O does not take.
+        /// Block size that direct I/O does not support, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         odd_block: Option<Bytes>,
     },
-    /// Buffered reads of a file that is not cached, each block once.
+    /// Buffered reads of each block once, from a file that is not cached.
     ReadAhead,
-    /// Buffered reads of less than memory.
+    /// Buffered reads of a file smaller than memory.
     FitsInMemory {
         size: Bytes,
         memory: Bytes,
-        /// A block size that direct I/O does not take.
+        /// Block size that direct I/O does not support, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         odd_block: Option<Bytes>,
     },
-    /// Buffered writes that nobody flushes.
+    /// Buffered writes that are never flushed.
     NotFlushed,
     /// A working set that a cache of the device may hold.
     SmallFile { size: Bytes },
     /// A short run.
     Short { runtime: Nanos, wanted: Nanos },
-    /// A time that only cuts off.
+    /// A runtime that may end the job before its size is transferred.
     EndsEarly { runtime: Nanos, size: Bytes },
     /// No ramp time.
     NoRamp,
     /// A single run.
     OneRun,
-    /// What was just written is read.
+    /// Reads of data that another job has just written.
     ReadsBack { writer: String },
-    /// Clones that walk over the same blocks.
+    /// Clones that access the same blocks.
     SameBlocks { clones: u32 },
-    /// Data that compresses away.
+    /// Highly compressible data.
     Compressible,
     /// A misleading unit.
     Unit {
@@ -56,14 +56,14 @@ pub enum LintWarning {
         typed: String,
         means: u64,
     },
-    /// The parser warned of it.
+    /// Warning of the parser.
     Misread { warning: String },
-    /// The result says so itself.
+    /// Caveat stored in the result.
     Found { caveat: Caveat },
 }
 
 impl LintWarning {
-    /// The option it concerns; empty where it is about no single one.
+    /// Returns the option that it concerns; empty if it concerns several or none.
     pub fn option(&self) -> &str {
         match self {
             LintWarning::DepthIgnored { .. } | LintWarning::DepthBuffered { .. } => "iodepth",
@@ -83,7 +83,7 @@ impl LintWarning {
         }
     }
 
-    /// How much it matters.
+    /// Returns the severity.
     pub fn weight(&self) -> Severity {
         match self {
             LintWarning::DepthIgnored { .. }
@@ -112,9 +112,9 @@ impl LintWarning {
 /// A warning with its job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// Name of the job; empty where it is about all of them.
+    /// Name of the job; empty for all jobs.
     pub job: String,
-    /// What is wrong.
+    /// Warning.
     #[serde(flatten)]
     pub slip: LintWarning,
 }

@@ -1,106 +1,106 @@
-//! What a phase measured beside its I/Os: traffic of the disks, laying out, pauses of the host.
+//! Measurements of a phase besides its I/Os: disk traffic, layout, pauses of the host.
 
 use crate::facts::DiskStats;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// Counters of the disks over the measured part of a phase only.
+/// Disk counters of the measured part of a phase, without the ramp time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredTraffic {
-    /// From the moment the ramp ends to the moment the measurement ends.
+    /// Counters from the end of the ramp time to the end of the measurement.
     pub disks: Vec<DiskStats>,
-    /// Bytes that this program itself had read from storage over the same time, where the kernel counts them.
+    /// Bytes that this program read from storage in the same time, if the kernel counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_read: Option<Bytes>,
-    /// Bytes that this program itself sent towards storage over the same time, where the kernel counts them.
+    /// Bytes that this program wrote to storage in the same time, if the kernel counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_written: Option<Bytes>,
 }
 
-/// What laying out the files of a phase took, before anything was measured.
+/// Cost of laying out the files of a phase before the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LaidOut {
     /// Bytes written into the files.
     pub bytes: Bytes,
-    /// Time it took, with the flush at the end of each file.
+    /// Elapsed time, including the flush at the end of each file.
     pub elapsed: Nanos,
-    /// Counters of the disks over that time.
+    /// Disk counters of the layout.
     pub disks: Vec<DiskStats>,
 }
 
-/// Time in which the host let a phase do nothing.
+/// Pause of the process or host during a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
-    /// When it began, counted from the start of the phase's workers.
+    /// Start, relative to the start of the phase's workers.
     pub at: Nanos,
-    /// How long it was.
+    /// Length.
     pub length: Nanos,
-    /// The type.
+    /// Type.
     pub kind: PauseKind,
 }
 
-/// What kept a program from running.
+/// Type of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseKind {
     /// The process was stopped: SIGSTOP, a debugger, a frozen control group.
     Stopped,
-    /// The host slept: `CLOCK_BOOTTIME` went on and `CLOCK_MONOTONIC` did not.
+    /// The host was suspended: `CLOCK_BOOTTIME` advanced, but `CLOCK_MONOTONIC` did not.
     Suspended,
 }
 
-/// A run that does not count in the figures of a phase.
+/// Run excluded from the figures of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOutRun {
-    /// Its number in the series, from 1.
+    /// Number of the run in the series, from 1.
     pub run: u32,
-    /// Why it does not count.
+    /// Reason.
     pub because: LeftOutReason,
 }
 
-/// Why a run does not count where another run of the series does.
+/// Reason why a run is excluded while other runs of the series count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "reason")]
 pub enum LeftOutReason {
     /// It was interrupted, or an error or a limit of the job ended it.
     Unfinished,
-    /// A worker was ready to run and had no processor.
+    /// A worker was ready to run but waited for a CPU.
     Descheduled {
         /// Run-queue wait of the worker that waited longest.
         waited: Nanos,
         /// Measured time.
         measured: Nanos,
     },
-    /// The hypervisor gave processor time to others.
+    /// The hypervisor gave CPU time to other guests.
     StolenTime {
-        /// Steal time of all processors.
+        /// Steal time of all CPUs.
         stolen: Nanos,
         /// Measured time.
         measured: Nanos,
     },
-    /// A pause of the process or the host lies in every interval.
+    /// Every interval contains a pause of the process or host.
     Paused,
 }
 
-/// What took processor time away from a phase.
+/// CPU time lost during a phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostPauses {
-    /// Times in which nothing ran, in order.
+    /// Pauses, in order.
     pub pauses: Vec<Pause>,
     /// Time that the hypervisor took from all CPUs (steal time).
     pub stolen: Nanos,
-    /// Processors of the host.
+    /// Number of CPUs of the host.
     pub processors: u32,
 }
 
 impl HostPauses {
-    /// Sum of the pauses of one kind.
+    /// Returns the total length of the pauses of one kind.
     pub fn total(&self, kind: PauseKind) -> Nanos {
         let of_kind = self.pauses.iter().filter(|pause| pause.kind == kind);
         Nanos(of_kind.fold(0, |sum, pause| sum.saturating_add(pause.length.0)))
     }
 
-    /// Whether any pause lies in a time, both counted from the start of the phase's workers.
+    /// Whether a pause overlaps a time range, relative to the start of the phase's workers.
     pub fn touches(&self, from: Nanos, to: Nanos) -> bool {
         self.pauses.iter().any(|pause| {
             pause.at < to && from < Nanos(pause.at.0.saturating_add(pause.length.0.max(1)))
@@ -108,14 +108,14 @@ impl HostPauses {
     }
 }
 
-/// How an engine issued the I/O of a worker, beyond the settings of the job.
+/// Methods that an engine used to issue I/O, beyond the settings of the job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineUse {
     /// Buffers were registered with the ring.
     pub registered_buffers: bool,
     /// Files were registered with the ring.
     pub registered_files: bool,
-    /// One call submits and waits: the submission time of I/Os is the start of that call.
+    /// One system call submits and waits; the submission time of an I/O is the start of that call.
     pub submits_and_waits: bool,
     /// The worker is a thread of the program, not a process.
     pub thread: bool,
@@ -123,19 +123,19 @@ pub struct EngineUse {
     pub own_file_table: bool,
 }
 
-/// Why no I/O amplification is shown.
+/// Reason why I/O amplification is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "reason")]
 pub enum NoAmplification {
-    /// The system runs from the disk, and others moved more than a tenth of what the job did.
+    /// The operating system runs from the disk, and other programs transferred more than a tenth of the job's bytes.
     OtherUsers {
-        /// Bytes the disk transferred that this program did not request.
+        /// Bytes transferred by the disk that this program did not request.
         others: Bytes,
         /// Bytes of the job.
         own: Bytes,
     },
-    /// The system runs from the disk, and what this program did was not counted apart.
+    /// The operating system runs from the disk, and the I/O of this program was not counted separately.
     SystemDisk,
-    /// There was a ramp time, and the counters include its uncounted bytes.
+    /// There was a ramp time, and the disk counters include its traffic, which the job does not count.
     RampNotCounted,
 }

@@ -1,105 +1,104 @@
-//! How data that was read back differs from what was written.
+//! Differences between written data and the data read back.
 //!
-//! Verification mismatches as data, without method and wording.
+//! This module contains data only, without verification methods and texts.
 
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// One checked piece of a block that is not as it was written.
+/// Verification mismatch of one piece of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mismatch {
     /// Offset of the piece in the file.
     pub offset: Bytes,
-    /// How long it is.
+    /// Length of the piece.
     pub len: Bytes,
-    /// How it differs.
+    /// Type of mismatch.
     #[serde(flatten)]
     pub difference: BlockDifference,
-    /// Where both contents were saved, if they were.
+    /// Files with both contents, if saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<Saved>,
 }
 
-/// Files with the content of a piece.
+/// Files with the received and expected content of a piece.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
-    /// As it was read.
+    /// Received content.
     pub received: PathBuf,
-    /// As it should have been, where that is known.
+    /// Expected content, if known.
     pub expected: Option<PathBuf>,
 }
 
-/// How a piece differs from what was written: the first thing that was found.
+/// Type of a mismatch: the first difference found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "difference")]
 pub enum BlockDifference {
     /// No header magic: nothing of the written data is present.
     Magic {
-        /// What stands there.
+        /// Magic number that was found.
         found: u32,
-        /// What should.
+        /// Expected magic number.
         wanted: u32,
     },
-    /// It was written by another method.
+    /// Another verification method wrote the piece.
     Method {
-        /// Name of the method that wrote it, or its number where that is not known.
+        /// Name of that method, or its number if unknown.
         found: String,
-        /// Name of the method it is checked by.
+        /// Name of the job's method.
         wanted: String,
     },
-    /// It was written as a piece of another length.
+    /// The piece was written with another length.
     Length {
-        /// That length.
+        /// Length in the header.
         found: u64,
-        /// The length it is checked with.
+        /// Expected length.
         wanted: u64,
     },
-    /// Its header is damaged.
+    /// The header is damaged.
     Header {
-        /// Checksum of the header.
+        /// Checksum stored in the header.
         found: u32,
-        /// The one it should have.
+        /// Computed checksum.
         wanted: u32,
     },
-    /// It was written to another place.
+    /// The data was written to another offset.
     Offset {
-        /// That place.
+        /// Offset in the header.
         found: u64,
-        /// The place it was found at.
+        /// Expected offset.
         wanted: u64,
     },
-    /// It was written by a job with another seed.
+    /// A job with another seed wrote the data.
     Seed {
-        /// That seed.
+        /// Seed in the header.
         found: u64,
-        /// The seed of this job.
+        /// Expected seed.
         wanted: u64,
     },
-    /// Content of another write to the same offset: a later write was lost, or another program
-    /// wrote.
+    /// The content of another write to the same offset: a later write was lost, or another program wrote.
     Sequence {
-        /// Number of that write.
+        /// Sequence number in the header.
         found: u64,
-        /// Number of the last write to that place.
+        /// Sequence number of the last write to this offset.
         wanted: u64,
     },
-    /// Its data is damaged.
+    /// The data is damaged.
     Checksum {
         /// Name of the method.
         method: String,
-        /// Checksum as it was written, in hexadecimal.
+        /// Checksum in the header, in hexadecimal.
         written: String,
-        /// Checksum of what was read.
+        /// Checksum of the data that was read.
         computed: String,
     },
-    /// Its data is not the pattern.
+    /// The data does not match the pattern.
     Pattern {
         /// Name of the method.
         method: String,
-        /// The first byte that differs, counted from the start of the piece.
+        /// First byte that differs, relative to the start of the piece.
         at: u64,
-        /// That byte.
+        /// Value that was read.
         found: u8,
         /// The expected value.
         wanted: u8,
@@ -107,7 +106,7 @@ pub enum BlockDifference {
 }
 
 impl BlockDifference {
-    /// Whether the header of the piece is to blame, so that nothing is known of the data behind it.
+    /// Whether the header is wrong, so that the data after it was not checked.
     pub fn is_of_header(&self) -> bool {
         !matches!(
             self,

@@ -1,28 +1,28 @@
-//! Preparation steps by kind, and the form in which older records have them.
+//! Kinds of preparation steps, and their form in older records.
 
 use super::{DeviceSegment, PreparedStep};
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// What was done to storage before it was measured.
+/// Kind of a preparation step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "step")]
 pub enum StepKind {
     /// The whole device was written.
     Filled {
-        /// With what.
+        /// Content.
         with: FillContent,
     },
     /// The whole device was discarded.
     Discarded {
-        /// Whether by a secure discard.
+        /// Whether it was a secure discard.
         secure: bool,
     },
     /// The device was written and read back.
     Verified,
     /// A partition table was written.
     Partitioned,
-    /// A file system was made.
+    /// A file system was created.
     Formatted {
         /// The tool with all its arguments.
         command: Vec<String>,
@@ -39,14 +39,14 @@ pub enum StepKind {
         /// Its path.
         path: String,
     },
-    /// Space of a file system was used up by files of random bytes.
+    /// Free space of a file system was filled with files of random bytes.
     SpaceFilled {
-        /// Bytes they take.
+        /// Size of these files.
         size: Bytes,
     },
     /// The page cache of the host was dropped.
     CachesDropped,
-    /// A step of an older record, as that describes it.
+    /// A step of an older record, with its description.
     Described {
         /// The description.
         what: String,
@@ -60,19 +60,19 @@ impl StepKind {
     }
 }
 
-/// What a device is filled with.
+/// Content that a device is filled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FillContent {
-    /// Every byte 0xff.
+    /// All bytes 0xff.
     Ones,
-    /// Every byte 0.
+    /// All bytes 0.
     Zeroes,
     /// Random bytes.
     Random,
 }
 
-/// A [`PreparedStep`] as a record has it: with its kind, or in an older record with a description in English.
+/// Stored form of a [`PreparedStep`]: with its kind, or, in older records, with an English description.
 #[derive(Deserialize)]
 pub(super) struct StoredStep {
     #[serde(flatten)]
@@ -104,7 +104,7 @@ impl From<StoredStep> for PreparedStep {
     }
 }
 
-/// The descriptions that older versions wrote and campaigns depend on.
+/// Descriptions written by older versions that affect campaigns, with their kinds.
 const DESCRIBED: [(&str, StepKind); 5] = [
     (
         "filled with 0xff",

@@ -1,21 +1,21 @@
-//! What a node stands on: the devices from the one that was named down to the disk.
+//! Device chain: the devices from the named node down to the disk.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// One device on the way from the named node down to the disk.
+/// One device of the chain from the named node down to the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainLink {
-    /// Its kernel name, such as `mmcblk0p2`.
+    /// Kernel name, such as `mmcblk0p2`.
     pub name: String,
-    /// What it is.
+    /// Type of the device.
     #[serde(flatten)]
     pub role: LinkRole,
-    /// It holds a part of the same file system, and nothing before it stands on it.
+    /// Whether it is another member of the same file system, not a device below the previous ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub beside: bool,
 }
 
-/// What a device of a chain is.
+/// Type of a device in a chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "role")]
 pub enum LinkRole {
@@ -23,21 +23,21 @@ pub enum LinkRole {
     Disk,
     /// A partition.
     Partition {
-        /// Its number.
+        /// Partition number.
         number: u32,
-        /// Kernel name of its disk.
+        /// Kernel name of the disk.
         of: String,
     },
     /// A loop device.
     Loop {
-        /// The file it shows.
+        /// Backing file.
         file: String,
     },
-    /// A device of the device mapper.
+    /// A device mapper target.
     Mapping {
-        /// `lvm`, `crypt`, …; empty where that is not known.
+        /// `lvm`, `crypt`, …; empty if unknown.
         kind: String,
-        /// Its name.
+        /// Name of the mapping.
         label: String,
     },
     /// A software RAID.
@@ -45,11 +45,11 @@ pub enum LinkRole {
         /// `raid1`, …
         level: String,
     },
-    /// Older records do not say it in a form that is known.
+    /// A link of an older record in an unknown form.
     Unknown,
 }
 
-/// The links of a chain, in the form of today or as the text of older records.
+/// Deserializes the links of a chain, in the current form or as the text of older records.
 pub(super) fn links<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ChainLink>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -65,8 +65,8 @@ pub(super) fn links<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ChainLink>
     Ok(stored.into_iter().filter_map(link).collect())
 }
 
-/// A link as older records write it, `mmcblk0p2 (partition 2 of mmcblk0)`. `None` for the bus at the end of a chain,
-/// which stands in the record besides.
+/// Parses the form of older records, `mmcblk0p2 (partition 2 of mmcblk0)`. `None` for the bus at the end of a chain,
+/// which the record stores separately.
 fn of_text(text: &str) -> Option<ChainLink> {
     let (text, beside) = match text.strip_prefix("and ") {
         Some(rest) => (rest, true),

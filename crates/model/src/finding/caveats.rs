@@ -1,4 +1,4 @@
-//! Caveats of several runs, phases and cards put together by type, before any of them becomes a sentence.
+//! Caveats of several runs, phases and cards, merged by type before they are printed as sentences.
 
 use crate::caveat::{CacheOf, Caveat, FirstFailure};
 use crate::job::Op;
@@ -8,7 +8,7 @@ use crate::severity::Severity;
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use std::collections::BTreeSet;
 
-/// Smallest and largest value of a figure over everything a [`Finding`] is about.
+/// Smallest and largest value of a figure within the scope of a [`Finding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinMax<T> {
     /// Smallest.
@@ -18,7 +18,7 @@ pub struct MinMax<T> {
 }
 
 impl<T: Copy + PartialOrd> MinMax<T> {
-    /// The range of one value.
+    /// Returns the range of a single value.
     pub fn of(value: T) -> MinMax<T> {
         MinMax {
             min: value,
@@ -42,12 +42,12 @@ impl<T: Copy + PartialOrd> MinMax<T> {
     }
 }
 
-/// What a [`Finding`] is about: each subject with each phase.
+/// Scope of a [`Finding`]: every combination of its subjects and phases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FindingScope {
-    /// Cards with their layers, where several are reported together; else empty.
+    /// Cards with their layers if several are reported together, otherwise empty.
     pub subjects: BTreeSet<String>,
-    /// Phases; empty where the finding is about whole runs.
+    /// Phases; empty if the finding is about whole runs.
     pub phases: BTreeSet<String>,
 }
 
@@ -70,19 +70,19 @@ impl FindingScope {
     }
 }
 
-/// Empty means everything, which is not an element among others.
+/// Joins two sets. An empty set means everything, so it joins only with another empty set.
 fn union(a: &BTreeSet<String>, b: &BTreeSet<String>) -> Option<BTreeSet<String>> {
     (a.is_empty() == b.is_empty()).then(|| a | b)
 }
 
-/// One weakness of the results in its scope.
+/// One weakness of the results, with its scope.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Its scope.
     pub scope: FindingScope,
-    /// What was found, with the range of its figures over the scope.
+    /// Type of weakness, with the range of its values over the scope.
     pub kind: FindingKind,
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
 }
 
@@ -96,7 +96,7 @@ impl Finding {
         })
     }
 
-    /// All findings, each merged into the first that takes it.
+    /// Merges all findings, each with the first one that accepts it.
     pub fn merge_all(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
         let mut all: Vec<Finding> = Vec::new();
         for finding in findings {
@@ -110,21 +110,20 @@ impl Finding {
         all
     }
 
-    /// The same finding, about one subject.
+    /// Returns the finding for one subject.
     pub fn about(mut self, subject: &str) -> Finding {
         self.scope.subjects = BTreeSet::from([subject.to_owned()]);
         self
     }
 }
 
-/// Defines [`FindingKind`], its conversion from [`Caveat`] and its merge from one table.
+/// Defines [`FindingKind`], its conversion from [`Caveat`] and its merge function in one table.
 ///
-/// A row is `Kind [keys] [figures]`, with `(phase)` where the caveat belongs to a phase. Keys are equal in everything a
-/// finding covers; figures become ranges. A caveat without a row does not compile.
+/// A row is `Kind [keys] [figures]`, with `(phase)` if the caveat belongs to a phase. Keys must be equal to merge;
+/// figures become ranges. A caveat without a row does not compile.
 macro_rules! finding_kinds {
     ($( $kind:ident $(($phase:ident))? [$($key:ident: $key_type:ty),*] [$($figure:ident: $figure_type:ty),*]; )*) => {
-        /// The finding: a [`Caveat`] without its phase, with ranges of its values. The fields are
-        /// those of the caveat.
+        /// A [`Caveat`] without its phase, with ranges of its values and otherwise the same fields.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs)]
         pub enum FindingKind {
@@ -132,10 +131,10 @@ macro_rules! finding_kinds {
         }
 
         impl FindingKind {
-            /// The names of all kinds, in order.
+            /// Names of all kinds, in order.
             pub const NAMES: &[&str] = &[$(stringify!($kind)),*];
 
-            /// The name of the kind.
+            /// Returns the name of the kind.
             pub fn name(&self) -> &'static str {
                 match self {
                     $( FindingKind::$kind { .. } => stringify!($kind), )*
@@ -234,7 +233,7 @@ finding_kinds! {
 }
 
 impl FindingKind {
-    /// How much it matters: whether the figures still measure what they are called.
+    /// Returns the severity: whether the figures still measure what their name says.
     pub fn severity(&self) -> Severity {
         use FindingKind::*;
         match self {

@@ -1,61 +1,61 @@
-//! Where on its target a job goes, in what order, and in what pieces.
+//! Access pattern of a job: offsets, order and block sizes.
 
 use super::rules::{TraversalOrder, Zones};
 use super::{Op, PerOp};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// Sequential or random, and which operations.
+/// Access pattern: sequential or random, and which operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Access {
     /// Random offsets; otherwise sequential.
     pub random: bool,
-    /// Share of each operation, in percent; they add up to 100.
+    /// Percentage of each operation; the sum is 100.
     pub mix: PerOp<u32>,
-    /// Every block once a pass (the default), or each offset drawn again.
+    /// Accesses each block once per pass (the default); otherwise each offset is drawn independently.
     pub every_block_once: bool,
-    /// Distance in bytes that a sequential job leaves out after each I/O (`rw=read:8k`); negative runs backwards.
+    /// Bytes that a sequential job skips after each I/O (`rw=read:8k`); negative runs backwards.
     pub stride: i64,
     /// I/Os per random offset (`rw=randread:8`); at least 1.
     pub run_length: u32,
-    /// Whether those I/Os all go to the same offset (`rw_sequencer=identical`) rather than follow one another.
+    /// Issues these I/Os at the same offset (`rw_sequencer=identical`) instead of consecutive offsets.
     pub run_identical: bool,
-    /// A trim in front of each write (`rw=trimwrite`).
+    /// Issues a trim before each write (`rw=trimwrite`).
     pub trim_before_write: bool,
-    /// How random offsets are distributed.
+    /// Distribution of random offsets.
     pub distribution: Distribution,
-    /// Center of the distribution as a fraction of the range (`zipf:1.2:0.25`). `None`: random by
-    /// the seed; for a normal distribution the middle.
+    /// Center of the distribution as a fraction of the range (`zipf:1.2:0.25`). `None`: derived from the seed; for a
+    /// normal distribution, the middle.
     #[serde(default)]
     pub centre: Option<f64>,
     /// Percentage of random offsets in a random job; the others are sequential
     /// (`percentage_random`). `None`: all.
     #[serde(default)]
     pub percentage_random: Option<PerOp<u32>>,
-    /// How a sequential job goes through its part of a file.
+    /// Order in which a sequential job traverses its part of a file.
     #[serde(default)]
     pub order: TraversalOrder,
-    /// Zones of the files.
+    /// Zone mode.
     #[serde(default)]
     pub zones: Zones,
 }
 
-/// How random offsets are spread over the file.
+/// Distribution of random offsets over the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Distribution {
-    /// Evenly.
+    /// Uniform.
     #[default]
     Uniform,
     /// Zipf with this theta.
     Zipf(f64),
     /// Pareto with this power.
     Pareto(f64),
-    /// Normal, with a deviation in percent of the file above the narrowest.
+    /// Normal, with a deviation in percent of the file, added to the minimum deviation.
     Normal(f64),
-    /// Shares of accesses to shares of the file, both in percent.
+    /// Percentages of accesses to percentages of the file.
     Zoned(Vec<RelativeZone>),
-    /// Percentages of accesses to ranges of the file; the rest of the file is not used.
+    /// Percentages of accesses to ranges of the file; the rest of the file is not accessed.
     ZonedAbs(Vec<AbsoluteZone>),
 }
 
@@ -73,17 +73,17 @@ pub struct RelativeZone {
 pub struct AbsoluteZone {
     /// Percentage of the accesses.
     pub access_percent: f64,
-    /// Length.
+    /// Length of the zone.
     pub size: Bytes,
 }
 
 impl Access {
-    /// Whether each write has the place and the size of the trim in front of it, as in fio with `rw=randtrimwrite`.
+    /// Whether each write has the offset and size of the preceding trim, as in fio with `rw=randtrimwrite`.
     pub(crate) fn writes_what_it_trims(&self) -> bool {
         self.trim_before_write && self.random
     }
 
-    /// One operation only.
+    /// Returns a pattern with a single operation.
     pub fn only(op: Op, random: bool) -> Access {
         let mut mix = PerOp::all(0);
         mix[op] = 100;
@@ -103,7 +103,7 @@ impl Access {
         }
     }
 
-    /// Reads and writes, `read_percent` of them reads.
+    /// Returns a mix of reads and writes with `read_percent` reads.
     pub fn mixed(read_percent: u32, random: bool) -> Access {
         let mut access = Access::only(Op::Read, random);
         access.mix = PerOp {
@@ -114,12 +114,12 @@ impl Access {
         access
     }
 
-    /// Whether this operation occurs at all.
+    /// Whether the pattern includes an operation.
     pub fn does(&self, op: Op) -> bool {
         self.mix[op] > 0 || op == Op::Trim && self.trim_before_write
     }
 
-    /// Whether data on the target is lost.
+    /// Whether it overwrites or discards data on the target.
     pub fn destroys(&self) -> bool {
         self.does(Op::Write) || self.does(Op::Trim)
     }
@@ -129,21 +129,21 @@ impl Access {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockSize {
-    /// Always the same.
+    /// Constant size.
     Fixed(Bytes),
-    /// Evenly drawn multiples of the smallest.
+    /// Uniformly drawn multiples of the smallest size.
     Range {
         /// Smallest.
         min: Bytes,
         /// Largest.
         max: Bytes,
     },
-    /// Sizes with their shares in percent.
+    /// Sizes with their percentages.
     Split(Vec<(Bytes, u32)>),
 }
 
 impl BlockSize {
-    /// The smallest that can come.
+    /// Returns the smallest possible size.
     pub fn min(&self) -> Bytes {
         match self {
             BlockSize::Fixed(b) => *b,
@@ -152,7 +152,7 @@ impl BlockSize {
         }
     }
 
-    /// The largest that can come.
+    /// Returns the largest possible size.
     pub fn max(&self) -> Bytes {
         match self {
             BlockSize::Fixed(b) => *b,

@@ -2,24 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an engine can do, as far as other parts of the program depend on it.
+/// Traits of an engine that other parts of the program depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineTraits {
     /// Each I/O is complete when its call returns, so the queue depth is always 1.
     pub synchronous: bool,
     /// Type of the paths of a job.
     pub paths: EnginePaths,
-    /// Separate threads can submit for it. Other engines collect I/Os, have their own threads, or
-    /// use file names.
+    /// Separate threads can submit for it. Other engines cannot be offloaded, because they collect I/Os, have their own
+    /// threads, or use file names.
     pub can_offload: bool,
-    /// The file behind its I/Os can be replaced while it works.
+    /// Its files can be replaced while it runs.
     pub can_renew_files: bool,
-    /// Its files must exist in full size before the start. Not for files that it creates, and
-    /// directories are not laid out.
+    /// Its files must exist in full size before the start, unless it creates them. Directories are not laid out.
     pub needs_files: bool,
-    /// Its writes cannot make a file longer, so they need it in full size.
+    /// Its writes cannot extend a file, so files need their full size.
     pub cannot_extend: bool,
-    /// It changes what is on the target even when it only reads: names, or the space that is reserved.
+    /// It modifies the target even when it only reads: names, or reserved space.
     pub always_changes: bool,
     /// It deletes its files.
     pub removes: bool,
@@ -28,15 +27,15 @@ pub struct EngineTraits {
 /// Type of the paths of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnginePaths {
-    /// Files or devices that are read and written.
+    /// Files or devices to read and write.
     Files,
-    /// Files by name: one operation on a whole file per I/O, and no data moves.
+    /// Names of files: each I/O is one operation on a whole file and transfers no data.
     FileNames,
-    /// Directories by name.
+    /// Names of directories.
     DirectoryNames,
 }
 
-/// Engines with blocking calls.
+/// Traits of engines with blocking calls.
 const SYNC: EngineTraits = EngineTraits {
     synchronous: true,
     paths: EnginePaths::Files,
@@ -47,35 +46,35 @@ const SYNC: EngineTraits = EngineTraits {
     always_changes: false,
     removes: false,
 };
-/// Engines that keep several I/Os in flight.
+/// Traits of engines that keep several I/Os in flight.
 const QUEUED: EngineTraits = EngineTraits {
     synchronous: false,
     ..SYNC
 };
-/// Queued engines that gather I/Os or run threads themselves.
+/// Traits of queued engines that collect I/Os or run their own threads.
 const OWN_QUEUE: EngineTraits = EngineTraits {
     can_offload: false,
     can_renew_files: false,
     ..QUEUED
 };
-/// Engines that work on the names of files.
+/// Traits of engines that operate on file names.
 const FILE_NAMES: EngineTraits = EngineTraits {
     paths: EnginePaths::FileNames,
     can_offload: false,
     can_renew_files: false,
     ..SYNC
 };
-/// Engines that work on the names of directories.
+/// Traits of engines that operate on directory names.
 const DIRECTORY_NAMES: EngineTraits = EngineTraits {
     paths: EnginePaths::DirectoryNames,
     needs_files: false,
     ..FILE_NAMES
 };
 
-/// Generates the engines, their names and traits from one table, so that none can be forgotten.
+/// Generates the engines, their names and traits from one table, so that they cannot disagree.
 macro_rules! engines {
     ($($(#[$doc:meta])* $engine:ident $name:literal => $traits:expr,)*) => {
-        /// How I/O is issued.
+        /// I/O engine: the system calls that issue I/O.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum IoEngine {
@@ -93,7 +92,7 @@ macro_rules! engines {
                 }
             }
 
-            /// What the engine can do.
+            /// Returns the traits of the engine.
             pub const fn traits(self) -> EngineTraits {
                 match self {
                     $(IoEngine::$engine => $traits,)*
@@ -162,59 +161,59 @@ impl IoEngine {
         self.traits().synchronous
     }
 
-    /// Whether an I/O is one operation on a whole file or directory by its name, and moves no data.
+    /// Whether an I/O is one operation on a whole file or directory by its name and transfers no data.
     pub fn works_on_names(self) -> bool {
         self.traits().paths != EnginePaths::Files
     }
 
-    /// Whether its paths are those of directories.
+    /// Whether its paths are directories.
     pub(crate) fn works_on_directories(self) -> bool {
         self.traits().paths == EnginePaths::DirectoryNames
     }
 }
 
-/// Switches of single engines; what does not concern the engine in use has no effect.
+/// Options of single engines; options of other engines have no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineOptions {
     /// Registers buffers with the ring.
     pub fixedbufs: bool,
     /// Registers files with the ring.
     pub registerfiles: bool,
-    /// Lets a kernel thread submit.
+    /// Submits through a kernel thread (SQPOLL).
     pub sqthread_poll: bool,
     /// Polls for completions rather than waiting for interrupts.
     pub hipri: bool,
-    /// RWF_NOWAIT.
+    /// Issues I/O with RWF_NOWAIT.
     pub nowait: bool,
     /// Uses vectored operations instead of plain buffers on a ring.
     #[serde(default)]
     pub vectored: bool,
-    /// The call to query file attributes.
+    /// System call to query file attributes.
     #[serde(default)]
     pub stat: StatCall,
-    /// The CPU that kernel thread runs on (`sqthread_poll_cpu`).
+    /// CPU of the kernel thread (`sqthread_poll_cpu`).
     #[serde(default)]
     pub sqthread_poll_cpu: Option<u32>,
-    /// Issues every Nth I/O asynchronously by a kernel thread (`force_async`); 0: none.
+    /// Issues every Nth I/O asynchronously in a kernel thread (`force_async`); 0: none.
     #[serde(default)]
     pub force_async: u32,
     /// Percentage of polled I/Os (`hipri_percentage`); `None`: all.
     #[serde(default)]
     pub hipri_percentage: Option<u32>,
-    /// Bytes that each block has to be a multiple of: the page size for the mapped files of fio that are flushed or
-    /// opened with O_DIRECT. 0 for any.
+    /// Required divisor of block sizes in bytes: the page size for fio's mapped files that are flushed or opened with
+    /// O_DIRECT; 0 for any.
     #[serde(default)]
     pub block_unit: u64,
 }
 
-/// How to query file attributes.
+/// System call to query file attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StatCall {
     /// `stat`, which follows symbolic links.
     #[default]
     Stat,
-    /// `lstat`, which does not.
+    /// `lstat`, which does not follow symbolic links.
     Lstat,
     /// `statx` with all attributes.
     Statx,

@@ -1,8 +1,8 @@
-//! What an I/O does, and a value for each of these.
+//! I/O operations, and values per operation.
 
 use serde::{Deserialize, Serialize};
 
-/// What an I/O does.
+/// Operation of an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
@@ -15,10 +15,10 @@ pub enum Op {
 }
 
 impl Op {
-    /// All three, in the order results are given.
+    /// All operations, in the order of results.
     pub const ALL: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
 
-    /// `read`, `write`, `trim`.
+    /// Returns the name: `read`, `write`, `trim`.
     pub fn name(self) -> &'static str {
         ["read", "write", "trim"][self as usize]
     }
@@ -36,7 +36,7 @@ pub struct PerOp<T> {
 }
 
 impl<T> PerOp<T> {
-    /// The same value for each.
+    /// Returns the same value for each operation.
     pub fn all(value: T) -> PerOp<T>
     where
         T: Clone,
@@ -48,7 +48,7 @@ impl<T> PerOp<T> {
         }
     }
 
-    /// The value for one, computed for each.
+    /// Applies a function to each value.
     pub fn map<U>(&self, mut f: impl FnMut(&T) -> U) -> PerOp<U> {
         PerOp {
             read: f(&self.read),
@@ -57,7 +57,7 @@ impl<T> PerOp<T> {
         }
     }
 
-    /// Each with its operation.
+    /// Iterates over the values with their operations.
     pub fn iter(&self) -> impl Iterator<Item = (Op, &T)> {
         [
             (Op::Read, &self.read),

@@ -1,6 +1,6 @@
 //! Optional job behavior: termination, placement, file selection, zones, logs, replay.
 //!
-//! Everything here is off by default. Terms and meanings are fio's.
+//! Everything here is off by default. Terms and their meanings are those of fio.
 
 mod verify;
 mod zones;
@@ -15,27 +15,27 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// When a job ends before its work is done, and what its end means for the others.
+/// Conditions that end a job early, and their effect on other jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Termination {
-    /// What the end of this job means for the others.
+    /// Effect of the end of this job on others.
     pub exit: ExitRules,
     /// Ends the job once its speed no longer changes (`steadystate`).
     pub steady: Option<SteadyStateRule>,
     /// Ends the job with an error at the first I/O that takes longer (`max_latency`).
     pub max_latency: PerOp<Option<Nanos>>,
-    /// Ends the job when it is slower than this (`rate_min`).
+    /// Ends the job if its rate is lower (`rate_min`).
     pub minimum_rate: MinimumRate,
 }
 
-/// Which CPUs, memory and priority a job's workers get.
+/// CPUs, memory and priority of a job's workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Placement {
-    /// Processors its workers may run on; empty for any (`cpus_allowed`).
+    /// CPUs that its workers may use; empty for any (`cpus_allowed`).
     pub cpus_allowed: Vec<u32>,
-    /// Each worker has one of these CPUs to itself (`cpus_allowed_policy=split`).
+    /// Gives each worker one of these CPUs (`cpus_allowed_policy=split`).
     pub split_cpus: bool,
     /// NUMA nodes whose CPUs its workers may use; empty for any (`numa_cpu_nodes`).
     pub numa_cpu_nodes: Vec<u32>,
@@ -59,7 +59,7 @@ pub struct Logs {
     pub both_values: bool,
     /// Interval of histograms of completion latency (`log_hist_msec`).
     pub histogram: Option<Nanos>,
-    /// How many neighbouring bins of it are joined, as a power of two (`log_hist_coarseness`).
+    /// Number of adjacent histogram bins to join, as a power of two (`log_hist_coarseness`).
     pub coarseness: u32,
 }
 
@@ -70,20 +70,20 @@ impl Logs {
     }
 }
 
-/// How sizes of I/Os are drawn, beyond their blocks.
+/// Selection of I/O sizes, besides the block sizes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BlockSizeRules {
-    /// Draws sizes of a range to the byte rather than in multiples of the smallest (`bs_unaligned`).
+    /// Draws any size within a range instead of multiples of the smallest (`bs_unaligned`).
     pub unaligned: bool,
-    /// Size of the I/Os of a random job that follow one another, where it differs (`bs_is_seq_rand`).
+    /// Block size of sequential I/Os in a random job, if different (`bs_is_seq_rand`).
     pub in_line: Option<BlockSize>,
 }
 
-/// Which nodes memory comes from.
+/// NUMA memory policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryPolicy {
-    /// How the nodes are used.
+    /// Use of the nodes.
     pub mode: MemoryMode,
     /// The nodes; empty if the mode needs none.
     pub nodes: Vec<u32>,
@@ -93,7 +93,7 @@ pub struct MemoryPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryMode {
-    /// As the system does.
+    /// System default.
     Default,
     /// From this node if possible.
     Prefer,
@@ -110,78 +110,77 @@ pub enum MemoryMode {
 pub struct RangeSync {
     /// Number of writes between calls; at least 1.
     pub every: u32,
-    /// Waits for what is being written already.
+    /// Waits for writeback that has already started.
     pub wait_before: bool,
     /// Starts writing dirty pages.
     pub write: bool,
-    /// Waits until all is written.
+    /// Waits until writeback is complete.
     pub wait_after: bool,
 }
 
 /// Share of a job in its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowShare {
-    /// The flow.
+    /// ID of the flow.
     pub id: u32,
     /// Weight of the job within it; at least 1.
     pub weight: u32,
-    /// How long a job waits that is ahead of its share (`flow_sleep`).
+    /// Time that a job waits when it is ahead of its share (`flow_sleep`).
     pub sleep: Nanos,
 }
 
-/// Commands that a shell runs beside a job; what they print goes to a file named after the job.
+/// Shell commands before and after a job; their output goes to a file named after the job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ShellCommands {
-    /// Before the start (`exec_prerun`).
+    /// Command before the start (`exec_prerun`).
     pub before: Option<String>,
-    /// After it has ended (`exec_postrun`).
+    /// Command after the end (`exec_postrun`).
     pub after: Option<String>,
 }
 
-/// What the end of a job means for the others.
+/// Effect of the end of a job on others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExitRules {
-    /// Ends these as well when the job ends (`exitall`, `exit_what`).
+    /// Jobs to end when this job ends (`exitall`, `exit_what`).
     pub ends: Option<ExitScope>,
     /// Ends all others when the job ends with an error (`exitall_on_error`).
     pub on_error: bool,
-    /// A worker stopped by another finishes its writes unmeasured, so that later jobs find whole
-    /// files.
+    /// A worker stopped by another job finishes its writes unmeasured, so that later jobs find complete files.
     pub finish_writing: bool,
-    /// Later phases run even after an error of this job.
+    /// Runs later phases even after an error of this job.
     pub phases_after_error: bool,
 }
 
-/// How far the end of a job reaches.
+/// Jobs that end together with a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExitScope {
     /// Jobs of its reporting group.
     Group,
-    /// Jobs that run now; the next phase follows.
+    /// Running jobs; the next phase follows.
     Phase,
     /// The whole run.
     All,
 }
 
-/// When speed counts as steady (`steadystate`).
+/// Steady state criterion (`steadystate`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyStateRule {
-    /// IOPS rather than bandwidth.
+    /// Uses IOPS instead of bandwidth.
     pub iops: bool,
-    /// The slope of a line through the samples rather than their largest distance from the mean.
+    /// Uses the slope of a fitted line instead of the largest deviation from the mean.
     pub slope: bool,
-    /// Limit of that.
+    /// Limit of the slope or deviation.
     pub limit: SteadyLimit,
-    /// Window the samples come from.
+    /// Length of the window of samples.
     pub window: Nanos,
     /// Time before the first sample.
     pub ramp: Nanos,
     /// Time between samples.
     pub interval: Nanos,
-    /// Judges the jobs of a group together.
+    /// Evaluates the jobs of a reporting group together.
     #[serde(default)]
     pub together: bool,
 }
@@ -196,20 +195,20 @@ pub enum SteadyLimit {
     Absolute(f64),
 }
 
-/// Looks for the deepest queue that keeps to a latency (`latency_target`).
+/// Search for the largest queue depth that meets a latency target (`latency_target`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatencyTarget {
     /// Target latency.
     pub target: Nanos,
-    /// Time each depth is tried for.
+    /// Duration of the test of each depth.
     pub window: Nanos,
-    /// Percentage of I/Os that must meet it.
+    /// Percentage of I/Os that must meet the target.
     pub percentile: f64,
     /// Continues adapting instead of ending with the depth found (`latency_run`).
     pub keep_running: bool,
 }
 
-/// The least a job has to achieve (`rate_min`, `rate_iops_min`).
+/// Minimum rate of a job (`rate_min`, `rate_iops_min`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MinimumRate {
@@ -217,7 +216,7 @@ pub struct MinimumRate {
     pub bytes_per_s: PerOp<Option<u64>>,
     /// I/Os per second.
     pub iops: PerOp<Option<u64>>,
-    /// Time it is averaged over (`rate_cycle`).
+    /// Averaging time (`rate_cycle`).
     pub cycle: Nanos,
 }
 
@@ -231,13 +230,13 @@ impl Default for MinimumRate {
     }
 }
 
-/// Which of its files a job turns to next (`file_service_type`).
+/// Selection of the next file (`file_service_type`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileTurns {
-    /// The order.
+    /// Order of the files.
     pub order: FileOrder,
-    /// I/Os to one file before the next has its turn.
+    /// Number of I/Os to one file before the next file.
     pub run_length: u32,
     /// Maximum number of open files (`openfiles`); `None`: all.
     pub open_files: Option<u32>,
@@ -253,54 +252,54 @@ impl Default for FileTurns {
     }
 }
 
-/// The order files have their turns in.
+/// Order in which a job selects its files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileOrder {
     /// Round robin.
     #[default]
     RoundRobin,
-    /// One until it is done, then the next.
+    /// One file after another.
     Sequential,
-    /// Drawn evenly.
+    /// Random, uniformly distributed.
     Random,
-    /// Drawn by Zipf with this theta.
+    /// Random, with a Zipf distribution of this theta.
     Zipf(f64),
-    /// Drawn by Pareto with this power.
+    /// Random, with a Pareto distribution of this power.
     Pareto(f64),
-    /// Drawn by a normal distribution of this deviation, in percent of the files.
+    /// Random, with a normal distribution; the deviation is in percent of the files.
     Normal(f64),
 }
 
-/// How files are locked that several workers share.
+/// Locking of files that several workers share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileLock {
-    /// Not at all.
+    /// No locking.
     #[default]
     None,
-    /// For one I/O at a time.
+    /// One I/O at a time.
     Exclusive,
-    /// For any number of reads, or one write.
+    /// Any number of reads, or one write.
     ReadWrite,
 }
 
-/// How long data is expected to live.
+/// Expected lifetime of data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lifetime {
-    /// Nobody says.
+    /// Not set.
     #[default]
     Untold,
     /// No hint; clears an earlier one.
     None,
     /// Short.
     Short,
-    /// Longer.
+    /// Medium.
     Medium,
     /// Long.
     Long,
-    /// As long as can be.
+    /// Extremely long.
     Extreme,
 }
 
@@ -308,10 +307,10 @@ pub enum Lifetime {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessAdvice {
-    /// What the job does: random or sequential.
+    /// According to the access pattern: random or sequential.
     #[default]
     AsJob,
-    /// Nothing.
+    /// No advice.
     None,
     /// Always random.
     Random,
@@ -319,15 +318,15 @@ pub enum AccessAdvice {
     Sequential,
 }
 
-/// Numbers of errors that count for nothing (`ignore_error`).
+/// Error numbers to ignore (`ignore_error`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IgnoredErrors {
-    /// Of reads.
+    /// Errors of reads.
     pub read: Vec<i32>,
-    /// Of writes.
+    /// Errors of writes.
     pub write: Vec<i32>,
-    /// Of verification.
+    /// Errors of verification.
     pub verify: Vec<i32>,
 }
 
@@ -335,11 +334,11 @@ pub struct IgnoredErrors {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Priority {
-    /// Niceness of its CPU time, -20 to 19.
+    /// CPU niceness, -20 to 19.
     pub nice: i32,
-    /// Class of its I/O: 1 real time, 2 best effort, 3 idle (`prioclass`).
+    /// I/O priority class: 1 real time, 2 best effort, 3 idle (`prioclass`).
     pub io_class: Option<u32>,
-    /// Level within the class, 0 (highest) to 7 (`prio`).
+    /// I/O priority level within the class, 0 (highest) to 7 (`prio`).
     pub io_level: Option<u32>,
 }
 
@@ -347,9 +346,9 @@ pub struct Priority {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Replay {
-    /// Logs to replay; clones take turns.
+    /// Logs to replay; clones use them in turn.
     pub read: Vec<PathBuf>,
-    /// Log to append to.
+    /// Log to append requests to.
     pub write: Option<PathBuf>,
     /// Ignores the times in the log (`replay_no_stall`).
     pub no_stall: bool,
@@ -361,9 +360,9 @@ pub struct Replay {
     pub scale: u64,
     /// Alignment to which offsets are rounded down afterwards (`replay_align`); 0 means 1.
     pub align: u64,
-    /// What is left out (`replay_skip`).
+    /// Actions to skip (`replay_skip`).
     pub skip: Skipped,
-    /// The logs as they were read, with all of that done. A stored run names its logs, and does not hold them.
+    /// The parsed logs with all options above applied. A stored run contains the names of its logs only.
     #[serde(skip)]
     pub traces: Vec<Arc<Trace>>,
 }
@@ -374,17 +373,17 @@ impl Replay {
         !self.read.is_empty() || !self.traces.is_empty()
     }
 
-    /// What a clone replays, if anything.
+    /// Returns the trace that a clone replays, if any.
     pub(crate) fn trace_of(&self, clone: u32) -> Option<&Arc<Trace>> {
         self.traces
             .get((clone as usize).checked_rem(self.traces.len())?)
     }
 }
 
-/// Actions of a log that are left out.
+/// Actions of a log to skip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
-    /// I/Os.
+    /// I/Os by operation.
     pub ops: PerOp<bool>,
     /// Flushes.
     pub syncs: bool,

@@ -1,12 +1,11 @@
-//! Reads jobs of older records, in which optional behavior lay in one object, `rules`.
+//! Reads jobs of older records, which stored optional behavior in one object, `rules`.
 
 use super::Job;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// Where each part of the former `rules` is today: its name, the object it moved to (`""` for the job itself), and its
-/// name there.
+/// Fields of the former `rules`: old name, new object (`""` for the job itself), and new name.
 const MOVED: &[(&str, &str, &str)] = &[
     ("verify", "", "verify"),
     ("exit", "termination", "exit"),
@@ -33,7 +32,7 @@ const MOVED: &[(&str, &str, &str)] = &[
     ("logs", "measure", "logs"),
 ];
 
-/// Deserializes the jobs of a phase, in the form of today or the former one.
+/// Deserializes the jobs of a phase, in the current or the former form.
 pub(super) fn jobs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Job>, D::Error> {
     let jobs = Vec::<Value>::deserialize(deserializer)?;
     let read = |job| serde_json::from_value(in_todays_form(job)).map_err(D::Error::custom);
@@ -82,7 +81,7 @@ mod tests {
     use crate::job::{Access, Op, Phase, Target};
     use crate::units::Nanos;
 
-    /// The form that records had before: the inverse of the table.
+    /// Converts a job to the former form: the inverse of the table.
     fn in_former_form(job: &Job) -> Value {
         let mut job = serde_json::to_value(job).unwrap();
         let mut rules = Map::new();

@@ -1,4 +1,4 @@
-//! Laws of merging findings.
+//! Property tests for merging findings.
 
 use super::*;
 use proptest::prelude::*;
@@ -51,7 +51,7 @@ fn merged() -> impl Strategy<Value = Finding> {
     prop::collection::vec(finding(), 1..12).prop_map(|all| Finding::merge_all(all).remove(0))
 }
 
-/// Each subject with each phase.
+/// Every combination of the scope's subjects and phases.
 fn places(scope: &FindingScope) -> BTreeSet<(Option<&str>, Option<&str>)> {
     let subjects: Vec<Option<&str>> = some(&scope.subjects);
     let phases: Vec<Option<&str>> = some(&scope.phases);

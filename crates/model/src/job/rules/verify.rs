@@ -4,51 +4,51 @@ use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// How written data is checked (`verify` and its kin).
+/// Verification of written data (`verify` and related options).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verify {
-    /// What is kept with each block to check it by.
+    /// Verification method.
     pub method: VerifyMethod,
-    /// Reads everything back and checks it once all is written (`do_verify`).
+    /// Reads back and verifies all data after the last write (`do_verify`).
     pub read_back: bool,
-    /// Writes nothing: checks what an earlier run of the same job wrote (`verify_only`).
+    /// Writes nothing, and verifies the data of an earlier run of the same job (`verify_only`).
     pub only: bool,
-    /// The first mismatch ends the job (`verify_fatal`).
+    /// Ends the job at the first mismatch (`verify_fatal`).
     pub fatal: bool,
-    /// Reads back by offset even where no block is written twice. Otherwise those blocks are read in the order in which they
-    /// were written (`random_generator=lfsr`).
+    /// Reads back by offset even if no block is written twice. Otherwise such blocks are read in the order of their
+    /// writes (`random_generator=lfsr`).
     #[serde(default)]
     pub sorted: bool,
-    /// Saves what was expected and what was found at a mismatch (`verify_dump`).
+    /// Saves the expected and received data of a mismatch (`verify_dump`).
     pub dump: bool,
     /// Bytes per header (`verify_interval`); `None`: whole blocks.
     pub interval: Option<Bytes>,
-    /// Where in these bytes the header stands (`verify_offset`).
+    /// Offset of the header within these bytes (`verify_offset`).
     #[serde(default)]
     pub offset: u32,
-    /// What data is filled with, over and over, beside the header (`verify_pattern`); empty for random bytes.
+    /// Repeated content of the data after the header (`verify_pattern`); empty for random bytes.
     #[serde(default)]
     pub fill: Vec<PatternPart>,
     /// Verifies after every N writes instead of at the end (`verify_backlog`); 0: at the end.
     pub backlog: u64,
-    /// Blocks checked at once then (`verify_backlog_batch`); 0 means as many as `backlog`.
+    /// Number of blocks verified at a time then (`verify_backlog_batch`); 0: the same as `backlog`.
     pub backlog_batch: u64,
-    /// Threads that check beside the worker (`verify_async`); 0 checks in the worker.
+    /// Number of verification threads (`verify_async`); 0 verifies in the worker.
     pub async_threads: u32,
-    /// Processors these may run on (`verify_async_cpus`); empty for any.
+    /// CPUs of the verification threads (`verify_async_cpus`); empty for any.
     #[serde(default)]
     pub async_cpus: Vec<u32>,
-    /// Keeps a file from which an interrupted run can be verified (`verify_state_save`).
+    /// Saves a verify state, from which an interrupted run can be verified (`verify_state_save`).
     pub save_state: bool,
     /// Verifies only the blocks listed in a verify state (`verify_state_load`).
     #[serde(default)]
     pub load_state: bool,
-    /// Directory of that file, and of saved mismatches; `None`: the current directory.
+    /// Directory of verify states and saved mismatches; `None`: the current directory.
     #[serde(default)]
     pub folder: Option<PathBuf>,
-    /// Checks that blocks carry the number of the write that made them (`verify_write_sequence`).
+    /// Verifies the write sequence number in the header (`verify_write_sequence`).
     pub write_sequence: bool,
-    /// Checks that blocks carry the seed of the job that wrote them (`verify_header_seed`).
+    /// Verifies the job's seed in the header (`verify_header_seed`).
     #[serde(default = "yes")]
     pub header_seed: bool,
 }
@@ -58,7 +58,7 @@ fn yes() -> bool {
 }
 
 impl Verify {
-    /// Checking by this method, with the defaults of the field.
+    /// Creates the settings for a method, with the usual defaults.
     pub fn by(method: VerifyMethod) -> Verify {
         Verify {
             method,
@@ -83,11 +83,11 @@ impl Verify {
     }
 }
 
-/// What a written block is checked by.
+/// Verification method of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerifyMethod {
-    /// A header with the place and number of the write, and no checksum.
+    /// A header with the offset and number of the write, without a checksum.
     Header,
     /// The header, and a CRC-32C of the data.
     Crc32c,
@@ -119,18 +119,18 @@ pub enum VerifyMethod {
     /// The header, and a SHA3-512 of the data.
     #[serde(rename = "sha3-512")]
     Sha3_512,
-    /// The header, and an xxHash (of 32 bits) of the data.
+    /// The header, and a 32-bit xxHash of the data.
     Xxhash,
-    /// This pattern over and over, and no header.
+    /// A repeated pattern without a header.
     Pattern(Vec<PatternPart>),
-    /// The header, and this pattern over and over.
+    /// The header and a repeated pattern.
     PatternHeader(Vec<PatternPart>),
-    /// Nothing: everything is read back, and nothing compared.
+    /// No verification: data is read back but not compared.
     Null,
 }
 
 impl VerifyMethod {
-    /// Bytes of the header without its checksum.
+    /// Size of the header in bytes, without its checksum.
     pub const HEADER: usize = 40;
 
     /// Returns its name as in the `verify` option.
@@ -175,7 +175,7 @@ impl VerifyMethod {
         }
     }
 
-    /// Bytes of the header with its checksum; 0 for methods without one.
+    /// Returns the size of the header in bytes, with its checksum; 0 for methods without a header.
     pub fn header_bytes(&self) -> usize {
         match self {
             VerifyMethod::Pattern(_) | VerifyMethod::Null => 0,
@@ -188,7 +188,7 @@ impl VerifyMethod {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PatternPart {
-    /// These bytes.
+    /// Fixed bytes.
     Bytes(Vec<u8>),
     /// The offset of the block in the file, 8 bytes, least significant first (`%o`).
     Offset,
