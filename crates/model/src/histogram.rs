@@ -121,7 +121,7 @@ impl Histogram {
             .filter(|&(_, n)| n > 0)
     }
 
-    /// Returns the smallest recorded value that at least a fraction `q` of the samples does not exceed.
+    /// Returns the value that at least a fraction `q` of the samples does not exceed.
     ///
     /// The result is the upper edge of a bucket: never below the true value and at most 1/128 above it. `None` if
     /// empty. Source: Hyndman and Fan (1996), type 1. Takes one pass over the buckets.

@@ -57,9 +57,9 @@ pub enum BlockDifference {
     },
     /// The header is damaged.
     Header {
-        /// Checksum stored in the header.
+        /// Computed checksum of the header.
         found: u32,
-        /// Computed checksum.
+        /// Checksum stored in the header.
         wanted: u32,
     },
     /// The data was written to another offset.

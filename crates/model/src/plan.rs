@@ -1,6 +1,6 @@
-//! The plan: a scenario that has met its target. Nothing is left to decide.
+//! Plans: scenarios resolved for their targets, with nothing left to decide.
 //!
-//! [`Plan::resolve`] is a pure function of the scenario and the facts of its paths. Printing a plan is the dry run.
+//! [`Plan::resolve`] is a pure function of the scenario and the facts about its paths. A dry run prints the plan.
 
 mod checks;
 mod error;
@@ -31,16 +31,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is to be done, in order, with every size in bytes.
+/// Resolved scenario: phases in order, with every size in bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Name of the scenario.
     pub name: String,
-    /// One after another.
+    /// Phases, in order.
     pub phases: Vec<PhasePlan>,
-    /// Weaknesses that can be told before anything runs.
+    /// Weaknesses that are known before the run.
     pub caveats: Vec<Caveat>,
-    /// Clones that cannot run, where the others are to run without them ([`Plan::resolve_what_fits`]).
+    /// Clones that cannot run and are skipped ([`Plan::resolve_what_fits`]).
     #[serde(skip)]
     pub skipped: Vec<SkippedJob>,
 }
@@ -50,56 +50,56 @@ pub struct Plan {
 pub struct PhasePlan {
     /// Name of the phase.
     pub name: String,
-    /// Time without I/O before it, unless it is the first.
+    /// Pause without I/O before the phase, unless it is the first.
     #[serde(default)]
     pub pause: Nanos,
-    /// Files the workers use, each once.
+    /// Files of the workers, without duplicates.
     pub files: Vec<FilePlan>,
-    /// One for each clone of each job.
+    /// Workers, one for each clone of each job.
     pub workers: Vec<WorkerPlan>,
 }
 
-/// One file, and what has to happen to it before a worker may use it.
+/// One file, and its preparation before a worker uses it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FilePlan {
-    /// Where.
+    /// Path.
     pub path: PathBuf,
-    /// What is there now.
+    /// Type of the existing file.
     pub kind: TargetKind,
-    /// Bytes that have to be there.
+    /// Required size in bytes.
     pub size: Bytes,
-    /// How they come to be there.
+    /// Layout of the file.
     pub lay_out: LayOut,
-    /// Written with zeros where it is laid out, because that is what the job writes.
+    /// Whether layout writes zeros, because the job writes zeros.
     #[serde(default)]
     pub zeros: bool,
-    /// Flushed before the phase where its space is only reserved.
+    /// Whether space that is only reserved is flushed before the phase.
     #[serde(default)]
     pub flush_reserved: bool,
-    /// Emptied before the phase, where it is there by then.
+    /// Whether an existing file is truncated to zero length before the phase.
     #[serde(default)]
     pub empty_first: bool,
-    /// Removed after the phase.
+    /// Whether the file is removed after the phase.
     pub unlink: bool,
-    /// Name of the first job that uses it, for messages.
+    /// Name of the first job that uses the file, for messages.
     pub job: String,
 }
 
-/// What a file needs before it can be used.
+/// Layout that a file needs before it can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayOut {
-    /// Nothing.
+    /// No layout.
     Ready,
-    /// Its size reserved, because the job writes it anyway.
+    /// Reserves the size, because the job writes the data anyway.
     Reserve(Fallocate),
-    /// Written in full, because the job reads it.
+    /// Writes the whole file, because the job reads it.
     Write(Fallocate),
-    /// Written until its file system is full, because the job reads all there is; its size is known then.
+    /// Writes until the file system is full, because the job reads all data. The size is known only then.
     Fill,
 }
 
-/// One worker: a thread that issues one stream of requests.
+/// Plan of one worker, which issues one stream of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerPlan {
     /// Name of its job.
@@ -108,93 +108,93 @@ pub struct WorkerPlan {
     pub job: u32,
     /// Number of the clone, from 0.
     pub clone: u32,
-    /// Its number among all workers of the run, from 0.
+    /// Number of the worker in the whole run, from 0.
     #[serde(default)]
     pub number: u32,
     /// Number of its reporting group.
     #[serde(default)]
     pub group: u32,
-    /// How I/O is issued.
+    /// I/O engine.
     pub ioengine: IoEngine,
-    /// Switches of that engine.
+    /// Options of the engine.
     pub engine: EngineOptions,
-    /// The simulated card, for `sim`.
+    /// Simulated card, for the `sim` engine.
     pub sim: Option<Box<DeviceModel>>,
-    /// Opens for writing.
+    /// Whether files are opened for writing.
     pub writes: bool,
-    /// How its files are made and opened.
+    /// How files are created and opened.
     pub files: FilePolicy,
-    /// What it issues.
+    /// Requests that it issues.
     pub stream: StreamPlan,
-    /// The largest I/O, in bytes.
+    /// Size of the largest I/O in bytes.
     pub max_block: u32,
-    /// How deep.
+    /// Queue depth and submission.
     pub queue: Queue,
-    /// When it begins, after the phase does.
+    /// Delay after the start of the phase.
     pub startdelay: Nanos,
-    /// Unmeasured lead-in.
+    /// Ramp time, not measured.
     pub ramp_time: Nanos,
     /// Longest measured time.
     pub runtime: Option<Nanos>,
-    /// How durable.
+    /// Flushes and sync flags.
     pub durability: Durability,
-    /// What is written.
+    /// Content of write buffers.
     pub buffers: Buffers,
-    /// How fast at most.
+    /// Rate limits.
     pub rate: RateLimits,
-    /// After an error.
+    /// Reaction to I/O errors.
     pub errors: ErrorPolicy,
-    /// Replays these requests, and no others. What is printed of a plan names them by their log.
+    /// Trace to replay instead of the stream. A printed plan names its log only.
     #[serde(skip)]
     pub replay: Option<Arc<Trace>>,
     /// Log to write its requests to.
     #[serde(default)]
     pub record: Option<PathBuf>,
-    /// Checks what it writes or reads.
+    /// Verification of data that it writes or reads.
     #[serde(default)]
     pub verify: Option<Box<VerifyPlan>>,
-    /// When it ends early, and what that means for other jobs.
+    /// Rules that end the worker early, and their effect on other jobs.
     #[serde(default)]
     pub termination: Termination,
-    /// What is recorded.
+    /// Latencies, intervals and logs to record.
     pub measure: Measure,
-    /// Its processors, memory and priority.
+    /// CPUs, memory and priority.
     #[serde(default)]
     pub placement: Placement,
-    /// Commands that a shell runs before and after it.
+    /// Shell commands to run before and after it.
     #[serde(default)]
     pub commands: ShellCommands,
-    /// Name of the job whose workers have to end before it begins.
+    /// Name of the job whose workers have to finish before it starts.
     #[serde(default)]
     pub wait_for: Option<String>,
-    /// Seed of everything random in it besides the stream.
+    /// Seed of all random choices except those of the stream.
     pub seed: u64,
 }
 
-/// A job that cannot run, beside others that can.
+/// Clone of a job that is skipped because it cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedJob {
     /// Index of its phase.
     pub phase: usize,
-    /// Its index within the phase.
+    /// Index of its job within the phase.
     pub job: u32,
-    /// Which of its clones, from 0.
+    /// Number of the clone, from 0.
     pub clone: u32,
-    /// Why.
+    /// Reason.
     pub error: PlanError,
 }
 
 impl SkippedJob {
-    /// The job, in the scenario that was planned.
+    /// Returns the job in the scenario of the plan.
     pub fn job_in<'a>(&self, scenario: &'a Scenario) -> Option<&'a Job> {
         scenario.phases.get(self.phase)?.jobs.get(self.job as usize)
     }
 }
 
-/// Facts of each path, keyed by the path as the scenario names it.
+/// Facts about each path, with the path as given in the scenario as the key.
 pub type Facts = BTreeMap<PathBuf, TargetFacts>;
 
-/// The paths of one clone of a job, in the order it uses them.
+/// Returns the paths of one clone of a job, in order of use.
 pub fn clone_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
     if let Some(trace) = job.replay.trace_of(clone) {
         return trace.files.clone();
@@ -223,14 +223,15 @@ pub fn clone_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
 }
 
 impl Scenario {
-    /// Paths that jobs of `ioengine=null` name and never open: what lies there says how fio sizes them.
+    /// Returns the paths that jobs with `ioengine=null` name but never open. As in fio, existing files there affect the
+    /// sizes.
     pub fn unopened_paths(&self) -> Vec<PathBuf> {
         let jobs = self.phases.iter().flat_map(|phase| &phase.jobs);
         let names = jobs.flat_map(|job| &job.files.unopened).map(PathBuf::from);
         names.filter(|path| path.is_absolute()).collect()
     }
 
-    /// Every path it will touch, sorted, each once: what `inspect` has to look at before [`Plan::resolve`].
+    /// Returns all paths of the scenario, sorted and without duplicates: those to inspect before [`Plan::resolve`].
     pub fn paths(&self) -> Vec<PathBuf> {
         let jobs = self.phases.iter().flat_map(|phase| &phase.jobs);
         let all =
@@ -242,7 +243,7 @@ impl Scenario {
 }
 
 impl Plan {
-    /// Whether data on the target is lost by running it.
+    /// Whether the run overwrites or discards data on the target.
     pub fn destroys(&self) -> bool {
         self.phases
             .iter()
@@ -250,7 +251,7 @@ impl Plan {
             .any(|w| w.writes)
     }
 
-    /// The longest it can take, where times bound it.
+    /// Returns the maximum duration; `None` if it is not limited by time.
     pub fn time_bound(&self) -> Option<Nanos> {
         let worker = |w: &WorkerPlan| {
             let before = w.ramp_time.0.saturating_add(w.startdelay.0);

@@ -1,6 +1,6 @@
-//! What was measured: raw, versioned, never changed afterwards.
+//! Run records: raw measurements, versioned and never changed afterwards.
 //!
-//! A record contains counts, sums and histograms, but no means: these are computed when shown.
+//! A record contains counts, sums and histograms, but no means, which are computed for display.
 
 mod failure;
 
@@ -16,45 +16,45 @@ use crate::reported::Reported;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// The number of this shape of a record; it changes whenever a stored field does.
+/// Version of the stored form of a record; it changes when a stored field changes.
 pub const FORMAT: u32 = 1;
 
-/// One execution: scenario, target, environment and results.
+/// Record of one run: scenario, target, environment and results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// [`FORMAT`] of the build that wrote it.
+    /// [`FORMAT`] of the program version that wrote it.
     pub format: u32,
-    /// Unique, sorts by time (UUID version 7).
+    /// Unique ID that sorts by time (UUID version 7).
     pub id: String,
-    /// Runs that repeat one another share this; it is the id of the first of them.
+    /// ID of the series, shared by repeated runs: the ID of the first run.
     pub series: String,
     /// Number of this run within its series, from 0.
     pub repeat: u32,
-    /// Wall clock as it began, milliseconds since 1970 UTC.
+    /// Wall clock at the start, milliseconds since 1970 UTC.
     pub started_unix_ms: i64,
-    /// Where it comes from.
+    /// Origin of the record.
     pub origin: Origin,
-    /// The scenario.
+    /// Scenario.
     pub scenario: Scenario,
-    /// What was measured.
+    /// Measured target.
     pub target: Identity,
-    /// Under which circumstances.
+    /// Environment of the run.
     pub environment: Environment,
-    /// What came of it, phase by phase.
+    /// Results of the phases.
     pub phases: Vec<PhaseRecord>,
-    /// What makes the numbers less worthy of trust.
+    /// Weaknesses of the results.
     pub caveats: Vec<Caveat>,
     /// How it ended.
     pub outcome: Outcome,
-    /// Our own cost on this host.
+    /// Overhead of this program on this host.
     pub overhead: Option<Overhead>,
-    /// Which point of a campaign it is, if it is one.
+    /// Campaign point that the run belongs to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub campaign: Option<CampaignPoint>,
 }
 
 impl RunRecord {
-    /// The I/O or rule of a job that ended the run, where one did.
+    /// Returns the failed I/O or exceeded limit that ended the run, if any.
     pub fn ended_by(&self) -> Option<&IoError> {
         let workers = self.phases.iter().flat_map(|phase| &phase.workers);
         workers
@@ -63,22 +63,22 @@ impl RunRecord {
     }
 }
 
-/// Where a record comes from.
+/// Origin of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "origin")]
 pub enum Origin {
-    /// Our own engine.
+    /// Measured by our own engine.
     Measured {
         /// Version of hakaru.
         version: String,
     },
-    /// Another program's output.
+    /// Imported from the output of another program.
     Imported {
-        /// That program, with its version where known.
+        /// Name of the program, with its version if known.
         program: String,
-        /// What was read.
+        /// Source of the imported data.
         source: String,
-        /// What stood there, figure by figure.
+        /// Imported figures as printed.
         #[serde(default)]
         reported: Box<Reported>,
     },
@@ -88,52 +88,51 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome {
-    /// All of it was done.
+    /// Completed.
     Completed,
     /// Stopped by the user; partial results are kept.
     Interrupted,
-    /// It could not go on; what was measured until then is kept.
+    /// Failed; partial results are kept.
     Failed {
-        /// Why, for programs and logs; [`RunRecord::ended_by`] has the failure itself where it is an I/O.
+        /// Cause, for programs and logs; [`RunRecord::ended_by`] returns the failure if it is an I/O.
         error: String,
     },
 }
 
-/// Our own cost an I/O, measured with the `null` engine as the run began.
+/// Overhead of this program per I/O, measured with the `null` engine at the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overhead {
-    /// Nanoseconds an I/O costs us besides the system call, in thousandths (picoseconds).
+    /// Time per I/O besides the system call, in picoseconds.
     pub per_io_ps: u64,
-    /// I/Os that were timed to find out.
+    /// Number of I/Os measured for this.
     pub samples: u64,
 }
 
-/// One phase: workers that ran at the same time.
+/// Record of one phase: workers that ran at the same time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseRecord {
-    /// Its name in the scenario.
+    /// Name of the phase in the scenario.
     pub name: String,
-    /// Wall clock as it began, milliseconds since 1970 UTC.
+    /// Wall clock at the start, milliseconds since 1970 UTC.
     pub started_unix_ms: i64,
-    /// From its first worker's start to its last worker's end.
+    /// Time from the start of the first worker to the end of the last.
     pub elapsed: Nanos,
-    /// One for each clone of each job.
+    /// Records of the workers, one for each clone of each job.
     pub workers: Vec<WorkerRecord>,
-    /// Counters of the devices below, over the phase, ramp included.
+    /// Counters of the disks over the whole phase, including the ramp time.
     pub disks: Vec<DiskStats>,
-    /// Like it, for the measured part only. `None` if workers end their ramp times at different
-    /// moments.
+    /// Counters of the measured part only. `None` if workers end their ramp times at different moments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<MeasuredTraffic>,
-    /// What laying out the files took, where there was anything to lay out.
+    /// Cost of laying out the files; `None` if there was no layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub laid_out: Option<LaidOut>,
-    /// What took CPU time away from it, where anything did.
+    /// Lost CPU time, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_pauses: Option<HostPauses>,
 }
 
-/// What one worker measured.
+/// Record of one worker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerRecord {
     /// Name of its job.
@@ -142,23 +141,22 @@ pub struct WorkerRecord {
     pub job: u32,
     /// Number of the clone, from 0.
     pub clone: u32,
-    /// Process or thread number.
+    /// Process or thread ID.
     pub pid: u32,
-    /// Measured time: without the ramp, up to the last completion.
+    /// Measured time, without the ramp time, up to the last completion.
     pub runtime: Nanos,
-    /// All its time, ramp and closing included.
+    /// Total time, including the ramp time and closing the files.
     pub job_runtime: Nanos,
-    /// By operation.
+    /// Totals by operation.
     pub ops: PerOp<OpRecord>,
-    /// Time of `fsync` and the like.
+    /// Latency of `fsync` and similar calls.
     pub sync: Latency,
-    /// How many of these were not `fsync`; `None` in records of other programs and of older
-    /// versions.
+    /// Numbers of sync calls other than `fsync`; `None` in records of other programs and of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_syncs: Option<OtherSyncs>,
-    /// I/Os in flight, submitted and completed at once.
+    /// Distribution of I/Os in flight, per submission and per completion call.
     pub depth: DepthRecord,
-    /// Processor time and switches.
+    /// CPU time and context switches.
     pub cpu: CpuUsage,
     /// Bytes transferred in the ramp time, which are not included elsewhere; `None` without a ramp
     /// time.
@@ -168,21 +166,22 @@ pub struct WorkerRecord {
     /// programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineUse>,
-    /// Bandwidth and IOPS over time, in order. Bounded: when there are too many, neighbors are joined.
+    /// Bandwidth and IOPS over time, in order. The number of intervals is limited: adjacent ones are joined when there
+    /// are too many.
     pub intervals: Vec<Interval>,
-    /// What the device refused.
+    /// Errors of the device.
     pub errors: ErrorRecord,
-    /// Why it ended.
+    /// Reason for the end.
     pub stop: StopReason,
     /// Steady state result, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyRecord>,
-    /// The queue depth that a search for a latency came to, where there was one.
+    /// Queue depth found by the latency target search, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_depth: Option<u32>,
 }
 
-/// Syncs of a worker that were no `fsync`.
+/// Numbers of a worker's sync calls other than `fsync`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherSyncs {
     /// Calls of `fdatasync`.
@@ -191,20 +190,20 @@ pub struct OtherSyncs {
     pub range: u64,
 }
 
-/// Whether speed became steady, and the samples that say so.
+/// Steady state result, with its samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyRecord {
-    /// Whether it did.
+    /// Whether steady state was reached.
     pub attained: bool,
-    /// What was compared with the limit: distance or slope, in percent of the mean where the limit is.
+    /// Value compared with the limit: deviation or slope, in percent of the mean if the limit is.
     pub criterion: f64,
-    /// Largest distance of a sample from the mean, in I/Os or bytes per second.
+    /// Largest deviation of a sample from the mean, in I/Os or bytes per second.
     pub max_deviation: f64,
-    /// Slope of the line through the samples, in I/Os or bytes per second a sample.
+    /// Slope of the line fitted to the samples, in I/Os or bytes per second per sample.
     pub slope: f64,
-    /// I/Os per second, the window's samples in order.
+    /// I/Os per second of the window's samples, in order.
     pub iops: Vec<u64>,
-    /// Bytes per second, in order.
+    /// Bytes per second of the window's samples, in order.
     pub bytes_per_s: Vec<u64>,
 }
 
@@ -213,9 +212,9 @@ pub struct SteadyRecord {
 pub struct OpRecord {
     /// Completed I/Os.
     pub ios: u64,
-    /// Bytes they moved.
+    /// Transferred bytes.
     pub bytes: u64,
-    /// Short I/Os.
+    /// I/Os that transferred fewer bytes than requested.
     pub short: u64,
     /// I/Os issued during the measured time, errors included.
     pub issued: u64,
@@ -223,18 +222,18 @@ pub struct OpRecord {
     /// have their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<Nanos>,
-    /// Zones of a zoned device that were emptied for this operation.
+    /// Zone resets of a zoned device for this operation.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub zone_resets: u64,
-    /// Creation to submission; empty for synchronous engines.
+    /// Submission latency (creation to submission); empty for synchronous engines.
     pub slat: Latency,
-    /// Submission to completion.
+    /// Completion latency (submission to completion).
     pub clat: Latency,
-    /// Creation to completion.
+    /// Total latency (creation to completion).
     pub lat: Latency,
-    /// Bandwidth of whole intervals, in bytes per second.
+    /// Bandwidth of full intervals, in bytes per second.
     pub bw_samples: Samples,
-    /// Completions per second of whole intervals, in thousandths.
+    /// Completions per second of full intervals, in thousandths.
     pub iops_samples: Samples,
 }
 
@@ -243,18 +242,18 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Latencies: exact sums, and a histogram where percentiles are wanted.
+/// Latencies: exact sums, and a histogram if percentiles are requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// Sums and extremes, in nanoseconds.
     pub stat: Samples,
-    /// By size.
+    /// Histogram of the latencies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
 }
 
 impl Latency {
-    /// An empty one with a histogram.
+    /// Creates empty latencies with a histogram.
     pub fn with_histogram() -> Latency {
         Latency {
             stat: Samples::default(),
@@ -271,7 +270,8 @@ impl Latency {
         }
     }
 
-    /// Adds another: exact, in any order. A histogram survives only where both sides that hold anything have one.
+    /// Adds other latencies. The result is exact and does not depend on the order. The histogram remains only if every
+    /// side with values has one.
     pub fn merge(&mut self, other: &Latency) {
         if other.stat.count == 0 {
             return;
@@ -286,14 +286,15 @@ impl Latency {
     }
 }
 
-/// Count, extremes, sum and sum of squares of whole numbers: enough for mean and deviation, and exact to merge.
+/// Count, extremes, sum and sum of squares of integers: enough for the mean and standard deviation, and exact when
+/// merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Samples {
-    /// The count.
+    /// Number of values.
     pub count: u64,
-    /// Smallest; 0 when there is none.
+    /// Smallest value; 0 if empty.
     pub min: u64,
-    /// Largest; 0 when there is none.
+    /// Largest value; 0 if empty.
     pub max: u64,
     /// Sum.
     #[serde(with = "as_text")]
@@ -320,7 +321,7 @@ impl Samples {
             .wrapping_add(u128::from(value) * u128::from(value));
     }
 
-    /// Adds another: exact, in any order.
+    /// Adds other samples. The result is exact and does not depend on the order.
     pub fn merge(&mut self, other: &Samples) {
         if other.count == 0 {
             return;
@@ -331,19 +332,19 @@ impl Samples {
             self.min.min(other.min)
         };
         self.max = self.max.max(other.max);
-        // A damaged record may hold any number.
+        // A damaged record may contain any number.
         self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         self.sum_sq = self.sum_sq.wrapping_add(other.sum_sq);
     }
 
-    /// Arithmetic mean. `None` when empty.
+    /// Returns the arithmetic mean; `None` if empty.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// Deviation of the sample (divisor n - 1): 0 for one value, `None` when empty.
-    /// Source: n·Σx² - (Σx)² in whole numbers, so that nothing cancels (Chan, Golub, LeVeque 1983, "textbook" form).
+    /// Returns the standard deviation of the sample (divisor n - 1): 0 for one value, `None` if empty. Source: n·Σx² -
+    /// (Σx)² in integers, which avoids cancellation (Chan, Golub, LeVeque 1983, "textbook" form).
     pub fn deviation(&self) -> Option<f64> {
         match self.count {
             0 => None,
@@ -355,7 +356,8 @@ impl Samples {
                     self.sum.checked_mul(self.sum),
                 ) {
                     (Some(a), Some(b)) => a.saturating_sub(b) as f64 / n as f64,
-                    // Past 2^128 the exact form does not fit: the loss of digits is then below any clock's.
+                    // Above 2^128 the exact form overflows. The rounding error is then smaller than the resolution of
+                    // any clock.
                     _ => (self.sum_sq as f64 - self.sum as f64 * (self.sum as f64 / n as f64))
                         .max(0.0),
                 };
@@ -365,7 +367,7 @@ impl Samples {
     }
 }
 
-/// Sums beyond 64 bits are stored as text, because JSON readers disagree about large numbers.
+/// Stores sums of more than 64 bits as text, because JSON readers disagree about large numbers.
 mod as_text {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -384,10 +386,10 @@ mod as_text {
 /// Distribution over 1, 2, 4, 8, 16, 32 and 64 or more.
 pub type DepthSteps = [u64; 7];
 
-/// I/Os in flight as each was issued, and how many went and came in one call.
+/// Distributions of the I/Os in flight at each issue, and of the I/Os per submission and completion call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DepthRecord {
-    /// In flight, by issued I/O (syncs included): 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more.
+    /// I/Os in flight when an I/O (or sync) was issued: 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more.
     pub level: DepthSteps,
     /// I/Os per submission: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
     pub submit: DepthSteps,
@@ -401,48 +403,48 @@ pub struct DepthRecord {
     pub iodepth: u32,
 }
 
-/// Processor use of a worker over its measured time.
+/// CPU usage of a worker over its measured time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuUsage {
-    /// In user space.
+    /// CPU time in user space.
     pub user: Nanos,
-    /// In the kernel.
+    /// CPU time in the kernel.
     pub system: Nanos,
     /// Voluntary and involuntary context switches.
     pub ctx: u64,
-    /// Page faults with I/O.
+    /// Major page faults (with I/O).
     pub majf: u64,
-    /// Page faults without.
+    /// Minor page faults (without I/O).
     pub minf: u64,
-    /// Time it was ready to run and had no CPU (run-queue wait), where the kernel counts it.
+    /// Time it was ready to run but waited for a CPU (run-queue wait); `None` if the kernel does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<Nanos>,
 }
 
-/// A time interval of a worker's run.
+/// Interval of a worker's run, for bandwidth and IOPS over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Its end, counted from the start of measurement.
+    /// End of the interval, relative to the start of the measurement.
     pub at: Nanos,
-    /// Its length.
+    /// Length of the interval.
     pub length: Nanos,
-    /// What completed in it.
+    /// Completed I/Os by operation.
     pub ops: PerOp<IntervalOp>,
 }
 
-/// What completed of one operation within an interval.
+/// Completed I/Os of one operation in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalOp {
-    /// I/Os.
+    /// Number of I/Os.
     pub ios: u64,
-    /// Bytes.
+    /// Transferred bytes.
     pub bytes: u64,
     /// Sum of completion latencies.
     pub clat_sum: Nanos,
 }
 
 impl Interval {
-    /// Joins the interval that follows.
+    /// Joins the next interval to this one.
     pub fn join(&mut self, next: &Interval) {
         self.at = next.at;
         self.length.0 = self.length.0.saturating_add(next.length.0);
@@ -455,18 +457,18 @@ impl Interval {
     }
 }
 
-/// Why a worker ended.
+/// Reason for the end of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// Completed.
     #[default]
     Done,
-    /// Its time was over.
+    /// The runtime was over.
     Time,
-    /// The observer or the user ended it.
+    /// The observer or the user stopped it.
     Stopped,
-    /// Another worker ended, and its job stops the others.
+    /// Another worker ended and its job stops the others.
     Ended,
     /// The device answered with an error.
     Error,

@@ -4,17 +4,17 @@ use crate::finding::WorkloadShape;
 use crate::job::Op;
 use serde::{Deserialize, Serialize};
 
-/// Figures of others, or of one's own from earlier: what a new one can be put beside.
+/// Reference results, published or your own, that new figures are compared with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceSet {
-    /// Where they come from.
+    /// Sources of the results.
     pub sources: Vec<ReferenceSource>,
-    /// One figure each.
+    /// Results.
     pub entries: Vec<ReferenceEntry>,
 }
 
-/// Where figures come from.
+/// Source of reference results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceSource {
@@ -22,18 +22,18 @@ pub struct ReferenceSource {
     pub id: String,
     /// Title, with the origin of the figures.
     pub title: String,
-    /// What has to be known to read its figures, if anything.
+    /// Notes needed to interpret its figures, if any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
-/// What one workload gave on one thing, once or as the mean of several runs.
+/// Result of one workload on one card or disk, from one run or as the mean of several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceEntry {
     /// [`ReferenceSource::id`].
     pub source: String,
-    /// The host it was measured on.
+    /// Host of the measurement.
     pub host: String,
     /// The card or disk.
     pub card: String,
@@ -43,9 +43,9 @@ pub struct ReferenceEntry {
     pub workload: String,
     /// The operation.
     pub op: Op,
-    /// The workload. Its extent is not compared.
+    /// Shape of the workload. Its extent is not compared.
     pub shape: WorkloadShape,
-    /// Runs that the figures are the mean of.
+    /// Number of runs behind the mean.
     pub runs: u32,
     /// Bytes per second.
     pub bandwidth: Level,
@@ -53,7 +53,7 @@ pub struct ReferenceEntry {
     pub iops: Level,
 }
 
-/// A mean, and how far runs lie from it.
+/// Mean of runs with their standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
@@ -66,39 +66,39 @@ pub struct Level {
 /// Comparison of a measured phase with the comparable figures of one source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReferenceStanding {
-    /// The phase.
+    /// Phase.
     pub phase: String,
-    /// Its operation.
+    /// Operation.
     pub op: Op,
-    /// [`ReferenceSource::title`] of those it is put beside.
+    /// [`ReferenceSource::title`] of the compared references.
     pub among: String,
-    /// `raw`, or the file system, on both sides.
+    /// `raw`, or the type of the file system; the same on both sides.
     pub layer: String,
     /// Whether the figures are I/Os per second rather than bytes per second.
     pub by_iops: bool,
     /// The measured figure.
     pub here: f64,
-    /// Published ones that are clearly slower.
+    /// Number of references that are clearly slower.
     pub ahead_of: u32,
     /// Number of references without a clear difference.
     pub level_with: u32,
-    /// Published ones that are clearly faster.
+    /// Number of references that are clearly faster.
     pub behind: u32,
-    /// The slowest of them.
+    /// Slowest reference.
     pub least: NamedFigure,
-    /// The fastest of them.
+    /// Fastest reference.
     pub most: NamedFigure,
-    /// Hosts that the published ones were measured on.
+    /// Hosts of the references.
     pub hosts: Vec<String>,
-    /// Runs behind the published figure that has fewest.
+    /// Number of runs of the reference with the fewest.
     pub fewest_runs: u32,
 }
 
-/// A figure and its name.
+/// Value of a reference, with the name of its card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NamedFigure {
     /// The card or disk.
     pub card: String,
-    /// The figure.
+    /// Value.
     pub value: f64,
 }

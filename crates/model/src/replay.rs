@@ -1,30 +1,30 @@
-//! A recorded stream of requests: file, operation and time.
+//! Traces: recorded requests with file, operation and time.
 
 use crate::job::{Op, PerOp};
 use crate::request::IoRequest;
 use crate::units::Nanos;
 use std::path::PathBuf;
 
-/// Requests in the order of issue, after all replay options were applied: nothing is skipped,
-/// scaled or aligned later.
+/// Trace to replay, in order of issue. All replay options are already applied: nothing is skipped, scaled or aligned
+/// later.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// Files that occur, each once.
+    /// Files of the trace, without duplicates.
     pub files: Vec<PathBuf>,
-    /// What happens, in order. The regions of requests are indices into the files.
+    /// Steps, in order. The regions of requests are indexes into the files.
     pub steps: Vec<TraceStep>,
 }
 
 /// One step of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceStep {
-    /// When it is due, counted from the start; 0 for as soon as the steps before it allow.
+    /// Scheduled time relative to the start; 0: as soon as earlier steps allow.
     pub at: Nanos,
-    /// What is due.
+    /// Action of the step.
     pub action: TraceAction,
 }
 
-/// What a step does.
+/// Action of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceAction {
     /// An I/O.
@@ -36,7 +36,7 @@ pub enum TraceAction {
 }
 
 impl Trace {
-    /// All I/Os, in order.
+    /// Returns all I/Os, in order.
     pub fn requests(&self) -> impl Iterator<Item = &IoRequest> {
         self.steps.iter().filter_map(|step| match &step.action {
             TraceAction::Io(request) => Some(request),
@@ -44,7 +44,7 @@ impl Trace {
         })
     }
 
-    /// Where the last I/O to a file ends.
+    /// Returns the end offset of the last I/O to a file.
     pub fn end_of(&self, file: u32) -> u64 {
         let ends = self
             .requests()
@@ -64,14 +64,14 @@ impl Trace {
         sizes
     }
 
-    /// Whether anything waits for others to be flushed.
+    /// Whether the trace contains flushes.
     pub fn syncs(&self) -> bool {
         self.steps
             .iter()
             .any(|step| !matches!(step.action, TraceAction::Io(_)))
     }
 
-    /// Whether data is lost by replaying it.
+    /// Whether replaying it overwrites or discards data.
     pub fn destroys(&self) -> bool {
         self.requests().any(|request| request.op != Op::Read)
     }

@@ -1,8 +1,8 @@
-//! What another program printed of its run: figures exactly as they stood there, and what they mean for each worker.
+//! Imported results: figures exactly as another program printed them, and their meaning for each worker.
 //!
-//! A record of our own holds counts and sums. A printed result holds rounded figures, percentiles without the
-//! distribution behind them, rates without the time they were taken over. They are kept here as they are, so that
-//! nothing is lost and nothing has to be invented. Which names and units a program uses is the business of its dialect.
+//! Our own records contain counts and sums. A printed result contains rounded figures, percentiles without their
+//! distribution, and rates without their duration. These are kept unchanged, so that nothing is lost or invented. The
+//! dialect of a program handles its names and units.
 
 use crate::job::{Op, PerOp};
 use crate::units::{Nanos, Quantile};
@@ -18,13 +18,13 @@ pub struct Decimal {
     decimals: u8,
 }
 
-/// A text that is no plain decimal number.
+/// Error for text that is not a plain decimal number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a number: expected up to 19 digits with at most one decimal point")]
 pub struct NotADecimal(pub String);
 
 impl Decimal {
-    /// A whole number.
+    /// Creates an integer.
     pub const fn whole(digits: u64) -> Decimal {
         Decimal {
             digits,
@@ -32,22 +32,23 @@ impl Decimal {
         }
     }
 
-    /// Its value, to the precision of a float.
+    /// Returns the value as a float.
     pub fn value(self) -> f64 {
         self.digits as f64 / 10f64.powi(i32::from(self.decimals))
     }
 
-    /// What one more in its last digit would add: a rounded number lies within half of this, a cut one within all of it.
+    /// Returns the value of one unit in the last digit. The error of a rounded number is at most half of this; of a
+    /// truncated number, all of it.
     pub fn step(self) -> f64 {
         10f64.powi(-i32::from(self.decimals))
     }
 
-    /// The number where it is a whole one, written without a point.
+    /// Returns the number if it is an integer, written without a decimal point.
     pub fn as_whole(self) -> Option<u64> {
         (self.decimals == 0).then_some(self.digits)
     }
 
-    /// Digits behind the point.
+    /// Returns the number of decimal places.
     pub fn decimals(self) -> u8 {
         self.decimals
     }
@@ -107,15 +108,15 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// A figure as it was printed: `max`, `1532.3`, `k`.
+/// Printed figure: name, value and unit, such as `max`, `1532.3`, `k`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(String, Decimal, String)", into = "(String, Decimal, String)")]
 pub struct ReportedFigure {
-    /// Its name.
+    /// Name of the figure.
     pub name: String,
-    /// The number.
+    /// Value as printed.
     pub value: Decimal,
-    /// What stood behind it: a prefix, a unit, or nothing.
+    /// Text after the value: a prefix, a unit, or nothing.
     pub unit: String,
 }
 
@@ -131,31 +132,31 @@ impl From<ReportedFigure> for (String, Decimal, String) {
     }
 }
 
-/// The number and its unit: `1532.3k`.
+/// Formats the value and unit: `1532.3k`.
 impl fmt::Display for ReportedFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format!("{}{}", self.value, self.unit))
     }
 }
 
-/// A part of what was printed: figures and words under one name, and parts within it.
+/// Block of printed output: figures, words and nested blocks under one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportedBlock {
-    /// Its name.
+    /// Name of the figure.
     pub name: String,
-    /// Words, by name.
+    /// Words with their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<(String, String)>,
-    /// Figures, in the order they stood in.
+    /// Figures, in the printed order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<ReportedFigure>,
-    /// Parts within it, in order.
+    /// Nested blocks, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<ReportedBlock>,
 }
 
 impl ReportedBlock {
-    /// An empty one.
+    /// Creates an empty block.
     pub fn new(name: impl Into<String>) -> ReportedBlock {
         ReportedBlock {
             name: name.into(),
@@ -179,7 +180,7 @@ impl ReportedBlock {
         self
     }
 
-    /// Words by name.
+    /// Returns the words with this name.
     pub fn words_of(&self, name: &str) -> Option<&str> {
         self.words
             .iter()
@@ -187,42 +188,42 @@ impl ReportedBlock {
             .map(|(_, text)| text.as_str())
     }
 
-    /// The first figure of that name.
+    /// Returns the first figure with this name.
     pub fn get(&self, name: &str) -> Option<&ReportedFigure> {
         self.figures.iter().find(|figure| figure.name == name)
     }
 
-    /// A whole number by name.
+    /// Returns the first figure with this name as an integer.
     pub fn whole(&self, name: &str) -> Option<u64> {
         self.get(name)?.value.as_whole()
     }
 
-    /// The first part of that name.
+    /// Returns the first nested block with this name.
     pub fn part(&self, name: &str) -> Option<&ReportedBlock> {
         self.blocks.iter().find(|block| block.name == name)
     }
 
-    /// All parts of that name.
+    /// Returns all nested blocks with this name.
     pub fn parts<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a ReportedBlock> {
         self.blocks.iter().filter(move |block| block.name == name)
     }
 
-    /// Returns the number of its figures, including those of its parts.
+    /// Returns the number of figures, including nested blocks.
     pub fn count(&self) -> usize {
         self.figures.len() + self.blocks.iter().map(ReportedBlock::count).sum::<usize>()
     }
 }
 
-/// All that was printed of a run.
+/// Complete printed result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reported {
-    /// What stood there, in order.
+    /// Printed blocks, in order.
     #[serde(default)]
     pub blocks: Vec<ReportedBlock>,
-    /// Details of single workers beyond counts and sums.
+    /// Details of single workers besides counts and sums.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<WorkerReport>,
-    /// Details missing for single jobs, for which the scenario has defaults.
+    /// Missing properties of single jobs, for which the scenario has defaults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unstated: Vec<UnstatedJob>,
 }
@@ -235,29 +236,29 @@ pub enum JobProperty {
     Operation,
     /// Whether offsets are sequential or random.
     Order,
-    /// Bytes of an I/O.
+    /// Size of an I/O in bytes.
     BlockSize,
-    /// I/Os in flight.
+    /// Queue depth.
     QueueDepth,
-    /// The engine.
+    /// I/O engine.
     Engine,
     /// Whether the page cache was bypassed.
     Direct,
 }
 
-/// What an imported result does not say of one job.
+/// Properties that an imported result does not state for one job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnstatedJob {
     /// Index of its phase in the scenario.
     pub phase: u32,
-    /// Its place in the phase.
+    /// Index of the job in the phase.
     pub job: u32,
-    /// The properties, each once.
+    /// Missing properties, without duplicates.
     pub properties: Vec<JobProperty>,
 }
 
 impl Reported {
-    /// Whether the output does not say this of a job, by its places in the scenario.
+    /// Whether the output does not state a property of a job, given by its indexes in the scenario.
     pub fn is_unstated(&self, phase: usize, job: usize, property: JobProperty) -> bool {
         let of_job = |one: &&UnstatedJob| one.phase as usize == phase && one.job as usize == job;
         self.unstated
@@ -266,7 +267,7 @@ impl Reported {
             .is_some_and(|one| one.properties.contains(&property))
     }
 
-    /// What was printed of a worker, by its places in the record.
+    /// Returns the printed details of a worker, given by its indexes in the record.
     pub fn worker(&self, phase: usize, worker: usize) -> Option<&WorkerReport> {
         self.workers
             .iter()
@@ -274,29 +275,29 @@ impl Reported {
     }
 }
 
-/// What was printed of one worker of the record beyond counts and sums.
+/// Printed details of one worker, besides counts and sums.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerReport {
     /// Index of its phase in the record.
     pub phase: u32,
-    /// Its place in the phase.
+    /// Index of the worker in the phase.
     pub worker: u32,
-    /// How many workers were printed as this one.
+    /// Number of workers that were printed as this one.
     pub members: u32,
-    /// By operation.
+    /// Details by operation.
     pub ops: PerOp<OpReport>,
     /// Percentiles of syncs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sync: Vec<Percentile>,
 }
 
-/// What was printed of one operation beyond counts and sums.
+/// Printed details of one operation, besides counts and sums.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpReport {
-    /// Bytes per second, where only this was printed and not the bytes and the time.
+    /// Bytes per second, if the output has only this and not the bytes and the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<StatedRate>,
-    /// Completions per second, where only this was printed.
+    /// Completions per second, if the output has only this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iops: Option<StatedRate>,
     /// Percentiles of completion latency.
@@ -311,7 +312,7 @@ pub struct OpReport {
 }
 
 impl OpReport {
-    /// Whether it says anything.
+    /// Whether it has no details.
     pub fn is_empty(&self) -> bool {
         *self == OpReport::default()
     }
@@ -322,20 +323,20 @@ impl OpReport {
     }
 }
 
-/// A rate that was stated, perhaps as the mean of several runs.
+/// Printed rate, possibly the mean of several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatedRate {
-    /// The rate, or the mean of the runs.
+    /// Rate, or the mean of the runs.
     pub mean: f64,
-    /// Deviation of the runs (divisor n - 1), where it was stated.
+    /// Standard deviation of the runs (divisor n - 1), if printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
-    /// How many runs it is the mean of.
+    /// Number of runs behind the mean.
     pub runs: u32,
 }
 
 impl StatedRate {
-    /// The rate of a single run.
+    /// Creates the rate of a single run.
     pub fn once(mean: f64) -> StatedRate {
         StatedRate {
             mean,
@@ -345,12 +346,12 @@ impl StatedRate {
     }
 }
 
-/// A percentile that was printed, at the precision it was printed with.
+/// Printed percentile, with its printed precision.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Percentile {
-    /// Share of the samples that do not exceed it.
+    /// Fraction of the samples up to the value.
     pub share: Quantile,
-    /// The latency.
+    /// Latency.
     pub value: Nanos,
 }
 

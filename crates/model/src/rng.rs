@@ -1,39 +1,39 @@
-//! The one random generator of the house: small, seeded, the same on every machine.
+//! Random number generator: small, seeded, and the same on every machine.
 //!
-//! Offsets, mixes and the simulated card draw from it, so that a seed repeats a run exactly.
+//! Offsets, mixes and the simulated card use it, so that a seed reproduces a run exactly.
 
-/// SplitMix64 (Steele, Lea, Flood 2014): 64-bit state, every value once in its period of 2^64.
+/// SplitMix64 generator (Steele, Lea, Flood 2014): 64-bit state, each value once in its period of 2^64.
 ///
-/// A few instructions a draw; good enough to place I/Os, not for secrets.
+/// A draw takes a few instructions. It is good enough to place I/Os, but not for cryptography.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// A generator that always gives the same sequence for one seed.
+    /// Creates a generator; the same seed gives the same sequence.
     pub fn new(seed: u64) -> Rng {
         Rng(seed)
     }
 
-    /// A generator for one use of a seed: the same seed gives independent sequences for different labels.
+    /// Creates a generator for one use of a seed: different labels give independent sequences.
     pub fn fork(seed: u64, label: u64) -> Rng {
         Rng(mix(seed ^ mix(label.wrapping_add(0x9e37_79b9_7f4a_7c15))))
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
-    /// A number below `bound`, by multiplication (Lemire 2019, without the rejection: the bias is under 2^-32 for the
-    /// sizes storage has). Zero when `bound` is zero.
+    /// Returns a number below `bound`, by multiplication (Lemire 2019, without rejection: the bias is under 2^-32 for
+    /// storage sizes). Returns 0 if `bound` is 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number in `[0, 1)` with 53 random bits.
+    /// Returns a number in `[0, 1)` with 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64

@@ -1,21 +1,21 @@
-//! How much it matters what is wrong with a result or an experiment.
+//! Severity of warnings, caveats and findings.
 
 use serde::{Deserialize, Serialize};
 
-/// How much a slip matters.
+/// Severity of a problem, ordered from lowest to highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Good to know; the figures are what they say.
+    /// For information; the figures are valid.
     Note,
-    /// The figures mean less than they seem to.
+    /// The figures are less meaningful than they seem.
     Weak,
-    /// It does not measure what it says.
+    /// The benchmark does not measure what it claims to.
     Wrong,
 }
 
 impl Severity {
-    /// `note`, `weak`, `wrong`.
+    /// Returns the name: `note`, `weak`, `wrong`.
     pub fn name(self) -> &'static str {
         ["note", "weak", "wrong"][self as usize]
     }

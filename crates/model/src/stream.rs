@@ -1,7 +1,7 @@
-//! The requests of one worker, as a pure iterator: same plan, same seed, same requests.
+//! Request stream of one worker: a pure iterator, with the same requests for the same plan and seed.
 //!
-//! Nothing is remembered but a few numbers: random jobs visit each block once a pass by a permutation that is computed,
-//! not stored.
+//! The state is a few numbers: random jobs access each block once per pass by a computed permutation, without stored
+//! lists.
 
 mod general;
 mod injected;
@@ -22,7 +22,7 @@ use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 
-/// The part of one file that a worker uses.
+/// Region: the part of one file that a worker uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
     /// Index into the files of the phase.
@@ -31,59 +31,59 @@ pub struct Region {
     pub offset: u64,
     /// Bytes.
     pub len: u64,
-    /// Bytes of the whole file once the job has it; 0 where that is not known. A job with holes that jumps past them
-    /// begins again.
+    /// Size of the whole file once the job has created it; 0 if unknown. A job with gaps that jumps past the end starts
+    /// again.
     #[serde(default)]
     pub file_len: u64,
 }
 
-/// What follows the last pass through all regions, where fewer bytes were moved than [`StreamPlan::limit_bytes`].
+/// Behavior after the last pass through all regions if fewer bytes than [`StreamPlan::limit_bytes`] were transferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PassEnd {
-    /// Another.
+    /// Starts another pass.
     #[default]
     Repeat,
-    /// Nothing.
+    /// Stops.
     Stop,
-    /// Another while at least the largest block is missing to so many bytes.
+    /// Starts another pass while at least the largest block is missing to this number of bytes.
     MoveBytes(u64),
 }
 
-/// All that decides the requests of a worker.
+/// Plan of a worker's requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamPlan {
-    /// Where; not empty, and each at least one block long.
+    /// Regions; at least one, and each at least one block long.
     pub regions: Vec<Region>,
-    /// Sequential or random, which operations.
+    /// Access pattern: sequential or random, and which operations.
     pub access: Access,
-    /// How large.
+    /// Block sizes per operation.
     pub block: PerOp<BlockSize>,
-    /// What offsets are multiples of.
+    /// Alignment of offsets in bytes.
     pub align: u64,
-    /// Bytes to transfer; `None` never ends.
+    /// Bytes to transfer; `None`: no limit.
     pub limit_bytes: Option<u64>,
-    /// I/Os to issue; `None` never ends.
+    /// I/Os to issue; `None`: no limit.
     pub limit_ios: Option<u64>,
     /// Seed of offsets, sizes and mix.
     pub seed: u64,
-    /// Bytes of one of several passes: a queue is emptied before the next begins. `None` where there is one pass.
+    /// Bytes of each of several passes: the queue drains before the next pass. `None` for a single pass.
     #[serde(default)]
     pub pass_bytes: Option<u64>,
-    /// Passes through all regions at least, where bytes or I/Os do not end it before.
+    /// Minimum number of passes through all regions, unless bytes or I/Os end the stream first.
     #[serde(default = "one")]
     pub loops: u32,
-    /// What follows them.
+    /// Behavior after these passes.
     #[serde(default)]
     pub pass_end: PassEnd,
-    /// Which file comes next, where there are several.
+    /// Selection of the next file, if there are several.
     #[serde(default)]
     pub turns: FileTurns,
-    /// How sizes are drawn.
+    /// Selection of I/O sizes.
     #[serde(default)]
     pub sizes: BlockSizeRules,
-    /// Where the passes behind the first begin, for each region; empty where all begin alike. As in fio, an offset in
-    /// percent is then one of the file that the job made.
+    /// Start offsets of the passes after the first, for each region; empty if all passes start at the same offset. As
+    /// in fio, an offset in percent then refers to the file that the job created.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later_starts: Vec<u64>,
 }
@@ -92,12 +92,12 @@ fn one() -> u32 {
     1
 }
 
-/// The requests of a worker; see [`StreamPlan::requests`].
+/// Iterator over the requests of a worker; see [`StreamPlan::requests`].
 #[derive(Clone, Debug)]
 pub struct RequestStream(StreamKind);
 
-/// Most jobs need little: one operation, one size, one region. They are worth a short way of their own, because the
-/// engine asks for a request at every I/O.
+/// Implementations of a stream. Most jobs have one operation, one size and one region. They have a fast path, because
+/// the engine gets a request for each I/O.
 #[derive(Clone, Debug)]
 enum StreamKind {
     Plain(PlainStream),
@@ -105,8 +105,8 @@ enum StreamKind {
     Front(Box<InjectedRequests>),
 }
 
-/// One size in one region: one operation, each block once or one after another, or several operations that share an order
-/// in which each block comes once. See [`RequestStream::as_plain`].
+/// Fast path: one size in one region, with one operation (each block once, or consecutive blocks) or several operations
+/// that share an order with each block once. See [`RequestStream::as_plain`].
 #[derive(Clone, Debug)]
 pub struct PlainStream {
     op: Op,
@@ -115,21 +115,21 @@ pub struct PlainStream {
     region: Region,
     left: u64,
     endless: bool,
-    /// Whether fewer bytes are moved in all than the job asks for.
+    /// Whether fewer bytes are transferred in all than the job requests.
     falls_short: bool,
     order: PlainOrder,
 }
 
-/// Draws the operation of each request by shares in percent.
+/// Draws the operation of each request by percentages.
 #[derive(Clone, Debug)]
 struct Mix {
     rng: Rng,
-    /// Share of reads, and of reads and writes.
+    /// Limits of the drawn number for reads, and for reads and writes.
     bounds: [u64; 2],
 }
 
 impl Mix {
-    // A mix has no pattern that a processor could predict, so there is nothing to branch on.
+    // A CPU cannot predict the pattern of a mix, so this avoids branches.
     #[inline(always)]
     fn draw(&mut self) -> Op {
         let die = self.rng.below(100);
@@ -151,7 +151,7 @@ enum PlainOrder {
 impl Iterator for PlainStream {
     type Item = IoRequest;
 
-    // A call would hand the request over in memory, piece by piece, and the loop would have to wait to read it whole.
+    // A function call would return the request in memory in parts, and the loop would wait to read it.
     #[inline(always)]
     fn next(&mut self) -> Option<IoRequest> {
         self.next_steered(|op| op)
@@ -197,7 +197,7 @@ impl PlainStream {
 }
 
 impl StreamPlan {
-    /// The requests, from the first.
+    /// Returns the requests, from the first.
     pub fn requests(&self) -> RequestStream {
         let used: Vec<Op> = Op::ALL
             .into_iter()
@@ -221,7 +221,7 @@ impl StreamPlan {
         ))))
     }
 
-    /// How operations are drawn, where there are several.
+    /// Returns the selection of operations, if there are several.
     fn mix(&self, used: &[Op]) -> Option<Mix> {
         let shares = self.access.mix;
         let bounds = [
@@ -235,7 +235,7 @@ impl StreamPlan {
         })
     }
 
-    /// The size of all I/Os, where these operations have one.
+    /// Returns the size of all I/Os, if these operations have a single size.
     fn common_len(&self, used: &[Op]) -> Option<u32> {
         let fixed = |op: &Op| match &self.block[*op] {
             BlockSize::Fixed(bytes) => u32::try_from(bytes.0).ok(),
@@ -245,7 +245,7 @@ impl StreamPlan {
         used.iter().all(|op| fixed(op) == Some(len)).then_some(len)
     }
 
-    /// The short way, for those jobs that can take it.
+    /// Returns the fast path, for jobs that support it.
     fn plain(&self, op: Op, mix: Option<Mix>, len: u32, align: u64) -> Option<PlainStream> {
         let [region] = self.regions[..] else {
             return None;
@@ -266,7 +266,7 @@ impl StreamPlan {
             ..
         } = self.access;
         let order = match (random, every_block_once, distribution) {
-            // Each operation goes on where it was itself.
+            // Each operation continues at its own last offset.
             (false, ..) if stride == 0 && mix.is_none() => PlainOrder::Line {
                 next: region.offset,
             },
@@ -282,7 +282,7 @@ impl StreamPlan {
             }
             _ => return None,
         };
-        // A block as large as its region, or one that goes past its end, is cut: that is for the long way.
+        // A block that is larger than its region or extends past its end is cut, which the general path handles.
         let fits = region.len >= u64::from(len) && len > 0;
         let per_pass = match &order {
             PlainOrder::Line { .. } => region.len / u64::from(len.max(1)),
@@ -307,7 +307,8 @@ impl StreamPlan {
         })
     }
 
-    /// I/Os of one size in all, where each pass has as many; `None` where passes do not end with a whole number of them.
+    /// Returns the total number of I/Os of one size, with `per_pass` in each pass; `None` if passes do not end with a
+    /// whole number of them.
     fn ios_of(&self, len: u64, per_pass: u64) -> Option<u64> {
         let (len, per_pass, loops) = (len.max(1), per_pass.max(1), u64::from(self.loops));
         if self
@@ -322,7 +323,7 @@ impl StreamPlan {
         let passes = match self.pass_end {
             PassEnd::Repeat => return Some(by_bytes),
             PassEnd::Stop => loops,
-            // A pass begins while at least one block is missing.
+            // A pass starts while at least one block is missing.
             PassEnd::MoveBytes(bytes) => {
                 let begins_below = (bytes + 1).saturating_sub(len);
                 loops.max(begins_below.div_ceil(per_pass.saturating_mul(len)))
@@ -333,7 +334,7 @@ impl StreamPlan {
 }
 
 impl RequestStream {
-    /// Bytes still to come; `u64::MAX` when it never ends by bytes.
+    /// Returns the remaining bytes; `u64::MAX` if bytes do not limit the stream.
     pub fn bytes_left(&self) -> u64 {
         match &self.0 {
             StreamKind::Plain(plain) if plain.endless => u64::MAX,
@@ -343,8 +344,8 @@ impl RequestStream {
         }
     }
 
-    /// The short way itself, where the job takes it: a loop over many requests then need not look at each which way it
-    /// goes, and has them in registers.
+    /// Returns the fast path if the job uses it. A loop over many requests then does not check the path for each, and
+    /// keeps the state in registers.
     #[inline]
     pub fn as_plain(&mut self) -> Option<&mut PlainStream> {
         match &mut self.0 {
@@ -353,8 +354,8 @@ impl RequestStream {
         }
     }
 
-    /// Whether all that the job asks for has been drawn. A job whose regions end before that is not over: that nothing
-    /// is left shows when the next request is asked for.
+    /// Whether all requested data has been drawn. A job whose regions end earlier is not over: only the next request
+    /// shows that nothing is left.
     pub fn is_over(&self) -> bool {
         match &self.0 {
             StreamKind::Plain(plain) => plain.left == 0 && !plain.falls_short,
@@ -363,8 +364,8 @@ impl RequestStream {
         }
     }
 
-    /// The next request, of the operation that `steer` makes of the one that was drawn: a job whose reads and writes
-    /// have rates of their own does what is due. Only jobs of several operations ask.
+    /// Returns the next request, with the drawn operation replaced by `steer`: a job with separate rates for reads and
+    /// writes issues the operation that is due. Only jobs with several operations call `steer`.
     pub fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<IoRequest> {
         match &mut self.0 {
             StreamKind::Plain(plain) => plain.next_steered(steer),
@@ -373,19 +374,19 @@ impl RequestStream {
         }
     }
 
-    /// These requests and no others.
+    /// Creates a stream of only these requests.
     pub fn listed(requests: Vec<IoRequest>) -> RequestStream {
         RequestStream(StreamKind::Front(Box::new(InjectedRequests::new(
             requests, None,
         ))))
     }
 
-    /// Whether the last request was one of those that were put in front or listed.
+    /// Whether the last request was injected or listed.
     pub fn gave_listed(&self) -> bool {
         matches!(&self.0, StreamKind::Front(front) if front.gave_queued)
     }
 
-    /// Puts requests in front of those still to come: what was written is read back between two writes.
+    /// Inserts requests before the remaining ones: written data is read back between two writes.
     pub fn put_in_front(&mut self, requests: Vec<IoRequest>) {
         if let StreamKind::Front(front) = &mut self.0 {
             return front.add(requests);
@@ -398,7 +399,7 @@ impl RequestStream {
 impl Iterator for RequestStream {
     type Item = IoRequest;
 
-    // The engine's loop is compiled in another crate, and this is most of what it does besides the I/O itself.
+    // Inlined into the engine's loop, which is in another crate and does little else besides the I/O itself.
     #[inline(always)]
     fn next(&mut self) -> Option<IoRequest> {
         match &mut self.0 {

@@ -1,19 +1,19 @@
-//! Quantities with their units, and the one parser for sizes as people type them.
+//! Quantities with units, and the parser for sizes as typed by users.
 //!
-//! Counts and sizes are integers everywhere up to the record; rates ([`Iops`], [`BytesPerSec`]) are derived, so they
-//! are floats. What a suffix means differs between dialects: the caller says which rules apply.
+//! Counts and sizes are integers in all records; rates ([`Iops`], [`BytesPerSec`]) are derived and are floats. The
+//! meaning of a suffix depends on the dialect, so the caller passes the rules.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A number of bytes.
+/// Number of bytes.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
-/// A span of time, or a moment counted from a named start, in nanoseconds.
+/// Time span in nanoseconds, or a moment relative to a stated start.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -30,12 +30,12 @@ pub struct Iops(pub f64);
 #[serde(transparent)]
 pub struct BytesPerSec(pub f64);
 
-/// A share of a distribution, in `[0, 1]`; percentiles exist only on the page.
+/// Quantile as a fraction in `[0, 1]`; only output uses percentiles.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Quantile(f64);
 
-/// A share that is not within `[0, 1]`.
+/// Error for a fraction outside `[0, 1]`.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("quantile {0} is out of range: expected 0 to 1")]
 pub struct NotAQuantile(pub f64);
@@ -50,7 +50,7 @@ impl Quantile {
     /// The 99.9th percentile.
     pub const P999: Quantile = Quantile(0.999);
 
-    /// Makes a quantile of a share, kept to nine digits, so that 0.999 and 99.9 / 100 are one and the same.
+    /// Creates a quantile from a fraction, rounded to nine digits, so that 0.999 and 99.9 / 100 are equal.
     ///
     /// # Errors
     /// [`NotAQuantile`] outside `[0, 1]`, and for NaN.
@@ -62,12 +62,12 @@ impl Quantile {
         }
     }
 
-    /// The share, in `[0, 1]`.
+    /// Returns the fraction, in `[0, 1]`.
     pub fn share(self) -> f64 {
         self.0
     }
 
-    /// The same as a percentile, in `[0, 100]`, for the page.
+    /// Returns the percentile, in `[0, 100]`, for output.
     pub fn percent(self) -> f64 {
         self.0 * 100.0
     }
@@ -100,19 +100,19 @@ impl Nanos {
         Nanos(s.saturating_mul(1_000_000_000))
     }
 
-    /// In seconds.
+    /// Returns the time in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// In whole milliseconds, rounded down.
+    /// Returns the time in whole milliseconds, rounded down.
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
 }
 
 impl Bytes {
-    /// The largest size in whole MiB that is no larger than this; itself below 1 MiB.
+    /// Returns the size rounded down to whole MiB; sizes below 1 MiB are unchanged.
     pub const fn whole_mib(self) -> Bytes {
         if self.0 < 1 << 20 {
             self
@@ -140,7 +140,7 @@ impl Bytes {
 const IEC: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const SI: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
 
-/// Shows about three significant digits; an exponent only for what is beyond the largest unit, which nothing real is.
+/// Formats about three significant digits; an exponent appears only beyond the largest unit.
 fn three_digits(value: f64) -> String {
     if value >= 1e15 {
         return format!("{value:.2e}");
@@ -171,25 +171,25 @@ fn scaled_parts(value: f64, base: f64, names: &[&'static str]) -> (String, &'sta
 }
 
 impl Bytes {
-    /// In powers of ten, as on the label of a card: `31.9 GB`.
+    /// Formats the size with decimal units, as on the label of a card: `31.9 GB`.
     pub fn decimal(self) -> String {
         scaled(self.0 as f64, 1000.0, &SI)
     }
 
-    /// The figure and the unit that [`Display`](fmt::Display) prints: `256` and `MiB`.
+    /// Returns the number and the unit that [`Display`](fmt::Display) prints: `256` and `MiB`.
     pub fn figure_and_unit(self) -> (String, &'static str) {
         scaled_parts(self.0 as f64, 1024.0, &IEC)
     }
 }
 
-/// `256 MiB`, `4 KiB`: sizes people choose are powers of two.
+/// Formats with binary units, such as `256 MiB`, because typed sizes are usually powers of two.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&scaled(self.0 as f64, 1024.0, &IEC))
     }
 }
 
-/// `22.4 MB/s`: the unit on the label of the card.
+/// Formats with decimal units, such as `22.4 MB/s`, as on the label of a card.
 impl fmt::Display for BytesPerSec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format!("{}/s", scaled(self.0, 1000.0, &SI)))
@@ -208,7 +208,7 @@ impl fmt::Display for Iops {
     }
 }
 
-/// `1.87 ms`, `410 ns`.
+/// Formats with a suitable unit, such as `1.87 ms` or `410 ns`.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;
@@ -222,10 +222,10 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// Which meaning the suffixes of a size have.
+/// Meaning of size suffixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeSuffixes {
-    /// Our own files: `KiB` is 1024, `kB` is 1000, a bare `k` is an error, because it means both.
+    /// Our own files: `KiB` is 1024 and `kB` is 1000; a bare `k` is an ambiguity error.
     Iec,
     /// The fio dialect with `kb_base=1024`: `k`, `kB` and `ki` are 1024, and `KiB` is 1000.
     Fio1024,
@@ -233,10 +233,10 @@ pub enum SizeSuffixes {
     Fio1000,
 }
 
-/// Why a text is not a size.
+/// Error of parsing a size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// The text has no number in front.
+    /// The text does not start with a number.
     #[error("`{0}` is not a size: expected a number with a unit, such as 64MiB")]
     NoNumber(String),
     /// Unknown unit.
@@ -244,10 +244,10 @@ pub enum SizeError {
     UnknownUnit {
         /// The whole text.
         text: String,
-        /// The part that was not understood.
+        /// The unknown unit.
         unit: String,
     },
-    /// The unit means a power of two to some and a power of ten to others.
+    /// The unit is ambiguous: a power of two or a power of ten.
     #[error(
         "`{text}` is ambiguous ({si} or {iec} bytes): write `{number}{unit_si}` or \
         `{number}{unit_iec}`"
@@ -255,18 +255,18 @@ pub enum SizeError {
     Ambiguous {
         /// The whole text.
         text: String,
-        /// Its number.
+        /// Its number part.
         number: String,
-        /// Bytes in the decimal reading.
+        /// Bytes with the decimal meaning.
         si: u64,
-        /// Bytes in the binary reading.
+        /// Bytes with the binary meaning.
         iec: u64,
-        /// Unit of the decimal reading.
+        /// Unit for the decimal meaning.
         unit_si: &'static str,
-        /// Unit of the binary reading.
+        /// Unit for the binary meaning.
         unit_iec: &'static str,
     },
-    /// More than a 64-bit number of bytes.
+    /// The size exceeds a 64-bit number of bytes.
     #[error("`{0}` is more than 16 EiB")]
     TooLarge(String),
 }
@@ -276,7 +276,7 @@ pub enum SizeError {
 /// Source of the fio rules: its manual, "Parameter types", and runs of fio 3.33.
 ///
 /// # Errors
-/// A [`SizeError`] that names the text and what to write instead.
+/// A [`SizeError`] with the text and a suggestion.
 pub fn parse_size(text: &str, rules: SizeSuffixes) -> Result<Bytes, SizeError> {
     let trimmed = text.trim();
     let no_number = || SizeError::NoNumber(text.to_owned());
@@ -364,7 +364,7 @@ fn unit_factor(
 mod tests {
     use super::*;
 
-    /// Three digits of a size may be more than the size.
+    /// A size rounded to three digits may exceed the size itself.
     #[test]
     fn sizes_to_type_in_are_never_rounded_up() {
         let told = |bytes: u64| Bytes(bytes).to_type_in();

@@ -1,10 +1,10 @@
-//! What of a job cannot be, whatever its target.
+//! Checks of a job that do not depend on its target.
 
 use super::PlanError;
 use crate::job::rules::{FileLock, Zones};
 use crate::job::{Job, Op};
 
-/// Bytes of the largest I/O that moves data.
+/// Maximum size in bytes of an I/O that transfers data.
 const LARGEST: u64 = 1 << 30;
 
 pub(super) fn check(job: &Job) -> Result<(), PlanError> {
@@ -18,7 +18,7 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
     };
     let sizes = job.block_rules.in_line.iter().map(|block| (block, LARGEST));
     let by_op = Op::ALL.into_iter().filter(|&op| job.access.does(op));
-    // A trim moves no data.
+    // A trim transfers no data.
     let most = |op| {
         if op == Op::Trim {
             u64::from(u32::MAX)
@@ -112,7 +112,7 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// Each block is a multiple of what the engine needs, whether or not the job does that operation.
+/// Checks that each block size is a multiple of what the engine needs, even for operations that the job does not do.
 pub(super) fn whole_units(job: &Job) -> Result<(), PlanError> {
     let unit = job.engine.block_unit.max(1);
     let odd = Op::ALL
@@ -129,7 +129,7 @@ pub(super) fn whole_units(job: &Job) -> Result<(), PlanError> {
     }
 }
 
-/// Whether a lock can be held from the beginning of an I/O to its end: by engines that do one at a time.
+/// Whether the engine can hold a lock during an I/O: only those with one I/O at a time can.
 fn can_lock(job: &Job) -> bool {
     let one_at_a_time = job.ioengine.is_synchronous() && job.ioengine.traits().can_offload;
     one_at_a_time && !job.queue.offload && !job.files.unlink_each_loop

@@ -1,19 +1,19 @@
-//! Why a scenario does not fit its target.
+//! Errors of resolving a scenario.
 
 use crate::units::Bytes;
 use std::path::PathBuf;
 
-/// Why a scenario does not fit its target.
+/// Reason why a scenario cannot run on its target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // Each field is named in its message.
 pub enum PlanError {
-    /// The scenario does nothing.
+    /// The scenario has no jobs.
     #[error("the scenario `{scenario}` has no jobs")]
     NoJobs { scenario: String },
-    /// Nobody looked at a path.
+    /// There are no facts about a path.
     #[error("job `{job}`: nothing is known of {path}")]
     NoFacts { job: String, path: PathBuf },
-    /// The path leads to something that cannot be measured.
+    /// The path is of a type that cannot be measured.
     #[error(
         "job `{job}`: {path} is a {what}, which cannot be measured: name a file, a directory or a block device"
     )]
@@ -22,10 +22,10 @@ pub enum PlanError {
         path: PathBuf,
         what: &'static str,
     },
-    /// The file is missing and must not be made.
+    /// The file does not exist, and the job may not create it.
     #[error("job `{job}`: {path} does not exist, and the job may not create it")]
     Missing { job: String, path: PathBuf },
-    /// The file is missing or too short, and must not be made or extended.
+    /// The file is missing or too short, and the job may not create or extend it.
     #[error(
         "job `{job}`: {path} is missing or too short, and the job may not create or extend it: write it first, or leave \
          allow_file_create=0 out"
@@ -34,19 +34,19 @@ pub enum PlanError {
     /// The job has no file.
     #[error("job `{job}`: nrfiles=0 leaves it no file, and it does nothing")]
     NoFiles { job: String },
-    /// A block that is no multiple of what the engine needs.
+    /// The block size is not a multiple of what the engine needs.
     #[error(
         "job `{job}`: a block of {block} bytes cannot be used: mmap with direct, fsync or fdatasync needs multiples of \
          the page size, {unit} bytes"
     )]
     OddBlock { job: String, block: u64, unit: u64 },
-    /// It cannot be written.
+    /// The path is read-only, and the job writes.
     #[error("job `{job}`: {path} is read-only, and the job writes")]
     ReadOnly { job: String, path: PathBuf },
-    /// The job has to say how much.
+    /// No size is given or known.
     #[error("job `{job}`: no size is known for {path}: give size=, filesize= or an existing file")]
     NoSize { job: String, path: PathBuf },
-    /// Less than one block fits.
+    /// Less than one block fits in the range.
     #[error("job `{job}`: {room} from offset {offset} on {path} is less than one block of {block}")]
     TooSmall {
         job: String,
@@ -55,7 +55,7 @@ pub enum PlanError {
         offset: Bytes,
         block: Bytes,
     },
-    /// Zones of a given size that are larger than the part of the file they lie in.
+    /// Zones of absolute size are larger than the job's part of the file.
     #[error(
         "job `{job}`: the zones of random_distribution=zoned_abs have {zones} together, and the job uses {room} of {path}: \
          use smaller zones, or a larger size"
@@ -66,7 +66,7 @@ pub enum PlanError {
         zones: Bytes,
         room: Bytes,
     },
-    /// Where the job begins, its file or device has ended.
+    /// The start offset is at or past the end of the file or device.
     #[error(
         "job `{job}`: offset {offset} is not below the size of {path}, {size}: use a smaller offset"
     )]
@@ -76,7 +76,7 @@ pub enum PlanError {
         offset: Bytes,
         size: Bytes,
     },
-    /// Past the end of a device.
+    /// The range extends past the end of a device.
     #[error(
         "job `{job}`: {path} has {size}, and offset {offset} + size {wanted} goes past its end"
     )]
@@ -87,7 +87,7 @@ pub enum PlanError {
         offset: Bytes,
         wanted: Bytes,
     },
-    /// The file system is too full.
+    /// The file system has too little free space.
     #[error(
         "job `{job}`: {path} needs {needed} more, and its file system has {free} free: use a smaller size"
     )]
@@ -97,7 +97,7 @@ pub enum PlanError {
         needed: Bytes,
         free: Bytes,
     },
-    /// Direct I/O and an odd block.
+    /// Direct I/O is not aligned to the logical blocks.
     #[error(
         "job `{job}`: {path} cannot be accessed with a block of {block} bytes (offset {offset}) and direct=1: direct I/O needs multiples of the logical block size, {logical} bytes; use bs={better}, or direct=0 to go through the page cache"
     )]
@@ -109,12 +109,12 @@ pub enum PlanError {
         logical: u32,
         better: u64,
     },
-    /// A block of nothing, or more than 2 GiB.
+    /// The block size is 0 or too large.
     #[error(
         "job `{job}`: a block of {block} cannot be used: it has to be between 1 byte and 1 GiB"
     )]
     BadBlock { job: String, block: Bytes },
-    /// A value out of its range.
+    /// The value of an option is out of range.
     #[error("job `{job}`: {option}={value} cannot be used: {why}")]
     BadValue {
         job: String,
@@ -122,16 +122,16 @@ pub enum PlanError {
         value: String,
         why: &'static str,
     },
-    /// Trim on a file.
+    /// Trim on something other than a block device.
     #[error("job `{job}`: trim works on block devices only, and {path} is none")]
     TrimOnFile { job: String, path: PathBuf },
-    /// An endless job.
+    /// A `time_based` job without a runtime would never end.
     #[error("job `{job}`: time_based needs a runtime")]
     Endless { job: String },
 }
 
 impl PlanError {
-    /// Whether other jobs can run all the same: what is wrong is the target of this one.
+    /// Whether other jobs can still run, because only the target of this job is wrong.
     pub fn is_of_one_job(&self) -> bool {
         use PlanError::{
             MayNotCreate, Misaligned, Missing, NoFiles, NoSize, NotMeasurable, OddBlock,
@@ -153,7 +153,7 @@ impl PlanError {
             )
     }
 
-    /// Whether fio finds it once the files of the job are laid out.
+    /// Whether fio reports it only after the files of the job are laid out.
     pub(crate) fn comes_after_layout(&self) -> bool {
         matches!(self, PlanError::OddBlock { .. })
     }

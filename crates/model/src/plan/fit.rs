@@ -1,4 +1,4 @@
-//! From a scenario to its plan, phase by phase.
+//! Resolves a scenario to a plan, phase by phase.
 
 use super::resolve::Resolver;
 use super::{Facts, Plan, PlanError};
@@ -6,18 +6,18 @@ use crate::job::Scenario;
 use crate::rng::Rng;
 
 impl Plan {
-    /// Fits a scenario to its target. Pure: the same scenario and facts give the same plan.
+    /// Resolves a scenario for its target. This is a pure function: the same scenario and facts give the same plan.
     ///
     /// # Errors
-    /// A [`PlanError`] that names the job, the path and the cure.
+    /// A [`PlanError`] that names the job, the path and the solution.
     pub fn resolve(scenario: &Scenario, facts: &Facts) -> Result<Plan, PlanError> {
         Plan::fit(scenario, facts, false)
     }
 
-    /// As [`Plan::resolve`], but jobs whose target does not fit are skipped; all of them may be.
+    /// Resolves a scenario as [`Plan::resolve`] does, but skips jobs whose target does not fit, even if no job is left.
     ///
     /// # Errors
-    /// A [`PlanError`] that concerns more than its job.
+    /// A [`PlanError`] that affects more than one job.
     pub fn resolve_what_fits(scenario: &Scenario, facts: &Facts) -> Result<Plan, PlanError> {
         Plan::fit(scenario, facts, true)
     }

@@ -1,4 +1,4 @@
-//! Which parts of which files a replay needs.
+//! Regions of the files that a replay needs.
 
 use super::resolve::{Resolver, add_file, measurable};
 use super::{FilePlan, PlanError};
@@ -9,7 +9,7 @@ use crate::stream::Region;
 use crate::units::Bytes;
 
 impl Resolver {
-    /// Each file of a trace, up to the end of the last I/O to it.
+    /// Returns a region for each file of a trace, up to the end of the last I/O to it.
     pub(super) fn replayed_regions(
         &self,
         job: &Job,

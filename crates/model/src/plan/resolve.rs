@@ -1,4 +1,4 @@
-//! How a scenario becomes a plan: each job meets the facts of its paths.
+//! Resolves the jobs of a scenario with the facts about their paths.
 
 mod regions;
 mod settings;
@@ -22,16 +22,16 @@ use crate::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// State while a scenario is walked: facts change as earlier phases make files.
+/// State while a scenario is resolved. Facts change as earlier phases create files.
 pub(super) struct Resolver {
     pub(super) facts: Facts,
     pub(super) caveats: Vec<Caveat>,
     pub(super) seeds: Rng,
     /// Workers planned so far, over all phases.
     pub(super) workers: u32,
-    /// Those of them whose writes can be checked.
+    /// Workers whose writes can be verified.
     pub(super) writers: Vec<Writer>,
-    /// Whether jobs that cannot run are skipped rather than ending it all.
+    /// Whether jobs that cannot run are skipped; otherwise they are errors.
     pub(super) skips: bool,
     pub(super) skipped: Vec<SkippedJob>,
 }
@@ -71,7 +71,7 @@ impl Resolver {
         })
     }
 
-    /// The workers of one job, without those that cannot run beside others that can.
+    /// Plans the workers of one job, without skipped clones.
     fn clones(
         &mut self,
         job: &Job,
@@ -146,7 +146,7 @@ impl Resolver {
         let in_passes = super::verify::in_passes(job, |job| total(job, room, bytes));
         let job = in_passes.as_ref().unwrap_or(job);
         let total = total(job, room, bytes);
-        // What is checked by reading is checked once.
+        // Data that is verified by reading is verified once.
         let most = if checks_once(job) { bytes } else { u64::MAX };
         let max_block = largest_buffer(job);
         let mut plan = WorkerPlan {
@@ -198,7 +198,7 @@ impl Resolver {
         Ok(plan)
     }
 
-    /// Lets the jobs of a phase see the files empty that will be emptied before it begins.
+    /// Sets the size to 0 of files that are truncated before a phase starts.
     fn empty_files(&mut self, phase: &Phase) {
         for job in phase.jobs.iter().filter(|job| job.files.empty_first) {
             for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
@@ -212,7 +212,7 @@ impl Resolver {
         }
     }
 
-    /// Lets later phases know what the jobs of this one remove.
+    /// Updates the facts for later phases after the jobs of this phase remove files.
     fn forget_removed(&mut self, phase: &Phase) {
         for job in phase
             .jobs
@@ -227,7 +227,7 @@ impl Resolver {
         }
     }
 
-    /// Checks that new files fit, and lets later phases see them.
+    /// Checks that new files fit in the free space, and updates the facts for later phases.
     fn settle_files(&mut self, files: &[FilePlan]) -> Result<(), PlanError> {
         let mut needed_so_far: BTreeMap<PathBuf, u64> = BTreeMap::new();
         for file in files {
@@ -235,13 +235,13 @@ impl Resolver {
                 continue;
             };
             let grows = file.size.0.saturating_sub(facts.size.0);
-            // How large one will be that fills its file system is not known yet.
+            // The size of a file that fills its file system is not known yet.
             let sized = !matches!(file.lay_out, LayOut::Ready | LayOut::Fill);
             if let (Some(free), true) = (facts.free, sized && grows > 0) {
                 let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
                 let needed = needed_so_far.entry(folder).or_default();
                 *needed += grows;
-                // fio begins all the same, and prints how far it came.
+                // fio starts anyway and reports its progress.
                 if *needed > free.0 && !self.skips {
                     let (job, path) = (file.job.clone(), file.path.clone());
                     return Err(PlanError::NoSpace {
@@ -252,12 +252,12 @@ impl Resolver {
                     });
                 }
             }
-            // What was neither there nor laid out has no content when the phase is over either.
+            // A file that neither existed nor was laid out has no content after the phase either.
             let stays =
                 !file.unlink && (file.kind, file.lay_out) != (TargetKind::Absent, LayOut::Ready);
             if stays && matches!(facts.kind, TargetKind::Absent | TargetKind::File) {
                 facts.kind = TargetKind::File;
-                // What is not laid out is as long as it was, however long a job that fills the device may make it.
+                // A file that is not laid out keeps its size, even if a job that fills the device may extend it.
                 if sized {
                     facts.free = facts.free.map(|free| Bytes(free.0.saturating_sub(grows)));
                     facts.size = facts.size.max(file.size);
@@ -268,34 +268,36 @@ impl Resolver {
     }
 }
 
-/// How long a phase waits for the phase before to cool down: as long as any of its jobs asks for.
+/// Returns the pause before a phase: the longest that one of its jobs requests.
 fn longest_pause(phase: &Phase) -> Nanos {
     let pauses = phase.jobs.iter().map(|job| job.timing.pause_before);
     pauses.max().unwrap_or_default()
 }
 
-/// Bytes that a clone transfers in one loop, when its files have `room` bytes for it, and `blocks` in whole blocks.
+/// Returns the bytes that a clone transfers in one loop; `room` is the space in its files, `blocks` the space in whole
+/// blocks.
 fn total(job: &Job, room: u64, blocks: u64) -> u64 {
     match (job.extent.io_size, job.extent.size) {
         (Some(SizeSpec::Bytes(b)), _) => b.0,
         (Some(SizeSpec::Percent(p)), _) => percent_of(blocks, p),
         (None, _) if lies_apart(job) => blocks / alignment_of_offsets(job) * smallest_block(job),
-        // These come to each whole block, and to nothing else.
+        // These orders access each whole block, and nothing else.
         (None, _) if job.access.order != TraversalOrder::Forward => blocks,
-        // Where files have a size of their own, `size` says how much of them is transferred at most.
+        // If files have their own size, `size` limits the transferred bytes.
         (None, Some(SizeSpec::Bytes(size))) => size.0.min(room),
         (None, _) => room,
     }
 }
 
-/// Whether blocks are smaller than what their offsets are multiples of, and each comes once: then they are not the whole
-/// of their files.
+/// Whether blocks are smaller than the alignment of their offsets and each is accessed once, so that they do not cover
+/// the whole file.
 fn lies_apart(job: &Job) -> bool {
     let each_once = job.access.random && job.access.every_block_once && job.access.run_length == 1;
     each_once && job.block_align.is_some() && job.access.percentage_random.is_none()
 }
 
-/// Bytes of the largest I/O that needs a buffer. A trim needs none, but has had one of its size as long as that is small.
+/// Returns the size in bytes of the largest I/O that needs a buffer. Trims need no buffer, but small trims still get
+/// one of their size.
 fn largest_buffer(job: &Job) -> u32 {
     let used = Op::ALL.into_iter().filter(|&op| job.access.does(op));
     let trims_only = |op: Op| op == Op::Trim && !job.access.writes_what_it_trims();
@@ -310,7 +312,7 @@ fn largest_buffer(job: &Job) -> u32 {
     used.map(of).chain(in_line).max().unwrap_or(0) as u32
 }
 
-/// How long a clone waits before it begins.
+/// Returns the start delay of a clone.
 fn startdelay(job: &Job, mut rng: Rng) -> Nanos {
     let (least, most) = (job.timing.startdelay.0, job.timing.startdelay_max.0);
     if most <= least {
@@ -328,7 +330,7 @@ pub(super) fn smallest_block(job: &Job) -> u64 {
         .max(1)
 }
 
-/// What offsets are multiples of: `blockalign`, else the smallest block.
+/// Returns the alignment of offsets: `blockalign`, or the smallest block.
 fn alignment_of_offsets(job: &Job) -> u64 {
     job.block_align
         .map_or(smallest_block(job), |align| align.0)
@@ -377,13 +379,13 @@ pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError
     }
 }
 
-/// Whether what is done for a trim works on files. A zone is emptied where one is thought to be, too.
+/// Whether the preparation for trims also applies to files. Zones are reset even if the file only emulates them.
 fn trims_files(job: &Job) -> bool {
     let zoned = matches!(job.access.zones, Zones::Device { .. });
     zoned || job.ioengine == IoEngine::Falloc || job.ioengine.works_on_names()
 }
 
-/// Adds a file, or widens what an earlier worker asked of it. Returns its index.
+/// Adds a file, or extends the requirements of an earlier worker. Returns its index.
 pub(super) fn add_file(
     job: &Job,
     facts: &TargetFacts,
@@ -431,7 +433,7 @@ pub(super) fn add_file(
     files.len() as u32 - 1
 }
 
-/// What a job records. Of an open loop total latency is the one that counts, so its percentiles are kept too.
+/// Returns what a job records. In an open loop, total latency is the relevant one, so its percentiles are recorded too.
 fn measure(job: &Job) -> Measure {
     let open = Op::ALL
         .into_iter()
@@ -444,13 +446,13 @@ fn measure(job: &Job) -> Measure {
     }
 }
 
-/// Whether a job only reads and checks, and comes to each block once a pass.
+/// Whether a job only reads and verifies, and accesses each block once per pass.
 fn checks_once(job: &Job) -> bool {
     let reads_only = job.access.does(Op::Read) && !job.access.does(Op::Write);
     job.verify.is_some() && reads_only && (job.access.every_block_once || !job.access.random)
 }
 
-/// The requests of one clone: `total` bytes a pass, `most` of them in all.
+/// Returns the requests of one clone: `total` bytes per pass, at most `most` bytes in all.
 fn stream(
     job: &Job,
     clone: u32,
@@ -458,7 +460,7 @@ fn stream(
     (regions, total, most): (Vec<Region>, u64, u64),
 ) -> StreamPlan {
     let endless = job.timing.time_based && job.timing.runtime.is_some();
-    // What is checked by reading is read in one pass, however many are asked for.
+    // Data that is verified by reading is read in one pass, even if more passes are requested.
     let once = checks_once(job);
     let loops = if once { 1 } else { job.extent.loops };
     StreamPlan {
@@ -492,7 +494,7 @@ fn stream(
     }
 }
 
-/// Where one worker runs: on one of the job's processors where they are split.
+/// Returns the placement of one worker; with split CPUs, it gets one of the job's CPUs.
 fn placement(asked: &Placement, worker: u32) -> Placement {
     let mut placement = asked.clone();
     let cpus = &asked.cpus_allowed;

@@ -8,16 +8,16 @@ use crate::units::Bytes;
 /// Draws a size for each file of a clone.
 #[derive(Debug)]
 pub(super) struct FileSizes {
-    /// Smallest and largest, in blocks; `None` where the job does not draw.
+    /// Smallest and largest size in blocks; `None` if the job does not draw sizes.
     range: Option<(u64, u64)>,
     block: u64,
-    /// Bytes left of the size of the clone, where it has one.
+    /// Remaining bytes of the clone's size, if it has one.
     left: Option<u64>,
     rng: Rng,
 }
 
 impl FileSizes {
-    /// Clones that share their files draw the same sizes.
+    /// Creates the sizes of one clone. Clones that share their files draw the same sizes.
     pub(super) fn of(job: &Job, clone: u32, seed: u64) -> FileSizes {
         let block = smallest_block(job);
         let range = job.extent.filesize.zip(job.extent.filesize_max);
@@ -39,7 +39,7 @@ impl FileSizes {
         }
     }
 
-    /// The size of the next file: `Some(None)` when it is not drawn, `None` when the clone has enough files.
+    /// Returns the size of the next file: `Some(None)` if it is not drawn, `None` if the clone has enough files.
     pub(super) fn draw(&mut self) -> Option<Option<Bytes>> {
         let Some((min, max)) = self.range else {
             return Some(None);

@@ -1,4 +1,4 @@
-//! Zones of a given size (`random_distribution=zoned_abs`) against the part of a file they have to lie in.
+//! Checks that zones of absolute size (`random_distribution=zoned_abs`) lie within the job's part of a file.
 
 use super::PlanError;
 use crate::job::{Distribution, Job};
@@ -6,7 +6,7 @@ use crate::stream::Region;
 use crate::units::Bytes;
 use std::path::Path;
 
-/// Checks that all zones lie where the job goes.
+/// Checks that all zones lie within the region of the job.
 pub(super) fn within(job: &Job, path: &Path, region: &Region) -> Result<(), PlanError> {
     let Distribution::ZonedAbs(zones) = &job.access.distribution else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What a plan makes of scenarios and facts, and what it refuses.
+//! Tests of resolving plans, and of the errors.
 
 use super::*;
 use crate::job::{Access, BlockSize, IoEngine, Op, PerOp, Phase, SizeSpec};
@@ -286,7 +286,7 @@ fn a_job_of_null_has_its_whole_size_behind_its_offset() {
     assert_eq!((region.offset, region.len), (53_248, 524_288));
 }
 
-/// What each file of a job is asked for, in turn, as file and offset in KiB.
+/// Returns the requests of a job in order, as file and offset in KiB.
 fn offsets(job: Job, known: &[TargetFacts]) -> Vec<(u32, u64)> {
     let plan = resolve(job, known).unwrap();
     let requests = plan.phases[0].workers[0].stream.requests();
@@ -305,7 +305,7 @@ fn a_job_of_null_has_files_as_in_fio() {
     };
     // `fio --ioengine=null --rw=read --bs=12k --size=50k --nrfiles=2`
     assert_eq!(unopened(50, None, 2), [(0, 0), (1, 0), (0, 12), (1, 12)]);
-    // `filesize` is the end of a file, but the last block may go past it, unless it is all of `size`.
+    // `filesize` is the end of a file, but the last block may extend past it, unless `filesize` equals `size`.
     let one = |size, filesize| unopened(size, Some(filesize), 0).len();
     assert_eq!((one(128, 50), one(50, 128), one(50, 50)), (5, 5, 4));
     assert_eq!(unopened(100, Some(25), 2).len(), 5);
@@ -314,7 +314,7 @@ fn a_job_of_null_has_files_as_in_fio() {
 
 #[test]
 fn a_file_of_null_ends_with_its_share_in_percent_as_in_fio() {
-    // `fio --ioengine=null --rw=randread:4 --filesize=300k --size=33% --bs=4k`: nothing behind 98304.
+    // `fio --ioengine=null --rw=randread:4 --filesize=300k --size=33% --bs=4k`: nothing after 98304.
     let mut job = job(Op::Read).with_block(Bytes(4096));
     job.target = Target::Nothing;
     job.extent.filesize = Some(Bytes(300 << 10));
@@ -348,7 +348,8 @@ fn null_keeps_to_the_size_on_a_device_as_in_fio() {
 
 #[test]
 fn an_offset_in_percent_is_taken_anew_in_each_pass_as_in_fio() {
-    // `fio --rw=read --size=128k --offset=10% --loops=2 --bs=12k`, on no file: 0-110592, then 24576-110592.
+    // `fio --rw=read --size=128k --offset=10% --loops=2 --bs=12k` without an existing file: 0-110592, then
+    // 24576-110592.
     let mut job = job(Op::Read).with_block(Bytes(12 << 10));
     job.extent.size = Some(SizeSpec::Bytes(Bytes(128 << 10)));
     job.extent.offset = SizeSpec::Percent(10);
@@ -356,7 +357,7 @@ fn an_offset_in_percent_is_taken_anew_in_each_pass_as_in_fio() {
     let drawn = offsets(job.clone(), &[facts("f", TargetKind::Absent, 0)]);
     let wanted = (0..10).chain(2..10).map(|block| (0, 12 * block));
     assert_eq!(drawn, wanted.collect::<Vec<_>>());
-    // On a device both are the same.
+    // On a device, both passes are the same.
     let drawn = offsets(job, &[facts("f", TargetKind::BlockDevice, 1 << 20)]);
     assert_eq!(drawn[..11], drawn[11..]);
 }
@@ -504,7 +505,7 @@ fn an_offset_in_hundredths_is_rounded_up_to_what_was_asked_for() {
     assert_eq!(begins(1 << 20), 4 << 20);
 }
 
-/// As fio does: whether the device takes such sizes is for the device to say.
+/// As in fio, only the device decides whether it supports such sizes.
 #[test]
 fn bytes_of_any_number_go_with_direct_io() {
     let mut odd = job(Op::Read);
@@ -513,7 +514,7 @@ fn bytes_of_any_number_go_with_direct_io() {
     assert!(resolve(odd, &[facts("f", TargetKind::File, 1 << 20)]).is_ok());
 }
 
-/// Where jobs that do not fit are left out, as in the fio front end, a file that does not fit is begun all the same.
+/// If jobs that do not fit are skipped, as in the fio front end, a file that does not fit is still started.
 #[test]
 fn a_file_system_too_full_is_an_error_unless_jobs_are_left_out() {
     let mut job = job(Op::Write);
@@ -534,7 +535,7 @@ fn a_file_system_too_full_is_an_error_unless_jobs_are_left_out() {
     assert_eq!((plan.phases[0].workers.len(), plan.skipped.len()), (1, 0));
 }
 
-/// The largest I/O of a trace may be a trim of gigabytes, for which no buffer of that size is made.
+/// The largest I/O of a trace may be a trim of gigabytes, which needs no buffer of that size.
 #[test]
 fn trims_need_no_buffers_of_their_size() {
     let mut job = job(Op::Trim);
@@ -714,7 +715,7 @@ fn the_largest_block_need_not_fit() {
     assert_eq!(bytes, 40 << 10);
 }
 
-/// fio leaves what it reserved to the measured time: on vfat that is the whole file in zeroes.
+/// fio does not flush reserved space before the measured time; on vfat that is the whole file in zeros.
 #[test]
 fn reserved_space_is_flushed_unless_a_job_says_otherwise() {
     let flushes = |job: Job| {
@@ -754,7 +755,7 @@ fn the_last_block_of_a_part_is_whole_where_the_file_is_longer() {
     assert_eq!(ios(TargetKind::BlockDevice, 2 << 20, true), 24);
 }
 
-/// A file that is emptied is laid out anew, and its space is free again.
+/// A truncated file is laid out again, and its space is free again.
 #[test]
 fn files_emptied_before_their_phase_are_planned_as_empty() {
     let mut write = job(Op::Write);

@@ -1,4 +1,4 @@
-//! How a worker checks data: what follows from the rules of its job, and whether these can be kept to.
+//! Verification plan of a worker: its settings, and checks that they are possible.
 
 use super::PlanError;
 use crate::job::rules::{Verify, VerifyMethod, Zones};
@@ -6,19 +6,20 @@ use crate::job::{BlockSize, IoEngine, Job, Op, SizeSpec};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 
-/// How a worker checks data.
+/// Verification plan of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifyPlan {
-    /// By which rules; the interval is given wherever blocks differ in size.
+    /// Settings; the interval is set if block sizes differ.
     pub rules: Verify,
-    /// Seed that headers carry: the same for all clones of a job, because they may share a file.
+    /// Seed stored in headers: the same for all clones of a job, because they may share a file.
     pub seed: u64,
-    /// How often all is written, and checked each time.
+    /// Number of write passes, each followed by verification.
     pub loops: u32,
-    /// `io_size` asks for more than a pass: then fio flushes behind the last write of each, the last pass included.
+    /// Whether `io_size` is more than one pass: fio then flushes after the last write of each pass, including the last
+    /// pass.
     #[serde(default)]
     pub flushes_last_write: bool,
-    /// Reads back in the order in which it wrote, rather than by file and offset.
+    /// Reads back in write order instead of by file and offset.
     #[serde(default)]
     pub in_write_order: bool,
 }
@@ -27,13 +28,13 @@ impl VerifyPlan {
     pub(super) fn of(job: &Job, seed: u64) -> Option<Box<VerifyPlan>> {
         let mut rules = job.verify.clone().filter(|_| moves_data(job))?;
         if job.ioengine == IoEngine::Null {
-            // Nothing is kept that could be compared.
+            // No data is kept to compare with.
             rules.method = VerifyMethod::Null;
         }
-        // As in fio, a job that only reads goes by the size of writes too: its file was written in such blocks.
+        // As in fio, a job that only reads also considers the write block size: its file was written in such blocks.
         let written = &job.block.write;
         let read_otherwise = !job.access.does(Op::Write) && *written != job.block.read;
-        // A block that may be cut, or read back in other pieces than it was written in, needs headers in each.
+        // A block needs several headers if it may be cut, or read back in pieces other than those written.
         let in_pieces = written.min() != written.max() || read_otherwise;
         rules.interval = rules.interval.or(in_pieces.then_some(written.min()));
         rules.interval = rules.interval.map(|interval| interval.min(written.min()));
@@ -47,7 +48,7 @@ impl VerifyPlan {
         }))
     }
 
-    /// Bytes of the smallest piece that carries a header, in blocks of this size.
+    /// Returns the size in bytes of the smallest piece with a header, for blocks of this size.
     pub fn piece(&self, block: u64) -> u64 {
         self.rules
             .interval
@@ -55,8 +56,8 @@ impl VerifyPlan {
     }
 }
 
-/// Whether a job reads back in the order in which it wrote. fio does where a random job comes to each block once by a map
-/// of its blocks, and sorts by file and offset everywhere else.
+/// Whether a job reads back in write order. fio does so if a random job uses a random map of its blocks; otherwise it
+/// sorts by file and offset.
 fn is_read_in_write_order(job: &Job) -> bool {
     let access = &job.access;
     let sorted = job.verify.as_ref().is_some_and(|verify| verify.sorted);
@@ -68,13 +69,13 @@ fn is_read_in_write_order(job: &Job) -> bool {
     access.random && once && all_random && job.block_align.is_none() && !sorted
 }
 
-/// Whether a job reads or writes. A job that only trims has nothing to check; fio does its trims.
+/// Whether a job reads or writes. A job that only trims has nothing to verify; fio issues its trims.
 fn moves_data(job: &Job) -> bool {
     job.access.does(Op::Read) || job.access.does(Op::Write)
 }
 
-/// A job whose `io_size` is reached by whole passes that are each checked, with as many loops and no `io_size`. `total`
-/// tells the bytes of a pass.
+/// Converts a job whose `io_size` is reached by whole verified passes to a job with that number of loops and without
+/// `io_size`. `total` returns the bytes of a pass.
 pub(super) fn in_passes(job: &Job, total: impl Fn(&Job) -> u64) -> Option<Job> {
     if job.verify.is_none() || job.extent.io_size.is_none() {
         return None;
@@ -85,12 +86,12 @@ pub(super) fn in_passes(job: &Job, total: impl Fn(&Job) -> u64) -> Option<Job> {
     Some(looped)
 }
 
-/// How often a job writes its files and reads them back to reach an `io_size` of a pass or more; `None` where `io_size`
-/// alone ends it.
+/// Returns the number of passes, each written and read back, to reach an `io_size` of a pass or more; `None` if only
+/// `io_size` ends the job.
 ///
-/// Found by observation of fio: each pass ends where the files do and is checked, and what is read back counts. Passes go
-/// on while another block fits into `io_size`, or while loops are left. Where nothing is read back, a job without loops
-/// ends after one pass.
+/// Determined by observing fio: each pass ends at the end of the files and is verified, and the bytes read back count.
+/// Passes continue while another block fits in `io_size`, or while loops are left. Without read-back, a job without
+/// loops ends after one pass.
 fn passes(job: &Job, pass: u64) -> Option<u32> {
     let verify = job.verify.as_ref()?;
     let Some(SizeSpec::Bytes(io_size)) = job.extent.io_size else {
@@ -124,7 +125,7 @@ fn passes(job: &Job, pass: u64) -> Option<u32> {
     )
 }
 
-/// What the sizes of a block and this step are all multiples of.
+/// Returns the common divisor of the block sizes and a step.
 fn common_step(step: u64, block: &BlockSize) -> u64 {
     let common = |mut a: u64, mut b: u64| {
         while b > 0 {
@@ -141,7 +142,7 @@ fn common_step(step: u64, block: &BlockSize) -> u64 {
     }
 }
 
-/// A header has to fit into each piece it stands in.
+/// Checks that a header fits into each piece that has one.
 pub(super) fn check(job: &Job, verify: &Verify) -> Result<(), PlanError> {
     if !moves_data(job) {
         return Ok(());
@@ -163,13 +164,14 @@ pub(super) fn check(job: &Job, verify: &Verify) -> Result<(), PlanError> {
         .interval
         .map_or(block, |interval| interval.0.min(block));
     let header = verify.method.header_bytes() as u64;
-    // Blocks that differ in size end with whatever is left, down to what sizes are multiples of.
+    // Blocks of different sizes may end with any remainder, down to the alignment of sizes.
     let align = job.block_align.map_or(block, |align| align.0).max(1);
     let tail = job.blocks_used().fold(align, common_step);
     let varies = [Op::Read, Op::Write]
         .into_iter()
         .any(|op| job.block[op].min() != job.block[op].max());
-    // With bs_unaligned any number of bytes may be left: a block that is too short for its header is not checked, as in fio.
+    // With `bs_unaligned`, any number of bytes may remain. As in fio, a block that is too short for its header is not
+    // verified.
     let whole = !job.block_rules.unaligned;
     if varies && whole && header > 0 && tail < header + u64::from(verify.offset) {
         let why = "the last block may be too short for the header of its check: give a larger blockalign, or use \
@@ -222,7 +224,7 @@ mod tests {
         job
     }
 
-    /// fio 3.33 with `size=64k bs=4k verify=md5`: 16 writes and 16 reads a pass.
+    /// fio 3.33 with `size=64k bs=4k verify=md5`: 16 writes and 16 reads per pass.
     #[test]
     fn passes_go_on_until_writes_and_reads_make_io_size() {
         let write = Access::only(Op::Write, false);
@@ -242,7 +244,7 @@ mod tests {
         assert_eq!(passes(&mix, 64 << 10), Some(3));
     }
 
-    /// fio 3.33: `--rw=write --bs=8k,4k --verify=crc32`, then `--rw=read --bs=8k,4k --verify=crc32` ends with 0, and
+    /// fio 3.33: `--rw=write --bs=8k,4k --verify=crc32`, then `--rw=read --bs=8k,4k --verify=crc32` exits with 0, and
     /// with `--bs=8k` with 84.
     #[test]
     fn what_is_read_in_other_blocks_than_it_was_written_has_headers_in_each_of_these() {

@@ -1,16 +1,16 @@
-//! Who wrote what a job with `verify_only` checks: an earlier job of the same run, or another run.
+//! Finds the writer of the data that a `verify_only` job verifies: an earlier job of the same run, or another run.
 
 use super::resolve::Resolver;
 use super::{FilePlan, WorkerPlan};
 use crate::stream::StreamPlan;
 use std::path::PathBuf;
 
-/// A worker that writes what can be checked.
+/// Worker whose writes can be verified.
 #[derive(Clone, Debug)]
 pub(super) struct Writer {
     clone: u32,
     paths: Vec<PathBuf>,
-    /// Its requests, without a seed and with the regions numbered in their order.
+    /// Requests, without a seed and with the regions numbered in order.
     requests: StreamPlan,
     stream_seed: u64,
     header_seed: u64,
@@ -54,9 +54,10 @@ impl Writer {
 }
 
 impl Resolver {
-    /// Lets a worker that only verifies draw and expect what the last worker of this run did that wrote in its place.
+    /// Sets a `verify_only` worker to the random choices and expected data of the last worker of this run that wrote
+    /// its region.
     ///
-    /// Where there is none, another run wrote it, whose jobs may have had other seeds.
+    /// Without such a worker, the data comes from another run, whose jobs may have used other seeds.
     pub(super) fn match_writer(&mut self, plan: &mut WorkerPlan, files: &[FilePlan]) {
         let Some(own) = Writer::of(plan, files) else {
             return;

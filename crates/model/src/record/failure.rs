@@ -1,30 +1,30 @@
-//! What failed in a run: typed, counted, and the first of them kept.
+//! Failures of a run: typed and counted, with details of the first ones.
 
 use crate::job::Op;
 use crate::mismatch::Mismatch;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// Errors of the device: all counted, the first few in full.
+/// Errors of a worker: the total number, and details of the first ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorRecord {
-    /// How many there were.
+    /// Total number of errors.
     pub total: u64,
-    /// The first of them, at most [`ErrorRecord::KEPT`].
+    /// First errors, at most [`ErrorRecord::KEPT`].
     pub first: Vec<IoError>,
 }
 
 impl ErrorRecord {
-    /// How many are kept in full.
+    /// Maximum number of errors with details.
     pub const KEPT: usize = 16;
 
-    /// Counts an error that ends the job: it is always kept, replacing the last one if needed.
+    /// Adds an error that ends the job. It is always kept, replacing the last one if needed.
     pub fn push_last(&mut self, error: IoError) {
         self.first.truncate(Self::KEPT - 1);
         self.push(error);
     }
 
-    /// Counts one.
+    /// Adds an error.
     pub fn push(&mut self, error: IoError) {
         self.total += 1;
         if self.first.len() < Self::KEPT {
@@ -33,34 +33,34 @@ impl ErrorRecord {
     }
 }
 
-/// One failure: an I/O that the device refused, or a rule of the job that was not kept.
+/// Failure: a failed I/O, or an exceeded limit of the job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoError {
-    /// What was being done, to be read by people: `read`, `write`, `trim`, `fsync`, `verify`, `open`, …
+    /// Failed action, for display: `read`, `write`, `trim`, `fsync`, `verify`, `open`, …
     pub action: String,
     /// Operation that failed; `None` if not related to one, and in old records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<Op>,
-    /// What kind of failure it is.
+    /// Type of failure.
     #[serde(default, skip_serializing_if = "FailureKind::is_unknown")]
     pub kind: FailureKind,
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// The offset.
+    /// Offset in the file.
     pub offset: Bytes,
     /// Requested length.
     pub len: Bytes,
-    /// Number of the error.
+    /// Error number (`errno`).
     pub errno: i32,
-    /// When, counted from the start of measurement.
+    /// Time relative to the start of the measurement.
     pub at: Nanos,
-    /// Verification mismatches, if that is the error; at most some dozen.
+    /// Verification mismatches, if that is the error; at most a few dozen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mismatches: Vec<Mismatch>,
 }
 
 impl IoError {
-    /// The operation that failed. An older record names it in [`IoError::action`] alone.
+    /// Returns the failed operation. Older records have it only in [`IoError::action`].
     pub fn operation(&self) -> Option<Op> {
         if !self.kind.is_unknown() || self.op.is_some() {
             return self.op;
@@ -74,18 +74,18 @@ impl IoError {
     }
 }
 
-/// What kind of failure an [`IoError`] is.
+/// Type of an [`IoError`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// Not recorded: old records and imported ones.
+    /// Not recorded (older and imported records).
     #[default]
     Unknown,
     /// The kernel or the device failed a read, write or trim.
     Io,
     /// A flush failed (`fsync`, `fdatasync`, `sync_file_range`).
     Sync,
-    /// Data read back is not what was written.
+    /// The data read back differs from the written data.
     Verify,
     /// An I/O took longer than `max_latency` allows.
     TooSlow {
@@ -112,7 +112,7 @@ pub enum FailureKind {
     Command,
     /// A file of the job could not be created, opened or closed.
     File,
-    /// Completed I/Os could not be collected from the kernel.
+    /// The kernel failed to return completed I/Os.
     Wait,
     /// A log or state file of the job could not be written.
     Log,
@@ -121,12 +121,12 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Whether the kind was not recorded.
+    /// Whether the type was not recorded.
     pub fn is_unknown(&self) -> bool {
         *self == FailureKind::Unknown
     }
 
-    /// Name of the fio option whose limit ended the job. `None` for failures of the device or the host.
+    /// Returns the fio option whose limit ended the job; `None` for failures of the device or the host.
     pub fn option(self) -> Option<&'static str> {
         match self {
             FailureKind::TooSlow { .. } => Some("max_latency"),

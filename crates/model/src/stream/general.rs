@@ -1,4 +1,4 @@
-//! The requests of jobs that mix operations, sizes, files or places.
+//! General request stream, for jobs that mix operations, sizes, files or offsets.
 
 mod sizes;
 mod walk;
@@ -13,17 +13,17 @@ use crate::rng::Rng;
 use sizes::DrawnSizes;
 use walk::RegionOrder;
 
-/// One region with its state.
+/// Region with its state.
 #[derive(Clone, Debug)]
 struct RegionCursor {
     region: Region,
-    /// Blocks of `align` bytes at which an I/O of the smallest size still fits.
+    /// Number of blocks of `align` bytes where an I/O of the smallest size still fits.
     slots: u64,
     walk: RegionOrder,
-    /// Behind the last I/O of each operation.
+    /// End of the last I/O of each operation.
     behind: PerOp<u64>,
-    /// Where an I/O ends at the latest that does not follow another: the last of a skewed job may go past the end of the
-    /// region where the file is longer.
+    /// Maximum end of an I/O that does not follow another. The last I/O of a skewed job may extend past the end of the
+    /// region if the file is longer.
     end: u64,
 }
 
@@ -34,52 +34,53 @@ pub(super) struct GeneralStream {
     access: Access,
     sizes: DrawnSizes,
     align: u64,
-    /// The operations of the job.
+    /// Operations of the job.
     used: Vec<Op>,
     percent_random: Option<PerOp<u32>>,
-    /// Whether an operation at the end of a region begins again there, whatever the others do. As in fio, that is so in
-    /// jobs that end by time; in others a pass is over where the first operation comes to the end.
+    /// Whether an operation restarts at the end of a region independently of the others. As in fio, this applies to
+    /// jobs limited by time; in other jobs a pass ends when the first operation reaches the end.
     wraps: bool,
     rng: Rng,
     bytes_left: u64,
     ios_left: u64,
     passes: Passes,
-    /// Where regions begin from the second pass on, where that is not where they began.
+    /// Start offsets of the regions from the second pass on, if different.
     later_starts: Vec<u64>,
-    /// Bytes moved since the last zone began, where the job keeps to zones.
+    /// Bytes transferred since the start of the last zone, if the job uses zones.
     zone_bytes: u64,
-    /// Whether nothing is left, though fewer bytes were moved than the job asks for.
+    /// Whether no requests are left, although fewer bytes than requested were transferred.
     through: bool,
     run: RunAfterSeek,
-    /// The write that follows a trim of the same place.
+    /// Pending write after a trim of the same range.
     pending: Option<IoRequest>,
 }
 
 /// Passes through all regions.
 #[derive(Clone, Debug)]
 struct Passes {
-    /// Those that begin after this one whatever was moved.
+    /// Passes that follow this one in any case.
     more: u32,
-    /// What follows then.
+    /// Behavior after these passes.
     end: PassEnd,
-    /// Bytes of a pass, where a job counts in passes.
+    /// Bytes of a pass, if the job counts passes.
     bytes: u64,
-    /// Bytes of all.
+    /// Bytes of all passes.
     limit: u64,
-    /// The largest I/O.
+    /// Size of the largest I/O.
     largest: u64,
-    /// Whether anything was drawn in this one.
+    /// Whether anything was drawn in this pass.
     drew: bool,
-    /// Bytes moved in this one.
+    /// Bytes transferred in this pass.
     moved: u64,
-    /// Whether this one went on where the one before ended.
+    /// Whether this pass continued at the end of the previous one.
     continued: bool,
-    /// Passes one after another in which nothing was drawn.
+    /// Number of consecutive passes without a request.
     empty: u32,
 }
 
 impl Passes {
-    /// Begins the next pass of a job that keeps to zones once enough was moved in this one: it goes on where it is.
+    /// Starts the next pass of a zoned job after enough bytes were transferred in this one; it continues at the current
+    /// position.
     fn count_by_bytes(&mut self) {
         if self.bytes > 0 && self.moved >= self.bytes && self.more > 0 {
             self.more -= 1;
@@ -89,10 +90,10 @@ impl Passes {
     }
 }
 
-/// Passes without any I/O until a job ends whose offsets may lie behind the end of its file.
+/// Maximum number of consecutive passes without I/O, for jobs whose offsets may be past the end of the file.
 const EMPTY_PASSES: u32 = 64;
 
-/// I/Os still to come from an offset that was drawn (`rw=randread:8`).
+/// Remaining I/Os of a drawn offset (`rw=randread:8`).
 #[derive(Clone, Copy, Debug, Default)]
 struct RunAfterSeek {
     left: u32,
@@ -101,14 +102,14 @@ struct RunAfterSeek {
 }
 
 impl StreamPlan {
-    /// What a skewed job draws from: as in fio one number for each part of the smallest size that the job gives, though
-    /// one may lie behind the end of the region where offsets are further apart.
+    /// Returns the number of ranks that a skewed job draws from. As in fio, it is one for each block of the smallest
+    /// size, even if offsets have a larger alignment, so that some ranks lie past the end of the region.
     fn ranks(&self, region: Region) -> u64 {
         let smallest = Op::ALL.map(|op| self.block[op].min().0).into_iter().min();
         region.len.div_ceil(smallest.unwrap_or(1).max(1)).max(1)
     }
 
-    /// Whether each block comes once a pass though I/Os differ in size.
+    /// Whether each block is accessed once per pass although I/O sizes differ.
     pub(super) fn comes_in_pieces(&self, used: &[Op]) -> bool {
         let first = used.first().map(|&op| &self.block[op]);
         let one_size = matches!(first, Some(BlockSize::Fixed(_)))
@@ -136,7 +137,7 @@ impl GeneralStream {
             .filter(does)
             .map(|op| plan.block[op].min().0);
         let smallest = blocks.chain(in_line).min().unwrap_or(1).max(1);
-        // A trim in front of each write is not drawn: it goes where the write goes.
+        // The trim before each write is not drawn: it uses the range of the write.
         let drawn = |op: &Op| does(op) && (*op == Op::Write || !plan.access.trim_before_write);
         let used: Vec<Op> = Op::ALL.into_iter().filter(drawn).collect();
         let align = plan.align.max(1);
@@ -158,7 +159,7 @@ impl GeneralStream {
                 slots,
                 Rng::fork(plan.seed, 1 + i as u64),
             );
-            // As in fio, zones go on to the end of the file, however little of it a job transfers.
+            // As in fio, zones continue to the end of the file, even if the job transfers less.
             let whole = region.file_len.saturating_sub(region.offset);
             let len = match walk {
                 RegionOrder::Strided(_) => region.len.max(whole),
@@ -250,7 +251,7 @@ impl GeneralStream {
         }
     }
 
-    /// Whether an I/O goes on where the one before ended, though the job is random.
+    /// Whether an I/O of a random job continues at the end of the previous one.
     fn draw_in_line(&mut self, op: Op) -> bool {
         if self.run.left > 0 {
             return true;
@@ -268,7 +269,7 @@ impl GeneralStream {
         }
     }
 
-    /// The next I/O of a region: its offset and size. `None` where the region has none left for this operation.
+    /// Returns the next I/O of a region as offset and size; `None` if none is left for this operation.
     fn next_in(&mut self, place: usize, op: &mut Op, in_line: bool) -> Option<(u64, u64)> {
         let GeneralStream {
             places,
@@ -294,7 +295,8 @@ impl GeneralStream {
             return Some((at, sizes.draw(*op, in_line, end - at, rng)));
         }
         if in_line && behind[*op] != end {
-            // As in fio, what would go past the end of the file ends it, and so does what went past the end of the part.
+            // As in fio, an I/O that would extend past the end of the file ends the pass, and so does one that has
+            // passed the end of the region.
             let (at, room) = (behind[*op], end.max(region.file_len));
             let fits = at < end && at + sizes.least[*op] <= room;
             return fits.then(|| (at, sizes.draw(*op, true, room - at, rng)));
@@ -335,7 +337,7 @@ impl GeneralStream {
                 if skew.ends_at_a_part() {
                     return Some((at, sizes.draw(*op, false, *last - at, rng)));
                 }
-                // An operation of larger blocks than the others begins early enough for one.
+                // An operation with larger blocks restarts early enough to fit one.
                 let over = (at + sizes.least[*op])
                     .saturating_sub(end)
                     .next_multiple_of(*align);
@@ -346,7 +348,7 @@ impl GeneralStream {
                 };
                 Some((at, sizes.draw(*op, false, end - at, rng)))
             }
-            // As in fio, an I/O that ends with the part ends the pass.
+            // As in fio, an I/O that ends at the end of the region ends the pass.
             RegionOrder::Reverse { behind } if behind[*op] >= end => None,
             RegionOrder::Reverse { behind } => {
                 let at = next_in_reverse(
@@ -373,12 +375,12 @@ impl GeneralStream {
                 let len = sizes.draw(*op, false, region.len, rng);
                 Some((lanes.next(*region, len), len))
             }
-            // These were asked before.
+            // Already handled above.
             RegionOrder::Strided(_) => None,
         }
     }
 
-    /// Whether no operation of the job has anything left in a region.
+    /// Whether a region has no I/O left for any operation.
     fn is_through(&self, place: usize) -> bool {
         let RegionCursor { region, walk, .. } = &self.places[place];
         match walk {
@@ -395,7 +397,7 @@ impl GeneralStream {
             RegionOrder::Mapped(map) => map.is_through(),
             RegionOrder::Pieces(pieces) => pieces.is_through(),
             RegionOrder::Strided(_) => false,
-            // Steps back never come to an end: a pass of them ends with its bytes.
+            // Backward steps never end; a pass ends after its bytes.
             RegionOrder::Reverse { .. } => {
                 self.passes.bytes > 0 && self.passes.moved >= self.passes.bytes
             }
@@ -405,13 +407,13 @@ impl GeneralStream {
         }
     }
 
-    /// Whether each I/O takes one of the blocks of a permutation: then a pass ends with them.
+    /// Whether each I/O takes one block of a permutation, so that a pass ends after all blocks.
     fn ends_with_blocks(&self) -> bool {
         self.access.run_length == 1 && self.percent_random.is_none()
     }
 
-    /// The next I/O of a job that draws one offset for `run_length` I/Os. As in fio, the others follow the last I/O of
-    /// their own operation in the file whose turn it is, or are all at the place of the first (`rw_sequencer=identical`).
+    /// Returns the next I/O of a job that draws one offset per `run_length` I/Os. As in fio, the others follow the last
+    /// I/O of their own operation in the current file, or all have the offset of the first (`rw_sequencer=identical`).
     fn next_of_run(&mut self, op: Op, in_line: bool) -> (usize, Option<(u64, u64)>) {
         let fresh = self.run.left == 0;
         self.run.left = if fresh {
@@ -480,7 +482,7 @@ impl GeneralStream {
             end,
             ..
         } = &mut self.places[place];
-        // A large block drawn near the end is cut to what is left there.
+        // A large block near the end is cut to the remaining bytes.
         let end = if in_line {
             (region.offset + region.len).max(region.file_len)
         } else {
@@ -516,7 +518,7 @@ impl GeneralStream {
         self.passes.moved += bytes;
     }
 
-    /// Closes a region that has nothing left.
+    /// Closes a region that has no I/O left.
     #[inline]
     fn look_for_end(&mut self, place: usize) {
         if matches!(self.places[place].walk, RegionOrder::Strided(_)) {
@@ -526,7 +528,7 @@ impl GeneralStream {
         }
     }
 
-    /// Goes on with the other regions; where there are none left, the pass is over.
+    /// Continues with the other regions; the pass ends if none is left.
     #[cold]
     fn close(&mut self, place: usize) {
         if self.turns.as_mut().is_none_or(|turns| turns.close(place)) {
@@ -534,7 +536,7 @@ impl GeneralStream {
         }
     }
 
-    /// Begins the next pass, if there is one.
+    /// Starts the next pass, if any.
     fn end_pass(&mut self) {
         let trims = self.access.trim_before_write;
         let Passes {
@@ -549,7 +551,7 @@ impl GeneralStream {
             empty,
         } = &mut self.passes;
         let in_all = limit.saturating_sub(self.bytes_left);
-        // As in fio, trims count as well where it is about another pass.
+        // As in fio, trimmed bytes count when deciding about another pass.
         let counted = if trims {
             in_all.saturating_mul(2)
         } else {
@@ -561,8 +563,8 @@ impl GeneralStream {
             PassEnd::Repeat => true,
             PassEnd::MoveBytes(bytes) => counted.saturating_add(*largest) <= *bytes,
         };
-        // A pass without any I/O would be followed by another like it, but where chance decides. One that went on where the
-        // one before ended begins again at the end of the file.
+        // A pass without I/O would be followed by another one, unless offsets are random. A pass that continued from
+        // the previous one starts again at the end of the file.
         let goes_on = std::mem::take(continued);
         *empty = if std::mem::take(drew) { 0 } else { *empty + 1 };
         let may_draw = match self.places[0].walk {
@@ -576,7 +578,7 @@ impl GeneralStream {
             return;
         }
         if *end == PassEnd::Stop && *bytes > 0 {
-            // What this pass left undone is not made up for in the next.
+            // The remaining bytes of this pass are not added to the next.
             self.bytes_left = self.bytes_left.min(bytes.saturating_mul((*more).into()));
         }
         *more = more.saturating_sub(1);

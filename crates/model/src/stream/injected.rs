@@ -1,9 +1,9 @@
-//! Requests that somebody else thought of, and after them those of the plan.
+//! Requests inserted before those of the plan.
 
 use super::{IoRequest, RequestStream};
 use std::collections::VecDeque;
 
-/// A queue of requests in front of a stream.
+/// Queue of requests before a stream.
 #[derive(Clone, Debug)]
 pub(super) struct InjectedRequests {
     queue: VecDeque<IoRequest>,

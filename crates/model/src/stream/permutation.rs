@@ -1,12 +1,12 @@
-//! A random order of blocks that is computed, not stored.
+//! Random permutations that are computed, not stored.
 
 use crate::rng::Rng;
 
-/// A random order of `0..n` in constant memory: each number once, then a new order.
+/// Random permutation of `0..n` in constant memory: each number once, then a new permutation.
 ///
-/// A counter goes through four rounds of an invertible multiply-and-shift on just enough bits for `n`; what falls
-/// outside is skipped, under one in two. A bijection of the counter, so nothing repeats (as format-preserving
-/// encryption does by "cycle walking", Black and Rogaway 2002).
+/// A counter passes through four rounds of an invertible multiply-and-shift with just enough bits for `n`; results
+/// outside the range (less than half) are skipped. This is a bijection of the counter, so no number repeats ("cycle
+/// walking" as in format-preserving encryption, Black and Rogaway 2002).
 #[derive(Clone, Debug)]
 pub struct Permutation {
     n: u64,
@@ -19,7 +19,7 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// A random order of `0..n`; `n` is at least 1.
+    /// Creates a permutation of `0..n`; `n` is at least 1.
     pub fn new(n: u64, rng: Rng) -> Permutation {
         let n = n.max(1);
         let bits = (64 - (n - 1).leading_zeros()).max(2);
@@ -41,7 +41,7 @@ impl Permutation {
         permutation
     }
 
-    /// Begins a new order, whatever is left of this one.
+    /// Starts a new permutation, even if this one is not finished.
     #[cold]
     pub(super) fn begin_pass(&mut self) {
         for key in &mut self.keys {
@@ -51,13 +51,14 @@ impl Permutation {
         self.left = self.n;
     }
 
-    /// How many numbers of this order are still to come.
+    /// Returns the remaining numbers of this permutation.
     pub(super) fn left(&self) -> u64 {
         self.left
     }
 
-    /// The next number; begins a new order when all have been given.
-    // The engine's loops ask at every I/O, and a call costs as much as a third of this.
+    /// Returns the next number; starts a new permutation after the last.
+    // Inlined, because the engine's loops call this for each I/O, and a call would cost a third as much as the
+    // function.
     #[inline(always)]
     pub fn draw(&mut self) -> u64 {
         if self.left == 0 {
@@ -82,7 +83,7 @@ impl Permutation {
 mod tests {
     use super::*;
 
-    /// With three rounds 40 to 57 of 100 orders failed.
+    /// With three rounds, 40 to 57 of 100 permutations failed.
     #[test]
     fn distances_of_neighbors_pass_a_kolmogorov_smirnov_test() {
         for n in [5000u64, 65_536] {
@@ -94,7 +95,8 @@ mod tests {
                     .map(|w| w[0].abs_diff(w[1]) as f64 / n as f64)
                     .collect();
                 gaps.sort_by(f64::total_cmp);
-                // Two independent places on a line of length 1 are less than x apart with a chance of 1 - (1 - x)^2.
+                // Two independent points on a line of length 1 are less than x apart with a probability of 1 - (1 -
+                // x)^2.
                 let chance = |x: f64| 1.0 - (1.0 - x) * (1.0 - x);
                 let rank = |i: usize| i as f64 / gaps.len() as f64;
                 let far = |(i, &x): (usize, &f64)| {
@@ -103,7 +105,7 @@ mod tests {
                         .max((chance(x) - rank(i)).abs())
                 };
                 let distance = gaps.iter().enumerate().map(far).fold(0.0, f64::max);
-                // 5% of the orders of a perfect source are further away than this.
+                // 5% of the permutations of a perfect source exceed this distance.
                 distance * (gaps.len() as f64).sqrt() > 1.358
             };
             let failed = (0..100).filter(|&seed| fails(seed)).count();
@@ -113,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_permutation_looks_random() {
-        // Neighbours in a shuffled order of n are n/3 apart on average.
+        // Neighbors in a shuffled order of n are n/3 apart on average.
         let n = 1u64 << 18;
         let mut p = Permutation::new(n, Rng::new(3));
         let order: Vec<u64> = (0..n).map(|_| p.draw()).collect();

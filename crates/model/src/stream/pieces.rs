@@ -1,8 +1,8 @@
-//! A region cut into pieces whose sizes follow those of the job, each of which comes once a pass in a random order.
+//! Regions cut into pieces with the job's I/O sizes, each accessed once per pass in random order.
 //!
-//! A random job whose I/Os differ in size comes to each byte once as well. To keep a map of what is still free would
-//! cost memory in proportion to the disk, and the last I/Os would be cut to whatever is left between others. Instead
-//! the region is a row of groups, and each group is the same cycle of sizes, entered at a place of its own:
+//! A random job with different I/O sizes also accesses each byte once. A map of free blocks would need memory in
+//! proportion to the disk, and the last I/Os would be cut to the gaps between others. Instead, the region is a row of
+//! groups. Each group is the same cycle of sizes, starting at a different position:
 //!
 //! ```text
 //! cycle     |a |b    |c  |d      |
@@ -11,69 +11,69 @@
 //! rest      |d      |a |..|            cut where the region ends
 //! ```
 //!
-//! So a piece has a number, its place follows from the number by arithmetic, and the numbers are drawn by a
-//! [`Permutation`]. The sizes of a cycle are drawn evenly spaced over their distribution, so that their shares are exact.
+//! Each piece has a number, from which its position is computed, and a [`Permutation`] draws the numbers. The sizes of
+//! a cycle are evenly spaced quantiles of their distribution, so that their shares are exact.
 
 use super::general::range_size;
 use super::permutation::Permutation;
 use crate::job::{BlockSize, Op, PerOp};
 use crate::rng::Rng;
 
-/// Pieces of a cycle.
+/// Number of pieces in a cycle.
 const CYCLE: u64 = 1024;
 
-/// One piece of the cycle.
+/// Piece of the cycle.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    /// Bytes in front of it in the cycle.
+    /// Offset in the cycle, in bytes.
     start: u64,
-    /// Bytes of the I/O.
+    /// Size of the I/O in bytes.
     len: u32,
     /// Index of its class.
     class: u8,
 }
 
-/// Pieces of one operation, or of all where their sizes are the same.
+/// Class of pieces: those of one operation, or of all operations if their sizes are the same.
 #[derive(Clone, Debug)]
 struct Class {
-    /// Which pieces of the cycle belong to it.
+    /// Indexes of its pieces in the cycle.
     members: Vec<u32>,
-    /// Those of the rest: bytes from the start of the region, and bytes of the I/O.
+    /// Pieces of the rest: offset in the region and size of the I/O, in bytes.
     rest: Vec<(u64, u32)>,
     order: Permutation,
     left: u64,
 }
 
-/// How sizes are drawn for the pieces of a region.
+/// Selection of the sizes of pieces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PieceSizes<'a> {
     pub(super) block: &'a PerOp<BlockSize>,
     pub(super) mix: &'a PerOp<u32>,
-    /// Whether sizes of a range may be any number of bytes.
+    /// Whether sizes within a range may be any number of bytes.
     pub(super) unaligned: bool,
-    /// What offsets are multiples of; 1 where each piece begins behind the one before.
+    /// Alignment of offsets; 1 if each piece starts at the end of the previous one.
     pub(super) align: u64,
 }
 
-/// A region in pieces.
+/// Region cut into pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
     room: u64,
     align: u64,
     cycle: Vec<Piece>,
-    /// Bytes of a cycle.
+    /// Size of a cycle in bytes.
     group: u64,
     groups: u64,
     classes: Vec<Class>,
-    /// The class of each operation.
+    /// Class of each operation.
     class_of: PerOp<u8>,
-    /// Where groups enter the cycle.
+    /// Key that determines the position in the cycle where each group starts.
     key: u64,
     rng: Rng,
 }
 
 impl Pieces {
-    /// Cuts a region of `room` bytes. `used` are the operations of the job.
+    /// Cuts a region of `room` bytes; `used` are the operations of the job.
     pub(super) fn new(room: u64, used: &[Op], sizes: PieceSizes<'_>, rng: Rng) -> Pieces {
         let mut rng = rng;
         let alike = used
@@ -117,7 +117,7 @@ impl Pieces {
             let members: Vec<u32> = (0..cycle.len() as u32)
                 .filter(|&i| usize::from(cycle[i as usize].class) == class)
                 .collect();
-            // All of a rest lies in one cycle, but for a last piece that is cut.
+            // The whole rest lies in one cycle, except for a last piece that is cut.
             let rest = Vec::with_capacity(members.len() + 1);
             Class {
                 members,
@@ -143,7 +143,7 @@ impl Pieces {
         pieces
     }
 
-    /// Cuts the region anew, into other pieces in another order.
+    /// Cuts the region again, into other pieces in another order.
     #[cold]
     pub(super) fn begin_pass(&mut self) {
         self.key = self.rng.next_u64();
@@ -169,19 +169,19 @@ impl Pieces {
         }
     }
 
-    /// Where a group enters the cycle.
+    /// Returns the position in the cycle where a group starts.
     #[inline]
     fn entry(&self, group: u64) -> usize {
         Rng::fork(self.key, group).below(self.cycle.len() as u64) as usize
     }
 
-    /// Whether all pieces have come.
+    /// Whether all pieces have been drawn.
     pub(super) fn is_through(&self) -> bool {
         self.classes.iter().all(|class| class.left == 0)
     }
 
-    /// The next piece of an operation, or of another where those of this one have all come: bytes from the start of the
-    /// region, and bytes of the I/O. `None` when all pieces have come.
+    /// Returns the next piece of an operation, or of another one if this one has none left: offset in the region and
+    /// size, in bytes. `None` if all pieces have been drawn.
     #[inline]
     pub(super) fn draw(&mut self, op: &mut Op) -> Option<(u64, u32)> {
         let mut index = self.class_of[*op];
@@ -212,7 +212,7 @@ impl Pieces {
     }
 }
 
-/// The size that this share of the I/Os does not exceed, by the order they are listed in.
+/// Returns the quantile of the sizes, in the order in which they are listed.
 fn size_at(block: &BlockSize, quantile: f64, unaligned: bool) -> u32 {
     let bytes = match block {
         BlockSize::Fixed(bytes) => bytes.0,

@@ -1,28 +1,28 @@
-//! The random map of a region: which of its blocks have come in this pass.
+//! Random map of a region: the blocks accessed in this pass.
 //!
-//! A random job whose I/Os differ in size comes to each block once, too. As in fio, an I/O begins at a block drawn from
-//! all, or at the next that has not come yet, and is cut where it meets one that has. A map takes a bit for a block, so
-//! only regions of at most [`MOST_BLOCKS`] have one; larger ones are cut into [`pieces`](super::pieces).
+//! A random job with different I/O sizes also accesses each block once. As in fio, an I/O starts at a random block, or
+//! at the next free one, and is cut at the next block that was accessed. A map needs one bit per block, so only regions
+//! of at most [`MOST_BLOCKS`] have one; larger regions are cut into [`pieces`](super::pieces).
 
 use crate::rng::Rng;
 
-/// Blocks of the largest region that has a map: 2 MiB of memory.
+/// Maximum number of blocks of a region with a map: 2 MiB of memory.
 const MOST_BLOCKS: u64 = 1 << 24;
 
-/// A bit for each block, and one for each word of bits that is full, and so on.
+/// Hierarchical bitmap: one bit per block, then one bit per full word of the level below, and so on.
 #[derive(Clone, Debug)]
 pub(super) struct RandomMap {
-    /// Bytes of a block.
+    /// Block size in bytes.
     unit: u64,
     blocks: u64,
     left: u64,
-    /// The bits of all levels; the first level has one for each block. Bits behind the last block are set.
+    /// Bits of all levels; the first level has one per block. Bits after the last block are set.
     levels: Vec<Vec<u64>>,
     rng: Rng,
 }
 
 impl RandomMap {
-    /// A map of the whole blocks of a region of `room` bytes; `None` where it would be too large, or empty.
+    /// Creates a map of the whole blocks in a region of `room` bytes; `None` if it would be too large or empty.
     pub(super) fn new(room: u64, unit: u64, rng: Rng) -> Option<RandomMap> {
         let unit = unit.max(1);
         let blocks = room / unit;
@@ -63,12 +63,12 @@ impl RandomMap {
         }
     }
 
-    /// Whether all blocks have come.
+    /// Whether all blocks have been accessed.
     pub(super) fn is_through(&self) -> bool {
         self.left == 0
     }
 
-    /// A free block, as bytes from the start of the region; `None` where there is none.
+    /// Returns a random free block as an offset in the region; `None` if there is none.
     #[inline]
     pub(super) fn draw(&mut self) -> Option<u64> {
         let drawn = self.rng.below(self.blocks);
@@ -76,7 +76,8 @@ impl RandomMap {
         Some(block * self.unit)
     }
 
-    /// Takes an I/O of at most `len` bytes from `at` on, and returns how many it has: up to the next block that has come.
+    /// Marks the blocks of an I/O of at most `len` bytes from `at`, and returns its size: up to the next block that was
+    /// accessed.
     #[inline]
     pub(super) fn take(&mut self, at: u64, len: u64) -> u64 {
         let first = at / self.unit;
@@ -106,10 +107,10 @@ impl RandomMap {
         }
     }
 
-    /// The first free block from `from` on.
+    /// Returns the first free block from `from` on.
     fn next_free(&self, from: u64) -> Option<u64> {
         let (mut height, mut at) = (0, from);
-        // Up to the first word with a free bit from there on, then down to the block.
+        // Goes up to the first word with a free bit after that position, then down to the block.
         loop {
             let level = self.levels.get(height)?;
             let word = level.get((at / 64) as usize).copied().unwrap_or(!0);
@@ -165,7 +166,7 @@ mod tests {
         let mut map = RandomMap::new(64 << 10, 4096, Rng::new(1)).unwrap();
         assert_eq!(map.take(32 << 10, 8192), 8192);
         assert_eq!(map.take(16 << 10, 64 << 10), 16 << 10);
-        // A size that is no multiple of the smallest takes the rest of its last block along.
+        // A size that is not a multiple of the smallest also takes the rest of its last block.
         assert_eq!(map.take(0, 5000), 5000);
         assert_eq!(map.take(8192, 65_536), 8192);
         assert_eq!(map.take(60 << 10, 65_536), 4096);

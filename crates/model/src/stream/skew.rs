@@ -1,12 +1,12 @@
-//! Drawing blocks by a distribution.
+//! Random blocks with a non-uniform distribution.
 //!
-//! Which block is the favourite, and where the others lie, was found by recording the requests of fio 3.33 and 3.39 with
-//! `write_iolog`, and so was the shape of its normal distribution.
+//! The positions of the hottest block and of the others, and the shape of the normal distribution, were determined by
+//! recording the requests of fio 3.33 and 3.39 with `write_iolog`.
 
 use crate::job::{AbsoluteZone, Distribution, RelativeZone};
 use crate::rng::Rng;
 
-/// A distribution, prepared for drawing.
+/// Distribution prepared for drawing.
 #[derive(Clone, Debug)]
 pub(super) enum Skew {
     Uniform,
@@ -19,11 +19,12 @@ pub(super) enum Skew {
         wider: f64,
         spread: RankSpread,
     },
-    /// Share of the accesses up to here, first block, and the one behind the last.
+    /// Zones: cumulative share of accesses, first block, and the block after the last.
     Zoned(Vec<(f64, f64, f64)>),
 }
 
-/// Zipf by the approximation of Gray et al. (1994), "Quickly generating billion-record synthetic databases".
+/// Zipf distribution by the approximation of Gray et al. (1994), "Quickly generating billion-record synthetic
+/// databases".
 #[derive(Clone, Debug)]
 pub(super) struct Zipf {
     theta: f64,
@@ -33,11 +34,11 @@ pub(super) struct Zipf {
     eta: f64,
 }
 
-/// How many terms of the zeta sum are added one by one; the rest is its integral.
+/// Number of terms of the zeta sum that are added one by one; an integral approximates the rest.
 const ZETA_TERMS: u64 = 100_000;
 
 impl Skew {
-    /// Whether a block of which only a part is left at the end of a file is drawn like the others, and ends the job.
+    /// Whether a partial block at the end of a file is drawn like the others, and ends the job.
     pub(super) fn ends_at_a_part(&self) -> bool {
         matches!(
             self,
@@ -48,7 +49,7 @@ impl Skew {
 
 impl Zipf {
     fn new(n: u64, theta: f64) -> Zipf {
-        // The sum has a pole at 1 that the approximation cannot cross.
+        // The sum has a pole at 1, where the approximation fails.
         let theta = if (theta - 1.0).abs() < 1e-6 {
             1.0 + 1e-6
         } else {
@@ -85,18 +86,18 @@ impl Zipf {
     }
 }
 
-/// Spreads ranks over the file, so that the hot blocks are not all at one place: multiplicative hashing with the golden
-/// ratio (Knuth, The Art of Computer Programming 3, 6.4).
+/// Spreads ranks over the file, so that the hot blocks are not adjacent: multiplicative hashing with the golden ratio
+/// (Knuth, The Art of Computer Programming 3, 6.4).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RankSpread {
-    /// Where rank 0 goes.
+    /// Block of rank 0.
     base: u64,
 }
 
 impl RankSpread {
     const GOLDEN: u64 = 0x61c8_8646_80b5_83eb;
 
-    /// Rank 0 goes to this share of `n` blocks; what is more than 1 begins again at the start.
+    /// Creates a spread with rank 0 at this fraction of `n` blocks; fractions above 1 wrap to the start.
     fn at(share: f64, n: u64) -> RankSpread {
         RankSpread {
             base: (share * n as f64) as u64 % n,
@@ -108,13 +109,14 @@ impl RankSpread {
     }
 }
 
-/// How many even numbers the mean of a normal distribution is of, and how much wider than that it can be made, in
-/// hundredths.
+/// Number of uniform random numbers in the mean that approximates a normal distribution, and how much wider than that
+/// it can be made, in percent.
 const NORMAL_OF: usize = 12;
 const NORMAL_WIDEST: f64 = 50.0;
 
 impl Skew {
-    /// Draws among `n` blocks that begin `unit` bytes apart. `centre` is where the favourite lies, as a share of all.
+    /// Prepares to draw from `n` blocks spaced `unit` bytes apart. `centre` is the position of the hottest block as a
+    /// fraction of all.
     pub(super) fn new(
         distribution: &Distribution,
         centre: Option<f64>,
@@ -130,7 +132,7 @@ impl Skew {
                 power: power.clamp(1e-6, 1.0 - 1e-6),
                 spread: spread(),
             },
-            // The middle of the numbers goes to the middle of the file, or as far from there as is asked for.
+            // The middle of the distribution is the middle of the file, or shifted from it as requested.
             Distribution::Normal(percent) => {
                 let spread = RankSpread::at(centre.unwrap_or(0.5) + 0.5, n);
                 Skew::Normal {
@@ -152,7 +154,7 @@ impl Skew {
         }
     }
 
-    /// Zones one behind the other, each with its hundredths of the accesses and its blocks.
+    /// Creates consecutive zones, each with its percentage of the accesses and its blocks.
     fn zoned(zones: impl Iterator<Item = (f64, f64)>) -> Skew {
         let (mut access, mut place) = (0.0, 0.0);
         let zones = zones.map(|(percent, blocks)| {
@@ -164,19 +166,20 @@ impl Skew {
         Skew::Zoned(zones.collect())
     }
 
-    /// A number below `n`.
+    /// Draws a number below `n`.
     pub(super) fn draw(&self, n: u64, rng: &mut Rng) -> u64 {
         let block = match self {
             Skew::Uniform => rng.below(n),
             Skew::Zipf(zipf, spread) => spread.place(zipf.draw(n, rng), n),
             Skew::Pareto { power, spread } => {
-                // The self-similar law of Gray et al. (1994): a share h of the blocks gets 1-h of the accesses, and of
-                // these blocks again.
+                // The self-similar distribution of Gray et al. (1994): a fraction h of the blocks gets 1-h of the
+                // accesses, and recursively within these blocks.
                 let exponent = power.ln() / (1.0 - power).ln();
                 spread.place((n as f64 * rng.unit().powf(exponent)) as u64, n)
             }
             Skew::Normal { wider, spread } => {
-                // The mean of even numbers is nearly normal (Irwin and Hall, 1927); that of twelve deviates by a twelfth.
+                // The mean of uniform numbers is nearly normal (Irwin and Hall, 1927); that of twelve has a standard
+                // deviation of one twelfth.
                 let mean = (0..NORMAL_OF).map(|_| rng.unit()).sum::<f64>() / NORMAL_OF as f64;
                 let value = (mean + (rng.unit() - 0.5) * wider).clamp(0.0, 1.0);
                 spread.place((value * n as f64) as u64, n)
@@ -199,7 +202,7 @@ mod tests {
     const BLOCKS: u64 = 1024;
     const DRAWS: u64 = 16_384;
 
-    /// Shares of the draws that go to each block, and how many blocks are drawn at all.
+    /// Returns the fraction of draws of each block, and the number of different blocks.
     fn shares(distribution: &Distribution, centre: Option<f64>) -> (Vec<f64>, usize) {
         let mut rng = Rng::new(42);
         let skew = Skew::new(distribution, centre, BLOCKS, 4096, &mut rng);
@@ -209,7 +212,7 @@ mod tests {
         (shares, used)
     }
 
-    /// The figures are those of as many requests of the same jobs, as fio 3.33 and 3.39 recorded them.
+    /// Expected values are from the same number of requests of the same jobs, recorded from fio 3.33 and 3.39.
     #[test]
     fn favourites_lie_where_those_of_fio_do() {
         for (distribution, favourite, used) in [
@@ -224,7 +227,7 @@ mod tests {
                     shares[block]
                 );
                 assert!(used.contains(&blocks), "{distribution:?}: {blocks} blocks");
-                // What comes next lies 1003 blocks on.
+                // The next rank is 1003 blocks further.
                 let next = shares[(block + 1003) % 1024];
                 assert!(
                     shares.iter().filter(|share| **share > next).count() <= 1,

@@ -1,7 +1,7 @@
-//! One zone after another, with gaps between them (`zonemode=strided`).
+//! Strided zones (`zonemode=strided`): one zone after another, with gaps between them.
 //!
-//! What happens at the ends of zones and files was found by recording the requests of fio 3.33 with `write_iolog`: bytes
-//! are counted for the job, not for each of its files, and the file whose turn it is goes on to its next zone.
+//! The behavior at the ends of zones and files was determined by recording the requests of fio 3.33 with `write_iolog`:
+//! bytes are counted per job, not per file, and the current file moves to its next zone.
 
 use super::Region;
 use super::general::{next_behind, next_in_reverse};
@@ -10,23 +10,23 @@ use super::skew::Skew;
 use crate::job::{Access, Distribution, Op, PerOp};
 use crate::rng::Rng;
 
-/// A walk that stays in one zone until enough is transferred.
+/// Traversal that stays in one zone until enough bytes are transferred.
 #[derive(Clone, Debug)]
 pub(super) struct Strided {
-    /// Bytes of a zone.
+    /// Size of a zone in bytes.
     range: u64,
     /// Bytes transferred before the next zone.
     size: u64,
-    /// Bytes from the start of one to the start of the next.
+    /// Distance between the starts of consecutive zones, in bytes.
     step: u64,
     stride: i64,
     align: u64,
     region: Region,
-    /// Where the file ends.
+    /// End of the file.
     end: u64,
-    /// Where the zone begins.
+    /// Start of the current zone.
     start: u64,
-    /// Behind the last I/O of each operation in this zone.
+    /// End of the last I/O of each operation in this zone.
     behind: PerOp<u64>,
     order: ZoneOrder,
 }
@@ -36,7 +36,7 @@ enum ZoneOrder {
     InLine,
     EachOnce(Permutation),
     Anew(Rng),
-    /// By a distribution over so many blocks.
+    /// Drawn with a distribution over this number of blocks.
     Drawn(Skew, u64, Rng),
 }
 
@@ -75,8 +75,8 @@ impl Strided {
         }
     }
 
-    /// Turns to the next zone once the job has transferred enough, of which `done` counts the bytes. As in fio, a job
-    /// that transfers more than a zone holds begins it anew each time it has transferred as much.
+    /// Moves to the next zone after the job has transferred enough bytes, counted in `done`. As in fio, a job that
+    /// transfers more than the size of a zone starts the zone again each time that size is transferred.
     pub(super) fn enter(&mut self, done: &mut u64) {
         if *done >= self.size {
             *done = 0;
@@ -91,7 +91,7 @@ impl Strided {
         }
     }
 
-    /// The next offset; `None` where no I/O of `least` bytes fits before the end of the file, which ends a pass.
+    /// Returns the next offset; `None` if no I/O of `least` bytes fits before the end of the file, which ends a pass.
     pub(super) fn next(&mut self, op: Op, in_line: bool, least: u64) -> Option<u64> {
         let at = match &mut self.order {
             _ if in_line => self.next_in_line(op, 0, least)?,
@@ -107,7 +107,8 @@ impl Strided {
         (at.saturating_add(least) <= self.end).then_some(at)
     }
 
-    /// An I/O that ends behind its zone is followed by one at its start, whatever is left out in between.
+    /// Returns the next sequential offset. An I/O that ends past its zone is followed by one at its start, even with a
+    /// gap between I/Os.
     fn next_in_line(&self, op: Op, stride: i64, least: u64) -> Option<u64> {
         let mut behind = self.behind[op];
         if behind >= self.start.saturating_add(self.range) {
@@ -130,12 +131,12 @@ impl Strided {
         next_behind(behind, rest, stride, least)
     }
 
-    /// Notes where an I/O ended.
+    /// Stores the end of an I/O.
     pub(super) fn note(&mut self, op: Op, behind: u64) {
         self.behind[op] = behind;
     }
 
-    /// Goes back to the first zone.
+    /// Returns to the first zone.
     pub(super) fn begin_pass(&mut self) {
         self.begin_zone(self.region.offset);
     }

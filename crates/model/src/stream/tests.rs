@@ -70,7 +70,7 @@ fn mixed_sequential_keeps_a_position_for_each_operation() {
 
 #[test]
 fn negative_holes_step_back_as_in_fio() {
-    // What `fio --rw=read:-8k --bs=4k` reads of a file of 64 KiB, whole and behind an offset.
+    // Requests of `fio --rw=read:-8k --bs=4k` on a file of 64 KiB, without and with an offset.
     let offsets = |offset: u64, ios: u64| {
         let mut access = Access::only(Op::Read, false);
         access.stride = -8192;
@@ -183,7 +183,7 @@ fn sizes_need_not_be_multiples_of_the_smallest() {
         "{left} bytes at the end, where none of the smallest size fits"
     );
     assert!(lens.iter().all(|len| *len <= 8000), "{lens:?}");
-    // As in fio, what would exceed the largest size is the largest: here one in eight.
+    // As in fio, sizes above the largest become the largest: here one in eight.
     let odd = lens.iter().filter(|len| *len % 1000 != 0).count();
     assert!(odd * 100 > lens.len() * 80, "{odd} of {}", lens.len());
     let largest = lens.iter().filter(|len| **len == 8000).count() as f64 / lens.len() as f64;
@@ -209,7 +209,7 @@ fn sizes_of_a_range_are_multiples_of_the_smallest_or_the_largest_as_in_fio() {
             .filter(|&(len, &n)| ![3072, 6144, 9216, 10_240].contains(len) && n > 1);
         assert_eq!(ragged.count(), 0, "{times:?}");
         let share = |len: u32| f64::from(times[&len]) / requests.len() as f64;
-        // Random I/Os are cut where they meet others: fio has 0.44 to 0.47, and 0.05 to 0.06.
+        // Random I/Os are cut at accessed blocks: fio has 0.44 to 0.47, and 0.05 to 0.06.
         let (small, large) = if random { (0.455, 0.055) } else { (0.3, 0.1) };
         assert!(
             (share(3072) - small).abs() < 0.08 && (share(10_240) - large).abs() < 0.05,

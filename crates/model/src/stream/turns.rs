@@ -1,37 +1,37 @@
-//! Whose turn it is among several files: in line, drawn, or one after the other is done; some or all of them open.
+//! Selection of the next file: round robin, random, or sequential, with some or all files open.
 
 use super::skew::Skew;
 use crate::job::Distribution;
 use crate::job::rules::{FileOrder, FileTurns};
 use crate::rng::Rng;
 
-/// The files that are open.
+/// Open files and the current one.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     draws: Option<Skew>,
     run_length: u32,
     left_of_run: u32,
-    /// Numbers of the files that are open, in their order.
+    /// Indexes of the open files, in order.
     open: Vec<usize>,
     most_open: usize,
-    /// The first file of this pass that has not been open yet.
+    /// First file of this pass that has not been opened yet.
     unopened: usize,
-    /// Place in `open` of the file whose turn it is.
+    /// Index in `open` of the current file.
     turn: usize,
-    /// The file of the last I/O.
+    /// File of the last I/O.
     last: usize,
     files: usize,
 }
 
 impl Turns {
-    /// So many files; at least one.
+    /// Creates the selection for a number of files; at least one.
     pub(super) fn new(rules: &FileTurns, files: usize) -> Turns {
         let FileTurns {
             order,
             run_length,
             open_files,
         } = rules;
-        // The first file is the favourite, whatever the seed.
+        // The first file is the most frequent one, for every seed.
         let skew = |distribution| {
             Some(Skew::new(
                 &distribution,
@@ -68,7 +68,7 @@ impl Turns {
         turns
     }
 
-    /// Opens the first files, once all are closed. As in fio, where all are open at once the turn goes on from file to file.
+    /// Opens the first files after all are closed. As in fio, if all are open at once, the round robin order continues.
     pub(super) fn begin_pass(&mut self) {
         let next = match (&self.draws, self.most_open == self.files) {
             (None, true) => (self.last + 1) % self.files,
@@ -80,7 +80,7 @@ impl Turns {
         (self.turn, self.left_of_run) = (next, self.run_length);
     }
 
-    /// The file of the next I/O.
+    /// Returns the file of the next I/O.
     pub(super) fn draw(&mut self, rng: &mut Rng) -> usize {
         if self.left_of_run == 0 {
             self.left_of_run = self.run_length;
@@ -94,7 +94,8 @@ impl Turns {
         self.last
     }
 
-    /// Closes a file that has nothing left in this pass, and opens the next in its place. Whether all are closed then.
+    /// Closes a file that has nothing left in this pass, and opens the next in its place. Returns whether all are
+    /// closed then.
     pub(super) fn close(&mut self, file: usize) -> bool {
         let Some(place) = self.open.iter().position(|&open| open == file) else {
             return self.open.is_empty();
@@ -113,7 +114,7 @@ impl Turns {
         self.open.is_empty()
     }
 
-    /// The file behind the closed one moves up, so the turn is its without moving on.
+    /// The file after the closed one takes its place and becomes the current file.
     fn take_out(&mut self, place: usize) {
         self.open.remove(place);
         if place < self.turn {

@@ -1,4 +1,4 @@
-//! Which parts of its files a worker uses.
+//! Regions of the files that a worker uses.
 
 use super::{Resolver, add_file, alignment_of_offsets, measurable, smallest_block};
 use crate::facts::{TargetFacts, TargetKind};
@@ -11,11 +11,11 @@ use crate::stream::Region;
 use crate::units::Bytes;
 use std::path::Path;
 
-/// Where the kernel lets a file end (`loff_t`).
+/// Maximum file size of the kernel (`loff_t`), in bytes.
 const LARGEST_FILE: u64 = i64::MAX as u64;
 
 impl Resolver {
-    /// The parts of its files that one clone uses, and the bytes they have before they are cut to whole blocks; adds the
+    /// Returns the regions of the files that one clone uses, and their bytes before rounding to whole blocks. Adds the
     /// files it needs.
     pub(super) fn regions(
         &self,
@@ -60,10 +60,10 @@ impl Resolver {
             })?;
             measurable(job, facts)?;
             let device = matches!(facts.kind, TargetKind::BlockDevice | TargetKind::CharDevice);
-            // A device whose size is 0 is a stream such as /dev/zero: it is as long as the job says.
+            // A device of size 0 is a stream such as /dev/zero; the job determines its size.
             let fixed = if device { facts.size.0 } else { 0 };
-            // An offset in percent is one of the file as it is before the job, as in fio: of a new file it is 0, unless
-            // an earlier job of the phase makes it.
+            // As in fio, an offset in percent refers to the size of the file before the job: for a new file it is 0,
+            // unless an earlier job of the phase creates the file.
             let made = files
                 .iter()
                 .find(|file| file.path == path && file.lay_out != LayOut::Ready);
@@ -79,7 +79,7 @@ impl Resolver {
                 resolve_offset(job, clone, base),
                 count,
             )?;
-            // What a job uses only in part is made no larger than that, in whole blocks, as fio does.
+            // As in fio, a file that is used only in part is created no larger than that part, in whole blocks.
             let needed = match job.extent.size {
                 Some(SizeSpec::Percent(percent)) if fixed == 0 && facts.size.0 < full => {
                     let part = percent_of(full, percent);
@@ -103,10 +103,11 @@ impl Resolver {
         Ok((regions, room))
     }
 
-    /// The parts of files that a job of `ioengine=null` never opens, and their bytes before they are cut to whole blocks.
+    /// Returns the regions of files that a job with `ioengine=null` never opens, and their bytes before rounding to
+    /// whole blocks.
     ///
-    /// As in fio, there is room for all of `size` behind the offset, but on a device. A file of a given `filesize` has no
-    /// end to the I/O: one that begins in its part may go past it.
+    /// As in fio, all of `size` fits after the offset, except on a device. A given `filesize` does not limit the end of
+    /// an I/O: one that starts within the region may extend past it.
     fn unopened_regions(
         &self,
         job: &Job,
@@ -152,7 +153,7 @@ impl Resolver {
                 region.len = if job.access.random { exact } else { whole };
             }
             if in_percent {
-                // A share in percent is one of whole blocks, and the file ends with it.
+                // A share in percent is rounded to whole blocks, and the file ends there.
                 region.len -= region.len % smallest_block(job);
                 region.file_len = region.offset + region.len;
             }
@@ -164,7 +165,7 @@ impl Resolver {
     }
 }
 
-/// How large a file of a job is when the job begins: as drawn, as it was asked for, or as it was before.
+/// Returns the size of a file at the start of the job: as drawn, as requested, or as it was before.
 fn full_size(
     job: &Job,
     (path, facts): (&Path, &TargetFacts),
@@ -205,7 +206,7 @@ fn full_size(
     )
 }
 
-/// The part of one file that a job uses, and the bytes of it before they are cut to whole blocks.
+/// Returns the region of one file that a job uses, and its bytes before rounding to whole blocks.
 fn part_of_file(
     job: &Job,
     (index, path, facts): (u32, &Path, &TargetFacts),
@@ -222,19 +223,19 @@ fn part_of_file(
         },
         false => cut(job, index, path, (full, base), fixed, (clone, count))?,
     };
-    // What the file will really be: a job with holes begins again behind that.
+    // Future size of the file: a job with gaps starts again at its end.
     region.file_len = if fixed > 0 {
         full
     } else {
         needed.max(facts.size.0)
     };
     if needed < full {
-        // A file that the job makes as large as its share ends with it.
+        // A file that the job creates with the size of its share ends with the share.
         let rest = region.file_len.saturating_sub(region.offset);
         region.len = region.len.min(rest);
     }
     if job.files.append && !device {
-        // As in fio, a file that is as long as it may become has no place for more.
+        // As in fio, a file at its maximum size has no space for more data.
         let rest = full.checked_sub(facts.size.0).filter(|&rest| rest > 0);
         let len = rest.ok_or_else(|| past_end(job, path, facts.size.0, full))?;
         (region.offset, region.len) = (facts.size.0, len);
@@ -243,7 +244,7 @@ fn part_of_file(
     let exact = region.len;
     let in_percent = matches!(job.extent.size, Some(SizeSpec::Percent(_)));
     if !job.access.random && job.extent.filesize.is_some() && !in_percent && !draws_sizes(job) {
-        // As in fio, a job in line goes on to the end of its last block where the file is that long.
+        // As in fio, a sequential job continues to the end of its last block if the file is long enough.
         let whole = region.len.next_multiple_of(smallest_block(job));
         let there = if fixed > 0 { fixed } else { facts.size.0 };
         region.len = if region.offset + whole <= there {
@@ -269,12 +270,12 @@ pub(super) fn given(size: Option<SizeSpec>) -> Option<u64> {
     }
 }
 
-/// The only region of a worker, and its bytes.
+/// Wraps a single region and its bytes.
 pub(super) fn only((region, exact): (Region, u64)) -> (Vec<Region>, u64) {
     (vec![region], exact)
 }
 
-/// More than the file system under a file can take: a job that fills it ends when there is no space left.
+/// Returns a size larger than the file system of a file: a job that fills it ends when no space is left.
 pub(super) fn everything(facts: &TargetFacts) -> u64 {
     let free = facts.free.map_or(1 << 40, |free| free.0);
     let whole = facts
@@ -290,7 +291,7 @@ fn draws_sizes(job: &Job) -> bool {
     job.blocks_used().any(|block| block.min() != block.max())
 }
 
-/// Whether some of the sizes that a job draws are no multiples of the smallest.
+/// Whether some drawn sizes are not multiples of the smallest.
 fn is_ragged(job: &Job) -> bool {
     let smallest = smallest_block(job);
     let odd = |block: &BlockSize| match block {
@@ -301,9 +302,9 @@ fn is_ragged(job: &Job) -> bool {
     draws_sizes(job) && (job.block_rules.unaligned || job.blocks_used().any(odd))
 }
 
-/// One file's share of `size`, in whole blocks, and its bytes before it is cut to them. A sequential job of one size goes
-/// on to the end of its last block where the file is long enough, as fio does; one that draws sizes ends where the smallest
-/// does not fit, and a random one keeps to the blocks that fit.
+/// Returns the region of one file's share of `size` in whole blocks, and its bytes before rounding. As in fio, a
+/// sequential job with one block size continues to the end of its last block if the file is long enough. A job with
+/// several sizes ends where the smallest does not fit, and a random job keeps to the blocks that fit.
 pub(super) fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) {
     let block = smallest_block(job);
     let mut exact = region.len;
@@ -318,8 +319,8 @@ pub(super) fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) 
         region.len = region.len.min(rounded);
     }
     let in_percent = matches!(job.extent.size, Some(SizeSpec::Percent(_)));
-    // Where a job with holes ends follows from the end of its part to the byte, and so does where a random job ends that
-    // goes on in line or prefers some blocks.
+    // The exact end of the region determines where a job with gaps ends, and also a random job that continues
+    // sequentially or prefers some blocks.
     let holes =
         !job.access.random && (job.access.stride > 0 || job.access.stride < 0 && !in_percent);
     let even = job.access.distribution == Distribution::Uniform;
@@ -329,7 +330,7 @@ pub(super) fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) 
     if region.len > block && !to_the_byte {
         region.len -= region.len % block;
     }
-    // A share in percent is one of whole blocks, as in fio.
+    // As in fio, a share in percent is rounded to whole blocks.
     if in_percent {
         exact -= if exact > block { exact % block } else { 0 };
     }
@@ -340,7 +341,8 @@ pub(super) fn percent_of(whole: u64, percent: u32) -> u64 {
     u64::try_from(u128::from(whole) * u128::from(percent) / 100).unwrap_or(u64::MAX)
 }
 
-/// Where a clone begins in a file of `base` bytes. What is given in percent is rounded up, to a block if nothing else is said, as fio does.
+/// Returns the start offset of a clone in a file of `base` bytes. As in fio, percentages are rounded up, to a block
+/// unless another alignment is given.
 pub(super) fn resolve_offset(job: &Job, clone: u32, base: u64) -> u64 {
     let resolve = |spec: SizeSpec| match spec {
         SizeSpec::Bytes(b) => b.0,
@@ -351,7 +353,7 @@ pub(super) fn resolve_offset(job: &Job, clone: u32, base: u64) -> u64 {
         offset_increment,
         ..
     } = &job.extent;
-    // As in fio, the second clone is the one that begins last.
+    // As in fio, the second clone has the largest offset.
     let steps = match clone {
         0 => 0,
         _ => u64::from(job.numjobs.saturating_sub(clone)),
@@ -374,8 +376,8 @@ pub(super) fn resolve_offset(job: &Job, clone: u32, base: u64) -> u64 {
     }
 }
 
-/// Where the passes of a job in line begin that follow the first, where that differs: as in fio, an offset in percent is
-/// taken anew for each pass, of the file as the first pass found it laid out.
+/// Returns the start offsets of the passes after the first in a sequential job, if they differ. As in fio, an offset in
+/// percent is computed again for each pass, from the size of the file after its layout for the first pass.
 pub(super) fn later_starts(
     job: &Job,
     clone: u32,
@@ -409,8 +411,8 @@ pub(super) fn later_starts(
     starts.filter(differ).unwrap_or_default()
 }
 
-/// Cuts the part of a file of `full` bytes that a clone uses which shares its `size` out to so many files. Offsets in
-/// percent are those of `base` bytes. `fixed` is the size of a device, which cannot grow.
+/// Limits the region of a clone that divides its `size` among several files. The file has `full` bytes; offsets in
+/// percent refer to `base` bytes. `fixed` is the size of a device, which cannot grow.
 pub(super) fn cut(
     job: &Job,
     file: u32,
@@ -478,7 +480,7 @@ fn past_end(job: &Job, path: &Path, offset: u64, size: u64) -> PlanError {
     }
 }
 
-/// Direct I/O reaches the device as it is, so every size and place has to be a multiple of its blocks.
+/// Checks alignment: direct I/O needs sizes and offsets that are multiples of the device's blocks.
 pub(super) fn check_alignment(
     job: &Job,
     facts: &TargetFacts,

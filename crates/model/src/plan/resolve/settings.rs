@@ -1,14 +1,14 @@
-//! Where the settings of a job are resolved: one list of all its fields.
+//! Resolves the settings of a job, with one list of all its fields.
 //!
-//! A new field does not compile before it is listed here. Add it once the plan depends on it; a field that nothing reads
-//! would be accepted and have no effect.
+//! A new field does not compile until it is listed here. Add it after the plan uses it: a field that nothing reads
+//! would be accepted without effect.
 
 use crate::job::rules::{BlockSizeRules, Replay};
 use crate::job::{Access, Extent, Job, Timing};
 
 const _: fn(&Job) = |job| {
     let Job {
-        // The worker's own: `Resolver::worker`.
+        // Used by `Resolver::worker`.
         name: _,
         group: _,
         numjobs: _,
@@ -22,9 +22,9 @@ const _: fn(&Job) = |job| {
         verify: _,
         replay: _,
         seed: _,
-        // Which files it works on, and where: `regions`.
+        // Files and offsets, used by `regions`.
         target: _,
-        // Handed to the engine as they are. Their fields are listed in `worker/settings.rs` of the engine.
+        // Passed to the engine unchanged. Their fields are listed in `worker/settings.rs` of the engine.
         engine: _,
         files: _,
         queue: _,
@@ -36,7 +36,7 @@ const _: fn(&Job) = |job| {
         termination: _,
         placement: _,
         commands: _,
-        // Obeyed where results are printed.
+        // Used where results are printed.
         group_reporting: _,
         options: _,
     } = job;
@@ -44,21 +44,21 @@ const _: fn(&Job) = |job| {
 
 const _: fn(&Extent, &Timing, &BlockSizeRules) = |extent, timing, block_rules| {
     let Extent {
-        // `regions`.
+        // Used by `regions`.
         size: _,
         filesize: _,
         offset: _,
         offset_align: _,
         offset_increment: _,
-        // `sizes`.
+        // Used by `sizes`.
         filesize_max: _,
-        // `resolve`.
+        // Used by `resolve`.
         io_size: _,
         number_ios: _,
         loops: _,
     } = extent;
     let Timing {
-        // `resolve`.
+        // Used by `resolve`.
         startdelay: _,
         startdelay_max: _,
         ramp_time: _,
@@ -68,7 +68,7 @@ const _: fn(&Extent, &Timing, &BlockSizeRules) = |extent, timing, block_rules| {
         pause_before: _,
     } = timing;
     let BlockSizeRules {
-        // `stream` and `regions`.
+        // Used by `stream` and `regions`.
         unaligned: _,
         in_line: _,
     } = block_rules;
@@ -76,7 +76,7 @@ const _: fn(&Extent, &Timing, &BlockSizeRules) = |extent, timing, block_rules| {
 
 const _: fn(&Access, &Replay) = |access, replay| {
     let Access {
-        // `stream`.
+        // Used by `stream`.
         random: _,
         mix: _,
         every_block_once: _,
@@ -91,7 +91,7 @@ const _: fn(&Access, &Replay) = |access, replay| {
         zones: _,
     } = access;
     let Replay {
-        // `plan::replay`, when the traces are read.
+        // Used by `plan::replay` when the traces are read.
         read: _,
         no_stall: _,
         redirect: _,
@@ -99,7 +99,7 @@ const _: fn(&Access, &Replay) = |access, replay| {
         scale: _,
         align: _,
         skip: _,
-        // `Resolver::worker`.
+        // Used by `Resolver::worker`.
         write: _,
         traces: _,
     } = replay;

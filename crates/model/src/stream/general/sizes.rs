@@ -1,29 +1,29 @@
-//! The sizes of I/Os, as they are drawn.
+//! Random selection of I/O sizes.
 
 use crate::job::rules::BlockSizeRules;
 use crate::job::{BlockSize, Op, PerOp};
 use crate::rng::Rng;
 
-/// How often a size is drawn anew that does not fit where it belongs, before the smallest is taken.
+/// Maximum number of redraws of a size that does not fit, before the smallest size is used.
 const REDRAWS: u32 = 64;
 
-/// The sizes of I/Os.
+/// I/O sizes of a job.
 #[derive(Clone, Debug)]
 pub(super) struct DrawnSizes {
-    /// The operation, when there is only one.
+    /// The operation, if there is only one.
     pub(super) single_op: Option<Op>,
-    /// The size, when there is only one.
+    /// The size, if there is only one.
     pub(super) single_len: Option<u32>,
     pub(super) block: PerOp<BlockSize>,
     pub(super) rules: BlockSizeRules,
-    /// The smallest of each operation.
+    /// Smallest size of each operation.
     pub(super) least: PerOp<u64>,
-    /// Whether sizes of a range may be any number of bytes.
+    /// Whether sizes within a range may be any number of bytes.
     pub(super) unaligned: bool,
 }
 
-/// A size of a range, for a number below its largest, drawn evenly. As in fio, it is a multiple of the smallest size or
-/// the largest itself; where it may be any number of bytes, all that would exceed the largest is the largest.
+/// Converts a uniform random number below the largest size to a size in a range. As in fio, it is a multiple of the
+/// smallest size, or the largest size; if any number of bytes is allowed, larger results become the largest size.
 pub(in crate::stream) fn range_size(min: u64, max: u64, drawn: u64, unaligned: bool) -> u64 {
     let size = if unaligned {
         min + drawn
@@ -34,7 +34,7 @@ pub(in crate::stream) fn range_size(min: u64, max: u64, drawn: u64, unaligned: b
 }
 
 impl DrawnSizes {
-    /// Draws a size; of those that differ, one of at most `room` bytes where there is one.
+    /// Draws a size; if sizes differ, one of at most `room` bytes, if there is one.
     pub(super) fn draw(&self, op: Op, in_line: bool, room: u64, rng: &mut Rng) -> u64 {
         let block = match &self.rules.in_line {
             Some(block) if in_line => block,

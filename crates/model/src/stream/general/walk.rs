@@ -1,4 +1,4 @@
-//! Where the next I/O of a region goes.
+//! Offset of the next I/O in a region.
 
 use crate::job::rules::{TraversalOrder, Zones};
 use crate::job::{BlockSize, Distribution, Op, PerOp};
@@ -10,18 +10,18 @@ use crate::stream::skew::Skew;
 use crate::stream::strided::Strided;
 use crate::stream::{Region, StreamPlan};
 
-/// Where the next I/O of a region goes.
+/// Traversal order of a region, with its position.
 #[derive(Clone, Debug)]
 pub(super) enum RegionOrder {
-    /// Behind the last I/O of each operation, or further on.
+    /// After the last I/O of each operation, or with a gap.
     Sequential {
         next: PerOp<u64>,
     },
-    /// In front of the last I/O of each operation.
+    /// Before the last I/O of each operation.
     Reverse {
         behind: PerOp<u64>,
     },
-    /// Behind the block that comes next.
+    /// From the end of the next block backward.
     Backward {
         behind: u64,
     },
@@ -33,11 +33,11 @@ pub(super) enum RegionOrder {
     Strided(Box<Strided>),
 }
 
-/// Blocks a step apart, lane by lane.
+/// Interleaved blocks: one step apart, in several lanes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interleaved {
     step: u64,
-    /// Where this lane began, counted from the start of the region.
+    /// Start of the current lane, relative to the region.
     lane: u64,
     next: u64,
 }
@@ -98,7 +98,7 @@ impl RegionOrder {
                 }),
             },
             (true, true, Distribution::Uniform) if plan.comes_in_pieces(used) => {
-                // What does not fill whole blocks of the map would leave gaps.
+                // Sizes that are not whole blocks of the map would leave gaps.
                 let whole = |block: &BlockSize| match block {
                     BlockSize::Split(parts) => parts.iter().all(|(size, _)| size.0 % align == 0),
                     _ => true,
@@ -110,7 +110,7 @@ impl RegionOrder {
                     return RegionOrder::Mapped(Box::new(map));
                 }
                 let smallest = used.iter().map(|&op| block[op].min().0).min();
-                // Where offsets have an alignment of their own, or not all sizes keep it, each piece keeps to it.
+                // If offsets have their own alignment, or not all sizes are aligned, each piece is aligned separately.
                 let ragged = |block: &BlockSize| matches!(block, BlockSize::Range { max, .. } if max.0 % align != 0);
                 let own = sizes.unaligned
                     || smallest != Some(align)
@@ -140,7 +140,7 @@ impl RegionOrder {
         }
     }
 
-    /// Begins again at the start of its region.
+    /// Starts again at the start of the region.
     pub(super) fn begin_pass(&mut self, region: Region) {
         match self {
             RegionOrder::Sequential { next } => *next = PerOp::all(region.offset),
@@ -149,7 +149,7 @@ impl RegionOrder {
             RegionOrder::Pieces(pieces) => pieces.begin_pass(),
             RegionOrder::Strided(zones) => zones.begin_pass(),
             RegionOrder::Reverse { behind } => *behind = PerOp::all(region.offset),
-            // These have no end.
+            // These orders have no end.
             RegionOrder::Backward { .. }
             | RegionOrder::Interleaved(_)
             | RegionOrder::Independent(_) => {}
@@ -157,10 +157,10 @@ impl RegionOrder {
     }
 }
 
-/// Where the next I/O goes of a job in line that steps `back` bytes back behind each I/O, which ended at `behind`. `None`
-/// where it would be outside of the file or where not even one of `least` bytes fits.
+/// Returns the next offset of a sequential job that steps `back` bytes backward after each I/O; the last one ended at
+/// `behind`. `None` if it would be outside the file, or not even `least` bytes fit.
 ///
-/// As fio does, the first I/O of a whole file is at its start, and a step back past the start goes on from the end.
+/// As in fio, the first I/O of a whole file is at its start, and a step back past the start continues from the end.
 #[inline]
 pub(in crate::stream) fn next_in_reverse(
     behind: u64,
@@ -174,18 +174,18 @@ pub(in crate::stream) fn next_in_reverse(
     let at = match behind {
         0 => 0,
         _ if behind >= start + back => behind - back,
-        // Nothing was done yet: fio then counts from the start of the file, not from the offset of the job.
+        // Before the first I/O, fio counts from the start of the file, not from the offset of the job.
         _ if behind == start => len.saturating_sub(back).max(start),
         _ => (start + len).checked_sub(back).filter(|&at| at >= start)?,
     };
     (at + least <= start + len).then_some(at)
 }
 
-/// Where the next I/O goes of a job in line that left `stride` bytes out behind the last one. `None` where not even one
-/// of `least` bytes fits.
+/// Returns the next offset of a sequential job that skips `stride` bytes after each I/O. `None` if not even `least`
+/// bytes fit.
 ///
-/// As fio does, one that jumps past the end of the whole file begins again, and only one that comes to the end of its
-/// part is through.
+/// As in fio, a job that jumps past the end of the whole file starts again; only one that reaches the end of its region
+/// is done.
 #[inline]
 pub(in crate::stream) fn next_behind(
     next: u64,

@@ -1,10 +1,11 @@
-//! Where steps back, zones, runs and skewed jobs end, as recorded of fio 3.33 with `write_iolog`.
+//! Tests of the end of backward steps, zones, runs and skewed jobs, with requests recorded from fio 3.33 with
+//! `write_iolog`.
 
 use super::*;
 
 #[test]
 fn steps_back_end_at_the_end_of_the_file_as_in_fio() {
-    // What `fio --rw=read:-8k` reads: `--size=100001 --bs=64k`, and `--size=64k --bs=12k --io_size=200k`.
+    // Requests of `fio --rw=read:-8k` with `--size=100001 --bs=64k`, and with `--size=64k --bs=12k --io_size=200k`.
     let offsets = |block: u64, len: u64, end: PassEnd| {
         let mut access = Access::only(Op::Read, false);
         access.stride = -8192;
@@ -15,13 +16,13 @@ fn steps_back_end_at_the_end_of_the_file_as_in_fio() {
     assert_eq!(offsets(65_536, 100_001, PassEnd::Stop), [0]);
     let again = offsets(12_288, 65_536, PassEnd::MoveBytes(200 << 10));
     assert_eq!(again[12..], [49_152, 53_248, 0, 4096, 8192]);
-    // A hole larger than the file: `--rw=read:-100k --size=64k --bs=4k` reads one block.
+    // A gap larger than the file: `--rw=read:-100k --size=64k --bs=4k` reads one block.
     let mut access = Access::only(Op::Read, false);
     access.stride = -102_400;
     let mut p = plan(access, 4096, 65_536, Some(65_536));
     (p.regions[0].offset, p.pass_end) = (0, PassEnd::Stop);
     assert_eq!(p.requests().count(), 1);
-    // `--rw=read:-8k --size=64k --bssplit=4k/50:8k/50`: one of 8 KiB at 57344 is the last.
+    // `--rw=read:-8k --size=64k --bssplit=4k/50:8k/50`: an I/O of 8 KiB at 57344 is the last.
     let mut access = Access::only(Op::Read, false);
     access.stride = -8192;
     let mut p = plan(access, 4096, 65_536, Some(65_536));
@@ -35,7 +36,7 @@ fn steps_back_end_at_the_end_of_the_file_as_in_fio() {
     }
 }
 
-/// Requests of a job with `zonemode=strided` on one file after another, as file and block of 4 KiB.
+/// Returns the requests of a job with `zonemode=strided` on several files, as file and block of 4 KiB.
 fn in_zones(access: Access, files: u32, len: u64, zones: [u64; 3]) -> Vec<(u32, u64)> {
     let mut p = plan(access, 4096, len, Some(len * u64::from(files)));
     let region = |file| Region {
@@ -53,7 +54,8 @@ fn in_zones(access: Access, files: u32, len: u64, zones: [u64; 3]) -> Vec<(u32, 
 
 #[test]
 fn zones_count_the_bytes_of_all_files_as_in_fio() {
-    // `--rw=read --nrfiles=2 --zonemode=strided --zonesize=16k --zonerange=64k`: the first file turns, the second stays.
+    // `--rw=read --nrfiles=2 --zonemode=strided --zonesize=16k --zonerange=64k`: the first file changes its zone, the
+    // second stays.
     let read = Access::only(Op::Read, false);
     let drawn = in_zones(read, 2, 128 << 10, [64 << 10, 16 << 10, 0]);
     let wanted = [
@@ -86,7 +88,7 @@ fn zones_smaller_than_their_bytes_begin_anew_as_in_fio() {
         let zone = round as u64 / 4 * 4;
         assert_eq!(seen, (zone..zone + 4).collect(), "round {round}");
     }
-    // `--rw=randread --size=32k --zonerange=64k`: ends at the first offset behind the end of the file.
+    // `--rw=randread --size=32k --zonerange=64k`: ends at the first offset past the end of the file.
     assert!(in_zones(random, 1, 32 << 10, [64 << 10, 16 << 10, 0]).len() < 8);
 }
 
@@ -102,7 +104,7 @@ fn steps_back_in_zones_go_on_from_the_end_as_in_fio() {
 
 #[test]
 fn runs_and_favourites_end_where_no_block_fits_as_in_fio() {
-    // `--rw=randread:4 --size=130k --bs=12k`: a run that comes to the rest of 10 KiB ends the job.
+    // `--rw=randread:4 --size=130k --bs=12k`: a run that reaches the last 10 KiB ends the job.
     let ends = |access: Access, len: u64| {
         let mut p = plan(access, 12_288, len, Some(len));
         (p.regions[0].offset, p.regions[0].file_len) = (0, len);
@@ -146,7 +148,7 @@ fn a_run_that_ends_a_pass_does_not_end_the_job() {
 
 #[test]
 fn a_pass_of_a_mix_ends_where_its_first_operation_does_as_in_fio() {
-    // `--rw=rw --size=16k --bs=4k --io_size=200k`: both begin again where one has come to the end.
+    // `--rw=rw --size=16k --bs=4k --io_size=200k`: both operations restart when one reaches the end.
     let mut p = plan(Access::mixed(50, false), 4096, 16 << 10, Some(200 << 10));
     p.pass_end = PassEnd::MoveBytes(200 << 10);
     for seed in 0..40 {
@@ -185,7 +187,7 @@ fn favourites_may_go_past_their_part_of_a_longer_file_as_in_fio() {
 #[test]
 fn favourites_in_zones_are_drawn_by_the_smallest_size_as_in_fio() {
     // `--rw=randwrite --size=1000000 --bs=512 --blockalign=4k --random_distribution=zipf:1.2 --zonesize=20k`: nearly
-    // every number lies behind the end of the file, so the job ends at once.
+    // all drawn offsets are past the end of the file, so the job ends at once.
     let mut access = Access::only(Op::Write, true);
     access.distribution = Distribution::Zipf(1.2);
     access.zones = Zones::Strided {
