@@ -47,7 +47,7 @@ const MIN_DOMINANCE: f64 = 0.55;
 /// million series.
 const MIN_SIGMAS: f64 = 6.0;
 
-/// The same for waves, which repeat.
+/// Minimum change of level for waves, which repeat, in standard errors.
 const WAVE_SIGMAS: f64 = 4.0;
 
 /// Minimum noise as a fraction of the level: simulated cards have none.
@@ -173,7 +173,7 @@ fn whole_intervals(points: &[TimelinePoint]) -> Vec<SpeedInterval> {
     steps
 }
 
-/// Length in seconds and speed of the intervals that are long enough for their speed to mean something.
+/// Returns length in seconds and speed of the intervals that are long enough for a meaningful speed.
 pub(crate) fn lengths_and_speeds(points: &[TimelinePoint]) -> Vec<(f64, f64)> {
     whole_intervals(points)
         .iter()
@@ -181,14 +181,14 @@ pub(crate) fn lengths_and_speeds(points: &[TimelinePoint]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// A series cut into segments.
+/// Series split into segments.
 struct Segmented<'a> {
     cells: &'a [f64],
     segments: &'a [Segment],
 }
 
 impl Segmented<'_> {
-    /// Whether speed drops for good between the segment before a border and the one behind it.
+    /// Whether speed drops permanently between the segments before and after a border.
     fn is_fall(&self, border: usize) -> bool {
         let (before, after) = (&self.segments[border - 1], &self.segments[border]);
         let stays = |level: f64| level <= before.level * (1.0 - MIN_DROP);
@@ -201,14 +201,14 @@ impl Segmented<'_> {
         lasts && median(tail).is_some_and(stays) && sudden && self.outlasts(border)
     }
 
-    /// Whether speed drifts within the segments as a random walk does: then cells that are far apart differ by more than
-    /// neighbors, where those of a level differ by as much.
+    /// Whether speed drifts within the segments like a random walk: distant cells then differ more than adjacent ones,
+    /// while within a constant level they differ equally.
     fn wanders(&self) -> bool {
         let near = self.usual_difference(1);
         near > 0.0 && self.usual_difference(FAR) > WANDERS * near
     }
 
-    /// Whether speed drops at a border by more than a random walk would within so few cells.
+    /// Whether speed drops at a border by more than a random walk would within the same number of cells.
     fn leaps(&self, border: usize) -> bool {
         let at = self.segments[border].start;
         let (before, after) = (
@@ -221,7 +221,7 @@ impl Segmented<'_> {
         drop >= LEAP_SIGMAS * 1.4826 * self.usual_difference(4)
     }
 
-    /// Median difference of cells of one segment that are so far apart, without its sign.
+    /// Returns the median absolute difference of cells at this distance within one segment.
     fn usual_difference(&self, lag: usize) -> f64 {
         let of = |segment: &Segment| {
             let cells = &self.cells[segment.start..segment.end];
@@ -233,8 +233,8 @@ impl Segmented<'_> {
         median(&self.segments.iter().flat_map(of).collect::<Vec<_>>()).unwrap_or(0.0)
     }
 
-    /// Whether most of the change happens at the border: the lines through both segments, met there, have to be as far
-    /// apart as the levels mostly. Source: the resistant line of Tukey (1977).
+    /// Whether most of the change happens at the border: lines fitted to both segments must be apart there by most of
+    /// the difference of levels. Source: the resistant line of Tukey (1977).
     fn is_sudden(&self, border: usize) -> bool {
         let (before, after) = (&self.segments[border - 1], &self.segments[border]);
         let rise = |segment: &Segment| {
@@ -244,14 +244,15 @@ impl Segmented<'_> {
                 return 0.0;
             }
             let (first, last) = (median(&cells[..half]), median(&cells[cells.len() - half..]));
-            // From the middle of a segment to its end is once as far as from the middle of one half to that of the other.
+            // The distance from the middle of a segment to its end equals the distance between the middles of its
+            // halves.
             first.zip(last).map_or(0.0, |(first, last)| last - first)
         };
         let jump = (before.level + rise(before)) - (after.level - rise(after));
         jump >= MIN_JUMP * (before.level - after.level)
     }
 
-    /// Whether a fall lasts longer than what speed recovered from before.
+    /// Whether a drop lasts longer than those from which speed recovered before.
     fn outlasts(&self, border: usize) -> bool {
         let (before, after) = (self.segments[border - 1].level, self.segments[border].level);
         let middle = (before + after) / 2.0;
@@ -269,7 +270,7 @@ impl Segmented<'_> {
         longest == 0 || self.cells.len() - self.segments[border].start >= OUTLASTS * longest
     }
 
-    /// Falls that speed recovered from.
+    /// Returns the drops from which speed recovered.
     fn swing(&self) -> Option<Swing> {
         let mut recoveries = 0;
         let (mut slides, mut falls) = (0, 0);
@@ -310,7 +311,7 @@ impl Segmented<'_> {
     }
 }
 
-/// A fall at a border, to a part of an interval.
+/// Returns the drop at a border, with its position to a fraction of an interval.
 fn located(
     steps: &[SpeedInterval],
     speeds: &[f64],
@@ -333,11 +334,12 @@ fn located(
     })
 }
 
-/// Moves a rough split to where the old level was last seen: stalls next to the fall look more like the new level than
-/// the old, and pull the rough one.
+/// Moves a rough split to the last interval at the old level: stalls next to the drop resemble the new level and shift
+/// the rough position.
 ///
-/// An interval at the old speed counts two, because nothing but the old level makes one; an interval at the new speed
-/// counts one against it, because a stall may; slower ones say nothing. The best prefix wins, the longer of equals.
+/// An interval at the old speed counts +2, because only the old level produces one. An interval at the new speed counts
+/// -1, because a stall may produce it. Slower intervals count 0. The prefix with the highest sum wins; of equal ones,
+/// the longer.
 fn refine(speeds: &[f64], rough: usize) -> Option<usize> {
     let (before, after) = (median(&speeds[..rough])?, median(&speeds[rough..])?);
     let half = (before - after) / 2.0;
@@ -364,7 +366,8 @@ fn refine(speeds: &[f64], rough: usize) -> Option<usize> {
     ))
 }
 
-/// Sum of absolute deviations from the median of the first 1, 2, 3, … values: two heaps meet at the median.
+/// Returns the sums of absolute deviations from the median of the first 1, 2, 3, … values, with two heaps that meet at
+/// the median.
 fn running_costs(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let (mut low, mut high) = (BinaryHeap::new(), BinaryHeap::new());
     let (mut low_sum, mut high_sum) = (0.0, 0.0);
@@ -377,7 +380,7 @@ fn running_costs(values: impl Iterator<Item = f64>) -> Vec<f64> {
                 high.push(Reverse(Ordered(value)));
                 high_sum += value;
             }
-            // The low side holds the median: as many as the high side, or one more.
+            // The lower heap contains the median: as many values as the upper heap, or one more.
             if low.len() > high.len() + 1
                 && let Some(Ordered(moved)) = low.pop()
             {
@@ -398,7 +401,7 @@ fn running_costs(values: impl Iterator<Item = f64>) -> Vec<f64> {
         .collect()
 }
 
-/// Floats in their total order.
+/// Float with a total order.
 #[derive(Clone, Copy, PartialEq)]
 struct Ordered(f64);
 
@@ -416,7 +419,7 @@ impl PartialOrd for Ordered {
     }
 }
 
-/// Cliff's delta of before over after, by sorting.
+/// Returns Cliff's delta of the values before and after, by sorting.
 fn dominance(before: &[f64], after: &[f64]) -> f64 {
     let mut after = after.to_vec();
     after.sort_by(f64::total_cmp);
@@ -426,12 +429,12 @@ fn dominance(before: &[f64], after: &[f64]) -> f64 {
     net / (before.len() * after.len()) as f64
 }
 
-/// Where it is. The two intervals around the split hold the fall: the share of each that went at the old speed follows
-/// from its own.
+/// Returns the position of a drop. It lies in the two intervals around the split; the speed of each determines its
+/// fraction at the old speed.
 fn place(steps: &[SpeedInterval], split: usize, before: f64, after: f64) -> Cliff {
     let old_share = |s: &SpeedInterval| ((s.speed - after) / (before - after)).clamp(0.0, 1.0);
     let (last, next) = (&steps[split - 1], &steps[split]);
-    // Once the interval before the split is mixed itself, the fall is in it, and the next one is all after.
+    // If the interval before the split contains the drop, the next one is entirely at the new level.
     let shares = [
         old_share(last),
         if old_share(last) > 0.9 {

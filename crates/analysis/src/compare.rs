@@ -5,9 +5,9 @@
 //! else two one-sided tests at the margin both reject     equivalent
 //! else                                                   undecided, with the runs that would decide
 //! ```
-//! Tests and intervals carry one correction (Bonferroni), so that the interval excludes 1 exactly when the verdict is
-//! "different". A family is made of named primary figures (rates); percentiles of latency are a family of their own, so
-//! that looking at them costs the rates nothing.
+//! Tests and intervals use the same correction (Bonferroni), so that the interval excludes 1 exactly if the verdict is
+//! "different". A family consists of named primary figures (rates). Percentiles of latency are a separate family, so
+//! that they do not affect the tests of the rates.
 
 use crate::estimate::{estimate, published, stated_moments};
 use crate::stats::power::Design;
@@ -16,7 +16,7 @@ use hakaru_model::finding::{
     Comparison, Estimate, HeadlineRate, IntervalCaveat, PhaseSummary, Summary, Verdict,
 };
 
-/// Level of a family of tests: one family in twenty of equal things holds a false alarm.
+/// Significance level of a family of tests: one family in twenty without real differences contains a false alarm.
 pub const ALPHA: f64 = 0.05;
 
 /// The smallest relevant difference, as a fraction of the mean: cards of one model differ as much.
@@ -46,11 +46,11 @@ pub enum ComparedSample<'a> {
 pub struct SamplePair<'a> {
     /// Name of the quantity.
     pub quantity: String,
-    /// Its unit.
+    /// Unit of the quantity.
     pub unit: &'a str,
-    /// The first.
+    /// First sample (the baseline).
     pub a: ComparedSample<'a>,
-    /// The second.
+    /// Second sample.
     pub b: ComparedSample<'a>,
     /// Differences up to this fraction of the mean are rounding.
     pub resolution: f64,
@@ -166,7 +166,7 @@ impl TestedComparison {
         let p_adjusted = p_value.map(corrected);
         let differs = match ratio_ci95 {
             Some((low, high)) => !(low <= 1.0 && 1.0 <= high),
-            // Without a bound no interval contradicts the test.
+            // Without a bound, no interval contradicts the test.
             None => p_adjusted.is_some_and(|p| p <= ALPHA),
         };
         let verdict = match (both, p_equivalence) {
@@ -286,9 +286,9 @@ fn guess((a, b): (f64, f64), known: Option<SampleMoments>, family: usize) -> Opt
     stats::runs_needed(&design, POWER)
 }
 
-/// Compares all that two series have in common: of each phase and operation the rate (bandwidth of large blocks, IOPS of
-/// small ones), which is the primary figure; and as a family of their own the 99th percentile of its latency, and the
-/// 99th and 99.9th of its `fsync`.
+/// Compares all phases and operations that two series have in common. The rate (bandwidth of large blocks, IOPS of
+/// small ones) is the primary figure. The 99th percentile of its latency, and the 99th and 99.9th of its `fsync`, are a
+/// separate family.
 ///
 /// Phases are matched by name and operation; if no name matches, by workload.
 pub fn compare_summaries(a: &Summary, b: &Summary) -> Vec<Comparison> {
@@ -300,11 +300,11 @@ pub fn compare_summaries(a: &Summary, b: &Summary) -> Vec<Comparison> {
 /// Comparison of two entries of a list, by index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairComparison {
-    /// Index of the first.
+    /// Index of the first entry.
     pub a: usize,
-    /// Index of the second.
+    /// Index of the second entry.
     pub b: usize,
-    /// The comparison.
+    /// Result of the comparison.
     pub comparison: Comparison,
 }
 
@@ -359,7 +359,7 @@ fn pair_up<'a>(
     a.phases.iter().filter_map(partner).collect()
 }
 
-/// The rate by which two phases are compared: bandwidth where both are quoted by it.
+/// Returns the rate by which two phases are compared: bandwidth if it represents both.
 fn rate(a: &PhaseSummary, b: &PhaseSummary) -> HeadlineRate {
     match a.detail.headline {
         HeadlineRate::Bandwidth => b.detail.headline,

@@ -50,7 +50,7 @@ pub fn interval_caveats(values: &[f64]) -> Vec<IntervalCaveat> {
 /// Returns the moments of an estimate with known mean and deviation.
 pub fn stated_moments(estimate: &Estimate, runs: u32) -> Option<SampleMoments> {
     let moments = SampleMoments::new(runs as usize, estimate.mean, estimate.deviation?)?;
-    // A printed deviation of 0 is anything below half of its last digit, which is that of the mean.
+    // A printed deviation of 0 means anything below half of its last digit, which is the last digit of the mean.
     Some(moments.rounded(
         estimate.rounding,
         if moments.deviation == 0.0 {

@@ -3,16 +3,16 @@
 use hakaru_model::finding::{Estimate, HeadlineRate};
 use hakaru_model::units::Bytes;
 
-/// Phases whose I/Os have this size on average, or more, are quoted and judged by bandwidth, those of smaller ones by
-/// IOPS: up to the pages of databases and file systems the price of a command counts, above it that of the bytes.
+/// Average I/O size from which phases are represented by bandwidth instead of IOPS. Up to the pages of databases and
+/// file systems, the cost per command dominates; above, the cost per byte.
 ///
-/// With one block size the two rates are one, so testing both would only make a family of tests larger.
+/// With one block size the two rates are proportional, so testing both would only enlarge the family of tests.
 pub const HEADLINE_BLOCK: Bytes = Bytes(64 << 10);
 
-/// Imported rates are rounded, each by itself: so much is missing from a block of 64 KiB at most.
+/// Maximum rounding error of the I/O size, as a fraction: imported rates are rounded separately.
 const ROUNDING: f64 = 0.01;
 
-/// The headline rate of a phase with these rates.
+/// Returns the headline rate of a phase with these rates.
 pub fn headline(bandwidth: &Estimate, iops: &Estimate) -> HeadlineRate {
     let large = HEADLINE_BLOCK.0 as f64 * (1.0 - ROUNDING);
     match bandwidth.mean < large * iops.mean {

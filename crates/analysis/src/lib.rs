@@ -1,12 +1,12 @@
-//! Statistics and findings over records and numbers: pure functions, no I/O, no clock, no unseeded randomness, no prose.
+//! Statistics and findings from records and numbers: pure functions without I/O, clocks, unseeded randomness or texts.
 //!
 //! ```text
 //! RunRecord, RunRecord, …  ─ summarize ─>  Summary ─┬─ compare_summaries, layer_cost (two)  ─>  Comparison
 //!                                                   ├─ check_claims, bus_limit              ─>  ClaimCheck, BusLimit
 //!                                                   └─ figure ─ advise (rules)              ─>  Advice
 //! ```
-//! [`stats`] below all of them knows nothing of storage: it sees slices of numbers. Numbers that decide (what is short,
-//! what is far, what is relevant) are public constants, each with its reason.
+//! [`stats`] is the base of all of them and independent of storage: it works on slices of numbers. Thresholds (what is
+//! short, an outlier, or relevant) are public constants, each with its reason.
 
 #![forbid(unsafe_code)]
 

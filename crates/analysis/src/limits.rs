@@ -74,12 +74,12 @@ fn lanes(text: &str) -> Option<f64> {
 /// raw link, so rounding cannot exceed them.
 pub const IMPOSSIBLE: f64 = 1.05;
 
-/// Who sets the pace of sequential reads and writes, each card judged by its own bus: an entry for each ceiling, and for
-/// each verdict where cards on equal buses differ. Nothing is said of simulated cards, which have no bus.
+/// Returns what limits sequential reads and writes, with each card judged by its own bus: one entry per bus limit, and
+/// per verdict if cards on equal buses differ. Simulated cards have no bus and are skipped.
 ///
-/// A card that comes near the ceiling of its bus is held back by it. Several different cards in one host whose figures
-/// agree are held back by what they share, if their bus leaves little room; of an unknown bus that is not concluded,
-/// because one true spread of 5 to 10% in three to ten looks as narrow by chance.
+/// A card close to the limit of its bus is limited by the bus. If several different cards in one host have the same
+/// speed, and their bus has little reserve, the host is the bottleneck. This is not concluded for unknown buses,
+/// because with three to ten cards a true spread of 5 to 10% can look as narrow by chance.
 pub fn bus_limit(cards: &[&Summary]) -> Vec<BusLimit> {
     [Op::Read, Op::Write]
         .into_iter()
@@ -87,7 +87,7 @@ pub fn bus_limit(cards: &[&Summary]) -> Vec<BusLimit> {
         .collect()
 }
 
-/// A card at its place, and what it did.
+/// Card with its index, summary and measured phase.
 type Member<'a> = (u32, &'a Summary, &'a PhaseSummary);
 
 fn limits_of(cards: &[&Summary], op: Op) -> Vec<BusLimit> {
@@ -115,7 +115,7 @@ fn limits_of(cards: &[&Summary], op: Op) -> Vec<BusLimit> {
         .collect()
 }
 
-/// The cards on buses of one speed, by verdict.
+/// Judges the cards on buses of the same speed, grouped by verdict.
 fn judged(op: Op, ceiling: Option<BytesPerSec>, members: &[Member<'_>]) -> Vec<BusLimit> {
     let alike = is_narrow(members) && different(members) >= FEWEST_CARDS && one_host(members);
     let verdict = |(.., phase): &Member<'_>| match ceiling.map(|c| phase.bandwidth.mean / c.0) {
@@ -149,7 +149,7 @@ fn judged(op: Op, ceiling: Option<BytesPerSec>, members: &[Member<'_>]) -> Vec<B
     by_verdict.into_iter().filter_map(entry).collect()
 }
 
-/// Deviation between the means of the cards, as a share of their mean.
+/// Returns the standard deviation between the means of the cards, as a fraction of their mean.
 fn spread(members: &[Member<'_>]) -> Option<f64> {
     let speeds: Vec<f64> = members
         .iter()
@@ -162,7 +162,7 @@ fn is_narrow(members: &[Member<'_>]) -> bool {
     spread(members).is_some_and(|s| s <= SAME_FIGURE)
 }
 
-/// How many different things were measured; two cards of one model are one, however they are labelled.
+/// Returns the number of different card models; specimens of one model count once, even with different labels.
 fn different(found: &[Member<'_>]) -> usize {
     let targets: Vec<&Identity> = found
         .iter()
@@ -178,8 +178,8 @@ fn different(found: &[Member<'_>]) -> usize {
     names.len()
 }
 
-/// The model of a thing of which there is another specimen among these: one model, and another serial number. What a
-/// reader answers for its card tells nothing of the card.
+/// Returns the model of a target if the list contains another specimen of it: the same model with another serial
+/// number. The identity that a card reader reports does not identify the card in it.
 pub(crate) fn specimens_of(all: &[&Identity], target: &Identity) -> Option<String> {
     let of = |identity: &Identity| {
         let device = identity.device.known()?;
@@ -204,7 +204,7 @@ fn one_host(found: &[Member<'_>]) -> bool {
         .all(|pair| pair[0].1.environment.hostname == pair[1].1.environment.hostname)
 }
 
-/// What a layer costs, workload by workload: raw against layer, as one family.
+/// Returns the cost of a layer for each workload: raw device against layer, as one family.
 pub fn layer_cost(raw: &Summary, layer: &Summary) -> Vec<LayerCost> {
     let name = layer
         .target
@@ -216,13 +216,13 @@ pub fn layer_cost(raw: &Summary, layer: &Summary) -> Vec<LayerCost> {
         .unwrap_or_default()
 }
 
-/// What layers cost, each with its name, the reference and itself: all workloads of all of them as one family, so that
-/// the number of cards and layers makes no false alarms.
+/// Returns the costs of layers, given as name, reference and layer. All workloads of all layers are one family, so that
+/// the number of cards and layers causes no false alarms.
 pub fn layer_costs(layers: &[(&str, &Summary, &Summary)]) -> Vec<Vec<LayerCost>> {
     let phases: Vec<Vec<(&PhaseSummary, &PhaseSummary)>> = layers
         .iter()
         .map(|(_, reference, layer)| {
-            // Phases without a value on either side are left out, so that comparisons and phases stay in step.
+            // Phases without a value on either side are skipped, so that comparisons and phases keep the same indexes.
             let mut phases = common_phases(reference, layer);
             phases.retain(|(a, b)| has_rate(a) && has_rate(b));
             phases
@@ -298,12 +298,12 @@ mod tests {
             (Op::Read, Bottleneck::Host, 6)
         );
         assert!(read.spread.unwrap() < 0.02 && (read.share.unwrap() - 0.813).abs() < 0.01);
-        // One of them alone is near the ceiling.
+        // A single card near the limit is enough.
         assert_eq!(bus_limit(&all[..1])[0].limit, Bottleneck::Host);
     }
 
-    /// Three specimens of one model were three different cards for the labels they have in a campaign, and the host was to
-    /// blame for their being alike.
+    /// Regression: three specimens of one model counted as different cards because of their campaign labels, and the
+    /// host was called the bottleneck because they were equal.
     #[test]
     fn specimens_of_one_model_are_alike_by_themselves() {
         let labelled = |serial: &dyn Fn(u64) -> String| {
@@ -319,11 +319,12 @@ mod tests {
             bus_limit(&cards.iter().collect::<Vec<_>>())[0].limit
         };
         assert_eq!(labelled(&|i| format!("0x{i:08x}")), Bottleneck::Unclear);
-        // One serial number for all of them is that of something else, and then their labels tell them apart.
+        // A serial number shared by all of them belongs to something else, so their labels distinguish them.
         assert_eq!(labelled(&|_| "0x1234".to_owned()), Bottleneck::Host);
     }
 
-    /// Two variants on buses of 25 and 50 MB/s were pooled: their mean was 120% of what the slower bus carries.
+    /// Regression: two variants on buses of 25 and 50 MB/s were pooled, and their mean was 120% of the slower bus
+    /// limit.
     #[test]
     fn each_variant_is_judged_by_its_own_bus() {
         let on_bus = |i, mb: f64, ceiling: u64| {

@@ -1,5 +1,4 @@
-//! What is wrong with an experiment as a measurement, before it runs. Campaigns, command lines and job files are judged
-//! by the same rules.
+//! Checks benchmarks for mistakes before they run. Campaigns, command lines and job files use the same rules.
 
 use crate::summarize::{SHORT, SMALL_FILE};
 use hakaru_model::job::{
@@ -11,7 +10,7 @@ use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Everything that is wrong, job by job, each thing once for each job. `memory` is that of the host, where it is known.
+/// Returns all warnings, by job and without duplicates within a job. `memory` is the host's memory, if known.
 pub fn lint(scenario: &Scenario, memory: Option<Bytes>) -> Vec<Diagnostic> {
     let mut remarks: Vec<Diagnostic> = Vec::new();
     let mut written: Vec<&Job> = Vec::new();
@@ -34,10 +33,10 @@ pub fn lint(scenario: &Scenario, memory: Option<Bytes>) -> Vec<Diagnostic> {
     remarks
 }
 
-/// Whether a job of a result came to its end because all of its size was done, long before its time was over.
+/// Whether a job of a result ended because all of its size was transferred, long before the end of its runtime.
 ///
-/// What a result does not say (fio 3.33 leaves a bare `time_based` out of the options it lists) shows in what was done:
-/// who had done all and went on was told to.
+/// Some results do not state whether a job was `time_based` (fio 3.33 omits a bare `time_based` from its list of
+/// options). The transferred bytes show it: a job that continued after its size was `time_based`.
 pub fn ended_early(record: &RunRecord, job: &str, runtime: Nanos, size: Bytes) -> bool {
     let mut workers = record
         .phases
@@ -48,14 +47,14 @@ pub fn ended_early(record: &RunRecord, job: &str, runtime: Nanos, size: Bytes) -
         let moved = Op::ALL
             .iter()
             .fold(0u64, |sum, &op| sum.saturating_add(worker.ops[op].bytes));
-        // Text rounds sizes to three digits, and a runtime is met to a few milliseconds.
+        // Text output rounds sizes to three digits, and runtimes are precise to a few milliseconds.
         worker.runtime.0 > 0
             && worker.runtime.0 < runtime.0 / 100 * 99
             && moved >= size.0 / 100 * 99
     })
 }
 
-/// Whether it reaches storage at all.
+/// Whether the job accesses storage.
 fn on_storage(job: &Job) -> bool {
     matches!(job.target, Target::Paths(_) | Target::Formatted { .. })
         && job.ioengine != IoEngine::Null
@@ -119,13 +118,13 @@ fn flushes(job: &Job) -> bool {
         || d.dsync
 }
 
-/// Whether each write is on the device before the next, or a few of them at a time: the cache then holds back nothing.
+/// Whether writes are flushed one at a time or in small groups, so that the cache delays nothing.
 fn flushes_as_it_goes(job: &Job) -> bool {
     let d = &job.durability;
     d.fsync_every > 0 || d.fdatasync_every > 0 || d.sync || d.dsync
 }
 
-/// Whether the cache is emptied first and each block read once after that, so that all of them come from the device.
+/// Whether the cache is dropped first and each block is then read once, so that all data comes from the device.
 fn reads_once(job: &Job) -> bool {
     let Job {
         access,
@@ -143,7 +142,7 @@ fn reads_once(job: &Job) -> bool {
     files.invalidate && !files.pre_read && one_pass && each_once && !shared
 }
 
-/// A block size that direct I/O does not take: the smallest sector has 512 bytes.
+/// Returns a block size that direct I/O does not support: the smallest sector has 512 bytes.
 fn odd_block(job: &Job) -> Option<Bytes> {
     let odd = |size: &Bytes| !size.0.is_multiple_of(512);
     job.blocks_used().find_map(|block| match block {
@@ -195,7 +194,7 @@ fn time(job: &Job, slips: &mut Vec<LintWarning>) {
     }
 }
 
-/// Bytes that one clone moves until it ends, where they do not depend on the target.
+/// Returns the bytes that one clone transfers; `None` if they depend on the target.
 fn transferred(job: &Job) -> Option<Bytes> {
     let a_loop = match job.extent.io_size {
         Some(SizeSpec::Bytes(size)) => Some(size),
@@ -205,7 +204,7 @@ fn transferred(job: &Job) -> Option<Bytes> {
     a_loop.map(|size| Bytes(size.0.saturating_mul(job.extent.loops.max(1).into())))
 }
 
-/// Bytes that one clone works on, where they do not depend on the target.
+/// Returns the bytes that one clone accesses; `None` if they depend on the target.
 fn each_clone(job: &Job) -> Option<Bytes> {
     match (job.extent.size, job.extent.filesize) {
         (Some(SizeSpec::Bytes(size)), _) => Some(size),
@@ -214,7 +213,7 @@ fn each_clone(job: &Job) -> Option<Bytes> {
     }
 }
 
-/// Bytes that all clones work on.
+/// Returns the bytes that all clones access.
 fn working_set(job: &Job) -> Option<Bytes> {
     each_clone(job).map(|size| Bytes(size.0.saturating_mul(job.clones_apart().into())))
 }
@@ -225,7 +224,8 @@ fn paths(job: &Job) -> BTreeSet<PathBuf> {
         .collect()
 }
 
-/// Reads through the cache of what a job before wrote through it: dropping a cache leaves what is not yet flushed.
+/// Warns about buffered reads of data that an earlier job wrote through the cache: dropping a cache keeps data that is
+/// not yet flushed.
 fn reads_back(job: &Job, written: &[&Job]) -> Option<LintWarning> {
     if job.files.direct || !job.access.does(Op::Read) || !on_storage(job) {
         return None;
@@ -250,7 +250,7 @@ mod tests {
     use hakaru_model::job::Access;
     use hakaru_model::lint::Severity;
 
-    /// A job without fault.
+    /// Returns a job without warnings.
     fn sound(op: Op) -> Job {
         let mut job = Job::new("j", Target::Paths(vec!["f".into()]), Access::only(op, true));
         job.files.direct = true;
@@ -396,7 +396,8 @@ mod tests {
         finds(Op::Read, clones, &[LintWarning::SameBlocks { clones: 4 }]);
     }
 
-    /// 18930 device reads of 16384 were called few, and writes that are synced one by one the speed of memory.
+    /// Regression: 18930 device reads for 16384 were called too few, and individually synced writes were called memory
+    /// speed.
     #[test]
     fn a_cache_that_holds_nothing_back_is_no_fault() {
         let once = |j: &mut Job| {
@@ -429,7 +430,7 @@ mod tests {
         ] {
             finds(Op::Write, |j| (j.files.direct = false, sync(j)).1, &[]);
         }
-        // The advice is one that can be followed.
+        // The advice must be possible to follow.
         let odd = |j: &mut Job| {
             j.files.direct = false;
             j.block = hakaru_model::job::PerOp::all(BlockSize::Fixed(Bytes(2300)));

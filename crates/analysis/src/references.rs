@@ -1,8 +1,9 @@
-//! Where a measured figure stands among published ones that were taken in the same way.
+//! Comparison of measured figures with comparable reference results.
 //!
-//! Like with like: the same operation, block, order, depth, workers and flushes, through the same layer. Small blocks are
-//! compared by IOPS, large ones by bandwidth. Two figures are told apart when they lie further from each other than the
-//! deviations of their runs together; a single run without a deviation is taken as it stands, and its count is shown.
+//! Only equal workloads are compared: the same operation, block size, order, queue depth, workers and flushes, through
+//! the same layer. Small blocks are compared by IOPS, large ones by bandwidth. Two figures differ if their distance
+//! exceeds the sum of their standard deviations. A single run without a deviation is used as it is, and the number of
+//! runs is shown.
 
 use hakaru_model::facts::TargetKind;
 use hakaru_model::finding::{Estimate, HeadlineRate, PhaseSummary, Summary, WorkloadShape};
@@ -13,13 +14,13 @@ use hakaru_model::references::{
 use hakaru_model::units::Bytes;
 use std::collections::BTreeSet;
 
-/// The published tables as they were printed.
+/// Published tables, as printed.
 const PUBLISHED: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../testdata/published/figures.csv"
 ));
 
-/// Where the published tables come from: id, title, what has to be known.
+/// Sources of the published tables: ID, title, notes.
 const SOURCES: [(&str, &str, &str); 4] = [
     (
         "A",
@@ -43,7 +44,7 @@ const SOURCES: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// A workload of the published tables: name, operation, block, random, read share, workers, flushes after so many writes.
+/// Workload of the published tables: name, operation, block size, random, read percentage, workers, writes per flush.
 type Row = (&'static str, Op, u64, bool, u32, u32, u32);
 
 const KIB: u64 = 1 << 10;
@@ -62,7 +63,7 @@ const WORKLOADS: [Row; 10] = [
     ("sustained-write-1M", Op::Write, MIB, false, 0, 1, 0),
 ];
 
-/// The reference results that ship with hakaru: the tables of four published experiments, each figure as it was printed.
+/// Returns the built-in reference results: the tables of four published experiments, with each figure as printed.
 pub fn published_shelf() -> ReferenceSet {
     let source = |(id, title, note): &(&str, &str, &str)| ReferenceSource {
         id: (*id).to_owned(),
@@ -79,7 +80,7 @@ pub fn published_shelf() -> ReferenceSet {
     }
 }
 
-/// `article,host,card,layer,workload,runs,bw_mean,bw_stdev,bw_unit,iops_mean,iops_stdev`
+/// Parses a line `article,host,card,layer,workload,runs,bw_mean,bw_stdev,bw_unit,iops_mean,iops_stdev`.
 fn published_row(line: &str) -> Option<ReferenceEntry> {
     let cells: Vec<&str> = line.split(',').collect();
     let [
@@ -100,7 +101,7 @@ fn published_row(line: &str) -> Option<ReferenceEntry> {
     };
     let (_, op, block, random, read_percent, workers, sync_every) =
         *WORKLOADS.iter().find(|(name, ..)| *name == workload)?;
-    // The decimal prefixes of the first source are binary ones, as its note says.
+    // The first source writes decimal prefixes for binary units, as its note says.
     let unit = match unit {
         "MB/s" | "MiB/s" => MIB as f64,
         "KB/s" | "KiB/s" => KIB as f64,
@@ -138,7 +139,7 @@ fn published_row(line: &str) -> Option<ReferenceEntry> {
     })
 }
 
-/// What lies between application and device, as shelves name it; `None` where that is not known.
+/// Returns the layer between application and device, as named in reference results; `None` if unknown.
 pub fn layer_of(summary: &Summary) -> Option<String> {
     match (&summary.target.filesystem, summary.target.kind) {
         (Some(filesystem), _) => Some(filesystem.fs_type.clone()),
@@ -147,7 +148,7 @@ pub fn layer_of(summary: &Summary) -> Option<String> {
     }
 }
 
-/// A measured summary as reference entries for later runs. Phases of unknown shape are left out.
+/// Converts a measured summary to reference entries for later runs. Phases of unknown shape are skipped.
 pub fn entries(summary: &Summary, source: &str, card: &str) -> Vec<ReferenceEntry> {
     let Some(layer) = layer_of(summary) else {
         return Vec::new();
@@ -169,7 +170,7 @@ pub fn entries(summary: &Summary, source: &str, card: &str) -> Vec<ReferenceEntr
     shapes(summary).into_iter().map(entry).collect()
 }
 
-/// Phases of known shape, without extent. A long repetition of a workload says the same once more, and is left out.
+/// Returns the phases of known shape, without extent. A long repetition of a workload adds nothing and is skipped.
 fn shapes(summary: &Summary) -> Vec<(&PhaseSummary, WorkloadShape)> {
     let mut found: Vec<(&PhaseSummary, WorkloadShape)> = Vec::new();
     for phase in &summary.phases {
@@ -204,7 +205,7 @@ fn level(estimate: &Estimate) -> Level {
     }
 }
 
-/// Where each phase stands among the entries of each source that are like it, in the order of the phases.
+/// Compares each phase with the matching entries of each source, in the order of the phases.
 pub fn standings(summary: &Summary, references: &ReferenceSet) -> Vec<ReferenceStanding> {
     let Some(layer) = layer_of(summary) else {
         return Vec::new();
@@ -266,7 +267,7 @@ fn standing(
     })
 }
 
-/// How two figures lie to each other, where their deviations together do not cover the distance.
+/// Returns the order of two figures; `None` if their standard deviations together cover the distance.
 fn apart(a: Level, b: Level) -> Option<std::cmp::Ordering> {
     let spread = a.deviation.unwrap_or(0.0).hypot(b.deviation.unwrap_or(0.0));
     if (a.mean - b.mean).abs() <= spread {
@@ -320,7 +321,7 @@ mod tests {
         );
         assert_eq!((read.ahead_of, read.fewest_runs), (2, 10));
         let write = of("seq-write");
-        // One of the six lies within its own spread of ours.
+        // One of the six is within its own standard deviation of ours.
         assert_eq!(
             (write.ahead_of, write.level_with, write.behind),
             (4, 1, 1),

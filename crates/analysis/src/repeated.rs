@@ -1,24 +1,24 @@
-//! How well the runs of a point know its mean, by two ways that suppose different things, and whether they had settled.
+//! Precision of a point's mean by two methods with different assumptions, and its steady state.
 
 use crate::estimate::stated_moments;
 use crate::stats::{self, Bootstrap, SampleMoments};
 use crate::steady::steady_windows;
 use hakaru_model::finding::{PhaseSummary, Repeated};
 
-/// Draws of single runs a point at most, so that a point of thousands of runs costs no more than one of a hundred.
+/// Maximum number of draws of single runs per point, so that thousands of runs cost no more than a hundred.
 const DRAWS: usize = 200_000;
 
-/// Resamples at most and at least. Source: Efron and Tibshirani (1993), section 19.3: 1,000 or more for intervals; so many
-/// runs that fewer are drawn need no bootstrap.
+/// Minimum and maximum number of resamples. Source: Efron and Tibshirani (1993), section 19.3: 1,000 or more for
+/// intervals. With so many runs that fewer are drawn, a bootstrap is not necessary.
 const RESAMPLES: (usize, usize) = (200, 2_000);
 
-/// Fewest runs that are resampled.
+/// Minimum number of runs for resampling.
 pub const FEWEST_RESAMPLED: usize = 8;
 
-/// Looks at the runs of a phase in the order in which they were measured. `None` for fewer than two runs.
+/// Evaluates the runs of a phase in order of measurement; `None` for fewer than two runs.
 ///
-/// The interval is bias-corrected and accelerated, with its tails widened for few runs. Source: Efron (1987), Hesterberg
-/// (2015). Of published figures only mean, deviation and number are known, and so only the relative error.
+/// The interval is bias-corrected and accelerated, with tails widened for few runs. Source: Efron (1987), Hesterberg
+/// (2015). For published figures with only a mean, deviation and count, only the relative error is computed.
 pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
     let values = &phase.bandwidth.values;
     if values.is_empty() {
@@ -38,9 +38,9 @@ pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
     };
     let mean = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len() as f64;
     let interval = match values.len() {
-        // It covers 76% at n = 3 and 90% at n = 5.
+        // The bootstrap covers 76% at n = 3 and 90% at n = 5.
         ..FEWEST_RESAMPLED => None,
-        // The jackknife of more runs costs more than it corrects.
+        // With more runs, the jackknife costs more time than it improves the interval.
         FEWEST_RESAMPLED..=100 => bootstrap.bca(values, mean),
         _ => bootstrap.percentile(values, mean),
     };
@@ -53,8 +53,8 @@ pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
     })
 }
 
-/// Resampling takes runs for independent: where neighbors are alike, both ends move away from the mean as those of
-/// Student's interval do.
+/// Widens an interval for correlated runs. Resampling assumes independent runs; if consecutive runs are correlated,
+/// both ends move away from the mean as in Student's interval.
 fn widened((low, high): (f64, f64), values: &[f64], moments: &SampleMoments) -> (f64, f64) {
     let half =
         |of: &SampleMoments| stats::mean_interval(of, stats::LEVEL).map(|(low, high)| high - low);
@@ -114,7 +114,7 @@ mod tests {
             crate::estimate::published(&SampleMoments::new(10, 20.0, 1.0).unwrap(), 0.0);
         phase.detail.stated_runs = Some(10);
         let found = repeated(&phase).unwrap();
-        // t of 9 degrees of freedom is 2.262.
+        // t with 9 degrees of freedom is 2.262.
         assert!(
             (found.relative_error.unwrap() - 2.262 / 10f64.sqrt() / 20.0).abs() < 1e-4,
             "{found:?}"

@@ -1,9 +1,9 @@
-//! Thousands of simulated campaigns: do the statistics keep their promises?
+//! Tests of the statistics with thousands of simulated campaigns.
 //!
-//! Seeds are fixed, so that a failure is a change of code and not bad luck. The promises: 95% intervals cover the truth
-//! in 93 to 97% of campaigns, or carry a caveat on their line; a card compared with itself is called different in at most
-//! 5% of them, whatever the number of its figures; a true difference of 5% at 2% spread is found by ten runs in at
-//! least 95%. `HAKARU_LONG_TESTS=1` takes ten times as many campaigns.
+//! Seeds are fixed, so that a failure is caused by a change of the code, not by chance. Requirements: 95% intervals
+//! cover the true value in 93 to 97% of campaigns, or have a caveat. A card compared with itself is called different in
+//! at most 5% of campaigns, for any number of figures. Ten runs detect a true difference of 5% at 2% spread in at least
+//! 95%. `HAKARU_LONG_TESTS=1` uses ten times as many campaigns.
 
 use crate::compare::{ComparedSample, SamplePair};
 use crate::stats::{self, SampleMoments};
@@ -13,7 +13,7 @@ use hakaru_model::finding::{Comparison, Summary, Verdict};
 use hakaru_model::job::Op;
 use hakaru_model::rng::Rng;
 
-/// Share of campaigns whose interval covers the truth.
+/// Returns the fraction of campaigns whose interval covers the true value.
 fn coverage(
     campaigns: u32,
     seed: u64,
@@ -33,7 +33,7 @@ fn assert_covers(share: f64) {
     assert!((0.93..=0.97).contains(&share), "covers {share}");
 }
 
-/// Runs with the skew of real ones: mostly near the best, now and then a slow one. Mean 100, spread about 3%.
+/// Draws runs with realistic skew: mostly near the best, sometimes a slow one. Mean 100, spread about 3%.
 fn skewed(rng: &mut Rng, n: usize) -> Vec<f64> {
     (0..n)
         .map(|_| 100.0 + 3.0 * (1.0 + (1.0 - rng.unit()).ln()).max(-4.0))
@@ -53,7 +53,7 @@ fn intervals_of_the_mean_cover_it() {
     }
 }
 
-/// Runs until half the interval is within 2% of the mean: its ends.
+/// Repeats runs until the half-width of the interval is within 2% of the mean, and returns its ends.
 fn until_known(rng: &mut Rng, at_least: usize, spread: f64) -> (f64, f64) {
     let mut values = runs(rng, at_least, 100.0, spread);
     loop {
@@ -82,14 +82,14 @@ fn stopping_once_an_interval_is_narrow_costs_a_few_percent_of_coverage() {
 
 #[test]
 fn intervals_of_the_mean_cover_it_when_noise_is_even() {
-    // Uniform noise, as the simulated card has it.
+    // Uniform noise, as in the simulated card.
     let draw = |rng: &mut Rng| (0..10).map(|_| 98.0 + 4.0 * rng.unit()).collect::<Vec<_>>();
     assert_covers(coverage(8_000, 6, 100.0, |rng| {
         stats::mean_interval(&SampleMoments::of(&draw(rng)).unwrap(), 0.95).unwrap()
     }));
 }
 
-/// So many campaigns, or ten times as many.
+/// Returns the number of campaigns; ten times as many in long tests.
 fn campaigns(short: u32) -> u32 {
     if std::env::var_os("HAKARU_LONG_TESTS").is_some() {
         short * 10
@@ -98,7 +98,7 @@ fn campaigns(short: u32) -> u32 {
     }
 }
 
-/// How runs scatter around 100.
+/// Distribution of runs around 100.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum NoiseShape {
     Normal,
@@ -119,7 +119,7 @@ impl NoiseShape {
         match self {
             NoiseShape::Normal => runs(rng, n, 100.0, 0.02),
             NoiseShape::Skewed => skewed(rng, n),
-            // Two runs of three at one level, the third 10% below.
+            // Two of three runs at one level, the third 10% below.
             NoiseShape::TwoModes => {
                 let level = |rng: &mut Rng| {
                     if rng.unit() < 2.0 / 3.0 {
@@ -130,7 +130,7 @@ impl NoiseShape {
                 };
                 (0..n).map(|_| level(rng) + 0.5 * normal(rng)).collect()
             }
-            // Each run takes 0.4 of its deviation from the one before.
+            // Each run inherits 0.4 of the previous run's deviation.
             NoiseShape::Dependent => {
                 let mut off = normal(rng);
                 let next = |off: &mut f64, rng: &mut Rng| {
@@ -147,10 +147,10 @@ impl NoiseShape {
     }
 }
 
-/// One interval with whether it carries a caveat.
+/// Interval, and whether it has a caveat.
 type Printed = ((f64, f64), bool);
 
-/// Checks an interval at every number of runs it is printed at, and for every kind of noise.
+/// Checks an interval at each number of runs for which it is printed, and for each kind of noise.
 #[track_caller]
 fn check_every_shape(
     seed: u64,
@@ -183,7 +183,7 @@ fn check_every_shape(
             share(warned)
         );
         if noise == NoiseShape::Normal {
-            // Where the line carries a caveat anyway, an interval may be a little wide.
+            // With a caveat on the line, an interval may be slightly wide.
             let most = if n < stats::shape::FEWEST {
                 0.985
             } else {
@@ -226,7 +226,7 @@ fn intervals_of_ratios_cover_or_say_why_not() {
 
 #[test]
 fn intervals_of_effects_cover_or_say_why_not() {
-    // The deviation is that of the noise, so that the true effect is 1.5 for all of them.
+    // The deviation is that of the noise, so that the true effect is 1.5 in all cases.
     let deviation = |noise: NoiseShape| match noise {
         NoiseShape::Normal | NoiseShape::Dependent => 2.0,
         NoiseShape::Skewed => 2.93,
@@ -246,7 +246,7 @@ fn intervals_of_effects_cover_or_say_why_not() {
     });
 }
 
-/// The interval was multiplied by the correction of g: it covered 67 to 72% at n = 2.
+/// Regression: the interval was multiplied by the correction of g, and covered 67 to 72% at n = 2.
 #[test]
 fn intervals_of_large_effects_cover_them_at_two_runs() {
     for (n, effect) in [(2, 0.5), (2, 3.0), (2, 10.0), (3, 5.0), (10, 2.5)] {
@@ -291,7 +291,7 @@ fn bootstrap_intervals_cover_or_say_why_not() {
     );
 }
 
-/// Runs of which each takes 0.6 of its deviation from the one before gave 33% false "different".
+/// Regression: runs that inherit 0.6 of the previous run's deviation gave 33% false "different".
 #[test]
 fn dependent_runs_raise_few_false_alarms() {
     let mut rng = Rng::new(60);
@@ -323,7 +323,7 @@ fn dependent_runs_raise_few_false_alarms() {
     }
 }
 
-/// Equivalence is claimed of means that are 5% apart in at most 5% of campaigns, and of equal ones mostly.
+/// Means that are 5% apart are called equivalent in at most 5% of campaigns, and equal means in most.
 #[test]
 fn equivalence_is_seldom_claimed_falsely() {
     let mut rng = Rng::new(70);
@@ -376,7 +376,7 @@ fn cries(found: &[Comparison]) -> bool {
     found.iter().any(|c| c.verdict == Verdict::Different)
 }
 
-/// Share of campaigns in which a card compared with itself is called different.
+/// Returns the fraction of campaigns in which a card compared with itself is called different.
 fn false_alarms(
     campaigns: u32,
     seed: u64,
@@ -404,7 +404,7 @@ fn a_card_compared_with_itself_is_called_different_in_at_most_5_percent() {
 #[test]
 fn a_difference_of_5_percent_at_2_percent_spread_is_found_by_ten_runs() {
     let mut rng = Rng::new(30);
-    // One of eight figures differs; and all do.
+    // One of eight figures differs, then all differ.
     for only_one in [true, false] {
         let (mut found, mut looked_for) = (0, 0);
         for _ in 0..1_000 {
@@ -430,7 +430,7 @@ fn a_difference_of_5_percent_at_2_percent_spread_is_found_by_ten_runs() {
 
 #[test]
 fn the_runs_said_to_be_needed_do_find_the_difference() {
-    // From two campaigns too short to tell, take the word of the verdict and measure again, with that many runs.
+    // After two campaigns that are too short, measure again with the number of runs that the verdict recommends.
     let mut rng = Rng::new(31);
     let (mut asked, mut found) = (0, 0);
     while asked < 300 {
@@ -456,11 +456,12 @@ fn the_runs_said_to_be_needed_do_find_the_difference() {
         );
         found += u32::from(again.is_some_and(|c| c.verdict == Verdict::Different));
     }
-    // 80% is promised for the difference seen, which chance makes smaller or larger than the true one.
+    // The power of 80% applies to the observed difference, which is smaller or larger than the true one by chance.
     assert!(found >= 240, "{found} of {asked}");
 }
 
-/// A series of `n` runs of four phases on a card with `speed` times the usual figures and 2% spread from run to run.
+/// Returns a series of `n` runs of four phases on a card with `speed` times the usual figures and 2% spread between
+/// runs.
 fn series(rng: &mut Rng, n: u32, speed: f64) -> Summary {
     let mib = 1 << 20;
     let mut run = |repeat: u32| {
@@ -508,7 +509,7 @@ fn the_promises_hold_from_record_to_verdict() {
             .filter(|c| c.verdict == Verdict::Different)
             .count();
     }
-    // 150 campaigns of true 4.5% give up to 13 alarms once in fifty times.
+    // 150 campaigns with a true rate of 4.5% give up to 13 alarms, except once in fifty times.
     assert!(alarms <= 13, "{alarms} false alarms in {campaigns}");
     assert!(found as f64 >= 0.95 * pairs as f64, "{found} of {pairs}");
 }

@@ -1,26 +1,26 @@
-//! Steady state: whether rounds of a test have stopped changing.
+//! Steady state detection: whether the rounds of a test have stopped changing.
 
 use crate::stats::{drift, mean};
 use hakaru_model::finding::SteadyWindow;
 
-/// Rounds in the measurement window.
+/// Number of rounds in the measurement window.
 pub const WINDOW: usize = 5;
-/// Largest less smallest value of the window, at most, as a share of its average.
+/// Maximum difference between the largest and smallest value of the window, as a fraction of its average.
 pub const MAX_EXCURSION: f64 = 0.20;
-/// Rise or fall of the fitted line over the window, at most, as a share of its average.
+/// Maximum change of the fitted line over the window, as a fraction of its average.
 pub const MAX_SLOPE: f64 = 0.10;
 
-/// Finds the first window of five rounds in steady state: values within 20% of their average from end to end, and a
-/// least-squares line that changes by at most 10% of it over the window. `None` when no window is.
+/// Finds the first window of five rounds in steady state: the values span at most 20% of their average, and a
+/// least-squares line changes by at most 10% of it over the window. `None` if there is none.
 ///
-/// A round is one pass of the test (a run of a campaign, or a fixed segment of a long one). The specification allows 25
-/// rounds to get there; that limit is the caller's.
-/// Source: SNIA Solid State Storage Performance Test Specification, "Steady State".
+/// A round is one pass of the test (a run of a campaign, or a fixed segment of a long run). The specification allows 25
+/// rounds to reach steady state; the caller applies that limit. Source: SNIA Solid State Storage Performance Test
+/// Specification, "Steady State".
 pub fn steady_state(rounds: &[f64]) -> Option<SteadyWindow> {
     steady_windows(rounds).first().copied()
 }
 
-/// All windows in steady state that do not overlap, from the first on: speed may settle twice, at two levels.
+/// Returns all steady state windows that do not overlap, from the first on: speed may settle twice, at two levels.
 pub fn steady_windows(rounds: &[f64]) -> Vec<SteadyWindow> {
     let mut found: Vec<SteadyWindow> = Vec::new();
     for (first, window) in rounds.windows(WINDOW).enumerate() {
@@ -68,7 +68,7 @@ mod tests {
         );
     }
 
-    /// The first window was given, although speed halved later.
+    /// Regression: the first window was returned although speed halved later.
     #[test]
     fn every_steady_window_is_given() {
         let rounds = [
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_limits_are_inclusive() {
-        // 20% of 100 from end to end, and no slope.
+        // A span of 20% of 100, without slope.
         assert!(steady_state(&[110.0, 90.0, 100.0, 90.0, 110.0]).is_some());
         assert!(steady_state(&[110.1, 90.0, 100.0, 89.9, 110.0]).is_none());
         // A line that falls by 10% over the window, and one that falls faster.

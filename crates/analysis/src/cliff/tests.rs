@@ -15,7 +15,7 @@ fn timeline(speeds: &[f64]) -> Vec<TimelinePoint> {
     speeds.iter().enumerate().map(point).collect()
 }
 
-/// A write into a cache of `size` bytes: intervals of a card that goes at `fast`, and past it at `slow`.
+/// Returns the intervals of a write to a card with a cache of `size` bytes: speed `fast` up to there, then `slow`.
 fn cached(n: usize, size: f64, fast: f64, slow: f64) -> Vec<f64> {
     let ends = size / fast;
     let fast_time = |i: usize| (ends - i as f64 * TICK).clamp(0.0, TICK);
@@ -176,7 +176,7 @@ fn flat_series_have_no_cliff() {
 
 #[test]
 fn speed_that_wanders_is_no_cliff() {
-    // Each interval takes 80% of its deviation from the one before.
+    // Each interval inherits 80% of the previous interval's deviation.
     let mut rng = Rng::new(25);
     let mut false_alarms = 0;
     for trial in 0..2_000 {
@@ -243,7 +243,7 @@ fn whatever_the_points_are_there_is_no_panic() {
     assert_eq!(cliff(&same_time), None);
 }
 
-/// Levels of `n` intervals, changing at the given places, with noise.
+/// Returns `n` intervals whose level changes at the given positions, with noise.
 fn stairs(
     rng: &mut Rng,
     n: usize,

@@ -161,7 +161,7 @@ fn two_against_two_of_the_f2fs_article() {
 
 #[test]
 fn a_family_is_judged_together() {
-    // Alone, p = 0.04 is different; as one of three it is not.
+    // A single test with p = 0.04 is different; as one of three it is not.
     let a = [337.0, 348.0];
     let b = [695.0, 644.0];
     let pair = |q: &str| {

@@ -1,21 +1,21 @@
-//! Intervals by resampling, for statistics that no formula covers. Seeded: the same values give the same interval.
+//! Bootstrap intervals, for statistics without a formula. Seeded: the same values give the same interval.
 
 use super::describe::{mean, quantile_sorted};
 use super::student::{normal_cdf, normal_quantile, t_quantile};
 use hakaru_model::rng::Rng;
 
-/// How to resample.
+/// Settings of a bootstrap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bootstrap {
-    /// Samples drawn.
+    /// Number of resamples.
     pub resamples: u32,
     /// Seed of the draws.
     pub seed: u64,
-    /// Confidence of the interval.
+    /// Confidence level of the interval.
     pub level: f64,
-    /// Widens the tails to those of Student's t, because resampling n values loses a factor of √((n-1)/n) of the
-    /// spread and knows nothing of the uncertainty of the spread itself. Without it ten runs cover about 90%.
-    /// Source: Hesterberg (2015), "expanded percentile".
+    /// Widens the tails to those of Student's t, because resampling n values loses a factor of √((n-1)/n) of the spread
+    /// and ignores the uncertainty of the spread itself. Without it, ten runs cover about 90%. Source: Hesterberg
+    /// (2015), "expanded percentile".
     pub expand: bool,
 }
 
@@ -31,7 +31,8 @@ impl Default for Bootstrap {
 }
 
 impl Bootstrap {
-    /// Percentile interval of a statistic. `None` for fewer than two values, or where the statistic has no finite value.
+    /// Returns the percentile interval of a statistic; `None` for fewer than two values, or if the statistic has no
+    /// finite value.
     ///
     /// Source: Efron (1979).
     pub fn percentile(
@@ -47,7 +48,8 @@ impl Bootstrap {
         ))
     }
 
-    /// Bias-corrected and accelerated interval of a statistic. `None` as for [`percentile`](Self::percentile).
+    /// Returns the bias-corrected and accelerated interval of a statistic; `None` as for
+    /// [`percentile`](Self::percentile).
     ///
     /// Source: Efron (1987); acceleration by the jackknife, Efron and Tibshirani (1993), equation 14.15.
     pub fn bca(&self, values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Option<(f64, f64)> {
@@ -61,7 +63,7 @@ impl Bootstrap {
         let acceleration = acceleration(values, &statistic)?;
         let z = self.tail_z(values.len())?;
         if !bias.is_finite() {
-            // All draws are on one side: there is nothing to correct by.
+            // All draws are on one side, so no correction is possible.
             return Some((
                 quantile_sorted(&draws, normal_cdf(-z)),
                 quantile_sorted(&draws, normal_cdf(z)),
@@ -74,7 +76,7 @@ impl Bootstrap {
         ))
     }
 
-    /// The statistic of each resample, in rising order.
+    /// Returns the statistic of each resample, in ascending order.
     fn draws(&self, values: &[f64], statistic: &impl Fn(&[f64]) -> f64) -> Option<Vec<f64>> {
         if values.len() < 2 {
             return None;
@@ -94,7 +96,7 @@ impl Bootstrap {
         Some(draws)
     }
 
-    /// How many normal deviations either tail is away.
+    /// Returns the distance of either tail in standard normal deviations.
     fn tail_z(&self, n: usize) -> Option<f64> {
         let upper = 0.5 + self.level / 2.0;
         if !self.expand {
@@ -109,7 +111,8 @@ fn pick(values: &[f64], rng: &mut Rng) -> f64 {
     values[rng.below(values.len() as u64) as usize]
 }
 
-/// How fast the spread of a statistic changes with its value: skewness of its jackknife values, divided by 6.
+/// Returns how fast the spread of a statistic changes with its value: the skewness of its jackknife values divided by
+/// 6.
 fn acceleration(values: &[f64], statistic: &impl Fn(&[f64]) -> f64) -> Option<f64> {
     let without: Vec<f64> = (0..values.len())
         .map(|left_out| {

@@ -1,28 +1,28 @@
-//! What one sample says of itself: mean, deviation, median, quantiles, median absolute deviation.
+//! Descriptive statistics of one sample: mean, standard deviation, median, quantiles, median absolute deviation.
 
 use super::NOISE_FLOOR;
 
-/// Size, mean and deviation of a sample: all that the tests by Student's t need to know of it.
+/// Size, mean and standard deviation of a sample, as needed by tests with Student's t.
 ///
-/// Published tables give no more than this, so everything that can be done with it takes it instead of the values.
+/// Published tables contain only these numbers, so functions that need no more accept them instead of the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleMoments {
-    /// How many values; at least two.
+    /// Number of values; at least two.
     pub n: usize,
     /// Arithmetic mean.
     pub mean: f64,
     /// Standard deviation of the sample (divisor n - 1).
     pub deviation: f64,
-    /// Independent values that know the mean as well as these do; `n` unless neighbors are alike.
+    /// Effective number of independent values; equal to `n` unless consecutive values are correlated.
     pub effective: f64,
-    /// Half of the last digit to which a published mean was printed, else 0.
+    /// Half of the last printed digit of a published mean, otherwise 0.
     pub rounding: f64,
 }
 
 impl SampleMoments {
-    /// Of a sample. `None` for fewer than two values, or when one is not finite.
+    /// Computes the moments of a sample; `None` for fewer than two values, or if one is not finite.
     ///
-    /// Values are taken in their order: where neighbors are alike, `effective` is less than their number
+    /// The order of the values matters: if consecutive values are correlated, `effective` is less than their number
     /// ([`super::order::effective_runs`]).
     pub fn of(values: &[f64]) -> Option<SampleMoments> {
         let moments = SampleMoments::independent(values)?;
@@ -32,9 +32,9 @@ impl SampleMoments {
         })
     }
 
-    /// Of a sample of independent values, whatever their order.
+    /// Computes the moments of a sample of independent values, in any order.
     ///
-    /// The deviation takes two passes, so that nothing cancels; what is left of equal values by rounding counts as 0.
+    /// The deviation is computed in two passes to avoid cancellation; rounding errors of equal values count as 0.
     pub fn independent(values: &[f64]) -> Option<SampleMoments> {
         let mean = mean(values)?;
         if values.len() < 2 {
@@ -48,7 +48,8 @@ impl SampleMoments {
         )
     }
 
-    /// Of published figures. `None` for fewer than two values, a negative deviation, or what is not finite.
+    /// Creates the moments of published figures; `None` for fewer than two values, a negative deviation, or values that
+    /// are not finite.
     pub fn new(n: usize, mean: f64, deviation: f64) -> Option<SampleMoments> {
         let sound = n >= 2 && mean.is_finite() && deviation.is_finite() && deviation >= 0.0;
         let deviation = if deviation <= mean.abs() * NOISE_FLOOR {
@@ -65,9 +66,9 @@ impl SampleMoments {
         })
     }
 
-    /// The same figures as they were printed: the mean is known to `mean` either way, the deviation to `deviation`.
+    /// Adds the rounding of printed figures: `mean` and `deviation` are half of their last digits.
     ///
-    /// A deviation that was printed as 0 may be anything up to half of its last digit, and is taken for that.
+    /// A deviation printed as 0 may be up to half of its last digit, and that value is used.
     pub fn rounded(self, mean: f64, deviation: f64) -> SampleMoments {
         SampleMoments {
             rounding: mean,
@@ -76,29 +77,29 @@ impl SampleMoments {
         }
     }
 
-    /// Variance of the mean: that of the runs, and that of rounding, which is spread evenly over the last digit.
+    /// Returns the variance of the mean, including rounding, which is uniform over the last digit.
     ///
-    /// Alike neighbors hold the mean of the sample near to themselves, so that the variance of the sample is too small
-    /// by (n - n/n') / (n - 1), n' being the effective number. Source: Bayley and Hammersley (1946).
+    /// With correlated consecutive values, the variance of the sample is too small by (n - n/n') / (n - 1), where n' is
+    /// the effective number. Source: Bayley and Hammersley (1946).
     pub fn variance_of_mean(&self) -> f64 {
         let n = self.n as f64;
         let missed = (n - 1.0) / (n - n / self.effective).max(1.0);
         self.deviation.powi(2) * missed / self.effective + self.rounding.powi(2) / 3.0
     }
 
-    /// Degrees of freedom of the deviation.
+    /// Returns the degrees of freedom of the deviation.
     pub fn df(&self) -> f64 {
         (self.n - 1) as f64
     }
 }
 
-/// Arithmetic mean. `None` when empty, or when a value is not finite.
+/// Returns the arithmetic mean; `None` if empty, or if a value is not finite.
 pub fn mean(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     (!values.is_empty() && sum.is_finite()).then(|| sum / values.len() as f64)
 }
 
-/// The values in rising order. `None` when empty, or when a value is not finite.
+/// Returns the values in ascending order; `None` if empty, or if a value is not finite.
 pub fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     if values.is_empty() || values.iter().any(|v| !v.is_finite()) {
         return None;
@@ -108,14 +109,15 @@ pub fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     Some(sorted)
 }
 
-/// Quantile `share` (in `[0, 1]`) by linear interpolation between the order statistics at `1 + (n - 1) · share`.
+/// Returns the quantile `share` (in `[0, 1]`) by linear interpolation between the order statistics at `1 + (n - 1) ·
+/// share`.
 ///
 /// Source: Hyndman and Fan (1996), type 7: the default of R, NumPy and most spreadsheets.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     sorted(values).map(|sorted| quantile_sorted(&sorted, share))
 }
 
-/// [`quantile`] of values that are in rising order already and at least one.
+/// Returns the [`quantile`] of at least one value, in ascending order.
 pub(crate) fn quantile_sorted(sorted: &[f64], share: f64) -> f64 {
     let last = sorted.len() - 1;
     let place = share.clamp(0.0, 1.0) * last as f64;
@@ -129,13 +131,13 @@ pub(crate) fn quantile_sorted(sorted: &[f64], share: f64) -> f64 {
     }
 }
 
-/// The middle value, or the mean of the two in the middle.
+/// Returns the middle value, or the mean of the two middle values.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// Median absolute deviation from the median, unscaled: times 1.4826 it estimates the deviation of a normal
-/// distribution (Hampel 1974).
+/// Returns the median absolute deviation from the median, unscaled: times 1.4826 it estimates the standard deviation of
+/// a normal distribution (Hampel 1974).
 pub fn mad(values: &[f64]) -> Option<f64> {
     let middle = median(values)?;
     median(

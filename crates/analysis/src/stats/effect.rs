@@ -1,23 +1,23 @@
-//! How large a difference is: in units of the spread (Hedges' g), and by ranks (Cliff's delta).
+//! Effect sizes: in units of the standard deviation (Hedges' g), and by ranks (Cliff's delta).
 
 use super::student::{noncentral_t_cdf, normal_cdf};
 use super::{SampleMoments, ranks};
 use statrs::function::gamma::ln_gamma;
 
-/// A standardized difference of two means, `b - a`.
+/// Standardized difference of two means, `b - a`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HedgesG {
-    /// Difference in units of the pooled deviation, corrected for the bias of small samples.
+    /// Difference in units of the pooled standard deviation, corrected for the bias of small samples.
     pub g: f64,
-    /// Its confidence interval.
+    /// Confidence interval of the difference.
     pub interval: (f64, f64),
 }
 
-/// Hedges' g of `b` against `a`, with its confidence interval. `None` when neither sample varies.
+/// Returns Hedges' g of `b` against `a`, with its confidence interval; `None` if neither sample varies.
 ///
 /// Sources: Hedges (1981) for g and its exact bias correction. The interval is that of the standardized difference
-/// itself, by inversion of the non-central t distribution (Steiger and Fouladi 1997): it takes no correction, because g is
-/// an unbiased estimate of that difference and the interval covers it as it stands.
+/// itself, by inversion of the non-central t distribution (Steiger and Fouladi 1997). It needs no correction, because g
+/// is an unbiased estimate of that difference.
 pub fn hedges_g(a: &SampleMoments, b: &SampleMoments, level: f64) -> Option<HedgesG> {
     let (na, nb) = (a.n as f64, b.n as f64);
     let df = na + nb - 2.0;
@@ -39,13 +39,14 @@ pub fn hedges_g(a: &SampleMoments, b: &SampleMoments, level: f64) -> Option<Hedg
     Some(HedgesG { g, interval })
 }
 
-/// Non-centrality up to which the series of the non-central t is short.
+/// Maximum non-centrality for which the series of the non-central t needs few terms.
 const FEW_TERMS: f64 = 12.0;
 
-/// The non-centrality for which a non-central T stays at or below `t` with probability `p`, by bisection.
+/// Returns the non-centrality for which a non-central T is at most `t` with probability `p`, by bisection.
 fn noncentrality(t: f64, df: f64, p: f64) -> Option<f64> {
     let below = |delta: f64| noncentral_below(t, df, delta);
-    // The probability falls as non-centrality rises. The estimate scatters as t · χ/√df does, and by one on top.
+    // The probability decreases with the non-centrality. The estimate varies as t · χ/√df does, plus a standard normal
+    // variable.
     let mut reach = 8.0 + t.abs() / 2.0;
     let (mut low, mut high) = (t - reach, t + reach);
     for _ in 0..40 {
@@ -75,15 +76,16 @@ fn noncentrality(t: f64, df: f64, p: f64) -> Option<f64> {
     Some((low + high) / 2.0)
 }
 
-/// Probability that a non-central T does not exceed `t`, for any non-centrality: by the series where it converges, else as
-/// the mean of Φ(t·s - δ) over s = χ/√df, by the midpoint rule.
+/// Returns the probability that a non-central T is at most `t`, for any non-centrality: by the series if it converges,
+/// otherwise as the mean of Φ(t·s - δ) over s = χ/√df, by the midpoint rule.
 fn noncentral_below(t: f64, df: f64, delta: f64) -> f64 {
     if delta.abs() <= FEW_TERMS
         && let Some(p) = noncentral_t_cdf(t, df, delta)
     {
         return p;
     }
-    // Density of s is 2 (df/2)^(df/2) / Γ(df/2) · s^(df-1) · exp(-df s²/2); its deviation is about 1/√(2 df).
+    // The density of s is 2 (df/2)^(df/2) / Γ(df/2) · s^(df-1) · exp(-df s²/2); its standard deviation is about 1/√(2
+    // df).
     const STEPS: u32 = 160;
     let ln_scale = (2.0_f64).ln() + df / 2.0 * (df / 2.0).ln() - ln_gamma(df / 2.0);
     let reach = 8.0 / (2.0 * df).sqrt();
@@ -96,9 +98,9 @@ fn noncentral_below(t: f64, df: f64, delta: f64) -> f64 {
     (0..STEPS).map(at).sum()
 }
 
-/// Cliff's delta: how much oftener `b` exceeds `a` than the other way round, over all pairs, in `[-1, 1]`.
+/// Returns Cliff's delta: how much more often `b` exceeds `a` than the reverse, over all pairs, in `[-1, 1]`.
 ///
-/// Source: Cliff (1993). `None` when a sample is empty.
+/// `None` if a sample is empty. Source: Cliff (1993).
 pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Option<f64> {
     let pairs = (a.len() * b.len()) as f64;
     (pairs > 0.0).then(|| 2.0 * ranks::pairs_won(a, b) / pairs - 1.0)

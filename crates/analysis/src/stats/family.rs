@@ -1,17 +1,18 @@
-//! Many tests at once: Bonferroni's correction, of tests and of intervals alike.
+//! Multiple testing: Bonferroni's correction for tests and intervals.
 
-/// Adjusts the probabilities of a family of tests so that any false alarm in it has at most the level they are judged
-/// at, whatever their dependence. Order is kept; each is at least what it was, and at most 1.
+/// Adjusts the p-values of a family of tests, so that the probability of any false alarm is at most the significance
+/// level, for any dependence. The order is kept; each result is at least the original value and at most 1.
 ///
-/// A step-down correction such as Holm's rejects more, but no interval of the usual form goes with it. With this one, the
-/// interval at [`simultaneous_level`] excludes a value exactly when the adjusted test rejects it. Source: Dunn (1961);
-/// the same as `p.adjust(p, "bonferroni")` of R.
+/// A step-down correction such as Holm's rejects more, but has no intervals of the usual form. With Bonferroni's, the
+/// interval at [`simultaneous_level`] excludes a value exactly if the adjusted test rejects it. Source: Dunn (1961);
+/// the same as `p.adjust(p, "bonferroni")` in R.
 pub fn bonferroni(p_values: &[f64]) -> Vec<f64> {
     let family = p_values.len() as f64;
     p_values.iter().map(|p| (p * family).min(1.0)).collect()
 }
 
-/// The level of each of `family` intervals that all cover at once with probability `level`. Source: Dunn (1961).
+/// Returns the level of each of `family` intervals that all cover at once with probability `level`. Source: Dunn
+/// (1961).
 pub fn simultaneous_level(level: f64, family: usize) -> f64 {
     1.0 - (1.0 - level) / family.max(1) as f64
 }

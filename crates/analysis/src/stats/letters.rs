@@ -1,9 +1,9 @@
-//! Compact letter display: which of several things differ, at a glance.
+//! Compact letter display: shows which items differ.
 
-/// A letter or two for each of `n` things, in their order: two things share a letter exactly when they do not differ.
+/// Returns letters for each of `n` items, in order: two items share a letter exactly if they do not differ.
 ///
-/// Sets of things that do not differ from one another are split wherever a pair differs, and sets within other sets are
-/// dropped ("insert and absorb"). Letters go to the sets in the order of their first members. Source: Piepho (2004).
+/// Sets of items that do not differ are split wherever a pair differs, and subsets of other sets are dropped ("insert
+/// and absorb"). The sets get their letters in the order of their first members. Source: Piepho (2004).
 pub fn letters(n: usize, differ: impl Fn(usize, usize) -> bool) -> Vec<String> {
     let mut sets: Vec<Vec<bool>> = vec![vec![true; n]];
     for (i, j) in (0..n)
@@ -38,7 +38,7 @@ pub fn letters(n: usize, differ: impl Fn(usize, usize) -> bool) -> Vec<String> {
         .collect()
 }
 
-/// Without sets that lie within others.
+/// Removes subsets of other sets.
 fn absorbed(sets: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
     let within = |a: &[bool], b: &[bool]| a.iter().zip(b).all(|(a, b)| !a || *b);
     let mut kept: Vec<Vec<bool>> = Vec::with_capacity(sets.len());
@@ -52,7 +52,7 @@ fn absorbed(sets: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
     kept
 }
 
-/// `a` to `z`, then `a1`, `b1` and so on.
+/// Returns the name of the n-th letter: `a` to `z`, then `a1`, `b1` and so on.
 fn letter(nth: usize) -> String {
     let letter = char::from(b'a' + (nth % 26) as u8);
     if nth < 26 {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_display_is_the_known_one() {
-        // Things 0 to 3 in order; 0 differs from 2 and 3, 1 from 3: 0 a, 1 ab, 2 bc, 3 c.
+        // Items 0 to 3 in order; 0 differs from 2 and 3, 1 from 3: 0 a, 1 ab, 2 bc, 3 c.
         let differ = |i: usize, j: usize| matches!((i, j), (0, 2) | (0, 3) | (1, 3));
         assert_eq!(letters(4, differ), ["a", "ab", "bc", "c"]);
         assert_eq!(letters(3, |_, _| true), ["a", "b", "c"]);
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(letters(28, |_, _| true)[26], "a1");
     }
 
-    /// Ranks that were shared with the best of a group said nothing of the others in it.
+    /// Regression: ranks shared with the best of a group did not show differences between the others.
     #[test]
     fn sharing_a_letter_means_not_differing_and_nothing_else() {
         let mut rng = Rng::new(8);

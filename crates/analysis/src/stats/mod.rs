@@ -1,9 +1,9 @@
-//! Statistics over slices of numbers. Nothing here knows of storage.
+//! Statistics of slices of numbers, independent of storage.
 //!
-//! The unit of every sample is the run, never the I/O: I/Os of one run resemble one another, and counting them as
-//! independent makes intervals far too narrow. Functions answer `None` where a question has no answer (too few values,
-//! values that are not finite) and never panic. Each names its source; tests compare with published numbers, or with
-//! the call that made them in R 4 or SciPy 1.17.
+//! The unit of every sample is the run, never the I/O: I/Os of one run are correlated, and treating them as independent
+//! makes intervals far too narrow. Functions return `None` if there is no answer (too few values, values that are not
+//! finite) and never panic. Each names its source; tests compare with published numbers, or with the results of R 4 or
+//! SciPy 1.17, and give the call.
 
 pub mod bootstrap;
 pub mod describe;
@@ -33,10 +33,10 @@ pub use shape::{Shape, shape};
 pub use stopping::{StoppingRule, stopping_coverage};
 pub use student::{mean_interval, relative_error, welch, welch_above, welch_at};
 
-/// The confidence of all intervals that carry no level of their own.
+/// Confidence level of all intervals without a level of their own.
 pub const LEVEL: f64 = 0.95;
 
-/// A deviation below this share of the mean is rounding of floating-point sums, and counts as none.
+/// Fraction of the mean below which a deviation is a rounding error and counts as 0.
 pub(crate) const NOISE_FLOOR: f64 = 1e-12;
 
 #[cfg(test)]
@@ -53,11 +53,11 @@ pub(crate) mod samples {
     /// `PlantGrowth$weight`, treatment 1.
     pub(crate) const PLANT_TREATED: [f64; 10] =
         [4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69];
-    /// A skewed sample without a source: waiting times made up for these tests.
+    /// A skewed sample without a source: waiting times invented for these tests.
     pub(crate) const SKEWED: [f64; 12] =
         [0.1, 0.3, 0.2, 2.5, 0.7, 0.9, 1.8, 0.05, 4.2, 0.6, 0.4, 1.1];
 
-    /// Fails unless the two agree to the given absolute error.
+    /// Panics unless both values agree to the given absolute error.
     #[track_caller]
     pub(crate) fn close(got: f64, want: f64, error: f64) {
         assert!(

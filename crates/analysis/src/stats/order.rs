@@ -1,18 +1,18 @@
-//! What depends on the order of values: drift, and the likeness of neighbors.
+//! Statistics that depend on the order of values: drift and autocorrelation.
 
 use super::describe::mean;
 use super::student::two_sided_p;
 
-/// A straight line through values in their order.
+/// Line fitted to values in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
-    /// Change from one value to the next.
+    /// Change per value.
     pub slope: f64,
-    /// Probability of a slope this steep, either way, when there is none.
+    /// Two-sided probability of a slope this steep if there is no trend.
     pub p: f64,
 }
 
-/// Fits a line through the values in their order by least squares, and tests its slope by Student's t.
+/// Fits a line to the values in order by least squares, and tests its slope by Student's t.
 ///
 /// `None` for fewer than three values. Source: Gauss; Draper and Smith (1998), section 1.4.
 pub fn drift(values: &[f64]) -> Option<Drift> {
@@ -48,9 +48,9 @@ pub fn drift(values: &[f64]) -> Option<Drift> {
     Some(Drift { slope, p })
 }
 
-/// Correlation of each value with the next, in `[-1, 1]`. About -1/n when there is none.
+/// Returns the correlation of each value with the next, in `[-1, 1]`; about -1/n for independent values.
 ///
-/// `None` for fewer than three values, or when they do not vary. Source: Box and Jenkins (1976), the estimate r₁.
+/// `None` for fewer than three values, or if they do not vary. Source: Box and Jenkins (1976), the estimate r₁.
 pub fn lag1(values: &[f64]) -> Option<f64> {
     let middle = mean(values)?;
     let spread: f64 = values.iter().map(|v| (v - middle).powi(2)).sum();
@@ -62,18 +62,18 @@ pub fn lag1(values: &[f64]) -> Option<f64> {
     (values.len() >= 3 && spread > floor).then(|| neighbours / spread)
 }
 
-/// Fewest values whose likeness to their neighbors is estimated.
+/// Minimum number of values to estimate the autocorrelation.
 pub const FEWEST_DEPENDENT: usize = 5;
 
-/// Correlation of neighbors at most: beyond it, a sample is one value.
+/// Maximum autocorrelation: beyond it, a sample counts as one value.
 const MOST_ALIKE: f64 = 0.9;
 
-/// Independent values that know the mean as well as these do: n · (1 - ρ) / (1 + ρ), at least 1.5, at most n.
+/// Returns the effective number of independent values: n · (1 - ρ) / (1 + ρ), at least 1.5 and at most n.
 ///
-/// ρ is [`lag1`], which is too small by about 1/n when there is no correlation; that is made good from
-/// [`super::shape::FEWEST`] values on. With fewer the noise of ρ alone would widen the intervals of independent values by
-/// too much, and it is shrunk by 5/2n instead. Only a positive one counts: intervals are never narrowed. Fewer than [`FEWEST_DEPENDENT`] values say
-/// nothing of it, and count as they are. Source: Bayley and Hammersley (1946), for a process of first order.
+/// ρ is [`lag1`], which is too small by about 1/n without correlation. This is corrected from [`super::shape::FEWEST`]
+/// values on. With fewer, the noise of ρ would widen the intervals of independent values too much, so it is reduced by
+/// 5/2n instead. Only a positive ρ counts: intervals are never narrowed. Fewer than [`FEWEST_DEPENDENT`] values count
+/// as independent. Source: Bayley and Hammersley (1946), for a process of first order.
 pub fn effective_runs(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let Some(r) = lag1(values).filter(|_| values.len() >= FEWEST_DEPENDENT) else {

@@ -1,17 +1,17 @@
-//! Values far from the rest: flagged, never dropped.
+//! Outliers: flagged, never dropped.
 
 use super::describe::{quantile_sorted, sorted};
 
-/// One value outside the fences.
+/// Value outside Tukey's fences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlier {
-    /// Its index.
+    /// Index of the value.
     pub index: usize,
-    /// Outside the outer fences too.
+    /// Whether it is also outside the outer fences.
     pub far: bool,
 }
 
-/// Fewest values that have fences: with fewer, quartiles are the values themselves.
+/// Minimum number of values: with fewer, the quartiles are the values themselves.
 pub const FEWEST: usize = 5;
 
 /// Flags values outside Tukey's fences.
@@ -21,9 +21,9 @@ pub const FEWEST: usize = 5;
 /// far  |   outside    |         [====]      |    outside   |  far
 ///      <- 3 · IQR --------------->  <--------------- 3 · IQR ->
 /// ```
-/// The inner ones, 1.5 interquartile ranges from the quartiles, are crossed by one of ten clean normal values in about
-/// a quarter of all samples: a remark. The outer ones, 3 ranges away, are crossed in about one sample of twenty: a
-/// warning. Source: Tukey (1977); quartiles by [`super::quantile`]. Empty for fewer than five values.
+/// In about a quarter of all clean normal samples of ten values, one value is outside the inner fences, 1.5
+/// interquartile ranges from the quartiles: a note. In about one sample of twenty, one is outside the outer fences, 3
+/// ranges away: a warning. Source: Tukey (1977); quartiles by [`super::quantile`]. Empty for fewer than five values.
 pub fn outliers(values: &[f64]) -> Vec<Outlier> {
     let Some(sorted) = sorted(values).filter(|s| s.len() >= FEWEST) else {
         return Vec::new();

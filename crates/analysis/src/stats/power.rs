@@ -1,24 +1,24 @@
-//! How many runs tell a difference: the power of the test of two means.
+//! Power of the test of two means, and the number of runs needed.
 
 use super::student::{MAX_NONCENTRALITY, noncentral_t_cdf, satterthwaite, t_quantile};
 
-/// Runs of each side that are tried at most: nobody repeats a run more often.
+/// Maximum number of runs per side: more are not practical.
 const MOST: u32 = 10_000;
 
-/// Two samples that are to be compared, by what is known or guessed of them.
+/// Known or assumed properties of two samples to compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Design {
     /// Difference of the means.
     pub difference: f64,
-    /// Deviation of the first.
+    /// Standard deviation of the first sample.
     pub deviation_a: f64,
-    /// Deviation of the second.
+    /// Standard deviation of the second sample.
     pub deviation_b: f64,
-    /// Level of the test, such as 0.05.
+    /// Significance level of the test, such as 0.05.
     pub alpha: f64,
 }
 
-/// Probability that Welch's test with `n` runs on each side finds the difference.
+/// Returns the probability that Welch's test with `n` runs per side detects the difference.
 ///
 /// t is then non-central with `difference / √((s²a + s²b) / n)` and `(n-1)(s²a + s²b)² / (s⁴a + s⁴b)` degrees of freedom.
 /// Source: Cohen (1988), section 2.2, with Satterthwaite's degrees of freedom. With equal deviations it is
@@ -42,22 +42,22 @@ pub fn power(design: &Design, n: u32) -> Option<f64> {
     let critical = t_quantile(1.0 - alpha / 2.0, df)?;
     let delta = difference.abs() / ((va + vb) / n).sqrt();
     if delta > MAX_NONCENTRALITY {
-        // At one degree of freedom the test misses a good part even of these; say what is certain, and no more.
+        // With one degree of freedom, the test may miss even such differences, so return the part that is certain.
         return noncentral_t_cdf(critical, df, MAX_NONCENTRALITY).map(|miss| 1.0 - miss);
     }
     let miss = noncentral_t_cdf(critical, df, delta)? - noncentral_t_cdf(-critical, df, delta)?;
     Some((1.0 - miss).clamp(0.0, 1.0))
 }
 
-/// The fewest runs on each side with which the test finds the difference with probability `wanted`.
+/// Returns the minimum number of runs per side with which the test detects the difference with probability `wanted`.
 ///
-/// `None` when there is no difference to find, or 10,000 runs do not do.
+/// `None` if there is no difference, or 10,000 runs are not enough.
 pub fn runs_needed(design: &Design, wanted: f64) -> Option<u32> {
     let enough = |n: u32| power(design, n).is_some_and(|p| p >= wanted);
     if design.difference == 0.0 || !enough(MOST) {
         return None;
     }
-    // Power rises with n: bisect.
+    // Power increases with n, so bisect.
     let (mut short, mut long) = (1, MOST);
     while long - short > 1 {
         let middle = (short + long) / 2;
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(runs_needed(&design(1.0), 0.9), Some(23));
         assert_eq!(runs_needed(&design(0.5), 0.8), Some(64));
         assert_eq!(runs_needed(&design(0.0), 0.8), None);
-        // Five percent at two percent spread.
+        // A difference of 5% at 2% spread.
         let five = Design {
             difference: 0.05,
             deviation_a: 0.02,

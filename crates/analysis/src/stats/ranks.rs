@@ -1,26 +1,26 @@
-//! Mann-Whitney: whether one sample tends to exceed another, by ranks alone.
+//! Mann-Whitney test: whether one sample tends to exceed another, by ranks.
 
 use super::student::normal_cdf;
 
-/// What [`mann_whitney`] finds.
+/// Result of [`mann_whitney`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MannWhitney {
-    /// Pairs in which the value of `b` exceeds that of `a`; ties count half.
+    /// Number of pairs in which the value of `b` exceeds that of `a`; ties count half.
     pub u: f64,
-    /// Two-sided probability of a U this far from its mean when neither tends to exceed the other.
+    /// Two-sided probability of a U this far from its mean if neither sample tends to exceed the other.
     pub p: f64,
-    /// Whether `p` is exact, rather than by the normal approximation.
+    /// Whether `p` is exact instead of a normal approximation.
     pub exact: bool,
 }
 
-/// Values of both samples up to which the exact distribution is counted: its counts are then below 2^53.
+/// Maximum number of values in both samples for the exact distribution: its counts are then below 2^53.
 const EXACT_UP_TO: usize = 50;
 
 /// Tests whether one sample tends to exceed the other.
 ///
-/// Exact without ties and with up to 50 values in both samples together; otherwise by the normal approximation with
-/// corrections for ties and for continuity. `None` when a sample is empty or a value is not finite.
-/// Source: Mann and Whitney (1947); the corrections as in R's `wilcox.test`.
+/// Exact without ties and for up to 50 values in both samples together; otherwise a normal approximation with
+/// corrections for ties and continuity. `None` if a sample is empty or a value is not finite. Source: Mann and Whitney
+/// (1947); the corrections as in R's `wilcox.test`.
 pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<MannWhitney> {
     if a.is_empty() || b.is_empty() || a.iter().chain(b).any(|v| !v.is_finite()) {
         return None;
@@ -41,7 +41,7 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<MannWhitney> {
     })
 }
 
-/// Pairs in which `b` exceeds `a`, ties half. Cost: sorting `a`.
+/// Returns the number of pairs in which `b` exceeds `a`; ties count half. The cost is sorting `a`.
 pub(crate) fn pairs_won(a: &[f64], b: &[f64]) -> f64 {
     let mut a = a.to_vec();
     a.sort_by(f64::total_cmp);
@@ -50,7 +50,7 @@ pub(crate) fn pairs_won(a: &[f64], b: &[f64]) -> f64 {
     b.iter().map(|&y| won(y)).sum()
 }
 
-/// How many values share each value that occurs more than once.
+/// Returns the number of values in each group of ties.
 fn tie_sizes(a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut all = [a, b].concat();
     all.sort_by(f64::total_cmp);
@@ -60,9 +60,9 @@ fn tie_sizes(a: &[f64], b: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Two-sided tail of the exact distribution.
+/// Returns the two-sided tail probability of the exact distribution.
 ///
-/// The number of orders that give each U are the coefficients of the Gaussian binomial, Π (1 - q^(m+i)) / (1 - q^i).
+/// The numbers of orders for each U are the coefficients of the Gaussian binomial, Π (1 - q^(m+i)) / (1 - q^i).
 fn exact_p(u: f64, n: usize, m: usize) -> f64 {
     let size = n * m + 1;
     let mut ways = vec![0.0; size];

@@ -1,17 +1,17 @@
-//! The ratio of two means with its interval: what readers want when they ask "how many times faster".
+//! Ratio of two means with its interval: "how many times faster".
 
 use super::SampleMoments;
 use super::student::welch_at;
 
-/// Doublings of the step away from the ratio before an interval counts as unbounded.
+/// Maximum number of doublings of the step before an interval counts as unbounded.
 const MOST_DOUBLINGS: u32 = 60;
 
-/// Confidence interval of `mean(b) / mean(a)` for two independent samples of what is never negative: all ratios that
-/// Welch's test does not reject at this level ([`welch_at`]), so that it excludes 1 exactly when [`super::welch`] finds a
-/// difference at the level. Differences up to the share `resolution` are rounding.
+/// Returns the confidence interval of `mean(b) / mean(a)` for two independent samples of nonnegative quantities: all
+/// ratios that Welch's test does not reject at this level ([`welch_at`]). It excludes 1 exactly if [`super::welch`]
+/// finds a difference at the level. Differences up to the fraction `resolution` are rounding.
 ///
-/// `None` when the mean of `a` is not told from 0, so that the interval would have no bound.
-/// Source: Fieller (1954), with the degrees of freedom of unequal variances at each ratio rather than at the estimated one.
+/// `None` if the mean of `a` does not differ from 0, so that the interval has no bound. Source: Fieller (1954), with
+/// the degrees of freedom of unequal variances at each ratio instead of the estimated one.
 pub fn ratio_interval(
     a: &SampleMoments,
     b: &SampleMoments,
@@ -42,7 +42,7 @@ pub fn ratio_interval(
         None
     };
     let high = end(1.0)?;
-    // What is never negative has no negative ratio; where nothing bounds it below, that is 0.
+    // Nonnegative quantities have no negative ratio; without a lower bound, it is 0.
     let low = if a.mean > 0.0 && b.mean >= 0.0 {
         end(-1.0).unwrap_or(0.0).max(0.0)
     } else {
@@ -51,7 +51,7 @@ pub fn ratio_interval(
     if !(low.is_finite() && high.is_finite()) {
         return None;
     }
-    // The two ends bracket what is not rejected; 1 belongs where the test itself puts it.
+    // The two ends enclose the ratios that are not rejected; whether 1 is inside follows the test itself.
     Some(match (rejects(1.0), low <= 1.0 && 1.0 <= high) {
         (true, true) if ratio < 1.0 => (low, border(ratio, 1.0, &rejects)),
         (true, true) => (border(ratio, 1.0, &rejects), high),
@@ -60,7 +60,7 @@ pub fn ratio_interval(
     })
 }
 
-/// The last ratio on the way from `inside` to `outside` that is not rejected, by bisection.
+/// Returns the last ratio from `inside` to `outside` that is not rejected, by bisection.
 fn border(mut inside: f64, mut outside: f64, rejects: &impl Fn(f64) -> bool) -> f64 {
     for _ in 0..60 {
         let middle = inside + (outside - inside) / 2.0;
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(ratio_interval(&of(0.0), &of(5.0), 0.95, 0.0), None);
     }
 
-    /// Ratios of rates were printed as `[-0.4, 2.1]`.
+    /// Regression: ratios of rates were printed as `[-0.4, 2.1]`.
     #[test]
     fn ratios_are_never_negative_and_have_no_interval_without_a_bound() {
         let of = |v: &[f64]| SampleMoments::of(v).unwrap();
@@ -143,7 +143,7 @@ mod tests {
         );
     }
 
-    /// A mean printed as 0.0 MB/s had the ratio `0x [0, 0]`.
+    /// Regression: a mean printed as 0.0 MB/s had the ratio `0x [0, 0]`.
     #[test]
     fn the_rounding_of_a_printed_figure_is_in_its_interval() {
         let printed = |mean: f64| {

@@ -1,32 +1,32 @@
-//! What makes an interval by Student's t narrower than it should be: few values, skew, two modes, alike neighbors.
+//! Checks for conditions that make an interval by Student's t too narrow: few values, skew, two modes, autocorrelation.
 //!
-//! Each check is a rule of thumb that flags 1 to 10% of clean normal samples. An interval with a false flag costs a
-//! reader little; one that is too narrow, and silent about it, a wrong conclusion.
+//! Each check is a rule of thumb that flags 1 to 10% of clean normal samples. A false flag costs a reader little; an
+//! unflagged interval that is too narrow leads to a wrong conclusion.
 
 use super::describe::{mean, sorted};
 use super::order::{FEWEST_DEPENDENT, lag1};
 
-/// Below so many values the checks miss too much: intervals of runs that are skewed, in two modes or alike cover less than
-/// 93% without a flag, as simulations show.
+/// Number of values below which the checks miss too much: without a flag, intervals of skewed, bimodal or correlated
+/// runs cover less than 93% in simulations.
 pub const FEWEST: usize = 20;
 
-/// Fewest values that are checked for skew and two modes.
+/// Minimum number of values to check for skew and two modes.
 const FEWEST_CHECKED: usize = 8;
 
-/// What is odd about a sample.
+/// Flags of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// There are fewer than [`FEWEST`] values.
     pub few: bool,
-    /// Neighbors are alike.
+    /// Consecutive values are correlated.
     pub dependent: bool,
-    /// A long tail on one side.
+    /// The distribution has a long tail on one side.
     pub skewed: bool,
-    /// Two groups.
+    /// The values fall into two groups.
     pub two_modes: bool,
 }
 
-/// Checks a sample in its order.
+/// Checks a sample; the order of the values matters.
 ///
 /// ```text
 /// dependent   lag-1 correlation over 1.15/√n - 1/n (90th percentile of independent values)
@@ -54,14 +54,15 @@ pub fn shape(values: &[f64]) -> Shape {
     }
 }
 
-/// Whether neighbors are more alike than those of nine samples in ten of independent values: their correlation is about
-/// normal around -1/n with a deviation of 1/√n (Box and Jenkins 1976), a little narrower for few values.
+/// Whether consecutive values are more correlated than in nine of ten independent samples. The correlation is about
+/// normal around -1/n with a standard deviation of 1/√n (Box and Jenkins 1976), slightly less for few values.
 pub fn is_dependent(values: &[f64]) -> bool {
     let n = values.len() as f64;
     lag1(values).is_some_and(|r| r > 1.15 / n.sqrt() - 1.0 / n)
 }
 
-/// Third central moment in units of the deviation (divisor n). `None` when the values do not vary.
+/// Returns the skewness: the third central moment in units of the deviation (divisor n); `None` if the values do not
+/// vary.
 pub fn skewness(values: &[f64]) -> Option<f64> {
     let middle = mean(values)?;
     let moment =
@@ -70,7 +71,7 @@ pub fn skewness(values: &[f64]) -> Option<f64> {
     (deviation > middle.abs() * super::NOISE_FLOOR).then(|| moment(3) / deviation.powi(3))
 }
 
-/// The share of the variance between the two groups, of two or more values each, that tell most of it.
+/// Returns the largest fraction of the variance that a split into two groups, of two or more values each, explains.
 fn explained_by_two(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values)?;
     let n = sorted.len();

@@ -1,37 +1,38 @@
-//! What optional stopping costs: coverage of intervals after runs were repeated until their mean was known.
+//! Effect of optional stopping: coverage of intervals if runs are repeated until the mean is precise enough.
 
 use super::LEVEL;
 use super::describe::SampleMoments;
 use super::student::{mean_interval, relative_error};
 use hakaru_model::rng::Rng;
 
-/// When runs are no longer repeated.
+/// Rule that stops the repetition of runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoppingRule {
-    /// Runs before the first look.
+    /// Minimum number of runs.
     pub at_least: usize,
-    /// Runs at most.
+    /// Maximum number of runs.
     pub at_most: usize,
-    /// Half the 95% interval over the mean at which to stop, as a fraction.
+    /// Stops when the half-width of the 95% interval is at most this fraction of the mean.
     pub within: f64,
 }
 
-/// Residuals below which the shape of the scatter is unknown.
+/// Minimum number of residuals to know the shape of the distribution.
 const FEWEST_RESIDUALS: usize = 20;
 
-/// Campaigns that are simulated.
+/// Number of simulated campaigns.
 const CAMPAIGNS: usize = 4_000;
 
-/// Estimates which fraction of 95% intervals covers the true mean after optional stopping, for data of this spread and
-/// shape.
+/// Estimates the fraction of 95% intervals that cover the true mean after optional stopping, for data of this spread
+/// and shape.
 ///
-/// Campaigns are drawn by a bootstrap of the data: from the relative residuals of all samples together, so that a few runs
-/// a sample suffice to know the shape. Where samples differ in spread, this makes the tails heavier and the estimate
-/// cautious. The true mean of a simulated campaign is known, and the rule is applied to each. The seed is fixed: the same
-/// data give the same estimate. Residuals of n runs show their skew too small, by about 20% at n = 8 and 8% at n = 20.
+/// Campaigns are drawn by a bootstrap from the relative residuals of all samples together, so that a few runs per
+/// sample are enough to know the shape. If samples differ in spread, this makes the tails heavier and the estimate
+/// conservative. The true mean of a simulated campaign is known, and the rule is applied to each. The seed is fixed:
+/// the same data give the same estimate. Residuals of n runs underestimate the skew, by about 20% at n = 8 and 8% at n
+/// = 20.
 ///
-/// `None` under 20 residuals from samples of three values or more that differ. Source: Efron and Tibshirani (1993),
-/// sections 6.2 and 9.4, for the bootstrap of residuals; Anscombe (1953) for sequential estimation.
+/// `None` for fewer than 20 residuals from samples of three or more values that differ. Source: Efron and Tibshirani
+/// (1993), sections 6.2 and 9.4, for the bootstrap of residuals; Anscombe (1953) for sequential estimation.
 pub fn stopping_coverage(samples: &[&[f64]], rule: StoppingRule) -> Option<f64> {
     let mut residuals = Vec::new();
     for sample in samples.iter().filter(|sample| sample.len() >= 3) {
@@ -85,7 +86,7 @@ mod tests {
         within: 0.02,
     };
 
-    /// The truth: campaigns drawn from the distribution itself.
+    /// Returns the true coverage, from campaigns drawn from the distribution itself.
     fn simulated(rng: &mut Rng, draw: impl Fn(&mut Rng) -> f64, truth: f64) -> f64 {
         let covers = |_: &u32| {
             let mut values = vec![draw(rng), draw(rng), draw(rng)];

@@ -1,4 +1,4 @@
-//! Student's t: its distribution, central and not, the interval of a mean, and Welch's test of two means.
+//! Student's t: central and non-central distribution, interval of a mean, and Welch's test of two means.
 
 use super::SampleMoments;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -6,18 +6,18 @@ use statrs::function::beta::beta_reg;
 use statrs::function::erf::{erfc, erfc_inv};
 use statrs::function::gamma::ln_gamma;
 
-/// Probability that a standard normal variable does not exceed `z`.
+/// Returns the probability that a standard normal variable is at most `z`.
 pub fn normal_cdf(z: f64) -> f64 {
     0.5 * erfc(-z / std::f64::consts::SQRT_2)
 }
 
-/// The value that a standard normal variable does not exceed with probability `p`; infinite at 0 and 1.
+/// Returns the standard normal quantile of `p`; infinite at 0 and 1.
 pub fn normal_quantile(p: f64) -> f64 {
     -std::f64::consts::SQRT_2 * erfc_inv(2.0 * p.clamp(0.0, 1.0))
 }
 
-/// Probability that |T| is at least |t|, T being Student's with `df` degrees of freedom. Of what has no value nothing
-/// can be told: it is 1 then.
+/// Returns the probability that |T| is at least |t|, for Student's T with `df` degrees of freedom; 1 if `t` or `df` has
+/// no value.
 pub fn two_sided_p(t: f64, df: f64) -> f64 {
     if t.is_nan() || df.is_nan() || df <= 0.0 {
         return 1.0;
@@ -30,23 +30,23 @@ pub fn two_sided_p(t: f64, df: f64) -> f64 {
     beta_reg(df / 2.0, 0.5, (df / (df + t * t)).clamp(0.0, 1.0))
 }
 
-/// The value that Student's T does not exceed with probability `p`, `0 < p < 1`. `None` for other `p`, or `df <= 0`.
+/// Returns the quantile of Student's T for `p`, `0 < p < 1`; `None` for other `p`, or `df <= 0`.
 pub fn t_quantile(p: f64, df: f64) -> Option<f64> {
     let distribution = StudentsT::new(0.0, 1.0, df).ok()?;
     let t = (0.0 < p && p < 1.0).then(|| distribution.inverse_cdf(p))?;
     t.is_finite().then_some(t)
 }
 
-/// Terms of the series in [`noncentral_t_cdf`] at most; its largest term lies near δ²/2, which is under 650.
+/// Maximum number of terms of the series in [`noncentral_t_cdf`]; its largest term is near δ²/2, which is under 650.
 const MAX_TERMS: usize = 2_000;
 
-/// Largest non-centrality that the series takes: beyond, e^(-δ²/2) underflows.
+/// Maximum non-centrality of the series: above it, e^(-δ²/2) underflows.
 pub(crate) const MAX_NONCENTRALITY: f64 = 36.0;
 
-/// Probability that a non-central T with `df` degrees of freedom and non-centrality `delta` does not exceed `t`.
+/// Returns the probability that a non-central T with `df` degrees of freedom and non-centrality `delta` is at most `t`.
 ///
-/// `None` when |delta| is over 36. Source: Lenth (1989), algorithm AS 243: a Poisson-weighted sum
-/// of incomplete beta functions, which follow from one another.
+/// `None` if |delta| is over 36. Source: Lenth (1989), algorithm AS 243: a Poisson-weighted sum of incomplete beta
+/// functions, computed by recurrence.
 pub fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> Option<f64> {
     if !(t.is_finite() && df > 0.0 && delta.abs() <= MAX_NONCENTRALITY) {
         return None;
@@ -57,7 +57,7 @@ pub fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> Option<f64> {
     let x = t * t / (df + t * t);
     let half = delta * delta / 2.0;
     let b = df / 2.0;
-    // Weights p_j and q_j, and the incomplete beta functions they weigh, with the steps by which these fall.
+    // Weights p_j and q_j, and their incomplete beta functions with the decrements of these.
     let mut p = 0.5 * (-half).exp();
     let mut q = std::f64::consts::FRAC_2_SQRT_PI / std::f64::consts::SQRT_2 * p * delta;
     let mut rest = 0.5 - p;
@@ -78,7 +78,8 @@ pub fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> Option<f64> {
         q *= half / (n + 0.5);
         sum += p * odd + q * even;
         rest -= p;
-        // What is left is at most twice the weight left times the last beta function. Past the largest weight only.
+        // The remainder is at most twice the remaining weight times the last beta function; valid only after the
+        // largest weight.
         if n > half && 2.0 * rest * odd < 1e-13 {
             break;
         }
@@ -86,8 +87,8 @@ pub fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> Option<f64> {
     Some((sum + normal_cdf(-delta)).clamp(0.0, 1.0))
 }
 
-/// Confidence interval of the mean: mean ± t · deviation / √n. `None` when it leaves the range of numbers.
-/// Source: Student (1908).
+/// Returns the confidence interval of the mean: mean ± t · deviation / √n; `None` if it overflows. Source: Student
+/// (1908).
 pub fn mean_interval(sample: &SampleMoments, level: f64) -> Option<(f64, f64)> {
     let t = t_quantile(0.5 + level / 2.0, sample.df())?;
     let half = t * sample.variance_of_mean().sqrt();
@@ -95,35 +96,36 @@ pub fn mean_interval(sample: &SampleMoments, level: f64) -> Option<(f64, f64)> {
         .then_some((sample.mean - half, sample.mean + half))
 }
 
-/// Half the confidence interval as a share of the mean: "± so many percent". `None` when the mean is 0.
+/// Returns the half-width of the confidence interval as a fraction of the mean; `None` if the mean is 0.
 pub fn relative_error(sample: &SampleMoments, level: f64) -> Option<f64> {
     let (low, high) = mean_interval(sample, level)?;
     (sample.mean != 0.0).then(|| (high - low) / 2.0 / sample.mean.abs())
 }
 
-/// What [`welch`] finds.
+/// Result of [`welch`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Welch {
-    /// Difference of the means, `b - a`, in standard errors; infinite when neither sample varies and they differ.
+    /// Difference of the means, `b - a`, in standard errors; infinite if neither sample varies and they differ.
     pub t: f64,
     /// Degrees of freedom.
     pub df: f64,
-    /// Probability of a |t| this large when the means are equal.
+    /// Probability of a |t| this large if the means are equal.
     pub p: f64,
 }
 
-/// Tests whether two means differ, without taking the variances for equal.
+/// Tests whether two means differ, without assuming equal variances.
 ///
-/// Samples that do not vary at all are told apart for certain when they differ, and not at all when they do not.
-/// Source: Welch (1947), degrees of freedom by Satterthwaite (1946).
+/// Samples without variation are certainly different if their means differ, and not different otherwise. Source: Welch
+/// (1947), degrees of freedom by Satterthwaite (1946).
 pub fn welch(a: &SampleMoments, b: &SampleMoments) -> Welch {
     welch_at(a, b, 1.0, 0.0)
 }
 
-/// Tests whether the mean of `b` is `ratio` times that of `a`; differences up to the share `resolution` are rounding.
+/// Tests whether the mean of `b` is `ratio` times that of `a`; differences up to the fraction `resolution` are
+/// rounding.
 ///
-/// It is Welch's test of `b` against the scaled sample `ratio · a`; [`super::ratio::ratio_interval`] holds the ratios that
-/// it does not reject.
+/// This is Welch's test of `b` against the scaled sample `ratio · a`; [`super::ratio::ratio_interval`] contains the
+/// ratios that it does not reject.
 pub fn welch_at(a: &SampleMoments, b: &SampleMoments, ratio: f64, resolution: f64) -> Welch {
     let (t, df) = scaled_t(a, b, ratio);
     let scaled = (ratio * a.mean).abs();
@@ -143,7 +145,8 @@ pub fn welch_at(a: &SampleMoments, b: &SampleMoments, ratio: f64, resolution: f6
     }
 }
 
-/// Probability that the mean of `b` lies this far above `ratio` times that of `a` when it does not exceed it.
+/// Returns the probability that the mean of `b` is this far above `ratio` times that of `a` if the true mean does not
+/// exceed it.
 pub fn welch_above(a: &SampleMoments, b: &SampleMoments, ratio: f64) -> f64 {
     let (t, df) = scaled_t(a, b, ratio);
     let half = if t.is_infinite() {
@@ -154,7 +157,7 @@ pub fn welch_above(a: &SampleMoments, b: &SampleMoments, ratio: f64) -> f64 {
     if t > 0.0 { half } else { 1.0 - half }
 }
 
-/// The difference of `b` and `ratio · a` in standard errors, and its degrees of freedom.
+/// Returns the difference of `b` and `ratio · a` in standard errors, and its degrees of freedom.
 fn scaled_t(a: &SampleMoments, b: &SampleMoments, ratio: f64) -> (f64, f64) {
     let (va, vb) = (a.variance_of_mean() * ratio * ratio, b.variance_of_mean());
     let apart = b.mean - ratio * a.mean;
@@ -172,11 +175,10 @@ fn scaled_t(a: &SampleMoments, b: &SampleMoments, ratio: f64) -> (f64, f64) {
     )
 }
 
-/// Degrees of freedom of the sum of two variances, each with its own; at least one of them is over 0.
+/// Returns the degrees of freedom of the sum of two variances; at least one of them is over 0.
 ///
-/// `(va + vb)² / (va² / na + vb² / nb)`, worked out from the shares of the two, because squares of variances leave the
-/// range of numbers at deviations that a table may well hold. NaN when the sum is infinite.
-/// Source: Satterthwaite (1946).
+/// `(va + vb)² / (va² / na + vb² / nb)`, computed from the fractions of the two, because squares of variances may
+/// overflow or underflow for values in real tables. NaN if the sum is infinite. Source: Satterthwaite (1946).
 pub(crate) fn satterthwaite((va, na): (f64, f64), (vb, nb): (f64, f64)) -> f64 {
     let share = va / (va + vb);
     1.0 / (share * share / na + (1.0 - share) * (1.0 - share) / nb)
@@ -246,8 +248,8 @@ mod tests {
         close(cards.df, 1.092_840_216_630_417, 1e-9);
     }
 
-    /// Squares of variances were infinite, or nothing, at such deviations: the degrees of freedom were no number, and the
-    /// distribution panicked.
+    /// Regression: squares of variances overflowed or underflowed at such deviations, the degrees of freedom were NaN,
+    /// and the distribution panicked.
     #[test]
     fn deviations_of_any_size_have_degrees_of_freedom() {
         let sleep = welch(
@@ -302,7 +304,7 @@ mod tests {
         for (t, df, delta, want) in table {
             close(noncentral_t_cdf(t, df, delta).unwrap(), want, 1e-9);
         }
-        // Without non-centrality it is Student's.
+        // Without non-centrality, it is Student's distribution.
         close(
             noncentral_t_cdf(2.262_157_162_798, 9.0, 0.0).unwrap(),
             0.975,
