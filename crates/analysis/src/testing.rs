@@ -1,4 +1,4 @@
-//! What the tests of this crate share: seeded noise, and records made by hand.
+//! Shared test helpers: seeded noise and constructed records.
 
 use hakaru_model::facts::{DeviceIdentity, Environment, Fact, Identity, TargetKind};
 use hakaru_model::finding::Summary;
@@ -9,19 +9,19 @@ use hakaru_model::record::{
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 
-/// One draw of a standard normal variable (Box and Muller 1958).
+/// Draws a standard normal variable (Box and Muller 1958).
 pub(crate) fn normal(rng: &mut Rng) -> f64 {
     (-2.0 * (1.0 - rng.unit()).ln()).sqrt() * (std::f64::consts::TAU * rng.unit()).cos()
 }
 
-/// `n` draws around `mean` with a deviation of `spread · mean`.
+/// Draws `n` normal values with a mean and a standard deviation of `spread · mean`.
 pub(crate) fn runs(rng: &mut Rng, n: usize, mean: f64, spread: f64) -> Vec<f64> {
     (0..n)
         .map(|_| mean * (1.0 + spread * normal(rng)))
         .collect()
 }
 
-/// One phase of a made-up run: what one worker does, evenly, for some seconds.
+/// Phase of a constructed run: a constant workload of one worker for some seconds.
 pub(crate) struct Fake {
     pub(crate) name: &'static str,
     pub(crate) op: Op,
@@ -30,7 +30,7 @@ pub(crate) struct Fake {
     /// I/Os per second.
     pub(crate) iops: f64,
     pub(crate) seconds: u64,
-    /// Milliseconds an `fsync` after each takes.
+    /// Latency in milliseconds of an `fsync` after each I/O.
     pub(crate) sync_ms: Option<u64>,
 }
 
@@ -55,7 +55,7 @@ impl Fake {
         };
         let op = &mut worker.ops[self.op];
         (op.ios, op.bytes, op.clat) = (ios, ios * self.block, Latency::with_histogram());
-        // A little spread, so that percentiles differ.
+        // Some spread, so that percentiles differ.
         (0..ios).for_each(|i| {
             op.clat
                 .record(Nanos(each - each / 50 + each * (i % 41) / 1000))
@@ -80,7 +80,7 @@ impl Fake {
     }
 }
 
-/// A run of made-up phases.
+/// Returns a run of constructed phases.
 pub(crate) fn run_of(repeat: u32, phases: &[Fake]) -> RunRecord {
     let phase = |fake: &Fake| Phase {
         name: fake.name.into(),
@@ -113,7 +113,8 @@ pub(crate) fn run_of(repeat: u32, phases: &[Fake]) -> RunRecord {
     }
 }
 
-/// A run that writes one file in 1 MiB at `speed` bytes per second for `seconds`, with intervals of half a second.
+/// Returns a run that writes one file in blocks of 1 MiB at `speed` bytes per second for `seconds`, with intervals of
+/// half a second.
 pub(crate) fn write_run(repeat: u32, speed: f64, seconds: u64) -> RunRecord {
     let (block, op) = (1 << 20, Op::Write);
     let iops = speed / block as f64;
@@ -131,8 +132,8 @@ pub(crate) fn write_run(repeat: u32, speed: f64, seconds: u64) -> RunRecord {
     )
 }
 
-/// The standard suite on a made-up card, `n` times: 30 MB/s and 40 MB/s sequential, 600 and 2000 IOPS random, `fsync`
-/// in 8 ms, 28 MB/s sustained; each run some thousandths off.
+/// Returns the standard suite on a constructed card, `n` times: 30 MB/s and 40 MB/s sequential, 600 and 2000 IOPS
+/// random, `fsync` in 8 ms, 28 MB/s sustained; runs differ by a few thousandths.
 pub(crate) fn suite(n: u32) -> Summary {
     let mib = 1 << 20;
     let fake = |name, op, random, block, iops, sync_ms| Fake {
@@ -165,7 +166,7 @@ pub(crate) fn suite(n: u32) -> Summary {
     crate::summarize(&(0..n).map(run).collect::<Vec<_>>())
 }
 
-/// Five runs of a sequential read of card number `card`, around `speed` bytes per second.
+/// Returns five runs of a sequential read of card number `card`, around `speed` bytes per second.
 pub(crate) fn read_series(card: u64, speed: f64, spread: f64) -> Summary {
     let mut rng = Rng::new(card);
     let (block, op) = (1 << 20, Op::Read);
@@ -207,7 +208,7 @@ fn interval(at: u64, length: Nanos, op: Op, bytes: u64) -> Interval {
     }
 }
 
-/// Repeats of [`write_run`], one a speed.
+/// Returns repeats of [`write_run`], one per speed.
 pub(crate) fn records(speeds: &[f64]) -> Vec<RunRecord> {
     speeds
         .iter()
@@ -216,7 +217,7 @@ pub(crate) fn records(speeds: &[f64]) -> Vec<RunRecord> {
         .collect()
 }
 
-/// A raw card on an SD bus of 50 MB/s.
+/// Returns a raw card on an SD bus of 50 MB/s.
 pub(crate) fn card() -> Identity {
     Identity {
         path: "/dev/mmcblk0".into(),
@@ -230,7 +231,7 @@ pub(crate) fn card() -> Identity {
 
 const UNKNOWN: &str = r#"{"unknown": "it was not looked at"}"#;
 
-/// Facts that nobody looked at, and the few that matter here.
+/// Returns a device with unknown facts, except for the few that matter here.
 fn device() -> DeviceIdentity {
     let unknown = [
         "serial",

@@ -1,7 +1,7 @@
-//! Which blocks a job comes to, and how often, for generated combinations of options: sizes that do not divide, lists of
-//! block sizes, holes, zones, sizes of files, several files, io_size, loops, norandommap.
+//! Tests of the blocks that jobs access, and how often, for generated combinations of options: sizes that do not
+//! divide, lists of block sizes, gaps, zones, file sizes, several files, io_size, loops, norandommap.
 //!
-//! The rules are those of fio 3.33, found by comparing what both record with `write_iolog`.
+//! The rules are those of fio 3.33, determined by comparing the requests that both record with `write_iolog`.
 
 use hakaru_model::facts::{TargetFacts, TargetKind};
 use hakaru_model::job::rules::Zones;
@@ -19,7 +19,7 @@ fn bytes(bytes: u64) -> Option<SizeSpec> {
     Some(SizeSpec::Bytes(Bytes(bytes)))
 }
 
-/// A job on so many files that do not exist yet.
+/// Returns a job on a number of files that do not exist yet.
 fn job(access: Access, block: BlockSize, files: u32) -> Job {
     let target = Target::Paths(
         (0..files)
@@ -31,7 +31,7 @@ fn job(access: Access, block: BlockSize, files: u32) -> Job {
     job
 }
 
-/// What its only worker is to do, where its files are `there` bytes long.
+/// Returns the request plan of its only worker, with existing files of `there` bytes.
 fn stream(job: &Job, seed: u64, there: u64) -> StreamPlan {
     let phase = Phase {
         name: "phase".into(),
@@ -73,7 +73,7 @@ fn moved(requests: &[IoRequest]) -> u64 {
     requests.iter().map(|request| u64::from(request.len)).sum()
 }
 
-/// How often each unit of each region is touched.
+/// Returns the number of accesses to each unit of each region.
 fn touched(stream: &StreamPlan, requests: &[IoRequest]) -> Vec<Vec<u32>> {
     let mut times: Vec<Vec<u32>> = stream
         .regions
@@ -102,7 +102,7 @@ fn least_and_most(times: &[Vec<u32>]) -> (u32, u32) {
     (all().min().unwrap_or(0), all().max().unwrap_or(0))
 }
 
-/// Sizes in units.
+/// Generates block sizes in units.
 fn block() -> impl Strategy<Value = BlockSize> {
     let bytes = |units: u64| Bytes(units * UNIT);
     prop_oneof![
@@ -128,7 +128,7 @@ fn access() -> impl Strategy<Value = Access> {
     })
 }
 
-/// Where a job in line goes that leaves `hole` bytes out behind each block, by the rules of fio.
+/// Returns the offsets of a sequential job that skips `hole` bytes after each block, by the rules of fio.
 fn with_holes(block: u64, hole: u64, part: u64, file: u64, limit: u64, again: bool) -> Vec<u64> {
     let (mut offsets, mut last) = (Vec::new(), 0);
     while (offsets.len() as u64) * block < limit {
@@ -152,7 +152,7 @@ fn with_holes(block: u64, hole: u64, part: u64, file: u64, limit: u64, again: bo
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(14), ..ProptestConfig::default() })]
 
-    /// Without holes a job comes to each block of its files once a pass, in line or at random, whatever its sizes.
+    /// Without gaps, a sequential or random job of any block sizes accesses each block of its files once per pass.
     #[test]
     fn each_block_comes_once_a_pass(
         access in access(), block in block(), files in 1u32..4, units in 30u64..3000, odd in 0u64..UNIT, loops in 1u32..4,
@@ -167,12 +167,13 @@ proptest! {
         let times = touched(&plan, &requests);
         let mixed_in_line = !job.access.random && !job.access.mix.read.is_multiple_of(100);
         if mixed_in_line {
-            // Each operation goes through the files by itself; together they move what was asked for.
+            // Each operation traverses the files separately; together they transfer the requested bytes.
             let room: u64 = plan.regions.iter().map(|region| region.len).sum();
             let slack = block.max().0 * u64::from(files) * 2;
             prop_assert!(moved(&requests) + slack >= room * u64::from(loops), "{} of {room}", moved(&requests));
         } else {
-            // Sizes that differ end with a remainder only where a job in line has blocks that are no multiples of the smallest.
+            // Different sizes end with a remainder only if a sequential job has blocks that are not multiples of the
+            // smallest.
             let ragged = !job.access.random && matches!(block, BlockSize::Split(_));
             let (least, most) = least_and_most(&times);
             prop_assert!(most <= loops, "{most} times in {loops} passes");
@@ -181,7 +182,7 @@ proptest! {
         }
     }
 
-    /// A job that is to move other than what its files hold moves that, and treats all blocks alike.
+    /// A job with an `io_size` different from the size of its files transfers that amount, and treats all blocks alike.
     #[test]
     fn io_size_is_moved_and_no_more(
         access in access(), block in block(), files in 1u32..4, units in 60u64..2000, percent in 10u64..350, map: bool,
@@ -195,7 +196,7 @@ proptest! {
         let plan = stream(&job, seed, 0);
         let requests: Vec<IoRequest> = plan.requests().collect();
         let (moved, largest) = (moved(&requests), block.max().0);
-        // A pass does not begin for less than the largest block, and the last I/O is not cut.
+        // A pass does not start for less than the largest block, and the last I/O is not cut.
         prop_assert!(moved + largest > wanted && moved < wanted + largest, "{moved} of {wanted}");
         let (least, most) = least_and_most(&touched(&plan, &requests));
         if files == 1 && job.access.random && map {
@@ -203,7 +204,7 @@ proptest! {
         }
     }
 
-    /// A file that is smaller than `size` ends the job, one that is larger is not used whole.
+    /// A file smaller than `size` ends the job; a larger one is used only in part.
     #[test]
     fn the_smaller_of_size_and_filesize_counts(
         access in access(), units in 1u64..9, files in 1u32..4, filesize in 20u64..500, size in 20u64..2000, offset in 0u64..10,
@@ -228,7 +229,7 @@ proptest! {
         prop_assert!(!ends || most <= 1, "{} times", most);
     }
 
-    /// A job with holes ends at the end of its part, unless it jumps past the end of the file.
+    /// A job with gaps ends at the end of its region, unless it jumps past the end of the file.
     #[test]
     fn holes_are_left_out_as_fio_does(
         units in 1u64..20, hole in 1u64..40, part in 20u64..2000, beyond in 0u64..100, loops in 1u32..3, io_percent in 0u64..300,
@@ -246,13 +247,13 @@ proptest! {
         (job.extent.io_size, job.extent.loops) = (bytes(io_size).filter(|_| io_percent > 0), if io_percent > 0 { 1 } else { loops });
         let plan = stream(&job, seed, file);
         let offsets: Vec<u64> = plan.requests().map(|request| request.offset).collect();
-        // A file that is long enough lets a job go on to the end of its last block.
+        // If the file is long enough, a job continues to the end of its last block.
         let room = size.next_multiple_of(block).min(file);
         let limit = if io_percent > 0 { io_size } else { size };
         let mut wanted = with_holes(block, hole, room, file, limit, io_percent > 0);
         if loops == 1 || io_percent > 0 {
             if io_percent > 0 && wanted.len() > offsets.len() {
-                // The last pass does not begin for less than a block.
+                // The last pass does not start for less than a block.
                 prop_assert!(io_size - (offsets.len() as u64) * block < block);
                 wanted.truncate(offsets.len());
             }
@@ -262,7 +263,7 @@ proptest! {
         }
     }
 
-    /// A random job that goes from zone to zone moves all it was asked for.
+    /// A random job with zones transfers all requested bytes.
     #[test]
     fn random_zones_come_again_until_all_is_moved(
         units in 1u64..4, zone in 1u64..10, size in 1u64..20, skip in 0u64..60, parts in 3u64..40, map: bool, seed: u64,

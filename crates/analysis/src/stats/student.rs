@@ -16,8 +16,8 @@ pub fn normal_quantile(p: f64) -> f64 {
     -std::f64::consts::SQRT_2 * erfc_inv(2.0 * p.clamp(0.0, 1.0))
 }
 
-/// Returns the probability that |T| is at least |t|, for Student's T with `df` degrees of freedom; 1 if `t` or `df` has
-/// no value.
+/// Returns the probability that |T| is at least |t|, for Student's T with `df` degrees of freedom; 1 if `t` or `df` is
+/// NaN, or `df` is not positive.
 pub fn two_sided_p(t: f64, df: f64) -> f64 {
     if t.is_nan() || df.is_nan() || df <= 0.0 {
         return 1.0;

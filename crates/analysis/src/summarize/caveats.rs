@@ -1,4 +1,4 @@
-//! Caveats of a series: those its records carry, once each, and those that follow from the figures.
+//! Caveats of a series: those of its records, without duplicates, and those that follow from the figures.
 
 mod stability;
 
@@ -11,42 +11,44 @@ use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 use std::collections::BTreeSet;
 
-/// A phase measured for less is short: a stall of half a second, as collecting garbage costs, weighs 5% of this.
+/// Minimum measured time of a phase: a stall of half a second, typical for garbage collection, is 5% of this.
 pub const SHORT: Nanos = Nanos::from_secs(10);
 
-/// Runs below this number give an interval of the mean that is more than 1.24 deviations wide to either side.
+/// Minimum number of runs: with fewer, the half-width of the interval of the mean exceeds 1.24 standard deviations.
 pub const FEW_RUNS: u32 = 5;
 
-/// Writes to less may stay in a cache of the device: small drives have 1 GiB of memory or of fast flash.
+/// Minimum size of written files: smaller ones may fit in a cache of the device, because small drives have 1 GiB of
+/// memory or fast flash.
 pub const SMALL_FILE: Bytes = Bytes(1 << 30);
 
-/// Load of the host as the first run began, in percent of a CPU, from which on it was busy. Later runs are not
-/// asked: Linux counts a process that waits for a disk as load, so they see the run before.
+/// Load average at the start of the first run, in percent of a CPU, from which the host counts as busy. Later runs are
+/// not checked: Linux counts a process that waits for a disk as load, so their load includes the previous run.
 pub const HOST_BUSY_PERCENT: u32 = 50;
 
-/// Our own cost is told from this share of the median latency on, in thousandths: less is within the spread of runs.
+/// Minimum overhead to report, as a share of the median latency in thousandths: less is within the spread of runs.
 pub const OVERHEAD_PERMILLE: u32 = 10;
 
-/// Governors that let the CPU fall asleep between two I/Os: a device that answers in 100 µs is slower by the time
-/// the CPU takes to speed up again.
+/// CPU frequency governors that let the CPU slow down between two I/Os: a device that answers in 100 µs seems slower by
+/// the time the CPU takes to speed up again.
 pub const SLOW_GOVERNORS: [&str; 4] = ["powersave", "ondemand", "conservative", "schedutil"];
 
-/// Reads are said to have been answered elsewhere when the device read less than this share of them.
+/// Minimum fraction of the reads that the device must have read; below it, reads count as answered elsewhere.
 pub const ALL_READ: f64 = 0.90;
 
-/// A drift is told from this change over the series on, as a share of the mean, and only when it is not chance.
+/// Minimum drift over the series to report, as a fraction of the mean, if it is not chance.
 pub const WORTHWHILE_DRIFT: f64 = 0.02;
 
-/// An outlier is told from this distance to the median on, as a share of it.
+/// Minimum distance of an outlier from the median to report, as a fraction of the median.
 pub const WORTHWHILE_OUTLIER: f64 = 0.02;
 
-/// Probability of chance below which drift and dependence are told. There are many phases, so this is strict.
+/// Maximum p-value to report drift and dependence. It is strict, because there are many phases.
 const UNLIKELY: f64 = 0.01;
 
-/// Bits of the Pi's flags that speak of now (under-voltage, capped, throttled, hot); the rest are memories of the boot.
+/// Flag bits of the Raspberry Pi for the present state (under-voltage, capped, throttled, hot); the other bits cover
+/// the time since boot.
 const THROTTLED_NOW: u32 = 0xf;
 
-/// All caveats of a series in order of appearance, each once.
+/// Returns all caveats of a series without duplicates, in order of appearance.
 pub(super) fn collect(series: &[RunRecord], summary: &Summary) -> Vec<Caveat> {
     let mut list = CaveatSet::default();
     for (number, run) in (1..).zip(series) {
@@ -73,7 +75,7 @@ pub(super) fn collect(series: &[RunRecord], summary: &Summary) -> Vec<Caveat> {
     list.0
 }
 
-/// Whether a caveat of a run is one of the results: the figures of a phase have no part of a run that is left out there.
+/// Whether a caveat of a run applies to the results: runs that are excluded from a phase do not affect its figures.
 fn counts(caveat: &Caveat, number: u32, summary: &Summary) -> bool {
     let (Caveat::Interrupted { phase, .. }
     | Caveat::Paused { phase, .. }
@@ -87,7 +89,7 @@ fn counts(caveat: &Caveat, number: u32, summary: &Summary) -> bool {
     left_out.all(|run| run.run != number)
 }
 
-/// The disks whose counters an imported result has, joined by `+`; empty where it has none.
+/// Returns the disks whose counters an imported result contains, joined by `+`; empty if there are none.
 pub fn reported_disks(run: &RunRecord) -> String {
     let Origin::Imported { reported, .. } = &run.origin else {
         return String::new();
@@ -104,7 +106,7 @@ pub fn reported_disks(run: &RunRecord) -> String {
         .join("+")
 }
 
-/// In what the runs of a series differ that repeats of one thing have in common.
+/// Returns caveats for properties that should be equal in all runs of a series but are not.
 fn unlike(series: &[RunRecord]) -> Vec<Caveat> {
     let kind = |run: &RunRecord| {
         let kind = run
@@ -112,7 +114,7 @@ fn unlike(series: &[RunRecord]) -> Vec<Caveat> {
             .filesystem
             .as_ref()
             .map(|filesystem| filesystem.fs_type.clone());
-        // The layer of a campaign says more than the type of its file system.
+        // The layer of a campaign is more specific than the type of its file system.
         kind.filter(|kind| kind != Filesystem::UNNAMED && run.campaign.is_none())
             .unwrap_or_default()
     };
@@ -137,7 +139,7 @@ fn unlike(series: &[RunRecord]) -> Vec<Caveat> {
         .collect()
 }
 
-/// Caveats in order, where one that says the same of the same thing takes the place of a weaker one.
+/// Caveats in order; of two caveats of the same kind and subject, only the worse one is kept.
 #[derive(Default)]
 struct CaveatSet(Vec<Caveat>);
 
@@ -150,7 +152,7 @@ impl CaveatSet {
     }
 }
 
-/// Whether two caveats speak of one thing, perhaps with other figures.
+/// Whether two caveats have the same kind and subject, even if their figures differ.
 fn same_thing(a: &Caveat, b: &Caveat) -> bool {
     use Caveat::*;
     match (a, b) {
@@ -201,7 +203,7 @@ fn same_thing(a: &Caveat, b: &Caveat) -> bool {
             | SmallFile { .. },
             _,
         ) => false,
-        // Listed one by one: a new kind whose figures differ from run to run belongs above.
+        // Listed one by one: a new kind whose figures differ between runs belongs above.
         (
             DepthCapped { .. }
             | EngineReplaced { .. }
@@ -234,7 +236,7 @@ fn same_thing(a: &Caveat, b: &Caveat) -> bool {
     }
 }
 
-/// The worse of two that speak of one thing.
+/// Returns the worse of two caveats of the same kind and subject.
 fn worse(known: &Caveat, new: Caveat) -> Caveat {
     use Caveat::*;
     match (known, new) {
@@ -301,7 +303,7 @@ fn circumstances(first: &RunRecord, series: &[RunRecord], summary: &Summary, lis
         list.add(Caveat::SystemDisk);
     }
     if simulated {
-        // Virtual time knows nothing of this host.
+        // Virtual time does not depend on this host.
         return;
     }
     if let Some(&load_percent) = environment
@@ -351,7 +353,7 @@ fn writes_without_sync(phase: &PhaseSummary) -> bool {
 fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
     let name = || phase.phase.clone();
     let measured = phase.detail.measured;
-    // Of rates that were stated, nobody knows how long they were measured.
+    // The measured time of stated rates is unknown.
     if measured > Nanos(0) && measured < SHORT {
         list.add(Caveat::Short {
             phase: name(),
@@ -393,7 +395,7 @@ fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
     stability::of_phase(phase, list);
 }
 
-/// The counters of the disk say how much of what was read it read itself.
+/// Compares the read bytes with the disk counters.
 fn read_elsewhere(phase: &PhaseSummary, list: &mut CaveatSet) {
     let read = phase
         .amplification
@@ -409,13 +411,13 @@ fn read_elsewhere(phase: &PhaseSummary, list: &mut CaveatSet) {
     }
 }
 
-/// Of I/Os the 99th percentile is expected, of `fsync` the 99.9th: it decides about databases.
+/// Checks the 99th percentile of I/Os, and the 99.9th of `fsync`, which matters for databases.
 fn few_samples(phase: &PhaseSummary, list: &mut CaveatSet) {
     let mut check = |latency: &Option<LatencySummary>, q: Quantile| {
         let Some(latency) = latency else {
             return;
         };
-        // Without a curve there is no histogram, and no percentile to be missed.
+        // Without a curve there is no histogram, so no percentile is missing.
         if !latency.curve.is_empty() && !enough_samples(q, latency.count) {
             list.add(Caveat::FewSamples {
                 phase: phase.phase.clone(),
@@ -464,7 +466,7 @@ fn overhead(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
     }
 }
 
-/// Errors of the device, where the record does not tell of them itself.
+/// Adds device errors, unless the record already has the caveat.
 fn errors(run: &RunRecord, list: &mut CaveatSet) {
     let told = |name: &str| {
         let of = |c: &Caveat| match c {

@@ -1,4 +1,4 @@
-//! Latencies of many workers and runs: merged, then asked for their percentiles.
+//! Latencies of many workers and runs, merged before percentiles are computed.
 
 use super::phases::PhaseRun;
 use crate::estimate::estimate;
@@ -9,44 +9,43 @@ use hakaru_model::record::{Latency, WorkerRecord};
 use hakaru_model::reported::Percentile;
 use hakaru_model::units::{Nanos, Quantile};
 
-/// The usual percentiles; those the author of a job asks for come on top.
+/// Usual percentiles, in percent; those that a job requests are added.
 pub const PERCENTILES: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,
 ];
 
-/// Percentiles that are kept for each run, so that runs can be compared.
+/// Percentiles computed for each run, so that runs can be compared.
 const BY_RUN: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
 
-/// A curve for a chart gains a point for each hundredth of the distribution …
+/// Distance of the points of a chart's curve, as a fraction of the distribution.
 const CURVE_STEP: f64 = 0.01;
-/// … and in either tail for each fall of what is left by this share, so that a logarithmic axis is as dense.
+/// In either tail, the relative decrease of the remaining fraction per point, so that a logarithmic axis is as dense.
 const CURVE_TAIL: f64 = 0.2;
 
-/// Whether so many samples say anything of a percentile.
+/// Whether there are enough samples for a percentile.
 ///
-/// The distribution-free 95% confidence interval of the quantile `q` has both its ends among the samples only if
-/// `q^n` and `(1-q)^n` are at most 2.5%: 6 samples for the median, 368 for the 99th percentile, 3,688 for the 99.9th,
-/// 36,887 for the 99.99th. I/Os resemble their neighbors, so this is the least. Source: David and Nagaraja (2003),
-/// section 7.1.
+/// The distribution-free 95% confidence interval of the quantile `q` has both ends among the samples only if `q^n` and
+/// `(1-q)^n` are at most 2.5%: 6 samples for the median, 368 for the 99th percentile, 3,688 for the 99.9th, 36,887 for
+/// the 99.99th. Consecutive I/Os are correlated, so this is a minimum. Source: David and Nagaraja (2003), section 7.1.
 pub fn enough_samples(q: Quantile, samples: u64) -> bool {
     let outer = q.share().max(1.0 - q.share());
     outer >= 1.0 || samples as f64 * outer.ln() <= 0.025_f64.ln()
 }
 
-/// The latencies of one operation: all of them together, and some percentiles of each run.
+/// Latencies of one operation: all runs merged, and some percentiles of each run.
 #[derive(Default)]
 pub(super) struct OpLatencies {
     all: Latency,
-    /// One value a run for each of [`BY_RUN`]; `None` once a run had too few samples.
+    /// One value per run for each of [`BY_RUN`]; `None` if a run had too few samples.
     by_run: [Option<Vec<f64>>; BY_RUN.len()],
     wanted: Vec<Quantile>,
-    /// Percentiles as another program printed them, where there is one run of one worker and no histogram. Those of
-    /// several cannot be merged.
+    /// Percentiles printed by another program, if there is one run of one worker without a histogram. Percentiles of
+    /// several workers or runs cannot be merged.
     printed: Vec<(Quantile, Nanos)>,
 }
 
-/// The latency of one worker, and its percentiles where only these are known.
+/// Latency of one worker, and its percentiles if only these are known.
 type LatencyPercentiles<'a> = (&'a Latency, &'a [Percentile]);
 
 impl OpLatencies {
@@ -69,7 +68,7 @@ impl OpLatencies {
         })
     }
 
-    /// Merges run by run, so that thousands of runs need the memory of two histograms.
+    /// Merges run by run, so that thousands of runs need the memory of only two histograms.
     fn gather<'a>(
         runs: &[&PhaseRun<'a>],
         wanted: Vec<Quantile>,
@@ -122,7 +121,7 @@ impl OpLatencies {
         }
     }
 
-    /// All runs together. `None` when nothing was timed.
+    /// Returns the latency of all runs together; `None` if nothing was timed.
     pub(super) fn summary(&self) -> Option<LatencySummary> {
         let stat = self.all.stat;
         let values = values_at(&self.all, &self.wanted);
@@ -149,7 +148,7 @@ impl OpLatencies {
         })
     }
 
-    /// Some percentiles, one value a run; only those that every run has samples enough for.
+    /// Returns the percentiles with one value per run, if every run has enough samples.
     pub(super) fn by_run(&self) -> Vec<(Quantile, Estimate)> {
         let of =
             |(q, values): (Quantile, &Option<Vec<f64>>)| Some((q, estimate(values.as_ref()?)?));
@@ -161,8 +160,9 @@ impl OpLatencies {
     }
 }
 
-/// Completion latency; of an open loop that from the intended start, so that a device that falls behind cannot hide it
-/// ("coordinated omission"). Imports of programs that print only total latency have no other than that.
+/// Returns the completion latency, or in an open loop the latency from the scheduled start, so that a slow device
+/// cannot hide delays ("coordinated omission"). Imports of programs that print only total latency have no other
+/// latency.
 fn usual<'a>(run: &PhaseRun<'a>, worker: &'a WorkerRecord, op: Op) -> &'a Latency {
     let record = &worker.ops[op];
     let intended = run.is_open_loop(worker, op) && record.lat.stat.count > 0;
@@ -173,7 +173,7 @@ fn usual<'a>(run: &PhaseRun<'a>, worker: &'a WorkerRecord, op: Op) -> &'a Latenc
     }
 }
 
-/// What another program printed of the latency that [`usual`] picks.
+/// Returns the printed percentiles of the latency that [`usual`] selects.
 fn pick_of<'a>(run: &PhaseRun<'a>, worker: &WorkerRecord, op: Op) -> &'a [Percentile] {
     let Some(report) = run.report(worker).map(|report| &report.ops[op]) else {
         return &[];
@@ -185,7 +185,7 @@ fn pick_of<'a>(run: &PhaseRun<'a>, worker: &WorkerRecord, op: Op) -> &'a [Percen
     }
 }
 
-/// A percentile that was printed, by its share.
+/// Returns a printed percentile.
 fn value_printed(printed: &[Percentile], share: Quantile) -> Option<Nanos> {
     printed
         .iter()
@@ -207,7 +207,7 @@ fn merged(latencies: &[&Latency]) -> Latency {
     })
 }
 
-/// The usual percentiles and those the job asks for, rising.
+/// Returns the usual percentiles and those requested by the job, in ascending order.
 fn wanted(runs: &[&PhaseRun<'_>], op: Op) -> Vec<Quantile> {
     let usual = PERCENTILES
         .into_iter()
@@ -223,8 +223,8 @@ fn wanted(runs: &[&PhaseRun<'_>], op: Op) -> Vec<Quantile> {
     all
 }
 
-/// Percentiles in rising order, in one pass; `None` for those with too few samples. Never above the largest value: that
-/// one is known exactly. Type 1 of Hyndman and Fan (1996), as [`Histogram::value_at`] has it.
+/// Returns percentiles in ascending order, in one pass; `None` for those with too few samples. They never exceed the
+/// largest value, which is known exactly. Type 1 of Hyndman and Fan (1996), as in [`Histogram::value_at`].
 ///
 /// [`Histogram::value_at`]: hakaru_model::histogram::Histogram::value_at
 fn values_at(latency: &Latency, quantiles: &[Quantile]) -> Vec<Option<Nanos>> {
@@ -250,7 +250,7 @@ fn values_at(latency: &Latency, quantiles: &[Quantile]) -> Vec<Option<Nanos>> {
     found
 }
 
-/// The distribution as `(share not exceeding, value)`, thinned out for a chart.
+/// Returns the distribution as `(fraction of samples up to the value, value)`, thinned out for a chart.
 fn curve(latency: &Latency) -> Vec<(f64, Nanos)> {
     let Some(histogram) = &latency.histogram else {
         return Vec::new();

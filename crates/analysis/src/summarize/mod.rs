@@ -1,6 +1,6 @@
-//! From the runs of a series to its summary: what a table, a chart and a comparison need.
+//! Summarizes the runs of a series for tables, charts and comparisons.
 //!
-//! Nothing is averaged that must not be: percentiles come from merged histograms, rates from bytes and time.
+//! Averages are computed only where they are valid: percentiles come from merged histograms, rates from bytes and time.
 
 mod caveats;
 mod latency;
@@ -28,11 +28,11 @@ pub use caveats::{
 };
 pub use latency::{PERCENTILES, enough_samples};
 
-/// Sums up the runs of one series, in the order given.
+/// Summarizes the runs of one series, in the given order.
 ///
-/// Of a phase that some run finished, runs that were stopped or that an error of the device ended are left out of the
-/// figures and named in the caveats, and their errors are counted; where none finished it, what there is counts. An
-/// empty series gives an empty summary.
+/// If some run finished a phase, runs of it that were interrupted or ended by a device error are excluded from the
+/// figures and listed in the caveats; their errors still count. If no run finished it, all runs count. An empty series
+/// gives an empty summary.
 pub fn summarize(series: &[RunRecord]) -> Summary {
     let phases: Vec<PhaseSummary> = phases::collect(series)
         .iter()
@@ -74,7 +74,7 @@ fn nothing() -> Identity {
     }
 }
 
-/// Our own cost an I/O: the median of the runs.
+/// Returns the overhead of this program per I/O: the median of the runs.
 fn overhead(series: &[RunRecord]) -> Option<f64> {
     let costs: Vec<f64> = series
         .iter()
@@ -109,7 +109,7 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
         .into_iter()
         .flatten()
         .collect();
-    // Writes carry the `fsync`s; where a phase does not write, whatever it syncs goes with its first operation.
+    // Writes include the `fsync` calls; if a phase does not write, its first operation includes them.
     let syncs = op == Op::Write
         || !runs.iter().any(|run| run.did(Op::Write))
             && runs.iter().all(|run| run.first_op() == op);
@@ -181,7 +181,7 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     })
 }
 
-/// The runs that do not count, in the order of the series.
+/// Returns the excluded runs, in the order of the series.
 fn left_out(phase: &PhaseRuns<'_>) -> Vec<LeftOutRun> {
     let mut runs: Vec<LeftOutRun> = phase
         .left_out
@@ -195,17 +195,19 @@ fn left_out(phase: &PhaseRuns<'_>) -> Vec<LeftOutRun> {
     runs
 }
 
-/// In-flight bytes at the end of a ramp, as a share of those measured, above which the whole phase is counted instead.
+/// Maximum in-flight bytes at the end of a ramp time, as a fraction of the measured bytes; above it, the whole phase
+/// counts.
 const EXACT: f64 = 0.002;
 
-/// Share of the bytes of the job above which the traffic of others makes the figure meaningless.
+/// Maximum traffic of other programs, as a fraction of the job's bytes; above it, the figure is meaningless.
 const OTHERS: f64 = 0.1;
 
-/// Bytes the device moved per byte of the application, from the counters of the disk; `None` where nothing was counted.
+/// Returns the I/O amplification (bytes of the device per byte of the application) from the disk counters; `None` if
+/// nothing was counted.
 ///
-/// Counters and bytes are of one time: the measured part, or, where I/Os in flight at the end of the ramp would blur it or
-/// workers end their ramps at different moments, the whole phase with its ramps. Of stacked devices the one at the bottom
-/// counts, each byte once.
+/// Counters and bytes cover the same time: the measured part, or the whole phase with its ramp times if in-flight I/Os
+/// at the end of the ramp would make it imprecise or workers end their ramp times at different moments. Of stacked
+/// devices, only the lowest counts.
 fn amplification(run: &PhaseRun<'_>, op: Op) -> Result<Option<f64>, NoAmplification> {
     let measured = run.bytes(op);
     if op == Op::Trim || measured == 0 {
@@ -228,13 +230,13 @@ fn amplification(run: &PhaseRun<'_>, op: Op) -> Result<Option<f64>, NoAmplificat
     let Some(moved) = moved(run, disks, op) else {
         return Ok(None);
     };
-    // Other programs may print no sectors.
+    // Other programs may not print sectors.
     let counted = moved > 0 || !matches!(run.record.origin, Origin::Imported { .. });
     Ok(counted.then(|| moved as f64 / asked as f64))
 }
 
-/// The same on the disk that the system runs from: others use it too. The kernel counts what this program has read, so
-/// reads can be told apart; writes of others leave the figure out where they are many.
+/// Returns the I/O amplification on the system disk, which other programs use too. The kernel counts the reads of this
+/// program, so reads of others can be separated; many writes of others make the figure unavailable.
 fn on_system_disk(
     run: &PhaseRun<'_>,
     op: Op,
@@ -269,9 +271,11 @@ fn on_system_disk(
     Ok(Some(moved as f64 / measured as f64))
 }
 
-/// How even a write is, over the intervals of all runs. The falls are those of the first run that has one for good.
+/// Returns the evenness of a write over the intervals of all runs. The drops are those of the first run with a
+/// permanent one.
 ///
-/// Mean and deviation weigh each interval by its length: slow writes make long intervals, and would count for less.
+/// Mean and deviation weight each interval by its length: slow writes make long intervals, which would otherwise count
+/// too little.
 fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
     let whole = timelines.iter().map(|points| lengths_and_speeds(points));
     let steps: Vec<(f64, f64)> = whole
@@ -296,7 +300,7 @@ fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
     }
     let found: Vec<Falls> = timelines.iter().map(|points| falls(points)).collect();
     let swing = found.iter().find_map(|found| found.swing);
-    // The first run that fell for good says how; else one that fell at its end.
+    // Prefer the first run with a proven drop, otherwise one with a drop at its end.
     let proven = |found: &&Falls| found.falls.iter().any(|fall| fall.proven);
     let first = found
         .iter()
@@ -314,7 +318,8 @@ fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
     })
 }
 
-/// How even a write was by the samples another program printed, of one run of one worker. Where it fell they do not say.
+/// Returns the evenness of a write from the samples printed by another program, for one run of one worker. They do not
+/// show drops.
 fn printed_spread(runs: &[&PhaseRun<'_>], op: Op) -> Option<Sustained> {
     let [run] = runs else { return None };
     let mut workers = run.workers(op);
@@ -335,11 +340,11 @@ fn printed_spread(runs: &[&PhaseRun<'_>], op: Op) -> Option<Sustained> {
     })
 }
 
-/// Whether the runs repeat one state. `None` under three runs.
+/// Returns the stability of the runs; `None` for fewer than three runs.
 fn stability(bandwidth: &Estimate) -> Option<Stability> {
     let values = &bandwidth.values;
     let drift = stats::drift(values)?;
-    // A line past the range of the values says nothing of them: a fall is never more than all there was.
+    // The line must stay within the range of the values: a drop cannot exceed the total.
     let reach = drift.slope * (values.len() - 1) as f64 / 2.0;
     let within = |end: f64| end.clamp(bandwidth.min, bandwidth.max);
     let change = within(bandwidth.mean + reach) / within(bandwidth.mean - reach) - 1.0;

@@ -1,4 +1,4 @@
-//! Which workers of which runs belong to one phase, and the rates they reached together.
+//! Workers of all runs that belong to one phase, and their combined rates.
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::DiskStats;
@@ -9,15 +9,15 @@ use hakaru_model::reported::{JobProperty, OpReport, StatedRate, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
-/// Bytes that a file system writes into its tables at most when space is reserved in it.
+/// Maximum number of bytes that a file system writes to its tables when it reserves space.
 const MOST_TABLES: u64 = 1 << 20;
 
-/// One phase over all runs that did it.
+/// One phase over all runs that include it.
 pub(super) struct PhaseRuns<'a> {
     pub(super) name: String,
-    /// Those that count.
+    /// Runs that count.
     pub(super) runs: Vec<PhaseRun<'a>>,
-    /// Those that do not count where others do, and why.
+    /// Excluded runs, if others count, with the reasons.
     pub(super) left_out: Vec<(PhaseRun<'a>, LeftOutReason)>,
 }
 
@@ -28,20 +28,20 @@ pub(super) struct PhaseRun<'a> {
     pub(super) phase: &'a PhaseRecord,
     /// Number of the run in its series, from 1.
     pub(super) number: u32,
-    /// Its place in the record.
+    /// Index of the phase in the record.
     position: usize,
-    /// Its jobs, as far as the scenario knows them.
+    /// Jobs of the phase, if the scenario has them.
     jobs: &'a [Job],
 }
 
-/// What a phase reached in one run.
+/// Rates of a phase in one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rates {
     pub(super) bytes_per_s: f64,
     pub(super) ios_per_s: f64,
 }
 
-/// Phases by name, and by how often the name came before within its run, in order of first appearance.
+/// Groups phases by name, and by their occurrence of that name within a run, in order of first appearance.
 pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
     let mut phases: Vec<PhaseRuns<'_>> = Vec::new();
     let mut index: BTreeMap<(&str, usize), usize> = BTreeMap::new();
@@ -67,15 +67,15 @@ pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
         }
     }
     for phase in &mut phases {
-        // A run that was stopped, or that an error ended, is no repeat of a finished one.
+        // An interrupted run, or one ended by an error, is not a repeat of a finished one.
         leave_out(phase, PhaseRun::unfinished);
-        // A run whose processor was taken away measured the host.
+        // A run that lost its CPU measured the host.
         leave_out(phase, PhaseRun::disturbed);
     }
     phases
 }
 
-/// The jobs of a phase: at the same position of the scenario when the names agree, else by name.
+/// Returns the jobs of a phase: at the same position of the scenario if the names agree, otherwise by name.
 fn jobs_of<'a>(record: &'a RunRecord, phase: &PhaseRecord, position: usize) -> &'a [Job] {
     let planned = &record.scenario.phases;
     let same = planned.get(position).filter(|p| p.name == phase.name);
@@ -83,7 +83,7 @@ fn jobs_of<'a>(record: &'a RunRecord, phase: &PhaseRecord, position: usize) -> &
         .map_or(&[], |p| &p.jobs)
 }
 
-/// Leaves out the runs that have a reason for it, where others have none.
+/// Excludes the runs that have a reason, if other runs have none.
 fn leave_out<'a>(phase: &mut PhaseRuns<'a>, reason: fn(&PhaseRun<'a>) -> Option<LeftOutReason>) {
     if phase.runs.iter().all(|run| reason(run).is_some()) {
         return;
@@ -93,7 +93,7 @@ fn leave_out<'a>(phase: &mut PhaseRuns<'a>, reason: fn(&PhaseRun<'a>) -> Option<
     phase.left_out.extend(found);
 }
 
-/// All errors of a worker but the limits of its job that were missed.
+/// Returns the number of errors of a worker, without exceeded limits of its job.
 fn failed(worker: &WorkerRecord) -> u64 {
     let limits = worker
         .errors
@@ -110,7 +110,7 @@ impl<'a> PhaseRun<'a> {
         ended.then_some(LeftOutReason::Unfinished)
     }
 
-    /// Why most of it is about the host: it had no processor, or a pause left no interval untouched.
+    /// Returns the reason if the run mostly measured the host: it had no CPU, or every interval contains a pause.
     fn disturbed(&self) -> Option<LeftOutReason> {
         let here = |phase: &String| *phase == self.phase.name;
         let lost = |caveat: &Caveat| match caveat.clone() {
@@ -132,7 +132,7 @@ impl<'a> PhaseRun<'a> {
         lost.or_else(|| paused().then_some(LeftOutReason::Paused))
     }
 
-    /// Whether a pause of the host lies in an interval of a worker.
+    /// Whether a pause of the host overlaps an interval of a worker.
     pub(super) fn is_touched(&self, worker: &WorkerRecord, interval: &Interval) -> bool {
         let Some(pauses) = &self.phase.host_pauses else {
             return false;
@@ -146,8 +146,8 @@ impl<'a> PhaseRun<'a> {
         pauses.touches(Nanos(end.saturating_sub(interval.length.0)), Nanos(end))
     }
 
-    /// Time of the intervals that no pause of the host touches, and what was done in them by operation. `None` where
-    /// there was no pause, or no intervals are known.
+    /// Returns the time of the intervals without pauses of the host, and their I/O by operation; `None` if there was no
+    /// pause or no intervals are known.
     fn untouched(&self, worker: &WorkerRecord) -> Option<(u64, PerOp<(u64, u64)>)> {
         let paused = self
             .phase
@@ -170,7 +170,7 @@ impl<'a> PhaseRun<'a> {
         Some((time, done))
     }
 
-    /// Bytes, I/Os and time that the rates of a worker are made of.
+    /// Returns the bytes, I/Os and time for the rates of a worker.
     fn amounts(&self, worker: &WorkerRecord, op: Op) -> (u64, u64, u64) {
         match self.untouched(worker) {
             Some((time, done)) if time > 0 => (done[op].0, done[op].1, time),
@@ -178,13 +178,14 @@ impl<'a> PhaseRun<'a> {
         }
     }
 
-    /// Whether I/Os of a worker were intended for moments of their own. Other programs count latency in their own way.
+    /// Whether I/Os of a worker were scheduled (open loop); `false` for other programs, which measure latency in their
+    /// own way.
     pub(super) fn is_open_loop(&self, worker: &WorkerRecord, op: Op) -> bool {
         let measured = matches!(self.record.origin, Origin::Measured { .. });
         measured && self.job(worker).is_some_and(|job| job.is_open_loop(op))
     }
 
-    /// Workers that did the operation. Of an imported result it may be known only how many bytes it moved, or how fast.
+    /// Returns the workers that did the operation. For imported results, only the bytes or the rate may be known.
     pub(super) fn workers(&self, op: Op) -> impl Iterator<Item = &'a WorkerRecord> + use<'a> {
         let run = *self;
         let stated = move |w: &WorkerRecord| run.reported(w, op).is_some_and(OpReport::has_rate);
@@ -194,7 +195,7 @@ impl<'a> PhaseRun<'a> {
             .filter(move |w| w.ops[op].ios > 0 || w.ops[op].bytes > 0 || stated(w))
     }
 
-    /// What another program printed of a worker beyond counts and sums.
+    /// Returns the printed details of a worker besides counts and sums.
     pub(super) fn report(&self, worker: &WorkerRecord) -> Option<&'a WorkerReport> {
         let Origin::Imported { reported, .. } = &self.record.origin else {
             return None;
@@ -211,7 +212,7 @@ impl<'a> PhaseRun<'a> {
         self.report(worker).map(|report| &report.ops[op])
     }
 
-    /// Workers that a worker of the record stands for: other programs print a group as one.
+    /// Returns the number of workers that a worker of the record represents: other programs print a group as one.
     pub(super) fn members(&self, worker: &WorkerRecord) -> u32 {
         self.report(worker)
             .map_or(1, |report| report.members.max(1))
@@ -221,7 +222,7 @@ impl<'a> PhaseRun<'a> {
         self.workers(op).next().is_some()
     }
 
-    /// The first operation it did.
+    /// Returns the first operation of the phase.
     pub(super) fn first_op(&self) -> Op {
         Op::ALL
             .into_iter()
@@ -229,7 +230,7 @@ impl<'a> PhaseRun<'a> {
             .unwrap_or(Op::Read)
     }
 
-    /// Whether the output of another program does not say this of a job.
+    /// Whether the output of another program does not state this property of a job.
     pub(super) fn is_unstated(&self, job: u32, property: JobProperty) -> bool {
         let Origin::Imported { reported, .. } = &self.record.origin else {
             return false;
@@ -241,7 +242,7 @@ impl<'a> PhaseRun<'a> {
         self.jobs.get(worker.job as usize)
     }
 
-    /// The jobs whose workers did the operation, each once, with their places in the phase.
+    /// Returns the jobs whose workers did the operation, without duplicates, with their indexes in the phase.
     pub(super) fn jobs_doing(&self, op: Op) -> Vec<(u32, &'a Job)> {
         let mut indices: Vec<u32> = self.workers(op).map(|w| w.job).collect();
         indices.dedup();
@@ -258,8 +259,8 @@ impl<'a> PhaseRun<'a> {
             .fold(0, |sum, w| sum.saturating_add(w.ops[op].bytes))
     }
 
-    /// Errors of an operation. Only the first errors are kept in full: the rest are shared out as those are. A limit
-    /// of the job that was missed is none.
+    /// Returns the number of errors of an operation. Only the first errors have details; the others are distributed in
+    /// the same proportions. Exceeded limits of the job do not count.
     pub(super) fn errors(&self, op: Op) -> u64 {
         let of = |w: &WorkerRecord| {
             let kept = || w.errors.first.iter().filter(|e| e.kind.option().is_none());
@@ -275,7 +276,7 @@ impl<'a> PhaseRun<'a> {
             .fold(0, u64::saturating_add)
     }
 
-    /// Errors that belong to no operation, or of which that is not known.
+    /// Returns the number of errors that belong to no operation or to an unknown one.
     pub(super) fn other_errors(&self) -> u64 {
         let all = self
             .phase
@@ -288,7 +289,7 @@ impl<'a> PhaseRun<'a> {
             .fold(all, |rest, op| rest.saturating_sub(self.errors(op)))
     }
 
-    /// Limits of the job that an operation missed.
+    /// Returns the number of limits of the job that an operation exceeded.
     pub(super) fn limits_missed(&self, op: Op) -> u64 {
         let errors = self.phase.workers.iter().flat_map(|w| &w.errors.first);
         errors
@@ -296,7 +297,7 @@ impl<'a> PhaseRun<'a> {
             .count() as u64
     }
 
-    /// Longest measured time of its workers.
+    /// Returns the longest measured time of its workers.
     pub(super) fn measured(&self, op: Op) -> Nanos {
         self.workers(op)
             .map(|w| w.ops[op].runtime.unwrap_or(w.runtime))
@@ -304,14 +305,15 @@ impl<'a> PhaseRun<'a> {
             .unwrap_or_default()
     }
 
-    /// Unmeasured time of a worker before its measurement, counted from the start of the phase's workers.
+    /// Returns the ramp time of a worker, relative to the start of the phase's workers.
     pub(super) fn lead_in(&self, worker: &WorkerRecord) -> (Nanos, Nanos) {
         self.job(worker).map_or((Nanos(0), Nanos(0)), |job| {
             (job.timing.startdelay, job.timing.ramp_time)
         })
     }
 
-    /// Bytes of the whole phase, those of the ramps included. `None` where a worker had a ramp and they were not recorded.
+    /// Returns the bytes of the whole phase, including ramp times; `None` if the bytes of a ramp time were not
+    /// recorded.
     pub(super) fn bytes_with_ramp(&self, op: Op) -> Option<u64> {
         let of = |w: &WorkerRecord| {
             let ramp = match &w.ramp_bytes {
@@ -327,7 +329,8 @@ impl<'a> PhaseRun<'a> {
             .try_fold(0_u64, |sum, w| Some(sum.saturating_add(of(w)?)))
     }
 
-    /// Most bytes in flight at one moment, and so on either side of the end of a ramp. A synchronous engine has none there.
+    /// Returns the maximum number of bytes in flight, and so on either side of the end of a ramp time. Synchronous
+    /// engines have none there.
     pub(super) fn most_in_flight(&self) -> u64 {
         let of = |w: &WorkerRecord| {
             let Some(job) = self
@@ -350,19 +353,20 @@ impl<'a> PhaseRun<'a> {
             .fold(0, u64::saturating_add)
     }
 
-    /// Most bytes that laying out wrote.
+    /// Returns the largest number of bytes written by the layout.
     pub(super) fn laid_out(&self) -> Option<Bytes> {
         let laid_out = self.phase.laid_out.as_ref()?;
         if laid_out.bytes.0 > 0 || self.record.target.system_disk {
             return Some(laid_out.bytes);
         }
-        // Space was only reserved: a file system without holes writes zeroes for it. Less is its tables.
+        // Space was only reserved: a file system without sparse files writes zeros there. Smaller amounts are its
+        // tables.
         let written = moved(self, &laid_out.disks, Op::Write).filter(|bytes| *bytes >= MOST_TABLES);
         Some(Bytes(written.unwrap_or(0)))
     }
 
-    /// Rates of the phase. The workers of a reporting group add up over the longest of their times, as fio has it;
-    /// groups run side by side, so their rates add up. `None` when no time has passed.
+    /// Returns the rates of the phase. The workers of a reporting group add up over their longest time, as in fio;
+    /// groups run in parallel, so their rates add up. `None` if no time has passed.
     pub(super) fn rates(&self, op: Op) -> Option<Rates> {
         let mut groups: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
         for worker in self.workers(op) {
@@ -398,7 +402,7 @@ impl<'a> PhaseRun<'a> {
     }
 }
 
-/// Bytes that the disk at the bottom moved.
+/// Returns the bytes transferred by the lowest disk.
 pub(super) fn moved(run: &PhaseRun<'_>, disks: &[DiskStats], op: Op) -> Option<u64> {
     let kname = run
         .record

@@ -1,4 +1,4 @@
-//! Summaries of records made by hand: the figures are worked out beside them.
+//! Tests of summaries, with constructed records whose expected figures are computed next to them.
 
 mod measured;
 
@@ -46,7 +46,7 @@ fn workers_of_a_group_add_up_over_the_longest_time() {
     let want = 2.0 * bytes / run.phases[0].workers[0].runtime.as_secs_f64();
     let summary = summarize(&[run.clone()]);
     assert!((summary.phases[0].bandwidth.mean - want).abs() < 1.0);
-    // Two groups side by side each have their own time.
+    // Two parallel groups each have their own time.
     let mut other = run.scenario.phases[0].jobs[0].clone();
     other.group = 1;
     run.scenario.phases[0].jobs.push(other);
@@ -162,7 +162,7 @@ fn amplification_counts_the_disk_at_the_bottom_once() {
 
 #[test]
 fn reads_that_the_device_did_not_answer_are_told() {
-    // Such as those of a file whose space was only reserved: what was never written is answered without the device.
+    // For example reads of a file whose space was only reserved: unwritten ranges are read without the device.
     let read = |share: u64| {
         let fake = Fake {
             name: "r",
@@ -214,7 +214,7 @@ fn stopped_runs_do_not_count_where_others_finished() {
     assert_eq!(alone.phases[0].bandwidth.values.len(), 1);
 }
 
-/// A card that failed after a second counted as a full repeat, with the speed of that second.
+/// Regression: a card that failed after a second counted as a full repeat, with the speed of that second.
 #[test]
 fn runs_that_an_error_ended_do_not_count_where_others_finished() {
     let mut runs = records(&[40e6, 41e6, 90e6]);
@@ -240,7 +240,7 @@ fn runs_that_an_error_ended_do_not_count_where_others_finished() {
         "{:?}",
         summary.caveats
     );
-    // Where none finished, there is no better figure, and it is told what it is worth.
+    // If no run finished, there is no better figure, and a caveat explains it.
     let alone = summarize(&runs[2..]);
     assert_eq!(
         (
@@ -289,7 +289,7 @@ fn clones_with_places_of_their_own_work_on_more() {
         Some(Bytes(1 << 30)),
         "they share one place"
     );
-    // The card has no more than this.
+    // The capacity of the card limits the extent.
     assert_eq!(extent(8, gib(4), 8 << 30), Some(Bytes(32_000_000_000)));
 }
 
@@ -397,7 +397,7 @@ fn errors_of_the_device_are_counted_and_told() {
     );
 }
 
-/// Errors of reads and writes, then of neither beside them, then limits that reads missed.
+/// Returns errors of reads and writes, other errors stored with each, and limits exceeded by reads.
 fn counted(errors: &[(Option<Op>, FailureKind, &str)]) -> ([u64; 2], [u64; 2], u64) {
     let mut run = write_run(0, 30e6, 20);
     let worker = &mut run.phases[0].workers[0];
@@ -420,7 +420,7 @@ fn counted(errors: &[(Option<Op>, FailureKind, &str)]) -> ([u64; 2], [u64; 2], u
     )
 }
 
-/// A failed read was counted as a write wherever its action was not exactly "read".
+/// Regression: a failed read counted as a write unless its action was exactly "read".
 #[test]
 fn errors_are_counted_by_their_recorded_operation() {
     for kind in [FailureKind::Io, FailureKind::Verify] {
@@ -432,7 +432,7 @@ fn errors_are_counted_by_their_recorded_operation() {
         (None, FailureKind::Log, "write"),
     ];
     assert_eq!(counted(&others), ([0, 0], [2, 0], 0));
-    // Old records have names only: those of I/Os count for these, other words for the phase.
+    // Old records have only names: names of operations count for these, other names for the phase.
     let old = |action| counted(&[(None, FailureKind::Unknown, action)]);
     for (action, errors) in [("read", [1, 0]), ("verify", [1, 0]), ("write", [0, 1])] {
         assert_eq!(old(action), (errors, [0, 0], 0));
@@ -446,7 +446,7 @@ fn errors_are_counted_by_their_recorded_operation() {
     }
 }
 
-/// A page said "1 I/Os failed" of a limit that was missed.
+/// Regression: a page showed "1 I/Os failed" for an exceeded limit.
 #[test]
 fn a_missed_limit_is_no_failed_io() {
     let (latency, max) = (Nanos(12), Nanos(10));
@@ -496,7 +496,7 @@ fn circumstances_that_flatter_or_disturb_are_told() {
     ] {
         assert!(caveats.contains(&wanted), "{wanted:?} in {caveats:?}");
     }
-    // What an fsync follows is safe from the write cache; what the boot remembers is not of this run.
+    // Data followed by an fsync is safe from the write cache; flags since boot do not describe this run.
     run.scenario.phases[0].jobs[0].durability.fsync_every = 1;
     run.environment.throttled = Fact::Known(0x5_0000);
     let caveats = told(&run);
@@ -584,7 +584,7 @@ fn no_record_panics_whatever_its_figures_are() {
     }
 }
 
-/// A run as another program printed it: no histogram, no intervals, sixteen writers as one.
+/// Returns an imported run: no histogram, no intervals, sixteen writers as one.
 fn imported(rate: Option<f64>) -> RunRecord {
     use hakaru_model::record::Samples;
     use hakaru_model::reported::{Percentile, Reported, StatedRate, WorkerReport};

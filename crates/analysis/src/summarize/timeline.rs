@@ -1,4 +1,4 @@
-//! Bandwidth over time of one run: the intervals of its workers on one grid, added up.
+//! Bandwidth over time of one run: the intervals of its workers, summed on one grid.
 
 use super::phases::PhaseRun;
 use hakaru_model::finding::TimelinePoint;
@@ -6,13 +6,13 @@ use hakaru_model::job::Op;
 use hakaru_model::record::{Interval, WorkerRecord};
 use hakaru_model::units::BytesPerSec;
 
-/// The most cells a grid may have: what a bad record claims must not cost memory.
+/// Maximum number of cells in a grid, so that a damaged record cannot use up memory.
 const MAX_CELLS: f64 = 100_000.0;
 
-/// Bandwidth and completions over time of one operation.
+/// Returns bandwidth and completions over time of one operation.
 ///
-/// A single worker keeps its own intervals. Several are laid on a grid as coarse as the coarsest of them, each interval
-/// shared out by the time it has in common with each cell. Workers that begin later by plan are moved to their place.
+/// A single worker keeps its own intervals. Several are mapped to a grid as coarse as the coarsest of them; each
+/// interval is distributed by its overlap with the cells. Workers with a later planned start are shifted accordingly.
 pub(super) fn timeline(run: &PhaseRun<'_>, op: Op) -> Vec<TimelinePoint> {
     let workers: Vec<_> = run
         .workers(op)
@@ -44,7 +44,7 @@ pub(super) fn timeline(run: &PhaseRun<'_>, op: Op) -> Vec<TimelinePoint> {
     }
 }
 
-/// Intervals of a worker that no pause of the host touches: the others say nothing of the device.
+/// Returns the intervals of a worker without pauses of the host; the others do not describe the device.
 fn kept<'a>(run: &'a PhaseRun<'_>, worker: &'a WorkerRecord) -> impl Iterator<Item = &'a Interval> {
     worker
         .intervals
@@ -67,7 +67,7 @@ fn usual_length(intervals: &[Interval]) -> f64 {
     crate::stats::median(&lengths).unwrap_or(0.0)
 }
 
-/// What one worker did in one interval, in seconds from the start of the phase.
+/// I/O of one worker in one interval, in seconds from the start of the phase.
 struct WorkerInterval {
     start: f64,
     end: f64,
@@ -90,7 +90,7 @@ impl WorkerInterval {
 
 fn on_grid(pieces: &[WorkerInterval], step: f64) -> Vec<TimelinePoint> {
     let end = pieces.iter().map(|p| p.end).fold(0.0, f64::max);
-    // A hair less, so that an end on a border does not open one more cell.
+    // Slightly less, so that an end on a border does not add a cell.
     let cells = (end / step - 1e-6).ceil();
     if !(step > 0.0 && (1.0..=MAX_CELLS).contains(&cells)) {
         return Vec::new();
@@ -102,7 +102,7 @@ fn on_grid(pieces: &[WorkerInterval], step: f64) -> Vec<TimelinePoint> {
         let last = ((piece.end / step) as usize).min(cells - 1);
         for (cell, sum) in sums.iter_mut().enumerate().take(last + 1).skip(first) {
             let (from, to) = (cell as f64 * step, (cell + 1) as f64 * step);
-            // What lies past the last border by rounding belongs to the last cell.
+            // Time past the last border due to rounding belongs to the last cell.
             let to = if cell + 1 == cells { to.max(end) } else { to };
             let share =
                 (piece.end.min(to) - piece.start.max(from)).max(0.0) / (piece.end - piece.start);

@@ -1,4 +1,4 @@
-//! What a phase does, in figures and in a few words.
+//! Workload of a phase, in numbers and as a short text.
 
 use super::phases::PhaseRun;
 use hakaru_model::finding::WorkloadShape;
@@ -6,7 +6,7 @@ use hakaru_model::job::{BlockSize, Job, Op, SizeSpec, Target};
 use hakaru_model::reported::JobProperty;
 use hakaru_model::units::Bytes;
 
-/// What a workload cannot be compared or judged without.
+/// Properties that are required to compare or judge a workload.
 const ESSENTIAL: [JobProperty; 4] = [
     JobProperty::Operation,
     JobProperty::Order,
@@ -14,8 +14,8 @@ const ESSENTIAL: [JobProperty; 4] = [
     JobProperty::QueueDepth,
 ];
 
-/// The figures of the first job that does the operation, with the workers of all that do. `None` where an imported result
-/// leaves one of the essential ones out.
+/// Returns the workload of the first job that does the operation, with the workers of all such jobs; `None` if an
+/// imported result lacks an essential property.
 pub(super) fn shape(run: &PhaseRun<'_>, op: Op) -> Option<WorkloadShape> {
     let jobs = run.jobs_doing(op);
     let (index, job) = *jobs.first()?;
@@ -52,13 +52,13 @@ pub(super) fn shape(run: &PhaseRun<'_>, op: Op) -> Option<WorkloadShape> {
     })
 }
 
-/// Writes between two syncs, whichever kind comes oftener; 0 for none.
+/// Returns the writes between two syncs of the more frequent kind; 0 for none.
 fn sync_every(job: &Job) -> u32 {
     let both = [job.durability.fsync_every, job.durability.fdatasync_every];
     both.into_iter().filter(|&n| n > 0).min().unwrap_or(0)
 }
 
-/// Bytes that all clones of a job work on, which are no more than there are.
+/// Returns the bytes that all clones of a job access, limited to the size of the target.
 fn extent(run: &PhaseRun<'_>, job: &Job) -> Option<u64> {
     let whole = match &job.target {
         Target::Sim(prices) => Some(prices.announced().0),
@@ -81,7 +81,7 @@ fn extent(run: &PhaseRun<'_>, job: &Job) -> Option<u64> {
     }?;
     let clones = u64::from(job.clones_apart());
     let all = one.saturating_mul(clones);
-    // Places that lie apart may reach past the end, where the first ones are used again.
+    // Separate ranges may extend past the end, where the first ones are used again.
     Some(
         whole
             .filter(|_| clones > 1)
@@ -89,7 +89,8 @@ fn extent(run: &PhaseRun<'_>, job: &Job) -> Option<u64> {
     )
 }
 
-/// `sequential write, 1 MiB, queue depth 1`. Several different jobs are joined by `+`. What is not known is left out.
+/// Describes the workload: `sequential write, 1 MiB, queue depth 1`. Several different jobs are joined by `+`; unknown
+/// properties are omitted.
 pub(super) fn describe(run: &PhaseRun<'_>, op: Op) -> String {
     let mut texts: Vec<String> = Vec::new();
     for (index, job) in run.jobs_doing(op) {

@@ -1,4 +1,4 @@
-//! Laws of merging findings, for each kind of caveat.
+//! Property tests for merging findings, with each kind of caveat.
 
 use crate::cases;
 use crate::generate::caveat;
@@ -16,7 +16,7 @@ fn finding() -> impl Strategy<Value = Finding> {
     })
 }
 
-/// The same caveat with other figures now and then, so that much of it merges.
+/// Generates caveats of which many differ only in their figures, so that they merge.
 fn findings() -> impl Strategy<Value = Vec<Finding>> {
     (finding(), prop::collection::vec(finding(), 0..12)).prop_map(|(first, mut rest)| {
         rest.push(first.clone());
@@ -39,7 +39,7 @@ fn scope() -> impl Strategy<Value = FindingScope> {
     })
 }
 
-/// Pairs of a subject and a phase; where one of the two is not named, it stands for the whole.
+/// Returns the pairs of a subject and a phase; an empty name stands for all.
 fn places(scope: &FindingScope) -> BTreeSet<(String, String)> {
     let or_whole = |names: &BTreeSet<String>| {
         if names.is_empty() {

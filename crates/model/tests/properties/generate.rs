@@ -1,4 +1,4 @@
-//! What the laws are tried on.
+//! Generators of inputs for the property tests.
 
 mod caveats;
 mod jobs;
@@ -43,7 +43,7 @@ use std::path::PathBuf;
 
 const UNIT: u64 = 512;
 
-/// Values of all magnitudes that a histogram has buckets of their own for.
+/// Generates latencies of all magnitudes within the buckets of a histogram.
 pub(crate) fn latencies() -> impl Strategy<Value = Vec<u64>> {
     prop::collection::vec(
         (0u32..42, any::<u64>()).prop_map(|(bits, raw)| raw & ((1 << bits) - 1)),
@@ -51,7 +51,7 @@ pub(crate) fn latencies() -> impl Strategy<Value = Vec<u64>> {
     )
 }
 
-/// Intervals one after another.
+/// Generates consecutive intervals.
 pub(crate) fn intervals(most: usize) -> impl Strategy<Value = Vec<Interval>> {
     let figures = prop::array::uniform9(0u64..1 << 40);
     prop::collection::vec((1u64..1 << 40, figures), 2..most.max(3)).prop_map(|parts| {
@@ -91,7 +91,7 @@ fn request(files: u32) -> impl Strategy<Value = IoRequest> {
     })
 }
 
-/// A trace of one to three files.
+/// Generates a trace of one to three files.
 pub(crate) fn trace() -> impl Strategy<Value = Trace> {
     (1u32..4).prop_flat_map(|files| {
         let action = prop_oneof![
@@ -110,7 +110,7 @@ pub(crate) fn trace() -> impl Strategy<Value = Trace> {
     })
 }
 
-/// Shares of three operations.
+/// Generates percentages of the three operations.
 pub(crate) fn shares_of_100() -> impl Strategy<Value = PerOp<u32>> {
     (1u32..99)
         .prop_flat_map(|read| (Just(read), 0..=100 - read))
@@ -121,7 +121,7 @@ pub(crate) fn shares_of_100() -> impl Strategy<Value = PerOp<u32>> {
         })
 }
 
-/// Reads, writes or a mix; in line or at random, with or without a map of what was done.
+/// Generates access patterns: reads, writes or a mix, sequential or random, with or without a random map.
 pub(crate) fn access() -> impl Strategy<Value = Access> {
     let mix = prop_oneof![
         2 => op().prop_map(|op| Access::only(op, false).mix),
@@ -135,7 +135,7 @@ pub(crate) fn access() -> impl Strategy<Value = Access> {
     })
 }
 
-/// Sizes of 1 to 24 units.
+/// Generates block sizes of 1 to 24 units.
 pub(crate) fn block() -> impl Strategy<Value = BlockSize> {
     let bytes = |units: u64| Bytes(units * UNIT);
     prop_oneof![
@@ -153,7 +153,7 @@ pub(crate) fn block() -> impl Strategy<Value = BlockSize> {
     ]
 }
 
-/// The requests of one worker on files of these lengths, again and again until `limit` bytes are moved.
+/// Returns the plan of one worker on files of these lengths, repeated until `limit` bytes are transferred.
 pub(crate) fn plan_of(
     access: Access,
     block: PerOp<BlockSize>,
@@ -184,7 +184,7 @@ pub(crate) fn plan_of(
     }
 }
 
-/// A name of a file or a job.
+/// Generates a name of a file or job.
 pub(crate) fn name() -> impl Strategy<Value = String> {
     "[a-z][a-z0-9-]{0,6}"
 }
@@ -193,7 +193,7 @@ fn words() -> impl Strategy<Value = String> {
     "[a-zA-Z0-9 \"µ\\\\/-]{0,12}"
 }
 
-/// A float that survives any JSON reader to the bit.
+/// Generates a float that any JSON reader preserves exactly.
 pub(crate) fn float() -> impl Strategy<Value = f64> {
     (-(1i32 << 20)..1 << 20).prop_map(|n| f64::from(n) / 64.0)
 }

@@ -1,6 +1,6 @@
-//! Laws that hold for any input: quantities, requests, plans, stored records and findings.
+//! Property tests for any input: quantities, requests, plans, stored records and findings.
 //!
-//! Seeds are fixed, so that a run that passes passes again; `PROPTEST_RNG_SEED` draws others.
+//! Seeds are fixed, so that results are reproducible; `PROPTEST_RNG_SEED` sets another one.
 
 mod findings;
 mod generate;
@@ -15,7 +15,7 @@ mod stored;
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// So many cases, the same ones in each run.
+/// Returns a configuration with this number of cases, the same in each run.
 fn cases(cases: u32) -> Config {
     Config {
         cases,

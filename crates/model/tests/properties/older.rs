@@ -1,4 +1,4 @@
-//! The forms that older versions wrote, and the names by which things are stored.
+//! Tests of reading the stored forms of older versions, and of the stored names.
 
 use crate::generate::scenario_of;
 use crate::stored::{back, take_out};
@@ -16,7 +16,7 @@ use hakaru_model::plan::{Facts, Plan};
 use hakaru_model::units::{Bytes, BytesPerSec};
 use serde_json::{Value, json};
 
-/// Fields of a job that older records do not have: without one of them, a job has its default.
+/// Fields of a job that older records lack: without them, a job has the defaults.
 const LATER_FIELDS: &[&str] = &[
     "/block_rules",
     "/termination",

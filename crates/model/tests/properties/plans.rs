@@ -1,4 +1,4 @@
-//! What a plan makes of any scenario and any target.
+//! Property tests of plans for any scenario and target.
 
 use crate::cases;
 use crate::generate::{any_job, facts, plain_job, scenario_of};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const BLOCK: u64 = 4096;
 
-/// A file or device of this size under this name.
+/// Returns facts about a file or device of this size.
 pub(crate) fn target(path: &Path, kind: TargetKind, size: u64) -> TargetFacts {
     TargetFacts {
         path: path.to_owned(),
@@ -29,7 +29,7 @@ pub(crate) fn target(path: &Path, kind: TargetKind, size: u64) -> TargetFacts {
     }
 }
 
-/// All paths of a scenario as files or devices of one size; of none, they are absent.
+/// Returns facts about all paths of a scenario as files or devices of one size; with size 0 they are absent.
 pub(crate) fn all_of(scenario: &Scenario, kind: TargetKind, size: u64) -> Facts {
     let facts = |path: PathBuf| (path.clone(), target(&path, kind, size));
     scenario.paths().into_iter().map(facts).collect()
@@ -141,7 +141,7 @@ proptest! {
             Ok(plan) => {
                 prop_assert_eq!(plan.phases.len(), 1);
                 for worker in &plan.phases[0].workers {
-                    // No stream panics, whatever it does.
+                    // No stream panics.
                     prop_assert!(worker.stream.requests().take(300).count() <= 300);
                 }
             }

@@ -1,4 +1,4 @@
-//! Sizes, times, rates and shares: what is parsed, printed and computed.
+//! Property tests of sizes, times, rates and fractions: parsing, printing and computing.
 
 use crate::cases;
 use hakaru_model::reported::Decimal;
@@ -15,10 +15,11 @@ const RULES: [SizeSuffixes; 3] = [
     SizeSuffixes::Fio1000,
 ];
 
-/// Three digits are shown: half a unit of the last of them is 0.5% of the smallest figure with so many.
+/// Maximum relative error of printed values: with three digits, half a unit of the last digit is 0.5% of the smallest
+/// such number.
 const SHOWN: f64 = 0.0051;
 
-/// Numbers of all magnitudes, small ones as often as large ones.
+/// Generates numbers of all magnitudes, small ones as often as large ones.
 fn magnitudes() -> impl Strategy<Value = u64> {
     (0u32..65, any::<u64>()).prop_map(|(bits, raw)| match bits {
         0 => 0,
@@ -26,7 +27,7 @@ fn magnitudes() -> impl Strategy<Value = u64> {
     })
 }
 
-/// Reads a figure with its unit back, by a table of our own.
+/// Parses a printed figure with its unit, using a separate table.
 fn read_back(text: &str, units: &[(&str, f64)]) -> f64 {
     let (figure, unit) = text.split_once(' ').unwrap_or((text, ""));
     let known = units.iter().find(|(name, _)| *name == unit);
@@ -59,7 +60,7 @@ const DECIMAL: [(&str, f64); 7] = [
 const TIMES: [(&str, f64); 4] = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
 const COUNTS: [(&str, f64); 3] = [("", 1.0), ("k", 1e3), ("M", 1e6)];
 
-/// What fio takes a suffix for with `kb_base=1024`; with 1000 both columns change places.
+/// Meaning of fio's suffixes with `kb_base=1024`; with 1000, both columns are swapped.
 const FIO_SUFFIXES: [(&str, u32, bool); 20] = [
     ("", 0, false),
     ("b", 0, false),
@@ -105,7 +106,7 @@ proptest! {
                 let again = parsed.to_string();
                 prop_assert!(is_near(read_back(&again, &BINARY), bytes as f64), "{bytes}: {shown}, {again}");
             }
-            // What is typed ends with PiB.
+            // The parser's largest unit is PiB.
             Err(SizeError::UnknownUnit { unit, .. }) => prop_assert_eq!(unit, "EiB"),
             Err(error) => prop_assert!(false, "{bytes}: {shown}: {error}"),
         }

@@ -1,4 +1,4 @@
-//! What no plan can be made of, and the error that says so.
+//! Tests of scenarios that cannot be planned, and of the errors.
 
 use crate::cases;
 use crate::generate::scenario_of;
@@ -50,7 +50,7 @@ fn a_scenario_without_jobs_is_an_error() {
 
 #[test]
 fn a_file_that_is_full_cannot_be_appended_to() {
-    // `--filesize=4k --file_append=1` on a file of 8 KiB: fio 3.33 asks for a valid offset.
+    // `--filesize=4k --file_append=1` on a file of 8 KiB: fio 3.33 reports an invalid offset.
     let mut job = job(Op::Write, false, 1);
     job.files.append = true;
     for (filesize, there, fits) in [(1, 2, false), (2, 2, false), (4, 2, true)] {

@@ -1,4 +1,4 @@
-//! The requests of a worker: where they lie, how much they move, in which order they come.
+//! Property tests of a worker's requests: offsets, transferred bytes, and order.
 
 use crate::cases;
 use crate::generate::{access, block, plan_of, shares_of_100};
@@ -15,7 +15,7 @@ fn fixed(units: u64) -> PerOp<BlockSize> {
     PerOp::all(BlockSize::Fixed(Bytes(units * UNIT)))
 }
 
-/// One file of so many bytes, from the start, in blocks of one size.
+/// Returns a plan for one file, from its start, with one block size.
 fn line(access: Access, units: u64, len: u64, limit: u64) -> StreamPlan {
     plan_of(access, fixed(units), units * UNIT, &[len], Some(limit))
 }
@@ -33,7 +33,7 @@ fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
     values
 }
 
-/// How often each file has its turn, in order of first appearance of a turn.
+/// Returns the lengths of the runs of requests to the same file, in order.
 fn turns(requests: &[IoRequest]) -> Vec<(u32, usize)> {
     let mut turns: Vec<(u32, usize)> = Vec::new();
     for request in requests {
@@ -234,7 +234,7 @@ proptest! {
         let end = blocks * block;
         for run in offsets(&plan).chunks(run as usize) {
             let step = if identical { 0 } else { block };
-            // A run that comes to the end of the file begins anew somewhere else.
+            // A run that reaches the end of the file continues at another offset.
             let ends = |offset: u64| !identical && offset + block == end;
             prop_assert!(run.windows(2).all(|pair| pair[1] == pair[0] + step || ends(pair[0])), "{run:?}");
         }

@@ -1,7 +1,7 @@
-//! How often each block of a skewed job comes, against the formula of its distribution.
+//! Tests the access frequency of each block of skewed jobs against the formula of the distribution.
 //!
-//! Ranks are spread over the file by multiplication with an odd number, which can be undone where the number of blocks is
-//! a power of two.
+//! Ranks are spread over the file by multiplication with an odd number, which can be inverted if the number of blocks
+//! is a power of two.
 
 use crate::cases;
 use crate::generate::plan_of;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 const BLOCK: u64 = 512;
 const DRAWS: u64 = 20_000;
-/// Five deviations of a share of so many draws.
+/// Five standard deviations of a fraction with this number of draws.
 const CHANCE: f64 = 0.018;
 
 fn plan(distribution: Distribution, centre: Option<f64>, blocks: u64, seed: u64) -> StreamPlan {
@@ -25,7 +25,7 @@ fn plan(distribution: Distribution, centre: Option<f64>, blocks: u64, seed: u64)
     plan
 }
 
-/// Share of the draws that each block has.
+/// Returns the fraction of draws of each block.
 fn shares(plan: &StreamPlan) -> Vec<f64> {
     let blocks = plan.regions[0].len / BLOCK;
     let mut shares = vec![0.0; blocks as usize];
@@ -36,7 +36,7 @@ fn shares(plan: &StreamPlan) -> Vec<f64> {
     shares
 }
 
-/// The number that undoes a multiplication with the golden ratio, in 64 bits (Newton's iteration doubles the digits).
+/// Returns the inverse of the golden ratio multiplier in 64 bits (Newton's iteration doubles the digits).
 fn inverse_of_golden() -> u64 {
     let golden = 0x61c8_8646_80b5_83ebu64;
     (0..6).fold(golden, |inverse, _| {
@@ -44,7 +44,7 @@ fn inverse_of_golden() -> u64 {
     })
 }
 
-/// Shares by rank, where rank 0 lies at this block.
+/// Returns the fractions by rank, with rank 0 at this block.
 fn by_rank(shares: &[f64], favorite: u64) -> Vec<f64> {
     let (n, undo) = (shares.len() as u64, inverse_of_golden());
     let mut ranks = vec![0.0; shares.len()];
@@ -72,7 +72,7 @@ proptest! {
         prop_assert!((ranks[0] - 1.0 / zeta).abs() < CHANCE, "{} of {}", ranks[0], 1.0 / zeta);
         let second = 0.5f64.powf(theta) / zeta;
         prop_assert!((ranks[1] - second).abs() < CHANCE, "{} of {second}", ranks[1]);
-        // The approximation is that of Gray et al.: between the first ranks and all of them it is a few percent off.
+        // The approximation is by Gray et al.: between the first ranks and all of them, its error is a few percent.
         for part in [n / 8, n / 2] {
             let exact: f64 = (1..=part).map(|i| (i as f64).powf(-theta)).sum::<f64>() / zeta;
             let found = first(&ranks, part as usize);
@@ -85,7 +85,7 @@ proptest! {
         let n = 1u64 << bits;
         let shares = shares(&plan(Distribution::Pareto(power), Some(centre), n, seed));
         let ranks = by_rank(&shares, (centre * n as f64) as u64 % n);
-        // The first x of the blocks have x^(log(1-h)/log(h)) of the accesses; at x = h that is 1-h.
+        // The first fraction x of the blocks gets x^(log(1-h)/log(h)) of the accesses; at x = h that is 1-h.
         let exponent = (1.0 - power).ln() / power.ln();
         for part in [(power * n as f64).ceil() as usize, n as usize / 4, n as usize / 2] {
             let exact = (part as f64 / n as f64).powf(exponent);
@@ -103,7 +103,8 @@ proptest! {
         let at = |rank: usize| (rank as f64 + 0.5) / n as f64;
         let mean: f64 = ranks.iter().enumerate().map(|(rank, share)| at(rank) * share).sum();
         let scatter: f64 = ranks.iter().enumerate().map(|(rank, share)| (at(rank) - mean).powi(2) * share).sum();
-        // Twelve even numbers have a variance of 1/144 in the mean; one of half the percentage adds w²/12, at most 0.5.
+        // The mean of twelve uniform numbers has a variance of 1/144; a uniform number with half the percentage adds
+        // w²/12, at most 0.5.
         let wider = (percent / 100.0).min(0.5);
         let exact = 1.0 / 144.0 + wider * wider / 12.0;
         prop_assert!((mean - 0.5).abs() < 0.01, "{mean}");

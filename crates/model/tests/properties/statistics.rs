@@ -1,4 +1,4 @@
-//! Counts, sums and distributions: exact, whatever the order in which they are put together.
+//! Property tests of counts, sums and distributions: exact in any order of merging.
 
 use crate::cases;
 use crate::generate::{intervals, latencies, trace};
@@ -52,7 +52,7 @@ fn at(histogram: &Histogram, share: f64) -> u64 {
     histogram.value_at(quantile).expect("it is not empty").0
 }
 
-/// Mean and deviation by two passes over the values, the way a textbook has it.
+/// Returns mean and standard deviation in two passes over the values, by the textbook formula.
 fn two_pass(values: &[u64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().map(|&v| v as f64).sum::<f64>() / n;

@@ -1,4 +1,4 @@
-//! What is stored comes back, also in the forms that older versions wrote.
+//! Property tests of storing and reading values, also in the forms of older versions.
 
 use crate::cases;
 use crate::generate::{
@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Writes and reads a value, and writes it again.
+/// Serializes and deserializes a value, and serializes it again.
 pub(crate) fn back<T: Serialize + DeserializeOwned>(value: &T) -> T {
     let text = serde_json::to_string(value).expect("it can be written");
     let read: T = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -30,7 +30,7 @@ pub(crate) fn back<T: Serialize + DeserializeOwned>(value: &T) -> T {
     read
 }
 
-/// Every place in a JSON value, as a pointer.
+/// Collects the pointers to all places in a JSON value.
 fn places(value: &Value, at: &str, all: &mut Vec<String>) {
     let mut step = |key: &str, value: &Value| {
         let pointer = format!("{at}/{key}");
@@ -47,7 +47,7 @@ fn places(value: &Value, at: &str, all: &mut Vec<String>) {
     }
 }
 
-/// Takes the field or item at a pointer out.
+/// Removes the field or item at a pointer.
 pub(crate) fn take_out(value: &mut Value, pointer: &str) {
     let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
     match value.pointer_mut(parent) {
@@ -163,7 +163,7 @@ proptest! {
         let damage = [Value::Null, json!(-1), json!("?"), json!([]), json!({}), json!(1e300)];
         *tree.pointer_mut(pointer).unwrap() = damage[usize::from(with)].clone();
         if let Ok(read) = serde_json::from_value::<RunRecord>(tree) {
-            // What could be read can be written.
+            // A value that could be read can be written.
             prop_assert!(serde_json::to_string(&read).is_ok());
         }
     }

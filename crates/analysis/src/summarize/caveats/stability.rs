@@ -1,4 +1,4 @@
-//! Caveats of runs that do not repeat one state, or of which the mean says little.
+//! Caveats of unstable runs, and of runs whose mean is uncertain.
 
 use super::{CaveatSet, UNLIKELY, WORTHWHILE_DRIFT, WORTHWHILE_OUTLIER};
 use crate::stats;
@@ -32,7 +32,7 @@ pub(super) fn of_phase(phase: &PhaseSummary, list: &mut CaveatSet) {
             phase: phase.phase.clone(),
             change_permille: permille(change),
         });
-        // A drift makes neighbours alike: once is enough.
+        // A drift correlates consecutive runs, so one caveat is enough.
         return;
     }
     let spread = phase.bandwidth.deviation.unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! Tests of what counts as measured: traffic of the disk, open loops, pauses.
+//! Tests of the measured part: disk traffic, open loops, pauses.
 
 use super::*;
 
@@ -11,7 +11,8 @@ fn disk(sectors: u64) -> DiskStats {
     }
 }
 
-/// The ramp was estimated: 0.89 ± 0.11 bytes per byte on a loop device, where the truth is 1.
+/// Regression: the ramp traffic was estimated, which gave 0.89 ± 0.11 bytes per byte on a loop device, where the true
+/// value is 1.
 #[test]
 fn amplification_is_that_of_the_measured_part() {
     let mut run = write_run(0, 30e6, 20);
@@ -24,7 +25,8 @@ fn amplification_is_that_of_the_measured_part() {
     });
     let found = |run: &RunRecord| summarize(std::slice::from_ref(run)).phases.remove(0);
     assert_eq!(found(&run).amplification.unwrap().mean, 1.0);
-    // Where I/Os in flight would blur the end of the ramp, or there is no common one, its bytes count too.
+    // If in-flight I/Os would make the end of the ramp time imprecise, or workers have no common end, its bytes count
+    // too.
     run.phases[0].traffic = None;
     run.phases[0].workers[0].ramp_bytes = Some(hakaru_model::job::PerOp::all(Bytes(2 * bytes)));
     assert!((found(&run).amplification.unwrap().mean - 1.0).abs() < 1e-4);
@@ -102,13 +104,13 @@ fn an_open_loop_shows_latency_from_the_intended_start() {
     );
 }
 
-/// Five seconds of SIGSTOP counted as slowness of the device.
+/// Regression: five seconds of SIGSTOP counted as slowness of the device.
 #[test]
 fn intervals_that_a_pause_touches_do_not_count() {
     use hakaru_model::measured::{HostPauses, LeftOutReason, LeftOutRun, Pause, PauseKind};
     let mut run = write_run(0, 30e6, 20);
     let even = summarize(&[run.clone()]).phases.remove(0);
-    // The tenth interval is five seconds longer, with nothing done in them.
+    // The tenth interval is five seconds longer, without I/O in them.
     let worker = &mut run.phases[0].workers[0];
     worker.intervals[9].length.0 += 5_000_000_000;
     worker.intervals[9..]
@@ -133,7 +135,7 @@ fn intervals_that_a_pause_touches_do_not_count() {
         told.bandwidth
     );
     assert_eq!(told.timelines[0].len(), even.timelines[0].len() - 1);
-    // A run that was nothing but host does not count where others were left alone.
+    // A run dominated by the host does not count if other runs were undisturbed.
     let (phase, waited, measured) = (
         "write".to_owned(),
         Nanos::from_secs(9),
@@ -146,7 +148,7 @@ fn intervals_that_a_pause_touches_do_not_count() {
     });
     let both = summarize(&[write_run(1, 30e6, 20), run.clone()]);
     assert_eq!(both.phases[0].bandwidth.values.len(), 1);
-    // The deviation was missing without a word, and the figures were said to measure the host.
+    // Regression: the deviation was missing without an explanation, and the figures were said to measure the host.
     let because = LeftOutReason::Descheduled { waited, measured };
     let left_out = Caveat::LeftOut {
         phase: "write".to_owned(),
@@ -163,7 +165,7 @@ fn intervals_that_a_pause_touches_do_not_count() {
     assert!(alone.phases[0].detail.left_out.is_empty());
 }
 
-/// vfat writes zeros into what is reserved: 4 MiB were called nothing.
+/// Regression: vfat writes zeros to reserved space, but its 4 MiB were ignored.
 #[test]
 fn zeroes_of_the_file_system_count_as_laid_out() {
     use hakaru_model::facts::DiskStats;

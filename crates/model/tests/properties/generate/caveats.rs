@@ -1,8 +1,8 @@
-//! Caveats of each kind.
+//! Generators of caveats of each kind.
 
 use super::*;
 
-/// Any caveat: each kind, with few different keys so that many of them merge.
+/// Generates caveats of each kind, with few different keys so that many of them merge.
 pub(crate) fn caveat() -> impl Strategy<Value = Caveat> {
     let phase = || select(vec!["seq-read", "rand-write"]).prop_map(str::to_owned);
     let word = || select(vec!["a", "b"]).prop_map(str::to_owned);

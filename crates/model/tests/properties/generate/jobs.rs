@@ -1,4 +1,4 @@
-//! Jobs and targets.
+//! Generators of jobs and targets.
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn zones() -> impl Strategy<Value = Zones> {
     ]
 }
 
-/// How a job goes through its files, with everything that can be said of it.
+/// Generates access patterns with all options.
 fn any_access() -> impl Strategy<Value = Access> {
     let order = prop_oneof![
         Just(TraversalOrder::Forward),
@@ -95,7 +95,7 @@ fn any_access() -> impl Strategy<Value = Access> {
     )
 }
 
-/// A job that most targets can take: any sizes and offsets, few of the rarer options.
+/// Generates a job that most targets support: any sizes and offsets, few of the rarer options.
 pub(crate) fn plain_job() -> impl Strategy<Value = Job> {
     let shape = (access(), block(), 1u32..4, 1u32..4, 1u32..64);
     let extent = (
@@ -128,7 +128,7 @@ pub(crate) fn plain_job() -> impl Strategy<Value = Job> {
     })
 }
 
-/// Facts of the files that a [`plain_job`] names.
+/// Generates facts about the files that a [`plain_job`] names.
 pub(crate) fn facts() -> impl Strategy<Value = Facts> {
     let kind = prop_oneof![
         3 => Just(TargetKind::File),
@@ -208,7 +208,7 @@ fn verify() -> impl Strategy<Value = Verify> {
         })
 }
 
-/// Rules of termination, pacing and placement.
+/// Adds rules of termination, pacing and placement to a job.
 fn with_rules(mut job: Job, n: [u32; 8], flags: [bool; 8], limit: f64) -> Job {
     let ends = [
         None,
@@ -267,7 +267,7 @@ fn with_rules(mut job: Job, n: [u32; 8], flags: [bool; 8], limit: f64) -> Job {
     job
 }
 
-/// A job with values in most of its fields, whether or not they go together.
+/// Generates a job with values in most of its fields, even if they contradict each other.
 pub(crate) fn any_job() -> impl Strategy<Value = Job> {
     let files = (
         any::<[bool; 12]>(),

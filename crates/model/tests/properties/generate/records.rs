@@ -1,4 +1,4 @@
-//! Records with values in all their fields.
+//! Generators of records with values in all their fields.
 
 use super::*;
 
@@ -421,7 +421,7 @@ fn point() -> impl Strategy<Value = CampaignPoint> {
         )
 }
 
-/// A whole record, with values in all its fields.
+/// Generates a whole record, with values in all its fields.
 pub(crate) fn record() -> impl Strategy<Value = RunRecord> {
     let outcome = prop_oneof![
         Just(Outcome::Completed),
