@@ -112,7 +112,7 @@ pub enum Condition {
         /// Bytes written.
         written: Bytes,
     },
-    /// Speed class control protocol, which video classes are specified with.
+    /// Use of the video class protocol (speed class control).
     SpeedClassControl,
     /// Span of the test procedure for application performance classes.
     Span {

@@ -305,7 +305,7 @@ impl<'a> PhaseRun<'a> {
             .unwrap_or_default()
     }
 
-    /// Returns the ramp time of a worker, relative to the start of the phase's workers.
+    /// Returns the start delay and the ramp time of a worker.
     pub(super) fn lead_in(&self, worker: &WorkerRecord) -> (Nanos, Nanos) {
         self.job(worker).map_or((Nanos(0), Nanos(0)), |job| {
             (job.timing.startdelay, job.timing.ramp_time)

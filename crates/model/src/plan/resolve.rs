@@ -146,7 +146,7 @@ impl Resolver {
         let in_passes = super::verify::in_passes(job, |job| total(job, room, bytes));
         let job = in_passes.as_ref().unwrap_or(job);
         let total = total(job, room, bytes);
-        // Data that is verified by reading is verified once.
+        // Data that is verified by reading is verified only once.
         let most = if checks_once(job) { bytes } else { u64::MAX };
         let max_block = largest_buffer(job);
         let mut plan = WorkerPlan {
@@ -379,7 +379,7 @@ pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError
     }
 }
 
-/// Whether the preparation for trims also applies to files. Zones are reset even if the file only emulates them.
+/// Whether the operation that implements a trim works on files. A zone is also reset if it is only assumed to exist.
 fn trims_files(job: &Job) -> bool {
     let zoned = matches!(job.access.zones, Zones::Device { .. });
     zoned || job.ioengine == IoEngine::Falloc || job.ioengine.works_on_names()

@@ -29,7 +29,7 @@ pub(crate) fn target(path: &Path, kind: TargetKind, size: u64) -> TargetFacts {
     }
 }
 
-/// Returns facts about all paths of a scenario as files or devices of one size; with size 0 they are absent.
+/// Returns facts about all paths of a scenario, each with this type and size.
 pub(crate) fn all_of(scenario: &Scenario, kind: TargetKind, size: u64) -> Facts {
     let facts = |path: PathBuf| (path.clone(), target(&path, kind, size));
     scenario.paths().into_iter().map(facts).collect()
