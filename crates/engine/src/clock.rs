@@ -1,4 +1,4 @@
-//! What time it is for a worker: the CPU's counter where the kernel itself trusts it, else the kernel's clock.
+//! Clocks of a worker: the CPU's cycle counter if the kernel itself uses it, otherwise the kernel's clock.
 //!
 //! The simulated card has its own virtual clock.
 
@@ -10,38 +10,39 @@ use hakaru_sys::clock;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// A source of moments. A moment is a number of ticks since some fixed start.
+/// A source of timestamps, in ticks since an arbitrary fixed start.
 pub(crate) trait Clock {
-    /// Whether time passes only when the simulated card says so.
+    /// Whether this is virtual time, advanced only by the simulated card.
     const VIRTUAL: bool;
 
-    /// This moment, in ticks.
+    /// Returns the current time in ticks.
     fn now(&self) -> u64;
 
-    /// A span of ticks, in nanoseconds.
+    /// Converts a duration from ticks to nanoseconds.
     fn nanos(&self, ticks: u64) -> u64;
 
-    /// A span of nanoseconds, in ticks.
+    /// Converts a duration from nanoseconds to ticks.
     fn ticks(&self, nanos: u64) -> u64;
 
-    /// Waits until that moment.
+    /// Waits until `moment`, in ticks.
     fn sleep_until(&self, moment: u64);
 
-    /// Holds nobody up while its worker waits for others to end.
+    /// Stops blocking other workers of a virtual clock while this worker waits for them to end.
     fn step_aside(&self) {}
 
-    /// Ends that, at the latest moment that any other has reached.
+    /// Ends [`Clock::step_aside`], at the latest time any other worker has reached.
     fn step_in(&self) {}
 }
 
-/// The rate of the counter: nanoseconds a tick, times 2^32.
+/// Period of the counter: nanoseconds per tick, times 2^32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterRate {
     nanos_per_tick_shifted: u64,
 }
 
 impl CounterRate {
-    /// Nanoseconds of a span of ticks. Exact to a millionth of it, and for spans of centuries.
+    /// Converts ticks to nanoseconds, with a relative error below 10^-6, and without overflow for
+    /// centuries.
     #[inline]
     pub fn nanos(self, ticks: u64) -> u64 {
         ((u128::from(ticks) * u128::from(self.nanos_per_tick_shifted)) >> 32) as u64
@@ -52,10 +53,10 @@ impl CounterRate {
     }
 }
 
-/// Which clock times the I/Os, and why not the faster one.
+/// Clock that times the I/Os, with the reason if the faster one is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClockChoice {
-    /// The CPU's counter, at this rate.
+    /// The CPU's counter, with its period.
     Counter(CounterRate),
     /// `CLOCK_MONOTONIC_RAW`.
     Kernel {
@@ -74,7 +75,7 @@ impl ClockChoice {
         }
     }
 
-    /// The best clock of this host; found out once, in about 10 ms.
+    /// Returns the best clock of this host. Determined once, which takes about 10 ms.
     pub fn best() -> &'static ClockChoice {
         static BEST: OnceLock<ClockChoice> = OnceLock::new();
         BEST.get_or_init(|| {
@@ -94,7 +95,7 @@ impl ClockChoice {
         })
     }
 
-    /// How far the counter has run away from the kernel's clock since `start`, in millionths.
+    /// Returns the drift of the counter against the kernel's clock since `start`, in ppm.
     pub fn drift_ppm(&self, start: &ClockMark) -> Option<f64> {
         let ClockChoice::Counter(rate) = self else {
             return None;
@@ -102,12 +103,12 @@ impl ClockChoice {
         let end = ClockMark::take();
         let kernel = end.kernel.checked_sub(start.kernel)?;
         let counter = rate.nanos(end.counter.checked_sub(start.counter)?);
-        // Under 100 ms the reading itself is the larger part of any difference.
+        // Below 100 ms, the error of reading the clocks exceeds the drift.
         (kernel > 100_000_000).then(|| (counter as f64 / kernel as f64 - 1.0) * 1e6)
     }
 }
 
-/// The counter and the kernel's clock, read at the same moment.
+/// The counter and the kernel's clock, read at the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct ClockMark {
     counter: u64,
@@ -115,7 +116,8 @@ pub struct ClockMark {
 }
 
 impl ClockMark {
-    /// Reads both; of several tries the one that took least, because an interruption in between would spoil it.
+    /// Reads both clocks several times and keeps the fastest try, because an interruption between the reads distorts
+    /// the result.
     pub fn take() -> ClockMark {
         let read = || {
             let before = clock::counter();
@@ -137,8 +139,8 @@ impl ClockMark {
     }
 }
 
-/// Returns the reason against using the counter; `None` if the kernel uses it and the CPU
-/// guarantees a constant rate.
+/// Returns the reason not to use the counter; `None` if the kernel uses it and the CPU guarantees a
+/// constant rate.
 fn distrust(clocksource: &str, cpuinfo: &str) -> Option<String> {
     if !clock::HAS_COUNTER {
         return Some("this CPU has no counter readable by programs".to_owned());
@@ -238,7 +240,7 @@ impl Clock for KernelClock {
     }
 }
 
-/// Sleeps for most of the span and spins through the rest, because a timer wakes some 60 µs late.
+/// Sleeps for most of the duration and spins for the rest, because a timer wakes about 60 µs late.
 fn sleep(nanos: u64) {
     const SPIN: u64 = 60_000;
     let end = clock::monotonic_raw() + nanos;

@@ -1,4 +1,5 @@
-//! What writes carry: random bytes, patterns, and mixes of both that compress by a given share.
+//! Content of write buffers: random bytes, patterns, and mixes of both with a given
+//! compressibility.
 
 use hakaru_model::job::{BufferContent, Buffers};
 use hakaru_model::plan::WorkerPlan;
@@ -7,15 +8,16 @@ use hakaru_model::rng::Rng;
 /// Default interval in bytes at which the compressible part repeats.
 const CHUNK: usize = 4096;
 
-/// Minimum distance between two writes of the same random bytes, if memory allows: more than the
-/// window of most compressors, and more than file systems compress at once.
+/// Minimum distance in bytes between two writes of the same random bytes, if memory allows. It
+/// exceeds the window of most compressors and the amount file systems compress at once.
 const UNLIKE: usize = 128 << 10;
 /// Maximum bytes of these buffers per worker.
 const UNLIKE_IN_ALL: usize = 2 << 20;
-/// However many buffers there are, each has more than zlib looks back (32 KiB).
+/// Minimum size of each buffer in bytes, whatever their number: more than the window of zlib (32
+/// KiB).
 const UNLIKE_AT_LEAST: usize = 36 << 10;
 
-/// Bytes of random data that a worker needs beyond its blocks, for each I/O in flight.
+/// Bytes of random data that a worker needs in addition to its blocks, for each I/O in flight.
 pub(crate) fn spare(plan: &WorkerPlan) -> usize {
     let marked = plan.buffers.scramble && !plan.buffers.refill && plan.verify.is_none();
     if !plan.writes
@@ -28,21 +30,21 @@ pub(crate) fn spare(plan: &WorkerPlan) -> usize {
     (UNLIKE_IN_ALL / plan.queue.iodepth.max(1) as usize).clamp(UNLIKE_AT_LEAST, UNLIKE)
 }
 
-/// What a worker writes.
+/// Generator for the content of a worker's writes.
 #[derive(Debug)]
 pub(crate) struct Content {
     buffers: Buffers,
     seed: u64,
     rng: Rng,
-    /// Contents that were written once, by number.
+    /// Number of distinct contents written so far.
     unique: u64,
-    /// How many of the first are repeated; 0 repeats the last.
+    /// Number of contents, from the first, that are repeated; 0 repeats the last.
     working_set: u64,
     /// Number of contents in the shared working set; 0 if there is none.
     pool: u64,
 }
 
-/// All workers that share a set make its contents from this.
+/// Seed shared by all workers that use the same working set.
 const POOL_SEED: u64 = 0x5e7;
 
 impl Content {
@@ -77,7 +79,7 @@ impl Content {
         fill(buffers, &self.buffers, &mut self.rng);
     }
 
-    /// Fills the buffer of a write again.
+    /// Refills the buffer of a write.
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) {
         if self.buffers.repeats.percent == 0 {
             return fill(buffer, &self.buffers, &mut self.rng);
@@ -86,8 +88,8 @@ impl Content {
         fill(buffer, &self.buffers, &mut Rng::fork(seed ^ 0xdeed, number));
     }
 
-    /// Draws the next content as seed and number: a previous or a new one. A separate working set
-    /// is written first; a shared one is built while it is repeated.
+    /// Draws the next content, previous or new, as seed and number. A separate working set is
+    /// written first; a shared one is built up while it is repeated.
     fn draw(&mut self) -> (u64, u64) {
         let repeats = self.rng.below(100) < u64::from(self.buffers.repeats.percent);
         if repeats && self.pool > 0 {
@@ -183,7 +185,7 @@ mod tests {
         assert_eq!(zeros(filled(100, of(BufferContent::Zero))), 100);
     }
 
-    /// Distinct blocks of 2000.
+    /// Returns the number of distinct blocks among 2000.
     fn distinct(percent: u32, working_set: u64) -> usize {
         let repeats = hakaru_model::job::DedupeRule {
             percent,

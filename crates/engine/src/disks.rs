@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Readings taken as a phase began.
+/// Counter readings at the start of a phase.
 #[derive(Debug)]
 pub(crate) struct DiskWatch {
     start: Vec<(String, Counts)>,
@@ -25,7 +25,7 @@ type Counts = [u64; FIELDS];
 const MS: u64 = 1_000_000;
 
 impl DiskWatch {
-    /// Reads the counters of every disk below these files, each once.
+    /// Reads the counters of every disk below these files; each disk once.
     pub(crate) fn begin(files: &[FilePlan]) -> DiskWatch {
         let read = |name: String| read(&name).map(|counts| (name, counts));
         DiskWatch {
@@ -45,7 +45,7 @@ impl DiskWatch {
     }
 }
 
-/// Names of the disks below these files, each once.
+/// Returns the names of the disks below these files; each disk once.
 fn disks_below(files: &[FilePlan]) -> Vec<String> {
     let mut names: Vec<String> = files.iter().filter_map(|f| disk_below(&f.path)).collect();
     names.sort();
@@ -83,11 +83,11 @@ fn difference(name: String, before: &Counts, now: &Counts, elapsed: Duration) ->
     })
 }
 
-/// The counters over the measured part of a phase: read by the workers themselves, at the moment their ramp ends and at
-/// the moment their measurement ends.
+/// Disk counters over the measured part of a phase. The workers read them, at the end of their ramp time and at the
+/// end of their measurement.
 ///
-/// Disk statistics of the measured time. If workers end their ramp times at different moments,
-/// nothing is read, and the counters of the whole phase are shown with the bytes of the ramps.
+/// If workers end their ramp times at different moments, nothing is read. The counters of the whole phase are then
+/// shown with the bytes of the ramps.
 #[derive(Debug)]
 pub(crate) struct DiskWindow {
     names: Vec<String>,
@@ -98,7 +98,7 @@ pub(crate) struct DiskWindow {
 #[derive(Debug)]
 struct DiskReading {
     counts: Vec<Option<Counts>>,
-    /// Bytes this process had read, and sent to be written.
+    /// Bytes this process had read from and written to storage.
     own: Option<(u64, u64)>,
     at: Instant,
 }
@@ -118,7 +118,7 @@ impl DiskWindow {
         }
     }
 
-    /// Called when a worker starts measuring; the first call counts.
+    /// Called when a worker starts measuring; only the first call reads the counters.
     pub(crate) fn open(&self) {
         if !self.names.is_empty() {
             self.first
@@ -128,7 +128,7 @@ impl DiskWindow {
         }
     }
 
-    /// A worker ends its measurement; the last one counts.
+    /// Called when a worker ends its measurement; the last call counts.
     pub(crate) fn close(&self) {
         if !self.names.is_empty() {
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.read());
@@ -144,7 +144,7 @@ impl DiskWindow {
         }
     }
 
-    /// Returns the statistics between the two. `None` if nothing was read.
+    /// Returns the statistics of the measured time. `None` if nothing was read.
     pub(crate) fn traffic(&self) -> Option<MeasuredTraffic> {
         let first = self
             .first
@@ -172,7 +172,7 @@ impl DiskWindow {
     }
 }
 
-/// The directory of a block device in sysfs.
+/// Returns the sysfs directory of a block device.
 fn node_of(device: u64) -> Option<PathBuf> {
     let node = format!("/sys/dev/block/{}:{}", major(device), minor(device));
     std::fs::canonicalize(node).ok()
@@ -180,7 +180,7 @@ fn node_of(device: u64) -> Option<PathBuf> {
 
 /// Returns the kernel name of the disk of a path. `None` without a disk (tmpfs, network).
 fn disk_below(path: &Path) -> Option<String> {
-    // A missing file belongs to its directory; a bare name has an empty one.
+    // For a missing file, its parent directory is used; a bare file name has an empty parent.
     let folder = path.parent().map(|folder| {
         if folder.as_os_str().is_empty() {
             Path::new(".")
@@ -210,7 +210,7 @@ fn read(name: &str) -> Option<Counts> {
     Some(parse(&text))
 }
 
-/// Older kernels have fewer fields: the rest stays zero.
+/// Parses the counters. Older kernels have fewer fields: the rest stays zero.
 fn parse(text: &str) -> Counts {
     let mut counts = [0; FIELDS];
     for (count, word) in counts.iter_mut().zip(text.split_whitespace()) {

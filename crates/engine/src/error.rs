@@ -1,9 +1,9 @@
-//! Errors that prevent or end a run. Errors of single I/Os are data instead.
+//! Errors that prevent or end a run. Errors of single I/Os are recorded as data instead.
 
 use hakaru_sys::Errno;
 use std::path::{Path, PathBuf};
 
-/// What kept a run from doing what its plan says.
+/// Reason why a run could not follow its plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // Each field is named in its message.
 pub enum RunError {
@@ -44,7 +44,7 @@ pub enum RunError {
         ioengine: &'static str,
         because: String,
     },
-    /// Processors that do not exist.
+    /// The requested CPUs do not exist.
     #[error(
         "failed to run {job} on CPUs {cpus:?}: {errno}; this host has {online} CPUs, numbered \
         from 0"
@@ -55,20 +55,20 @@ pub enum RunError {
         errno: Errno,
         online: usize,
     },
-    /// A node that does not exist.
+    /// The requested NUMA node does not exist.
     #[error(
         "failed to run {job} on the CPUs of NUMA node {node}: no such node; see \
         /sys/devices/system/node"
     )]
     Node { job: String, node: u32 },
-    /// No permission for a priority.
+    /// The zones do not match the job.
     #[error("failed to run {job} with {what}: {errno}{}", hint(*errno))]
     Priority {
         job: String,
         what: String,
         errno: Errno,
     },
-    /// Zones that are not as the job has them.
+    /// A thread could not be started.
     #[error("failed to use the zones of {path}: {because}")]
     Zones { path: PathBuf, because: String },
     /// No thread could be made.
@@ -80,7 +80,7 @@ pub enum RunError {
         everything"
     )]
     State { path: PathBuf, reason: String },
-    /// A worker ended by a bug of ours.
+    /// A worker panicked, because of a bug in hakaru.
     #[error(
         "a worker of {job} panicked: this is a bug in hakaru; the results of the other workers \
         are kept"
@@ -92,7 +92,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// The job it is about, where it names one.
+    /// Returns the job with the error, if known.
     pub fn job(&self) -> Option<&str> {
         match self {
             RunError::Memory { job, .. }
@@ -105,7 +105,7 @@ impl RunError {
         }
     }
 
-    /// The file or device it is about, where it names one.
+    /// Returns the file or device with the error, if known.
     pub fn path(&self) -> Option<&Path> {
         match self {
             RunError::Open { path, .. }
@@ -116,7 +116,7 @@ impl RunError {
         }
     }
 
-    /// What the kernel answered, or the number that says the same.
+    /// Returns the error number of the kernel, or an equivalent one.
     pub fn errno(&self) -> Errno {
         match self {
             RunError::Open { errno, .. }
@@ -135,7 +135,7 @@ impl RunError {
     }
 }
 
-/// What to do about the commonest errors.
+/// Returns advice for the most common errors.
 fn hint(errno: Errno) -> &'static str {
     match errno {
         Errno::NOSPC => "; the file system is full: use a smaller size",

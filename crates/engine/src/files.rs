@@ -14,14 +14,14 @@ use rustix::fs::{Advice, FallocateFlags, Mode, OFlags};
 use std::ops::Range;
 use std::path::Path;
 
-/// Lay-out writes in pieces of this size.
+/// Bytes per write during layout.
 const PIECE: usize = 1 << 20;
 
-/// What fills a file system is written in no smaller ones.
+/// Smallest write in bytes when filling a file system.
 const BLOCK: usize = 4096;
 
 /// Removes the temporary files of a phase, however it ends. Files that existed before are removed
-/// only after work started: a refused run changes nothing.
+/// only after work started: a rejected run changes nothing.
 #[derive(Debug)]
 pub(crate) struct CleanupGuard<'a> {
     pub(crate) files: &'a [FilePlan],
@@ -36,13 +36,13 @@ impl Drop for CleanupGuard<'_> {
             .iter()
             .filter(|file| file.unlink && ours(file.kind))
         {
-            // A file that is gone already is as good as removed.
+            // A missing file counts as removed.
             let _ = std::fs::remove_file(&file.path);
         }
     }
 }
 
-/// Empties the regular files of a phase that the plan wants empty and that are there.
+/// Truncates the existing regular files of a phase that must be empty at its start.
 pub(crate) fn empty(files: &[FilePlan]) -> Result<(), RunError> {
     for file in files.iter().filter(|file| file.empty_first) {
         if !file.path.metadata().is_ok_and(|found| found.is_file()) {
@@ -58,9 +58,10 @@ pub(crate) fn empty(files: &[FilePlan]) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Makes one file as large as the plan says. `progress` hears how far it is written, from where that begins on, and answers
-/// whether to go on. What is written is flushed, so that nothing of it is left for the measured time, and what is only
-/// reserved where the plan says so. Returns whether there was anything to do.
+/// Creates or extends one file to the size in the plan. `progress` receives the bytes written so far, counted from
+/// the start of the layout, and returns whether to continue. Written data is flushed, so that no writeback remains
+/// for the measured time; reserved space is flushed if the plan requests it. Returns whether there was anything to
+/// do.
 pub(crate) fn lay_out(
     file: &FilePlan,
     seed: u64,
@@ -112,12 +113,12 @@ pub(crate) fn lay_out(
             progress,
         ) {
             Err((_, Errno::CANCELED)) => return Err(RunError::StoppedEarly),
-            // Now it is full, or as long as the file system lets a file be.
+            // The file system is full, or the file has the maximum file size.
             Err((_, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) if fills => {}
             answer => answer.map_err(|(at, errno)| failed(at, errno))?,
         }
     }
-    // A file system that cannot leave holes writes zeros into what is only reserved.
+    // A file system without sparse files writes zeros into space that is only reserved.
     if write || file.flush_reserved && reserve != Fallocate::None {
         rustix::fs::fsync(&fd).map_err(|errno| failed(size, errno))?;
     }
@@ -132,15 +133,16 @@ fn reserve_space(fd: &OwnedFd, size: u64, how: Fallocate) -> Result<(), Errno> {
         Fallocate::Native => FallocateFlags::empty(),
     };
     match rustix::fs::fallocate(fd, flags, 0, size) {
-        // What a file system cannot reserve, the writes themselves will take.
+        // If the file system cannot reserve space, the writes themselves allocate it.
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
-        // If it does not fit, they record how far they came.
+        // If there is too little space, the writes report how much was written.
         Err(Errno::NOSPC | Errno::DQUOT) => Ok(()),
         answer => answer,
     }
 }
 
-/// Writes a range with random bytes, or zeros without a seed, in large pieces, and where there is no space left for one, in ever smaller ones, down to `least` bytes.
+/// Fills a range with random bytes, or with zeros without a seed. It writes large pieces, and when space runs out,
+/// smaller and smaller ones down to `least` bytes.
 fn write_through(
     fd: &OwnedFd,
     range: Range<u64>,
@@ -159,7 +161,7 @@ fn write_through(
         if at >= end {
             return Ok(());
         }
-        // Fresh content for each piece: a card that compresses or deduplicates must not find an easy file.
+        // New content for each piece: a card that compresses or deduplicates must not benefit.
         rng.iter_mut()
             .for_each(|rng| crate::content::fill_random(buffer.as_mut_slice(), rng));
         let len = (end - at).min(piece as u64) as usize;
@@ -176,7 +178,7 @@ fn write_through(
     }
 }
 
-/// Opens the files of a worker again, after removing them.
+/// Removes and reopens the files of a worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileRecreator<'a> {
     pub(crate) plan: &'a WorkerPlan,
@@ -185,10 +187,10 @@ pub(crate) struct FileRecreator<'a> {
 }
 
 impl FileRecreator<'_> {
-    /// Recreates the file of a region and opens it. `None` if it is not a file.
+    /// Recreates the file of a region and opens it. `None` if it is not a regular file.
     ///
     /// # Errors
-    /// What the file system answers; ENOENT for a worker that only reads.
+    /// The error of the file system; ENOENT for a worker that only reads.
     pub(crate) fn renew(&self, region: u32) -> Result<Option<OwnedFd>, Errno> {
         let place = self.plan.stream.regions.get(region as usize);
         let Some(file) = place.and_then(|place| self.files.get(place.file as usize)) else {
@@ -197,7 +199,7 @@ impl FileRecreator<'_> {
         if !matches!(file.kind, TargetKind::File | TargetKind::Absent) {
             return Ok(None);
         }
-        // Another worker on the same file may have been first.
+        // Another worker on the same file may have removed it already.
         match rustix::fs::unlink(&file.path) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(errno) => return Err(errno),
@@ -238,7 +240,7 @@ pub(crate) fn open_all(
     Ok(opened)
 }
 
-/// Opens them and does nothing else.
+/// Opens the files, without dropping caches or reading ahead.
 pub(crate) fn open_only(
     plan: &WorkerPlan,
     files: &[FilePlan],
@@ -357,7 +359,8 @@ fn drop_cache(fd: &OwnedFd, file: &FilePlan, caveats: &mut Vec<Caveat>) {
     }
 }
 
-/// Brings a range into the page cache. What cannot be read now will be an error of the job itself.
+/// Reads a range into the page cache. Read errors are ignored here; the job itself will report
+/// them.
 fn read_through(fd: &OwnedFd, offset: u64, len: u64) {
     let Ok(mut buffer) = AlignedBuffer::new(PIECE) else {
         return;

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 #[derive(Debug, Default)]
 pub(crate) struct FlowCounters(Vec<Option<(u32, Arc<AtomicU64>)>>);
 
-/// A worker that is done holds nobody back.
+/// Count of a finished worker, which delays no other worker.
 const DONE: u64 = u64::MAX;
 
 impl FlowCounters {
@@ -25,7 +25,7 @@ impl FlowCounters {
         )
     }
 
-    /// Takes a worker that is done out of its flow.
+    /// Removes a finished worker from its flow.
     pub(crate) fn leave(&self, worker: usize) {
         if let Some(Some((_, counter))) = self.0.get(worker) {
             counter.store(DONE, Relaxed);
@@ -39,7 +39,7 @@ pub(crate) struct FlowMember {
     share: FlowShare,
     mine: Arc<AtomicU64>,
     others: Vec<Arc<AtomicU64>>,
-    /// I/Os issued.
+    /// Number of I/Os issued.
     ios: u64,
 }
 
@@ -66,12 +66,12 @@ impl FlowMember {
         })
     }
 
-    /// How long to sleep before another look, in nanoseconds.
+    /// Time to sleep before the next check, in nanoseconds.
     pub(crate) fn nap(&self) -> u64 {
         self.share.sleep.0.max(20_000)
     }
 
-    /// Whether another is behind its share by more than one I/O of this worker.
+    /// Whether another worker is behind its share by more than one I/O of this worker.
     pub(crate) fn is_ahead(&self) -> bool {
         let slowest = self
             .others

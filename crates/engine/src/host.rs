@@ -1,6 +1,7 @@
-//! What the host does to a run: run-queue wait, steal time, stops and sleeps.
+//! Host effects on a run: run-queue wait, steal time, stops and suspends.
 //!
-//! Source of the fields: the kernel's `Documentation/scheduler/sched-stats.rst` and `Documentation/filesystems/proc.rst`.
+//! Source of the fields: the kernel's `Documentation/scheduler/sched-stats.rst` and
+//! `Documentation/filesystems/proc.rst`.
 
 use hakaru_model::measured::{HostPauses, Pause, PauseKind};
 use hakaru_model::units::Nanos;
@@ -10,7 +11,8 @@ use std::time::{Duration, Instant};
 /// A wait that exceeds its timeout by this much means that the process was stopped.
 const STOPPED: Duration = Duration::from_millis(500);
 
-/// Sleep of the host from this on is a pause: the two clocks are not read at one moment.
+/// Minimum suspend time that counts as a pause. Shorter differences occur because the two clocks
+/// are not read at the same time.
 const SUSPENDED: Duration = Duration::from_millis(10);
 
 /// Maximum number of recorded pauses.
@@ -34,7 +36,7 @@ pub(crate) fn own_io() -> Option<(u64, u64)> {
     Some((field("read_bytes:")?, field("write_bytes:")?))
 }
 
-/// Nanoseconds that the hypervisor took from all CPUs since the host was started.
+/// Returns the steal time of all CPUs since the host booted, in ns.
 fn stolen() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/stat").ok()?;
     let ticks: u64 = text
@@ -52,7 +54,7 @@ fn asleep() -> u64 {
     clock::boottime().saturating_sub(clock::monotonic())
 }
 
-/// Looks for pauses from the thread that waits for the workers: when that thread is late by far, they were stopped too.
+/// Detects pauses in the thread that waits for the workers: if it wakes far too late, the workers were stopped too.
 #[derive(Debug)]
 pub(crate) struct PauseWatch {
     begun: Instant,
@@ -75,11 +77,12 @@ impl PauseWatch {
         }
     }
 
-    /// Records the end of a wait of at most `asked`.
+    /// Checks for a pause after a wait of at most `asked` that began at `since`.
     pub(crate) fn waited_for(&mut self, asked: Duration, since: Instant) {
         let late = since.elapsed().saturating_sub(asked);
         if late >= STOPPED {
-            // A busy host lets a thread wait for a CPU: that is no stop, and the workers count their own.
+            // On a busy host, a thread may wait for a CPU. That is not a stop, and the workers measure their own
+            // waits.
             let now = waited();
             let queued = now
                 .zip(self.waited)
@@ -92,19 +95,19 @@ impl PauseWatch {
         }
     }
 
-    /// Looks at the clocks, a few times per second.
+    /// Reads the clocks; called a few times per second.
     pub(crate) fn look(&mut self) {
         self.waited = waited();
         let asleep = asleep();
         let slept = Duration::from_nanos(asleep.saturating_sub(self.asleep));
         if slept >= SUSPENDED {
-            // The clock of timestamps was stopped meanwhile.
+            // The clock used for timestamps did not advance during the suspend.
             self.note(slept, PauseKind::Suspended);
         }
         self.asleep = asleep;
     }
 
-    /// A pause is over now.
+    /// Records a pause that has just ended.
     fn note(&mut self, length: Duration, kind: PauseKind) {
         if self.pauses.len() < MOST_PAUSES {
             let nanos = |time: Duration| Nanos(time.as_nanos() as u64);
@@ -158,7 +161,7 @@ mod tests {
         let now = Instant::now();
         watch.waited_for(Duration::from_secs(3600), now);
         assert_eq!(watch.pauses, []);
-        // What waiting for a CPU explains is no stop: this thread has not waited so long since it began.
+        // A wait explained by the run queue is not a stop; this thread has not waited that long for a CPU.
         let long_ago = now.checked_sub(Duration::from_secs(3)).unwrap_or(now);
         watch.waited_for(Duration::ZERO, long_ago);
         let [pause] = watch.pauses[..] else {

@@ -1,4 +1,4 @@
-//! How idle the CPUs were while a run went on: `--idle-prof`.
+//! CPU idleness during a run: `--idle-prof`.
 //!
 //! A thread on each CPU runs in the scheduler's idle class; the share of time it could run is the
 //! idle share. Its work is calibrated first, so that a slow CPU can be distinguished from a busy
@@ -10,25 +10,25 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// Rounds of a unit of work.
+/// Loop iterations per unit of work.
 const ROUNDS: u64 = 50_000;
-/// Units timed to find out how long one takes.
+/// Number of units timed during calibration.
 const UNITS: u32 = 10;
 
-/// What a profiler found.
+/// Result of an idle profiler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Idleness {
     /// Idle share of all CPUs together, in percent.
     pub system: f64,
-    /// Of each, in percent.
+    /// Idle share of each CPU, in percent.
     pub per_cpu: Vec<(u32, f64)>,
-    /// Time of a unit of work, in microseconds.
+    /// Mean time of a unit of work, in microseconds.
     pub unit_mean_us: f64,
-    /// Its deviation.
+    /// Standard deviation of that time, in microseconds.
     pub unit_deviation_us: f64,
 }
 
-/// Threads that work while nobody else does.
+/// Idle-class threads, one per CPU.
 #[derive(Debug)]
 pub struct IdleProfiler {
     stop: Arc<AtomicBool>,
@@ -38,7 +38,7 @@ pub struct IdleProfiler {
 }
 
 impl IdleProfiler {
-    /// How long a unit of work takes: mean and deviation in microseconds.
+    /// Measures the time of a unit of work: mean and deviation in microseconds.
     pub fn calibrate() -> (f64, f64) {
         let times: Vec<f64> = (0..UNITS)
             .map(|_| {
@@ -52,14 +52,14 @@ impl IdleProfiler {
         (mean, (scatter / (times.len() - 1) as f64).sqrt())
     }
 
-    /// Starts on every CPU, including those excluded for this process.
+    /// Starts a thread on every CPU, including the CPUs excluded for this process.
     pub fn start() -> IdleProfiler {
         let unit = IdleProfiler::calibrate();
         let stop = Arc::new(AtomicBool::new(false));
         let threads = thread::online().into_iter().map(|cpu| {
             let stop = Arc::clone(&stop);
             let idle = std::thread::spawn(move || {
-                // Where it may not be pinned or put in the idle class, it would take time from the jobs.
+                // A thread that cannot be pinned or put in the idle class would take CPU time from the jobs.
                 thread::pin(&[cpu])
                     .and_then(|()| thread::run_when_idle())
                     .ok()?;
@@ -80,7 +80,7 @@ impl IdleProfiler {
         }
     }
 
-    /// Ends it. `None` if no CPU could be observed.
+    /// Stops the threads. `None` if no CPU could be observed.
     pub fn finish(self) -> Option<Idleness> {
         let elapsed = self.begun.elapsed().as_nanos().max(1) as f64;
         self.stop.store(true, Relaxed);
@@ -88,7 +88,7 @@ impl IdleProfiler {
             .threads
             .into_iter()
             .map(|(cpu, thread)| Some((cpu, thread.join().ok().flatten()?)));
-        // One that could not be watched has no share.
+        // A CPU that could not be observed has no share.
         let share = |(cpu, ns): (u32, u64)| (cpu, (ns as f64 * 100.0 / elapsed).min(100.0));
         let per_cpu: Vec<(u32, f64)> = worked.flatten().map(share).collect();
         let system =
@@ -103,7 +103,7 @@ impl IdleProfiler {
     }
 }
 
-/// Some arithmetic that cannot be left out.
+/// Does arithmetic that the compiler cannot remove.
 fn work(rounds: u64) -> u64 {
     let mut value = 0x9e37_79b9_7f4a_7c15u64;
     for round in 0..rounds {

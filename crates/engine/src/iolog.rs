@@ -1,8 +1,8 @@
 //! Logs of single I/Os or of averaging windows of a worker.
 //!
-//! Memory is bounded: a worker has a few chunks, which it fills, sends, and gets back. If all are
-//! in use it waits, so that a slow log disk slows the job down instead of filling memory. File
-//! names and line format are handled elsewhere.
+//! Memory is bounded: a worker has a few chunks, which it fills, sends, and gets back. If all
+//! chunks are in use the worker waits, so a slow log disk slows the job down instead of filling
+//! memory. File names and line format are handled elsewhere.
 
 use crate::worker_stats::{WindowSums, WorkerStats};
 use hakaru_model::histogram::FOLDED_BUCKETS;
@@ -21,7 +21,7 @@ const CHUNKS: u32 = 4;
 pub struct LogSample {
     /// Completion time, or end of the window, since the start of measurement.
     pub at: Nanos,
-    /// What was done.
+    /// Operation of the I/O.
     pub op: Op,
     /// Bytes of the I/O; 0 for a window.
     pub len: u32,
@@ -31,11 +31,12 @@ pub struct LogSample {
     pub bytes_per_s: Option<u64>,
     /// IOPS of a window, 1 for a single I/O. `None` as above.
     pub iops: Option<u64>,
-    /// Creation to submission, submission to completion, creation to completion, in nanoseconds, where they are kept.
+    /// Submission, completion and total latency in nanoseconds, if logged: creation to submission, submission to
+    /// completion, creation to completion.
     pub latency: [Option<u64>; 3],
     /// Maximum of each latency in a window, if mean and maximum are logged.
     pub longest: [Option<u64>; 3],
-    /// Submission time, counted as `at`; 0 for a window.
+    /// Submission time, relative to the same start as `at`; 0 for a window.
     pub issued: Nanos,
 }
 
@@ -44,9 +45,9 @@ pub struct LogSample {
 pub struct LogHistogram {
     /// End of the window since the start of measurement.
     pub at: Nanos,
-    /// What was done.
+    /// Operation of the I/Os.
     pub op: Op,
-    /// Smallest block of the job.
+    /// Smallest block size of the job in bytes.
     pub len: u64,
     /// Counts in bins of the fio dialect, at the requested coarseness.
     pub counts: Vec<u64>,
@@ -57,9 +58,9 @@ pub struct LogHistogram {
 pub struct LogChunk {
     /// Wall clock at the start of measurement, milliseconds since 1970 UTC.
     pub epoch_unix_ms: i64,
-    /// Single I/Os or windows.
+    /// Entries for single I/Os or windows.
     pub samples: Vec<LogSample>,
-    /// Distributions.
+    /// Latency histograms.
     pub histograms: Vec<LogHistogram>,
 }
 
@@ -83,7 +84,7 @@ pub(crate) struct IoLog {
     queued: bool,
     lens: PerOp<u64>,
     chunk: Box<LogChunk>,
-    /// Chunks that exist.
+    /// Number of chunks created so far.
     made: u32,
     epoch_unix_ms: i64,
     /// Time of the next window or histogram end, in ticks.
@@ -125,7 +126,7 @@ impl IoLog {
         })
     }
 
-    /// Returns the configured lengths.
+    /// Returns the configured lengths of windows and of histogram intervals.
     pub(crate) fn lengths(&self) -> (Option<Nanos>, Option<Nanos>) {
         (
             self.logs.window.filter(|_| self.logs.samples),
@@ -144,7 +145,7 @@ impl IoLog {
         self.due = self.next_window.min(self.next_histogram);
     }
 
-    /// Takes one I/O. Whether the chunk is full now.
+    /// Adds one I/O. Returns whether the chunk is full now.
     pub(crate) fn take(&mut self, sample: LogSample) -> bool {
         if self.logs.samples && self.logs.window.is_none() {
             let latency = if self.queued {
@@ -283,7 +284,7 @@ impl IoLog {
     }
 }
 
-/// The next moment of a grid that lies behind `now`.
+/// Returns the first time `moment + n * length` that is later than `now`.
 fn after(moment: u64, length: u64, now: u64) -> u64 {
     let passed = now.saturating_sub(moment) / length.max(1);
     moment.saturating_add((passed + 1).saturating_mul(length.max(1)))

@@ -1,7 +1,7 @@
-//! The engine: runs a plan and returns what was measured.
+//! The engine: runs a plan and returns the measurements.
 //!
-//! It issues and times I/O, and knows nothing of dialects, databases or terminals. Two planes are kept apart: what
-//! happens at each I/O allocates nothing, waits for nobody and formats nothing; what happens at each tick may.
+//! It issues and times I/O, and does not depend on dialects, databases or terminals. Code that runs for each I/O does
+//! not allocate, block on other threads or format text; only code that runs once per tick may.
 
 #![forbid(unsafe_code)]
 

@@ -8,12 +8,12 @@ use hakaru_model::record::Overhead;
 use hakaru_model::units::Bytes;
 use std::sync::atomic::AtomicBool;
 
-/// I/Os of one try; a few milliseconds on any host.
+/// Number of I/Os per try; takes a few milliseconds on any host.
 const IOS: u64 = 100_000;
-/// The fastest of several tries counts, because other load only makes them slower.
+/// Number of tries. The fastest counts, because other load only makes a try slower.
 const TRIES: usize = 3;
 
-/// Measures what an I/O costs besides the system call, with everything recorded. Takes well under 0.2 s.
+/// Measures the cost of an I/O apart from the system call, with all recording enabled. Takes well under 0.2 s.
 ///
 /// Returns `None` if it could not run.
 pub fn measure_overhead(clock: &ClockChoice) -> Option<Overhead> {

@@ -1,13 +1,14 @@
-//! Pacing: `rate`, `rate_iops`, `thinktime`. Says which operation is due, when it may go, and when to pause.
+//! Pacing (`rate`, `rate_iops`, `thinktime`): which operation is due, when it may be issued, and when to pause.
 
 use hakaru_model::job::{Access, Op, PerOp, RateLimits};
 use hakaru_model::rng::Rng;
 use hakaru_model::stream::IoRequest;
 
-/// When an I/O may go, and from when its latency counts.
+/// Earliest issue time of an I/O, which is also the start of its latency when I/Os are scheduled
+/// independently of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
-    /// The moment, in ticks of the worker's clock.
+    /// Due time, in ticks of the worker's clock.
     pub(crate) at: u64,
     /// Whether the I/O is scheduled independently of the device, so that waiting counts as latency.
     pub(crate) open_loop: bool,
@@ -16,23 +17,23 @@ pub(crate) struct Due {
 /// A pause between I/Os, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThinkPause {
-    /// How long, in all.
+    /// Total length.
     pub(crate) whole: u64,
-    /// How much of it the CPU is kept busy.
+    /// Part of it during which the CPU is kept busy.
     pub(crate) spin: u64,
-    /// Whether it waits until nothing is in flight.
+    /// Whether the pause starts only when nothing is in flight.
     pub(crate) alone: bool,
 }
 
-/// Keeps a worker to its rates, each operation to its own.
+/// Limits the rates of a worker, separately for each operation.
 #[derive(Debug)]
 pub(crate) struct Pacer {
     rate: RateLimits,
     rng: Rng,
     does: PerOp<bool>,
-    /// When the next I/O of each operation is due.
+    /// Next due time of each operation.
     next: PerOp<u64>,
-    /// I/Os since the last pause, and when that was over.
+    /// I/Os since the last pause, and the end of that pause.
     ios: u32,
     since: u64,
     /// Whether I/Os are scheduled independently of the device.
@@ -61,7 +62,7 @@ impl Pacer {
         })
     }
 
-    /// Makes it open-loop if `so`, or keeps it so.
+    /// Makes the pacer open-loop if `so` is true; otherwise leaves it unchanged.
     pub(crate) fn open_loop(self, so: bool) -> Pacer {
         Pacer {
             open_loop: self.open_loop || so,
@@ -69,12 +70,12 @@ impl Pacer {
         }
     }
 
-    /// Starts to count at this moment.
+    /// Starts counting at `now`.
     pub(crate) fn begin(&mut self, now: u64) {
         (self.next, self.since) = (PerOp::all(now), now);
     }
 
-    /// The operation to go on with: the one that was drawn, unless its rate holds it back and another may go sooner.
+    /// Returns the operation to issue: the drawn one, unless its rate delays it and another may be issued sooner.
     pub(crate) fn steer(&self, drawn: Op, now: u64) -> Op {
         if self.next[drawn] <= now {
             return drawn;
@@ -85,7 +86,7 @@ impl Pacer {
             .unwrap_or(drawn)
     }
 
-    /// When this request may go; counts it as gone.
+    /// Returns when this request may be issued, and counts it as issued.
     pub(crate) fn due(&mut self, request: &IoRequest, ticks: impl Fn(u64) -> u64) -> Due {
         self.ios = self.ios.saturating_add(1);
         let at = self.next[request.op];
@@ -97,7 +98,7 @@ impl Pacer {
         }
     }
 
-    /// The pause that is due before the next I/O.
+    /// Returns the pause that is due before the next I/O.
     pub(crate) fn pause(&self, now: u64, ticks: impl Fn(u64) -> u64) -> Option<ThinkPause> {
         let RateLimits {
             thinktime,
@@ -121,7 +122,7 @@ impl Pacer {
         })
     }
 
-    /// A pause is over.
+    /// Records the end of a pause.
     pub(crate) fn paused(&mut self, begun: u64, now: u64) {
         (self.ios, self.since) = (0, now);
         if self.rate.ignore_thinktime {

@@ -1,4 +1,4 @@
-//! Writes the requests of a worker to a log, as they are issued: text of version 3, which fio replays too.
+//! Writes the requests of a worker to a log as they are issued, in text format version 3, which fio can replay.
 //!
 //! Source of the format: fio's manual, "Trace file format v3". Times are microseconds since the start.
 
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes that are gathered before they are written.
+/// Bytes buffered before a write to the log.
 const GATHERED: usize = 256 << 10;
 
 /// A log that is being written.
@@ -19,7 +19,7 @@ pub(crate) struct Recorder {
     path: PathBuf,
     out: BufWriter<File>,
     names: Vec<String>,
-    /// The first error of writing; after it nothing more is written.
+    /// First write error; nothing is written after it.
     failed: Option<Errno>,
 }
 
@@ -27,7 +27,7 @@ impl Recorder {
     /// Creates a log. Clones write separate logs with their number appended to the name.
     ///
     /// # Errors
-    /// [`RunError::Open`] with what the file system answered.
+    /// [`RunError::Open`] with the error of the file system.
     pub(crate) fn new(path: &Path, clone: u32, names: &[String]) -> Result<Recorder, RunError> {
         let path = match clone {
             0 => path.to_owned(),
@@ -73,7 +73,7 @@ impl Recorder {
         }
     }
 
-    /// An I/O that is issued.
+    /// Adds an issued I/O.
     pub(crate) fn io(&mut self, at_us: u64, request: &IoRequest) {
         let IoRequest {
             op,
@@ -89,7 +89,7 @@ impl Recorder {
         self.file_line(at_us, region, action, offset, len);
     }
 
-    /// A flush.
+    /// Adds a flush.
     pub(crate) fn sync(&mut self, at_us: u64, region: u32, data_only: bool) {
         self.file_line(
             at_us,
@@ -115,7 +115,7 @@ impl Recorder {
     /// Ends the log.
     ///
     /// # Errors
-    /// Its path, and why it is not whole.
+    /// The path of an incomplete log, and the error that made it incomplete.
     pub(crate) fn end(mut self, at_us: u64) -> Result<(), (PathBuf, Errno)> {
         self.each_file(at_us, "close");
         if let (None, Err(error)) = (self.failed, self.out.flush()) {

@@ -1,4 +1,4 @@
-//! The conductor of a plan: one phase after another, all workers of a phase at once.
+//! Runs a plan: one phase after another, with all workers of a phase at once.
 
 mod fill;
 mod observer;
@@ -33,16 +33,17 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use watch::PhaseWatch;
 
-/// How often the observer hears of progress.
+/// Interval between progress reports to the observer.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Clock deviation in ppm above which a caveat is recorded: storage measurements need no higher
 /// accuracy.
 const DRIFT_PPM: f64 = 500.0;
 
-/// Processor time that a phase lost is worth a caveat from this on …
+/// Minimum run-queue wait or steal time of a phase for a caveat; a minimum percentage applies as
+/// well.
 const LONG_WAIT: Nanos = Nanos::from_millis(100);
-/// … and from these shares of the measured time on, in percent.
+/// Minimum shares of the measured time for a caveat, in percent.
 const WAITED_PERCENT: u64 = 10;
 const STOLEN_PERCENT: u64 = 5;
 
@@ -53,27 +54,27 @@ pub struct RunOptions<'a> {
     pub clock: &'a ClockChoice,
     /// Set by another thread to end the run; partial results are kept.
     pub stop: &'a AtomicBool,
-    /// Goes through the page cache where O_DIRECT is refused, with a caveat; otherwise that is an error.
+    /// Uses the page cache with a caveat if O_DIRECT is rejected; otherwise that is an error.
     pub direct_fallback: bool,
-    /// Use the next best engine with a caveat if the requested one is missing; otherwise that is an
-    /// error.
+    /// Uses the next best engine with a caveat if the requested one is missing; otherwise that is
+    /// an error.
     pub replace_engines: bool,
     /// Returns ms since 1970 UTC; called once per phase.
     pub wall_clock: fn() -> i64,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineReport {
-    /// Phases that were measured, wholly or in part.
+    /// Phases that were measured completely or in part.
     pub phases: Vec<PhaseRecord>,
-    /// What was found out about the trust that numbers deserve.
+    /// Findings that affect how far the numbers can be trusted.
     pub caveats: Vec<Caveat>,
-    /// Bytes that laying out files wrote before anything was measured.
+    /// Bytes written to lay out files before any measurement.
     pub laid_out: Bytes,
-    /// How it ended.
+    /// How the run ended.
     pub outcome: Outcome,
-    /// What kept it from going on, for the exit code.
+    /// Error that ended the run, for the exit code.
     pub error: Option<RunError>,
 }
 
@@ -135,7 +136,7 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
             break;
         }
     }
-    // The rate of the counter was measured in a few milliseconds; the whole run is a far longer measure of it.
+    // The rate of the counter was calibrated within a few milliseconds; the whole run measures it far more precisely.
     if let Some(ppm) = options
         .clock
         .drift_ppm(&mark)
@@ -164,7 +165,7 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
     }
 }
 
-/// Whether the end of a worker keeps later phases from running.
+/// Whether the end of a worker prevents later phases from running.
 fn ends_run(phase: &PhasePlan) -> impl Fn(&WorkerRecord) -> bool {
     let goes_on = |w: &WorkerRecord| {
         let same = |plan: &&WorkerPlan| plan.job == w.job && plan.clone == w.clone;
@@ -181,7 +182,7 @@ fn ends_run(phase: &PhasePlan) -> impl Fn(&WorkerRecord) -> bool {
     }
 }
 
-/// A failure for the outcome of a record. Reports describe it by its kind, and not by this.
+/// Describes an I/O error for the outcome of a record. Reports use the kind of the error instead.
 fn described(error: &IoError) -> String {
     let IoError {
         action,
@@ -232,15 +233,15 @@ struct PhaseRunner<'a> {
     options: &'a RunOptions<'a>,
     /// Simulated cards by name: a card keeps its state from phase to phase.
     schedulers: BTreeMap<String, Arc<SimScheduler>>,
-    /// Whether these keep what is written to them, because somebody checks it.
+    /// Whether the cards store written data, because a job verifies it.
     keeps_content: bool,
     caveats: Vec<Caveat>,
     phases: Vec<PhaseRecord>,
-    /// Bytes that laying out files wrote.
+    /// Bytes written to lay out files.
     laid_out: u64,
-    /// A job has ended the whole run.
+    /// Whether a job has ended the whole run.
     over: bool,
-    /// The observer has ended it between two phases.
+    /// Whether the observer has ended the run between two phases.
     halted: bool,
 }
 
@@ -251,7 +252,7 @@ impl PhaseRunner<'_> {
         }
     }
 
-    /// Lets the storage rest before a phase. Returns whether nobody ended the run meanwhile.
+    /// Waits before a phase to let the storage rest. Returns false if the run was ended meanwhile.
     fn pause(&self, time: Nanos) -> bool {
         let until = Instant::now() + Duration::from_nanos(time.0);
         while Instant::now() < until && !self.options.stop.load(Relaxed) {
@@ -296,7 +297,7 @@ impl PhaseRunner<'_> {
             .unwrap_or_default();
         let simulated = scheduler.is_some();
         let started_unix_ms = if simulated { 0 } else { started_unix_ms };
-        // Virtual time knows nothing of what the host does meanwhile.
+        // Host pauses do not affect virtual time.
         let host_pauses = host_pauses.filter(|_| !simulated);
         let name = phase.name.clone();
         let record = PhaseRecord {
@@ -315,7 +316,7 @@ impl PhaseRunner<'_> {
         error.map_or(Ok(()), Err)
     }
 
-    /// Caveats that follow from how a phase went.
+    /// Adds the caveats that follow from the results of a phase.
     fn judge(&mut self, phase: &PhasePlan, record: &PhaseRecord) {
         let name = || phase.name.clone();
         let longest = record
@@ -357,7 +358,7 @@ impl PhaseRunner<'_> {
         }
     }
 
-    /// Caveats that follow from what the host did meanwhile.
+    /// Adds the caveats that follow from host effects during a phase.
     fn judge_host(&mut self, record: &PhaseRecord) {
         let phase = || record.name.clone();
         let measured = record
@@ -397,7 +398,8 @@ impl PhaseRunner<'_> {
                 measured,
             });
         }
-        // More workers than CPUs wait for one another, which is their own doing.
+        // If there are more workers than CPUs, they wait for one another, and other load is not the
+        // cause.
         let alone =
             std::thread::available_parallelism().is_ok_and(|n| record.workers.len() <= n.get());
         let waited = record
@@ -415,7 +417,7 @@ impl PhaseRunner<'_> {
         }
     }
 
-    /// Makes the files of a phase. Returns what that took, where there was anything to do.
+    /// Lays out the files of a phase. Returns the time it took, if there was anything to do.
     fn lay_out(
         &mut self,
         phase: &PhasePlan,
@@ -469,7 +471,7 @@ impl PhaseRunner<'_> {
         }))
     }
 
-    /// The simulated card of a phase, and the moment it begins.
+    /// Returns the simulated card of a phase, and its start time.
     fn scheduler_for(&mut self, phase: &PhasePlan) -> Option<(Arc<SimScheduler>, u64)> {
         let worker = phase.workers.iter().find(|w| w.ioengine == IoEngine::Sim)?;
         let prices = worker.sim.as_deref()?;
@@ -485,7 +487,7 @@ impl PhaseRunner<'_> {
         Some((scheduler, start))
     }
 
-    /// Runs the workers of a phase. Returns the records of those that measured anything, in order.
+    /// Runs the workers of a phase. Returns the records of workers with measurements, in order.
     fn work(
         &mut self,
         phase: &PhasePlan,
@@ -509,7 +511,8 @@ impl PhaseRunner<'_> {
             replace_engines: self.options.replace_engines,
         };
         let found: Mutex<Vec<Caveat>> = Mutex::default();
-        // Room for many seconds of ticks of every worker: one that has to wait for room would measure that.
+        // Capacity for many seconds of ticks of every worker: a worker that blocks on a full channel would include
+        // that wait in its measurement.
         let (sender, receiver) = sync_channel(64 + 16 * phase.workers.len());
         let (records, host_pauses, error) = std::thread::scope(|scope| {
             let (mut failure, mut returns, mut threads) = (None, Vec::new(), Vec::new());
@@ -587,7 +590,7 @@ struct WorkerSpawn<'a> {
 }
 
 impl WorkerSpawn<'_> {
-    /// Runs the worker and reports its end, also after a panic.
+    /// Runs the worker and reports its end, even after a panic.
     fn run(self, messages: &SyncSender<Message>, found: &Mutex<Vec<Caveat>>) {
         let WorkerSpawn {
             phase,
@@ -671,7 +674,7 @@ impl Drop for ExitGuard<'_> {
 /// Names of a worker's regions in errors: their files, or the simulated card.
 fn region_names(phase: &PhasePlan, worker: &WorkerPlan) -> Vec<String> {
     let name = |(number, file): (usize, u32)| match (&worker.sim, phase.files.get(file as usize)) {
-        // It has no file, and another job of the phase may have the first one.
+        // A simulated card has no file, and the first file of the phase may belong to another job.
         (Some(prices), _) => prices.name.clone(),
         (None, _) if worker.ioengine == IoEngine::Null => unopened_name(worker, number),
         (None, Some(file)) => files::name_of(&file.path),
@@ -681,7 +684,7 @@ fn region_names(phase: &PhasePlan, worker: &WorkerPlan) -> Vec<String> {
     files.enumerate().map(name).collect()
 }
 
-/// What fio calls a file that a worker of `ioengine=null` never opens.
+/// Returns fio's name of a file that a worker of `ioengine=null` never opens.
 fn unopened_name(worker: &WorkerPlan, number: usize) -> String {
     match worker.files.unopened.get(number) {
         Some(name) => name

@@ -1,4 +1,4 @@
-//! What workers and the conductor of a run share: a stop flag, progress counters, and messages.
+//! State shared by the workers and the phase runner: a stop flag, progress counters, and messages.
 
 use crate::disks::DiskWindow;
 use crate::flow::FlowCounters;
@@ -16,18 +16,18 @@ use std::sync::{Condvar, Mutex, RwLock};
 pub(crate) struct WorkerProgress {
     pub(crate) ios: [AtomicU64; 3],
     pub(crate) bytes: [AtomicU64; 3],
-    /// Set when it waits for nothing any more.
+    /// Set when the worker has nothing left to wait for.
     pub(crate) begun: AtomicBool,
     pub(crate) measuring: AtomicBool,
-    /// Share of a job that ends by bytes, in thousandths.
+    /// Completed share of a job that ends by bytes, in thousandths.
     pub(crate) permille: AtomicU32,
     /// Set when the end of another job, or its own steady state, ends this worker.
     pub(crate) ended: AtomicBool,
-    /// Set by who wants to know what was measured so far.
+    /// Set to request partial results.
     pub(crate) asked: AtomicBool,
 }
 
-/// What all workers of a phase see.
+/// State visible to all workers of a phase.
 #[derive(Debug)]
 pub(crate) struct PhaseShared {
     pub(crate) stop: AtomicBool,
@@ -37,11 +37,11 @@ pub(crate) struct PhaseShared {
     groups: Vec<u32>,
     pub(crate) flows: FlowCounters,
     pub(crate) done: CompletionTracker,
-    /// Zones of the files that are kept to.
+    /// Zones of the files, where the job respects zones.
     pub(crate) tables: ZoneTables,
-    /// Locks of the files of the phase, where a worker asks for them.
+    /// Locks of the files of the phase, if a worker requests them.
     pub(crate) locks: Box<[RwLock<()>]>,
-    /// Counters of the disks over the measured part.
+    /// Disk counters over the measured part.
     pub(crate) disks: DiskWindow,
 }
 
@@ -84,14 +84,14 @@ impl PhaseShared {
         }
     }
 
-    /// Marks a worker as done.
+    /// Marks a worker as finished.
     pub(crate) fn leave(&self, worker: usize) {
         self.flows.leave(worker);
         self.done.note(worker);
     }
 }
 
-/// A lock for each file, where any is to be locked.
+/// Creates a lock for each file, if any file is to be locked.
 fn locks(workers: &[WorkerPlan]) -> Box<[RwLock<()>]> {
     let locking = workers
         .iter()
@@ -103,7 +103,7 @@ fn locks(workers: &[WorkerPlan]) -> Box<[RwLock<()>]> {
     (0..files.unwrap_or(0)).map(|_| RwLock::new(())).collect()
 }
 
-/// Completed workers, for those that wait for them.
+/// Tracks finished workers, for the workers that wait for them.
 #[derive(Debug)]
 pub(crate) struct CompletionTracker {
     done: Mutex<Vec<bool>>,
@@ -122,7 +122,7 @@ impl CompletionTracker {
         self.changed.notify_all();
     }
 
-    /// Waits until these are done, or `give_up` says so.
+    /// Waits until these workers are finished, or `give_up` returns true.
     pub(crate) fn wait_for(&self, workers: &[usize], give_up: impl Fn() -> bool) {
         let mut done = self
             .done
@@ -140,27 +140,27 @@ impl CompletionTracker {
 /// Message of a worker to the phase runner.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// Everything is open and filled.
+    /// All files are open and all buffers filled.
     Ready,
-    /// It cannot start.
+    /// The worker cannot start.
     Failed(crate::error::RunError),
-    /// An interval is over.
+    /// An interval has ended.
     Interval { worker: usize, interval: Interval },
     /// New log entries.
     Log { worker: usize, chunk: Box<LogChunk> },
-    /// Its partial results, on request.
+    /// Partial results, on request.
     SoFar {
         worker: usize,
         record: Box<WorkerRecord>,
     },
-    /// It is done.
+    /// The worker has finished.
     Finished {
         worker: usize,
         record: Box<WorkerRecord>,
     },
 }
 
-/// Where workers wait until all are ready.
+/// Barrier at which workers wait until all are ready.
 #[derive(Debug, Default)]
 pub(crate) struct StartGate {
     open: Mutex<Option<bool>>,
@@ -168,7 +168,7 @@ pub(crate) struct StartGate {
 }
 
 impl StartGate {
-    /// Lets everybody go (`true`) or go home (`false`).
+    /// Starts all workers (`true`) or cancels them (`false`).
     pub(crate) fn decide(&self, go: bool) {
         *self
             .open

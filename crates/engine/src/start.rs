@@ -63,12 +63,12 @@ pub(crate) fn run_worker(
     run_engine(parts, caveats)
 }
 
-/// One buffer for each I/O in flight.
+/// Allocates one buffer for each I/O in flight.
 fn slots(plan: &WorkerPlan) -> Result<Slots, RunError> {
     some_slots(plan, plan.queue.iodepth as usize)
 }
 
-/// The buffer of one I/O of several in flight.
+/// Allocates the buffer of one of several I/Os in flight.
 fn one_slot(plan: &WorkerPlan) -> Result<Slots, RunError> {
     some_slots(plan, 1)
 }
@@ -87,7 +87,7 @@ fn no_memory(plan: &WorkerPlan, errno: Errno) -> RunError {
     }
 }
 
-/// Makes the directories that an engine working on names expects.
+/// Creates the directories that engines working on names expect.
 fn make_directories(plan: &WorkerPlan, setup: &PhaseSetup<'_>) -> Result<(), RunError> {
     let needs_itself = matches!(plan.ioengine, IoEngine::Dirstat | IoEngine::Dirdelete);
     let files = plan
@@ -213,7 +213,7 @@ fn run_libaio(
     }
 }
 
-/// Runs a worker by its engine. An engine that is missing here, or in `offload::submitter`, does not compile.
+/// Runs a worker with its engine. An engine missing here or in `offload::submitter` is a compile error.
 fn run_engine(
     parts: WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
@@ -283,7 +283,7 @@ fn run_engine(
     })
 }
 
-/// The engine that every other one falls back to.
+/// Runs a worker with `psync`, the fallback for every other engine.
 fn run_psync(
     parts: WorkerParts<'_>,
     opened: Vec<OwnedFd>,
@@ -292,7 +292,7 @@ fn run_psync(
     Ok(run_sync(parts, FileBackend::new(opened, slots, Positional)))
 }
 
-/// A write is done whole or not at all; the kernel's number, which older headers do not name.
+/// Makes a write all or nothing. Older kernel headers do not define this flag.
 const RWF_ATOMIC: u32 = 0x40;
 
 fn of_writes(plan: &WorkerPlan) -> ReadWriteFlags {
@@ -303,7 +303,7 @@ fn of_writes(plan: &WorkerPlan) -> ReadWriteFlags {
     }
 }
 
-/// How `preadv2` and `pwritev2` are called.
+/// Returns the flags for `preadv2` and `pwritev2`.
 fn call_flags(plan: &WorkerPlan) -> Vectored2 {
     let mut flags = ReadWriteFlags::empty();
     flags.set(ReadWriteFlags::HIPRI, plan.engine.hipri);
@@ -374,7 +374,7 @@ fn ring(
         }
         Err(_) => {}
     }
-    // Registered buffers count against the limit of locked memory: without them it may go.
+    // Registered buffers count against the locked-memory limit: creation may succeed without them.
     let bare = RingOptions {
         fixed_buffers: false,
         ..asked
@@ -424,7 +424,7 @@ fn note(caveats: &mut Vec<Caveat>, caveat: Caveat) {
     }
 }
 
-/// Runs a backend that does one I/O at a time.
+/// Runs a backend that performs one I/O at a time.
 fn run_sync<B: SyncBackend>(parts: WorkerParts<'_>, backend: B) -> Option<WorkerRecord> {
     timed::<OneAtATime<B>>(parts, backend)
 }
@@ -441,7 +441,7 @@ fn timed<D: Drive>(parts: WorkerParts<'_>, backend: D::Backend) -> Option<Worker
     }
 }
 
-/// Says that it is ready, waits for the others, and works.
+/// Reports that the worker is ready, waits for the others, and runs it.
 fn go<D: Drive, C: Clock>(
     parts: WorkerParts<'_>,
     backend: D::Backend,

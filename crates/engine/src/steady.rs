@@ -1,7 +1,7 @@
-//! Finds out when the speed of a job no longer changes: `steadystate`.
+//! Detects when the speed of a job no longer changes: `steadystate`.
 //!
-//! Samples come from the intervals of the workers, added up over the workers of a group that reports as one. A sample is
-//! complete when every worker that still runs has come past its end.
+//! Samples are the intervals of the workers, summed over the workers of a reporting group. A sample is complete when
+//! every running worker of the group has passed its end.
 
 use hakaru_model::job::Op;
 use hakaru_model::job::rules::{SteadyLimit, SteadyStateRule};
@@ -9,18 +9,18 @@ use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{Interval, SteadyRecord};
 use std::collections::BTreeMap;
 
-/// All groups of a phase that are watched.
+/// All groups of a phase that use `steadystate`.
 #[derive(Debug, Default)]
 pub(crate) struct SteadyWatch(Vec<SteadyGroup>);
 
 #[derive(Debug)]
 struct SteadyGroup {
     rule: SteadyStateRule,
-    /// Workers with the end of their last interval; `None` when done.
+    /// Workers with the end of their last interval; `None` once finished.
     members: Vec<(usize, Option<u64>)>,
-    /// I/Os and bytes by number of the sample, as long as it is not complete.
+    /// I/Os and bytes of incomplete samples, by sample number.
     open: BTreeMap<u64, (u64, u64)>,
-    /// The next sample to complete.
+    /// Number of the next sample to complete.
     next: u64,
     found: SteadyRecord,
 }
@@ -44,7 +44,7 @@ impl SteadyWatch {
         SteadyWatch(groups.into_iter().map(|(_, group)| group).collect())
     }
 
-    /// Takes an interval. The workers to end, because their speed has become steady.
+    /// Adds an interval. Returns the workers to end because their speed has become steady.
     pub(crate) fn take(&mut self, worker: usize, interval: &Interval) -> Vec<usize> {
         let Some(group) = self.0.iter_mut().find(|group| group.has(worker)) else {
             return Vec::new();
@@ -53,7 +53,8 @@ impl SteadyWatch {
         group.judge()
     }
 
-    /// A worker is done; its samples are waited for no longer. What was found is for its record.
+    /// Removes a finished worker, so that samples no longer wait for it. Returns the result for its
+    /// record.
     pub(crate) fn leave(&mut self, worker: usize) -> Option<SteadyRecord> {
         let group = self.0.iter_mut().find(|group| group.has(worker))?;
         for member in group.members.iter_mut().filter(|member| member.0 == worker) {
@@ -94,7 +95,8 @@ impl SteadyGroup {
         }
     }
 
-    /// Completes samples and judges each window of them. The members, once the speed is steady.
+    /// Completes samples and judges each window of them. Returns the members once the speed is
+    /// steady.
     fn judge(&mut self) -> Vec<usize> {
         let length = self.rule.interval.0.max(1);
         let all_past = self
@@ -159,13 +161,13 @@ impl SteadyGroup {
     }
 }
 
-/// What a window of samples says.
+/// Result for a window of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Judgement {
     mean: f64,
-    /// Largest distance of a sample from the mean.
+    /// Maximum deviation of a sample from the mean.
     distance: f64,
-    /// Of the line of least squares, a sample.
+    /// Slope of the least-squares line, per sample.
     slope: f64,
 }
 
@@ -234,7 +236,7 @@ mod tests {
         let mut group = SteadyGroup::new(rule(), 0);
         let mut ended_at = None;
         for half in 1..=20u64 {
-            // The first three seconds grow.
+            // The speed grows for the first three seconds.
             let ios = if half <= 6 { half * 100 } else { 1000 };
             group.take(0, &interval(half * 500, ios));
             if !group.judge().is_empty() {

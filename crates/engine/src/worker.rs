@@ -1,10 +1,10 @@
-//! The worker: issues one stream of requests and counts what comes back.
+//! The worker: issues one stream of requests and counts the completions.
 //!
-//! A worker has three parts: `source` says which I/O comes next and when, `issue` holds the backend and what writes carry,
-//! `account` counts, judges and writes down. There is one loop for backends that do one I/O at a time (`sync`) and one for
-//! queues (`queue`); each is compiled for every backend and clock. Replays and checks go through the same loops: only what
-//! they issue differs. Everything that is not needed at each I/O (ticks, the end of the time, a word from outside) waits
-//! behind one comparison with the next moment at which something is due.
+//! A worker has three parts: `source` determines which I/O comes next and when, `issue` holds the backend and the
+//! write content, and `account` counts, verifies and logs. One loop serves backends that perform one I/O at a time
+//! (`sync`) and one serves queues (`queue`); each is compiled for every backend and clock. Replays and verification
+//! use the same loops with different requests. Everything that is not needed at each I/O (ticks, the end of the run
+//! time, external stops) waits behind one comparison with the time of the next event.
 
 mod account;
 mod batch;
@@ -53,13 +53,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender};
 
-/// How often a worker looks up from its I/O: to publish its progress and to hear whether it should stop.
+/// Interval in ns at which a worker publishes its progress and checks for a stop request.
 const GLANCE: u64 = 20_000_000;
 
-/// The same in virtual time, which passes at once.
+/// The same interval in virtual time, which passes instantly.
 const VIRTUAL_GLANCE: u64 = 1_000_000_000;
 
-/// The same where the first worker to end ends the others: what they do until they hear of it was not done beside it.
+/// The same interval if the first worker to end also ends the others. It is short because I/Os they issue before they
+/// notice ran without the ended worker.
 const QUICK_GLANCE: u64 = 1_000_000;
 
 /// An I/O in flight.
@@ -81,15 +82,15 @@ pub(crate) struct WorkerContext<'a> {
     pub(crate) setup: &'a PhaseSetup<'a>,
     pub(crate) shared: &'a PhaseShared,
     pub(crate) messages: &'a SyncSender<Message>,
-    /// Chunks of its log that come back to be filled again.
+    /// Receives the log chunks that can be filled again.
     pub(crate) chunks: Receiver<Box<LogChunk>>,
-    /// Milliseconds since 1970 UTC.
+    /// Returns milliseconds since 1970 UTC.
     pub(crate) wall_clock: fn() -> i64,
     /// Workers that must finish before it starts.
     pub(crate) waits_for: Vec<usize>,
 }
 
-/// What all workers of a phase are opened by.
+/// Shared setup for the workers of a phase.
 #[derive(Debug)]
 pub(crate) struct PhaseSetup<'a> {
     pub(crate) files: &'a [FilePlan],
@@ -100,7 +101,7 @@ pub(crate) struct PhaseSetup<'a> {
     pub(crate) replace_engines: bool,
 }
 
-/// A worker at work: where its I/Os come from, how they are issued, and what is kept account of.
+/// A running worker: its request source, its backend and its accounting.
 pub(crate) struct Worker<'a, D: Drive, C> {
     context: WorkerContext<'a>,
     plan: &'a WorkerPlan,
@@ -109,12 +110,12 @@ pub(crate) struct Worker<'a, D: Drive, C> {
     issue: Issue<D::Backend>,
     account: Account,
     time: WorkerTimes,
-    /// Whether its thread has a table of open files of its own.
+    /// Whether its thread has its own table of open files.
     own_files: bool,
 }
 
 impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
-    /// Fills the buffers, so that nothing has to be made later.
+    /// Creates the worker and fills the buffers, so that nothing is allocated later.
     pub(crate) fn new(parts: WorkerParts<'a>, backend: D::Backend, clock: C) -> Worker<'a, D, C> {
         let WorkerParts {
             context,
@@ -142,7 +143,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
         }
     }
 
-    /// Runs to the end and returns what was measured.
+    /// Runs to the end and returns the measurements.
     pub(crate) fn run(mut self) -> WorkerRecord {
         self.wait_for_others();
         if self.plan.startdelay.0 > 0 {
@@ -167,7 +168,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
         record
     }
 
-    /// Sleeps through `startdelay` in short naps, so that a stop is heard.
+    /// Sleeps through `startdelay` in short steps, so that it notices a stop request.
     fn wait_for_start(&mut self) {
         let until = self.clock.now() + self.clock.ticks(self.plan.startdelay.0);
         while self.clock.now() < until && self.told_to_stop().is_none() {
@@ -215,7 +216,8 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
         self.time.next_tick = now + self.clock.ticks(self.plan.measure.tick.0);
     }
 
-    /// Sets the moment of the next look. A queue whose I/Os are looked at one by one looks whenever any landed.
+    /// Sets the time of the next event check. A queue whose I/Os are inspected one by one checks after every
+    /// completion.
     fn look_again(&mut self, now: u64) {
         self.time.next_look = self.due_next(now);
         self.time.next_event = if D::QUEUED && self.account.inspects_each {
@@ -240,7 +242,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
             .min(now + self.clock.ticks(self.time.glance))
     }
 
-    /// Counts one I/O, or its error. Breaks when the job may not go on after it.
+    /// Counts one I/O, or its error. Breaks if the job must not continue after it.
     // A function call here would cost as much as the counting.
     #[inline(always)]
     fn finish(
@@ -258,7 +260,8 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
             Ok(moved) if moved > 0 => {
                 let slat = D::QUEUED.then(|| self.clock.nanos(issued.saturating_sub(created)));
                 let clat = self.clock.nanos(done.saturating_sub(issued));
-                // Where nothing lies between creation and submission, one is the other.
+                // If creation and submission are the same time, total and completion latency are
+                // equal.
                 let lat = if created == issued {
                     clat
                 } else {
@@ -349,7 +352,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
                 worker: self.context.index,
                 interval,
             };
-            // Nobody listens any more only when the run is being torn down.
+            // The receiver is gone only when the run is being torn down.
             let _ = self.context.messages.send(message);
         }
         let passed = (now - self.time.measuring_since) / tick;

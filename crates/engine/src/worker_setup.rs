@@ -1,4 +1,5 @@
-//! What is done for a worker beside its I/O: priorities, CPUs of nodes, commands before and after.
+//! Thread setup and commands of a worker: priorities, CPUs of NUMA nodes, commands before and
+//! after.
 
 use crate::error::RunError;
 use hakaru_model::job::rules::{MemoryMode, MemoryPolicy, Priority};
@@ -6,7 +7,7 @@ use hakaru_model::plan::WorkerPlan;
 use hakaru_sys::Errno;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Sets what the calling thread is to have: CPUs, memory and priorities.
+/// Applies the CPU, memory and priority settings of a worker to the calling thread.
 pub(crate) fn settle_in(plan: &WorkerPlan) -> Result<(), RunError> {
     let mut cpus = plan.placement.cpus_allowed.clone();
     for &node in &plan.placement.numa_cpu_nodes {
@@ -26,7 +27,7 @@ pub(crate) fn settle_in(plan: &WorkerPlan) -> Result<(), RunError> {
     set_priorities(plan)
 }
 
-/// Says where the memory comes from that this thread takes from now on.
+/// Sets the NUMA policy for memory that this thread allocates from now on.
 fn place_memory(plan: &WorkerPlan, policy: &MemoryPolicy) -> Result<(), RunError> {
     let MemoryPolicy { mode, nodes } = policy;
     let (number, needs) = match mode {
@@ -73,7 +74,7 @@ fn set_priorities(plan: &WorkerPlan) -> Result<(), RunError> {
     match (io_class, io_level) {
         (None, None) => Ok(()),
         (class, level) => {
-            // The kernel knows levels only within a class; without one, best effort is what a thread has.
+            // The kernel has priority levels only within a class; best effort is the default class of a thread.
             let (class, level) = (class.unwrap_or(BEST_EFFORT), level.unwrap_or(0));
             let what = format!("prioclass={class}, prio={level}");
             hakaru_sys::thread::set_io_priority(class, level).map_err(failed(what))
@@ -81,7 +82,7 @@ fn set_priorities(plan: &WorkerPlan) -> Result<(), RunError> {
     }
 }
 
-/// The usual class of the kernel.
+/// The kernel's default I/O priority class.
 const BEST_EFFORT: u32 = 2;
 
 fn cpus_of_node(plan: &WorkerPlan, node: u32) -> Result<Vec<u32>, RunError> {
@@ -94,7 +95,7 @@ fn cpus_of_node(plan: &WorkerPlan, node: u32) -> Result<Vec<u32>, RunError> {
         })
 }
 
-/// `0-3,5` as the kernel writes lists.
+/// Parses a list such as `0-3,5`, in the format of the kernel.
 fn list(text: &str) -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
@@ -108,7 +109,8 @@ fn list(text: &str) -> Option<Vec<u32>> {
 /// Runs a shell command. Its output goes to `JOB.WHEN.txt` in the current directory.
 ///
 /// # Errors
-/// What forbade to run it. How it ended is the answer.
+/// The error that prevented the command from running. A failing command is not an error: its status
+/// is returned.
 pub(crate) fn run_command(job: &str, when: &str, command: &str) -> Result<ExitStatus, Errno> {
     let errno = |e: std::io::Error| Errno::from_io_error(&e).unwrap_or(Errno::IO);
     let out = std::fs::File::create(format!("{job}.{when}.txt")).map_err(errno)?;

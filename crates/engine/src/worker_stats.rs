@@ -1,4 +1,4 @@
-//! What a worker counts: totals and histograms at every I/O, intervals at every tick.
+//! Statistics of a worker: totals and histograms at every I/O, intervals at every tick.
 //!
 //! Counting an I/O neither allocates nor blocks.
 
@@ -7,7 +7,7 @@ use hakaru_model::job::{Measure, Op, PerOp};
 use hakaru_model::record::{Interval, IntervalOp, Latency, OpRecord, OtherSyncs, Samples};
 use hakaru_model::units::Nanos;
 
-/// Maximum number of intervals; beyond that adjacent ones are joined, to bound the memory.
+/// Maximum number of intervals. Beyond it, adjacent intervals are merged to bound the memory.
 pub(crate) const MAX_INTERVALS: usize = 8192;
 
 /// One finished I/O.
@@ -16,15 +16,15 @@ pub(crate) struct CompletedIo {
     pub(crate) op: Op,
     pub(crate) wanted: u32,
     pub(crate) moved: u32,
-    /// Creation to submission, for engines that have a queue.
+    /// Time from creation to submission, for engines with a queue.
     pub(crate) slat: Option<u64>,
     pub(crate) clat: u64,
     pub(crate) lat: u64,
 }
 
-/// Sums of one kind of latency, in as few instructions as there can be.
+/// Sums of one type of latency, updated in as few instructions as possible.
 ///
-/// The count is that of the I/Os; both are combined in the record at the end.
+/// The count is the number of I/Os; both are combined in the record at the end.
 #[derive(Clone, Copy, Debug)]
 struct LatencySums {
     min: u64,
@@ -45,7 +45,7 @@ impl LatencySums {
     fn record(&mut self, value: u64, times: u64) {
         self.min = self.min.min(value);
         self.max = self.max.max(value);
-        // 2^64 ns are 584 years of waiting.
+        // Overflows only after 2^64 ns (584 years) of waiting.
         self.sum = self.sum.wrapping_add(value.wrapping_mul(times));
         let square = u128::from(value) * u128::from(value);
         self.sum_sq = self
@@ -67,7 +67,7 @@ impl LatencySums {
     }
 }
 
-/// What is touched at every I/O of one operation, side by side, so that it takes few lines of the cache.
+/// Data that is updated at every I/O of one operation, kept together to use few cache lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct OpCounters {
@@ -100,7 +100,7 @@ impl OpCounters {
 }
 
 /// Counts a value in a histogram, if there is one.
-// Where `times` is known to be 1, nothing but the increment is left.
+// Inlined: if `times` is known to be 1, only the increment remains.
 #[inline(always)]
 fn note(histogram: &mut Option<Histogram>, value: u64, times: u64) {
     match histogram {
@@ -114,7 +114,7 @@ fn note(histogram: &mut Option<Histogram>, value: u64, times: u64) {
 #[derive(Clone, Debug)]
 pub(crate) struct WorkerStats {
     hot: [OpCounters; 3],
-    /// Copies of the switches in `measure`, beside what they switch.
+    /// Copies of the switches in `measure`, next to the data they control.
     wants_clat: bool,
     wants_lat: bool,
     /// Every I/O is submitted when created, so one of the two latencies is counted and the other
@@ -123,15 +123,15 @@ pub(crate) struct WorkerStats {
     wants_slat: bool,
     samples: PerOp<(Samples, Samples)>,
     used: PerOp<bool>,
-    /// Operations that have no samples over time at the moment.
+    /// Operations that are currently excluded from the samples over time.
     resting: PerOp<bool>,
     pub(crate) sync: Latency,
     pub(crate) other_syncs: OtherSyncs,
     pub(crate) intervals: Vec<Interval>,
     measure: Measure,
-    /// Totals when the current interval began.
+    /// Totals at the start of the current interval.
     base: PerOp<IntervalOp>,
-    /// When the current interval began, since the start of measurement.
+    /// Start of the current interval, since the start of measurement.
     begun: Nanos,
     /// Number of ticks per interval.
     joined: u32,
@@ -151,7 +151,8 @@ pub(crate) struct WindowSums {
 }
 
 impl WorkerStats {
-    /// An empty tally with room for everything it will hold. `expected` is how many ticks the run may take.
+    /// Creates empty statistics with room for everything to be counted. `expected` is the maximum number of ticks of
+    /// the run.
     pub(crate) fn new(
         measure: &Measure,
         used: PerOp<bool>,
@@ -183,7 +184,7 @@ impl WorkerStats {
         }
     }
 
-    /// Gives everything away, and is empty and without histograms afterwards.
+    /// Moves out all statistics. Leaves them empty and without histograms.
     pub(crate) fn take(&mut self) -> WorkerStats {
         let empty = WorkerStats::new(&self.measure, PerOp::default(), false, 0);
         std::mem::replace(self, empty)
@@ -199,7 +200,7 @@ impl WorkerStats {
         }
     }
 
-    /// From now on nothing lies between creation and submission of any I/O.
+    /// From now on, creation and submission of each I/O are the same time.
     pub(crate) fn count_lat_as_clat(&mut self) {
         if self.measure.clat && self.measure.lat && !self.measure.lat_histogram {
             (self.lat_is_clat, self.wants_lat) = (true, false);
@@ -211,12 +212,12 @@ impl WorkerStats {
         self.resting[op] = rests;
     }
 
-    /// Whether an operation is left out so.
+    /// Whether an operation is currently excluded by [`WorkerStats::rest`].
     pub(crate) fn rests(&self, op: Op) -> bool {
         self.resting[op]
     }
 
-    /// Counts an I/O that an earlier run did.
+    /// Counts an I/O of an earlier run.
     pub(crate) fn count_rehearsed(&mut self, op: Op, len: u32) {
         let hot = &mut self.hot[op as usize];
         hot.ios += 1;
@@ -230,8 +231,7 @@ impl WorkerStats {
         self.count_alike(io, 1);
     }
 
-    /// Counts I/Os that are alike in everything that is counted: those that a queue was given at one moment and gave back
-    /// at another.
+    /// Counts I/Os with equal properties: submitted to a queue at one time and completed at one time.
     #[inline(always)]
     pub(crate) fn count_alike(&mut self, io: CompletedIo, times: u64) {
         let CompletedIo {
@@ -262,7 +262,7 @@ impl WorkerStats {
         }
     }
 
-    /// Everything that was counted, by operation; `refused` I/Os were issued too.
+    /// Returns the statistics by operation; `refused` I/Os count as issued too.
     pub(crate) fn into_records(
         self,
         refused: [u64; 3],
@@ -317,7 +317,7 @@ impl WorkerStats {
         (ops, sync, intervals)
     }
 
-    /// Bytes and I/Os counted so far, all operations together.
+    /// Returns the number of bytes and I/Os counted so far, by operation.
     pub(crate) fn totals(&self) -> PerOp<(u64, u64)> {
         let of = |op: Op| (self.hot[op as usize].ios, self.hot[op as usize].bytes);
         PerOp {
@@ -351,7 +351,8 @@ impl WorkerStats {
         }
     }
 
-    /// The largest slat, clat and lat since the last call; the largest of all is kept besides.
+    /// Returns the maximum slat, clat and lat since the last call. The overall maximum is kept
+    /// separately.
     pub(crate) fn take_maxima(&mut self, op: Op) -> [u64; 3] {
         let hot = &mut self.hot[op as usize];
         let taken = [&mut hot.slat, &mut hot.clat, &mut hot.lat]
@@ -366,7 +367,7 @@ impl WorkerStats {
         }
     }
 
-    /// Completion latencies of one operation so far.
+    /// Returns the completion latencies of one operation so far.
     pub(crate) fn clat_histogram(&self, op: Op) -> Option<&Histogram> {
         self.hot[op as usize].clat_histogram.as_ref()
     }
@@ -388,7 +389,7 @@ impl WorkerStats {
     }
 
     /// Ends the current interval at `at` (since the start of measurement). `whole` intervals also count as samples of
-    /// bandwidth and IOPS; the rest at the end of a run is too short for that.
+    /// bandwidth and IOPS; the remainder at the end of a run is too short for that.
     pub(crate) fn close_interval(&mut self, at: Nanos, whole: bool) -> Option<Interval> {
         let length = Nanos(at.0.saturating_sub(self.begun.0));
         let totals = self.now_totals();

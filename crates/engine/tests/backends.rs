@@ -1,4 +1,4 @@
-//! The engines beyond plain reads and writes: what each does to its files, and that it counts as fio counts.
+//! Engines other than plain reads and writes: their effect on files, and equal counts to fio.
 
 mod common;
 
@@ -13,7 +13,7 @@ use hakaru_model::record::{StopReason, WorkerRecord};
 use hakaru_model::units::Bytes;
 use std::path::Path;
 
-/// Engines that move data and were not seen elsewhere.
+/// Engines that transfer data and are not tested elsewhere.
 const MOVERS: [IoEngine; 4] = [
     IoEngine::Vsync,
     IoEngine::Posixaio,
@@ -25,7 +25,7 @@ fn run(job: Job) -> WorkerRecord {
     only(&go(&scenario(vec![job]))).clone()
 }
 
-/// A job on files of its own in a directory.
+/// A job on its own files in a directory.
 fn in_folder(folder: &Path, ioengine: IoEngine, nrfiles: u32, filesize: u64) -> Job {
     let format = "$jobname.$jobnum.$filenum".to_owned();
     let target = Target::Formatted {
@@ -253,7 +253,7 @@ fn files_are_made_asked_for_and_removed_one_an_io() {
         (run(job(IoEngine::Filedelete)).ops.read.ios, count()),
         (20, 0)
     );
-    // Files that are not there are laid out to be removed.
+    // Missing files are laid out in order to be removed.
     assert_eq!(
         (run(job(IoEngine::Filedelete)).ops.read.ios, count()),
         (20, 0)
@@ -299,7 +299,7 @@ fn what_was_removed_cannot_be_removed_again() {
     );
 }
 
-/// Drops what the page cache holds of a file, so that a read would have to wait.
+/// Drops the page cache of a file, so that a read would have to wait.
 fn cool(path: &Path) {
     let file = std::fs::File::open(path).unwrap();
     rustix::fs::fsync(&file).unwrap();
@@ -324,7 +324,7 @@ fn what_would_wait_is_an_error_where_that_is_asked_for() {
             );
             errors
         };
-        // What was just written is in the page cache, and cannot be dropped from it before it is on the disk.
+        // Data that was just written cannot be dropped from the page cache before it is on the disk.
         std::fs::write(&path, vec![1; 64 << 10]).unwrap();
         job.files.invalidate = false;
         let errors = counted(&job);
@@ -333,7 +333,8 @@ fn what_would_wait_is_an_error_where_that_is_asked_for() {
             continue;
         }
         assert_eq!(errors.total, 0, "{engine:?}: {errors:?}");
-        // A file system in memory never waits; on another what is cold waits, unless the disk was faster than the look.
+        // A file system in memory never waits. On another, uncached reads wait, unless the disk was faster than the
+        // check.
         let mut waited = false;
         for _ in 0..8 {
             cool(&path);
@@ -438,7 +439,8 @@ fn polling_works_or_says_that_the_device_cannot() {
     }
 }
 
-/// What fio counted for a job of the same kind in an empty directory. `None` where there is no fio.
+/// Returns fio's counts for a job of the same kind in an empty directory. `None` if fio is not
+/// installed.
 fn fio(arguments: &str) -> Option<serde_json::Value> {
     let dir = tempfile::tempdir().unwrap();
     let mut fio = std::process::Command::new("fio");
@@ -456,7 +458,7 @@ fn fio(arguments: &str) -> Option<serde_json::Value> {
     Some(json.unwrap_or_else(|| panic!("fio {arguments}: {text}")))
 }
 
-/// Compares what is counted: I/Os, bytes, latencies, and the I/Os in flight.
+/// Compares I/Os, bytes, latencies, and the I/Os in flight.
 fn counts_agree(arguments: &str, job: Job) {
     let Some(theirs) = fio(arguments) else { return };
     let theirs = &theirs["jobs"][0];
@@ -466,7 +468,7 @@ fn counts_agree(arguments: &str, job: Job) {
     assert_eq!(theirs["error"], errno, "{arguments}: error");
     for (op, name) in Op::ALL.into_iter().map(|op| (op, op.name())) {
         let (mine, fios) = (&ours.ops[op], &theirs[name]);
-        // At the end of a job fio forgets the I/Os of `vsync` that are still in its queue.
+        // At the end of a job, fio drops the `vsync` I/Os that are still in its queue.
         let forgets = arguments.contains("vsync") && arguments.contains("iodepth");
         if !forgets {
             assert_eq!(
@@ -484,7 +486,7 @@ fn counts_agree(arguments: &str, job: Job) {
     }
     let issued: u64 = Op::ALL.into_iter().map(|op| ours.ops[op].issued).sum();
     if arguments.contains("posixaio") {
-        // How deep a queue gets that others empty meanwhile is a matter of luck.
+        // The depth of a queue that other threads drain meanwhile is random.
         return;
     }
     for (step, depth) in [(0, "1"), (1, "2"), (2, "4"), (3, "8")] {
@@ -613,8 +615,8 @@ fn switches_are_counted_as_fio_counts_them() {
             "nowait" => job.engine.nowait = true,
             _ => {}
         }
-        // How much of a cold file is read before one read would wait depends on what the cache still holds: both read
-        // what they have just written or read.
+        // The cache content determines how much of an uncached file is read before a read would wait. Without
+        // invalidation, both programs read data they have just written or read.
         job.files.invalidate = false;
         std::fs::write(&path, vec![1; 64 << 10]).unwrap();
         let arguments = format!(

@@ -1,4 +1,4 @@
-//! The content of writes, as it arrives in files.
+//! Content of writes, as stored in files.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 const BLOCK: usize = 4096;
 const WRITES: usize = 1024;
 
-/// What a job of default buffers leaves in a file.
+/// Returns the file content written by a job with default buffers.
 fn written(engine: IoEngine, depth: u32, access: Access, block: usize) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");

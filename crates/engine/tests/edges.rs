@@ -1,4 +1,4 @@
-//! What is done at the edges: between phases, before a job begins, after its last write, and where a queue is short.
+//! Edge cases: between phases, before a job begins, after its last write, and with short queues.
 
 mod common;
 
@@ -14,7 +14,7 @@ use hakaru_model::stream::IoRequest;
 use hakaru_model::units::{Bytes, Nanos};
 use std::sync::Arc;
 
-/// A later phase reads what an earlier one made, also where that was made only as it was opened.
+/// A later phase reads what an earlier one created, even if that was created only on opening.
 #[test]
 fn what_a_phase_made_is_left_alone_by_the_next() {
     let dir = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ fn a_file_that_a_refused_job_would_remove_stays() {
     assert!(!path.exists());
 }
 
-/// `size` is shared out to all files, as it is on devices that cannot hold the whole of it alone.
+/// `size` is divided among all files, even on devices too small to hold it alone.
 #[test]
 fn a_size_is_that_of_all_files_together() {
     let dir = tempfile::tempdir().unwrap();
@@ -136,7 +136,8 @@ fn a_last_block_too_short_for_its_header_is_not_checked() {
     assert_eq!(report.phases[0].workers[0].errors.total, 0);
 }
 
-/// An engine that holds fewer I/Os than the queue was asked to be deep replays all of them.
+/// A trace is replayed completely even if the engine supports fewer I/Os in flight than the queue
+/// depth.
 #[test]
 fn a_trace_is_replayed_however_few_ios_an_engine_holds() {
     let dir = tempfile::tempdir().unwrap();
@@ -192,7 +193,7 @@ fn a_job_whose_first_command_fails_does_nothing() {
     );
 }
 
-/// The flush after the last write belongs to the writes, also where they are read back afterwards.
+/// The flush after the last write counts as write time, even if the data is read back afterwards.
 #[test]
 fn the_last_flush_is_in_the_time_of_writes_that_are_checked() {
     let mut prices = DeviceModel::plain("card", Bytes(1 << 30));
@@ -232,7 +233,7 @@ fn logs_of_requests_are_added_to() {
     }
 }
 
-/// A full device stays full: only errors that the next I/O need not meet are gone on after, as in fio.
+/// A full device stays full: as in fio, a job continues only after errors that the next I/O may avoid.
 #[test]
 fn a_full_device_ends_a_job_that_goes_on_after_errors() {
     let mut job = on_file(
@@ -261,7 +262,7 @@ fn a_full_device_ends_a_job_that_goes_on_after_errors() {
     );
 }
 
-/// With `create_on_open` a file that is to be read is made empty, and its end is an error of the first read, as in fio.
+/// With `create_on_open`, a file to be read is created empty, and its end is an error of the first read, as in fio.
 #[test]
 fn a_file_that_is_made_as_it_is_opened_can_be_read_empty() {
     let dir = tempfile::tempdir().unwrap();
@@ -283,7 +284,8 @@ fn a_file_that_is_made_as_it_is_opened_can_be_read_empty() {
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
 }
 
-/// A job that ends with its file rather than with the bytes it asked for flushes its last write too, as in fio.
+/// A job that ends at the end of its file, before transferring all requested bytes, flushes its last write too, as in
+/// fio.
 #[test]
 fn a_size_that_is_no_whole_number_of_blocks_flushes_each_write() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The engine on real files: every backend moves the same bytes, and what goes wrong is said.
+//! The engine on real files: every backend transfers the same bytes, and errors are reported.
 
 mod common;
 
@@ -39,7 +39,7 @@ fn every_engine_reads_and_writes_every_block_once() {
                 assert_eq!(worker.ops[op].clat.stat.count, 512);
                 assert_eq!(worker.depth.level.iter().sum::<u64>(), 512);
             }
-            // A file written with random blocks in random order has no hole left.
+            // A file written with random blocks in random order has no holes.
             let content = std::fs::read(&path).unwrap();
             assert!(
                 content
@@ -113,7 +113,7 @@ fn a_full_device_ends_the_job_and_keeps_what_was_measured() {
 
 #[test]
 fn a_file_system_without_direct_io_gives_a_caveat_or_an_error() {
-    // /proc files refuse O_DIRECT; tmpfs has taken it since Linux 6.6.
+    // /proc files reject O_DIRECT; tmpfs has accepted it since Linux 6.6.
     let mut job = on_file(
         "/proc/self/status".as_ref(),
         IoEngine::Psync,
@@ -141,7 +141,7 @@ fn a_file_system_without_direct_io_gives_a_caveat_or_an_error() {
     assert_eq!(report.phases[0].workers[0].ops.read.ios, 1);
 }
 
-/// Two workers with files of their own, one with a thousandth of the work of the other.
+/// Two workers with their own files; one does a thousandth of the work of the other.
 fn unequal(dir: &std::path::Path, finish_writing: bool) -> hakaru_model::job::Scenario {
     let jobs = [("short", MIB / 16), ("long", 64 * MIB)].map(|(name, size)| {
         let mut job = on_file(&dir.join(name), IoEngine::Sync, write_seq(), 4096, size);
@@ -171,7 +171,7 @@ fn the_first_to_end_ends_the_others_who_may_complete_their_files() {
             (StopReason::Done, MIB / 16)
         );
         let size = dir.path().join("long").metadata().unwrap().len();
-        // Nothing keeps a host from running the long one first and whole.
+        // The host may run the longer job first, to its end.
         if long.stop == StopReason::Ended {
             assert!(long.ops.write.bytes < 64 * MIB);
             assert_eq!(

@@ -1,4 +1,4 @@
-//! What workers tell of I/Os while they run: on a simulated card, where every number is known.
+//! Log messages of running workers, on a simulated card with known values.
 
 mod common;
 
@@ -9,7 +9,7 @@ use hakaru_model::job::{Access, Job, Op};
 use hakaru_model::units::Nanos;
 use std::sync::atomic::AtomicBool;
 
-/// Keeps everything that is told.
+/// Records all log messages.
 #[derive(Default)]
 struct Listener(Vec<(usize, LogChunk)>);
 

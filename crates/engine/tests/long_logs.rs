@@ -1,4 +1,4 @@
-//! Logs of many jobs over a long time: memory does not grow with them.
+//! Logs of many jobs over a long time: memory use stays constant.
 
 mod common;
 
@@ -11,8 +11,8 @@ use std::sync::atomic::AtomicBool;
 
 const JOBS: u32 = 64;
 
-/// How long the run is and when memory is first looked at, in seconds of simulated time. With `HAKARU_LONG=1` it is an
-/// hour and five minutes, which takes the host minutes.
+/// Returns the length of the run and the time of the first memory check, in seconds of simulated time. With
+/// `HAKARU_LONG=1` these are an hour and five minutes, which takes minutes of real time.
 fn times() -> (u64, u64) {
     if std::env::var_os("HAKARU_LONG").is_some() {
         (3600, 300)
@@ -21,7 +21,7 @@ fn times() -> (u64, u64) {
     }
 }
 
-/// Counts what is told, and looks at the memory of the process early in the run.
+/// Counts log messages, and reads the memory use of the process early in the run.
 struct Listener {
     histograms: u64,
     look_at: Nanos,
@@ -37,7 +37,7 @@ impl Observer for Listener {
     }
 }
 
-/// Resident memory of this process.
+/// Resident memory of this process, in KiB.
 fn resident_kib() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     text.lines().find_map(|line| {
@@ -64,7 +64,7 @@ fn memory_does_not_grow_with_the_length_of_a_run() {
     job.timing.time_based = true;
     job.rate.iops.read = Some(1);
     job.measure.logs.histogram = Some(Nanos::SECOND);
-    // What the record keeps of the course of time is bounded on its own, and not looked at here.
+    // The intervals of the record are bounded separately, and not tested here.
     job.measure.intervals = false;
     let plan = plan(&Scenario {
         name: "hour".into(),

@@ -1,4 +1,4 @@
-//! What is measured beside the I/Os: traffic of the disk, the intended start of an open loop, how the engine worked.
+//! Measurements besides the I/Os: disk traffic, the intended start time of an open loop, and engine activity.
 
 mod common;
 
@@ -10,10 +10,10 @@ use hakaru_model::units::{Bytes, Nanos, Quantile};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A loop device over a file that is all written; gone with the value.
+/// A loop device over a fully written file; detached when dropped.
 struct Loop {
     node: PathBuf,
-    /// Where the file is, which goes with it.
+    /// Temporary directory of the file, removed when dropped.
     _home: tempfile::TempDir,
 }
 
@@ -61,7 +61,8 @@ fn on_loop(node: &Path, engine: IoEngine, op: Op, ramp_ms: u64) -> hakaru_model:
     job
 }
 
-/// The ramp was estimated by the time it took: 0.89 bytes of the device per byte of the application.
+/// Regression: the ramp was estimated from its duration, which gave 0.89 device bytes per
+/// application byte.
 #[test]
 fn counters_of_the_disk_cover_the_measured_part_exactly() {
     let Some(disk) = Loop::new(8 * MIB) else {
@@ -96,7 +97,7 @@ fn counters_of_the_disk_cover_the_measured_part_exactly() {
         };
         assert!(ramp > 0);
         let all = ramp + moved(worker, op);
-        // As a loop device is opened, its first sectors may be looked at.
+        // Opening a loop device may read its first sectors.
         assert!(
             (all..=all + MIB).contains(&(whole * 512)),
             "{whole} sectors for {all} bytes"
@@ -161,8 +162,8 @@ fn laying_out_has_a_figure_of_its_own() {
     assert_eq!(again.phases[0].laid_out, None, "it is there already");
 }
 
-/// A card that does one I/O in 2 ms, asked for 1000 a second: the last of N is N milliseconds late, and the one in the middle
-/// half of that, though each takes 2 ms once it is submitted.
+/// A card that needs 2 ms per I/O, at a requested rate of 1000 per second: the last of N I/Os is N ms late and the
+/// middle one half of that, although each takes 2 ms once submitted.
 #[test]
 fn an_open_loop_counts_latency_from_the_intended_start() {
     let mut card = DeviceModel::plain("card", Bytes(1 << 30));
@@ -199,7 +200,7 @@ fn an_open_loop_counts_latency_from_the_intended_start() {
     assert_eq!(median(&closed.lat), None, "nobody asked for them");
 }
 
-/// Reads that had no rate counted their latency from the start of the run.
+/// Regression: reads without a rate counted their latency from the start of the run.
 #[test]
 fn what_has_no_rate_of_its_own_is_intended_for_no_moment() {
     let card = DeviceModel::plain("card", Bytes(1 << 30));
@@ -261,7 +262,8 @@ fn what_a_ring_does_unasked_is_in_the_record() {
     );
 }
 
-/// Submitting and waiting in one call, stamped before it: all of the time was in the one, and nothing in the other.
+/// Regression: with one call to submit and wait, and the timestamp taken before it, one latency had all of the time
+/// and the other none.
 #[test]
 fn a_ring_that_submits_apart_has_its_reads_of_the_page_cache_in_slat() {
     let dir = tempfile::tempdir().unwrap();

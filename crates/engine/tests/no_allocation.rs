@@ -1,4 +1,4 @@
-//! The hot path allocates nothing: twice the I/Os, the same number of allocations.
+//! Test that the I/O loop does not allocate: twice the I/Os, the same number of allocations.
 
 mod common;
 
@@ -11,7 +11,7 @@ struct Counting;
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: everything is passed on to the system's allocator unchanged.
+// SAFETY: all calls are forwarded to the system's allocator unchanged.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -41,7 +41,7 @@ fn allocations(engine: IoEngine, file: &std::path::Path, ios: u64) -> u64 {
         hakaru_model::units::Bytes(ios * 4096),
     ));
     job.queue.iodepth = 8;
-    // Ticks send messages and may allocate; they are not what is looked at here.
+    // Ticks send messages and may allocate; they are not tested here.
     job.measure.tick = hakaru_model::units::Nanos::from_secs(3600);
     let plan = plan(&scenario(vec![job]));
     let before = COUNT.load(Relaxed);
@@ -72,7 +72,7 @@ fn the_number_of_allocations_does_not_depend_on_the_number_of_ios() {
             .map(|_| allocations(engine, &file, 20_000))
             .min()
             .unwrap();
-        // 19,000 I/Os more: the conductor's own looks at the progress may add a handful, the I/Os nothing.
+        // 19,000 more I/Os: progress checks of the phase runner may add a handful of allocations, the I/Os none.
         assert!(
             many <= few + 16,
             "{engine:?}: {few} allocations for 1,000 I/Os, {many} for 20,000"

@@ -1,5 +1,5 @@
-//! Options that change how I/O is issued and what is done between: threads that submit, files that are renewed, ranges
-//! that are handed over.
+//! Options that change how I/O is issued and what happens in between: submission threads, recreated files,
+//! `sync_file_range`.
 
 mod common;
 
@@ -60,7 +60,8 @@ fn threads_submit_for_every_engine_that_moves_data_by_one_call() {
     }
 }
 
-/// What cannot keep up with its rate waits in the queue, and that is latency: the last I/O was intended for long ago.
+/// I/Os that cannot keep up with their rate wait in the queue, which counts as latency: the last I/O was due long
+/// before.
 #[test]
 fn latencies_of_offloaded_ios_count_from_their_intended_time() {
     let dir = tempfile::tempdir().unwrap();
@@ -203,7 +204,8 @@ fn workers_share_the_zones_of_a_file() {
             Access::mixed(50, true),
         ] {
             let path = dir.path().join("zoned");
-            // One that goes through zones in order ends behind the last, and others may have filled some before it.
+            // A job that goes through the zones in order ends after the last, and others may have filled some before
+            // it.
             let most_only = !access.random;
             let mut job = on_file(&path, engine, access, 4096, MIB);
             job.access.zones = zones(64 << 10, 3);

@@ -1,4 +1,5 @@
-//! Rates, pauses, limits and what jobs mean for one another: mostly on a simulated card, whose time makes them exact.
+//! Rates, pauses, limits and dependencies between jobs, mostly on a simulated card, whose virtual time makes them
+//! exact.
 
 mod common;
 
@@ -14,7 +15,7 @@ fn card() -> DeviceModel {
     DeviceModel::plain("card", Bytes(1 << 30))
 }
 
-/// A job that runs for so many seconds.
+/// A job that runs for `seconds`.
 fn timed(access: Access, seconds: u64) -> Job {
     let mut job = on_card(card(), access, 4096, 64 * MIB);
     job.timing.runtime = Some(Nanos::from_secs(seconds));
@@ -85,7 +86,8 @@ fn synchronous_engines_keep_to_rates_too() {
         write: Some(100),
         trim: None,
     };
-    // Where the host holds the thread up, both operations are due at once, and the last few come as they are drawn.
+    // If the host delays the thread, both operations are due at once, and the last few I/Os come in the order they
+    // are drawn.
     let mut reads: u64 = 0;
     for _ in 0..10 {
         let worker = &workers(&scenario(vec![job.clone()]))[0];
@@ -107,7 +109,7 @@ fn pauses_take_their_time_and_a_rate_catches_up_after_them() {
     let mut job = timed(Access::only(Op::Read, true), 10);
     job.rate.thinktime = Nanos::from_millis(100);
     job.rate.thinktime_blocks = 10;
-    // Ten reads of half a millisecond and a pause.
+    // Ten reads of 0.5 ms and a pause.
     near(
         workers(&scenario(vec![job.clone()]))[0].ops.read.ios,
         952,
@@ -163,7 +165,7 @@ fn a_rate_that_is_missed_is_an_error() {
         panic!("{:?}", report.outcome)
     };
     assert!(error == "rate_iops_min: read", "{error}");
-    // It settles for two seconds, and is judged a cycle later.
+    // Evaluation begins after two seconds, and the first result comes one cycle later.
     near(worker.runtime.as_millis(), 3000, 10);
 }
 
@@ -270,7 +272,7 @@ fn a_job_waits_for_another() {
 fn the_deepest_queue_within_a_latency_is_found() {
     let mut job = timed(Access::only(Op::Read, true), 100);
     job.queue.iodepth = 32;
-    // One read takes half a millisecond, and they wait for one another.
+    // One read takes 0.5 ms, and reads are served one at a time.
     let (target, window) = (Nanos(5 * 503_000), Nanos::from_millis(500));
     job.rate.latency_target = Some(LatencyTarget {
         target,
@@ -327,8 +329,8 @@ fn jobs_of_a_flow_keep_their_proportion() {
         });
         job
     };
-    // By I/Os and not by time: on a busy host threads begin and end late. The one that is done ends the other, which may go
-    // on alone until it hears of it, and cannot have done less than its share.
+    // Tested by I/Os and not by time: on a busy host threads start and end late. The bounded worker ends the other,
+    // which may continue until it notices, and cannot have done less than its share.
     for (bounded, ios, other, share) in [(0, 3000, 1, 999), (1, 1000, 0, 2997)] {
         let mut jobs = vec![job("heavy", 3), job("light", 1)];
         jobs[bounded].timing = Default::default();

@@ -1,4 +1,4 @@
-//! The engine on a simulated card: every figure has to be what the price list implies.
+//! The engine on a simulated card: every figure must match the device model.
 
 mod common;
 
@@ -51,7 +51,7 @@ fn random_reads_pay_for_each_seek_and_percentiles_keep_their_bound() {
         p99 >= truth && p99 - truth <= truth / 128,
         "{p99} against {truth}"
     );
-    // Two blocks of a random order may follow one another, and then the card need not seek.
+    // Two blocks of a random order may be adjacent, and then the card does not seek.
     close(read.clat.stat.mean().unwrap(), truth as f64, 0.005);
     close(only(&report).runtime.0 as f64, 2048.0 * truth as f64, 0.005);
 }
@@ -102,7 +102,8 @@ fn reads_behind_a_flush_are_followed_by_flushes_as_in_fio() {
     let worker = only(&report);
     let (reads, writes) = (worker.ops.read.ios, worker.ops.write.ios);
     assert!(reads > 50 && writes > 50);
-    // Each I/O from the first write on but the last: only reads before it are not followed by a flush.
+    // Each I/O from the first write on, except the last: only reads before the first write are not followed by a
+    // flush.
     let syncs = worker.sync.stat.count;
     assert!(
         syncs > writes && (reads + writes - 20..reads + writes).contains(&syncs),
@@ -304,7 +305,8 @@ fn a_rate_holds_and_open_loop_latency_counts_from_the_intended_time() {
             0.01,
         );
 
-        // At half the capacity of a server with constant service the mean wait is a quarter... of the service (M/D/1).
+        // At half the capacity of a server with constant service time, the mean wait is half of the service time
+        // (M/D/1).
         job.rate.poisson = true;
         job.rate.iops.read = Some(995);
         job.queue.iodepth = 1;

@@ -1,4 +1,4 @@
-//! Data that is checked: what is whole passes by every method and engine, and what is damaged is found where it is.
+//! Verification with every method and engine: intact data passes, and damage is found at its location.
 
 mod common;
 
@@ -62,7 +62,7 @@ fn reads(path: &Path, verify: Verify) -> Job {
     job(path, Access::only(Op::Read, false), verify)
 }
 
-/// The first worker of a run that may have ended with an error.
+/// Returns the first worker of a run that may have ended with an error.
 fn worker(report: &EngineReport) -> &WorkerRecord {
     assert_eq!(report.error, None);
     &report.phases[0].workers[0]
@@ -367,7 +367,7 @@ fn a_job_that_only_verifies_writes_nothing_and_knows_what_was_written() {
         std::fs::read(&path).unwrap() == before,
         "nothing was written"
     );
-    // Another run wrote some of it last, in another order: as in fio, what stands there is whole all the same.
+    // Another run wrote some blocks last, in another order: as in fio, they are valid all the same.
     let mut again = write(by(VerifyMethod::Sha1));
     (again.access.random, again.extent.number_ios) = (false, Some(3));
     go(&scenario(vec![again]));
@@ -386,7 +386,8 @@ fn a_job_that_only_verifies_writes_nothing_and_knows_what_was_written() {
     );
 }
 
-/// As fio: `loops` and a larger `io_size` check nothing twice, and `do_verify=0` is of what is read after writing.
+/// As in fio, `loops` and a larger `io_size` verify nothing twice, and `do_verify=0` affects only reading back after
+/// writes.
 #[test]
 fn a_job_that_reads_checks_each_block_once() {
     let dir = tempfile::tempdir().unwrap();
@@ -418,7 +419,7 @@ fn a_job_that_reads_checks_each_block_once() {
     }
 }
 
-/// The card says that it has written what it dropped. The test of the whole product in one: only reading back finds it.
+/// The card reports success for writes that it dropped; only reading back detects this.
 #[test]
 fn a_card_that_drops_writes_is_found_out() {
     let mut prices = DeviceModel::plain("liar", Bytes(64 * MIB));
@@ -452,7 +453,7 @@ fn a_card_that_drops_writes_is_found_out() {
     ));
     let unread = card(&prices, VerifyMethod::Null);
     assert_eq!(only(&unread).errors.total, 0);
-    // A card that claims more than it has begins again at its start.
+    // A card with less capacity than it claims wraps to its start.
     let mut fake = DeviceModel::plain("fake", Bytes(3 * MIB));
     fake.claimed_capacity = Some(Bytes(4 * MIB));
     let report = card(&fake, VerifyMethod::Crc32c);
@@ -491,8 +492,8 @@ fn a_mismatch_ends_the_job_unless_it_may_go_on() {
     }
 }
 
-/// A block that is written again while its first write waits in the backlog was judged by the old number, and a job of
-/// sound data ended with `bad header numberio`.
+/// Regression: a block written again while its first write waited in the backlog was checked against the old number,
+/// and a job with intact data ended with `bad header numberio`.
 #[test]
 fn blocks_rewritten_during_a_backlog_are_no_corruption() {
     let dir = tempfile::tempdir().unwrap();
@@ -543,7 +544,8 @@ fn blocks_rewritten_during_a_backlog_are_no_corruption() {
     }
 }
 
-/// A job that only verifies behind the one that wrote found the seed of another job, and called sound data corrupt.
+/// Regression: a job that only verifies after the writing job found the seed of another job, and reported intact data
+/// as corrupt.
 #[test]
 fn a_job_that_only_verifies_may_follow_the_one_that_wrote() {
     let dir = tempfile::tempdir().unwrap();
@@ -572,7 +574,7 @@ fn a_job_that_only_verifies_may_follow_the_one_that_wrote() {
             assert_eq!(ran.errors.total, 0, "{access:?}: {:?}", ran.errors.first);
             assert!(ran.ops.read.ios > 30);
         }
-        // Written by another run with other seeds, and damaged since: the damage is found, the seed is none.
+        // Written by another run with other seeds, and damaged since: only the damage is reported, not the seed.
         if access.mix.write == 100 {
             checks.seed = Some(77);
             assert_eq!(only(&go(&scenario(vec![checks.clone()]))).errors.total, 0);

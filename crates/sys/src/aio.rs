@@ -1,4 +1,4 @@
-//! Linux AIO (`io_submit`) through raw system calls, with buffers owned by the queue while in
+//! Linux AIO (`io_submit`) through raw system calls. The queue owns the buffers while they are in
 //! flight.
 
 use crate::buffer::Slots;
@@ -81,10 +81,11 @@ impl SharedRing {
             return None;
         }
         let start = std::ptr::with_exposed_provenance_mut::<RingHead>(address);
-        // SAFETY: this only asks whether the page is mapped: it answers ENOMEM where nothing is, and writes nothing.
+        // SAFETY: this only tests whether the page is mapped: it fails with ENOMEM if not, and writes nothing.
         unsafe { rustix::mm::msync(start.cast(), 1, rustix::mm::MsyncFlags::ASYNC) }.ok()?;
         let head = NonNull::new(start)?;
-        // SAFETY: the page is mapped, aligned, and the kernel's for as long as the context lives.
+        // SAFETY: the page is mapped and aligned, and belongs to the kernel for the lifetime of the
+        // context.
         let found = unsafe { head.as_ref() };
         let known = found.magic == RING_MAGIC
             && found.incompat == 0
@@ -119,11 +120,11 @@ impl SharedRing {
 pub struct Completion {
     /// The slot it was issued from.
     pub slot: u32,
-    /// Bytes moved, or the error.
+    /// Bytes transferred, or the error.
     pub result: Result<u32, Errno>,
 }
 
-/// A queue of I/Os, each with a buffer of its own. Dropping it waits for all of them.
+/// A queue of I/Os, each with its own buffer. Dropping it waits for all of them.
 #[derive(Debug)]
 pub struct AioQueue {
     context: libc::c_ulong,
@@ -142,10 +143,10 @@ pub struct AioQueue {
 unsafe impl Send for AioQueue {}
 
 impl AioQueue {
-    /// A queue for as many I/Os as there are slots.
+    /// Creates a queue for one I/O per slot.
     ///
     /// # Errors
-    /// EAGAIN when `fs.aio-max-nr` is used up, ENOSYS where the kernel has no such calls.
+    /// EAGAIN at the `fs.aio-max-nr` limit, ENOSYS if the kernel does not support AIO.
     pub fn new(slots: Slots) -> Result<AioQueue, Errno> {
         let depth = slots.count();
         let mut context: libc::c_ulong = 0;
@@ -173,7 +174,7 @@ impl AioQueue {
         self
     }
 
-    /// Fetches completions only by system calls.
+    /// Fetches completions only through system calls.
     pub fn without_ring(mut self) -> AioQueue {
         self.ring = None;
         self
@@ -239,7 +240,7 @@ impl AioQueue {
             return Ok(0);
         }
         // SAFETY: the pointers are to control blocks in `self.iocbs`, which is never moved or resized; their buffers
-        // lie in `self.slots`, which outlives every I/O because dropping the queue waits for them.
+        // are in `self.slots`, which outlives every I/O because dropping the queue waits for them.
         let answer = unsafe {
             libc::syscall(
                 libc::SYS_io_submit,
@@ -338,7 +339,7 @@ impl AioQueue {
         Ok(count)
     }
 
-    /// Number of submitted I/Os that are not reaped.
+    /// Number of submitted I/Os whose completions have not been reaped.
     pub fn in_flight(&self) -> usize {
         self.in_flight
     }
@@ -354,7 +355,7 @@ fn land(slots: &mut Slots, event: &Event, done: &mut impl FnMut(Completion)) {
     });
 }
 
-/// A negative result is an error number.
+/// Converts a kernel result: a negative value is an error number.
 #[inline(always)]
 pub(crate) fn outcome(result: i64) -> Result<u32, Errno> {
     if result < 0 {
@@ -373,8 +374,8 @@ fn failure(result: i64) -> Errno {
 
 impl Drop for AioQueue {
     fn drop(&mut self) {
-        // SAFETY: the context is ours. The kernel cancels or waits for every I/O in it before this returns, so that no
-        // buffer is freed under a transfer.
+        // SAFETY: the context is ours. The kernel cancels or waits for every I/O in it before this returns, so no
+        // buffer is freed during a transfer.
         let _ = unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
     }
 }

@@ -1,4 +1,4 @@
-//! Block device ioctls beyond sysfs and safe calls.
+//! Block device ioctls that sysfs and safe calls do not cover.
 //!
 //! Plain discards and cache drops are in `file`; sizes and block sizes come from safe calls.
 
@@ -41,14 +41,14 @@ pub fn is_pulled(path: &std::path::Path) -> bool {
 
 /// Whether an open block device has size 0: it was removed, or has no medium.
 pub fn is_empty(device: impl AsFd) -> bool {
-    // Nothing here uses the file position.
+    // No other code uses the file position of this descriptor.
     rustix::fs::seek(device, rustix::fs::SeekFrom::End(0)) == Ok(0)
 }
 
-/// Returns the disk sequence number: another card with the same name has another one.
+/// Returns the disk sequence number, which differs for another card with the same name.
 ///
 /// # Errors
-/// ENOTTY on kernels before 5.15 and on what is no block device.
+/// ENOTTY on kernels before 5.15 and on anything but block devices.
 pub fn disk_sequence(device: impl AsFd) -> Result<u64, Errno> {
     let mut sequence = 0u64;
     // SAFETY: the request writes one 64-bit number to the pointer, which outlives the call.
@@ -69,7 +69,8 @@ pub fn disk_sequence(device: impl AsFd) -> Result<u64, Errno> {
 /// Discards a range of a block device including all copies.
 ///
 /// # Errors
-/// EOPNOTSUPP when the device offers no secure erase, EINVAL when the range does not fit its blocks.
+/// EOPNOTSUPP if the device does not support secure erase, EINVAL if the range is not aligned to
+/// its blocks.
 pub fn secure_discard(device: impl AsFd, offset: u64, len: u64) -> Result<(), Errno> {
     let range: [u64; 2] = [offset, len];
     // SAFETY: the request reads two 64-bit numbers from the pointer, which outlives the call.
@@ -97,7 +98,7 @@ pub struct LoopBacking {
     pub inode: u64,
     /// Device number, if the backing is a block device.
     pub raw_device: u64,
-    /// First byte that is used.
+    /// Offset of the first byte used.
     pub offset: u64,
     /// Maximum number of bytes used; 0: all.
     pub size_limit: u64,
@@ -106,7 +107,7 @@ pub struct LoopBacking {
 /// Returns the backing file or device of a loop device.
 ///
 /// # Errors
-/// ENXIO when it is not set up, ENOTTY on what is no loop device.
+/// ENXIO if it is not set up, ENOTTY on anything but loop devices.
 pub fn loop_backing(device: impl AsFd) -> Result<LoopBacking, Errno> {
     let mut info = LoopInfo64 {
         numbers: [0; 5],
@@ -155,7 +156,7 @@ struct LoopInfo64 {
 /// Makes the kernel read the partition table again.
 ///
 /// # Errors
-/// EBUSY while a partition is in use, EINVAL on devices that have none.
+/// EBUSY while a partition is in use, EINVAL on devices that cannot have partitions.
 pub fn reread_partitions(device: impl AsFd) -> Result<(), Errno> {
     // SAFETY: this request takes no argument; the descriptor is open for the call.
     let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKRRPART as _, 0) };

@@ -19,7 +19,7 @@ pub fn map_large_blocks() {
         (libc::M_TOP_PAD, 16 << 10),
         (libc::M_MMAP_THRESHOLD, 32 << 10),
     ] {
-        // SAFETY: the call takes two numbers and changes a setting of the allocator; whoever calls has one thread only.
+        // SAFETY: the call takes two numbers and changes an allocator setting; the caller ensures a single thread.
         let _ = unsafe { libc::mallopt(setting, value) };
     }
 }
@@ -31,7 +31,7 @@ pub struct AlignedBuffer {
     len: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone, and nothing in it depends on the thread that made it.
+// SAFETY: this value owns the mapping, which does not depend on the thread that created it.
 unsafe impl Send for AlignedBuffer {}
 // SAFETY: shared references only read.
 unsafe impl Sync for AlignedBuffer {}
@@ -44,7 +44,7 @@ impl AlignedBuffer {
     pub fn new(len: usize) -> Result<AlignedBuffer, Errno> {
         let len = len.max(1);
         let flags = MapFlags::PRIVATE;
-        // SAFETY: a null hint without MAP_FIXED cannot replace a mapping that somebody uses.
+        // SAFETY: a null hint without MAP_FIXED cannot replace a mapping that is in use.
         let start = unsafe {
             mmap_anonymous(
                 std::ptr::null_mut(),
@@ -57,14 +57,14 @@ impl AlignedBuffer {
         Ok(AlignedBuffer { start, len })
     }
 
-    /// Its bytes.
+    /// Returns all bytes.
     #[inline]
     pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: the mapping is `len` bytes long, readable, initialised by the kernel, and lives as long as `self`.
+        // SAFETY: the mapping is `len` bytes long, readable, initialized by the kernel, and lives as long as `self`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
-    /// Its bytes, to write.
+    /// Returns all bytes, mutable.
     #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as in `as_slice`, and `&mut self` makes this the only reference.
@@ -79,7 +79,7 @@ impl AlignedBuffer {
 
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
-        // SAFETY: address and length are those of the mapping made in `new`, which nobody else unmaps.
+        // SAFETY: address and length are those of the mapping made in `new`, and nothing else unmaps it.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
@@ -107,7 +107,7 @@ impl Slots {
     /// Allocates `count` page-aligned buffers of `size` bytes.
     ///
     /// # Errors
-    /// What `mmap` answered; EOVERFLOW when the product does not fit in memory addresses.
+    /// The error of `mmap`; EOVERFLOW if the total size does not fit in the address space.
     pub fn new(count: usize, size: usize) -> Result<Slots, Errno> {
         Slots::with_spare(count, size, 0)
     }
@@ -148,7 +148,7 @@ impl Slots {
     ///
     /// # Panics
     /// See [`Slots::get_mut`].
-    // Inlined everywhere, so that a size that is known beforehand leaves a few instructions.
+    // Inlined everywhere, so that a constant size reduces it to a few instructions.
     #[inline(always)]
     pub fn move_on(&mut self, slot: usize, len: usize) -> &mut [u8] {
         // A power of two: a division would cost more than the rest.
@@ -166,7 +166,7 @@ impl Slots {
         }
         let first = slot * self.stride + start;
         // SAFETY: the memory has `stride` bytes for each slot, `slot` is one of them (indexed above), and
-        // `start + len <= stride`. `&mut self` makes this the only reference, and the kernel does not have the slot.
+        // `start + len <= stride`. `&mut self` makes this the only reference, and the kernel is not using the slot.
         unsafe {
             self.memory
                 .as_mut_slice()
@@ -209,8 +209,8 @@ impl Slots {
         self.memory.as_mut_slice()
     }
 
-    /// Lends a slot to the kernel after checking that it is free and at least `len` bytes; returns
-    /// its address.
+    /// Lends a slot to the kernel and returns its address. Checks that the slot is free and at
+    /// least `len` bytes long.
     #[inline]
     pub(crate) fn lend(&mut self, slot: usize, len: usize) -> *mut u8 {
         let Slot { busy, start } = self.slots[slot];

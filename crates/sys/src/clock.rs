@@ -38,17 +38,17 @@ pub fn counter() -> u64 {
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// Reads the time-stamp counter after all preceding instructions: never less than a value that
-/// another thread read before it published something this thread has seen. About 20 ns.
+/// Reads the time-stamp counter after all preceding instructions: never less than a value that another thread read
+/// before it published something this thread has seen. About 20 ns.
 ///
-/// Source: "LFENCE" and "RDTSC" in the manuals of Intel and AMD; Linux sets AMD CPUs up so that `lfence` waits for
-/// all instructions before it. `rdtscp` would do as well, but not every emulated CPU has it.
+/// Source: "LFENCE" and "RDTSC" in the manuals of Intel and AMD; Linux configures AMD CPUs so that `lfence` waits for
+/// all instructions before it. `rdtscp` is an alternative, but not every emulated CPU has it.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn ordered_counter() -> u64 {
     let (low, high): (u64, u64);
-    // SAFETY: every x86_64 CPU has these instructions, and they have no effect on memory. Without `nomem` the compiler
-    // moves no access to memory across them.
+    // SAFETY: every x86_64 CPU has these instructions, and they have no effect on memory. Without `nomem` the
+    // compiler does not move memory accesses across them.
     unsafe {
         std::arch::asm!("lfence", "rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags))
     };
@@ -60,7 +60,7 @@ pub fn ordered_counter() -> u64 {
 #[inline]
 pub fn counter() -> u64 {
     let ticks: u64;
-    // SAFETY: Linux lets user space read the virtual counter on every aarch64 CPU; no effect on memory.
+    // SAFETY: Linux allows user space to read the virtual counter on every aarch64 CPU; no effect on memory.
     unsafe {
         std::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags))
     };
@@ -69,13 +69,13 @@ pub fn counter() -> u64 {
 
 /// Reads the generic timer after all preceding instructions.
 ///
-/// Source: Arm Architecture Reference Manual, "Memory barriers" and `CNTVCT_EL0`: reads of it need an `ISB` to be in order.
+/// Source: Arm Architecture Reference Manual, "Memory barriers" and `CNTVCT_EL0`: ordered reads need an `ISB`.
 #[cfg(target_arch = "aarch64")]
 #[inline]
 pub fn ordered_counter() -> u64 {
     let ticks: u64;
-    // SAFETY: as for `counter`. Without `nomem` the compiler moves no access to memory across it; `dsb ld` waits for the
-    // loads that the counter must not be read before.
+    // SAFETY: as for `counter`. Without `nomem` the compiler does not move memory accesses across it; `dsb ld` waits
+    // for the loads that must precede the counter read.
     unsafe {
         std::arch::asm!("dsb ld", "isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, preserves_flags));
     };
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// One thread publishes its reading; a thread that sees it must not read less, on any CPU.
+    /// A thread that sees a reading published by another thread must not read less, on any CPU.
     #[test]
     fn an_ordered_counter_follows_what_another_thread_published() {
         const ROUNDS: u64 = 50_000;
@@ -131,7 +131,7 @@ mod tests {
             let other = scope.spawn(answer);
             let mut last = 0;
             for _ in 0..ROUNDS {
-                // Never the same value twice, because the other thread waits for a change.
+                // Values must differ, because the other thread waits for a change.
                 last = ordered_counter().max(last + 1);
                 published.store(last, Ordering::Release);
                 wait(&|| answered.load(Ordering::Acquire) == last || other.is_finished());

@@ -1,5 +1,5 @@
-//! File and device operations beyond safe system calls: dropping caches, discarding, and closing
-//! with an error.
+//! File and device operations without safe wrappers: dropping caches, discarding, and closing with
+//! an error.
 
 use rustix::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -26,7 +26,8 @@ pub fn drop_device_cache(device: impl AsFd) -> Result<(), Errno> {
 /// Discards a range of a block device: its content is lost.
 ///
 /// # Errors
-/// EOPNOTSUPP when the device takes no discards, EINVAL when the range does not fit its blocks.
+/// EOPNOTSUPP if the device does not support discards, EINVAL if the range is not aligned to its
+/// blocks.
 pub fn discard(device: impl AsFd, offset: u64, len: u64) -> Result<(), Errno> {
     let range: [u64; 2] = [offset, len];
     // SAFETY: the request reads two 64-bit numbers from the pointer, which outlives the call.
@@ -46,7 +47,7 @@ pub struct RangeCall {
     pub wait_before: bool,
     /// Start writing dirty pages.
     pub write: bool,
-    /// Wait until all is written.
+    /// Wait until all data is written.
     pub wait_after: bool,
 }
 
@@ -77,7 +78,7 @@ const F_SET_RW_HINT: libc::c_int = 1024 + 12;
 /// (`RWH_WRITE_LIFE_*`).
 ///
 /// # Errors
-/// EINVAL on kernels before 4.13, and for a hint that does not exist.
+/// EINVAL on kernels before 4.13, and for an unknown hint.
 pub fn set_lifetime(file: impl AsFd, hint: u64) -> Result<(), Errno> {
     // SAFETY: the command reads one 64-bit number from the pointer, which outlives the call.
     let answer = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), F_SET_RW_HINT, &raw const hint) };
@@ -93,7 +94,7 @@ pub fn set_lifetime(file: impl AsFd, hint: u64) -> Result<(), Errno> {
 /// # Errors
 /// Deferred write errors, such as EIO, ENOSPC or EDQUOT. The file is closed in any case.
 pub fn close(file: OwnedFd) -> Result<(), Errno> {
-    // SAFETY: the descriptor is owned here, given away by the conversion, and closed this once.
+    // SAFETY: the descriptor is owned here, released by the conversion, and closed only once.
     let answer = unsafe { libc::close(file.into_raw_fd()) };
     // Linux closes the file even if the call is interrupted.
     if answer == 0 || last_errno() == Errno::INTR {
@@ -103,7 +104,7 @@ pub fn close(file: OwnedFd) -> Result<(), Errno> {
     }
 }
 
-/// The error of the last call of this thread.
+/// Returns the error of the last call of this thread.
 pub(crate) fn last_errno() -> Errno {
     let raw = std::io::Error::last_os_error()
         .raw_os_error()

@@ -89,8 +89,8 @@ pub fn nvme_health(device: impl AsFd) -> Result<[u8; LEN], Errno> {
         timeout_ms: 5000,
         ..NvmeAdminCommand::default()
     };
-    // SAFETY: the command is laid out as the kernel wants it, and names a buffer of the length it says; both outlive the
-    // call, which returns only when the kernel is done with them.
+    // SAFETY: the command has the layout the kernel expects, and refers to a buffer of the stated length; both
+    // outlive the call, which returns only when the kernel no longer uses them.
     let answer = unsafe {
         libc::ioctl(
             device.as_fd().as_raw_fd(),
@@ -116,7 +116,7 @@ pub fn nvme_health(device: impl AsFd) -> Result<[u8; LEN], Errno> {
 pub fn ata_smart(device: impl AsFd) -> Result<[u8; LEN], Errno> {
     let mut data = [0u8; LEN];
     let mut sense = [0u8; 32];
-    // PIO data-in; the length is that of one sector; SMART READ DATA with its key in the address.
+    // PIO data-in; the length is one sector; SMART READ DATA with its key in the address.
     let command: [u8; 16] = [
         0x85,
         4 << 1,
@@ -159,8 +159,8 @@ pub fn ata_smart(device: impl AsFd) -> Result<[u8; LEN], Errno> {
         duration: 0,
         info: 0,
     };
-    // SAFETY: the header is laid out as the kernel wants it, and names buffers of the lengths it says; all of them
-    // outlive the call, which returns only when the kernel is done with them.
+    // SAFETY: the header has the layout the kernel expects, and refers to buffers of the stated lengths; all of them
+    // outlive the call, which returns only when the kernel no longer uses them.
     let answer = unsafe {
         libc::ioctl(
             device.as_fd().as_raw_fd(),

@@ -1,7 +1,7 @@
 //! System calls that need unsafe code, behind safe types.
 //!
-//! Buffers, queues, clocks, CPU placement and ioctls. No policy: nothing retries, logs, or knows a
-//! job.
+//! Buffers, queues, clocks, CPU placement and ioctls. This crate contains no policy: it does not
+//! retry or log, and knows nothing of jobs.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Memory-mapped file I/O: a failed load or store is an error instead of the end of the process.
+//! Memory-mapped file I/O that reports a failed load or store as an error instead of ending the
+//! process.
 //!
 //! The kernel sends SIGBUS for an access that it cannot serve (a bad block, end of file, no space
 //! left). The handler here maps an empty page instead and records the fault; the copy continues and
@@ -14,7 +15,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed, compiler_fence};
 use std::sync::{Once, OnceLock};
 
-/// A shared mapping of a part of a file.
+/// A shared mapping of part of a file.
 #[derive(Debug)]
 pub struct FileMapping {
     file: OwnedFd,
@@ -22,7 +23,7 @@ pub struct FileMapping {
     random: bool,
     /// `None` if nothing is mapped.
     place: Option<MappedRange>,
-    /// Offset in the file of its first byte: a multiple of the page size.
+    /// File offset of its first byte: a multiple of the page size.
     first: u64,
 }
 
@@ -33,19 +34,19 @@ struct MappedRange {
     len: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone, and nothing in it depends on the thread that made it.
+// SAFETY: this value owns the mapping, which does not depend on the thread that created it.
 unsafe impl Send for MappedRange {}
 
 impl Drop for MappedRange {
     fn drop(&mut self) {
-        // SAFETY: address and length are those of the mapping made in `move_to`, which nobody else unmaps.
+        // SAFETY: address and length are those of the mapping made in `move_to`, and nothing else unmaps it.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
 
 impl FileMapping {
-    /// Creates an empty mapping for [`Self::move_to`]. `writes` needs a file that is open for both.
-    /// `random` disables readahead.
+    /// Creates an empty mapping for [`Self::move_to`]. `writes` requires a file opened for reading
+    /// and writing. `random` disables readahead.
     pub fn of(file: OwnedFd, writes: bool, random: bool) -> FileMapping {
         FileMapping {
             file,
@@ -56,12 +57,12 @@ impl FileMapping {
         }
     }
 
-    /// The file.
+    /// Returns the mapped file.
     pub fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 
-    /// Whether `len` bytes from `offset` of the file on are mapped.
+    /// Whether `len` bytes from `offset` in the file are mapped.
     #[inline]
     pub fn covers(&self, offset: u64, len: usize) -> bool {
         self.address(offset, len).is_some()
@@ -77,7 +78,7 @@ impl FileMapping {
         self.place = None;
         let first = offset - offset % page_size() as u64;
         let len = usize::try_from(len.max(1) + (offset - first)).map_err(|_| Errno::OVERFLOW)?;
-        // SAFETY: a null hint without MAP_FIXED cannot replace a mapping that somebody uses.
+        // SAFETY: a null hint without MAP_FIXED cannot replace a mapping that is in use.
         let start = unsafe {
             mmap(
                 std::ptr::null_mut(),
@@ -109,8 +110,8 @@ impl FileMapping {
     pub fn load(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Errno> {
         let from = self.address(offset, buffer.len()).ok_or(Errno::FAULT)?;
         self.guarded(from, buffer.len(), || {
-            // SAFETY: `from` is the start of that many mapped bytes, which no reference of ours points to; a page that
-            // is missing is replaced while the copy waits.
+            // SAFETY: `from` is the start of that many mapped bytes, which no Rust reference points to; a missing
+            // page is replaced while the copy waits.
             unsafe { std::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), buffer.len()) }
         })
     }
@@ -161,7 +162,7 @@ impl FileMapping {
         }
     }
 
-    /// Unmaps it, and closes the file.
+    /// Unmaps the range and closes the file.
     ///
     /// # Errors
     /// See [`crate::file::close`].
@@ -187,7 +188,7 @@ impl FileMapping {
         (from.checked_add(len)? <= *mapped).then(|| start.as_ptr().wrapping_add(from))
     }
 
-    /// Runs a copy that touches `len` mapped bytes from `at` on.
+    /// Runs a copy that accesses `len` mapped bytes from `at`.
     #[inline]
     fn guarded(&self, at: *mut u8, len: usize, copy: impl FnOnce()) -> Result<(), Errno> {
         let faults = watch(at.addr(), len, copy);
@@ -267,9 +268,9 @@ fn install() {
     let action = unsafe { action.assume_init_mut() };
     action.sa_sigaction = on_fault as *const () as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: the action is complete and its handler does only what a handler may; both pointers are to whole structs.
+    // SAFETY: the action is complete and its handler is async-signal-safe; both pointers are to complete structs.
     if unsafe { libc::sigaction(libc::SIGBUS, action, before.as_mut_ptr()) } == 0 {
-        // SAFETY: the call has filled it, and zeros would do as well.
+        // SAFETY: the call has filled it, and zeros are valid too.
         let _ = BEFORE.set(unsafe { before.assume_init() });
     }
 }
@@ -278,7 +279,7 @@ fn install() {
 extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel gives a handler with SA_SIGINFO a valid description.
     let info = unsafe { &*info };
-    // SAFETY: SIGBUS comes with an address. Where somebody sent it by hand there is none, and then it is watched by none.
+    // SAFETY: SIGBUS comes with an address. A manually sent signal has none, and no watched range contains it.
     let at = unsafe { info.si_addr() }.addr();
     let replaced = WATCHED.with(|w| {
         let watched = (w.from.load(Relaxed)..w.to.load(Relaxed)).contains(&at);
@@ -296,7 +297,7 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
     let before = BEFORE
         .get()
         .map_or(default.as_mut_ptr().cast_const(), std::ptr::from_ref);
-    // SAFETY: the pointer is to the action that was in force before, or to zeros, which mean the default.
+    // SAFETY: the pointer is to the previous action, or to zeros, which mean the default.
     let _ = unsafe { libc::sigaction(libc::SIGBUS, before, std::ptr::null_mut()) };
 }
 
@@ -307,8 +308,8 @@ fn replace_page(at: usize) -> bool {
         ProtFlags::READ | ProtFlags::WRITE,
         MapFlags::PRIVATE | MapFlags::FIXED,
     );
-    // SAFETY: the page lies in a mapping of a file that this thread copies from or to right now; no reference points
-    // to it, and its owner puts the file back as soon as the copy has returned.
+    // SAFETY: the page lies in a mapping of a file that this thread is copying from or to; no reference points to it,
+    // and its owner remaps the file as soon as the copy has returned.
     unsafe { mmap_anonymous(page, page_size(), access, flags) }.is_ok()
 }
 
@@ -367,7 +368,7 @@ mod tests {
         }
         assert_eq!(mapping.load(page as u64, &mut buffer[..page]), Ok(()));
         assert!(buffer[..page].iter().all(|&b| b == 2));
-        // When the file is long enough again, its own pages are used.
+        // Once the file is long enough again, its own pages are used.
         file.set_len(4 * page as u64).unwrap();
         mapping.store(3 * page as u64, &[7; 16]).unwrap();
         let mut found = [0; 16];

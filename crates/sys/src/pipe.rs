@@ -23,7 +23,7 @@ impl PipeEnds {
 }
 
 impl SplicePipe {
-    /// An empty pipe.
+    /// Creates an empty pipe.
     ///
     /// # Errors
     /// EMFILE and ENFILE when too many files are open.
@@ -31,8 +31,8 @@ impl SplicePipe {
         PipeEnds::new().map(|ends| SplicePipe(Some(ends)))
     }
 
-    /// Splices from a file into the pipe and copies to memory. Returns the bytes moved: fewer at
-    /// the end of the file or before a failed piece.
+    /// Splices from a file into the pipe and copies to memory. Returns the bytes transferred: fewer
+    /// at the end of the file or before a failed piece.
     ///
     /// # Errors
     /// The error of the first piece; EINVAL if the file system does not support splice.
@@ -71,8 +71,8 @@ impl SplicePipe {
         })
     }
 
-    /// Maps memory into the pipe and splices it into a file. Returns the bytes moved: fewer before
-    /// a failed piece.
+    /// Maps memory into the pipe and splices it into a file. Returns the bytes transferred: fewer
+    /// before a failed piece.
     ///
     /// # Errors
     /// The error of the first piece; EINVAL if the file system does not support splice.
@@ -82,7 +82,8 @@ impl SplicePipe {
             while done < buffer.len() {
                 let piece = [IoSliceRaw::from_slice(&buffer[done..])];
                 // SAFETY: the pipe refers to these pages only until this function returns: either all of them have
-                // been moved on into the file, or the pipe is closed. They are not given away (no SPLICE_F_GIFT).
+                // been moved on into the file, or the pipe is closed. The pages are not gifted to the kernel (no
+                // SPLICE_F_GIFT).
                 let lent = unsafe { vmsplice(&ends.write, &piece, SpliceFlags::empty()) };
                 let end = done + lent.map_err(|errno| (done, errno))?;
                 while done < end {
@@ -105,8 +106,8 @@ impl SplicePipe {
         })
     }
 
-    /// After an error the pipe must be empty, or old data would come out next: it is recreated.
-    /// Bytes moved before the error count; the error recurs with the rest.
+    /// Recreates the pipe after an error: it must be empty, or stale data would come out next.
+    /// Bytes transferred before the error count; the error recurs with the rest.
     fn emptied_after_errors(
         &mut self,
         transfer: impl FnOnce(&PipeEnds) -> Result<usize, (usize, Errno)>,

@@ -1,4 +1,4 @@
-//! `io_uring` with buffers and files owned by the ring while in flight. 64-bit systems only.
+//! `io_uring` rings that own their buffers and files while in flight. 64-bit systems only.
 
 #[cfg(not(target_pointer_width = "64"))]
 mod absent;
@@ -31,7 +31,7 @@ pub struct RingOptions {
     pub sq_poll_cpu: Option<u32>,
     /// Issue every Nth I/O asynchronously from a kernel thread; 0: none.
     pub force_async: u32,
-    /// Can be used by any thread, one at a time, not only by its creator.
+    /// Allow use by any thread, one at a time, not only by the creating thread.
     pub shared: bool,
 }
 
@@ -47,7 +47,7 @@ mod real {
     use rustix::io::Errno;
     use std::time::Duration;
 
-    /// A ring whose I/Os each have a buffer of their own. Dropping it waits for all of them.
+    /// A ring whose I/Os each have their own buffer. Dropping it waits for all of them.
     pub struct Ring {
         /// Its registered index in this thread.
         known: Option<RegisteredRing>,
@@ -55,7 +55,7 @@ mod real {
         ring: IoUring<squeue::Entry, cqueue::Entry>,
         files: Vec<OwnedFd>,
         slots: Slots,
-        /// One per slot, if vectored.
+        /// I/O vectors, one per slot, if vectored.
         vectors: Box<[libc::iovec]>,
         options: RingOptions,
         rw_flags: i32,
@@ -73,8 +73,8 @@ mod real {
         prepared: usize,
     }
 
-    // SAFETY: the raw pointers of the vectors are to memory of `slots`, which goes with the ring; a ring that belongs to
-    // a thread answers others with EEXIST.
+    // SAFETY: the raw pointers of the vectors are to memory of `slots`, which moves with the ring; a ring bound to a
+    // thread returns EEXIST in other threads.
     unsafe impl Send for Ring {}
 
     impl std::fmt::Debug for Ring {
@@ -96,7 +96,7 @@ mod real {
     ) -> Result<IoUring<squeue::Entry, cqueue::Entry>, Errno> {
         let mut last = Errno::NOSYS;
         // Newest features first: no SQ array (6.6), single issuer with deferred task work (6.1),
-        // then plain.
+        // then no special features.
         for (in_order, lean) in [(true, true), (false, true), (false, false)] {
             let mut builder = IoUring::builder();
             if in_order {
@@ -202,31 +202,31 @@ mod real {
                     .map_err(|e| errno(&e))?;
             }
             if self.options.fixed_buffers {
-                // SAFETY: the vectors describe memory of `self.slots`, which is given back only after the ring is gone.
+                // SAFETY: the vectors describe memory of `self.slots`, which is freed only after the ring.
                 unsafe { self.ring.submitter().register_buffers(&self.vectors) }
                     .map_err(|e| errno(&e))?;
             }
             Ok(())
         }
 
-        /// The buffer of a slot that is not in flight.
+        /// Returns the buffer of a slot that is not in flight.
         #[inline]
         pub fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
             self.slots.get_mut(slot as usize, len)
         }
 
-        /// The buffer of a slot that is not in flight, after moving it on: see [`Slots::move_on`].
+        /// Returns the buffer of a slot that is not in flight, after [`Slots::move_on`].
         #[inline]
         pub fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
             self.slots.move_on(slot as usize, len)
         }
 
-        /// All buffers, to fill them before the first I/O.
+        /// Returns all buffers, to fill them before the first I/O.
         pub fn buffers(&mut self) -> &mut [u8] {
             self.slots.all_mut()
         }
 
-        /// Its files.
+        /// Returns its files.
         pub fn files(&self) -> &[OwnedFd] {
             &self.files
         }
@@ -342,7 +342,7 @@ mod real {
         /// Prepares no-ops in these slots, to measure the ring itself.
         ///
         /// # Panics
-        /// When there is no such slot, or the ring is full: a bug of the caller.
+        /// If the slot does not exist, or the ring is full: a bug of the caller.
         pub fn prepare_nops(&mut self, slots: impl Iterator<Item = u32>) {
             let mut queue = self.ring.submission();
             let before = queue.len();
@@ -353,15 +353,15 @@ mod real {
                     user_data: u64::from(slot),
                     ..SqeWords::EMPTY
                 };
-                // SAFETY: the entry names no memory.
+                // SAFETY: the entry refers to no memory.
                 let pushed = unsafe { queue.push(&words.entry()) };
                 assert!(pushed.is_ok(), "the ring has an entry for each slot");
             }
             self.prepared += queue.len() - before;
         }
 
-        // The entry is written word by word. Writing it elsewhere first, for a call that may look
-        // at it, would stall on store forwarding.
+        // The entry is written word by word. Building it elsewhere first, and passing a reference
+        // to a call, would stall on store forwarding.
         #[inline(always)]
         fn push(&mut self, words: SqeWords) {
             // SAFETY: buffer, vector and file of the entry belong to `self` and outlive the I/O, because dropping waits
@@ -377,7 +377,8 @@ mod real {
         #[inline(never)]
         fn wait_for_entry(&mut self) {
             assert!(self.options.sq_poll, "the ring has an entry for each slot");
-            // The thread may sleep; kernels before 5.10 cannot wait for it and are asked again.
+            // The thread may sleep; kernels before 5.10 cannot wait for it, so the call is
+            // repeated.
             let _ = self.ring.submit();
             let _ = self.ring.submitter().squeue_wait();
             std::thread::yield_now();
@@ -409,7 +410,7 @@ mod real {
         #[cold]
         fn fetch(&mut self) -> Result<(), Errno> {
             const GETEVENTS: u32 = 1;
-            // SAFETY: without an argument the call takes numbers only, and hands nothing over.
+            // SAFETY: without an argument the call takes numbers only, and submits nothing.
             let answer = unsafe { self.ring.submitter().enter::<()>(0, 0, GETEVENTS, None) };
             answer.map(drop).map_err(|e| errno(&e))
         }
@@ -450,7 +451,7 @@ mod real {
 
         #[inline]
         fn count_taken(&mut self, answer: usize) -> usize {
-            // With SQPOLL the result does not say what was submitted.
+            // With SQPOLL the result does not contain the number submitted.
             let taken = if self.options.sq_poll {
                 self.prepared
             } else {
@@ -490,12 +491,12 @@ mod real {
             count
         }
 
-        /// Its options.
+        /// Returns its options.
         pub fn options(&self) -> RingOptions {
             self.options
         }
 
-        /// I/Os handed over and not reaped.
+        /// Number of submitted I/Os whose completions have not been reaped.
         pub fn in_flight(&self) -> usize {
             self.in_flight
         }

@@ -149,7 +149,7 @@ pub fn set_memory_policy(mode: u32, nodes: &[u32]) -> Result<(), Errno> {
 pub fn keep_own_files() -> Result<(), Errno> {
     const FIRST: libc::c_long = 3;
     const LAST: libc::c_long = libc::c_int::MAX as libc::c_long;
-    // SAFETY: the call takes three numbers, and closes nothing of other threads.
+    // SAFETY: the call takes three numbers, and closes no files of other threads.
     answer(unsafe {
         libc::syscall(
             libc::SYS_close_range,
@@ -160,15 +160,16 @@ pub fn keep_own_files() -> Result<(), Errno> {
     })
 }
 
-/// Lets the calling thread run only while its CPU has nothing else to do.
+/// Lets the calling thread run only while its CPU is otherwise idle (`SCHED_IDLE`).
 ///
 /// # Errors
-/// Those of `sched_setscheduler`.
+/// The error of `sched_setscheduler`.
 pub fn run_when_idle() -> Result<(), Errno> {
-    // The kernel's parameter is one number; musl's has more in it, and its call of that name is not implemented.
+    // The kernel's parameter is one number. The struct of musl is larger, and its function of that name is not
+    // implemented.
     let priority: libc::c_int = 0;
     let (thread, policy) = (0 as libc::c_long, libc::SCHED_IDLE as libc::c_long);
-    // SAFETY: the pointer is to a number that lives through the call; process 0 is the calling thread.
+    // SAFETY: the pointer is to a number that outlives the call; process 0 is the calling thread.
     answer(unsafe {
         libc::syscall(
             libc::SYS_sched_setscheduler,
@@ -219,12 +220,12 @@ mod tests {
                 println!("SKIPPED: close_range: {errno}");
                 return;
             }
-            // Nothing is open yet, so the first number is free.
+            // Nothing is open yet, so the lowest descriptor is free.
             let file = tempfile::tempfile().unwrap();
             assert_eq!(file.as_raw_fd(), 3);
         });
         theirs.join().unwrap();
-        // Those of the others stay open.
+        // The files of other threads stay open.
         assert_eq!(rustix::io::pwrite(&ours, b"x", 0), Ok(1));
     }
 }

@@ -5,7 +5,7 @@ use crate::file::last_errno;
 use rustix::fd::{AsFd, AsRawFd};
 use rustix::io::Errno;
 
-/// Buffers of which any can be parts of one call, in any order.
+/// Buffers that can be combined in one call, in any order.
 #[derive(Debug)]
 pub struct VectoredSlots {
     slots: Slots,
@@ -13,28 +13,28 @@ pub struct VectoredSlots {
 }
 
 impl VectoredSlots {
-    /// Parts that one call takes at most (`UIO_MAXIOV`).
+    /// Maximum number of parts per call (`UIO_MAXIOV`).
     pub const MOST: usize = 1024;
 
-    /// Makes room for calls with all of these buffers.
+    /// Allocates the vectors for calls with all of these buffers.
     pub fn new(slots: Slots) -> VectoredSlots {
         let vectors = Vec::with_capacity(slots.count().min(VectoredSlots::MOST));
         VectoredSlots { slots, vectors }
     }
 
-    /// The first `len` bytes of one buffer.
+    /// Returns the first `len` bytes of one buffer.
     #[inline]
     pub fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.get_mut(slot as usize, len)
     }
 
-    /// The first `len` bytes of one buffer, after moving it on: see [`Slots::move_on`].
+    /// Returns the first `len` bytes of one buffer, after [`Slots::move_on`].
     #[inline]
     pub fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.move_on(slot as usize, len)
     }
 
-    /// All buffers, to fill them.
+    /// Returns all buffers, to fill them.
     pub fn buffers(&mut self) -> &mut [u8] {
         self.slots.all_mut()
     }
@@ -42,10 +42,10 @@ impl VectoredSlots {
     /// Reads into the first bytes of these slots, one after another. Returns the bytes read.
     ///
     /// # Errors
-    /// What `readv` answered; EINVAL for more than [`VectoredSlots::MOST`] parts.
+    /// The error of `readv`; EINVAL for more than [`VectoredSlots::MOST`] parts.
     ///
     /// # Panics
-    /// When there is no such slot or it cannot hold so much: a bug of the caller.
+    /// If a slot does not exist or is too small: a bug of the caller.
     pub fn read(
         &mut self,
         file: impl AsFd,
@@ -53,7 +53,7 @@ impl VectoredSlots {
     ) -> Result<usize, Errno> {
         self.collect(parts);
         let count = self.vectors.len() as libc::c_int;
-        // SAFETY: the vectors describe memory of `self.slots` alone, which nobody refers to during the call.
+        // SAFETY: the vectors describe only memory of `self.slots`, to which no reference exists during the call.
         let moved = unsafe { libc::readv(file.as_fd().as_raw_fd(), self.vectors.as_ptr(), count) };
         usize::try_from(moved).map_err(|_| last_errno())
     }
@@ -61,10 +61,10 @@ impl VectoredSlots {
     /// Writes the first bytes of these slots, one after another. Returns the bytes written.
     ///
     /// # Errors
-    /// What `writev` answered; EINVAL for more than [`VectoredSlots::MOST`] parts.
+    /// The error of `writev`; EINVAL for more than [`VectoredSlots::MOST`] parts.
     ///
     /// # Panics
-    /// When there is no such slot or it cannot hold so much: a bug of the caller.
+    /// If a slot does not exist or is too small: a bug of the caller.
     pub fn write(
         &mut self,
         file: impl AsFd,

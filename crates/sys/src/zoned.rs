@@ -1,4 +1,4 @@
-//! Zoned block devices: reports of their zones, and what can be done to a zone.
+//! Zoned block devices: zone reports and zone operations.
 //!
 //! Source: the kernel's `linux/blkzoned.h`. The kernel counts in sectors of 512 bytes; here everything is in bytes.
 
@@ -7,7 +7,7 @@ use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, opcode};
 
-/// `BLKREPORTZONE`, whose argument begins with 16 bytes.
+/// `BLKREPORTZONE`, whose argument starts with 16 bytes of header.
 const REPORT: Opcode = opcode::read_write::<[u64; 2]>(0x12, 130);
 /// `BLKRESETZONE`.
 const RESET: Opcode = opcode::write::<[u64; 2]>(0x12, 131);
@@ -17,37 +17,37 @@ const ZONE_SIZE: Opcode = opcode::read::<u32>(0x12, 132);
 const FINISH: Opcode = opcode::write::<[u64; 2]>(0x12, 136);
 
 const SECTOR: u64 = 512;
-/// Zones asked for at once.
+/// Maximum number of zones per report.
 const AT_ONCE: usize = 512;
-/// 64-bit words in front of the zones of a report, and of each of them.
+/// Length of the report header and of each zone, in 64-bit words.
 const HEAD: usize = 2;
 const EACH: usize = 8;
-/// The report tells capacities (`BLK_ZONE_REP_CAPACITY`).
+/// Report flag: capacities are valid (`BLK_ZONE_REP_CAPACITY`).
 const HAS_CAPACITY: u32 = 1;
 
-/// One zone.
+/// Reported state of one zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceZone {
     /// First byte.
     pub start: u64,
-    /// Bytes from its start to the start of the next.
+    /// Bytes from its start to the start of the next zone.
     pub len: u64,
-    /// Bytes of it that can be written.
+    /// Writable bytes.
     pub capacity: u64,
-    /// Where the next write goes; without meaning in a zone that may be written anywhere.
+    /// Offset of the next write; meaningless for zones that accept writes at any offset.
     pub write_pointer: u64,
-    /// Whether it has to be written from its start on.
+    /// Whether it must be written sequentially from its start.
     pub sequential: bool,
-    /// Whether something is written and something left: such zones count among those that are open or active.
+    /// Whether it is partly written: such zones count as open or active.
     pub begun: bool,
     /// Whether it can be written at all.
     pub usable: bool,
 }
 
-/// Bytes of a zone of a zoned device; 0 for another block device.
+/// Returns the zone size of a zoned device in bytes; 0 for other block devices.
 ///
 /// # Errors
-/// ENOTTY on what is no block device.
+/// ENOTTY on anything but block devices.
 pub fn zone_size(device: impl AsFd) -> Result<u64, Errno> {
     let mut sectors = 0u32;
     // SAFETY: the request writes one 32-bit number to the pointer, which outlives the call.
@@ -60,10 +60,11 @@ pub fn zone_size(device: impl AsFd) -> Result<u64, Errno> {
     }
 }
 
-/// All zones of a device, or up to `most` of them from the one that holds the byte `from`.
+/// Returns all zones of a device, or up to `most` of them starting with the zone that contains byte
+/// `from`.
 ///
 /// # Errors
-/// ENOTTY or EOPNOTSUPP on what is no zoned device.
+/// ENOTTY or EOPNOTSUPP on anything but zoned devices.
 pub fn zones(device: impl AsFd, from: u64, most: usize) -> Result<Vec<DeviceZone>, Errno> {
     let (mut all, mut next) = (Vec::new(), from);
     while all.len() < most {
@@ -79,7 +80,7 @@ fn report(device: BorrowedFd<'_>, from: u64, count: usize) -> Result<Vec<DeviceZ
     let mut words = vec![0u64; HEAD + count * EACH];
     words[0] = from / SECTOR;
     words[1] = u64::from_ne_bytes(two(count as u32, 0));
-    // SAFETY: the pointer is to as much memory as the number of zones in it says, and outlives the call.
+    // SAFETY: the pointer is to enough memory for the number of zones stated in it, and outlives the call.
     let answer = unsafe { libc::ioctl(device.as_raw_fd(), REPORT as _, words.as_mut_ptr()) };
     if answer != 0 {
         return Err(last_errno());
@@ -94,7 +95,7 @@ fn two(first: u32, second: u32) -> [u8; 8] {
     bytes
 }
 
-/// Takes a report apart: `struct blk_zone_report` with its zones, as 64-bit words.
+/// Parses a report: `struct blk_zone_report` with its zones, as 64-bit words.
 fn read_report(words: &[u64]) -> Vec<DeviceZone> {
     let head = words[1].to_ne_bytes();
     let half = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -126,18 +127,19 @@ fn read_report(words: &[u64]) -> Vec<DeviceZone> {
         .collect()
 }
 
-/// Empties zones: what was written there is lost.
+/// Resets zones: their content is lost.
 ///
 /// # Errors
-/// EINVAL when the range is not one of whole zones, EROFS and EACCES where it cannot be written.
+/// EINVAL if the range does not consist of whole zones, EROFS and EACCES if the device cannot be
+/// written.
 pub fn reset(device: impl AsFd, start: u64, len: u64) -> Result<(), Errno> {
     manage(device.as_fd(), RESET, start, len)
 }
 
-/// Fills zones up without writing: they are open no more.
+/// Finishes zones without writing: they become full and are no longer open.
 ///
 /// # Errors
-/// As [`reset`]; EOPNOTSUPP on kernels before 5.5.
+/// As for [`reset`]; EOPNOTSUPP on kernels before 5.5.
 pub fn finish(device: impl AsFd, start: u64, len: u64) -> Result<(), Errno> {
     manage(device.as_fd(), FINISH, start, len)
 }

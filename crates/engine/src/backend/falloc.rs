@@ -1,12 +1,13 @@
-//! The `falloc` and `ftruncate` engines: I/Os that change the space of a file and move no data.
+//! The `falloc` and `ftruncate` engines, which change the allocated space or the size of a file and
+//! transfer no data.
 
 use super::files::Call;
 use hakaru_sys::Errno;
 use rustix::fd::BorrowedFd;
 use rustix::fs::FallocateFlags;
 
-/// `fallocate`. A read reserves space without growing the file, a write reserves it and grows the file, a trim punches a
-/// hole: so says fio's manual.
+/// `fallocate`: a read reserves space without growing the file, a write reserves space and grows the file, a trim
+/// punches a hole. Source: fio's manual.
 #[derive(Debug)]
 pub(crate) struct FallocateCall;
 
@@ -31,7 +32,7 @@ impl Call for FallocateCall {
     }
 }
 
-/// `ftruncate`: each write sets the size of the file to its offset. It knows no reads and no trims.
+/// `ftruncate`: each write sets the file size to its offset. Reads and trims are not supported.
 #[derive(Debug)]
 pub(crate) struct Truncate;
 

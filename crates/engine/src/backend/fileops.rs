@@ -1,6 +1,6 @@
-//! The engines that work on names: making, asking for and removing files and directories, one an I/O.
+//! Engines that work on file names: each I/O creates, queries or removes one file or directory.
 //!
-//! No data is transferred. The bytes counted are those of the request, so that throughput is
+//! No data is transferred. Each I/O counts the bytes of its request, so that throughput stays
 //! comparable.
 
 use super::{Files, SyncBackend};
@@ -77,7 +77,7 @@ impl NameCall for RemoveFolder {
     }
 }
 
-/// One name at a time. Nothing is open that could be flushed.
+/// Performs one name operation at a time. It has no open files, so there is nothing to flush.
 #[derive(Debug)]
 pub(crate) struct NameBackend<K> {
     paths: Vec<CString>,
@@ -86,10 +86,10 @@ pub(crate) struct NameBackend<K> {
 }
 
 impl<K: NameCall> NameBackend<K> {
-    /// Paths in the order of the worker's regions.
+    /// `paths` are in the order of the worker's regions.
     ///
     /// # Errors
-    /// EINVAL for a path that the kernel could not be told.
+    /// EINVAL for a path that cannot be passed to the kernel.
     pub(crate) fn new<'a>(
         paths: impl Iterator<Item = &'a Path>,
         slots: Slots,

@@ -16,7 +16,8 @@ pub(crate) trait Call: std::fmt::Debug {
     /// Whether the call uses the file position, which must be set first.
     const SEEKS: bool = false;
 
-    /// Whether the content of buffers is used: filling one of a gibibyte takes a while.
+    /// Whether the call uses the content of buffers. If not, they are not filled: filling a buffer
+    /// of 1 GiB takes a while.
     const MOVES_DATA: bool = true;
 
     fn read(&mut self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno>;
@@ -78,7 +79,7 @@ impl Call for Vectored {
     }
 }
 
-/// `preadv2` and `pwritev2` with these flags: for reads, and for writes.
+/// `preadv2` and `pwritev2` with these flags: the first for reads, the second for writes.
 #[derive(Debug)]
 pub(crate) struct Vectored2(pub(crate) ReadWriteFlags, pub(crate) ReadWriteFlags);
 
@@ -94,7 +95,7 @@ impl Call for Vectored2 {
     }
 }
 
-/// Like it, but polls only a percentage of the I/Os.
+/// Like [`Vectored2`], but polls only a percentage of the I/Os.
 #[derive(Debug)]
 pub(crate) struct VectoredSome {
     plain: Vectored2,
@@ -104,7 +105,7 @@ pub(crate) struct VectoredSome {
 }
 
 impl VectoredSome {
-    /// `percent` percent of the I/Os use the `polled` call.
+    /// Uses the `polled` call for `percent` percent of the I/Os.
     pub(crate) fn new(polled: Vectored2, percent: u32, seed: u64) -> VectoredSome {
         let plain = Vectored2(
             polled.0 - ReadWriteFlags::HIPRI,
@@ -133,7 +134,7 @@ impl VectoredSome {
 
 #[cfg(test)]
 thread_local! {
-    /// Number of I/Os of the calling thread so far, and of polled ones.
+    /// Number of I/Os of the calling thread so far, and how many of them were polled.
     pub(crate) static DRAWN: std::cell::Cell<(u32, u32)> = const { std::cell::Cell::new((0, 0)) };
 }
 
@@ -149,13 +150,13 @@ impl Call for VectoredSome {
     }
 }
 
-/// One I/O at a time, with a blocking system call.
+/// Performs one I/O at a time with a blocking system call.
 #[derive(Debug)]
 pub(crate) struct FileBackend<K> {
     files: OpenFiles,
     slots: Slots,
     call: K,
-    /// File offset of each file, for the engine that seeks.
+    /// File offset of each file, for engines that seek.
     at: Vec<u64>,
 }
 
@@ -202,7 +203,7 @@ impl<K: Call> Files for FileBackend<K> {
 }
 
 impl<K: Call> SyncBackend for FileBackend<K> {
-    // Inlined whole: saving and restoring registers would be a tenth of what is done besides the system call.
+    // Inlined: saving and restoring registers would be 10% of the work besides the system call.
     #[inline(always)]
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         let IoRequest {

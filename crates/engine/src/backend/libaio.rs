@@ -8,14 +8,14 @@ use hakaru_sys::aio::AioQueue;
 use rustix::fd::OwnedFd;
 use std::time::Duration;
 
-/// A queue of the kernel's asynchronous I/O, and the files it works on.
+/// A kernel AIO queue, and the files it works on.
 #[derive(Debug)]
 pub(crate) struct AioBackend {
-    // The queue comes first: dropping it waits for the I/Os that use the files.
+    // Field order matters: dropping the queue waits for the I/Os that use the files.
     queue: AioQueue,
     files: OpenFiles,
     batch: usize,
-    /// Trims and other requests that were done while being prepared.
+    /// Results of requests that completed while being prepared, such as trims.
     done: Vec<(u32, Result<u32, Errno>)>,
 }
 
@@ -68,7 +68,8 @@ impl QueueBackend for AioBackend {
         let file = &self.files[region];
         match op {
             Op::Read | Op::Write => self.queue.prepare(slot, file, op == Op::Write, offset, len),
-            // The kernel has no asynchronous discard: it is done at once, as a queue of one.
+            // The kernel has no asynchronous discard: the trim runs synchronously here, at an
+            // effective queue depth of 1.
             Op::Trim => {
                 let result = hakaru_sys::file::discard(file, offset, u64::from(len)).map(|()| len);
                 self.done.push((slot, result));

@@ -12,12 +12,12 @@ use hakaru_sys::Errno;
 use rustix::fd::OwnedFd;
 use std::sync::{PoisonError, RwLock};
 
-/// An engine that does one I/O at a time, each under the lock of its file.
+/// Wraps an engine that performs one I/O at a time, and holds the file's lock during each I/O.
 pub(crate) struct LockedBackend<'a> {
     engine: Submitter,
     /// For flushes, which are not locked.
     files: OpenFiles,
-    /// By region.
+    /// Lock of each region's file.
     locks: Vec<&'a RwLock<()>>,
     how: FileLock,
 }
@@ -86,7 +86,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-    /// An engine that counts how many are at work at once.
+    /// An engine that counts how many I/Os run at the same time.
     struct Counting {
         now: Arc<AtomicUsize>,
         most: Arc<AtomicUsize>,
@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// The most I/Os that were at work at once, of three workers on one file.
+    /// Maximum number of simultaneous I/Os of three workers on one file.
     fn most_at_once(how: FileLock, op: Op) -> usize {
         let (now, most, lock) = (
             Arc::new(AtomicUsize::new(0)),

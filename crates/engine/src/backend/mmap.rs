@@ -1,7 +1,7 @@
 //! The `mmap` engine: loads and stores in a mapping of the file.
 //!
-//! A flush is an `msync` of what is mapped. `direct=1` adds an `msync` after each I/O, as it does in fio: no mapping goes
-//! past the page cache.
+//! A flush is an `msync` of the mapped range. `direct=1` adds an `msync` after each I/O, as in fio: a mapping always
+//! uses the page cache.
 
 use super::{Files, SyncBackend, SyncKind};
 use hakaru_model::job::Op;
@@ -11,7 +11,7 @@ use hakaru_sys::buffer::Slots;
 use hakaru_sys::mapping::FileMapping;
 use rustix::fd::OwnedFd;
 
-/// Bytes mapped at a time where the addresses of the process do not suffice for a whole region.
+/// Bytes mapped at a time when the address space is too small for a whole region.
 const WINDOW: u64 = 256 << 20;
 
 /// The mapped part of one file.
@@ -19,7 +19,7 @@ const WINDOW: u64 = 256 << 20;
 struct Mapped {
     mapping: FileMapping,
     region: Region,
-    /// Whether the region is mapped piece by piece, so that what was stored before may be in pieces no longer mapped.
+    /// Whether the region is mapped piece by piece. Earlier stores may then be in pieces that are no longer mapped.
     in_pieces: bool,
 }
 
@@ -40,7 +40,7 @@ impl Mapped {
         })
     }
 
-    /// Maps the piece that holds these bytes, unless it is mapped already.
+    /// Maps the piece that contains these bytes, unless it is already mapped.
     #[inline]
     fn reach(&mut self, offset: u64, len: usize) -> Result<(), Errno> {
         if self.mapping.covers(offset, len) {
@@ -58,7 +58,7 @@ impl Mapped {
     }
 }
 
-/// Files in memory.
+/// Memory-mapped files.
 #[derive(Debug)]
 pub(crate) struct MmapBackend {
     files: Vec<Mapped>,
@@ -67,7 +67,7 @@ pub(crate) struct MmapBackend {
 }
 
 impl MmapBackend {
-    /// Files in the order of the worker's regions. `writes` maps them for both directions.
+    /// Files in the order of the worker's regions. `writes` maps them for reading and writing.
     ///
     /// # Errors
     /// ENODEV for a file that cannot be mapped.
@@ -176,7 +176,7 @@ mod tests {
             false,
         )
         .unwrap();
-        // As where the addresses did not suffice for all of it.
+        // Simulates an address space that is too small for the whole region.
         backend.files[0].in_pieces = true;
         backend.files[0].mapping.move_to(4096, 4096).unwrap();
         for offset in [4096, len - 4096, 4096] {

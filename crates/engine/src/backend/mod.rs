@@ -1,6 +1,7 @@
-//! How I/O reaches the storage: one file for each family of system calls.
+//! Backends: how I/O reaches the storage, with one file per family of system calls.
 //!
-//! A backend is a [`SyncBackend`] or a [`QueueBackend`], over its [`Files`]. The worker is compiled once for each.
+//! A backend is a [`SyncBackend`] or a [`QueueBackend`], and implements [`Files`]. The worker is compiled once for
+//! each.
 
 pub(crate) mod falloc;
 pub(crate) mod fileops;
@@ -40,10 +41,10 @@ pub(crate) enum SyncKind {
 
 /// Receiver of completed I/Os.
 ///
-/// A trait instead of a closure, because a method is compiled into each loop that calls it; it runs
-/// at every I/O.
+/// A trait instead of a closure, because a trait method is inlined into each loop that calls it; it
+/// runs at every I/O.
 pub(crate) trait CompletionSink {
-    /// The I/O of a slot is complete, with the bytes transferred or an error.
+    /// Handles the completion of the I/O in a slot: the bytes transferred, or an error.
     fn landed(&mut self, slot: u32, result: Result<u32, Errno>);
 }
 
@@ -56,25 +57,27 @@ impl<F: FnMut(u32, Result<u32, Errno>)> CompletionSink for F {
 
 /// The files and buffers of a backend.
 pub(crate) trait Files {
-    /// Features the backend uses beyond those of the job.
+    /// Engine features in use that the job did not request.
     fn engine_use(&self) -> EngineUse {
         EngineUse::default()
     }
 
-    /// The buffer of a slot that is free.
+    /// Returns the buffer of a free slot.
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8];
 
-    /// The buffer of a slot that is free, for the content of a write: where the backend can, another part of its memory
-    /// each time.
+    /// Returns the buffer of a free slot for the content of a write. Where the backend can, it returns a different
+    /// part of its memory each time.
     #[inline]
     fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.buffer(slot, len)
     }
 
-    /// Every buffer, to fill before the first I/O; empty where the content of buffers goes nowhere, or was filled before.
+    /// All buffers, to be filled before the first I/O. Empty if buffer content is not used, or was filled on
+    /// creation.
     fn buffers(&mut self) -> &mut [u8];
 
-    /// The files, for a backend that does nothing special to flush, replace or close them.
+    /// The open files, for a backend that needs no special handling to flush, replace or close
+    /// them.
     fn open_files(&mut self) -> Option<&mut OpenFiles> {
         None
     }
@@ -85,23 +88,23 @@ pub(crate) trait Files {
             .map_or(Ok(()), |files| files.sync(region, kind))
     }
 
-    /// Takes another file for a region, while nothing is in flight. The old one is closed.
+    /// Replaces the file of a region while nothing is in flight. The old file is closed.
     fn replace_file(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
         self.open_files()
             .map_or(Err(Errno::NOSYS), |files| files.replace(region, file))
     }
 
-    /// Closes all files. No call may follow.
+    /// Closes all files. No other method may be called afterwards.
     ///
-    /// A backend without [`Files::open_files`] that does not say otherwise closes them as it is dropped.
+    /// By default, a backend without [`Files::open_files`] closes its files when it is dropped.
     fn close(&mut self) -> Result<(), Errno> {
         self.open_files().map_or(Ok(()), OpenFiles::close)
     }
 }
 
-/// A backend that does one I/O at a time.
+/// A backend that performs one I/O at a time.
 pub(crate) trait SyncBackend: Files {
-    /// Does one I/O from slot 0 and returns the bytes moved.
+    /// Performs one I/O from slot 0 and returns the bytes transferred.
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno>;
 }
 
@@ -113,7 +116,7 @@ pub(crate) trait QueueBackend: Files {
     /// Maximum number of I/Os in flight, whatever the queue depth.
     const MOST_IN_FLIGHT: usize = usize::MAX;
 
-    /// Makes an I/O ready in a free slot.
+    /// Prepares an I/O in a free slot.
     fn prepare(&mut self, slot: u32, request: &IoRequest);
 
     /// Submits prepared I/Os; waits for `wait_for` completions if [`QueueBackend::SUBMIT_WAITS`].
@@ -129,7 +132,7 @@ pub(crate) trait QueueBackend: Files {
         done: &mut impl CompletionSink,
     ) -> Result<usize, Errno>;
 
-    /// Takes back the I/O that `submit` refused. Returns its slot.
+    /// Takes back the I/O that `submit` rejected. Returns its slot.
     fn withdraw(&mut self) -> Option<u32> {
         None
     }

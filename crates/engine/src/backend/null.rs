@@ -1,4 +1,4 @@
-//! The `null` engine: does nothing, so that what remains is our own cost.
+//! The `null` engine: performs no I/O, so that a measurement shows only the overhead of the tool.
 
 use super::{CompletionSink, Files, QueueBackend, SyncBackend};
 use hakaru_model::stream::IoRequest;
@@ -46,7 +46,7 @@ impl Files for NullBackend {
     }
 }
 
-/// Answers at once that everything was moved: for a depth of 1, where there is nothing to count.
+/// Reports every transfer as complete immediately. Used at queue depth 1.
 impl SyncBackend for NullBackend {
     #[inline]
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {

@@ -15,11 +15,11 @@ use std::time::Duration;
 /// A synchronous engine with one buffer.
 pub(crate) type Submitter = Box<dyn SyncBackend + Send>;
 
-/// A backend with a queue, used for one I/O at a time.
+/// A queue backend that is used for one I/O at a time.
 #[derive(Debug)]
 pub(crate) struct BlockingQueue<Q> {
     queue: Q,
-    /// Why the queue is of no use any more.
+    /// Error after which the queue can no longer be used.
     broken: Option<Errno>,
 }
 
@@ -55,7 +55,7 @@ impl<Q: QueueBackend> Files for BlockingQueue<Q> {
 }
 
 impl<Q: QueueBackend> SyncBackend for BlockingQueue<Q> {
-    /// Puts an I/O into the queue, and takes it out again.
+    /// Submits one I/O and waits for its completion.
     fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         if let Some(errno) = self.broken {
             return Err(errno);
@@ -86,15 +86,15 @@ impl<Q: QueueBackend> SyncBackend for BlockingQueue<Q> {
     }
 }
 
-/// A queue of threads, each with the engine of the I/O it is at.
+/// A pool of threads, each with the engine of the I/O it is running.
 pub(crate) struct OffloadBackend {
     pool: ThreadPool<Submitter>,
-    /// For flushes, which the worker does itself.
+    /// Files for flushes, which the worker runs itself.
     files: OpenFiles,
 }
 
 impl OffloadBackend {
-    /// A thread for each of the engines. Files in the order of the worker's regions.
+    /// Starts one thread per engine. Files are in the order of the worker's regions.
     ///
     /// # Errors
     /// EAGAIN when there are too many threads.
@@ -133,7 +133,7 @@ impl Files for OffloadBackend {
         self.files.sync(region, kind)
     }
 
-    /// Files of an engine that is still busy after an error are closed when it ends.
+    /// If an engine is still busy after an error, its files are closed when it ends.
     fn close(&mut self) -> Result<(), Errno> {
         let answer = self
             .pool

@@ -23,7 +23,7 @@ impl OpenFiles {
         self.0.get(region as usize)
     }
 
-    /// Flushes one file. Without effect for a region without a file.
+    /// Flushes one file. Does nothing for a region without a file.
     pub(crate) fn sync(&self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         self.get(region)
             .map_or(Ok(()), |file| sync_file(file, kind))

@@ -1,7 +1,7 @@
 //! The `posixaio` engine: threads that call `pread` and `pwrite`.
 //!
-//! glibc implements `aio_read` and `aio_write` in the same way, and as there the I/Os of one file
-//! run in order: a deeper queue helps only with several files.
+//! glibc implements `aio_read` and `aio_write` in the same way. As in glibc, the I/Os of one file
+//! run in order, so a deeper queue helps only with several files.
 
 use super::thread_pool::{PoolConfig, ThreadPool};
 use super::{CompletionSink, Files, OpenFiles, QueueBackend, SyncKind};
@@ -16,11 +16,11 @@ use std::time::Duration;
 /// Maximum number of threads, as in glibc.
 const THREADS: usize = 20;
 
-/// A queue that threads work on.
+/// A thread pool with its files.
 #[derive(Debug)]
 pub(crate) struct PosixaioBackend {
     pool: ThreadPool<Slots>,
-    /// The threads have it too.
+    /// Shared with the threads.
     files: Arc<OpenFiles>,
 }
 
@@ -74,7 +74,7 @@ impl Files for PosixaioBackend {
         self.files.sync(region, kind)
     }
 
-    /// The threads end first, which is a part of the time it takes.
+    /// Joins the threads first; the time of closing includes this.
     fn close(&mut self) -> Result<(), Errno> {
         self.pool.dismiss();
         Arc::get_mut(&mut self.files).map_or(Ok(()), OpenFiles::close)
@@ -84,7 +84,8 @@ impl Files for PosixaioBackend {
 impl QueueBackend for PosixaioBackend {
     fn prepare(&mut self, slot: u32, request: &IoRequest) {
         if request.op == Op::Trim {
-            // The C library has no asynchronous discard: it is done at once, as a queue of one.
+            // The C library has no asynchronous discard: the trim runs synchronously here, at an
+            // effective queue depth of 1.
             let file = &self.files[request.region];
             let result = hakaru_sys::file::discard(file, request.offset, u64::from(request.len))
                 .map(|()| request.len);
@@ -170,7 +171,7 @@ mod tests {
                     .all(|(found, slot)| *found == (slot, Ok(4096))),
                 "{seen:?}"
             );
-            // Each read came after the write before it.
+            // Each read must return the data of the write before it.
             assert!((0..12).all(|slot| backend.buffer(slot, 4096).iter().all(|&b| b == round * 2)));
         }
         assert_eq!(

@@ -5,7 +5,7 @@ use hakaru_sys::Errno;
 use hakaru_sys::pipe::SplicePipe;
 use rustix::fd::BorrowedFd;
 
-/// Both calls, through one pipe.
+/// Runs both `splice` calls through one pipe.
 impl Call for SplicePipe {
     fn read(&mut self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
         SplicePipe::read(self, fd, offset, buffer)

@@ -1,7 +1,8 @@
-//! The `stdio` engine: what `fread` and `fwrite` do for a program.
+//! The `stdio` engine: buffered streams, like `fread` and `fwrite`.
 //!
-//! Each file has one buffer in the process, as large as the blocks the file system likes (`st_blksize`), as a stream of
-//! the C library has. Smaller I/Os are gathered in it and reach the kernel a buffer at a time; larger ones go past it.
+//! Like a stream of the C library, each file has one buffer in the process, of the preferred block size of the file
+//! system (`st_blksize`). Smaller I/Os are collected in the buffer and reach the kernel one buffer at a time; larger
+//! I/Os bypass it.
 
 use super::open_files::sync_file;
 use super::{Files, SyncBackend, SyncKind};
@@ -14,7 +15,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 
-/// Size of a buffer where the file system does not say.
+/// Buffer size in bytes if the file system reports no preferred block size.
 const USUAL: usize = 4096;
 
 /// One open stream.
@@ -44,10 +45,10 @@ impl Stream {
         }
     }
 
-    /// Seeks; a writer flushes its buffer first.
+    /// Seeks from offset `from` to offset `to`; a writer flushes its buffer first.
     fn seek(&mut self, from: u64, to: u64) -> io::Result<()> {
         match self {
-            // What is already in the buffer is not read again.
+            // A relative seek keeps buffered data, which is not read again.
             Stream::Reads(reader) => reader.seek_relative(to.wrapping_sub(from) as i64),
             Stream::Writes(writer) => writer.seek(SeekFrom::Start(to)).map(|_| ()),
         }
@@ -66,7 +67,7 @@ impl Stream {
 pub(crate) struct StdioBackend {
     files: Vec<Stream>,
     slots: Slots,
-    /// Where each stream is.
+    /// Current offset of each stream.
     at: Vec<u64>,
 }
 
@@ -75,7 +76,7 @@ fn errno(error: &io::Error) -> Errno {
 }
 
 impl StdioBackend {
-    /// Streams that write if the worker does, and read otherwise.
+    /// Opens streams for writing if the worker writes, and for reading otherwise.
     pub(crate) fn new(files: Vec<OwnedFd>, slots: Slots, writes: bool) -> StdioBackend {
         let at = vec![0; files.len()];
         StdioBackend {
@@ -117,7 +118,7 @@ impl StdioBackend {
     }
 }
 
-/// As much as there is, like `fread`.
+/// Reads until the buffer is full or the file ends, like `fread`.
 fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -162,7 +163,7 @@ impl Files for StdioBackend {
             };
             hakaru_sys::file::close(file.into())
         };
-        // After an error the others are closed as they are dropped.
+        // After an error the remaining files are closed when they are dropped.
         self.files.drain(..).try_for_each(close)
     }
 }

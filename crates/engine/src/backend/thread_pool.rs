@@ -20,7 +20,7 @@ struct PoolTask<T> {
     tool: T,
 }
 
-/// An I/O that is done.
+/// A completed I/O with its resources.
 #[derive(Debug)]
 struct PoolCompletion<T> {
     slot: u32,
@@ -31,7 +31,7 @@ struct PoolCompletion<T> {
 #[derive(Debug)]
 struct PoolState<T> {
     waiting: VecDeque<PoolTask<T>>,
-    /// Regions in use by a thread, if their order is kept.
+    /// Which regions are in use by a thread; empty if I/Os are unordered.
     busy: Vec<bool>,
     done: VecDeque<PoolCompletion<T>>,
     closing: bool,
@@ -63,9 +63,9 @@ impl<T> PoolState<T> {
 #[derive(Debug)]
 struct Pool<T> {
     state: Mutex<PoolState<T>>,
-    /// There may be something to do.
+    /// Signals that a task may be ready.
     work: Condvar,
-    /// Something is done.
+    /// Signals that a task is complete.
     landed: Condvar,
 }
 
@@ -74,7 +74,7 @@ impl<T> Pool<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a thread does until the pool closes.
+    /// Runs tasks on the calling thread until the pool closes.
     fn serve(&self, perform: &impl Fn(&IoRequest, &mut T) -> Result<u32, Errno>) {
         let mut state = self.lock();
         while !state.closing {
@@ -100,11 +100,11 @@ impl<T> Pool<T> {
     }
 }
 
-/// A queue that threads work on. Dropping it waits for the I/Os they are at.
+/// A queue of I/Os served by threads. Dropping it waits for the I/Os that are running.
 pub(super) struct ThreadPool<T> {
     pool: Arc<Pool<T>>,
     threads: Vec<JoinHandle<()>>,
-    /// What the slots that are not in flight will work with.
+    /// Resources of the slots that are not in flight.
     home: Vec<Option<T>>,
     prepared: Vec<PoolTask<T>>,
     in_flight: usize,
@@ -120,7 +120,7 @@ pub(super) struct PoolConfig {
 }
 
 impl<T: Send + 'static> ThreadPool<T> {
-    /// Threads that do by `perform` what is prepared; a slot for each of `tools`.
+    /// Starts threads that run prepared I/Os with `perform`. There is one slot for each of `tools`.
     ///
     /// # Errors
     /// EAGAIN when there are too many threads.
@@ -162,14 +162,14 @@ impl<T: Send + 'static> ThreadPool<T> {
         Ok(this)
     }
 
-    /// What a slot that is free works with.
+    /// Returns the resource of a free slot.
     pub(super) fn tool(&mut self, slot: u32) -> &mut T {
         self.home[slot as usize]
             .as_mut()
             .expect("a slot that is free has what it works with")
     }
 
-    /// What all slots that are free work with.
+    /// Returns the resources of all free slots.
     pub(super) fn tools(&mut self) -> impl Iterator<Item = &mut T> {
         self.home.iter_mut().flatten()
     }
@@ -189,7 +189,7 @@ impl<T: Send + 'static> ThreadPool<T> {
         });
     }
 
-    /// Queues a result without a thread.
+    /// Queues a result directly, without using a thread.
     pub(super) fn answer(&mut self, slot: u32, result: Result<u32, Errno>) {
         let tool = self.take(slot);
         self.in_flight += 1;
@@ -199,7 +199,7 @@ impl<T: Send + 'static> ThreadPool<T> {
             .push_back(PoolCompletion { slot, result, tool });
     }
 
-    /// Gives what is prepared to the threads. Returns how much that was.
+    /// Passes the prepared I/Os to the threads. Returns their number.
     pub(super) fn submit(&mut self) -> usize {
         let taken = self.prepared.len();
         if taken > 0 {

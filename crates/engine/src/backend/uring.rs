@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct RingBackend {
     ring: Ring,
-    /// Trims and other requests that were done while being prepared.
+    /// Results of requests that completed while being prepared, such as trims.
     done: Vec<(u32, Result<u32, Errno>)>,
 }
 
@@ -32,7 +32,8 @@ impl RingBackend {
             return self.ring.submit(more);
         };
         self.ring.submit_for(more, time).unwrap_or_else(|| {
-            // Older kernels cannot wait for a time: a short sleep does, because only paced jobs ask.
+            // Older kernels cannot wait with a timeout. A short sleep suffices, because only paced
+            // jobs need the timeout.
             std::thread::sleep(time.min(Duration::from_micros(50)));
             self.ring.submit(0)
         })
@@ -95,7 +96,8 @@ impl QueueBackend for RingBackend {
             Op::Read | Op::Write => self
                 .ring
                 .prepare(slot, region, op == Op::Write, offset, len),
-            // Rings discard only since 6.12: it is done at once, as a queue of one.
+            // `io_uring` supports discard only since Linux 6.12: the trim runs synchronously here,
+            // at an effective queue depth of 1.
             Op::Trim => {
                 let file = &self.ring.files()[region as usize];
                 let result = hakaru_sys::file::discard(file, offset, u64::from(len)).map(|()| len);

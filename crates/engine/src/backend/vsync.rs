@@ -1,7 +1,7 @@
-//! The `vsync` engine: `lseek`, then `readv` or `writev`, with I/Os that follow one another joined into one call.
+//! The `vsync` engine: `lseek`, then `readv` or `writev`, with adjacent I/Os merged into one call.
 //!
-//! Not a real queue: submitted I/Os are merged into as few calls as possible and complete when
-//! these return.
+//! It is not a real queue: submitted I/Os are merged into as few calls as possible, and complete when these calls
+//! return.
 
 use super::{CompletionSink, Files, OpenFiles, QueueBackend};
 use hakaru_model::job::Op;
@@ -23,7 +23,7 @@ pub(crate) struct VsyncBackend {
     done: Vec<(u32, Result<u32, Errno>)>,
 }
 
-/// Whether one call can do both I/Os.
+/// Whether one call can perform both I/Os.
 fn follows(before: &IoRequest, after: &IoRequest) -> bool {
     (before.op, before.region) == (after.op, after.region)
         && before.offset + u64::from(before.len) == after.offset
@@ -42,7 +42,7 @@ impl VsyncBackend {
         }
     }
 
-    /// Does the first `count` waiting I/Os, which follow one another, in one call.
+    /// Performs the first `count` waiting I/Os, which are adjacent, in one call.
     fn run(&mut self, count: usize) {
         let (_, first) = self.waiting[0];
         let answer = self.call(&first, count);

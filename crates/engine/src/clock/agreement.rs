@@ -1,4 +1,4 @@
-//! Whether the counters of all CPUs agree: `--cpuclock-test`.
+//! Tests whether the counters of all CPUs agree: `--cpuclock-test`.
 
 use super::ClockChoice;
 use hakaru_sys::{clock, thread};
@@ -6,27 +6,27 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 
-/// How often each CPU reads its counter.
+/// Number of counter reads per CPU.
 const READS: u64 = 100_000;
 
-/// What one CPU saw.
+/// Counter readings of one CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockReads {
-    /// Which.
+    /// CPU number.
     pub cpu: u32,
-    /// How often it read its counter.
+    /// Number of counter reads.
     pub reads: u64,
     /// First reading.
     pub first: u64,
-    /// How often that was less than what another CPU, or itself, had read before.
+    /// Number of reads that returned less than the previous read on this or another CPU.
     pub backwards: u64,
 }
 
-/// Reads the counters of all CPUs this process may use, in any order but one at a time, so that each reading has to
-/// be no less than the one before.
+/// Reads the counters of all CPUs this process may use, one read at a time in any order: each read must return at
+/// least the value of the one before.
 ///
 /// # Errors
-/// Why the counter is not used here at all, or that there cannot be a thread for each CPU.
+/// The reason why the counter is not used on this host, or why a thread could not be started for each CPU.
 pub fn test_clocks() -> Result<Vec<ClockReads>, String> {
     if let ClockChoice::Kernel { because } = ClockChoice::best() {
         return Err(because.clone().unwrap_or_default());
@@ -36,7 +36,7 @@ pub fn test_clocks() -> Result<Vec<ClockReads>, String> {
         let read = |cpu| {
             let (last, go) = (&last, &go);
             std::thread::Builder::new().spawn_scoped(scope, move || {
-                // One that may not be pinned reads the counter of wherever it is.
+                // A thread that cannot be pinned reads the counter of the CPU it runs on.
                 let _ = thread::pin(&[cpu]);
                 while !go.load(Relaxed) {
                     std::thread::yield_now();
@@ -45,7 +45,7 @@ pub fn test_clocks() -> Result<Vec<ClockReads>, String> {
             })
         };
         let threads: Vec<_> = thread::allowed().into_iter().map(read).collect();
-        // Those that could be started go, also where another could not.
+        // Threads that did start must run even if another could not start.
         go.store(true, Relaxed);
         let seen = |thread: std::io::Result<ScopedJoinHandle<'_, ClockReads>>| {
             let thread =
@@ -67,7 +67,8 @@ fn reads(cpu: u32, last: &Mutex<u64>) -> ClockReads {
     };
     for _ in 0..READS {
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-        // The lock puts the readings in order only if the counter is not read before the lock is had.
+        // The counter must be read after the lock is acquired: only then does the lock order the
+        // readings.
         let now = clock::ordered_counter();
         if seen.reads == 0 {
             seen.first = now;
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_counter_that_is_used_never_goes_back() {
-        // Where it is not used there is nothing to hold it to.
+        // If the counter is not used on this host, there is nothing to test.
         let Ok(seen) = test_clocks() else { return };
         assert!(
             seen.iter()

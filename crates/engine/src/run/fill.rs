@@ -1,13 +1,12 @@
-//! Jobs that read all there is room for: how much that is turns out when their files have been laid out.
+//! Jobs that read until the end of their files: the size is known only after layout.
 
 use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, WorkerPlan};
 use hakaru_model::units::Bytes;
 
-/// Returns the phase with the final sizes of files that fill their file system; `None` if there are
-/// none.
+/// Returns the phase with the final sizes of files that fill their file system; `None` if there are none.
 ///
-/// Of several files on one file system the first takes all there is, and the others stay empty: as in fio they are left
-/// out, and a worker that has no other file has nothing to do.
+/// If several files share a file system, the first takes all the space and the others stay empty. As in fio, empty
+/// files are skipped; a worker with no other file has nothing to do.
 pub(super) fn fitted(phase: &PhasePlan) -> Option<PhasePlan> {
     if phase.files.iter().all(|file| file.lay_out != LayOut::Fill) {
         return None;
@@ -50,7 +49,7 @@ fn fit(worker: &mut WorkerPlan, files: &[FilePlan]) {
         return;
     }
     stream.regions.retain(|region| region.len > 0);
-    // Sizes counted in passes stay so; other limits are as requested.
+    // Sizes given as a number of passes scale with the file; other limits are unchanged.
     let scaled = |bytes: u64| {
         if bytes.is_multiple_of(before) {
             bytes / before * after

@@ -6,57 +6,57 @@ use hakaru_model::plan::{FilePlan, PhasePlan};
 use hakaru_model::record::{Interval, PhaseRecord};
 use std::time::Duration;
 
-/// Whether the run continues.
+/// Reply of an observer: whether the run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// It does.
+    /// Continues the run.
     Continue,
-    /// It ends, and keeps what was measured.
+    /// Ends the run and keeps the measurements.
     Stop,
 }
 
-/// How far a phase has come.
+/// Progress of a phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseProgress {
     /// Time since the phase began.
     pub elapsed: Duration,
-    /// Longest time it can still take, where that is known.
+    /// Maximum remaining time, if known.
     pub remaining: Option<Duration>,
-    /// Share done, in thousandths, where that is known.
+    /// Completed share, in thousandths, if known.
     pub permille: Option<u32>,
-    /// I/Os done since measurement began, by operation.
+    /// I/Os completed since measurement began, by operation.
     pub ios: PerOp<u64>,
-    /// Bytes of them.
+    /// Bytes transferred since measurement began, by operation.
     pub bytes: PerOp<u64>,
-    /// Bandwidth since the last look, bytes per second.
+    /// Throughput since the last report, in bytes per second.
     pub bytes_per_s: PerOp<u64>,
-    /// Completions per second since the last look.
+    /// IOPS since the last report.
     pub iops: PerOp<u64>,
-    /// Workers still at work.
+    /// Number of workers still running.
     pub running: usize,
     /// Whether the ramp time is over for all workers.
     pub measuring: bool,
-    /// How far each worker of the phase is, in order.
+    /// State of each worker of the phase, in order.
     pub stages: Vec<WorkerStage>,
 }
 
-/// How far a worker is.
+/// State of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerStage {
-    /// It waits for its start, or for another job.
+    /// Waiting for its start, or for another job.
     Waiting,
     /// In its ramp time.
     LeadIn,
-    /// At work.
+    /// Measuring.
     AtWork,
-    /// Done.
+    /// Finished.
     Done,
 }
 
-/// A file being laid out.
+/// Layout progress of one file.
 #[derive(Clone, Copy, Debug)]
 pub struct LayoutProgress<'a> {
-    /// The object.
+    /// The file.
     pub file: &'a FilePlan,
     /// Bytes written so far.
     pub done: u64,
@@ -64,33 +64,33 @@ pub struct LayoutProgress<'a> {
 
 /// Observes a run and can stop it.
 pub trait Observer {
-    /// A phase starts.
+    /// Called when a phase starts.
     fn phase_begins(&mut self, _index: usize, _phase: &PhasePlan) {}
-    /// A file is being laid out.
+    /// Called while a file is being laid out.
     fn laying_out(&mut self, _layout: &LayoutProgress<'_>) -> Flow {
         Flow::Continue
     }
-    /// Several times per second while a phase runs.
+    /// Called several times per second while a phase runs.
     fn progress(&mut self, _phase: &PhasePlan, _progress: &PhaseProgress) -> Flow {
         Flow::Continue
     }
-    /// A worker has ended an interval.
+    /// Called when a worker has ended an interval.
     fn interval(&mut self, _worker: usize, _interval: &Interval) {}
-    /// New log entries of a worker.
+    /// Called with new log entries of a worker.
     fn log(&mut self, _worker: usize, _chunk: &LogChunk) {}
     /// Whether to report partial results; called several times per second during a phase.
     fn wants_so_far(&mut self) -> bool {
         false
     }
-    /// What a phase has measured so far, disk counters included.
+    /// Called with the partial results of a phase, including disk counters.
     fn so_far(&mut self, _index: usize, _record: &PhaseRecord) {}
-    /// A phase is over.
+    /// Called when a phase has ended.
     fn phase_ends(&mut self, _record: &PhaseRecord) -> Flow {
         Flow::Continue
     }
 }
 
-/// An observer that says nothing.
+/// An observer that ignores all events and never stops a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;
 

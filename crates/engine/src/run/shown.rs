@@ -7,10 +7,10 @@ use rustix::fs::{Mode, OFlags, open};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The directories and devices of a phase, open in name only.
+/// Opens the directories and devices of a phase with `O_PATH`.
 ///
-/// The files themselves are open in tables of the workers, where `fuser` does not look. A directory keeps its file system
-/// mounted, as the files in it do, and unlike one of those it keeps no space of what is removed.
+/// The files themselves are open only in the descriptor tables of the workers, where `fuser` does not look. Like an
+/// open file, an open directory keeps its file system mounted, but unlike one it keeps no space of removed files.
 pub(super) fn shown(phase: &PhasePlan) -> Vec<OwnedFd> {
     let places: BTreeSet<&Path> = phase
         .files
@@ -28,7 +28,7 @@ pub(super) fn shown(phase: &PhasePlan) -> Vec<OwnedFd> {
         })
         .collect();
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    // Nothing depends on it: what cannot be opened so is not shown.
+    // Nothing depends on these descriptors: a path that cannot be opened is skipped.
     places
         .into_iter()
         .filter_map(|path| open(path, flags, Mode::empty()).ok())

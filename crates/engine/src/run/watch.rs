@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-/// Listens to the workers of a phase.
+/// Receives the messages of the workers of a phase.
 pub(super) struct PhaseWatch<'a> {
     pub(super) phase: &'a PhasePlan,
     pub(super) head: PhaseHead,
@@ -35,7 +35,7 @@ pub(super) struct PhaseWatch<'a> {
 }
 
 impl PhaseWatch<'_> {
-    /// Whether the end of a worker is that of the whole run.
+    /// Whether the end of this worker ends the whole run.
     fn ends_all(&self, worker: usize, stop: StopReason) -> bool {
         let Some(plan) = self.phase.workers.get(worker) else {
             return false;
@@ -53,7 +53,7 @@ impl PhaseWatch<'_> {
         }
     }
 
-    /// How far each worker is.
+    /// Returns the state of each worker.
     fn stages(&self, records: &[Option<WorkerRecord>]) -> Vec<WorkerStage> {
         let stage = |((published, plan), record): (
             (&WorkerProgress, &WorkerPlan),
@@ -76,7 +76,7 @@ impl PhaseWatch<'_> {
             .collect()
     }
 
-    /// Asks the workers that run what they have measured so far.
+    /// Requests partial results from the running workers.
     fn ask(&self, records: &[Option<WorkerRecord>]) {
         for (published, _) in self
             .shared
@@ -89,8 +89,7 @@ impl PhaseWatch<'_> {
         }
     }
 
-    /// Reports partial results when all workers have replied or ended. Returns whether that was the
-    /// case.
+    /// Reports partial results when all workers have replied or ended. Returns whether it did.
     fn tell_so_far(
         &self,
         told: &mut [Option<WorkerRecord>],
@@ -123,7 +122,7 @@ impl PhaseWatch<'_> {
         true
     }
 
-    /// Lets all workers go, because all are ready.
+    /// Starts all workers, once all are ready.
     fn begin(&mut self) {
         self.begun = Instant::now();
         self.pauses = PauseWatch::begin();
@@ -150,7 +149,7 @@ impl PhaseWatch<'_> {
         let mut told: Vec<Option<WorkerRecord>> = vec![None; total];
         let mut ready = 0;
         let mut meter = SpeedMeter::default();
-        // Whether a report of what was measured so far waits for answers.
+        // Whether a report of partial results is waiting for replies.
         let mut awaited = false;
         if failure.is_some() {
             self.shared.gate.decide(false);
@@ -181,14 +180,14 @@ impl PhaseWatch<'_> {
                 }
                 Ok(Message::Log { worker, chunk }) => {
                     observer.log(worker, &chunk);
-                    // A worker that is done needs no chunk any more.
+                    // A finished worker needs no more chunks; the error is ignored.
                     let _ = self.returns[worker].send(chunk);
                 }
                 Ok(Message::Finished { worker, mut record }) => {
                     *self.over |= self.ends_all(worker, record.stop);
                     record.steady = self.steady.leave(worker);
                     records[worker] = Some(*record);
-                    // It may be the one whose answer was waited for.
+                    // The report may have been waiting for this worker.
                     awaited = awaited && !self.tell_so_far(&mut told, &records, observer);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -217,7 +216,7 @@ impl PhaseWatch<'_> {
     }
 }
 
-/// Turns published counters into speeds.
+/// Converts published counters to throughput and IOPS.
 struct SpeedMeter {
     looked: Instant,
     ios: PerOp<u64>,

@@ -1,7 +1,6 @@
-//! Workers on a simulated card: each has its own clock, and only the one whose clock is behind may
-//! act.
+//! Workers on a simulated card. Each has its own virtual clock, and only the worker with the earliest clock may act.
 //!
-//! That order, with ties broken by the number of the worker, makes a run with many workers the same every time.
+//! Ties are broken by worker number, so a run with many workers is deterministic.
 
 use super::card::{Effect, SimCard};
 use super::media::Media;
@@ -23,26 +22,27 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct SimScheduler {
     state: Mutex<SimState>,
-    /// One for each worker, and shared by as few as can be beyond that.
+    /// One condition variable per worker, up to [`TURNS`]; more workers share them.
     turns: Vec<Condvar>,
 }
 
-/// Workers that are woken one by one; where there are more, some wake in vain.
+/// Maximum number of condition variables. With more workers, some are woken without being next.
 const TURNS: usize = 256;
 
 #[derive(Debug)]
 struct SimState {
     card: SimCard,
-    /// Clock of each worker; `None` once it is done.
+    /// Clock of each worker; `None` once it has finished.
     clocks: Vec<Option<u64>>,
-    /// The latest moment any worker has reached.
+    /// Latest time any worker has reached.
     latest: u64,
     /// Written content, if it is verified.
     media: Option<Media>,
 }
 
 impl SimScheduler {
-    /// A card that keeps what is written to it, or only counts it.
+    /// Creates a scheduler for a card that stores written data (`keeps_content`), or only counts
+    /// it.
     pub(crate) fn new(card: SimCard, keeps_content: bool) -> SimScheduler {
         let media = keeps_content.then(Media::default);
         let turns = (0..TURNS).map(|_| Condvar::new()).collect();
@@ -57,7 +57,7 @@ impl SimScheduler {
         }
     }
 
-    /// Seats the workers of a phase, all at the latest moment reached so far. Returns that moment.
+    /// Adds the workers of a phase, all at the latest time reached so far. Returns that time.
     pub(crate) fn open(&self, workers: usize) -> u64 {
         let mut state = self.lock();
         let now = state.latest;
@@ -66,13 +66,14 @@ impl SimScheduler {
     }
 
     fn lock(&self) -> MutexGuard<'_, SimState> {
-        // A worker that panicked is reported by its thread; the numbers in here are still whole.
+        // The thread of a worker that panicked reports the panic; the state behind the lock is
+        // still consistent.
         self.state
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Moves a worker's clock and waits until no other is behind it.
+    /// Advances a worker's clock and waits until no other clock is behind it.
     fn advance(&self, worker: usize, to: u64) -> MutexGuard<'_, SimState> {
         let mut state = self.lock();
         let moved = state.clocks[worker].is_some_and(|at| at < to);
@@ -100,7 +101,7 @@ impl SimScheduler {
         self.call_next(&state);
     }
 
-    /// Seats a worker that had left, at the latest moment reached so far. Returns that moment.
+    /// Adds a worker again after it left, at the latest time reached so far. Returns that time.
     fn enter(&self, worker: usize) -> u64 {
         let mut state = self.lock();
         let now = state.latest;
@@ -110,7 +111,7 @@ impl SimScheduler {
         now
     }
 
-    /// Wakes the worker whose turn it is: the others would only find out that it is not theirs.
+    /// Wakes only the worker that may act next.
     fn call_next(&self, state: &SimState) {
         let clocks = state
             .clocks
@@ -141,7 +142,7 @@ impl SimState {
     }
 }
 
-/// One worker's place at the card: its clock, its I/Os in flight, its buffers.
+/// Per-worker backend of the card: I/Os in flight and buffers.
 #[derive(Debug)]
 pub(crate) struct SimBackend {
     scheduler: Arc<SimScheduler>,
@@ -153,7 +154,7 @@ pub(crate) struct SimBackend {
     slots: Slots,
 }
 
-/// The clock of a worker.
+/// Virtual clock of a worker.
 #[derive(Clone, Debug)]
 pub(crate) struct VirtualClock {
     scheduler: Arc<SimScheduler>,
@@ -275,7 +276,7 @@ impl QueueBackend for SimBackend {
     }
 
     fn submit(&mut self, _: usize) -> Result<usize, Errno> {
-        // Each was submitted when prepared.
+        // Each I/O was submitted when it was prepared.
         Ok(std::mem::take(&mut self.prepared))
     }
 

@@ -1,4 +1,4 @@
-//! The card itself: what each command costs by its device model, and what becomes of the data.
+//! The card model: the time of each command by its device model, and the effect on the data.
 //!
 //! It has no data and no clock: the caller provides the time. The engine uses virtual time; a card
 //! served to a guest uses real time and stores its data itself.
@@ -9,52 +9,53 @@ use hakaru_model::rng::Rng;
 use hakaru_model::units::Nanos;
 use std::collections::VecDeque;
 
-/// How a command ends.
+/// Effect of a command on the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// As it should.
+    /// The command succeeds.
     Done,
-    /// The card says so, and changes nothing.
+    /// The card reports success but changes nothing.
     Dropped,
-    /// The card answers with an I/O error.
+    /// The card reports an I/O error.
     Failed,
 }
 
-/// When a command is done, and how.
+/// Completion time and effect of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// The moment it is done.
+    /// Completion time.
     pub done_at: Nanos,
-    /// How it ends.
+    /// Effect on the data.
     pub effect: Effect,
 }
 
-/// A card at work. One command at a time; a command that comes while it is busy waits.
+/// State of a simulated card. It serves one command at a time; a command that arrives while it is
+/// busy waits.
 #[derive(Clone, Debug)]
 pub struct SimCard {
     prices: DeviceModel,
     rng: Rng,
     busy_until: u64,
-    /// Where the last command ended.
+    /// Offset at which the last command ended.
     head: u64,
     /// Bytes in the fast cache.
     cached: u64,
     written_since_stall: u64,
-    /// Warmth: busy time less idle time.
+    /// Thermal load: busy time less idle time.
     warmth: u64,
-    /// Writes that a lying card may still lose, oldest first.
+    /// Writes that a card with unsafe flushes may still lose, oldest first.
     volatile: VecDeque<(u64, u64)>,
     volatile_bytes: u64,
 }
 
 impl SimCard {
-    /// A fresh card. The seed decides its jitter.
+    /// Creates a card in its initial state. The seed determines its jitter.
     pub fn new(prices: DeviceModel, seed: u64) -> SimCard {
         SimCard {
             prices,
             rng: Rng::fork(seed, 0xca4d),
             busy_until: 0,
-            // No command ends there, so that the first one seeks.
+            // No command can end at this offset, so the first one seeks.
             head: u64::MAX,
             cached: 0,
             written_since_stall: 0,
@@ -64,22 +65,22 @@ impl SimCard {
         }
     }
 
-    /// Its price list.
+    /// Returns its device model.
     pub fn prices(&self) -> &DeviceModel {
         &self.prices
     }
 
-    /// The moment it is free.
+    /// Returns the time at which the card becomes idle.
     pub fn free_at(&self) -> Nanos {
         Nanos(self.busy_until)
     }
 
-    /// Maps an address to the real location: beyond the real capacity addresses wrap.
+    /// Maps an address to its real location: addresses beyond the real capacity wrap around.
     pub fn place(&self, offset: u64) -> u64 {
         offset % self.prices.capacity.0.max(1)
     }
 
-    /// Charges one command that arrives at `now`.
+    /// Computes completion time and effect of one command that arrives at `now`.
     pub fn serve(&mut self, now: Nanos, op: Op, offset: u64, len: u64) -> Service {
         let start = self.begin(now);
         let effect = self.effect(op, offset, len);
@@ -107,8 +108,8 @@ impl SimCard {
         }
     }
 
-    /// Computes the cost of a flush that arrives at `now`. A card that ignores flushes has the cost
-    /// too.
+    /// Computes the cost of a flush that arrives at `now`. A card that ignores flushes takes the
+    /// same time.
     pub fn flush(&mut self, now: Nanos) -> Service {
         let start = self.begin(now);
         let price = self.prices.flush.0;
@@ -118,13 +119,13 @@ impl SimCard {
         }
     }
 
-    /// The writes that a power cut at this moment would lose although a flush was answered, newest first.
+    /// Returns the writes that a power cut now would lose although a flush was reported complete, newest first.
     pub fn power_cut(&mut self) -> Vec<(u64, u64)> {
         self.volatile_bytes = 0;
         self.volatile.drain(..).rev().collect()
     }
 
-    /// Waits for the command before, and lets idle time cool the card and empty its cache.
+    /// Waits for the previous command, and lets idle time cool the card and empty its cache.
     fn begin(&mut self, now: Nanos) -> u64 {
         let idle = now.0.saturating_sub(self.busy_until);
         self.warmth = self.warmth.saturating_sub(idle);
@@ -153,7 +154,8 @@ impl SimCard {
         Nanos(self.busy_until)
     }
 
-    /// Time to program `len` bytes: into the cache while it has room, and a stall where one is due.
+    /// Time in ns to program `len` bytes: into the cache while it has space, plus a stall if one is
+    /// due.
     fn program(&mut self, len: u64) -> u64 {
         let slow = self.prices.write_rate;
         let mut time = match &self.prices.cache {
@@ -209,7 +211,7 @@ impl SimCard {
     }
 }
 
-/// Time in ns for `len` bytes at `rate` bytes/s; 0 at rate 0, which means free.
+/// Time in ns for `len` bytes at `rate` bytes/s; 0 at rate 0, which means no cost.
 fn time_for(len: u64, rate: u64) -> u64 {
     if rate == 0 {
         0

@@ -1,11 +1,11 @@
-//! What a simulated card holds: only what was written, and zeros elsewhere.
+//! Content of a simulated card: stores only written data; the rest reads as zeros.
 
 use super::card::SimCard;
 use std::collections::BTreeMap;
 
 const PAGE: u64 = 4096;
 
-/// Pages by the place where they really lie.
+/// Pages by their real location.
 #[derive(Debug, Default)]
 pub(crate) struct Media {
     pages: BTreeMap<u64, Box<[u8]>>,

@@ -1,4 +1,4 @@
-//! The simulated card: a price list that charges, on a clock that only it moves.
+//! The simulated card: a device model that determines the time of each command, on a virtual clock.
 
 pub(crate) mod backend;
 pub mod card;

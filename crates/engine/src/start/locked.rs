@@ -20,7 +20,7 @@ pub(super) fn run(
         ..
     } = parts.context;
     let files = files::open_all(plan, setup.files, setup.direct_fallback, caveats)?;
-    // The first dropped the caches and read what was to be read.
+    // The first engine has already dropped the caches and read ahead.
     let opened = files::open_only(plan, setup.files, setup.direct_fallback, caveats)?;
     let engine = offload::submitter(plan, 0, opened)?;
     let locks = plan

@@ -21,7 +21,7 @@ use hakaru_sys::pipe::SplicePipe;
 use hakaru_sys::ring::{Ring, RingOptions};
 use rustix::fd::OwnedFd;
 
-/// Runs a worker whose I/Os are submitted by threads beside it.
+/// Runs a worker whose I/Os are submitted by separate threads.
 pub(super) fn run(
     parts: WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
@@ -31,7 +31,7 @@ pub(super) fn run(
     let mut rng = Rng::fork(plan.seed, 0xf2);
     let mut submitters = Vec::with_capacity(plan.queue.iodepth as usize);
     for number in 0..plan.queue.iodepth {
-        // The first dropped the caches and read what was to be read.
+        // The first engine has already dropped the caches and read ahead.
         let opened = files::open_only(plan, setup.files, setup.direct_fallback, caveats)?;
         let mut submitter = submitter(plan, number, opened)?;
         if plan.writes {
@@ -48,7 +48,7 @@ pub(super) fn run(
     Ok(run_queue(parts, backend))
 }
 
-/// One engine with one buffer, the `number`-th of its worker.
+/// Creates engine number `number` of a worker, with one buffer.
 pub(super) fn submitter(
     plan: &WorkerPlan,
     number: u32,
@@ -89,7 +89,7 @@ pub(super) fn submitter(
             Box::new(BlockingQueue::new(AioBackend::new(queue, opened, 1, 1)))
         }
         IoEngine::IoUring => {
-            // Any of the threads may get it next.
+            // Any thread of the pool may use it next.
             let options = RingOptions {
                 shared: true,
                 ..ring_options(plan)
@@ -168,8 +168,8 @@ mod tests {
         Plan::resolve(&scenario, &[(path.to_owned(), facts)].into_iter().collect()).unwrap()
     }
 
-    /// Counts the polled I/Os among those that `perform` does, in percent. Whether the file system polls at all is its
-    /// own affair.
+    /// Returns the percentage of polled I/Os among the calls of `perform`, whether or not the file system supports
+    /// polling.
     fn polled(mut perform: impl FnMut(&IoRequest)) -> u32 {
         let request = IoRequest {
             op: Op::Read,

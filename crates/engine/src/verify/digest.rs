@@ -1,17 +1,17 @@
-//! Checksums of data, each from its own library.
+//! Checksums of data, each computed by its own library.
 
 use crc::{CRC_7_MMC, CRC_16_ARC, CRC_64_XZ, Crc};
 use hakaru_model::job::rules::VerifyMethod;
 use std::hash::Hasher;
 
-/// The longest checksum, in bytes.
+/// Length of the longest checksum, in bytes.
 pub(super) const LONGEST: usize = 64;
 
 const CRC7: Crc<u8> = Crc::<u8>::new(&CRC_7_MMC);
 const CRC16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
 const CRC64: Crc<u64> = Crc::<u64>::new(&CRC_64_XZ);
 
-/// A checksum.
+/// A checksum value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sum {
     bytes: [u8; LONGEST],
@@ -31,7 +31,7 @@ impl Sum {
         &self.bytes[..self.len]
     }
 
-    /// In hexadecimal.
+    /// Returns the checksum in hexadecimal.
     pub(super) fn text(&self) -> String {
         self.bytes()
             .iter()
@@ -40,7 +40,7 @@ impl Sum {
     }
 }
 
-/// Computes the checksum of two concatenated pieces of data; empty for methods without one.
+/// Computes the checksum of two concatenated pieces of data; empty for methods without a checksum.
 pub(super) fn sum(method: &VerifyMethod, data: [&[u8]; 2]) -> Sum {
     match method {
         VerifyMethod::Header

@@ -37,7 +37,7 @@ const METHODS: [&str; 17] = [
     "null",
 ];
 
-/// What a header says.
+/// Fields of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockHeader {
     method: u16,
@@ -68,14 +68,14 @@ impl BlockHeader {
         }
     }
 
-    /// Name of its method, or the number of one that is not known.
+    /// Name of its method, or the number of an unknown method.
     pub(super) fn method(&self) -> String {
         METHODS
             .get(usize::from(self.method))
             .map_or_else(|| self.method.to_string(), |name| (*name).to_owned())
     }
 
-    /// Writes it to the start of `to`, which must hold a header of its method.
+    /// Writes the header to the start of `to`, which must have room for a header of this method.
     pub(super) fn write(&self, to: &mut [u8]) {
         let sum = self.sum.bytes();
         let whole = VerifyMethod::HEADER + sum.len();
@@ -93,10 +93,10 @@ impl BlockHeader {
         to[..whole].copy_from_slice(&raw[..whole]);
     }
 
-    /// Reads it from the start of `from`.
+    /// Reads a header from the start of `from`.
     ///
     /// # Errors
-    /// How what stands there differs from a whole header.
+    /// The difference between the bytes there and a valid header.
     pub(super) fn read(from: &[u8]) -> Result<BlockHeader, BlockDifference> {
         let number = |at: usize, bytes: usize| {
             let piece = from.get(at..at + bytes).unwrap_or_default();

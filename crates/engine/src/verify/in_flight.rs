@@ -3,14 +3,14 @@
 use super::write_log::Written;
 use hakaru_model::stream::IoRequest;
 
-/// The writes that were issued and have not landed, by slot.
+/// The writes that were issued and have not completed, by slot.
 #[derive(Debug)]
 pub(super) struct InFlightWrites(Vec<Option<Write>>);
 
 #[derive(Clone, Copy, Debug)]
 struct Write {
     written: Written,
-    /// Whether no other write to its bytes was in flight with it.
+    /// Whether no other write to its bytes was in flight at the same time.
     alone: bool,
 }
 
@@ -19,7 +19,7 @@ impl InFlightWrites {
         InFlightWrites(vec![None; slots])
     }
 
-    /// A write is issued.
+    /// Called when a write is issued.
     pub(super) fn begin(&mut self, slot: u32, request: &IoRequest, sequence: u64) {
         let mut alone = true;
         for other in self
@@ -36,14 +36,14 @@ impl InFlightWrites {
         });
     }
 
-    /// A write has landed. Returns its number, and whether its bytes are known to be those on the device.
+    /// Called when a write has completed. Returns its number, and whether its bytes are known to be on the device.
     pub(super) fn end(&mut self, slot: u32) -> (u64, bool) {
         self.0[slot as usize]
             .take()
             .map_or((0, false), |write| (write.written.sequence, write.alone))
     }
 
-    /// Whether any write in flight touches the bytes of an earlier one.
+    /// Whether any write in flight overlaps the bytes of an earlier one.
     pub(super) fn overlap(&self, written: &Written) -> bool {
         self.0
             .iter()

@@ -8,16 +8,16 @@ use std::path::Path;
 /// Maximum number of reported pieces of a block.
 const MOST: usize = 64;
 
-/// A scheme, and the names of the files it is applied to.
+/// A verify scheme, and the names of the files it is applied to.
 #[derive(Debug)]
 pub(super) struct Inspector {
     pub(super) scheme: Scheme,
-    /// By region.
+    /// File names by region.
     pub(super) files: Vec<String>,
 }
 
 impl Inspector {
-    /// How a block differs from what was written.
+    /// Returns the differences between a block and the data that was written.
     pub(super) fn inspect(
         &self,
         request: &IoRequest,
@@ -30,7 +30,7 @@ impl Inspector {
             for mismatch in &mut found {
                 mismatch.saved = self.save(mismatch, request, block, wanted);
                 if mismatch.difference.is_of_header() {
-                    // As fio does: what follows a bad header in its block is not saved.
+                    // As in fio: the rest of a block after a bad header is not saved.
                     break;
                 }
             }
@@ -38,8 +38,7 @@ impl Inspector {
         found
     }
 
-    /// Saves a piece as it is and as it should be, in the directory the program was started in unless another is given, as
-    /// fio does.
+    /// Saves received and expected content of a piece, as in fio: in the current directory unless another is given.
     fn save(
         &self,
         mismatch: &Mismatch,

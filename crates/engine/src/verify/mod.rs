@@ -31,33 +31,33 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What follows from an I/O that landed.
+/// Follow-up work after a completed I/O.
 #[derive(Debug, Default)]
 pub(crate) struct FollowUp {
-    /// Blocks that are not as they were written.
+    /// Blocks that differ from the written data.
     pub(crate) bad: Vec<FailedBlock>,
-    /// What has to be read back now.
+    /// Reads to issue now for verification.
     pub(crate) reads: Vec<IoRequest>,
 }
 
-/// How the work of a job goes that checks.
+/// Schedule of a verifying job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VerifySchedule {
-    /// How often all is written, each time read back.
+    /// Number of write passes, each read back.
     pub(crate) rounds: u32,
-    /// Nothing is written: only read back.
+    /// Whether nothing is written, only read back.
     pub(crate) rehearses: bool,
-    /// Whether what was written is read back.
+    /// Whether written data is read back.
     pub(crate) reads_back: bool,
 }
 
-/// What a worker that checks has to know.
+/// Verification state of a worker.
 #[derive(Debug)]
 pub(crate) struct Checker {
     inspector: Arc<Inspector>,
     crew: Option<VerifyPool>,
     schedule: VerifySchedule,
-    /// Whether the job writes; otherwise it checks what another wrote.
+    /// Whether the job writes; otherwise it verifies the data of another job.
     writes: bool,
     /// Number of writes between checks, and of blocks per check; `None`: at the end.
     backlog: Option<(usize, usize)>,
@@ -70,18 +70,18 @@ pub(crate) struct Checker {
     /// Whether several I/Os can be in flight: then [`Checker::issued`] is called for each read.
     pub(crate) queued: bool,
     write_log: WriteLog,
-    /// Blocks that are about to be read back between writes, by place.
+    /// Blocks that are about to be read back between writes, by region and offset.
     pending: BTreeMap<(u32, u64), Written>,
-    /// Blocks that are being read back after the writes, in the order of their places.
+    /// Blocks that are being read back after the writes, by region and offset.
     expected: Vec<Written>,
     largest: u64,
     loaded: Option<VerifyState>,
     saves_state: bool,
-    /// Where the writes went that landed last, oldest first, by region, where a state is saved.
+    /// Offsets of the writes that completed last, oldest first, by region, if a state is saved.
     last: Vec<VecDeque<u64>>,
     drops_cache: bool,
     in_write_order: bool,
-    /// Time that each operation was at work, nanoseconds, where something was read back.
+    /// Time spent on each operation in nanoseconds, if data was read back.
     pub(crate) spent: PerOp<Option<u64>>,
 }
 
@@ -89,7 +89,7 @@ impl Checker {
     /// Creates the checker of a worker with verification. `names` are the names of its regions.
     ///
     /// # Errors
-    /// What is wrong with the saved state, or with the threads.
+    /// [`RunError`] if the saved state is invalid or the threads cannot be started.
     pub(crate) fn new(
         plan: &WorkerPlan,
         names: &[String],
@@ -166,12 +166,12 @@ impl Checker {
         self.schedule
     }
 
-    /// Whether it fills the blocks that are written.
+    /// Whether it fills the blocks to be written.
     pub(crate) fn fills(&self) -> bool {
         self.writes
     }
 
-    /// The requests of a round; 0 is the first.
+    /// Returns the requests of a round; 0 is the first.
     pub(crate) fn requests(&self, plan: &WorkerPlan, round: u32) -> RequestStream {
         let mut stream = plan.stream.clone();
         let share = |limit: u64| limit / u64::from(self.schedule.rounds);
@@ -193,7 +193,7 @@ impl Checker {
         stream.requests()
     }
 
-    /// Fills the block of a write that is about to go.
+    /// Fills the block of a write that is about to be issued.
     pub(crate) fn fill(&mut self, slot: u32, request: &IoRequest, block: &mut [u8]) {
         self.sequence += 1;
         self.writing.begin(slot, request, self.sequence);
@@ -213,8 +213,8 @@ impl Checker {
         ));
     }
 
-    /// A block that is rewritten while it is read back cannot be verified with its previous
-    /// content.
+    /// Drops the expected content of a block: if it is rewritten while being read back, its
+    /// previous content cannot be verified.
     fn forget(&mut self, request: &IoRequest) {
         let IoRequest {
             region,
@@ -246,7 +246,7 @@ impl Checker {
         };
     }
 
-    /// What a block that is read back has to hold.
+    /// Returns the expected content of a block that is read back.
     fn expect(&mut self, request: &IoRequest) -> Option<Written> {
         let place = (request.region, request.offset);
         let written = match self
@@ -259,7 +259,8 @@ impl Checker {
         written.filter(|written| written.len == request.len)
     }
 
-    /// Takes notice of an I/O that landed, `whole` or not; `block` is what a whole read brought.
+    /// Processes a completed I/O. `whole` means it transferred all bytes; `block` is the data of a
+    /// complete read.
     pub(crate) fn landed(
         &mut self,
         slot: u32,
@@ -317,7 +318,7 @@ impl Checker {
             return Vec::new();
         }
         let mut batch = self.write_log.take(batch);
-        // What is being written over by now would be read as one or the other.
+        // A block that is being overwritten may return either content.
         batch.retain(|written| !self.writing.overlap(written));
         self.pending
             .extend(batch.iter().map(|w| ((w.region, w.offset), *w)));
@@ -358,7 +359,7 @@ impl Checker {
         } else {
             self.expect(request)
         }?;
-        // Who wrote it before may have written in another order.
+        // An earlier job may have written in a different order.
         let sequence = (!self.schedule.rehearses).then_some(written.sequence);
         Some(ExpectedBlock {
             sequence,
@@ -366,7 +367,7 @@ impl Checker {
         })
     }
 
-    /// What has to be read back now that all is written.
+    /// Returns the reads that verify all written data, once the writes are done.
     pub(crate) fn begin_reading(&mut self) -> Vec<IoRequest> {
         if self.drops_cache {
             self.inspector
@@ -385,7 +386,7 @@ impl Checker {
         order.into_iter().map(Written::read).collect()
     }
 
-    /// Ends reading back. Returns what is found by those that check beside the worker.
+    /// Ends reading back. Returns the failed blocks that the verify threads found.
     pub(crate) fn end_reading(&mut self) -> Vec<FailedBlock> {
         self.expected.clear();
         self.crew
@@ -394,10 +395,10 @@ impl Checker {
             .unwrap_or_default()
     }
 
-    /// Saves how far it has written.
+    /// Saves how far the worker has written.
     ///
     /// # Errors
-    /// The file that could not be written, and what the file system answered.
+    /// The file that could not be written, and the error of the file system.
     pub(crate) fn save_state(&self, plan: &WorkerPlan) -> Result<(), (PathBuf, std::io::Error)> {
         let Some(verify) = plan.verify.as_ref().filter(|_| self.saves_state) else {
             return Ok(());
@@ -427,7 +428,7 @@ fn owner(plan: &WorkerPlan) -> Owner<'_> {
     }
 }
 
-/// The state an earlier run saved, where this job can follow it.
+/// Loads the state saved by an earlier run, if this job can use it.
 fn load(plan: &WorkerPlan, path: &Path) -> Result<VerifyState, RunError> {
     let state = VerifyState::load(path)?;
     let all = plan
@@ -446,7 +447,7 @@ fn load(plan: &WorkerPlan, path: &Path) -> Result<VerifyState, RunError> {
     Ok(state)
 }
 
-/// Data must be read back from the device and not from memory. If the cache cannot be dropped,
+/// Drops the cache, so that data is read back from the device. If the cache cannot be dropped,
 /// cached data is verified.
 fn drop_cache(name: &str) {
     let Ok(file) = std::fs::File::open(name) else {

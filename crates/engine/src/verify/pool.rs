@@ -1,4 +1,4 @@
-//! Threads that check beside the worker (`verify_async`).
+//! Threads that verify blocks separately from the worker (`verify_async`).
 //!
 //! The worker sends each a copy of the data and continues; results return later.
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// Maximum number of blocks queued per thread; then the worker waits.
+/// Maximum number of blocks queued per thread; the worker waits when it is reached.
 const WAITING: usize = 16;
 
 struct VerifyTask {
@@ -22,7 +22,7 @@ struct VerifyTask {
 /// A block with errors.
 pub(super) type FailedBlock = (IoRequest, Vec<Mismatch>);
 
-/// The threads, and blocks in transit.
+/// The verify threads, with their queued blocks.
 #[derive(Debug)]
 pub(super) struct VerifyPool {
     tasks: Vec<SyncSender<VerifyTask>>,
@@ -45,7 +45,7 @@ impl VerifyPool {
     /// Starts the threads.
     ///
     /// # Errors
-    /// Why a thread could not be made.
+    /// The reason why a thread could not be started.
     pub(super) fn new(
         threads: u32,
         cpus: &[u32],
@@ -65,7 +65,7 @@ impl VerifyPool {
             let (back, inspector, cpus) = (back.clone(), Arc::clone(inspector), cpus.to_vec());
             let run = move || {
                 if !cpus.is_empty() {
-                    // Where these CPUs do not exist, any other checks as well.
+                    // If these CPUs do not exist, any CPU can verify the data.
                     let _ = hakaru_sys::thread::pin(&cpus);
                 }
                 for task in tasks {
@@ -85,7 +85,7 @@ impl VerifyPool {
         Ok(crew)
     }
 
-    /// Gives a block to the next thread. Returns what the threads have found meanwhile.
+    /// Queues a block on the next thread. Returns the failed blocks found so far.
     pub(super) fn give(
         &mut self,
         request: IoRequest,
@@ -110,7 +110,7 @@ impl VerifyPool {
         self.collect(false)
     }
 
-    /// What the threads have found; with `all`, waits for what is still on its way.
+    /// Returns the failed blocks found by the threads; with `all`, waits for all queued blocks.
     pub(super) fn collect(&mut self, all: bool) -> Vec<FailedBlock> {
         let mut bad = Vec::new();
         while self.on_their_way > 0 {

@@ -1,4 +1,4 @@
-//! What a written block looks like, and how one that was read differs from that.
+//! Content of written blocks, and comparison with the blocks read back.
 //!
 //! A block is split into pieces (one without an interval), each with its own header. The other data
 //! is random, or a pattern that starts with the block.
@@ -16,22 +16,22 @@ use std::ops::Range;
 /// The longest pattern, in bytes.
 const LONGEST_PATTERN: usize = 512;
 
-/// How blocks are written and checked.
+/// Rules for writing and verifying blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Scheme {
     pub(super) rules: Verify,
     seed: u64,
-    /// Bytes of the header; 0 for methods without one.
+    /// Header size in bytes; 0 for methods without a header.
     header: usize,
     pattern: Vec<PatternPart>,
     buffers: hakaru_model::job::Buffers,
 }
 
-/// What is known of the write that made a block.
+/// Known properties of the write that produced a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExpectedBlock {
     pub(crate) sequence: Option<u64>,
-    /// Whether the seed has to be that of this job.
+    /// Whether the seed must be that of this job.
     pub(crate) own_seed: bool,
 }
 
@@ -42,7 +42,7 @@ struct OffsetPattern {
 }
 
 impl OffsetPattern {
-    /// The byte of a block at this place.
+    /// Returns the byte of a block at this position.
     fn at(&self, place: usize) -> u8 {
         self.bytes[place % self.len]
     }
@@ -90,7 +90,7 @@ impl Scheme {
         (motif.len > 0).then_some(motif)
     }
 
-    /// The pieces of a block. What is left at its end and cannot hold a header belongs to the piece before.
+    /// Returns the pieces of a block. A remainder too short for a header belongs to the previous piece.
     fn pieces(&self, len: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let interval = self
             .rules
@@ -110,13 +110,13 @@ impl Scheme {
         })
     }
 
-    /// Where in a piece its header stands.
+    /// Position of the header within a piece.
     fn header_in(&self, piece: usize) -> Range<usize> {
         let start = (self.rules.offset as usize).min(piece.saturating_sub(self.header));
         start..(start + self.header).min(piece)
     }
 
-    /// Fills a block that goes to `at` as write number `sequence`.
+    /// Fills a block to be written at `at` as write number `sequence`.
     pub(crate) fn write(&self, block: &mut [u8], at: u64, sequence: u64) {
         for piece in self.pieces(block.len()) {
             self.write_piece(
@@ -161,7 +161,7 @@ impl Scheme {
         header.write(&mut piece[place]);
     }
 
-    /// How a block read from `at` differs from what was written there, piece by piece; only the first difference where
+    /// Compares a block read from `at` with the written data, piece by piece. Returns only the first difference if
     /// the job ends with it.
     pub(crate) fn check(&self, block: &[u8], at: u64, wanted: ExpectedBlock) -> Vec<Mismatch> {
         let mut found = Vec::new();
@@ -198,7 +198,7 @@ impl Scheme {
             return self.check_pattern(piece, block, start, 0..0);
         }
         if piece.len() < self.header {
-            // A block of any number of bytes may be too short for a header: nothing is known of it.
+            // A block of arbitrary size may be too short for a header and cannot be verified.
             return Ok(());
         }
         let place = self.header_in(piece.len());
@@ -229,7 +229,7 @@ impl Scheme {
                 wanted: self.seed,
             });
         }
-        // Writes are numbered by each job for itself: of one with another seed the number says nothing.
+        // Each job numbers its writes separately: with another seed, the number has no meaning.
         let counts =
             self.rules.write_sequence && (self.rules.header_seed || header.seed == self.seed);
         if let Some(sequence) = wanted.sequence.filter(|&n| counts && n != header.sequence) {
@@ -280,8 +280,8 @@ impl Scheme {
         }
     }
 
-    /// What a piece should hold, as far as that is known: a piece whose header says nothing, read by a job that did not
-    /// write it, could hold anything.
+    /// Returns the expected content of a piece, if known. Without a valid header, the content is unknown to a job
+    /// that did not write it.
     pub(super) fn expected(
         &self,
         mismatch: &Mismatch,

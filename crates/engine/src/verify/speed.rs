@@ -1,4 +1,4 @@
-//! How fast checksums are.
+//! Speed of checksums.
 
 use super::digest::sum;
 use hakaru_model::job::rules::VerifyMethod;
@@ -6,12 +6,12 @@ use hakaru_model::rng::Rng;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Bytes that are summed at once: what the caches of any CPU hold.
+/// Bytes per checksum: small enough for the caches of any CPU.
 const PIECE: usize = 128 << 10;
-/// Time for each.
+/// Measurement time per checksum.
 const TIME: Duration = Duration::from_millis(100);
 
-/// Every checksum there is, in the order fio lists those it has in common.
+/// All supported checksums; those that fio also has are in the order of fio.
 const ALL: [VerifyMethod; 14] = [
     VerifyMethod::Md5,
     VerifyMethod::Crc64,

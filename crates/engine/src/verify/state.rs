@@ -1,21 +1,20 @@
-//! The verify state file: how far a job has written, so that a later job checks no further.
+//! The verify state file: how far a job has written, so that a later job verifies only that part.
 //!
-//! It is in the current directory, or in that of `--aux-path`, with fio's file name and the format
-//! of fio 3.39, version 4, so that `fio-verify-state` can print it and fio's `verify_state_load`
-//! can read it. All numbers are little-endian:
+//! It is in the current directory, or in the directory of `--aux-path`, with the file name of fio and the format of
+//! fio 3.39, version 4. `fio-verify-state` can print it, and fio's `verify_state_load` can read it. All numbers are
+//! little-endian:
 //!
 //! ```text
-//!   0  version, bytes behind this head, CRC-32C of them without the last inversion     3 × u64
-//!  24  places that are told, u64; queue depth, places kept of each file, 2 × u32; files, writes, worker, 3 × u64
-//!  64  state of the random generator: left out, because ours is another               56 bytes
-//! 120  name of the job, cut                                                           64 bytes
-//! 184  the writes that landed last, file by file, newest first: file, offset          2 × u64 each
+//!   0  version, bytes after this header, CRC-32C of them without the final inversion  3 × u64
+//!  24  stored ranges, u64; queue depth, ranges kept per file, 2 × u32; files, writes, worker, 3 × u64
+//!  64  state of fio's random generator: unused, because hakaru has a different one    56 bytes
+//! 120  job name, truncated                                                            64 bytes
+//! 184  the last completed writes, file by file, newest first: file, offset            2 × u64 each
 //! ```
 //!
-//! Additional data follows at the end, where fio does not look: each range with unknown content, as
-//! file, offset and length. Version 3, of fio 3.33, can be read too: it has no ranges per file, and
-//! the number of files is a u32. Determined by examining files of both versions, and the output of
-//! `fio-verify-state` for ours.
+//! Additional data follows at the end, where fio does not read: each range with unknown content, as file, offset and
+//! length. Version 3, of fio 3.33, can be read too: it has no number of ranges per file, and the number of files is a
+//! u32. Determined by examining files of both versions, and the output of `fio-verify-state` for ours.
 
 use crate::error::RunError;
 use hakaru_model::job::rules::Verify;
@@ -23,7 +22,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 const VERSION: u64 = 4;
-/// The version of fio 3.33.
+/// State format version of fio 3.33.
 const OLDER: u64 = 3;
 const HEAD: usize = 24;
 const GENERATOR: usize = 56;
@@ -33,25 +32,25 @@ const COUNTS: usize = 40;
 /// Offset of the ranges after the header.
 const PLACES: usize = COUNTS + GENERATOR + NAME;
 
-/// How far a worker has written.
+/// Write progress of a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VerifyState {
-    /// Writes that were issued; all of them have landed.
+    /// Number of issued writes; all of them have completed.
     pub(super) writes: u64,
-    /// Whether fio itself saved it, whose random offsets are others than ours.
+    /// Whether fio saved it. The random offsets of fio differ from those of hakaru.
     pub(super) foreign: bool,
-    /// Places whose content is not known, because a write of them failed: file, offset and length.
+    /// Ranges with unknown content because a write failed: file, offset and length.
     pub(super) unknown: Vec<(u32, u64, u32)>,
 }
 
-/// Whose state it is.
+/// Worker that the state belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Owner<'a> {
     pub(super) job: &'a str,
-    /// Its number among all workers of the run.
+    /// Worker number within the run.
     pub(super) number: u32,
     pub(super) depth: u32,
-    /// Whether several of its I/Os are in flight at once.
+    /// Whether several of its I/Os can be in flight at once.
     pub(super) queued: bool,
 }
 
@@ -63,7 +62,7 @@ impl Owner<'_> {
     }
 }
 
-/// The file of one clone of a job, by its number among all workers of the run, as in fio.
+/// Path of the state file of one clone of a job, by its worker number within the run, as in fio.
 pub(super) fn path(rules: &Verify, job: &str, number: u32) -> PathBuf {
     let name: String = job
         .chars()
@@ -77,10 +76,11 @@ pub(super) fn path(rules: &Verify, job: &str, number: u32) -> PathBuf {
 }
 
 impl VerifyState {
-    /// The bytes of its file; `last` are the writes to each file that landed last, oldest first.
+    /// Serializes the state. `last` are the writes to each file that completed last, oldest first.
     pub(super) fn bytes(&self, owner: Owner<'_>, last: &[VecDeque<u64>]) -> Vec<u8> {
         let files = last.len().max(1);
-        // As many of each file as there were writes, where that is less; those that are not known are zeros.
+        // If there were fewer writes than entries per file, only that many entries are stored; unknown ones are
+        // zeros.
         let told = self.writes.min(owner.room() as u64) as usize;
         let mut body = Vec::with_capacity(PLACES + 16 * owner.room() * files);
         body.extend(((told * files) as u64).to_le_bytes());
@@ -95,7 +95,7 @@ impl VerifyState {
                 .concat(),
         );
         body.resize(COUNTS + GENERATOR, 0);
-        // A byte stays free for the zero that ends a name.
+        // One byte is reserved for the terminating zero of the name.
         body.extend(owner.job.bytes().take(NAME - 1));
         body.resize(PLACES, 0);
         for (file, offsets) in last.iter().enumerate() {
@@ -120,10 +120,10 @@ impl VerifyState {
         bytes
     }
 
-    /// Reads it.
+    /// Reads a state file.
     ///
     /// # Errors
-    /// [`RunError::State`] where there is none, or what is there is none.
+    /// [`RunError::State`] if the file does not exist or is not a state file.
     pub(super) fn load(path: &Path) -> Result<VerifyState, RunError> {
         let failed = |reason: String| RunError::State {
             path: path.to_owned(),
@@ -140,7 +140,7 @@ impl VerifyState {
         };
         let (version, len) = (number(bytes, 0)?, usize::try_from(number(bytes, 8)?).ok()?);
         let (body, rest) = bytes.get(HEAD..)?.split_at_checked(len)?;
-        // The older version has eight bytes less in front of all that is looked at.
+        // In the older version, all fields read here are eight bytes earlier.
         let shift = match version {
             VERSION => 0,
             OLDER => 8,
@@ -213,8 +213,8 @@ mod tests {
 
     #[test]
     fn the_bytes_are_those_of_fio() {
-        // Sixteen sequential writes of 4 KiB by a job named st, for which fio 3.39 writes a file of
-        // 200 bytes.
+        // Sixteen sequential writes of 4 KiB by a job named `st`: fio 3.39 writes a file of 200
+        // bytes.
         let owner = Owner {
             job: "st",
             number: 0,
@@ -237,7 +237,7 @@ mod tests {
             (&bytes[120..123], &words[23..]),
             (b"st\0".as_slice(), [0, 61_440].as_slice())
         );
-        // Four writes to two files by a queue of three.
+        // Four writes to two files at queue depth 3.
         let owner = Owner {
             depth: 3,
             queued: true,
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn files_of_fio_itself_are_read() {
         // State files of fio 3.33 and 3.39 after sixteen sequential writes of 4 KiB by a job named
-        // st.
+        // `st`.
         let older = state_of(
             &[3, 0xa8, 0x4580_21f2, 1, 1 | 1 << 32, 16],
             &[(14, 0x7473), (23, 61_440)],

@@ -1,4 +1,4 @@
-//! What was written and has to be read back: of writes that overlap, the last one.
+//! Log of written ranges that must be read back. For overlapping writes, the last one counts.
 
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
@@ -10,9 +10,9 @@ pub(super) struct Written {
     pub(super) region: u32,
     pub(super) len: u32,
     pub(super) offset: u64,
-    /// Its number; a later write has a larger one.
+    /// Number of the write; later writes have larger numbers.
     pub(super) sequence: u64,
-    /// Whether its content is known: that of a trim and of a write that failed is not.
+    /// Whether its content is known. It is unknown for a trim or a failed write.
     pub(super) known: bool,
 }
 
@@ -37,7 +37,7 @@ impl Written {
         self.offset + u64::from(self.len)
     }
 
-    /// Whether a request touches its bytes.
+    /// Whether a request overlaps its bytes.
     pub(super) fn overlaps(&self, request: &IoRequest) -> bool {
         let IoRequest {
             region,
@@ -48,7 +48,7 @@ impl Written {
         self.region == region && offset < self.end() && self.offset < offset + u64::from(len)
     }
 
-    /// The request that reads it back.
+    /// Returns the request that reads it back.
     pub(super) fn read(&self) -> IoRequest {
         IoRequest {
             op: Op::Read,
@@ -59,7 +59,8 @@ impl Written {
     }
 }
 
-/// Writes are forgotten when others cover them, so that a long job on a small file stays small.
+/// Number of entries at which writes covered by later ones are removed. This bounds the log of a
+/// long job on a small file.
 const SWEEP_AT: usize = 1 << 16;
 
 /// All writes of a worker.
@@ -87,12 +88,12 @@ impl WriteLog {
         }
     }
 
-    /// Places whose content is not known.
+    /// Returns the ranges with unknown content.
     pub(super) fn unknown(&self) -> impl Iterator<Item = &Written> {
         self.written.iter().filter(|written| !written.known)
     }
 
-    /// Takes all whose content is known and still there, by file and offset.
+    /// Takes all writes whose content is known and still current, by file and offset.
     pub(super) fn settle(&mut self) -> Vec<Written> {
         let mut written = std::mem::take(&mut self.written);
         survivors(&mut written);
@@ -111,7 +112,7 @@ impl WriteLog {
     }
 }
 
-/// Takes the first `count` out of `written`, in their order, and leaves out what anything later covers.
+/// Takes the first `count` entries of `written` in order, without those that a later write covers.
 fn survivors_and_first(written: &mut Vec<Written>, count: usize) -> Vec<Written> {
     let rest = written.split_off(count);
     let first = std::mem::replace(written, rest);
@@ -125,7 +126,7 @@ fn survivors_and_first(written: &mut Vec<Written>, count: usize) -> Vec<Written>
         .collect()
 }
 
-/// Leaves out each write that a later one overlaps, and sorts the others by their place.
+/// Removes each write that a later one overlaps, and sorts the others by region and offset.
 fn survivors(written: &mut Vec<Written>) {
     written.sort_unstable_by_key(|w| (w.region, w.offset, w.sequence));
     // Blocks almost always cover each other completely: then the last write at each offset is
@@ -149,7 +150,8 @@ fn survivors(written: &mut Vec<Written>) {
     }
 }
 
-/// For partial overlaps: from the last write to the first, each that overlaps no later one is kept.
+/// Handles partial overlaps: from the last write to the first, keeps each that no later one
+/// overlaps.
 fn sweep_overlaps(written: &mut Vec<Written>) {
     written.sort_unstable_by_key(|w| std::cmp::Reverse(w.sequence));
     // Covered ranges by region and start, merged and disjoint.
@@ -249,7 +251,7 @@ mod tests {
         ) {
             let writes: Vec<Written> =
                 places.iter().zip(0..).map(|(&(offset, len, known), n)| Written { known, ..write(n, offset, len) }).collect();
-            // What each byte holds, written one by one.
+            // Reference model: the last write of each byte.
             let mut bytes = [None; 64];
             for w in &writes {
                 (w.offset..w.end()).for_each(|at| bytes[at as usize] = Some(w.sequence));

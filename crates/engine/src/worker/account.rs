@@ -1,4 +1,4 @@
-//! What a worker keeps account of: statistics, logs, limits, checks and errors.
+//! Accounting of a worker: statistics, logs, limits, verification and errors.
 
 use super::limits::WorkerLimits;
 use crate::iolog::IoLog;
@@ -11,28 +11,28 @@ use hakaru_model::record::{DepthRecord, ErrorRecord};
 use hakaru_model::units::Bytes;
 use hakaru_sys::thread::Usage;
 
-/// Everything that is counted, judged or written down of a worker's I/Os.
+/// Statistics and records of a worker's I/Os.
 pub(super) struct Account {
     pub(super) stats: WorkerStats,
     pub(super) depth: DepthRecord,
     pub(super) errors: ErrorRecord,
-    /// I/Os that were answered with an error, by operation.
+    /// I/Os that failed, by operation.
     pub(super) refused: [u64; 3],
     pub(super) check: Option<Box<Checker>>,
     /// Whether a mismatch ended a job that otherwise continues after errors (`verify_fatal`).
     pub(super) gave_up: bool,
-    /// Where the requests are written to (`write_iolog`).
+    /// Log of the requests (`write_iolog`).
     pub(super) recorder: Option<Recorder>,
     pub(super) log: Option<Box<IoLog>>,
     pub(super) limits: Option<Box<WorkerLimits>>,
-    /// Whether each I/O is looked at when it is done.
+    /// Whether each I/O is inspected on completion.
     pub(super) inspects_each: bool,
     pub(super) at_start: ThreadUsage,
-    /// Bytes moved in the ramp time.
+    /// Bytes transferred during the ramp time.
     pub(super) ramp_bytes: Option<PerOp<Bytes>>,
 }
 
-/// What the worker's thread had used as measurement began.
+/// Resource usage of the worker's thread at the start of measurement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ThreadUsage {
     pub(super) thread: Usage,
@@ -41,7 +41,8 @@ pub(super) struct ThreadUsage {
 }
 
 impl Account {
-    /// Room for all that will be counted. `queued` reports whether several I/Os can be in flight.
+    /// Allocates everything needed for counting. `queued` tells whether several I/Os can be in
+    /// flight.
     pub(super) fn new(
         plan: &WorkerPlan,
         mut check: Option<Box<Checker>>,
@@ -89,7 +90,7 @@ impl Account {
         self.stats.restart();
     }
 
-    /// Forgets the errors and depths of the ramp time.
+    /// Resets the errors and depths of the ramp time.
     pub(super) fn forget_refusals(&mut self) {
         self.refused = [0; 3];
         self.depth = DepthRecord {
@@ -98,13 +99,13 @@ impl Account {
         };
     }
 
-    /// Whether a completed write may need a check or a log entry.
+    /// Whether a completed write may require a flush or verification.
     pub(super) fn follows(&self) -> bool {
         self.check.is_some() || self.recorder.is_some()
     }
 }
 
-/// The operations that a worker records, and whether it flushes between I/Os.
+/// Returns the operations that a worker records, and whether it flushes between I/Os.
 fn counted(plan: &WorkerPlan) -> (PerOp<bool>, bool) {
     let access = &plan.stream.access;
     let read = access.does(Op::Read) || plan.verify.is_some();

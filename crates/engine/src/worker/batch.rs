@@ -8,8 +8,8 @@ use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 
-/// I/Os of one batch that were created and issued together and moved as much: they have the same latencies, and are
-/// counted in one step.
+/// I/Os of one batch with equal creation and submission times and equal length. Their latencies are equal, so they
+/// are counted in one step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EqualCompletions {
     flight: InflightIo,
@@ -44,7 +44,7 @@ impl EqualCompletions {
         same_io && (created, issued) == (flight.created, flight.issued)
     }
 
-    /// Counts them.
+    /// Counts the I/Os.
     // Out of line: most batches are uniform and need one call.
     #[inline(never)]
     pub(super) fn tell(&self, stats: &mut WorkerStats, clock: &impl Clock, now: u64) {
@@ -77,7 +77,7 @@ impl EqualCompletions {
     }
 }
 
-/// Takes what a backend fetched, and counts it.
+/// Counts the completions that a backend reports.
 pub(super) struct BatchSink<'a, C> {
     pub(super) stats: &'a mut WorkerStats,
     pub(super) clock: &'a C,
@@ -85,11 +85,11 @@ pub(super) struct BatchSink<'a, C> {
     pub(super) free: &'a mut Vec<u32>,
     pub(super) refused: &'a mut Vec<(u32, Errno)>,
     pub(super) followed: &'a mut Vec<(u32, u32)>,
-    /// Whether something may follow a write that landed.
+    /// Whether follow-up work may be due after a completed write.
     pub(super) follows: bool,
-    /// Whether reads that landed are looked at too: for checks, and because flushes follow reads behind a flush.
+    /// Whether completed reads are inspected too: for verification, and because flushes follow reads behind a flush.
     pub(super) checks: bool,
-    /// The moment the first of them was fetched.
+    /// Time at which the first completion was received.
     pub(super) now: u64,
     pub(super) count: usize,
     pub(super) alike: EqualCompletions,

@@ -1,6 +1,6 @@
-//! The work of a job that checks its data: writes, then reads back, as often as it loops.
+//! The work of a verifying job: writes, then reads back, once per loop.
 //!
-//! Uses the same loops of the worker with different requests.
+//! Uses the same worker loops with different requests.
 
 use super::drive::Drive;
 use super::{InflightIo, Worker};
@@ -14,7 +14,7 @@ use hakaru_model::stream::{IoRequest, RequestStream};
 use hakaru_sys::Errno;
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Whether something is due after I/Os that landed: a flush or a check.
+    /// Whether follow-up work is due after completed I/Os: a flush or verification.
     pub(super) fn follows(&self) -> bool {
         let durability = &self.plan.durability;
         let syncs = durability.fsync_every > 0
@@ -23,7 +23,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         syncs || self.account.follows() || self.source.zones.is_some()
     }
 
-    /// Does all there is to do.
+    /// Runs all write and read-back passes.
     pub(super) fn work(&mut self) -> StopReason {
         if let Some(replay) = &mut self.source.replay {
             replay.begin(self.clock.now());
@@ -33,7 +33,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             return self.drive();
         };
         let stop = self.write_and_check(check.schedule());
-        // Those that check beside the worker may have found something since, also where it ended early.
+        // The verify threads may have found a mismatch since, even if the job ended early.
         match (stop, self.end_of_checks()) {
             (StopReason::Done | StopReason::Time, StopReason::Error) => StopReason::Error,
             (stop, _) => stop,
@@ -58,7 +58,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
                 self.drive()
             };
             if !schedule.rehearses {
-                // A write is not over before it is flushed: that belongs to the time of the writes.
+                // A write is complete only after its flush: the flush counts as write time.
                 self.final_syncs(begun, stop);
                 self.issue.flushes.flushed = stop != StopReason::Error;
             }
@@ -82,7 +82,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         D::drive(self)
     }
 
-    /// Whether an operation belongs to the work itself, rather than to reading back afterwards.
+    /// Whether an operation belongs to the workload, rather than to reading back afterwards.
     fn works_on(&self, op: Op) -> bool {
         let backlog = self
             .plan
@@ -92,7 +92,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         self.plan.stream.access.does(op) || op == Op::Read && backlog
     }
 
-    /// Adds the time since `begun` to that of some operations.
+    /// Adds the time since `begun` to the operations selected by `whom`.
     fn charge(&mut self, begun: u64, whom: impl Fn(&Self, Op) -> bool) {
         let now = self.clock.now();
         let spent = self
@@ -132,7 +132,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         StopReason::Done
     }
 
-    /// Reads back what was written, past the page cache where it can be dropped.
+    /// Reads back the written data, from the device if the page cache can be dropped.
     fn read_back(&mut self) -> StopReason {
         for region in 0..self.plan.stream.regions.len() as u32 {
             if let Err(errno) = self.issue.backend.sync(region, SyncKind::Full) {
@@ -146,7 +146,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         };
         self.source.stream = RequestStream::listed(check.begin_reading());
         self.issue.flushes.wrote = false;
-        // Rate limits apply to the workload. Delayed I/Os belonged to it.
+        // Rate limits and delayed I/Os apply only to the workload.
         let pacer = self.source.pacer.take();
         self.source.held = None;
         self.account.stats.rest(Op::Write, true);
@@ -165,7 +165,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         self.end_of_checks()
     }
 
-    /// Waits for those that check beside the worker.
+    /// Waits for the verify threads.
     fn end_of_checks(&mut self) -> StopReason {
         let Some(check) = &mut self.account.check else {
             return StopReason::Done;
@@ -179,7 +179,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// What is due after an I/O that landed. Returns the moment it is then.
+    /// Runs the follow-up work after a completed I/O. Returns the time afterwards.
     pub(super) fn follow_up(
         &mut self,
         slot: u32,
@@ -202,7 +202,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Writes a request to the log, where one is kept.
+    /// Writes a request to the log, if there is one.
     #[cold]
     pub(super) fn note_issue(&mut self, request: &IoRequest, issued: u64) {
         let at_us = self.clock.nanos(issued.saturating_sub(self.time.begun)) / 1000;
@@ -211,10 +211,10 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Writes a flush to the log, where one is kept.
+    /// Writes a flush to the log, if there is one.
     pub(super) fn note_sync(&mut self, region: u32, kind: SyncKind, now: u64) {
         if matches!(kind, SyncKind::Range(..)) {
-            // The log format has no entry for it.
+            // The log format has no entry for this flush.
             return;
         }
         let at_us = self.clock.nanos(now.saturating_sub(self.time.begun)) / 1000;
@@ -266,7 +266,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         Ok(self.clock.now())
     }
 
-    /// Keeps what was found. Returns whether the job has to end.
+    /// Records mismatches. Returns whether the job must end.
     fn note_mismatches(&mut self, bad: Vec<(IoRequest, Vec<Mismatch>)>, now: u64) -> bool {
         let found = !bad.is_empty();
         let goes_on = || {
@@ -285,7 +285,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
                 .as_ref()
                 .is_some_and(|verify| verify.rules.fatal)
         {
-            // The job is not to fail by it, and does nothing more.
+            // The job must not fail, so it issues no more requests.
             self.source.stream = RequestStream::listed(Vec::new());
             self.account.gave_up = true;
         }
@@ -330,7 +330,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         list.contains(&errno.raw_os_error())
     }
 
-    /// Saves how far a job that checks has written.
+    /// Saves how far a verifying job has written.
     pub(super) fn save_state(&mut self, now: u64) {
         let Some(Err((path, error))) = self
             .account

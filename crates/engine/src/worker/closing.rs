@@ -1,4 +1,4 @@
-//! The end of a worker: what is flushed and closed, and the record of it all.
+//! End of a worker: final flushes, closing files, and the record.
 
 use super::Worker;
 use super::account::Account;
@@ -15,7 +15,7 @@ use hakaru_sys::thread::Usage;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Flushes what has to be flushed at the end, and adds everything up.
+    /// Performs the final flushes and builds the record.
     pub(super) fn close(&mut self, last: u64, stop: StopReason) -> WorkerRecord {
         if self.time.in_ramp {
             // Stopped before the measurement started: I/Os of the ramp time are not a result.
@@ -23,8 +23,8 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             self.context.shared.disks.open();
             self.time.measuring_since = last;
         }
-        // A write is not over before it is flushed, so the last flush belongs to the measured time; writing down what was
-        // done does not.
+        // A write is complete only after its flush, so the last flush is part of the measured time. Building the
+        // record is not.
         let synced = if self.issue.flushes.flushed {
             last
         } else {
@@ -47,7 +47,8 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         self.make_record(stats, measured, whole, stop, used)
     }
 
-    /// Closes the files, with all in them that has to be. Returns the end of the measured time, and why it ended.
+    /// Closes the files after the final flushes and writes. Returns the end of the measured time, and the stop
+    /// reason.
     fn finish_files(&mut self, last: u64, stop: StopReason) -> (u64, StopReason) {
         let goes_on = stop == StopReason::Ended && self.plan.termination.exit.finish_writing;
         let written = if goes_on {
@@ -75,7 +76,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Does what is left of the stream, unmeasured and one I/O at a time.
+    /// Performs the remaining I/Os of the stream, unmeasured and one at a time.
     fn write_the_rest(&mut self) -> Result<(), Errno> {
         while !self.context.shared.stop.load(Relaxed) {
             let Some(request) = self.source.stream.next() else {
@@ -87,7 +88,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         Ok(())
     }
 
-    /// What was measured so far.
+    /// Returns the partial results at `now`.
     pub(super) fn so_far(&self, now: u64) -> WorkerRecord {
         let nanos = |since: u64| Nanos(self.clock.nanos(now.saturating_sub(since)));
         let measured = if self.time.in_ramp {
@@ -111,7 +112,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             return last;
         }
         let regions = 0..self.plan.stream.regions.len() as u32;
-        // It is no flush between I/Os, and is not counted among them; its time is in the measured time.
+        // This flush does not count as one between I/Os, but its time is part of the measured time.
         regions.fold(last, |_, region| self.flush(region, SyncKind::Full))
     }
 
@@ -148,7 +149,8 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
                 .for_each(|op| ops[op].zone_resets = zones.emptied(op));
         }
         if !D::QUEUED {
-            // Always one in flight and one per call: nothing to count during the run.
+            // Queue depth and batch size are always 1 here, so they need not be counted during the
+            // run.
             let ios = ops.iter().map(|(_, op)| op.issued).sum();
             depth.level[0] = ios;
             (depth.submit[1], depth.complete[1]) = (ios, ios);
@@ -173,7 +175,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             name: plan.name.clone(),
             job: plan.job,
             clone: plan.clone,
-            // In virtual time nothing may depend on the host, or two runs would differ.
+            // Results in virtual time must not depend on the host, so that two runs are equal.
             pid: if C::VIRTUAL {
                 self.context.index as u32 + 1
             } else {

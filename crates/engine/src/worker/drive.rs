@@ -1,4 +1,4 @@
-//! The two ways to drive a backend: one I/O after another, or a queue.
+//! Two ways to drive a backend: one I/O at a time, or through a queue.
 
 use super::Worker;
 use crate::backend::{Files, QueueBackend, SyncBackend};
@@ -18,14 +18,14 @@ pub(crate) trait Drive: Sized {
     /// Whether one call can submit I/Os and wait for others.
     const SUBMIT_WAITS: bool;
 
-    /// Issues what the worker's source has, to its end.
+    /// Issues all I/Os of the worker's source.
     fn drive<C: Clock>(worker: &mut Worker<'_, Self, C>) -> StopReason;
 
     /// Runs a single I/O while no other is in flight.
     fn transfer_alone(backend: &mut Self::Backend, request: &IoRequest) -> Result<u32, Errno>;
 }
 
-/// One I/O after another.
+/// Drives a synchronous backend: one I/O at a time.
 pub(crate) struct OneAtATime<B>(PhantomData<B>);
 
 impl<B: SyncBackend> Drive for OneAtATime<B> {
@@ -48,7 +48,7 @@ impl<B: SyncBackend> Drive for OneAtATime<B> {
     }
 }
 
-/// A queue of I/Os.
+/// Drives a backend with a queue.
 pub(crate) struct Queued<Q>(PhantomData<Q>);
 
 impl<Q: QueueBackend> Drive for Queued<Q> {

@@ -1,4 +1,4 @@
-//! Flushes between I/Os, and the record of what failed.
+//! Flushes between I/Os, and recording of errors.
 
 use super::Worker;
 use super::drive::Drive;
@@ -12,25 +12,27 @@ use hakaru_model::stream::{IoRequest, PassEnd, StreamPlan};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
 
-/// What was written and not flushed.
+/// Tracks data that was written but not flushed.
 #[derive(Debug)]
 pub(super) struct FlushState {
     /// Whether written data is already flushed as required at the end of the job.
     pub(super) flushed: bool,
-    /// Something was written since the job began or last read back.
+    /// Whether anything was written since the job began or last read back.
     pub(super) wrote: bool,
     writes_since_fsync: u32,
     writes_since_fdatasync: u32,
-    /// Something was written since the job began.
+    /// Whether anything was written since the job began.
     ever_wrote: bool,
-    /// Another pass follows a check, so that the last write of this one is flushed like the others.
+    /// Whether another pass follows verification. The last write of this pass is then flushed like
+    /// the others.
     pub(super) pass_follows: bool,
     /// Bytes of a pass through the files, and the remaining bytes; `None` without passes.
     pass: Option<(u64, u64)>,
     pub(super) ranges: Option<Box<Ranges>>,
 }
 
-/// Bytes of one of the several passes of a job that comes to each block once a pass.
+/// Returns the bytes per pass of a job that visits each block once per pass; `None` without several
+/// passes.
 fn bytes_of_pass(plan: &WorkerPlan) -> Option<u64> {
     let StreamPlan {
         regions,
@@ -62,11 +64,11 @@ impl FlushState {
         }
     }
 
-    /// Flushes after every N writes. `own` is true for requests of the workload, false for
-    /// verification reads.
+    /// Returns the flush that is due after an I/O, every N writes. `own` is true for requests of the workload, false
+    /// for verification reads.
     ///
-    /// Reads between a flush and the next write are each followed by a flush too: fio asks before each I/O whether the
-    /// number of writes is a multiple of N, and whether the I/O before was a flush.
+    /// Each read between a flush and the next write is followed by a flush too. Before each I/O, fio checks whether
+    /// the number of writes is a multiple of N and the previous I/O was not a flush.
     fn due_after(
         &mut self,
         request: &IoRequest,
@@ -90,7 +92,7 @@ impl FlushState {
             None
         } else if d.fsync_every > 0 && self.writes_since_fsync >= d.fsync_every {
             self.writes_since_fsync = 0;
-            // A flush of both kinds at once is the one of data and metadata.
+            // If both kinds of flush are due, the one of data and metadata covers both.
             if d.fdatasync_every > 0 && self.writes_since_fdatasync >= d.fdatasync_every {
                 self.writes_since_fdatasync = 0;
             }
@@ -103,7 +105,7 @@ impl FlushState {
         }
     }
 
-    /// Counts an I/O of the job's own work. Returns whether a pass ends with it.
+    /// Counts an I/O of the workload. Returns whether it ends a pass.
     fn ends_pass(&mut self, len: u32) -> bool {
         let Some((whole, left)) = &mut self.pass else {
             return false;
@@ -116,7 +118,8 @@ impl FlushState {
         ends
     }
 
-    /// The flush at the beginning of another pass: fio asks again whether the number of writes is a multiple of N.
+    /// Returns the flush due at the start of another pass: fio checks again whether the number of writes is a
+    /// multiple of N.
     fn due_before_pass(&self, durability: &Durability) -> Option<SyncKind> {
         let Durability {
             fsync_every,
@@ -146,7 +149,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         if is_pulled { Errno::NODEV } else { errno }
     }
 
-    /// Counts a failure that belongs to no I/O.
+    /// Counts an error that belongs to no I/O.
     pub(super) fn note_error(
         &mut self,
         action: &str,
@@ -194,8 +197,8 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Flushes when that is due after an I/O; a `last` one that has no next is not followed by a flush, as in fio.
-    /// Returns the moment it is then.
+    /// Flushes if due after an I/O. As in fio, the `last` I/O of the job is not followed by a flush. Returns the time
+    /// afterwards.
     #[inline]
     pub(super) fn sync_if_due(&mut self, request: &IoRequest, now: u64, last: bool) -> u64 {
         let durability = &self.plan.durability;
@@ -221,7 +224,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Flushes at the beginning of another pass where that is due. Returns the moment it is then.
+    /// Flushes if due at the start of another pass. Returns the time afterwards.
     pub(super) fn sync_before_pass(&mut self, region: u32, now: u64) -> u64 {
         match self.issue.flushes.due_before_pass(&self.plan.durability) {
             Some(kind) => self.sync(region, kind),
@@ -244,7 +247,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         done
     }
 
-    /// Flushes one file, and notes the error if that fails. Returns the moment it is then.
+    /// Flushes one file, and records an error. Returns the time afterwards.
     pub(super) fn flush(&mut self, region: u32, kind: SyncKind) -> u64 {
         let before = self.clock.now();
         self.note_sync(region, kind, before);

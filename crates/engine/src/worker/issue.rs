@@ -6,24 +6,24 @@ use crate::content::Content;
 use hakaru_model::job::BufferContent;
 use hakaru_model::plan::WorkerPlan;
 
-/// The backend with its buffers, and what writes call for: content before, flushes after.
+/// The backend with its buffers, and the work around writes: content before, flushes after.
 pub(super) struct Issue<B> {
     pub(super) backend: B,
     pub(super) content: Content,
-    /// Marks each write gets; the next is derived from it.
+    /// Mark of the next write; each mark is derived from the previous one.
     pub(super) stamp: u64,
     pub(super) scramble: bool,
-    /// Whether the whole buffer is filled before each write.
+    /// Whether the whole buffer is refilled before each write.
     pub(super) fills_anew: bool,
     /// Whether buffers are marked before each I/O of any type.
     pub(super) marks_all: bool,
     pub(super) flushes: FlushState,
-    /// I/Os of a queue that landed last.
+    /// Number of I/Os in the last batch of completions.
     pub(super) last_batch: usize,
 }
 
 impl<B: Files> Issue<B> {
-    /// Fills the buffers, so that nothing has to be made later. With `checked`, a checker fills each write.
+    /// Fills the buffers, so that nothing is generated later. With `checked`, a checker fills each write.
     pub(super) fn new(plan: &WorkerPlan, backend: B, checked: bool) -> Issue<B> {
         let mut issue = Issue {
             backend,

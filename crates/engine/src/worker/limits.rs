@@ -1,5 +1,5 @@
-//! Limits of a job: minimum rate and maximum latency; and the search for the deepest queue that
-//! meets a latency target.
+//! Limits of a job (minimum rate, maximum latency), and the search for the greatest queue depth
+//! that meets a latency target.
 
 use super::drive::Drive;
 use super::{InFlight, InflightIo, Worker};
@@ -20,7 +20,7 @@ pub(super) struct WorkerLimits {
     least: Option<MinRateCheck>,
     search: Option<Search>,
     max_latency: PerOp<Option<Nanos>>,
-    /// When something is to be judged next, in ticks.
+    /// Time of the next evaluation, in ticks.
     pub(super) due: u64,
 }
 
@@ -40,33 +40,35 @@ pub(super) fn command_failed(when: &str, errno: Errno) -> IoError {
     }
 }
 
-/// A rate is not judged before a job has run so long, as in fio.
+/// Time in ns before the minimum rate is evaluated, as in fio.
 const SETTLES: u64 = 2_000_000_000;
 
-/// The least rate, and what was done when it was last judged.
+/// The minimum rate, and the counters of the last evaluation.
 ///
-/// It is judged when an I/O has just landed: a job that does one in three seconds is not slow in the two before.
+/// It is evaluated only when an I/O has just completed: a job with one I/O every three seconds is not slow in
+/// between.
 #[derive(Debug)]
 struct MinRateCheck {
     rate: MinimumRate,
-    /// Start of the evaluation.
+    /// Time at which evaluation begins.
     settled: u64,
     /// Last evaluation of each operation; `None` before the first counted I/O.
     since: PerOp<Option<u64>>,
-    /// What was done then.
+    /// Counters at that time.
     done: PerOp<(u64, u64)>,
-    /// What was done at the last look.
+    /// Counters at the last check.
     seen: PerOp<(u64, u64)>,
 }
 
-/// The search for a depth: by halves between one that kept to the latency and one that did not.
+/// Binary search for the queue depth, between a depth that met the latency target and one that did
+/// not.
 #[derive(Debug)]
 struct Search {
     target: LatencyTarget,
     depth: u32,
-    /// Deepest queue that met the target; 0 if none did yet.
+    /// Greatest depth that met the target; 0 if none did yet.
     low: u32,
-    /// The deepest that is still thought of.
+    /// Greatest depth that is still a candidate.
     high: u32,
     within: u64,
     beyond: u64,
@@ -74,12 +76,12 @@ struct Search {
     window: u64,
 }
 
-/// What came of a window.
+/// Result of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SearchStep {
-    /// Go on with this depth.
+    /// Continue with this depth.
     Try(u32),
-    /// This is the depth.
+    /// The search has ended with this depth.
     Depth(u32),
 }
 
@@ -132,7 +134,7 @@ impl WorkerLimits {
         }
     }
 
-    /// The depth that was searched for.
+    /// Returns the depth found by the search.
     pub(super) fn depth(&self) -> Option<u32> {
         self.search.as_ref().map(|search| search.depth)
     }
@@ -144,7 +146,7 @@ impl WorkerLimits {
         }
     }
 
-    /// Whether each I/O has to be looked at when it is done.
+    /// Whether each I/O must be inspected on completion.
     pub(super) fn inspects_each(&self) -> bool {
         self.search.is_some() || Op::ALL.iter().any(|&op| self.max_latency[op].is_some())
     }
@@ -181,7 +183,7 @@ impl Search {
 }
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// What others have decided about this worker.
+    /// Returns the stop reason if the run or another worker ended this worker.
     pub(super) fn told_to_stop(&self) -> Option<StopReason> {
         if self.context.shared.stop.load(Relaxed) {
             return Some(StopReason::Stopped);
@@ -192,7 +194,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             .then_some(StopReason::Ended)
     }
 
-    /// Ends the workers that are to end with this one.
+    /// Ends the workers that must end with this one.
     pub(super) fn end_others(&self, stop: StopReason) {
         let exit = &self.plan.termination.exit;
         let scope = if stop == StopReason::Error && exit.on_error {
@@ -207,7 +209,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Waits until the workers that have to be done before this one are.
+    /// Waits for the workers that must finish before this one starts.
     pub(super) fn wait_for_others(&self) {
         if self.context.waits_for.is_empty() {
             return;
@@ -221,7 +223,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         self.clock.step_in();
     }
 
-    /// Runs a command of the job. Returns whether it succeeded: the job may depend on it.
+    /// Runs a command of the job. Returns whether it succeeded, because the job may depend on it.
     pub(super) fn run_command(&mut self, when: &str, command: Option<&str>) -> bool {
         let Some(command) = command else { return true };
         match worker_setup::run_command(&self.plan.name, when, command) {
@@ -248,7 +250,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             .swap(false, Relaxed)
         {
             let (worker, record) = (self.context.index, Box::new(self.so_far(now)));
-            // Nobody listens any more only when the run is being torn down.
+            // The receiver is gone only when the run is being torn down.
             let _ = self
                 .context
                 .messages
@@ -256,14 +258,14 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Whether this error is the end that was waited for.
+    /// Whether this error is the expected end of the job, such as a full device.
     pub(super) fn is_full(&self, op: Op, errno: Errno) -> bool {
         self.plan.files.fill_device
             && op == Op::Write
             && matches!(errno, Errno::NOSPC | Errno::DQUOT)
     }
 
-    /// Judges the latency of one I/O.
+    /// Checks the latency of one I/O against the maximum.
     pub(super) fn judge_latency(
         &mut self,
         flight: &InflightIo,
@@ -299,7 +301,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         Some(StopReason::Error)
     }
 
-    /// Judges what is due to be judged.
+    /// Evaluates the limits that are due.
     pub(super) fn check_limits(&mut self, now: u64) -> Option<StopReason> {
         let limits = self.account.limits.as_mut()?;
         if self.time.in_ramp {
@@ -326,7 +328,8 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
         let mut found = None;
         if let Some(search) = &mut limits.search {
-            // The window of a queue is judged where the queue is at hand.
+            // The window of a queue is evaluated in [`Worker::adapt_depth`], which has access to
+            // the queue.
             if !D::QUEUED && now >= search.window_ends {
                 found = search
                     .judge()
@@ -346,7 +349,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         Some(StopReason::Error)
     }
 
-    /// Ends a window of the search for a depth, and sets the depth of the queue.
+    /// Ends a window of the depth search, and sets the queue depth.
     pub(super) fn adapt_depth(&mut self, q: &mut InFlight, now: u64) -> Option<StopReason> {
         let search = self.account.limits.as_mut()?.search.as_mut()?;
         if self.time.in_ramp || now < search.window_ends {
@@ -385,8 +388,8 @@ impl MinRateCheck {
         }
     }
 
-    /// What was promised and not done since an operation was last judged. An operation is judged when an I/O of it has
-    /// landed since the last look, and a cycle is over.
+    /// Returns the shortfall of an operation since its last evaluation. An operation is evaluated when one of its
+    /// I/Os has completed since the last check, and a cycle has ended.
     fn missed(
         &mut self,
         totals: PerOp<(u64, u64)>,

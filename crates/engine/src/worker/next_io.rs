@@ -1,4 +1,4 @@
-//! Whether the next I/O may go: rates, pauses, shares of a flow, I/Os that must not overlap.
+//! Conditions that delay the next I/O: rates, pauses, flow shares, and overlapping I/Os.
 //!
 //! Only jobs with one of these options use this code.
 
@@ -10,18 +10,19 @@ use crate::pace::ThinkPause;
 use hakaru_model::record::StopReason;
 use hakaru_model::stream::IoRequest;
 
-/// Whether the next request of a queue may go.
+/// Decision about the next request of a queue.
 pub(super) enum NextIo {
-    /// Now; its latency counts from this moment.
+    /// Issue it now; its latency counts from this time.
     Go(IoRequest, u64),
-    /// Not yet.
+    /// Cannot be issued yet.
     Later,
-    /// No further I/O, or the run ends.
+    /// No more I/Os, or the run ends.
     End(Option<StopReason>),
 }
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// The next request of an engine that answers at once, when it may go, with the moment its latency counts from.
+    /// Waits until the next request of a synchronous engine may be issued. Returns it with the start time of its
+    /// latency.
     pub(super) fn wait_for_turn(&mut self) -> Result<Option<(IoRequest, u64)>, StopReason> {
         if self.source.replay.is_some() {
             return self.wait_for_traced();
@@ -60,7 +61,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         Ok(Some((request, if due.open_loop { due.at } else { now })))
     }
 
-    /// Like it for a queue, which continues with the I/Os in flight.
+    /// Like [`Worker::wait_for_turn`] for a queue, which continues with the I/Os in flight.
     pub(super) fn careful_turn(&mut self, q: &InFlight) -> NextIo {
         if self.source.replay.is_some() {
             return self.traced_turn(q);
@@ -129,7 +130,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Pauses, and hears meanwhile whether the run ends.
+    /// Pauses, and checks meanwhile whether the run ends.
     fn rest(&mut self, pause: ThinkPause) -> Option<StopReason> {
         let begun = self.clock.now();
         let (busy, end) = (
@@ -186,7 +187,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
     }
 }
 
-/// Whether any I/O in flight touches the bytes of this one.
+/// Whether any I/O in flight overlaps the bytes of this one.
 fn overlaps(q: &InFlight, request: &IoRequest) -> bool {
     let IoRequest {
         region,

@@ -1,4 +1,4 @@
-//! A worker that is opened, and lacks its backend only.
+//! A worker that is open, except for its backend.
 
 use super::WorkerContext;
 use super::source::Source;
@@ -18,9 +18,9 @@ use std::path::PathBuf;
 pub(crate) struct WorkerParts<'a> {
     pub(crate) context: WorkerContext<'a>,
     pub(super) source: Source<'a>,
-    /// What checks the data, if anything does.
+    /// Verifies the data, if the job does.
     pub(super) check: Option<Box<Checker>>,
-    /// Where the requests are written to.
+    /// Log of the requests.
     pub(super) recorder: Option<Recorder>,
     /// Whether its thread has its own file descriptor table.
     pub(super) own_files: bool,
@@ -30,12 +30,12 @@ impl<'a> WorkerParts<'a> {
     /// Prepares the calling thread, and opens everything the worker needs.
     ///
     /// # Errors
-    /// What of the plan cannot be had here.
+    /// A [`RunError`] for a part of the plan that is not available on this host.
     pub(crate) fn open(context: WorkerContext<'a>) -> Result<WorkerParts<'a>, RunError> {
         let (plan, setup) = (context.plan, context.setup);
-        // What is in the plan is what the engine does: a new field does not compile before it has its place here.
+        // Destructured completely: a new field of the plan fails to compile until it is handled here.
         let WorkerPlan {
-            // Whose record it is, and which workers it waits for and ends: `closing`, `limits` and the run.
+            // Identity of the worker, and the workers it waits for or ends: `closing`, `limits` and the run.
             name: _,
             job: _,
             clone,
@@ -47,7 +47,7 @@ impl<'a> WorkerParts<'a> {
             engine: _,
             sim: _,
             files: _,
-            // What comes next and when: `Source`.
+            // Order and times of I/Os: `Source`.
             stream,
             rate: _,
             replay: _,
@@ -58,21 +58,22 @@ impl<'a> WorkerParts<'a> {
             buffers: _,
             durability: _,
             seed: _,
-            // What is counted, judged and written down: `Account`.
+            // Statistics, limits, verification and logs: `Account`.
             measure: _,
             errors: _,
             verify: _,
             record,
-            // When it begins and ends: `WorkerTimes`, `limits`, and `steady` in the run.
+            // Start and end: `WorkerTimes`, `limits`, and `steady` in the run.
             startdelay: _,
             ramp_time: _,
             runtime: _,
             termination: _,
-            // What is done for its thread, and beside it: `worker_setup`.
+            // Thread setup and commands: `worker_setup`.
             placement: _,
             commands: _,
         } = plan;
-        // Where the kernel cannot, they are shared with the others, which costs some 20 ns a call.
+        // If the kernel lacks support, the table stays shared with other threads, which costs about
+        // 20 ns per call.
         let own_files = keeps_own_files(plan) && hakaru_sys::thread::keep_own_files().is_ok();
         worker_setup::settle_in(plan)?;
         let check = Checker::new(plan, context.files)?;

@@ -14,29 +14,29 @@ use hakaru_sys::Errno;
 use std::ops::ControlFlow::Break;
 use std::time::Duration;
 
-/// How long a paced queue waits for completions before it looks whether the next request is due.
+/// Time a paced queue waits for completions before it checks whether the next request is due.
 const PATIENCE: Duration = Duration::from_micros(200);
 
 /// The I/Os of a queue, by slot.
 #[derive(Debug)]
 pub(super) struct InFlight {
     pub(super) flights: Box<[InflightIo]>,
-    /// How many of them may be in flight: all, unless the depth was lowered.
+    /// Maximum number in flight: all slots, unless the depth was lowered.
     pub(super) usable: usize,
     pub(super) free: Vec<u32>,
-    /// How many are to be, once what is beyond has landed.
+    /// Requested depth, reached once excess I/Os have completed.
     pub(super) wanted: usize,
-    /// Slots beyond that.
+    /// Slots that are unused because the depth was lowered.
     pub(super) parked: Vec<u32>,
     /// Prepared but not submitted I/Os.
     pub(super) fresh: Vec<u32>,
     /// Whether the backend rejected some submitted I/Os for lack of resources.
     unsent: bool,
-    /// Landed with an error.
+    /// I/Os that completed with an error.
     pub(super) refused: Vec<(u32, Errno)>,
-    /// Completed I/Os that may need a flush or a check, with their bytes.
+    /// Completed I/Os that may need a flush or verification, with their bytes.
     pub(super) followed: Vec<(u32, u32)>,
-    /// Whether requests are left.
+    /// Whether more requests remain.
     pub(super) more: bool,
     /// Whether the queue is being filled, rather than emptied down to its low mark.
     pub(super) filling: bool,
@@ -72,7 +72,7 @@ impl InFlight {
         }
     }
 
-    /// Prepares a request in a free slot. There may be neither.
+    /// Prepares a request in a free slot. Does nothing without a request or a free slot.
     #[inline(always)]
     fn prepare(
         &mut self,
@@ -104,12 +104,12 @@ impl InFlight {
 }
 
 impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
-    /// An empty queue, as deep as the plan says and the backend allows.
+    /// Creates an empty queue, with the depth of the plan as far as the backend allows.
     pub(super) fn queue(&self) -> InFlight {
         InFlight::new((self.plan.queue.iodepth as usize).min(Q::MOST_IN_FLIGHT))
     }
 
-    /// Keeps the queue as full as the plan says.
+    /// Runs the loop that keeps the queue filled to the depth of the plan.
     pub(super) fn drive_queue(&mut self) -> StopReason {
         let mut q = self.queue();
         let mut now = self.clock.now();
@@ -160,7 +160,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
             }
             _ => self.fill_gated(q, now, room),
         };
-        // Full: from here on it is emptied down to its low mark, if it has one.
+        // The queue is full: from now on it drains to its low mark, if it has one.
         if whole {
             q.filling &= low == 0 || !q.free.is_empty();
         }
@@ -202,7 +202,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
         true
     }
 
-    /// Fills the buffer of a write, and notes what a read is to be checked by.
+    /// Fills the buffer of a write, and records the expected content of a read.
     #[inline(always)]
     pub(super) fn ready_slot(&mut self, slot: u32, request: &IoRequest) {
         if request.op == Op::Write {
@@ -215,7 +215,8 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
         }
     }
 
-    /// While the queue has room and requests are left, nobody waits: the next batch goes first.
+    /// Number of completions to wait for. While the queue has room and requests remain, it does not
+    /// wait: the next batch is submitted first.
     fn how_many_to_wait_for(&self, q: &InFlight) -> usize {
         let goes_on = q.more && q.stop.is_none();
         if goes_on && (self.source.gated || q.filling && !q.free.is_empty()) {
@@ -224,8 +225,8 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
         (self.plan.queue.batch_complete_min.max(1) as usize).min(q.count())
     }
 
-    /// Fetches what is done, and counts it. Returns the moment it was done.
-    // One place for all loops: what is done for each I/O then becomes part of the backend's loop over them.
+    /// Fetches and counts completions. Returns the time of completion.
+    // Shared by all loops, so that the handling of each I/O is inlined into the backend's completion loop.
     #[inline(never)]
     pub(super) fn collect(&mut self, q: &mut InFlight, wait_for: usize) -> Result<u64, StopReason> {
         let paced = self.source.gated;
@@ -287,13 +288,14 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
         Ok(now)
     }
 
-    /// How long a paced queue may wait: a request that is due before goes out in time, as its latency counts from then.
+    /// Maximum wait of a paced queue. A request that becomes due earlier must be issued in time, because its latency
+    /// counts from then.
     fn patience(&self) -> Duration {
         let Some(due) = self.source.next_due(&self.clock).filter(|_| !C::VIRTUAL) else {
             return PATIENCE;
         };
         let left = self.clock.nanos(due.saturating_sub(self.clock.now()));
-        // One that is due and cannot go waits for what is in flight.
+        // A request that is due but blocked waits for the I/Os in flight.
         if left == 0 {
             PATIENCE
         } else {
@@ -301,12 +303,12 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
         }
     }
 
-    /// What is left to do for I/Os that landed and are not just counted: errors, and flushes that are due.
+    /// Handles completed I/Os that need more than counting: errors, and flushes that are due.
     fn settle(&mut self, q: &mut InFlight, now: u64) {
         while let Some((slot, errno)) = q.refused.pop() {
             let request = q.flights[slot as usize].request;
             self.source.release_zone(&request, false);
-            // What failed is not looked at as something done.
+            // A failed I/O must not be inspected as a completed one.
             q.flights[slot as usize].request.len = 0;
             if let Break(stop) = self.refuse(&request, errno, now) {
                 q.stop.get_or_insert(stop);
@@ -329,7 +331,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
         }
     }
 
-    /// Gives what is prepared to the backend, and stamps it as issued.
+    /// Submits the prepared I/Os to the backend, and records their issue time.
     #[inline(always)]
     pub(super) fn hand_over(&mut self, q: &mut InFlight, wait_for: usize) {
         let combined = Q::SUBMIT_WAITS && wait_for > 0 && !self.plan.queue.separate_submit;
@@ -358,7 +360,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
     }
 
     /// Submits all prepared I/Os. Invalid ones complete with their error; those rejected for lack
-    /// of resources go with the next batch.
+    /// of resources join the next batch.
     fn submit_all(&mut self, q: &mut InFlight, wait_for: usize) {
         q.unsent = false;
         loop {

@@ -31,7 +31,7 @@ impl Ranges {
         }))
     }
 
-    /// Counts a write. Returns the range to hand over, when it is time.
+    /// Counts a write. Returns the range to write back, if it is time.
     fn note(&mut self, request: &IoRequest) -> Option<SyncKind> {
         let (from, to) = self.dirty.get_mut(request.region as usize)?;
         *from = request.offset.min(*from);

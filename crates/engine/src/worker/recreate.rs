@@ -1,6 +1,6 @@
-//! `unlink_each_loop`: between two loops the files are removed, and opened again for the next.
+//! `unlink_each_loop`: removes the files between two loops, and creates them again for the next.
 //!
-//! As in fio a job that only reads has nothing to make them from: its second loop ends with ENOENT.
+//! As in fio, a job that only reads cannot create them: its second loop ends with ENOENT.
 
 use super::Worker;
 use super::drive::Drive;
@@ -15,14 +15,15 @@ use hakaru_sys::Errno;
 #[derive(Debug)]
 pub(super) struct FileRecreation<'a> {
     reopener: FileRecreator<'a>,
-    /// Bytes of a loop.
+    /// Bytes per loop.
     pass: u64,
     /// Remaining bytes of the job at the start of its next loop; 0 if there is none.
     next_at: u64,
 }
 
 impl<'a> FileRecreation<'a> {
-    /// Returns `None` if nothing is removed: without the option, with one loop, or endless.
+    /// Returns `None` if nothing is removed: without the option, with one loop, or with endless
+    /// loops.
     pub(super) fn new(
         plan: &WorkerPlan,
         reopener: Option<FileRecreator<'a>>,
@@ -47,7 +48,7 @@ impl<'a> FileRecreation<'a> {
 }
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Removes the files, and opens them again.
+    /// Removes and recreates the files.
     #[cold]
     pub(super) fn renew_files(&mut self) -> Result<(), StopReason> {
         let Some(recreation) = &mut self.source.recreation else {

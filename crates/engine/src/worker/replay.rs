@@ -10,11 +10,11 @@ use hakaru_model::record::StopReason;
 use hakaru_model::replay::{Trace, TraceAction, TraceStep};
 use hakaru_model::stream::IoRequest;
 
-/// The steps of a trace that are left.
+/// Remaining steps of a trace.
 #[derive(Debug)]
 pub(super) struct ReplayCursor<'a> {
     steps: std::slice::Iter<'a, TraceStep>,
-    /// The moment that the trace counts from.
+    /// Start time of the trace.
     begun: u64,
 }
 
@@ -26,12 +26,12 @@ impl<'a> ReplayCursor<'a> {
         }
     }
 
-    /// The trace counts from this moment.
+    /// Sets the start time of the trace.
     pub(super) fn begin(&mut self, now: u64) {
         self.begun = now;
     }
 
-    /// The next step, and when it is due.
+    /// Returns the next step, and when it is due.
     pub(super) fn peek(&self, clock: &impl Clock) -> Option<(TraceAction, u64)> {
         let step = self.steps.as_slice().first()?;
         Some((
@@ -40,15 +40,15 @@ impl<'a> ReplayCursor<'a> {
         ))
     }
 
-    /// The next step is done.
+    /// Marks the next step as done.
     fn advance(&mut self) {
         self.steps.next();
     }
 }
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Sleeps until the next request of a trace is due, and flushes what is to be flushed before it. Returns the request
-    /// with the moment it may go.
+    /// Sleeps until the next request of a trace is due, and performs the flushes before it. Returns the request with
+    /// its due time.
     pub(super) fn wait_for_traced(&mut self) -> Result<Option<(IoRequest, u64)>, StopReason> {
         while let Some((action, due)) = self.traced() {
             let now = self.clock.now();
@@ -66,7 +66,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         Ok(None)
     }
 
-    /// Like it for a queue, which continues with the I/Os in flight.
+    /// Like [`Worker::wait_for_traced`] for a queue, which continues with the I/Os in flight.
     pub(super) fn traced_turn(&mut self, q: &InFlight) -> NextIo {
         while let Some((action, due)) = self.traced() {
             let now = self.clock.now();
@@ -91,7 +91,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         self.source.replay.as_ref()?.peek(&self.clock)
     }
 
-    /// Takes the next step: a request is returned, a flush is done here.
+    /// Takes the next step: returns a request, or performs a flush.
     fn take_traced(&mut self, action: TraceAction) -> Option<IoRequest> {
         if let Some(replay) = &mut self.source.replay {
             replay.advance();

@@ -125,7 +125,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             false => chunks.try_recv().ok(),
             true => chunks.recv_timeout(PATIENCE).ok(),
         });
-        // Nobody listens any more only when the run is being torn down.
+        // The receiver is gone only when the run is being torn down.
         let _ = self.context.messages.send(Message::Log {
             worker: self.context.index,
             chunk: full,

@@ -1,7 +1,7 @@
-//! Where the settings of a worker are obeyed: one list of all fields that the plan carries in groups.
+//! Where each setting of a worker is handled: one list of all fields that the plan carries in groups.
 //!
-//! A new field does not compile before it is listed here. Add it once it is obeyed; a field that nothing reads would be
-//! accepted and have no effect.
+//! A new field does not compile until it is listed here. Add it once it is handled; an unused field would be accepted
+//! and have no effect.
 
 use hakaru_model::job::rules::{Placement, ShellCommands, Termination};
 use hakaru_model::job::{
@@ -17,7 +17,7 @@ const _: fn(&Queue, &Durability, &RateLimits) = |queue, durability, rate| {
         batch_complete_max: _,
         low_mark: _,
         serialize_overlap: _,
-        // Which backend is opened, and how: `start`.
+        // Selection and setup of the backend: `start`.
         separate_submit: _,
         offload: _,
     } = queue;
@@ -58,16 +58,16 @@ const _: fn(&FilePolicy, &EngineOptions) = |files, engine| {
         pre_read: _,
         advice: _,
         lifetime: _,
-        // Which backend is opened, and how: `start`.
+        // Selection and setup of the backend: `start`.
         atomic: _,
         lock: _,
-        // When the job ends or begins again: `worker/limits.rs`, `worker/recreate.rs` and `worker/closing.rs`.
+        // End and restart of the job: `worker/limits.rs`, `worker/recreate.rs` and `worker/closing.rs`.
         fill_device: _,
         unlink_each_loop: _,
         time_close: _,
         // Names of files that are not opened: `run`.
         unopened: _,
-        // Obeyed when the plan is made: layout, regions, checks and turns.
+        // Handled when the plan is made: layout, regions, verification and order.
         unlink: _,
         allow_create: _,
         overwrite: _,
@@ -123,7 +123,7 @@ const _: fn(&Buffers, &ErrorPolicy, &Measure) = |buffers, errors, measure| {
         intervals: _,
         tick: _,
         logs: _,
-        // Obeyed where results are printed.
+        // Handled where results are printed.
         percentiles: _,
     } = measure;
 };
@@ -142,7 +142,7 @@ const _: fn(&Termination, &Placement, &ShellCommands) = |termination, placement,
         numa_cpu_nodes: _,
         memory: _,
         priority: _,
-        // Obeyed when the plan is made.
+        // Handled when the plan is made.
         split_cpus: _,
     } = placement;
     // `worker`.

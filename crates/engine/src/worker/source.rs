@@ -1,4 +1,4 @@
-//! The source of a worker's I/Os: which request comes next, and when it may go.
+//! The source of a worker's I/Os: which request comes next, and when it may be issued.
 
 use super::WorkerContext;
 use super::recreate::FileRecreation;
@@ -10,11 +10,11 @@ use crate::pace::{Due, Pacer, ThinkPause};
 use crate::zones::ZoneCursor;
 use hakaru_model::stream::{IoRequest, RequestStream, StreamPlan};
 
-/// The requests of a worker, and what may delay them.
+/// The requests of a worker, and the options that may delay them.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     pub(super) stream: RequestStream,
-    /// The trace that is replayed instead.
+    /// The trace to replay instead of a stream.
     pub(super) replay: Option<ReplayCursor<'a>>,
     pub(super) pacer: Option<Pacer>,
     /// A paced request that is not due yet.
@@ -22,12 +22,12 @@ pub(super) struct Source<'a> {
     pub(super) flow: Option<FlowMember>,
     pub(super) zones: Option<Box<ZoneCursor>>,
     pub(super) recreation: Option<Box<FileRecreation<'a>>>,
-    /// Whether something decides before each I/O if it may go.
+    /// Whether each I/O must be checked for whether it may be issued.
     pub(super) gated: bool,
 }
 
 impl<'a> Source<'a> {
-    /// The requests of a plan. With `zones`, their own variant of the stream, in whole zones.
+    /// Creates the source of a plan. With `zones`, the stream uses whole zones.
     pub(super) fn new(
         context: &WorkerContext<'a>,
         zones: Option<(ZoneCursor, StreamPlan)>,
@@ -58,7 +58,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The next request: of several operations, one whose rate lets it go.
+    /// Returns the next request; with several operations, one whose rate allows it.
     pub(super) fn draw(&mut self, clock: &impl Clock) -> Option<IoRequest> {
         if let Some(flow) = &mut self.flow {
             flow.count();
@@ -72,7 +72,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// When a request is due: at once, unless a rate says otherwise.
+    /// Returns when a request is due: now, unless it has a rate limit.
     pub(super) fn due(&mut self, request: &IoRequest, now: u64, clock: &impl Clock) -> Due {
         let at_once = Due {
             at: now,
@@ -89,7 +89,7 @@ impl<'a> Source<'a> {
             .pause(clock.now(), |nanos| clock.ticks(nanos))
     }
 
-    /// When the request that could not go yet is due.
+    /// Returns when the delayed request is due.
     pub(super) fn next_due(&self, clock: &impl Clock) -> Option<u64> {
         let traced = || self.replay.as_ref()?.peek(clock).map(|(_, due)| due);
         self.held.as_ref().map(|(_, due)| due.at).or_else(traced)
@@ -100,7 +100,7 @@ impl<'a> Source<'a> {
         self.flow.as_ref().is_some_and(FlowMember::is_ahead)
     }
 
-    /// Whether a loop is over and another follows: then nothing may be in flight.
+    /// Whether a loop has ended and another follows. Nothing may be in flight then.
     pub(super) fn begins_loop(&self) -> bool {
         let left = self.stream.bytes_left();
         self.recreation
@@ -108,7 +108,7 @@ impl<'a> Source<'a> {
             .is_some_and(|recreation| recreation.begins_loop(left))
     }
 
-    /// Frees the zone of a request that landed.
+    /// Releases the zone of a completed request.
     #[inline]
     pub(super) fn release_zone(&self, request: &IoRequest, done: bool) {
         if let Some(zones) = &self.zones {

@@ -1,14 +1,14 @@
-//! Depths and batches fall into steps: these count them.
+//! Counts queue depths and batch sizes in steps.
 
 use hakaru_model::record::DepthSteps;
 
-/// Steps of 1, 2, 4, 8, 16, 32, 64 and more in flight.
+/// Counts `ios` I/Os at a queue depth, in steps of 1, 2, 4, 8, 16, 32, 64 and more in flight.
 #[inline]
 pub(super) fn count_depth(steps: &mut DepthSteps, in_flight: usize, ios: u64) {
     steps[(usize::BITS - 1 - in_flight.max(1).leading_zeros()).min(6) as usize] += ios;
 }
 
-/// Steps of 0, 1 to 4, 5 to 8, 9 to 16, 17 to 32, 33 to 64 and more at once.
+/// Counts a batch, in steps of 0, 1 to 4, 5 to 8, 9 to 16, 17 to 32, 33 to 64 and more I/Os.
 #[inline]
 pub(super) fn count_batch(steps: &mut DepthSteps, count: usize) {
     let step = match count {

@@ -1,4 +1,4 @@
-//! The loop of backends that do one I/O after another.
+//! The loop of backends that perform one I/O at a time.
 
 use super::drive::OneAtATime;
 use super::writes::{MARKED, WORTH_A_STAMP};
@@ -10,12 +10,12 @@ use hakaru_model::record::StopReason;
 use std::ops::ControlFlow::Break;
 
 impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
-    /// Runs one I/O after another. The end of one is the creation time of the next, and its
-    /// submission time if nothing is in between: one clock reading serves both, and the few
-    /// nanoseconds of our own accounting are part of the latency.
+    /// Runs one I/O after another. The end of one I/O is the creation time of the next, and its
+    /// submission time if nothing is in between. One clock reading serves both, so the latency
+    /// includes a few nanoseconds of accounting.
     ///
     /// Compiled three times: `PLAIN` for a plain stream without follow-up, `GATED` if each I/O
-    /// waits for its turn or is inspected on completion, and for everything in between.
+    /// waits for its turn or is inspected on completion, and once for everything in between.
     pub(super) fn drive_one_at_a_time<const PLAIN: bool, const GATED: bool>(
         &mut self,
     ) -> StopReason {
@@ -25,7 +25,7 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
         let mut last = self.clock.now();
         loop {
             let mut created = last;
-            // A request that came in a tuple would be copied at each I/O.
+            // Returning the request in a tuple would copy it at each I/O.
             let next = if GATED {
                 match self.wait_for_turn() {
                     Ok(turn) => turn.map(|(request, at)| {
@@ -91,7 +91,7 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
             }
         }
     }
-    /// Settles how writes are marked and which latencies differ. Returns whether buffers have to be filled at all.
+    /// Determines how writes are marked and which latencies differ. Returns whether buffers must be filled at all.
     fn prepare_marks<const PLAIN: bool, const GATED: bool>(&mut self) -> bool {
         let refills = self.issue.fills_anew;
         let writes =
@@ -99,7 +99,8 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
         if !GATED && (!writes || !refills && self.plan.max_block <= WORTH_A_STAMP) {
             self.account.stats.count_lat_as_clat();
         }
-        // What a read will overwrite may be marked too: a mix has no pattern, and a branch not taken costs more than a mark.
+        // Buffers of reads may be marked too: the order of a mix is random, and a mispredicted branch costs more than
+        // a mark.
         self.issue.marks_all = PLAIN && writes && !refills && self.plan.max_block <= MARKED;
         writes
     }

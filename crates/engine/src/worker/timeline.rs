@@ -1,23 +1,24 @@
-//! When a worker began, and when something besides I/O is due.
+//! Start of a worker, and the times of events other than I/O.
 
-/// Moments of a worker, in ticks of its clock.
+/// Times of a worker, in ticks of its clock.
 #[derive(Debug)]
 pub(super) struct WorkerTimes {
     pub(super) begun: u64,
     pub(super) measuring_since: u64,
     pub(super) in_ramp: bool,
-    /// Nanoseconds between looks up from I/O.
+    /// Nanoseconds between event checks.
     pub(super) glance: u64,
-    /// When the loop looks up: `next_look`, or at once where each I/O of a queue is looked at.
+    /// Time of the next event check: `next_look`, or immediately if each I/O of a queue is
+    /// inspected.
     pub(super) next_event: u64,
     pub(super) next_look: u64,
     pub(super) next_tick: u64,
-    /// The end of the ramp time, then of the measured time.
+    /// End of the ramp time, then of the measured time.
     pub(super) end: u64,
 }
 
 impl WorkerTimes {
-    /// Nothing has begun.
+    /// Creates the times of a worker that has not started.
     pub(super) fn new(has_ramp: bool, glance: u64) -> WorkerTimes {
         WorkerTimes {
             begun: 0,

@@ -1,4 +1,4 @@
-//! The content of writes: what is changed in a buffer, or filled again, before it goes out.
+//! Content of writes: what is changed or refilled in a buffer before it is written.
 
 use super::issue::Issue;
 use crate::backend::Files;
@@ -6,22 +6,22 @@ use crate::verify::Checker;
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
 
-/// Marking a write of more bytes than this takes longer than a look at the clock.
+/// Size in bytes above which marking a write takes longer than reading the clock.
 pub(super) const WORTH_A_STAMP: u32 = 16 << 10;
 
-/// Bytes of a write whose marking is compiled into the loop.
+/// Write size in bytes for which marking is compiled into the loop.
 pub(super) const MARKED: u32 = 4096;
 /// Bytes per mark: the smallest unit that a device can distinguish.
 const SECTOR: usize = 512;
-/// Bytes of a cache line on all known CPUs.
+/// Cache line size in bytes on all known CPUs.
 const LINE: usize = 64;
-/// What the mark of a sector is more than that of the one before.
+/// Difference between the marks of adjacent sectors.
 const NEXT_MARK: u64 = 0xd1b5_4a32_d192_ed03;
 
 impl<B: Files> Issue<B> {
     /// Makes the content of each write unique, so that no device can deduplicate it. A checker
     /// fills its own blocks instead.
-    // Most writes have one page: a call would cost more than the marks.
+    // Inlined: most writes have one page, and a call would cost more than the marks.
     #[inline(always)]
     pub(super) fn fill_write(
         &mut self,
@@ -41,7 +41,7 @@ impl<B: Files> Issue<B> {
     pub(super) fn mark_write(&mut self, slot: u32, request: &IoRequest) {
         self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mark = self.stamp ^ request.offset;
-        // The usual size as an array: then the distances between the marks are constants.
+        // The usual size is an array, so that the distances between the marks are constants.
         if request.len == MARKED {
             let buffer = self.backend.next_buffer(slot, MARKED as usize);
             if let Ok(page) = <&mut [u8; MARKED as usize]>::try_from(buffer) {
@@ -62,8 +62,8 @@ impl<B: Files> Issue<B> {
         }
     }
 
-    /// Whether filling the buffer of this request takes longer than a look at the clock, which then keeps it out of the
-    /// latency.
+    /// Whether filling the buffer of this request takes longer than reading the clock. If so, the time is excluded
+    /// from the latency.
     #[inline(always)]
     pub(super) fn fills_slowly(&self, request: &IoRequest) -> bool {
         self.fills_anew || request.len > WORTH_A_STAMP && request.op == Op::Write
@@ -84,13 +84,13 @@ fn mark_page(page: &mut [u8; MARKED as usize], mark: u64) {
     }
 }
 
-/// Marks each sector of a buffer; one that is shorter than a mark gets the beginning of it.
+/// Marks each sector of a buffer. A buffer shorter than a mark gets the start of the mark.
 #[inline(never)]
 fn mark_sectors(buffer: &mut [u8], mark: u64) {
     let (sectors, rest) = buffer.as_chunks_mut::<SECTOR>();
     let mut word = mark;
     for (number, sector) in sectors.iter_mut().enumerate() {
-        // Another place in each sector: the same one in all of them would fall into few lines of the cache.
+        // A different position in each sector: equal positions would share a few cache lines.
         let at = number % 8 * LINE;
         sector[at..at + 8].copy_from_slice(&word.to_le_bytes());
         word = word.wrapping_add(NEXT_MARK);
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// As writes of this size are marked.
+    /// Marks a buffer with the method for its size.
     fn mark_any(buffer: &mut [u8], mark: u64) {
         match <&mut [u8; MARKED as usize]>::try_from(&mut *buffer) {
             Ok(page) => mark_page(page, mark),
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// A first-level cache chooses the set of a line by its place in a page.
+    /// A first-level cache selects the set of a line by its offset in the page.
     #[test]
     fn marks_of_eight_pages_fall_into_all_cache_sets() {
         let mut slots = hakaru_sys::buffer::Slots::with_spare(1, 4096, 32 << 10).unwrap();
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(sets.len(), 64);
     }
 
-    /// A thousand writes of one block, as the device sees them.
+    /// Simulates a thousand writes of one block, as the device receives them.
     #[test]
     fn a_block_that_is_rewritten_is_new_each_time() {
         let mut slots = hakaru_sys::buffer::Slots::with_spare(1, 4096, 128 << 10).unwrap();

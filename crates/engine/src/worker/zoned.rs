@@ -1,4 +1,5 @@
-//! A worker with zones (`zonemode=zbd`): each request gets its offset when it is its turn.
+//! A worker with zones (`zonemode=zbd`): each request gets its offset when it is about to be
+//! issued.
 
 use super::drive::Drive;
 use super::{InflightIo, Worker};
@@ -9,20 +10,21 @@ use hakaru_model::record::StopReason;
 use hakaru_model::stream::IoRequest;
 use std::ops::ControlFlow::{Break, Continue};
 
-/// What becomes of a request whose turn has come.
+/// Result of placing a request in a zone.
 pub(super) enum ZonedIo {
-    /// It goes there.
+    /// Issue this request.
     Go(IoRequest),
-    /// It is done: a zone was emptied, or the error is counted.
+    /// Nothing to issue: a zone was reset, or the error was counted.
     Done,
     /// Writes of other workers block it.
     Later,
-    /// There is nothing left to do.
+    /// No work remains.
     Nowhere,
 }
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Returns the offset of a request; unchanged without zones. With `waits`, waits for it.
+    /// Returns the offset of a request; unchanged without zones. With `waits`, waits until it can
+    /// be placed.
     #[inline]
     pub(super) fn find_place(
         &mut self,
@@ -52,7 +54,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             let issued = self.clock.now();
             match zones.place(&request) {
                 ZonePlacement::Go(request) => return Ok(ZonedIo::Go(request)),
-                // What cannot be read yet is written first, where the job does both.
+                // If there is nothing to read yet, a job that also writes continues with writes.
                 ZonePlacement::Nothing
                     if request.op == Op::Read && self.plan.stream.access.does(Op::Write) =>
                 {

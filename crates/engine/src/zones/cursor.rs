@@ -10,18 +10,18 @@ use hakaru_model::units::Bytes;
 use hakaru_sys::Errno;
 use std::sync::Arc;
 
-/// What becomes of a request.
+/// Result of placing a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ZonePlacement {
-    /// It goes there.
+    /// Issue this request.
     Go(IoRequest),
     /// The trim reset a zone.
     Emptied(IoRequest),
-    /// It has to wait for writes of another worker.
+    /// It must wait for writes of another worker.
     Wait,
-    /// There is nothing left that it could do.
+    /// No work remains for it.
     Nothing,
-    /// It cannot be done.
+    /// The request failed.
     Failed(IoRequest, Errno),
 }
 
@@ -29,24 +29,25 @@ pub(crate) enum ZonePlacement {
 #[derive(Debug)]
 struct ZoneRegionCursor {
     table: Arc<ZoneTable>,
-    /// The zones of the region: the first, and the one behind the last.
+    /// Zones of the region: index of the first, and index after the last.
     from: usize,
     to: usize,
-    /// The zone that a sequential job writes, and where it reads.
+    /// Current zone of a sequential writer, and current read position.
     writing: usize,
-    /// Whether it has written there, so that a full zone is done rather than to be begun again.
+    /// Whether it has written in this zone. If so, a full zone is finished rather than started
+    /// again.
     entered: bool,
     reading: u64,
-    /// Where it writes a zone that takes writes at any place.
+    /// Write position in a zone that accepts writes at any offset.
     line: u64,
     /// Remaining restarts of a sequential job after all zones; `None`: unlimited.
     write_rounds: Option<u64>,
     read_rounds: Option<u64>,
-    /// Bytes read since the walk over the zones began.
+    /// Bytes read since the current pass over the zones began.
     read_in_pass: u64,
 }
 
-/// The place of one worker at its tables.
+/// Positions of one worker in the zone tables of its regions.
 #[derive(Debug)]
 pub(crate) struct ZoneCursor {
     stands: Vec<ZoneRegionCursor>,
@@ -56,17 +57,18 @@ pub(crate) struct ZoneCursor {
     skip: u64,
     most_open: usize,
     beyond: bool,
-    /// Share of the blocks with data, in millionths, from which zones are emptied, and after how many writes each.
+    /// Thresholds for zone resets: the share of blocks with data, in millionths, from which zones are reset, and the
+    /// number of writes per reset.
     resets: Option<(u64, u64)>,
     writes: u64,
-    /// Zones that were emptied, by operation.
+    /// Number of zone resets, by operation.
     emptied: [u64; 3],
     rng: Rng,
 }
 
 impl ZoneCursor {
-    /// A worker at the tables of its regions, in their order, and its requests with the regions rounded to whole zones.
-    /// `Err` names the region that holds no whole zone.
+    /// Creates the cursor of a worker on the tables of its regions, in their order. Also returns its requests with
+    /// the regions rounded to whole zones. `Err` names the region that contains no whole zone.
     pub(crate) fn new(
         worker: usize,
         plan: &WorkerPlan,
@@ -131,12 +133,12 @@ impl ZoneCursor {
         Ok((cursor, stream))
     }
 
-    /// Zones that were emptied for an operation.
+    /// Returns the number of zone resets of an operation.
     pub(crate) fn emptied(&self, op: Op) -> u64 {
         self.emptied[op as usize]
     }
 
-    /// Finds the place for a request. A write that may go is counted as on its way.
+    /// Finds the place for a request. A write that may be issued is counted as in flight.
     pub(crate) fn place(&mut self, request: &IoRequest) -> ZonePlacement {
         match request.op {
             Op::Write => self.place_write(request),
@@ -145,12 +147,12 @@ impl ZoneCursor {
         }
     }
 
-    /// Waits a little for other workers.
+    /// Waits briefly for other workers.
     pub(crate) fn wait(&self, request: &IoRequest) {
         self.stands[request.region as usize].table.wait();
     }
 
-    /// A write has landed, or failed.
+    /// Called when a write has completed or failed.
     pub(crate) fn landed(&self, request: &IoRequest, done: bool) {
         let stand = &self.stands[request.region as usize];
         let table = &stand.table;
@@ -220,7 +222,7 @@ impl ZoneCursor {
         ZonePlacement::Nothing
     }
 
-    /// Writes at the write pointer of a zone, which is emptied first when it is full or due.
+    /// Writes at the write pointer of a zone, which is reset first if it is full or a reset is due.
     fn write_at(
         &mut self,
         table: &ZoneTable,
@@ -341,7 +343,7 @@ impl ZoneCursor {
 }
 
 impl Drop for ZoneCursor {
-    /// What a worker leaves unfinished holds nobody up.
+    /// Releases the unfinished writes of a worker, so that they block no other worker.
     fn drop(&mut self) {
         for stand in &self.stands {
             let mut state = stand.table.lock();
@@ -358,7 +360,8 @@ impl Drop for ZoneCursor {
 }
 
 impl ZoneRegionCursor {
-    /// `None` when no whole zone lies in the region: offset and end are rounded inwards, as in fio.
+    /// Returns `None` if the region contains no whole zone: start and end are rounded inwards, as
+    /// in fio.
     fn new(region: &Region, table: Arc<ZoneTable>) -> Option<ZoneRegionCursor> {
         let (len, zones) = (table.zone_len, table.lock().zones.len());
         let from = region.offset.div_ceil(len) as usize;
@@ -382,13 +385,13 @@ impl ZoneRegionCursor {
         ((offset / self.table.zone_len) as usize).clamp(self.from, self.to - 1)
     }
 
-    /// The zone behind one, and behind as many bytes as are left out.
+    /// Returns the zone after `index`, after skipping `skip` bytes.
     fn next_zone(&self, index: usize, skip: u64) -> usize {
         let next = index + 1 + (skip / self.table.zone_len) as usize;
         if next >= self.to { self.from } else { next }
     }
 
-    /// A write to a zone that takes it at any place.
+    /// Places a write in a zone that accepts writes at any offset.
     fn write_anywhere(
         &mut self,
         request: &IoRequest,
@@ -415,7 +418,7 @@ impl ZoneRegionCursor {
         })
     }
 
-    /// The next read of a sequential job: on through what is written, zone after zone.
+    /// Places the next read of a sequential job: through the written data, zone by zone.
     fn read_on(
         &mut self,
         state: &ZoneState,
@@ -456,7 +459,7 @@ impl ZoneRegionCursor {
     }
 }
 
-/// Whether another pass over the zones is permitted; counts it.
+/// Whether another pass over the zones is allowed; counts it.
 fn another_round(rounds: &mut Option<u64>) -> bool {
     match rounds {
         None => true,
@@ -485,7 +488,7 @@ fn may_open(
     state.open < table.most_open && (most_each == usize::MAX || mine() < most_each)
 }
 
-/// An open zone that this worker may write, from one on.
+/// Finds an open zone that this worker may write, starting from a given zone.
 fn open_zone(
     state: &ZoneState,
     stand: &ZoneRegionCursor,

@@ -12,22 +12,22 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a worker waits for another to be done with a zone before it looks whether the run ends.
+/// Time a worker waits for another to finish with a zone before it checks whether the run ends.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// One zone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TrackedZone {
     pub(super) start: u64,
-    /// End of what can be written.
+    /// End of the writable part.
     pub(super) end: u64,
-    /// Where the next write goes.
+    /// Offset of the next write.
     pub(super) write_pointer: u64,
-    /// End of readable data: beyond it writes are in flight, or nothing was written.
+    /// End of readable data. Beyond it writes are in flight, or nothing was written.
     pub(super) written: u64,
     pub(super) sequential: bool,
     pub(super) usable: bool,
-    /// Whether it counts among those that are open.
+    /// Whether it counts as an open zone.
     pub(super) open: bool,
     /// Writes in flight, all of one worker.
     pub(super) writes: u32,
@@ -68,7 +68,7 @@ impl TrackedZone {
         self.end - self.write_pointer
     }
 
-    /// Whether only another worker may go on writing it now.
+    /// Whether only another worker may continue to write it now.
     pub(super) fn is_held_from(&self, worker: usize) -> bool {
         self.writes > 0 && self.writer != worker
     }
@@ -82,7 +82,7 @@ pub(super) struct ZoneState {
 }
 
 impl ZoneState {
-    /// Bytes with data among some zones.
+    /// Returns the bytes with data in a range of zones.
     pub(super) fn valid(&self, from: usize, to: usize) -> u64 {
         self.zones[from..to]
             .iter()
@@ -104,7 +104,7 @@ impl ZoneState {
 pub(crate) struct ZoneTable {
     /// Bytes from the start of a zone to the start of the next.
     pub(super) zone_len: u64,
-    /// Zones that may be open; `usize::MAX` for any number.
+    /// Maximum number of open zones; `usize::MAX` for no limit.
     pub(super) most_open: usize,
     /// The zoned device; `None` if zones are emulated.
     device: Option<OwnedFd>,
@@ -117,7 +117,7 @@ impl ZoneTable {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits a little for others to be done with their zones.
+    /// Waits briefly for other workers to finish with their zones.
     pub(super) fn wait(&self) {
         let state = self.lock();
         drop(
@@ -153,7 +153,7 @@ impl ZoneTable {
         state.set_open(index, false);
     }
 
-    /// A write failed: where it ended only the device knows.
+    /// Queries the write pointer of a zone after a failed write, because only the device knows it.
     pub(super) fn ask_again(&self, state: &mut ZoneState, index: usize) {
         let Some(device) = &self.device else { return };
         let zone = &mut state.zones[index];
@@ -203,11 +203,11 @@ impl ZoneTable {
     }
 }
 
-/// The tables of a phase, by the number of their file; made by whichever worker comes first.
+/// Zone tables of a phase by file number; created by the first worker that needs one.
 #[derive(Debug)]
 pub(crate) struct ZoneTables {
     made: Mutex<BTreeMap<u32, Arc<ZoneTable>>>,
-    /// Where any worker of the phase goes in each file.
+    /// Ranges of each file that any worker of the phase uses.
     used: BTreeMap<u32, Vec<Range<u64>>>,
 }
 
@@ -231,10 +231,10 @@ impl ZoneTables {
         }
     }
 
-    /// The table of a file.
+    /// Returns the zone table of a file.
     ///
     /// # Errors
-    /// When its zones cannot be known, or are not as the job says.
+    /// If its zones cannot be read, or do not match the job.
     pub(crate) fn table(
         &self,
         region: &Region,
@@ -269,7 +269,7 @@ fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneT
         return Err(refuse(file, "the job does not use zones".to_owned()));
     };
     let open = |flags| rustix::fs::open(&file.path, flags | rustix::fs::OFlags::CLOEXEC, 0.into());
-    // Who may only read can see its zones too.
+    // Read permission is enough to report zones.
     let opened = open(rustix::fs::OFlags::RDWR).or_else(|_| open(rustix::fs::OFlags::RDONLY));
     if let (TargetKind::BlockDevice, Err(errno)) = (file.kind, &opened) {
         return Err(RunError::Open {
@@ -343,8 +343,8 @@ fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneT
         errno,
     })?;
     let mut zones: Vec<TrackedZone> = zones.iter().map(TrackedZone::of).collect();
-    // Zones left open outside the used range count for the limit of the device, and not for
-    // max_open_zones.
+    // Zones left open outside the used ranges count towards the limit of the device, but not
+    // towards max_open_zones.
     let goes_to = |zone: &TrackedZone| used.iter().any(|used| used.contains(&zone.start));
     let elsewhere = zones.iter_mut().filter(|zone| zone.open && !goes_to(zone));
     let taken = elsewhere.map(|zone| zone.open = false).count();

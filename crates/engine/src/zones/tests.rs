@@ -1,4 +1,4 @@
-//! The rules of zones, on files that are divided into them.
+//! Zone rules, on files with emulated zones.
 
 use super::*;
 use hakaru_model::facts::{TargetFacts, TargetKind};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const KIB: u64 = 1024;
-/// Eight zones of this many bytes, of which a quarter cannot be written.
+/// Zone size in bytes, of which a quarter is not writable. Tests use eight zones.
 const ZONE: u64 = 16 * KIB;
 const CAPACITY: u64 = 12 * KIB;
 
@@ -58,7 +58,7 @@ fn cursor(number: usize, plan: &WorkerPlan, table: &Arc<ZoneTable>) -> (ZoneCurs
     ZoneCursor::new(number, plan, vec![Arc::clone(table)]).unwrap()
 }
 
-/// Does a whole stream, one I/O after another. Returns zone and offset within it, in KiB, of each.
+/// Runs a whole stream, one I/O at a time. Returns zone and offset within it, in KiB, of each.
 fn all(cursor: &mut ZoneCursor, stream: &StreamPlan) -> Vec<(Op, u64, u64)> {
     let mut done = Vec::new();
     for request in stream.requests() {
@@ -228,7 +228,7 @@ fn a_trim_empties_a_zone_that_holds_something() {
     );
 }
 
-/// What a single order of writes leaves behind says little, so it is the mean of many.
+/// The result of a single order of writes varies too much, so the mean of many is tested.
 #[test]
 fn zones_are_emptied_as_often_as_was_asked_for() {
     let full = |resets: Option<ZoneResets>| {

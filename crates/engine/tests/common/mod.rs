@@ -1,4 +1,4 @@
-//! Scenarios for tests, and one way to run them.
+//! Scenarios for tests, and a function to run them.
 
 #![allow(dead_code)] // Each test binary uses a part.
 
@@ -11,7 +11,7 @@ use hakaru_model::units::Bytes;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Whole sizes, for brevity.
+/// Bytes per MiB.
 pub(crate) const MIB: u64 = 1 << 20;
 
 /// A job on a simulated card.
@@ -53,7 +53,7 @@ pub(crate) fn scenario(jobs: Vec<Job>) -> Scenario {
     }
 }
 
-/// Facts as the device room would find them.
+/// Facts as a device probe would report them.
 pub(crate) fn facts(scenario: &Scenario) -> Facts {
     let look = |path: std::path::PathBuf| {
         let meta = std::fs::metadata(&path).ok();
@@ -95,7 +95,7 @@ pub(crate) fn go_on(plan: &Plan) -> EngineReport {
     run(plan, &options, &mut NoObserver)
 }
 
-/// Only one worker, and what it did.
+/// Returns the record of the only worker.
 pub(crate) fn only(report: &EngineReport) -> &hakaru_model::record::WorkerRecord {
     assert_eq!(report.error, None);
     &report.phases[0].workers[0]

@@ -107,8 +107,8 @@ impl SqeWords {
     };
 
     pub(super) fn of(entry: squeue::Entry) -> SqeWords {
-        // SAFETY: both are the 64 bytes of `struct io_uring_sqe`, plain numbers that may have any value; the
-        // library's type is one of them, `repr(C)`, every byte of which it sets.
+        // SAFETY: both are the 64 bytes of `struct io_uring_sqe`, plain numbers without invalid values; the library's
+        // type is `repr(C)`, and sets every byte.
         unsafe { std::mem::transmute::<squeue::Entry, SqeWords>(entry) }
     }
 

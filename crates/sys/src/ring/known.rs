@@ -20,7 +20,7 @@ struct Update {
     ring: u64,
 }
 
-/// Returns a unique number of the calling thread.
+/// Returns a number that is unique to the calling thread.
 fn this_thread() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     thread_local! {
@@ -79,8 +79,8 @@ impl RegisteredRing {
             wait_for as libc::c_long,
         );
         let nothing = std::ptr::null::<libc::c_void>();
-        // SAFETY: the call takes numbers and no argument. What the entries name belongs to their ring and outlives the
-        // I/Os, as with the call that this one stands for.
+        // SAFETY: the call takes numbers and no argument. The memory of the entries belongs to their ring and
+        // outlives the I/Os, as with the library's own call.
         let answer = unsafe {
             libc::syscall(
                 libc::SYS_io_uring_enter,
@@ -98,8 +98,8 @@ impl RegisteredRing {
 
 impl Drop for RegisteredRing {
     fn drop(&mut self) {
-        // Unregister, or the thread keeps the ring and its files until it ends, as after a drop in
-        // another thread.
+        // Unregister, or the thread keeps the ring and its files until it ends (as it does after a
+        // drop in another thread).
         if self.is_ours() {
             let mut update = Update {
                 number: self.number,
@@ -112,7 +112,7 @@ impl Drop for RegisteredRing {
 }
 
 fn register(ring: RawFd, what: libc::c_long, update: &mut Update) -> libc::c_long {
-    // SAFETY: the pointer is to one update, which lives through the call and which the kernel reads and writes.
+    // SAFETY: the pointer is to one update, which outlives the call and which the kernel reads and writes.
     unsafe {
         libc::syscall(
             libc::SYS_io_uring_register,
