@@ -142,7 +142,7 @@ fn repeat(buffer: &mut [u8], pattern: &[u8]) {
         .for_each(|(to, &from)| *to = from);
 }
 
-/// Random bytes.
+/// Fills a buffer with random bytes.
 pub(crate) fn fill_random(buffer: &mut [u8], rng: &mut Rng) {
     let mut words = buffer.chunks_exact_mut(8);
     for word in &mut words {

@@ -14,7 +14,7 @@ pub enum RunError {
         purpose: &'static str,
         errno: Errno,
     },
-    /// O_DIRECT was refused.
+    /// The file system rejected O_DIRECT.
     #[error(
         "failed to open {path} with direct=1: this file system does not support O_DIRECT; use \
         direct=0 to go through the page cache"
@@ -61,17 +61,17 @@ pub enum RunError {
         /sys/devices/system/node"
     )]
     Node { job: String, node: u32 },
-    /// The zones do not match the job.
+    /// A priority could not be set.
     #[error("failed to run {job} with {what}: {errno}{}", hint(*errno))]
     Priority {
         job: String,
         what: String,
         errno: Errno,
     },
-    /// A thread could not be started.
+    /// The zones do not match the job.
     #[error("failed to use the zones of {path}: {because}")]
     Zones { path: PathBuf, because: String },
-    /// No thread could be made.
+    /// A thread could not be started.
     #[error("failed to start a thread for {job}: {reason}")]
     Thread { job: String, reason: String },
     /// The verify state of an earlier run cannot be read.

@@ -58,10 +58,9 @@ pub(crate) fn empty(files: &[FilePlan]) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Creates or extends one file to the size in the plan. `progress` receives the bytes written so far, counted from
-/// the start of the layout, and returns whether to continue. Written data is flushed, so that no writeback remains
-/// for the measured time; reserved space is flushed if the plan requests it. Returns whether there was anything to
-/// do.
+/// Creates or extends one file to the size in the plan. `progress` receives the offset written so far, beginning with
+/// the start offset, and returns whether to continue. Written data is flushed, so that no writeback remains for the
+/// measured time; reserved space is flushed if the plan requests it. Returns whether there was anything to do.
 pub(crate) fn lay_out(
     file: &FilePlan,
     seed: u64,

@@ -65,7 +65,7 @@ pub(crate) struct PauseWatch {
 }
 
 impl PauseWatch {
-    /// Starts with the workers.
+    /// Starts watching, together with the workers.
     pub(crate) fn begin() -> PauseWatch {
         let (asleep, waited, stolen) = (asleep(), waited(), stolen());
         PauseWatch {

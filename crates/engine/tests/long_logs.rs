@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 const JOBS: u32 = 64;
 
 /// Returns the length of the run and the time of the first memory check, in seconds of simulated time. With
-/// `HAKARU_LONG=1` these are an hour and five minutes, which takes minutes of real time.
+/// `HAKARU_LONG=1`, the run is an hour and the first check is after five minutes; this takes minutes of real time.
 fn times() -> (u64, u64) {
     if std::env::var_os("HAKARU_LONG").is_some() {
         (3600, 300)

@@ -262,8 +262,8 @@ fn what_a_ring_does_unasked_is_in_the_record() {
     );
 }
 
-/// Regression: with one call to submit and wait, and the timestamp taken before it, one latency had all of the time
-/// and the other none.
+/// Regression: with one call to submit and wait, and the timestamp taken before it, clat had all of the time and slat
+/// none.
 #[test]
 fn a_ring_that_submits_apart_has_its_reads_of_the_page_cache_in_slat() {
     let dir = tempfile::tempdir().unwrap();

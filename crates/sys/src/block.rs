@@ -156,7 +156,7 @@ struct LoopInfo64 {
 /// Makes the kernel read the partition table again.
 ///
 /// # Errors
-/// EBUSY while a partition is in use, EINVAL on devices that cannot have partitions.
+/// EBUSY while a partition is in use, EINVAL on devices that have no partitions.
 pub fn reread_partitions(device: impl AsFd) -> Result<(), Errno> {
     // SAFETY: this request takes no argument; the descriptor is open for the call.
     let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKRRPART as _, 0) };

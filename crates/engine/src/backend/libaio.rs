@@ -20,7 +20,7 @@ pub(crate) struct AioBackend {
 }
 
 impl AioBackend {
-    /// `batch` is the maximum number of I/Os per submission.
+    /// Creates the queue. `batch` is the maximum number of I/Os per submission.
     pub(crate) fn new(
         queue: AioQueue,
         files: Vec<OwnedFd>,

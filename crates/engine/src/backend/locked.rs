@@ -15,7 +15,7 @@ use std::sync::{PoisonError, RwLock};
 /// Wraps an engine that performs one I/O at a time, and holds the file's lock during each I/O.
 pub(crate) struct LockedBackend<'a> {
     engine: Submitter,
-    /// For flushes, which are not locked.
+    /// Files for flushes, which need no lock.
     files: OpenFiles,
     /// Lock of each region's file.
     locks: Vec<&'a RwLock<()>>,

@@ -1,4 +1,4 @@
-//! The open files of a worker.
+//! Open files of a worker, with flush, replace and close.
 
 use super::SyncKind;
 use hakaru_sys::Errno;

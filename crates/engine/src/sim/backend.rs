@@ -22,11 +22,11 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct SimScheduler {
     state: Mutex<SimState>,
-    /// One condition variable per worker, up to [`TURNS`]; more workers share them.
+    /// Condition variables of the workers; worker N waits on number N modulo [`TURNS`].
     turns: Vec<Condvar>,
 }
 
-/// Maximum number of condition variables. With more workers, some are woken without being next.
+/// Number of condition variables. If there are more workers, some are woken without being next.
 const TURNS: usize = 256;
 
 #[derive(Debug)]

@@ -99,7 +99,7 @@ fn digest<D: sha2::Digest>(data: [&[u8]; 2]) -> Sum {
 mod tests {
     use super::*;
 
-    /// The check values of the catalogue of CRCs and of the standards, over "123456789" or "abc".
+    /// The check values of the CRC catalog and of the standards, over "123456789" or "abc".
     #[test]
     fn known_answers() {
         use VerifyMethod::*;

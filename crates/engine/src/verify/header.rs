@@ -1,10 +1,11 @@
-//! The header of a written block: what wrote it, where, as which write, and its checksum.
+//! The header of a written block: the write it belongs to, its location, and the checksum of its
+//! data.
 //!
 //! ```text
-//!  0  magic      u32    4  method  u16    6  bytes of the checksum  u16
-//!  8  length     u32   12  CRC-32C of the header, this field taken as 0
-//! 16  seed       u64   24  offset  u64   32  number of the write    u64
-//! 40  checksum of the data, 0 to 64 bytes
+//!   0  magic      u32    4  method  u16    6  bytes of the checksum  u16
+//!   8  length     u32   12  CRC-32C of the header, this field taken as 0
+//!  16  seed       u64   24  offset  u64   32  number of the write    u64
+//!  40  checksum of the data, 0 to 64 bytes
 //! ```
 //!
 //! All numbers are little-endian. The length is that of the piece including the header.

@@ -38,7 +38,8 @@ impl Inspector {
         found
     }
 
-    /// Saves received and expected content of a piece, as in fio: in the current directory unless another is given.
+    /// Saves received and expected content of a piece. As in fio, the files go to the current directory unless
+    /// another directory is given.
     fn save(
         &self,
         mismatch: &Mismatch,

@@ -47,8 +47,8 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         self.make_record(stats, measured, whole, stop, used)
     }
 
-    /// Closes the files after the final flushes and writes. Returns the end of the measured time, and the stop
-    /// reason.
+    /// Closes the files, after the remaining writes if `finish_writing` is set. Returns the end of the measured time,
+    /// and the stop reason.
     fn finish_files(&mut self, last: u64, stop: StopReason) -> (u64, StopReason) {
         let goes_on = stop == StopReason::Ended && self.plan.termination.exit.finish_writing;
         let written = if goes_on {

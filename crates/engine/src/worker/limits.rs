@@ -258,7 +258,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    /// Whether this error is the expected end of the job, such as a full device.
+    /// Whether this error means that the device is full, which ends a job with `fill_device`.
     pub(super) fn is_full(&self, op: Op, errno: Errno) -> bool {
         self.plan.files.fill_device
             && op == Op::Write
@@ -388,8 +388,8 @@ impl MinRateCheck {
         }
     }
 
-    /// Returns the shortfall of an operation since its last evaluation. An operation is evaluated when one of its
-    /// I/Os has completed since the last check, and a cycle has ended.
+    /// Returns an operation that missed its minimum rate since its last evaluation, with the failure. An operation is
+    /// evaluated when one of its I/Os has completed since the last check, and a cycle has ended.
     fn missed(
         &mut self,
         totals: PerOp<(u64, u64)>,

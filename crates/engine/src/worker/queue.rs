@@ -166,7 +166,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
         }
     }
 
-    /// Prepares `count` I/Os that may need to wait, to be scheduled or to be filled. Returns
+    /// Prepares up to `room` I/Os that may need to wait, to be scheduled or to be filled. Returns
     /// whether all could be prepared.
     fn fill_gated(&mut self, q: &mut InFlight, now: u64, room: usize) -> bool {
         let pass = self.plan.stream.pass_bytes.map(|pass| pass.max(1));

@@ -22,7 +22,7 @@ pub(super) struct Source<'a> {
     pub(super) flow: Option<FlowMember>,
     pub(super) zones: Option<Box<ZoneCursor>>,
     pub(super) recreation: Option<Box<FileRecreation<'a>>>,
-    /// Whether each I/O must be checked for whether it may be issued.
+    /// Whether each I/O must pass a check before it is issued.
     pub(super) gated: bool,
 }
 
