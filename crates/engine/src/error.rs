@@ -20,7 +20,7 @@ pub enum RunError {
         direct=0 to go through the page cache"
     )]
     NoDirect { path: PathBuf },
-    /// A file could not be laid out.
+    /// The file could not be laid out.
     #[error("failed to lay out {path} at byte {at} of {size}: {errno}{}", hint(*errno))]
     LayOut {
         path: PathBuf,

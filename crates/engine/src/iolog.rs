@@ -29,7 +29,7 @@ pub struct LogSample {
     pub offset: u64,
     /// Throughput in bytes/s of a window, or of a single I/O. `None` for an incomplete last window.
     pub bytes_per_s: Option<u64>,
-    /// IOPS of a window, 1 for a single I/O. `None` as above.
+    /// IOPS of a window, 1 for a single I/O. `None` for an incomplete last window.
     pub iops: Option<u64>,
     /// Submission, completion and total latency in nanoseconds, if logged: creation to submission, submission to
     /// completion, creation to completion.
@@ -134,7 +134,7 @@ impl IoLog {
         )
     }
 
-    /// Starts the measurement.
+    /// Starts the measurement at `now`.
     pub(crate) fn begin(&mut self, now: u64, epoch_unix_ms: i64, periods: Periods) {
         self.epoch_unix_ms = epoch_unix_ms;
         self.next_window = periods.window.map_or(u64::MAX, |length| now + length);

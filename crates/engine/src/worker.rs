@@ -297,7 +297,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
             ..error
         };
         self.account.refused[op as usize] += 1;
-        // After a failed I/O the next one may succeed; other errors are permanent.
+        // The next I/O may succeed after a failed one; other errors are permanent.
         let tolerated =
             self.plan.errors.continue_on[op] && matches!(errno, Errno::IO | Errno::ILSEQ);
         let answer = match (

@@ -543,7 +543,7 @@ fn space_is_counted_as_fio_counts_it() {
     for engine in [IoEngine::Falloc, IoEngine::Ftruncate] {
         for (rw, op) in ops {
             if (engine, op) == (IoEngine::Ftruncate, Op::Trim) {
-                continue; // A plan with trims of a file is refused before it runs.
+                continue; // A plan with trims of a file is rejected before it runs.
             }
             let job = on_file(
                 &dir.path().join("f"),
@@ -572,7 +572,7 @@ fn names_are_counted_as_fio_counts_them() {
             (2, "write", write_seq()),
         ] {
             if (engine, loops) == (IoEngine::Filedelete, 2) {
-                continue; // Both end with ENOENT, and fio counts the second loop's errors to no I/O.
+                continue; // Both end with ENOENT, and fio assigns the errors of the second loop to no I/O.
             }
             let dir = tempfile::tempdir().unwrap();
             let mut job = in_folder(dir.path(), engine, 8, 4096);

@@ -222,7 +222,7 @@ fn pieces_have_headers_of_their_own_at_any_place() {
         };
         let report = go(&scenario(vec![job(&path, write_seq(), rules.clone())]));
         assert_eq!(only(&report).errors.total, 0, "{interval} {offset}");
-        // Two pieces of one block, and one of another.
+        // Two pieces of one block, and one piece of another.
         let (first, second, third) = (2 * 4096 + 40, 2 * 4096 + 3000, 5 * 4096 + 45);
         [first, second, third]
             .into_iter()

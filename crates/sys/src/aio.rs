@@ -265,7 +265,7 @@ impl AioQueue {
         }
         let iocb = self.prepared.remove(0);
         let first = self.iocbs.as_ptr();
-        // Both addresses lie in one array, so their distance is the index.
+        // Both addresses are in one array, so their distance is the index.
         let slot = (iocb.addr() - first.addr()) / size_of::<Iocb>();
         self.slots.give_back(slot);
         Some(slot as u32)

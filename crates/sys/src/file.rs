@@ -61,7 +61,7 @@ pub fn sync_range(file: impl AsFd, offset: u64, len: u64, call: RangeCall) -> Re
     let flags = flag(call.wait_before, libc::SYNC_FILE_RANGE_WAIT_BEFORE)
         | flag(call.write, libc::SYNC_FILE_RANGE_WRITE)
         | flag(call.wait_after, libc::SYNC_FILE_RANGE_WAIT_AFTER);
-    // SAFETY: the call takes numbers only; the descriptor is open for it.
+    // SAFETY: the call takes numbers only; the descriptor is open during the call.
     let answer =
         unsafe { libc::sync_file_range(file.as_fd().as_raw_fd(), offset as _, len as _, flags) };
     if answer == 0 {

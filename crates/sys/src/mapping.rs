@@ -292,7 +292,7 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
     if replaced {
         return;
     }
-    // The access is repeated after return, and then reaches the previous handler.
+    // The access is repeated after the return, and then reaches the previous handler.
     let mut default = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     let before = BEFORE
         .get()

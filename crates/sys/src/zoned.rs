@@ -40,7 +40,7 @@ pub struct DeviceZone {
     pub sequential: bool,
     /// Whether it is partly written: such zones count as open or active.
     pub begun: bool,
-    /// Whether it can be written at all.
+    /// Whether it can be written at all: not read-only or offline.
     pub usable: bool,
 }
 

@@ -113,7 +113,7 @@ pub(crate) trait QueueBackend: Files {
     /// Whether `submit` can also wait for completions in the same call.
     const SUBMIT_WAITS: bool = false;
 
-    /// Maximum number of I/Os in flight, whatever the queue depth.
+    /// Maximum number of I/Os in flight that the backend supports, whatever the queue depth.
     const MOST_IN_FLIGHT: usize = usize::MAX;
 
     /// Prepares an I/O in a free slot.

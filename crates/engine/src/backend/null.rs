@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct NullBackend {
     slots: Slots,
-    /// The prepared, then submitted I/O.
+    /// The I/O that is prepared or submitted.
     prepared: Option<(u32, u32)>,
     done: Option<(u32, u32)>,
 }

@@ -18,7 +18,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 /// Buffer size in bytes if the file system reports no preferred block size.
 const USUAL: usize = 4096;
 
-/// One open stream.
+/// An open stream, for reading or for writing.
 #[derive(Debug)]
 enum Stream {
     Reads(BufReader<File>),

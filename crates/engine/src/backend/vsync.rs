@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(crate) struct VsyncBackend {
     files: OpenFiles,
     slots: VectoredSlots,
-    /// File offset of each file.
+    /// Current file offset of each file.
     at: Vec<u64>,
     waiting: Vec<(u32, IoRequest)>,
     done: Vec<(u32, Result<u32, Errno>)>,

@@ -16,7 +16,7 @@ pub struct ClockReads {
     pub cpu: u32,
     /// Number of counter reads.
     pub reads: u64,
-    /// First reading.
+    /// First value read.
     pub first: u64,
     /// Number of reads that returned less than the previous read on this or another CPU.
     pub backwards: u64,

@@ -38,7 +38,7 @@ pub struct SimCard {
     busy_until: u64,
     /// Offset at which the last command ended.
     head: u64,
-    /// Bytes in the fast cache.
+    /// Bytes in the fast write cache.
     cached: u64,
     written_since_stall: u64,
     /// Thermal load: busy time less idle time.

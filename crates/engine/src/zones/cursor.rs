@@ -1,4 +1,4 @@
-//! Position of a worker in its zones.
+//! Position of a worker in the zones of its regions.
 
 use super::table::{TrackedZone, ZoneState, ZoneTable};
 use hakaru_model::job::Op;

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Time a worker waits for another to finish with a zone before it checks whether the run ends.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// One zone.
+/// State of one zone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TrackedZone {
     pub(super) start: u64,
@@ -146,7 +146,7 @@ impl ZoneTable {
     pub(super) fn close(&self, state: &mut ZoneState, index: usize) {
         let zone = state.zones[index];
         if let Some(device) = self.device.as_ref().filter(|_| zone.room() > 0) {
-            // A zone that cannot be finished stays open on the device, which reports an error at
+            // Finishing may fail: the zone then stays open on the device, which reports an error at
             // its limit.
             let _ = zoned::finish(device, zone.start, self.zone_len);
         }
