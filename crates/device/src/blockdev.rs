@@ -1,6 +1,6 @@
-//! Block device interface of fill and verify: write, read, flush and a clock.
+//! The block device interface that fill and verify use: write, read, flush and a clock.
 //!
-//! A trait, so that tests can simulate a fake card; [`OpenDevice`] is a real device.
+//! It is a trait so that tests can simulate a fake card; [`OpenDevice`] is a real device.
 
 use crate::guard::Erasable;
 pub use hakaru_model::integrity::{SpeedMap, SpeedPoint};
@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt;
 
 /// A range of storage that may be overwritten.
 pub trait BlockDev {
-    /// Claimed size; a multiple of [`BlockDev::block`].
+    /// Claimed size in bytes; a multiple of [`BlockDev::block`].
     fn size(&self) -> Bytes;
 
     /// Unit of offsets and lengths, in bytes.
@@ -31,8 +31,7 @@ pub trait BlockDev {
     /// The I/O error of the device.
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
-    /// Reads a range into the buffer and writes it back unchanged, so that write caches have to
-    /// take it.
+    /// Reads a range into the buffer and writes it back unchanged, which makes it pass through write caches.
     ///
     /// # Errors
     /// The I/O error of the device; unreadable ranges are not written.
@@ -60,7 +59,7 @@ pub trait BlockDev {
         self.is_pulled()
     }
 
-    /// Whether it can become smaller without a defect, as free space does if others use it.
+    /// Whether the size can shrink without a defect, as free space does when other programs use it.
     fn may_shrink(&self) -> bool {
         false
     }
@@ -75,7 +74,7 @@ pub struct OpenDevice {
 }
 
 impl OpenDevice {
-    /// Opens it for direct I/O.
+    /// Opens the device for direct I/O.
     ///
     /// # Errors
     /// The I/O error.
@@ -145,10 +144,10 @@ pub(crate) fn unless_pulled(device: &dyn BlockDev, error: io::Error) -> io::Erro
     }
 }
 
-/// Time until the kernel notices a removed card; before that I/Os fail with EIO.
+/// Time the kernel needs to notice a removed card; until then I/Os fail with EIO.
 const NOTICED: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// Repeats the check until the kernel had time to notice.
+/// Repeats the check until the kernel has had time to notice a removed device.
 pub(crate) fn patiently(is_pulled: impl Fn() -> bool) -> bool {
     let until = std::time::Instant::now() + NOTICED;
     while !is_pulled() {
@@ -175,12 +174,12 @@ pub struct ScanProgress {
 }
 
 impl ScanProgress {
-    /// Mean speed so far; `None` before any time has passed.
+    /// Mean throughput so far in bytes/s; `None` before any time has passed.
     pub fn rate(&self) -> Option<BytesPerSec> {
         self.done.per(self.elapsed)
     }
 
-    /// Remaining time at that speed; `None` while unknown.
+    /// Remaining time at the mean throughput; `None` while unknown.
     pub fn left(&self) -> Option<Nanos> {
         let rate = self.rate().filter(|rate| rate.0 > 0.0)?;
         Some(Nanos(

@@ -155,7 +155,7 @@ impl Ios {
         }
     }
 
-    /// One bit per line and clock; two in double data rate modes.
+    /// Maximum throughput in bytes/s: one bit per line and clock cycle, two in double data rate modes.
     fn ceiling(&self) -> Option<u64> {
         let timing = self.timing.as_deref()?.to_uppercase();
         let edges = if timing.contains("DDR") || timing.contains("HS400") {
@@ -179,7 +179,7 @@ fn usb_ceiling(mbps: u64) -> Option<u64> {
     })
 }
 
-/// `8.0 GT/s PCIe x4`
+/// Formats the PCI Express link, such as `8.0 GT/s PCIe x4`.
 fn pci_link(disk: &DeviceNode) -> Fact<String> {
     let controllers =
         ancestors(&disk.folder).filter(|part| part.join("current_link_speed").exists());

@@ -1,8 +1,8 @@
 //! Decodes the registers of SD and eMMC cards.
 //!
-//! Sources: SD Specifications, Part 1, Physical Layer Simplified Specification: chapter 5 (CID, CSD, SCR) and
-//! section 4.10.2 (SD status, "SSR"); JEDEC JESD84-B51 for eMMC (CID; EXT_CSD bytes 192, 196, 267, 268, 269). What seems
-//! odd about an identity is told by `oddities`; nothing here judges.
+//! Sources: SD Specifications, Part 1, Physical Layer Simplified Specification: chapter 5 (CID, CSD, SCR) and section
+//! 4.10.2 (SD status, "SSR"); JEDEC JESD84-B51 for eMMC (CID; EXT_CSD bytes 192, 196, 267, 268, 269). This module only
+//! decodes; `oddities` reports inconsistencies in the identity.
 
 use crate::makers;
 use crate::roots::{self, Roots};
@@ -91,7 +91,7 @@ impl RawCard {
         }
     }
 
-    /// Whether it is an MMC or eMMC; their registers differ from SD.
+    /// Whether the card is an MMC or eMMC; their registers differ from those of SD cards.
     fn is_mmc(&self) -> bool {
         self.card_type.known().is_some_and(|kind| kind == "MMC")
     }
@@ -123,7 +123,7 @@ fn ext_csd(card: &Path, roots: &Roots) -> Fact<String> {
     }
 }
 
-/// Decodes the registers of a card, without a judgement of them.
+/// Decodes the registers of a card without checking them for inconsistencies.
 pub(crate) fn decode(raw: &RawCard) -> CardRegisters {
     let mmc = raw.is_mmc();
     let cid = and_then(&raw.cid, "the CID", |text| Cid::parse(text, mmc));
@@ -185,7 +185,7 @@ pub(crate) fn decode(raw: &RawCard) -> CardRegisters {
 pub(crate) struct Cid {
     pub(crate) mmc: bool,
     pub(crate) manfid: u8,
-    /// Text if printable, otherwise four hex digits.
+    /// OEM ID as text if printable, otherwise four hex digits.
     pub(crate) oem: String,
     pub(crate) name: String,
     pub(crate) revision: u8,
@@ -193,7 +193,7 @@ pub(crate) struct Cid {
     /// Year and month. The two eras of eMMC are distinguished elsewhere.
     pub(crate) year: u16,
     pub(crate) month: u8,
-    /// Whether the checksum is correct; `None` if the host controller cut it off.
+    /// Whether the CRC-7 checksum is correct; `None` if the host controller cut it off.
     pub(crate) checksum: Option<bool>,
 }
 
@@ -262,8 +262,8 @@ pub(crate) fn crc7(bytes: &[u8]) -> u8 {
     crc
 }
 
-/// Returns the capacity in the CSD in bytes (sections 5.3.2 and 5.3.3); `None` for MMC, which has
-/// it elsewhere.
+/// Returns the capacity in the CSD in bytes (sections 5.3.2 and 5.3.3); `None` for MMC, which stores its capacity
+/// elsewhere.
 pub(crate) fn csd_capacity(text: &str) -> Option<Bytes> {
     let bytes: [u8; 16] = hex(text)?;
     let field = |high: u32, low: u32| {
@@ -289,27 +289,27 @@ impl Ssr {
         hex(text).map(Ssr)
     }
 
-    /// Bits 447:440.
+    /// Speed class: bits 447:440.
     fn speed_class(&self) -> Option<u32> {
         [0, 2, 4, 6, 10].get(usize::from(self.0[8])).copied()
     }
 
-    /// Bits 399:396.
+    /// UHS speed grade: bits 399:396.
     fn uhs_grade(&self) -> u32 {
         u32::from(self.0[14] >> 4)
     }
 
-    /// Bits 391:384.
+    /// Video speed class: bits 391:384.
     fn video_class(&self) -> u32 {
         u32::from(self.0[15])
     }
 
-    /// Bits 339:336.
+    /// Application performance class: bits 339:336.
     fn app_class(&self) -> Option<u32> {
         Some(u32::from(self.0[21] & 15)).filter(|class| *class <= 2)
     }
 
-    /// Bits 431:428, or bits 395:392 (UHS modes) if those are undefined.
+    /// Allocation unit size in bytes: bits 431:428, or bits 395:392 (UHS modes) if the first field is undefined.
     fn allocation_unit(&self) -> Option<Bytes> {
         const KIB: [u64; 16] = [
             0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536,
@@ -340,7 +340,7 @@ fn sd_spec(text: &str) -> Option<String> {
     })
 }
 
-/// EXT_CSD byte 192, as the kernel's `rev` shows it.
+/// Returns the eMMC version from EXT_CSD byte 192, which the kernel shows as `rev`.
 fn emmc_spec(rev: &Fact<String>) -> Fact<String> {
     and_then(rev, "the EXT_CSD revision", |text| {
         let versions = [
@@ -351,7 +351,7 @@ fn emmc_spec(rev: &Fact<String>) -> Fact<String> {
     })
 }
 
-/// Returns the sysfs attribute, or the value from EXT_CSD.
+/// Returns the sysfs attribute, or the value from EXT_CSD if the attribute is unknown.
 fn or_of(
     shown: &Fact<String>,
     ext_csd: Option<&[u8; 512]>,

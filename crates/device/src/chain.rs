@@ -1,5 +1,4 @@
-//! Stacking of block devices: partitions on disks, mappings and RAIDs on their members, loop
-//! devices on files.
+//! Stacks of block devices: partitions on disks, mappings and RAIDs on their members, loop devices on files.
 //!
 //! The disk itself is described in `disk`.
 
@@ -8,7 +7,7 @@ use crate::roots::{self, DevNum, Roots};
 use hakaru_model::facts::{ChainLink, LinkRole};
 use std::path::{Path, PathBuf};
 
-/// Maximum depth; a forged sysfs could otherwise cause an endless loop.
+/// Maximum depth of a device stack; a forged sysfs could otherwise cause an endless loop.
 const DEEPEST: usize = 64;
 
 /// A block device in sysfs.
@@ -106,7 +105,7 @@ impl DeviceNode {
         let disk = self.disk();
         let path = disk.backing_file()?;
         let attribute = |name: &str| roots::number::<u64>(&disk.folder.join("loop").join(name));
-        // The kernel knows the file even if its path was removed or leads elsewhere here.
+        // The kernel knows the file even if its path was removed or names another file in this mount namespace.
         let asked = || {
             let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
             let device = rustix::fs::open(
@@ -149,7 +148,7 @@ impl DeviceNode {
         })
     }
 
-    /// Whether it has no hardware.
+    /// Whether the device is virtual, without hardware of its own.
     pub(crate) fn is_virtual(&self) -> bool {
         self.folder
             .components()
@@ -157,7 +156,7 @@ impl DeviceNode {
             && !self.kname.starts_with("nvme")
     }
 
-    /// What it is, for a list that goes from the top to the bottom.
+    /// Describes the device as one link of the chain from the named node down to the disk.
     pub(crate) fn link(&self) -> ChainLink {
         let attribute =
             |path: &str| roots::text(&self.folder.join(path)).filter(|text| !text.is_empty());
@@ -190,7 +189,7 @@ impl DeviceNode {
         }
     }
 
-    /// What it is, in a few words, for messages.
+    /// Describes the device in a few words, for messages.
     pub(crate) fn role(&self) -> String {
         let ChainLink { name, role, .. } = self.link();
         match role {
@@ -213,7 +212,7 @@ pub(crate) enum FileId {
         device: u64,
         inode: u64,
     },
-    /// If neither the kernel nor the file gives an identity.
+    /// The path, if neither the kernel nor the file gives an identity.
     Path(PathBuf),
 }
 
@@ -392,7 +391,7 @@ pub(crate) fn in_dev(path: &Path, roots: &Roots) -> PathBuf {
         .map_or_else(|_| path.to_owned(), |name| roots.dev.join(name))
 }
 
-/// Mount points of the running system, apart from `/boot` and below.
+/// Mount points of the running system, except `/boot` and the directories below it.
 const SYSTEM: [&str; 3] = ["/", "/usr", "/efi"];
 
 fn is_system(mount_point: &Path) -> bool {
@@ -415,8 +414,8 @@ pub(crate) fn system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
     found
 }
 
-/// Returns the devices of the system directories from the file systems themselves: after chroot(2)
-/// no table lists them.
+/// Returns the devices of the system directories by querying the file systems: after chroot(2) no mount table lists
+/// them.
 fn hidden_system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
     if !roots.is_live() {
         return Vec::new();

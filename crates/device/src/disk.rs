@@ -9,7 +9,8 @@ use hakaru_model::facts::{CardRegisters, ChainLink, DeviceIdentity, Fact};
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
-/// Describes a disk without asking it anything, or a device without hardware below it. `chain` leads from the named node to it.
+/// Describes a disk, or a device without hardware below it, without sending it a command. `chain` leads from the named
+/// node to the disk.
 pub(crate) fn describe(disk: &DeviceNode, chain: Vec<ChainLink>, roots: &Roots) -> DeviceIdentity {
     let queue = disk.folder.join("queue");
     let bus = bus::bus_of(disk, roots);
@@ -67,7 +68,7 @@ pub(crate) fn sequence(disk: &DeviceNode) -> Fact<u64> {
     roots::number_fact(&disk.folder.join("diskseq"))
 }
 
-/// Returns its names in `/dev/disk/by-id`.
+/// Returns the names of a device in `/dev/disk/by-id`.
 pub(crate) fn aliases(node: &DeviceNode, roots: &Roots) -> Vec<String> {
     let folder = roots.dev.join("disk/by-id");
     let leads_here = |name: &String| roots.device_number(&folder.join(name)) == Some(node.number);
@@ -99,7 +100,7 @@ fn registers(disk: &DeviceNode, size: Bytes, roots: &Roots) -> Option<CardRegist
     })
 }
 
-/// Whether a product name is that of a card reader.
+/// Whether a product name looks like a card reader.
 fn looks_like_reader(name: &str) -> bool {
     let name = name.to_lowercase();
     let words = [
@@ -200,7 +201,8 @@ fn bytes(path: &Path) -> Fact<Bytes> {
     }
 }
 
-/// The active scheduler is in brackets: `none [mq-deadline] kyber`; a single one has none.
+/// Returns the active I/O scheduler. It is in brackets in `none [mq-deadline] kyber`; a single scheduler has no
+/// brackets.
 fn scheduler(path: &Path) -> Fact<String> {
     match roots::text_fact(path) {
         Fact::Known(text) => {

@@ -18,7 +18,7 @@ pub fn environment(roots: &Roots, clock: &str) -> Environment {
     Environment {
         hostname: kernel_file("hostname").unwrap_or_else(|| uname_text(uname.nodename())),
         kernel: format!("{system} {release}"),
-        // The file exists since Linux 6.1; it has the kernel's architecture, as uname.
+        // The file exists since Linux 6.1; it contains the kernel's architecture, like uname.
         arch: kernel_file("arch").unwrap_or_else(|| uname_text(uname.machine())),
         distribution: distribution(roots),
         board: board(roots),
@@ -183,7 +183,7 @@ fn load(roots: &Roots) -> Fact<u32> {
     Fact::or_because(percent, format!("{} cannot be read", path.display()))
 }
 
-/// Parses `0.25` as 25, without floating point.
+/// Parses a decimal number in units of 0.01, without floating point: `0.25` is 25.
 fn hundredths(text: &str) -> Option<u32> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits: String = fraction.chars().chain("00".chars()).take(2).collect();
@@ -194,7 +194,7 @@ fn hundredths(text: &str) -> Option<u32> {
         .checked_add(digits.parse().ok()?)
 }
 
-/// Names of CPU thermal zones, best first.
+/// Types of CPU thermal zones, most reliable first.
 const CPU_ZONES: [&str; 6] = [
     "x86_pkg_temp",
     "cpu-thermal",
@@ -220,7 +220,7 @@ fn temperature(roots: &Roots) -> Fact<i64> {
     let files = [
         named.map(|zone| zone.join("temp")),
         monitor.map(|monitor| monitor.join("temp1_input")),
-        // Any other zone is a fallback; the first one is mostly that of the CPU.
+        // Any other zone is a fallback; the first zone usually belongs to the CPU.
         zones.first().map(|zone| zone.join("temp")),
     ];
     let read = |path: PathBuf| roots::text(&path)?.parse::<i64>().ok();
@@ -311,8 +311,7 @@ mod tests {
     #[test]
     fn a_host_that_hides_everything_says_so() {
         let tree = tree("empty");
-        // Host name, kernel and architecture come from a system call, so they are those of the test
-        // host.
+        // Host name, kernel and architecture come from a system call, so they describe the test host.
         let bare = Environment {
             hostname: String::new(),
             kernel: String::new(),

@@ -22,14 +22,14 @@ const FILE_SIZE: u64 = 1 << 30;
 /// Maximum number of open files: the default limit per process is 1024.
 const MOST_FILES: u64 = 256;
 
-/// Below the 4 GiB limit of FAT. Its largest volume of 2 TiB then needs twice as many files, which
-/// is acceptable.
+/// File size on FAT, below its limit of 4 GiB. The largest FAT volume of 2 TiB then needs twice as many files, which is
+/// acceptable.
 const FAT_FILE_SIZE: u64 = 4095 << 20;
 
-/// File system type of FAT. Source: statfs(2).
+/// File system magic number of FAT. Source: statfs(2).
 const FAT: i64 = 0x4d44;
 
-/// Satisfies every direct I/O alignment, and keeps blocks within files.
+/// Block size in bytes. It satisfies every direct I/O alignment, and keeps blocks within files.
 const BLOCK: u32 = 4096;
 
 /// Free space as a block device.
@@ -51,7 +51,7 @@ impl FreeSpace {
         Ok(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
     }
 
-    /// Returns the bytes to use: at most `limit`. 2% and at least 32 MiB stay free.
+    /// Returns the number of bytes to use, at most `limit`. 2% and at least 32 MiB stay free.
     pub fn usable(free: Bytes, limit: Option<Bytes>) -> Bytes {
         let usable = free
             .0
@@ -96,7 +96,7 @@ impl FreeSpace {
         })
     }
 
-    /// Returns the file and the offset in it; blocks never cross files, chunks may.
+    /// Returns the file and the offset in it. A block never spans two files; a chunk may.
     fn place(&self, offset: u64) -> io::Result<(&File, u64)> {
         let index = usize::try_from(offset / self.file_size).unwrap_or(usize::MAX);
         let beyond = || io::Error::from(Errno::INVAL);
@@ -107,7 +107,8 @@ impl FreeSpace {
     }
 }
 
-/// Returns the file size that limits the number of files; whole MiB, so that blocks stay whole.
+/// Returns the file size that keeps the number of files within the limit. It is a multiple of 1 MiB, so that no block
+/// is split.
 fn file_size(size: u64, is_fat: bool) -> u64 {
     let wanted = size
         .div_ceil(MOST_FILES)
@@ -126,7 +127,7 @@ fn nameless(folder: &Path, index: u64) -> io::Result<File> {
     let open = |extra: OFlags| -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::open(&path, flags | extra, Mode::RUSR | Mode::WUSR);
-        // A refused O_DIRECT may leave the file behind; a name that existed before is not ours.
+        // A refused O_DIRECT may leave the file behind; a file that existed before must not be removed.
         if !matches!(file, Err(Errno::EXIST)) {
             let _ = rustix::fs::unlink(&path);
         }
@@ -211,7 +212,7 @@ impl BlockDev for FreeSpace {
         true
     }
 
-    /// Whether the disk was removed: the mount remains.
+    /// Whether the disk was removed; its mount remains.
     fn is_pulled(&self) -> bool {
         self.files
             .first()

@@ -1,7 +1,7 @@
 //! SMART data of a disk: reads and decodes it.
 //!
-//! Sources: NVM Express Base Specification 2.0, section 5.16.1.3 (SMART / Health Information); ACS-3, section 7.44, and
-//! for the numbers of ATA attributes, which no standard fixes, those that makers agree on.
+//! Sources: NVM Express Base Specification 2.0, section 5.16.1.3 (SMART / Health Information); ACS-3, section 7.44. No
+//! standard defines the ATA attribute numbers; this module uses the numbers that most manufacturers share.
 
 use crate::bus;
 use crate::chain::DeviceNode;
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// Queries a disk if that is possible without touching its data.
+/// Reads the SMART data of a disk if that is possible without touching its content.
 pub(crate) fn of(disk: &DeviceNode, on: &Bus, roots: &Roots) -> Fact<Health> {
     let node = roots.dev.join(&disk.kname);
     match on {
@@ -36,9 +36,9 @@ fn unknown(because: &str) -> Fact<Health> {
     Fact::Unknown(because.to_owned())
 }
 
-/// The result of a query, or the reason why there is none.
+/// Runs a SMART query; the error is the reason why there is no result.
 fn ask(node: &Path, how: fn(OwnedFd) -> Result<[u8; LEN], Errno>) -> Result<[u8; LEN], String> {
-    // Non-blocking: a drive without a medium would otherwise be closed first.
+    // Non-blocking, so that opening a drive without a medium does not close its tray.
     let device = rustix::fs::open(
         node,
         OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC,
@@ -65,7 +65,7 @@ fn nvme(log: &[u8; LEN]) -> Fact<Health> {
         let bytes: Option<[u8; 8]> = log.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
         bytes.map(u64::from_le_bytes)
     };
-    // Units of 1000 sectors of 512 bytes.
+    // The unit is 1000 sectors of 512 bytes.
     let bytes = |at: usize| number(at).map(|units| Bytes(units.saturating_mul(512_000)));
     let warnings = WARNINGS
         .iter()

@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the file system of a path, the chain of devices below it, and the identity of the disk.
 ///
-/// Opens only pseudo files and, for SMART data, the disk. Needs no privileges: what is not
-/// accessible is "unknown (…)".
+/// Opens only pseudo files and, for SMART data, the disk. Needs no privileges: inaccessible facts are "unknown (…)".
 pub fn identify(path: &Path, roots: &Roots) -> Identity {
     let mut identity = recognise(path, roots);
     if let Fact::Known(device) = &mut identity.device
@@ -45,12 +44,12 @@ pub fn recognise(path: &Path, roots: &Roots) -> Identity {
     }
 }
 
-/// The minimum that distinguishes a disk from another one in the same slot.
+/// The minimum that distinguishes a disk from another disk in the same slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Presence {
     /// Its size in bytes, greater than 0.
     pub size: Bytes,
-    /// Number of this appearance of the disk (Linux 5.15 and later).
+    /// Disk sequence number of the kernel, which changes each time a medium appears (Linux 5.15 and later).
     pub sequence: Option<u64>,
 }
 
@@ -126,8 +125,8 @@ fn filesystem(path: &Path, mount: &Mount, roots: &Roots) -> Filesystem {
     }
 }
 
-/// Returns the device at the bottom. If there are several, as in a mirror, returns the device that
-/// joins them.
+/// Returns the device at the bottom of the stack. If there are several, as in a mirror, returns the device that joins
+/// them.
 fn device(
     path: &Path,
     tops: &[DeviceNode],

@@ -1,7 +1,7 @@
 //! Inspects a path before a plan is made.
 //!
-//! Leaves no trace: existing files are opened read-only, and O_DIRECT support of a directory is
-//! tested with an unnamed file. Identity and content are found in `identify` and `guard`.
+//! Leaves no trace: existing files are opened read-only, and O_DIRECT support of a directory is tested with an unnamed
+//! file. `identify` and `guard` detect identity and content.
 
 use crate::mounts;
 use crate::roots::{self, DevNum, Roots};
@@ -165,8 +165,8 @@ fn inspect_absent(path: &Path) -> Result<TargetFacts, InspectError> {
     }
 }
 
-/// Whether files in this directory would be in the memory behind /dev. /dev/shm is meant for files
-/// and is allowed.
+/// Whether files in this directory would be in the memory file system behind /dev. /dev/shm is intended for files and
+/// is allowed.
 fn is_device_folder(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     folder.starts_with("/dev") && !folder.starts_with("/dev/shm")
@@ -204,7 +204,7 @@ fn inspect_folder(
         .alignment
         .or_else(|| block_below(folder))
         .unwrap_or(512);
-    // Permission bits may allow what the file system refuses.
+    // Permission bits may allow an access that the file system refuses.
     facts.writable &= !probe.refused;
     Ok(facts)
 }
@@ -314,8 +314,8 @@ fn probe_folder(folder: &Path) -> Probe {
     })
 }
 
-/// `direct` is the result of an open with O_DIRECT; `plain` tries without it, to distinguish
-/// missing O_DIRECT support from other errors.
+/// Evaluates an O_DIRECT test. `direct` is the result of opening with O_DIRECT; `plain` opens without it, to
+/// distinguish missing O_DIRECT support from other errors.
 fn judge(direct: Result<OwnedFd, Errno>, plain: impl FnOnce() -> Result<OwnedFd, Errno>) -> Probe {
     match direct {
         Ok(file) => {

@@ -1,9 +1,8 @@
 //! Card manufacturers by the manufacturer ID in the CID.
 //!
-//! The SD and MMC associations assign these numbers and publish no list. This table is compiled
-//! from public ones: `lsmmc` in mmc-utils, cameramemoryspeed.com ("Reading the SD card CID"), and
-//! vendor names in kernel sources for eMMC. A number identifies the manufacturer of the card or its
-//! controller, not the brand printed on it.
+//! The SD and MMC associations assign these numbers and publish no list. This table is compiled from public lists:
+//! `lsmmc` in mmc-utils, cameramemoryspeed.com ("Reading the SD card CID"), and vendor names in kernel sources for
+//! eMMC. A number identifies the manufacturer of the card or its controller, not the brand printed on it.
 
 /// An SD card manufacturer: number, name, and its OEM ID if it is always the same.
 pub(crate) struct SdMaker {

@@ -6,8 +6,8 @@ use crate::roots::{self, DevNum, Roots};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Maximum table size: hosts with thousands of containers have megabytes; a truncated table would
-/// hide a mount.
+/// Maximum table size in bytes: hosts with thousands of containers have tables of megabytes, and a truncated table
+/// would hide a mount.
 const TABLE_LIMIT: u64 = 64 << 20;
 
 /// One line of the mount table.
@@ -19,9 +19,9 @@ pub(crate) struct Mount {
     pub(crate) mount_point: PathBuf,
     /// Type, such as `ext4`.
     pub(crate) fs_type: String,
-    /// The source in the form of the file system.
+    /// The source; its form depends on the file system.
     pub(crate) source: String,
-    /// Options of the mount and of the file system, each once.
+    /// Options of the mount and of the file system, without duplicates.
     pub(crate) options: String,
 }
 
@@ -113,10 +113,9 @@ pub(crate) fn mount_at(path: &Path, roots: &Roots, mounts: &[Mount]) -> Option<M
     else {
         return shown.cloned();
     };
-    // A file in an overlay may have the number of its layer; only directories have that of the
-    // overlay.
+    // A file in an overlay may have the device number of its layer; only directories have the number of the overlay.
     let of_parent = existing.parent().and_then(device_of);
-    // btrfs subvolumes have virtual numbers that are in no table.
+    // btrfs subvolumes have virtual device numbers that no table lists.
     let is_same = |mount: &Mount, number: DevNum| {
         mount.number == number || mount.number.major + number.major == 0
     };
@@ -217,7 +216,8 @@ fn parse_table(table: &str) -> Vec<Mount> {
     table.lines().filter_map(parse_line).collect()
 }
 
-/// `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue`
+/// Parses one line of mountinfo, such as `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root
+/// rw,errors=continue`.
 fn parse_line(line: &str) -> Option<Mount> {
     let (left, right) = line.split_once(" - ")?;
     let mut left = left.split(' ');
@@ -237,8 +237,8 @@ fn parse_line(line: &str) -> Option<Mount> {
     })
 }
 
-/// Joins the mount options and the other options of the file system. For `ro` and `rw`, those of
-/// the mount apply: a read-only mount of a writable file system has both.
+/// Joins the mount options and the other options of the file system. The `ro` or `rw` of the mount applies: a read-only
+/// mount of a writable file system lists both.
 fn join_options(own: &str, of_filesystem: &str) -> String {
     let mut options: Vec<&str> = own.split(',').filter(|o| !o.is_empty()).collect();
     for option in of_filesystem.split(',').filter(|o| !o.is_empty()) {

@@ -1,10 +1,9 @@
 //! Inconsistencies in the identity of a card: hints for a closer look, not verdicts.
 //!
-//! Counterfeiters copy or invent the CID, and cheap manufacturers leave it partly empty. These are
-//! the signs that public reports on fake cards mention (A. Huang, "On MicroSD Problems",
-//! bunniestudios.com, 2010: very low serial numbers, manufacturers and OEM IDs that do not match).
-//! Each can have an innocent reason, and a good forgery shows none. Only writing proves the real
-//! capacity.
+//! Counterfeiters copy or invent the CID, and cheap manufacturers leave it partly empty. The checks follow public
+//! reports on fake cards (A. Huang, "On MicroSD Problems", bunniestudios.com, 2010: very low serial numbers,
+//! manufacturers and OEM IDs that do not match). Each inconsistency can have an innocent reason, and a good forgery has
+//! none. Only writing proves the real capacity.
 
 use crate::card::{self, Cid, RawCard};
 use crate::makers;
@@ -23,9 +22,10 @@ const FIRST_YEARS: [(u64, u16); 4] = [
     (2_300_000_000_000, 2018),
 ];
 
-/// Decodes the registers of a card, and gathers what seems odd about them. `size` is what the device shows.
+/// Decodes the registers of a card and lists their inconsistencies. `size` is the size that the device reports, in
+/// bytes.
 ///
-/// For registers that the host hides and somebody read elsewhere, fill a [`RawCard`] by hand.
+/// For registers that the host hides, fill a [`RawCard`] with values that were read on another host.
 pub fn decode_card(raw: &RawCard, size: Bytes) -> CardRegisters {
     CardRegisters {
         oddities: oddities(raw, size, this_year()),
@@ -33,7 +33,8 @@ pub fn decode_card(raw: &RawCard, size: Bytes) -> CardRegisters {
     }
 }
 
-/// Gathers what looks odd. `size` is what the device claims; `this_year` is `None` when the clock is not to be trusted.
+/// Lists inconsistencies in the registers. `size` is the claimed size in bytes; `this_year` is `None` when the system
+/// clock cannot be trusted.
 pub(crate) fn oddities(raw: &RawCard, size: Bytes, this_year: Option<u16>) -> Vec<String> {
     let mmc = raw.card_type.known().is_some_and(|kind| kind == "MMC");
     let mut found = Vec::new();

@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// Maximum text size; sysfs attributes have at most one page.
+/// Maximum text size in bytes; sysfs attributes have at most one page.
 const TEXT_LIMIT: u64 = 256 * 1024;
 
 /// Root directories of the pseudo file systems.
@@ -23,7 +23,7 @@ pub struct Roots {
     pub dev: PathBuf,
     /// `/etc`
     pub etc: PathBuf,
-    /// Whether these are the real ones; only then device nodes and statfs are used.
+    /// Whether these are the roots of the running system; device nodes and statfs are used only then.
     live: bool,
 }
 
@@ -101,9 +101,9 @@ impl Roots {
 /// Device number of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DevNum {
-    /// The driver.
+    /// Major number, which identifies the driver.
     pub major: u32,
-    /// The device of that driver.
+    /// Minor number, which identifies a device of that driver.
     pub minor: u32,
 }
 
@@ -179,7 +179,7 @@ pub(crate) fn number_fact<T: TryFrom<u64>>(path: &Path) -> Fact<T> {
 
 /// The reason in "unknown (…)" for a file that cannot be read.
 pub(crate) fn why_unread(path: &Path, error: &std::io::Error) -> String {
-    // Only the name: sysfs paths are long and differ between hosts.
+    // Use only the file name: sysfs paths are long and differ between hosts.
     let name = path.file_name().unwrap_or_default().display();
     match error.kind() {
         ErrorKind::NotFound => format!("the kernel provides no `{name}`"),

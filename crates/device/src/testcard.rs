@@ -1,22 +1,22 @@
-//! A card in memory, with the faults that verifying has to find: for tests.
+//! Simulated cards in memory, with the faults that verification must find, for tests.
 
 use crate::blockdev::BlockDev;
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-/// What becomes of writes beyond the real end.
+/// Result of writes beyond the real end of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PastEndWrites {
-    /// They land at the beginning again.
+    /// They wrap around to the start of the memory.
     Wraps,
-    /// They are dropped, and reads give zeros.
+    /// They are dropped, and reads return zeros.
     Vanishes,
-    /// They fail, and so do reads.
+    /// They fail with an I/O error, and so do reads.
     Refuses,
 }
 
-/// The card. Time passes only by reading and writing: 50 ns a written byte, 25 ns a read one.
+/// A simulated card. Only I/O advances its clock: by 50 ns per byte written and 25 ns per byte read.
 pub(crate) struct FakeCard {
     pub(crate) content: Vec<u8>,
     pub(crate) claimed: u64,
@@ -27,12 +27,12 @@ pub(crate) struct FakeCard {
     pub(crate) read_error: Option<u64>,
     /// Blocks that silently keep their old content.
     pub(crate) drops: std::ops::Range<u64>,
-    /// A bit of this byte is flipped when it is read.
+    /// Offset of a byte of which one bit is flipped on reads.
     pub(crate) rot: Option<u64>,
     pub(crate) flushes: u32,
-    /// Requests until now.
+    /// Number of read and write requests so far.
     pub(crate) requests: u64,
-    /// Whether nothing answers any more.
+    /// Whether the card was removed, so that all I/O fails.
     pub(crate) pulled: bool,
     time: Nanos,
 }
@@ -59,7 +59,7 @@ impl FakeCard {
         }
     }
 
-    /// Where a byte really lies.
+    /// Returns the index of an offset in the real memory; `None` beyond its end.
     fn place(&self, offset: u64) -> Option<usize> {
         let real = self.content.len() as u64;
         match self.beyond {
@@ -141,25 +141,25 @@ impl BlockDev for FakeCard {
     }
 }
 
-/// What a cache forgets first.
+/// Eviction policy of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forgets {
-    /// What was written first.
+    /// Evicts the data written first.
     Oldest,
-    /// What was neither written nor read for the longest time.
+    /// Evicts the least recently used data.
     LeastUsed,
 }
 
-/// Which writes go through a cache.
+/// Writes that go through a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Serves {
-    /// All values.
+    /// All writes.
     Everything,
-    /// Those beyond the true end: the cache of a counterfeit that is to look real for as long as it can.
+    /// Only writes beyond the real end, as in a counterfeit card that hides its missing memory as long as possible.
     Beyond,
 }
 
-/// A cache in front of false memory. It keeps the newest writes readable, whatever became of them behind it.
+/// A cache in front of fake memory. It keeps the newest writes readable, even if the memory behind it lost them.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     pub(crate) bytes: u64,
@@ -203,23 +203,23 @@ impl Cache {
     }
 }
 
-/// What a block holds: of those that verifying writes, only what they follow from.
+/// Content of a block. Blocks written by verification are stored as their seed and address only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum TestBlock {
     Stamp { seed: u64, offset: u64 },
     Bytes(Box<[u8]>),
 }
 
-/// A card of any size, with a cache: blocks that verifying wrote take some bytes of memory each.
+/// A simulated card of any size with a cache; a block written by verification takes only a few bytes of memory.
 pub(crate) struct SparseCard {
     real: u64,
     claimed: u64,
     beyond: PastEndWrites,
     content: HashMap<u64, TestBlock>,
     cache: Option<Cache>,
-    /// Blocks that keep their old content when they are written.
+    /// Range of blocks that silently keep their old content when they are written.
     pub(crate) drops: std::ops::Range<u64>,
-    /// Bytes that were written.
+    /// Number of bytes written.
     pub(crate) written: u64,
     time: Nanos,
 }
@@ -246,7 +246,7 @@ impl SparseCard {
         }
     }
 
-    /// Gives every `step`-th block of the true memory a content of its own.
+    /// Fills every `step`-th block of the real memory with unique content.
     pub(crate) fn fill(&mut self, step: u64) {
         for block in (0..self.real / Self::BLOCK).step_by(step as usize) {
             let mut bytes = vec![0x5a; Self::BLOCK as usize];
@@ -255,7 +255,7 @@ impl SparseCard {
         }
     }
 
-    /// Whether the true memory holds what [`SparseCard::fill`] gave it, and nothing else.
+    /// Whether the real memory contains exactly the content written by [`SparseCard::fill`].
     pub(crate) fn is_as_filled(&self, step: u64) -> bool {
         let mut fresh = SparseCard::new(self.real, self.claimed, self.beyond, None);
         fresh.fill(step);

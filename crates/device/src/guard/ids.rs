@@ -5,8 +5,8 @@ use crate::disk;
 use crate::roots::{self, Roots};
 use hakaru_model::facts::{DeviceIdentity, Identity};
 
-/// Returns the device's own IDs, most specific first. A partition has those of its disk; a mapping
-/// or RAID only its own names, not those of the disk below.
+/// Returns the device's own IDs, most specific first. A partition has the IDs of its disk; a mapping or RAID has only
+/// its own names, not the IDs of the disk below.
 pub(super) fn own_ids(node: &DeviceNode, identity: &Identity) -> Vec<String> {
     let disk = node.disk();
     let described = identity
@@ -21,7 +21,7 @@ pub(super) fn own_ids(node: &DeviceNode, identity: &Identity) -> Vec<String> {
     telling(ids)
 }
 
-/// Serial number, CID and world-wide name.
+/// Returns the serial number, CID and world-wide name of a device.
 pub(super) fn ids_of(device: &DeviceIdentity) -> Vec<String> {
     let cid = device.card.as_ref().and_then(|card| card.cid.known());
     device
@@ -34,7 +34,7 @@ pub(super) fn ids_of(device: &DeviceIdentity) -> Vec<String> {
         .collect()
 }
 
-/// Returns the IDs of the disk below a mapping; none for the disk itself or a partition.
+/// Returns the IDs of the disk below a mapping; empty for the disk itself or a partition.
 pub(super) fn ids_below(node: &DeviceNode, identity: &Identity, roots: &Roots) -> Vec<String> {
     let Some(device) = identity
         .device
@@ -55,7 +55,7 @@ pub(super) fn ids_below(node: &DeviceNode, identity: &Identity, roots: &Roots) -
     )
 }
 
-/// Adds the names in `/dev/disk/by-id`, with those of its disk.
+/// Adds the names of the device and of its disk in `/dev/disk/by-id`.
 pub(super) fn with_aliases(own: &[String], node: &DeviceNode, roots: &Roots) -> Vec<String> {
     let aliases = disk::aliases(node, roots)
         .into_iter()

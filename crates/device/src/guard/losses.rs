@@ -15,7 +15,7 @@ use std::path::Path;
 pub struct Loss {
     /// Start offset on the device.
     pub offset: Bytes,
-    /// What it is.
+    /// The content found there.
     #[serde(flatten)]
     pub what: LossKind,
 }
@@ -26,9 +26,9 @@ pub struct Loss {
 pub enum LossKind {
     /// A partition table with its entries.
     PartitionTable {
-        /// The kind.
+        /// Type of table.
         table: TableKind,
-        /// Its entries.
+        /// Entries of the table.
         partitions: Vec<Partition>,
     },
     /// A file system, swap space, or member of a RAID or volume group.
@@ -39,7 +39,7 @@ pub enum LossKind {
         label: Option<String>,
         /// Its size, if known.
         size: Option<Bytes>,
-        /// The partition it is in; `None` when it takes the whole device.
+        /// Number of the partition that contains it; `None` when it occupies the whole device.
         partition: Option<u32>,
     },
     /// The device could not be read.
@@ -49,7 +49,7 @@ pub enum LossKind {
     },
 }
 
-/// Kinds of partition tables.
+/// Types of partition tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TableKind {
@@ -138,7 +138,7 @@ fn open(path: &Path) -> std::io::Result<(std::fs::File, u64, u64)> {
     Ok((file, len, u64::from(block)))
 }
 
-/// Detects content in any readable source.
+/// Detects content in any readable source of `len` bytes.
 fn losses(source: &dyn ReadAt, len: u64, block: u64) -> Vec<Loss> {
     let image = Image {
         source,
@@ -244,7 +244,7 @@ mod tests {
         image[offset..offset + bytes.len()].copy_from_slice(bytes);
     }
 
-    /// An MBR entry: type, first sector and number of sectors.
+    /// Builds an MBR entry from its type, first sector and number of sectors.
     fn entry(kind: u8, first: u32, count: u32) -> [u8; 16] {
         let mut raw = [0; 16];
         raw[4] = kind;

@@ -221,7 +221,7 @@ fn exfat(image: &Image<'_>) -> Option<ImageSignature> {
     )
 }
 
-/// The label is an entry of type 0x83 in the root directory, usually the first.
+/// Returns the label of an exFAT volume: an entry of type 0x83 in the root directory, usually the first.
 fn exfat_label(image: &Image<'_>, root: u64) -> Option<String> {
     let entries = (0..16).map(|index| image.bytes::<32>(root.saturating_add(index * 32)));
     let entry = entries
@@ -245,7 +245,7 @@ fn ntfs(image: &Image<'_>) -> Option<ImageSignature> {
     )
 }
 
-/// The signature ends the first page, whose size depends on the machine.
+/// Detects swap space. Its signature is at the end of the first page, whose size depends on the machine.
 fn swap(image: &Image<'_>) -> Option<ImageSignature> {
     let page = [4096u64, 8192, 16384, 65536]
         .into_iter()
@@ -272,7 +272,8 @@ fn lvm(image: &Image<'_>) -> Option<ImageSignature> {
     found("LVM2 physical volume", None, None)
 }
 
-/// Version 1.1 begins at 0, 1.2 at 4 KiB, 1.0 at least 8 KiB and 0.90 at least 64 KiB before the end.
+/// Detects a member of a Linux RAID by its superblock. Version 1.1 begins at 0, 1.2 at 4 KiB, 1.0 at least 8 KiB and
+/// 0.90 at least 64 KiB before the end.
 fn raid(image: &Image<'_>) -> Option<ImageSignature> {
     let magic = 0xa92b_4efcu32.to_le_bytes();
     let near_end = (image.len & !0xfff).saturating_sub(8192);

@@ -50,7 +50,7 @@ pub struct Candidate {
     own: Vec<String>,
     /// Its own IDs and its names in `/dev/disk/by-id`.
     ids: Vec<String>,
-    /// IDs of the disk below a mapping: giving one of these means more than the mapping.
+    /// IDs of the disk below a mapping. They identify more than the mapping, so they do not confirm it.
     below: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl Candidate {
         &self.identity
     }
 
-    /// All IDs that confirm it: serial number, CID, world-wide name and `/dev/disk/by-id` names.
+    /// All IDs that confirm the device: serial number, CID, world-wide name and `/dev/disk/by-id` names.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
@@ -71,13 +71,13 @@ impl Candidate {
         &self.own
     }
 
-    /// Number of this appearance of the disk (Linux 5.15 and later).
+    /// Disk sequence number of the kernel, which changes each time a medium appears (Linux 5.15 and later).
     pub fn sequence(&self) -> Option<u64> {
         self.sequence
     }
 
-    /// Whether its IDs identify the medium. A card in a USB reader has the IDs of the reader, which
-    /// are the same for every card; a mapping without a UUID has a user-given name.
+    /// Whether the IDs identify the medium. A card in a USB reader has the IDs of the reader, which are the same for
+    /// every card; a mapping without a UUID has a name chosen by a user.
     pub fn tells_itself(&self) -> bool {
         if self.mapping().is_some()
             && roots::text(&self.node.folder.join("dm/uuid")).is_none_or(|uuid| uuid.is_empty())
@@ -92,23 +92,22 @@ impl Candidate {
         card.is_none_or(|card| card.cid.known().is_some())
     }
 
-    /// Size of this disk, partition or mapping in bytes; the identity is that of the disk at the
-    /// bottom.
+    /// Size of this disk, partition or mapping in bytes; [`Candidate::identity`] describes the disk at the bottom.
     pub fn size(&self) -> Bytes {
         size_of(&self.node)
     }
 
-    /// Its partition number.
+    /// Its partition number; `None` if it is not a partition.
     pub fn partition(&self) -> Option<u32> {
         self.node.partition()
     }
 
-    /// Its device-mapper name.
+    /// Its device-mapper name; `None` if it is not a mapping.
     pub fn mapping(&self) -> Option<String> {
         roots::text(&self.node.folder.join("dm/name"))
     }
 
-    /// The device name to type.
+    /// The device name to type as confirmation.
     pub fn name(&self) -> &str {
         &self.node.kname
     }
@@ -122,7 +121,7 @@ impl Candidate {
         let device = patiently(|| open_exclusively(&self.path))?;
         self.is_same(&device, roots)?;
         let twins = claim_twins(&self.node, roots)?;
-        // The device is claimed now: repeat the checks once more.
+        // The device is claimed now: repeat the checks.
         let again = passive(&self.path, roots)?;
         if again.node != self.node || again.own != self.own {
             return Err(self.stale("its ID changed"));
@@ -269,7 +268,7 @@ impl Erasable {
         self.device.as_fd()
     }
 
-    /// Checks that it is still the same device: not removed, not exchanged, and with the same size.
+    /// Checks that the device is still the same: not removed, not exchanged, and of the same size.
     ///
     /// # Errors
     /// A [`Refusal`] with the change.
@@ -367,12 +366,12 @@ pub struct Released {
 }
 
 impl Released {
-    /// Its node.
+    /// Its device node, such as `/dev/mmcblk0`.
     pub fn node(&self) -> PathBuf {
         Path::new("/dev").join(&self.found.node.kname)
     }
 
-    /// Checks that it is still the same device: not removed, not exchanged, and with the same size.
+    /// Checks that the device is still the same: not removed, not exchanged, and of the same size.
     ///
     /// # Errors
     /// A [`Refusal`] with the change.
@@ -380,7 +379,7 @@ impl Released {
         self.found.is_unchanged(self.keep.as_fd(), roots)
     }
 
-    /// Claims it again.
+    /// Claims the device again.
     ///
     /// # Errors
     /// A [`Refusal`] if something else uses it, or it is a different device.
@@ -493,7 +492,7 @@ fn claim_twins(node: &DeviceNode, roots: &Roots) -> Result<Vec<OwnedFd>, Refusal
     } else {
         Vec::new()
     };
-    // A partition shares the claim of its disk, and the other partitions are other bytes.
+    // A partition shares the claim of its disk, and the other partitions contain different bytes.
     let whole = |twin: &DeviceNode| twin.partition().is_some() || twin.partitions().is_empty();
     let claim = |twin: &DeviceNode| patiently(|| claim(&roots.dev.join(&twin.kname)));
     twins.iter().filter(|twin| whole(twin)).map(claim).collect()
@@ -507,7 +506,7 @@ fn size_of(node: &DeviceNode) -> Bytes {
     )
 }
 
-/// Reopens through the descriptor, so that it is the same device whatever its name is now.
+/// Reopens the device through its descriptor, so that a changed name cannot lead to another device.
 fn open_itself(held: BorrowedFd<'_>, flags: OFlags) -> Result<OwnedFd, Errno> {
     rustix::fs::open(
         format!("/proc/self/fd/{}", held.as_raw_fd()),

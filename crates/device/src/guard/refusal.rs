@@ -19,7 +19,7 @@ pub enum Refusal {
         /// Its type.
         what: &'static str,
     },
-    /// Kernel tables needed to check its use are missing.
+    /// The kernel tables that show the users of a device are missing.
     #[error("cannot determine what uses {path}: {because}")]
     Blind {
         /// The path.
@@ -59,7 +59,7 @@ pub enum Refusal {
         /// A process in that namespace.
         process: u32,
     },
-    /// Its backing file is used as swap.
+    /// The backing file of the device is used as swap.
     #[error("{file}, the backing file of {path}, is in use as swap")]
     SwapFile {
         /// The path.

@@ -5,10 +5,10 @@
 
 use super::magic::{Image, has_boot_signature};
 
-/// Tables with more entries than this are damaged, or not tables.
+/// Maximum number of entries; a table with more is damaged, or not a table.
 const MOST_ENTRIES: u32 = 256;
 
-/// One entry of a table, in bytes.
+/// One entry of a partition table, with its position in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PartitionEntry {
     pub(crate) number: u32,
@@ -17,7 +17,7 @@ pub(crate) struct PartitionEntry {
     pub(crate) name: Option<String>,
 }
 
-/// The table found, with its entries.
+/// A partition table with its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FoundTable {
     Mbr(Vec<PartitionEntry>),
@@ -74,7 +74,8 @@ fn gpt(image: &Image<'_>, block: u64, at: u64) -> Option<Vec<PartitionEntry>> {
     Some((0..count.min(MOST_ENTRIES)).filter_map(entry).collect())
 }
 
-/// Four entries of 16 bytes from byte 446 on: flag, begin (CHS), type, end (CHS), first sector, number of sectors.
+/// Parses an MBR: four entries of 16 bytes from byte 446 on, each with flag, begin (CHS), type, end (CHS), first sector
+/// and number of sectors.
 fn mbr(image: &Image<'_>, block: u64) -> Option<Vec<PartitionEntry>> {
     if !has_boot_signature(image) {
         return None;
@@ -111,7 +112,7 @@ fn mbr_entry(raw: &[u8; 16], base: u64, block: u64, number: u32) -> Option<Parti
     })
 }
 
-/// Logical partitions form a chain of small tables within the extended one.
+/// Follows the chain of small tables in an extended partition, which list its logical partitions.
 fn logical(
     image: &Image<'_>,
     extended: &PartitionEntry,

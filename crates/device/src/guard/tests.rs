@@ -75,8 +75,7 @@ fn holders_and_swap_are_refused_even_when_nothing_is_mounted() {
     insta::assert_snapshot!(refused(&laptop, "/dev/nvme0n1"), @"/dev/nvme0n1 is in use by dm-0 (crypt nvme0n1p3_crypt): release it first: cryptsetup close nvme0n1p3_crypt");
 }
 
-/// Overwriting only its table, through the name of the extended partition, still loses the logical
-/// partitions in it.
+/// Overwriting only the table of the extended partition, through its name, still loses the logical partitions in it.
 #[test]
 fn an_extended_partition_is_in_use_as_its_logical_ones_are() {
     let reader = tree("usb-reader");
@@ -118,7 +117,7 @@ fn an_extended_partition_is_in_use_as_its_logical_ones_are() {
     );
 }
 
-/// udev creates and removes these names at any time, such as after mkfs.
+/// udev can create and remove names in `/dev/disk/by-id` at any time, for example after mkfs.
 #[test]
 fn names_that_udev_gives_are_answered_to_and_are_no_identity() {
     let reader = tree("usb-reader");
@@ -140,8 +139,8 @@ fn names_that_udev_gives_are_answered_to_and_are_no_identity() {
     );
 }
 
-/// Regression: a mapping on a card accepted the card's serial number, so a script that meant the
-/// card erased the mapping.
+/// Regression: a mapping on a card accepted the card's serial number, so a script meant for the card erased the
+/// mapping.
 #[test]
 fn a_mapping_answers_to_its_own_names_and_not_to_those_of_the_disk_below() {
     let laptop = tree("nvme-luks");
@@ -200,7 +199,7 @@ fn a_mount_that_only_process_one_sees_counts_too() {
     insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is mounted at /srv/data: unmount it first: umount /srv/data");
 }
 
-/// A container with its own mount, and another process in the namespace of this one.
+/// A container with its own mount, and a second process in the mount namespace of the test.
 #[test]
 fn mounts_of_other_namespaces_count_too() {
     let server = tree("server");
@@ -223,8 +222,7 @@ fn mounts_of_other_namespaces_count_too() {
     );
 }
 
-/// Loop devices over one file on simulated hosts: by path if the file cannot be queried, and by
-/// range.
+/// Loop devices over one file on simulated hosts, recognized by range, and by path if the file cannot be queried.
 #[test]
 fn loop_devices_over_the_same_bytes_are_the_same_storage() {
     let server = tree("server");
@@ -698,7 +696,7 @@ fn a_write_protected_loop_device_is_refused() {
 /// A card is exchanged between check and open: same name, same number.
 #[test]
 fn a_name_that_went_to_another_device_is_stale() {
-    // It outlives the device: a loop device whose file is gone is not detached.
+    // The file outlives the device: a loop device whose file is gone is not detached.
     let other = tempfile::NamedTempFile::new().unwrap();
     other.as_file().set_len(8 << 20).unwrap();
     let Some(mut device) = LoopDevice::new("a_name_that_went_to_another_device", 8, &[]) else {

@@ -132,7 +132,7 @@ fn logical_ones(node: &DeviceNode) -> Vec<DeviceNode> {
         .collect()
 }
 
-/// Returns everything built on these devices: mappings, RAIDs, loop devices and their partitions.
+/// Returns everything stacked on these devices: mappings, RAIDs, loop devices and their partitions.
 fn made_of(same: &[DeviceNode], roots: &Roots) -> Vec<DeviceNode> {
     let loops = chain::loops(roots);
     let mut found: Vec<DeviceNode> = Vec::new();

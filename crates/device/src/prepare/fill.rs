@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::AsFd;
 
-/// Write size: enough for the full speed of any card, and a multiple of most allocation units.
+/// Write size in bytes: enough for the full speed of any card, and a multiple of most allocation units.
 pub(crate) const CHUNK: usize = 4 << 20;
 
 /// Content that a device is filled with.
@@ -147,7 +147,7 @@ pub(crate) fn random_bytes(mut rng: Rng, bytes: &mut [u8]) {
 pub enum DiscardKind {
     /// The device may drop the data.
     Plain,
-    /// The device must erase the data including all copies.
+    /// The device must erase the data and all its copies.
     Secure,
 }
 
@@ -262,7 +262,7 @@ mod tests {
             let map = fill(&mut card, pattern, &mut |_| ControlFlow::Continue(())).unwrap();
             assert!(card.content.iter().all(|b| *b == byte));
             assert_eq!((map.whole().len, card.flushes), (Bytes(10 << 20), 1));
-            // The card of the test writes a byte in 50 ns.
+            // The simulated card writes one byte in 50 ns.
             assert_eq!(map.whole().elapsed, Nanos((10 << 20) * 50));
         }
     }

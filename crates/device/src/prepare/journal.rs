@@ -155,7 +155,7 @@ pub(super) enum JournalLine {
     Failed { seq: u64, error: String },
     /// The step was undone.
     Undone { seq: u64 },
-    /// Steps not undone before this line are kept intentionally until `hakaru recover`.
+    /// Changes that are not undone before this line are kept intentionally until `hakaru recover`.
     Left,
 }
 
@@ -180,7 +180,7 @@ pub enum JournalError {
         /// The I/O error.
         source: io::Error,
     },
-    /// Its program is still running.
+    /// The program that writes the journal is still running.
     #[error(
         "the journal {path} belongs to a running program; help: stop that program, and it undoes \
         its own steps"
@@ -233,8 +233,8 @@ impl PrepareJournal {
         Ok(journal)
     }
 
-    /// Creates an empty file and locks it. Returns `None` if a recovery in another process saw it
-    /// before it was locked, took it for a leftover, and removed it.
+    /// Creates an empty file and locks it. Returns `None` if a recovery in another process found the file before it was
+    /// locked, and removed it as a leftover.
     fn lock_new(folder: &Path, path: &Path) -> Result<Option<File>, JournalError> {
         let failed = |source| not_made(path, source);
         std::fs::create_dir_all(folder).map_err(failed)?;
@@ -299,12 +299,12 @@ fn is_linked(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 0)
 }
 
-/// Appends atomically: half a line, as on a full disk, would hide the lines after it.
+/// Appends a line atomically: a partial line, as on a full disk, would hide the lines after it.
 fn append(file: &File, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     let before = file.metadata()?.len();
     let written = write(file);
     if written.is_err() {
-        // Report the error of the write.
+        // Report the error of the write, not of the truncation.
         let _ = file.set_len(before);
     }
     written

@@ -16,13 +16,14 @@ use std::path::{Path, PathBuf};
 /// Name of the directory of the filler files.
 pub(super) const FOLDER: &str = ".hakaru-fill";
 
-/// Below the 4 GiB limit of FAT, and small enough that an aborted file wastes little time.
+/// Size of each filler file in bytes: below the 4 GiB limit of FAT, and small enough that an aborted file wastes little
+/// time.
 const FILE_SIZE: u64 = 1 << 30;
 
 /// Errors of filling a file system.
 #[derive(Debug, thiserror::Error)]
 pub enum LevelError {
-    /// A percentage above the maximum.
+    /// The percentage is above the maximum.
     #[error("fill level {percent}% is not possible: the maximum is 99%")]
     TooHigh {
         /// The requested value.
@@ -140,7 +141,7 @@ pub(super) fn remove(folder: &Path) -> Result<(), LevelError> {
     })
 }
 
-/// A removed disk is neither full nor faulty: returns an error of its own.
+/// Replaces the I/O error of a removed disk: the disk is neither full nor faulty.
 fn unless_pulled(file: &File, path: &Path, source: io::Error) -> LevelError {
     match crate::freespace::lies_on_pulled(file.as_fd()) {
         true => LevelError::Pulled {

@@ -45,21 +45,21 @@ use undo::apply;
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub enum PrepareError {
-    /// The journal.
+    /// Error of the journal.
     Journal(#[from] JournalError),
-    /// Overwriting.
+    /// Error of overwriting a device.
     Fill(#[from] FillError),
-    /// Discarding.
+    /// Error of discarding a device.
     Discard(#[from] DiscardError),
-    /// A tool.
+    /// Error of an external tool.
     Tool(#[from] ToolError),
-    /// A layout.
+    /// Invalid partition layout.
     Layout(#[from] LayoutError),
-    /// Mounting and caches.
+    /// Error of mounting, unmounting or dropping caches.
     Mount(#[from] MountError),
-    /// Filling up.
+    /// Error of filling a file system.
     Level(#[from] LevelError),
-    /// Verifying.
+    /// Error of verifying a device.
     Verify(#[from] VerifyError),
     /// The device cannot be claimed again.
     Refused(#[from] Refusal),
@@ -78,7 +78,7 @@ pub enum PrepareError {
 /// A completed step, for the record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepDone {
-    /// The kind.
+    /// The step.
     #[serde(flatten)]
     pub step: PrepareStep,
     /// How long it took.
@@ -88,7 +88,7 @@ pub struct StepDone {
 /// Extent of a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyExtent {
-    /// The whole of it.
+    /// The whole device.
     Whole,
     /// Samples.
     Samples,
@@ -164,7 +164,7 @@ impl Preparation {
     /// Overwrites a whole device; returns the speed by position.
     ///
     /// # Errors
-    /// Those of [`fill()`], and of the journal.
+    /// The errors of [`fill()`] and of the journal.
     pub fn fill(
         &mut self,
         device: &Erasable,
@@ -182,10 +182,10 @@ impl Preparation {
         })
     }
 
-    /// Discards all of a device.
+    /// Discards a whole device.
     ///
     /// # Errors
-    /// Those of [`discard()`], and of the journal.
+    /// The errors of [`discard()`] and of the journal.
     pub fn discard(
         &mut self,
         device: &Erasable,
@@ -204,7 +204,7 @@ impl Preparation {
     /// Verifies a device; its content is lost unless it is restored.
     ///
     /// # Errors
-    /// Those of [`verify::verify`] and [`verify::probe`], and of the journal.
+    /// The errors of [`verify::verify`], [`verify::probe`] and the journal.
     pub fn verify(
         &mut self,
         device: &Erasable,
@@ -274,7 +274,7 @@ impl Preparation {
                 return Ok(());
             }
             if attempt % 10 == 5 {
-                // A refusal is not final: it is checked again.
+                // A refusal is not final; the loop checks the partitions again.
                 let _ = hakaru_sys::block::reread_partitions(device.device());
             }
             std::thread::sleep(Duration::from_millis(100));
@@ -372,7 +372,7 @@ impl Preparation {
             return Ok(size);
         }
         let folder = folder.join(level::FOLDER);
-        // Created outside of the step: an existing directory is not ours and must not be removed.
+        // Created outside of the step: undo must not remove a directory that existed before.
         std::fs::create_dir(&folder).map_err(|source| io_error(&folder, "made", source))?;
         let step = PrepareStep::FillLevel {
             folder: folder.clone(),
@@ -399,8 +399,8 @@ impl Preparation {
         })
     }
 
-    /// Creates a directory whose name starts with [`OWN_FOLDER`]; replaces one that an earlier
-    /// program left. It is removed with its content.
+    /// Creates a directory whose name starts with [`OWN_FOLDER`], and replaces a leftover of an earlier program. Undo
+    /// removes the directory with its content.
     ///
     /// # Errors
     /// If it cannot be created.
@@ -408,7 +408,7 @@ impl Preparation {
         let undo = Undo::RemoveTree {
             folder: folder.to_owned(),
         };
-        // An existing one may be removed, or the step does not start.
+        // An existing directory is removed first; if that fails, the step does not start.
         apply(&undo, &self.roots)?;
         self.step(
             PrepareStep::MakeFolder {

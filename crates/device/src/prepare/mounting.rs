@@ -1,4 +1,4 @@
-//! Mounts, unmounts and drops host caches by system calls, without external tools.
+//! Mounts, unmounts and drops host caches with system calls, without external tools.
 
 use crate::roots::Roots;
 use rustix::io::Errno;
@@ -93,7 +93,7 @@ pub fn can_mount(fs_type: &str, roots: &Roots) -> bool {
     let release = crate::roots::text(&roots.proc.join("sys/kernel/osrelease")).unwrap_or_default();
     match read(Path::new("/lib/modules").join(release).join("modules.dep")) {
         Ok(modules) => modules.contains(&format!("/{fs_type}.ko")),
-        // A kernel without module support has no such file either.
+        // A kernel without module support does not have this file either.
         Err(_) => roots.proc.join("modules").exists(),
     }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub struct PartitionLayout {
     /// The type of table.
     pub table: LayoutTable,
-    /// Partitions start at multiples of this; 4 MiB suits most cards.
+    /// Alignment of partition starts in bytes; 4 MiB suits most cards.
     pub align: Bytes,
     /// The partitions, in order. Only the last one may have no size.
     pub partitions: Vec<LayoutPartition>,
@@ -28,7 +28,7 @@ pub struct PartitionLayout {
 pub enum LayoutTable {
     /// MBR, which cameras and the Pi support.
     Mbr,
-    /// The one of UEFI.
+    /// The GUID partition table of UEFI.
     Gpt,
 }
 
@@ -59,13 +59,13 @@ pub enum LayoutError {
     /// No partition, or more than an MBR supports.
     #[error("cannot create {count} partitions: 1 to 4 are supported")]
     Count {
-        /// The count.
+        /// Number of partitions.
         count: usize,
     },
     /// A partition before the last one has no size.
     #[error("partition {number} has no size: only the last partition may omit it")]
     Open {
-        /// Which.
+        /// Number of the partition.
         number: usize,
     },
     /// The partitions do not fit.
@@ -79,9 +79,9 @@ pub enum LayoutError {
     /// The alignment is not a multiple of the block size.
     #[error("alignment {align} is not a multiple of the {block}-byte logical block")]
     Align {
-        /// The alignment.
+        /// The alignment in bytes.
         align: Bytes,
-        /// The block.
+        /// The block size in bytes.
         block: u32,
     },
 }

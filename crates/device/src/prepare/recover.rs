@@ -16,7 +16,7 @@ pub struct Recovery {
     pub journal: PathBuf,
     /// Whether the system was restarted since it was written.
     pub restarted: bool,
-    /// The steps in reverse order, without those that left nothing.
+    /// The steps in reverse order, without steps that left nothing to undo.
     pub items: Vec<Recovered>,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for Recovered {
     }
 }
 
-/// Describes what a step leaves behind.
+/// Describes the state that a step leaves on the device or host.
 fn leaves(step: &PrepareStep) -> String {
     match step {
         PrepareStep::Mount { at, .. } => format!("mount at {}", at.display()),
@@ -219,7 +219,7 @@ fn outcome(begun: &JournaledStep, restarted: bool, roots: &Roots) -> Option<Reco
         apply(&begun.undo, roots)
     };
     Some(match (applied, &begun.step) {
-        // The files are not at their path, because the card is no longer mounted there.
+        // The card is no longer mounted there, so the files are not at their path.
         (Ok(UndoOutcome::Gone), PrepareStep::FillLevel { folder, size }) => RecoveredAs::Remains {
             what: format!(
                 "up to {size} of filler files may remain on the card that was mounted \

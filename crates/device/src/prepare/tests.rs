@@ -288,7 +288,7 @@ fn a_folder_of_ours_goes_with_its_content_and_no_other_does() {
     assert!(!ours.exists() && theirs.join("old").exists());
 }
 
-/// Regression: with the same number of partitions, the kernel's old ones were taken for the new
+/// Regression: when the number of partitions was unchanged, the old partitions in the kernel were taken for the new
 /// ones.
 #[test]
 fn partitions_are_told_apart_by_where_they_begin() {
@@ -615,7 +615,7 @@ fn a_card_that_was_pulled_is_mounted_until_it_is_unmounted() {
         at.display()
     );
     tree.write("/proc/self/mountinfo", &line);
-    // No node with that number exists any more.
+    // No node with that number exists anymore.
     use undo::is_mounted;
     assert!(is_mounted(&at, "179:0", &tree.roots));
     assert!(

@@ -11,7 +11,7 @@ const ADMIN_FOLDERS: [&str; 4] = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr
 /// Errors of external tools.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
-    /// It is not installed.
+    /// The tool is not installed.
     #[error(
         "{tool} is not installed; help: apt install {package} (other distributions: the package \
         of the same name)"
@@ -22,7 +22,7 @@ pub enum ToolError {
         /// Its Debian package.
         package: &'static str,
     },
-    /// Failed to start.
+    /// The tool failed to start.
     #[error("cannot start {tool}: {source}")]
     Start {
         /// Its path.
@@ -30,7 +30,7 @@ pub enum ToolError {
         /// The I/O error.
         source: io::Error,
     },
-    /// Exited with an error.
+    /// The tool exited with an error.
     #[error("`{command}` failed ({status}): {said}")]
     Failed {
         /// The command line.
@@ -115,7 +115,7 @@ pub(super) fn run(tool: &Path, arguments: &[String], input: &str) -> Result<Stri
         source,
     };
     let mut command = Command::new(tool);
-    // In /sys a stray argument cannot match a file. Messages are in English.
+    // In /sys a stray argument cannot match a file. The locale makes messages English.
     command
         .args(arguments)
         .current_dir("/sys")

@@ -7,7 +7,7 @@ use hakaru_model::units::Bytes;
 /// Magic number of every block: text, to recognize it in a hex dump.
 const MAGIC: [u8; 8] = *b"hakaru\x01\n";
 
-/// Length of the header: magic, seed, address, check.
+/// Length of the header in bytes: magic, seed, address, check value.
 const HEAD: usize = 32;
 
 /// Writes the header with the block's address, and fills the rest with bytes derived from it.
@@ -20,8 +20,7 @@ pub(crate) fn stamp(seed: u64, offset: u64, block: &mut [u8]) {
     crate::prepare::random_bytes(Rng::fork(seed, offset), filler);
 }
 
-/// Check value over address and seed, so that damaged addresses and blocks of earlier runs are
-/// rejected.
+/// Returns a check value over address and seed, which rejects damaged addresses and blocks of earlier runs.
 fn check(seed: u64, offset: u64) -> u64 {
     Rng::fork(seed ^ u64::from_le_bytes(MAGIC), offset).next_u64()
 }
@@ -37,8 +36,8 @@ pub(crate) fn label(block: &[u8]) -> Option<(u64, u64)> {
     (block[..8] == MAGIC && word(24) == check(seed, held)).then_some((seed, held))
 }
 
-/// Returns the state of a block written with `seed`. `seeds` are those of all rounds: content of
-/// another round at another address also shows where the device stored it.
+/// Returns the state of a block written with `seed`. `seeds` lists the seeds of all rounds: content of another round at
+/// another address also shows where the device stored it.
 pub(super) fn judge(seed: u64, seeds: &[u64], offset: u64, block: &[u8]) -> BlockState {
     match label(block) {
         Some((of, held)) if of == seed && held == offset => {
@@ -50,7 +49,7 @@ pub(super) fn judge(seed: u64, seeds: &[u64], offset: u64, block: &[u8]) -> Bloc
         Some((of, held)) if held > offset && seeds.contains(&of) => BlockState::Overwritten {
             distance: Bytes(held - offset),
         },
-        // Content of a lower address: the block was overwritten by wrapping.
+        // Content of a lower address or of another round: the block was lost.
         Some((of, _)) if seeds.contains(&of) => BlockState::Lost,
         _ if mostly_right(seed, offset, block) => BlockState::Damaged,
         _ => BlockState::Lost,
@@ -64,7 +63,7 @@ fn filler_is_right(seed: u64, offset: u64, filler: &[u8]) -> bool {
         .all(|part| rng.next_u64().to_le_bytes()[..part.len()] == *part)
 }
 
-/// Whether at least half of the words match: the right block, but damaged.
+/// Whether at least half of the words match, as in the expected block with damage.
 fn mostly_right(seed: u64, offset: u64, block: &[u8]) -> bool {
     let mut rng = Rng::fork(seed, offset);
     let filler = &block[HEAD..];

@@ -34,7 +34,7 @@ fn quick(sizes: ScanSizes, card: &mut SparseCard) -> IntegrityVerdict {
     probe_sized(sizes, card, 7, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-/// With `--keep`: the whole content must be restored.
+/// Probes a card as `--keep` does, and checks that the whole content is restored.
 fn kept(sizes: ScanSizes, card: &mut SparseCard) -> IntegrityVerdict {
     card.fill(3);
     let verdict = restored_sized(sizes, card, 7, &mut |_| ControlFlow::Continue(())).unwrap();
@@ -42,7 +42,7 @@ fn kept(sizes: ScanSizes, card: &mut SparseCard) -> IntegrityVerdict {
     verdict
 }
 
-/// The correct verdict for a card with this end.
+/// Returns the correct verdict for a card with this real size.
 fn truth(real: u64, beyond: PastEndWrites) -> Capacity {
     let real = Bytes(real);
     if beyond == PastEndWrites::Wraps {
@@ -54,7 +54,7 @@ fn truth(real: u64, beyond: PastEndWrites) -> Capacity {
 
 fn caches(bytes: u64) -> Vec<Cache> {
     let kinds = [Forgets::Oldest, Forgets::LeastUsed].into_iter();
-    // Without memory they are all equal.
+    // Without cache memory all kinds of caches are equal.
     kinds
         .take(if bytes == 0 { 1 } else { 2 })
         .flat_map(|forgets| {
@@ -126,8 +126,8 @@ fn no_cache_hides_a_false_capacity() {
     }
 }
 
-/// Slightly more memory is missing than the cache holds: it hides most of it in each round, but a
-/// different part each time.
+/// The missing memory is slightly larger than the cache, which hides most of it in each round, but a different part
+/// each time.
 #[test]
 fn what_a_cache_can_hide_shrinks_with_each_round() {
     for (beyond_end, bytes) in [

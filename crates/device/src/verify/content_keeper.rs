@@ -22,7 +22,7 @@ pub fn keeps(size: Bytes, block: u32) -> Bytes {
 /// Like [`probe()`], and restores the content, also after an error or stop.
 ///
 /// # Errors
-/// Those of [`probe()`]; [`VerifyError::NotRestored`] takes precedence.
+/// The errors of [`probe()`]; [`VerifyError::NotRestored`] takes precedence.
 pub fn probe_and_restore(
     device: &mut dyn BlockDev,
     seed: u64,
@@ -57,7 +57,7 @@ struct ContentKeeper<'a> {
     covered: Vec<Range<u64>>,
     /// Aligned buffer for direct I/O.
     buffer: AlignedBuffer,
-    /// Time spent keeping content, which is hidden from the probe.
+    /// Time spent on keeping content in ns, which the clock of the probe excludes.
     spent: u64,
 }
 
@@ -73,9 +73,9 @@ impl<'a> ContentKeeper<'a> {
         })
     }
 
-    /// Reads and keeps the parts of a range that are not yet kept. A piece that cannot be read as a
-    /// whole must not be overwritten as a whole, because most of it may be intact: only a single
-    /// unreadable block has nothing to lose.
+    /// Reads and keeps the parts of a range that are not yet kept. Returns an error if a piece of several blocks cannot
+    /// be read: it must not be overwritten as a whole, because most of it may be intact. A single unreadable block may
+    /// be overwritten without a copy.
     fn keep(&mut self, wanted: Range<u64>) -> io::Result<()> {
         for gap in self.gaps(wanted) {
             for start in gap.clone().step_by(CHUNK as usize) {
@@ -416,8 +416,7 @@ mod tests {
 
     #[test]
     fn only_what_is_promised_is_kept_in_memory() {
-        // The last two: one with the maximum number of whole chunks, the other with a quarter of
-        // them.
+        // The last two sizes have the maximum number of whole chunks and a quarter of it.
         for size in [
             9u64 << 20,
             250 << 20,

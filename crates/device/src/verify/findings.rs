@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Maximum number of bad ranges kept; a card that fails everywhere must not exhaust memory.
 const MOST_SPANS: usize = 1024;
 
-/// Largest factor up to which distances count as multiples of one size.
+/// Largest factor for which distances count as multiples of one size.
 const MOST_MULTIPLES: u64 = 64;
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -108,7 +108,7 @@ pub(super) struct ScanFindings {
     common: u64,
     overwritten: u64,
     lost: u64,
-    /// Start of the lost blocks that extend up to here.
+    /// Start of the run of lost blocks that extends to the current offset; `None` after a good block.
     gone_since: Option<u64>,
     /// End of the last good block.
     good_until: u64,
@@ -131,7 +131,7 @@ impl ScanFindings {
         }
     }
 
-    /// Returns the state of a block after reading: an unwritable one is not merely lost.
+    /// Returns the state of a block after reading. An unwritable block is reported as such, not as lost.
     pub(super) fn state_of(&self, offset: u64, read: BlockState) -> BlockState {
         let refused =
             read != BlockState::Good && self.unwritable.iter().any(|range| range.contains(&offset));
@@ -201,8 +201,8 @@ impl ScanFindings {
             .map_or(Capacity::AsClaimed, |real| self.ends(real, end))
     }
 
-    /// Single lost writes are damage; losses up to the end of the device are its true end, unless
-    /// they are less than 0.1%, which can be a bad range.
+    /// Returns the capacity of memory that ends. Single lost writes are damage. Losses up to the end of the device mark
+    /// its real end, unless they are less than 0.1% of the device, which can be a bad range.
     pub(super) fn ends(&self, real: u64, end: u64) -> Capacity {
         let missing = end.saturating_sub(real);
         if missing >= (end / 1000).max(1 << 20) {

@@ -29,7 +29,7 @@ use std::io;
 use std::ops::Range;
 use surface_scan::{Pass, SurfaceScan};
 
-/// Same size as fill writes.
+/// Write and read size in bytes; same as for fill.
 const CHUNK: u64 = 4 << 20;
 
 /// Errors that prevent a verdict. Errors of single blocks are findings instead.
@@ -44,9 +44,9 @@ pub enum VerifyError {
         {block}-byte blocks"
     )]
     Range {
-        /// Its start.
+        /// Start of the range.
         start: Bytes,
-        /// Its end.
+        /// End of the range.
         end: Bytes,
         /// Size of the device.
         size: Bytes,
@@ -182,7 +182,7 @@ fn verify_sized(
     if settled || rounds::ask_again(&mut walk, sizes.chunk, &mut tail)? {
         walk.found.settle(tail, |_| true);
     } else {
-        // Good blocks may have come from a cache: they were not tested.
+        // Good blocks at the end may have been read from a cache, so they count as not tested.
         walk.found.settle(tail, |state| state != BlockState::Good);
     }
     let capacity = walk.found.capacity(end);
@@ -196,7 +196,7 @@ struct ScanSizes {
     chunk: u64,
     /// Minimum size of the range at the start that samples are checked against.
     stretch: u64,
-    /// More than twice the size of any plausible cache.
+    /// Size in bytes that is more than twice any plausible cache.
     cache: u64,
 }
 

@@ -1,19 +1,18 @@
 //! Tests the claimed capacity in minutes, with samples instead of every byte.
 //!
-//! A segment at the start is written completely, then single blocks across the device, from the
-//! end, at distances of at most the length of the segment. If memory wraps after R bytes, at least
-//! one of them lands in the segment, whatever R is: the first sample beyond R lands within one
-//! distance of the start. As the nearest one is written last, the block it overwrote gives R
-//! exactly.
+//! A segment at the start is written completely. Then single blocks are written across the device, starting from the
+//! end, at distances of at most the length of the segment. If memory wraps after R bytes, at least one sample
+//! overwrites a block in the segment for every R: the first sample beyond R wraps to within one distance of the start.
+//! That nearest sample is written last, so the block that it overwrote gives R exactly.
 //!
 //! ```text
-//!   |<- stretch ->|      .      .      .      .      .      .      .   what is written, the dots from the right
+//!   |<- segment ->|      .      .      .      .      .      .      .   what is written, the dots from the right
 //!   |<------------------ R ------------------>|
 //!         ^ here the first block beyond R is found
 //! ```
 //!
-//! Memory that ends shows as lost blocks; further samples between the last good and the first lost
-//! one find the end. Some samples are whole chunks, for a coarse speed map.
+//! Memory that ends shows as lost blocks; further samples between the last good and the first lost block find the end.
+//! Some samples are whole chunks, for a coarse speed map.
 //!
 //! A cache must not hide missing memory. Before reading, more data than any cache holds is
 //! rewritten unchanged between the samples at the end. If all samples are good, a second round
@@ -33,7 +32,7 @@ const MOST_SAMPLES: u64 = 1024;
 /// Number of samples that are whole chunks; up to twice as many on small devices.
 const WHOLE_CHUNKS: u64 = 32;
 
-/// Size of a small sample: a page, so that no card has to read before it writes.
+/// Size of a small sample in bytes: one page, so that no card needs a read-modify-write.
 const SAMPLE: u64 = 4096;
 
 /// Number of locations tested at once in the search for the true end; caches are flushed once for
@@ -41,7 +40,7 @@ const SAMPLE: u64 = 4096;
 const SEARCHED: u64 = 64;
 
 impl ScanSizes {
-    /// Returns the length of the segment at the start.
+    /// Returns the length of the segment at the start in bytes.
     fn stretch_of(self, size: u64) -> u64 {
         (size / MOST_SAMPLES)
             .max(self.stretch)
@@ -82,7 +81,7 @@ impl ScanSizes {
             let whole = number.is_multiple_of(every) && start + self.chunk <= last;
             start..(start + if whole { self.chunk } else { SAMPLE })
         };
-        // Up to the last one, so that the end is within one segment length.
+        // Samples up to the last one, so that the end is within one segment length.
         let inner = (1..=count).map(sample).filter(|sample| sample.end <= last);
         inner.chain(std::iter::once(last..last + SAMPLE)).collect()
     }
@@ -107,15 +106,14 @@ fn second_samples(stretch: u64, size: u64) -> Vec<Range<u64>> {
         .collect()
 }
 
-/// Whether a device is tested with samples; smaller ones are verified completely.
+/// Whether a device is large enough for samples; smaller devices are verified completely.
 pub fn is_sampled(size: Bytes, block: u32) -> bool {
     SIZES.is_sampled(size, block)
 }
 
 /// Tests with samples whether a device has its claimed capacity. Its content is lost.
 ///
-/// Small devices are verified completely. Speeds are those of the segment at the start and of some
-/// chunks.
+/// Small devices are verified completely. The speed map covers the segment at the start and some chunks.
 ///
 /// # Errors
 /// A [`VerifyError`] if there is no verdict, also if stopped.
@@ -189,7 +187,7 @@ fn second_round(
     let first = std::mem::take(&mut walk.found);
     walk.expect(seed);
     whole(walk.leg(Pass::Read, dense)?, Pass::Read)?;
-    // Counted in the first round.
+    // The first round already counted these blocks.
     walk.found.good = 0;
     walk.expect(again);
     whole(walk.leg(Pass::Read, second)?, Pass::Read)?;
@@ -218,8 +216,8 @@ impl Caches {
         }
     }
 
-    /// Writes between the samples and `others`, which must not enter the cache again. From the end
-    /// to the start: it must include data beyond a fake end, for a cache that serves only that.
+    /// Writes between the samples and `others`, which must not enter the cache again. Starts at the end of the device:
+    /// a cache may serve only addresses beyond a fake end.
     fn empty(
         &self,
         walk: &mut SurfaceScan<'_, '_>,
@@ -253,7 +251,7 @@ fn whole(gone: PassResult, leg: Pass) -> Result<SpeedMap, VerifyError> {
     }
 }
 
-/// Returns how many samples, from the first, accept writes: beyond the end of memory all fail.
+/// Returns the number of samples, counted from the first, that accept writes: beyond the end of memory all writes fail.
 fn answering(walk: &mut SurfaceScan<'_, '_>, samples: &[Range<u64>]) -> Result<usize, VerifyError> {
     let mut takes = |index: usize| match walk.try_block(Pass::Write, samples[index].start) {
         Err(source) if super::is_gone(&source) => Err(gone(Bytes(samples[index].start), source)),

@@ -6,9 +6,9 @@
 //! the cache, each block is read at least once from memory. A block is good only if it was good in
 //! all rounds.
 //!
-//! If a round finds losses that the previous one did not, a cache is present, and more rounds
-//! follow: blocks that still seem good are written first and known losses after them, so that these
-//! replace the others in the cache.
+//! If a round finds losses that the previous round did not, a cache is present, and more rounds follow. Blocks that
+//! still seem good are written first and known losses last, so that the lost blocks replace the good blocks in the
+//! cache.
 
 use super::VerifyError;
 use super::findings::Runs;
@@ -16,7 +16,7 @@ use super::surface_scan::{Pass, SurfaceScan};
 use hakaru_model::integrity::BlockState;
 use std::ops::Range;
 
-/// Maximum number of rounds; each one reduces what a cache can hide.
+/// Maximum number of rounds; each round reduces the amount of missing memory that a cache can hide.
 const MOST_ROUNDS: u32 = 32;
 
 /// Writes and reads pending blocks again until nothing new is found. Returns `false` if stopped.
@@ -89,7 +89,7 @@ pub(super) fn ask_again(
     Ok(true)
 }
 
-/// Whether writing a block again is useful: a cache may accept what the memory behind it does not.
+/// Whether writing a block again is useful: a cache may accept a write that the memory behind it rejects.
 fn accepts_writes(state: BlockState) -> bool {
     state != BlockState::Unwritable
 }

@@ -43,9 +43,9 @@ impl Pass {
 /// Result of a pass.
 pub(super) struct PassResult {
     pub(super) map: SpeedMap,
-    /// The offset where it was stopped.
+    /// The offset at which the pass was stopped.
     pub(super) stopped_at: Option<Bytes>,
-    /// The offset where space ran out.
+    /// The offset at which space ran out.
     pub(super) full_at: Option<Bytes>,
 }
 
@@ -82,7 +82,7 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         })
     }
 
-    /// Starts another round with other content. Returns its seed.
+    /// Starts another round with new content. Returns its seed.
     pub(super) fn renew_seed(&mut self) -> u64 {
         let next = Rng::fork(self.seeds[0], self.seeds.len() as u64).next_u64();
         self.seeds.push(next);
@@ -372,7 +372,7 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
                 }
             }
         }
-        // Includes the time of the single blocks: the failed write may have taken no time at all.
+        // Includes the time of the single blocks, because the failed write may have taken no time at all.
         if any {
             Ok(self.since(before))
         } else {

@@ -26,10 +26,10 @@ fn an_honest_card_passes_with_its_speed() {
         (verdict.capacity, verdict.good),
         (Capacity::AsClaimed, Bytes(10 << 20))
     );
-    // 50 ns per byte written, 25 ns per byte read.
+    // The simulated card takes 50 ns per byte written and 25 ns per byte read.
     assert_eq!(verdict.write_speed.whole().rate().unwrap().0, 20e6);
     assert_eq!(verdict.read_speed.whole().rate().unwrap().0, 40e6);
-    // Once per round.
+    // One flush per round.
     assert_eq!(card.flushes, 2);
 }
 

@@ -1,4 +1,4 @@
-//! What is written to a journal, and who may read it.
+//! Tests of writing, locking and reading journals.
 
 use super::*;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -31,7 +31,7 @@ fn what_is_written_is_read_back_and_a_torn_line_is_dropped() {
     assert_eq!(pending(folder.path()), [path]);
 }
 
-/// A recovery takes a journal that is not locked yet for one left behind by a program that began nothing.
+/// A recovery treats a journal that is not locked yet as a leftover of a program that started no step.
 #[test]
 fn a_new_journal_that_a_recovery_removed_is_made_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -45,7 +45,7 @@ fn race_with_a_recovery(folder: &Path, path: &Path) {
     let begun = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // The recovery holds the lock as it removes the file.
+            // The recovery holds the lock while it removes the file.
             let found = loop {
                 if let Ok(file) = File::open(path)
                     && rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
@@ -126,7 +126,7 @@ fn lines_have_a_stable_form() {
     assert_eq!(parse(&text.join("\n")), lines);
 }
 
-/// As on a disk that was full for a moment.
+/// Simulates a disk that was full for a moment.
 #[test]
 fn half_a_line_does_not_hide_those_after_it() {
     let folder = tempfile::tempdir().unwrap();
