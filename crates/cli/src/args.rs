@@ -1,4 +1,4 @@
-//! Our own command line.
+//! The command line of hakaru itself, as opposed to its fio and iozone front ends.
 
 use crate::cmd;
 use crate::exit::{Exit, complain, is_closed_pipe};
@@ -67,12 +67,12 @@ enum Command {
     },
 }
 
-/// Parses and dispatches.
+/// Parses the command line and runs the subcommand.
 pub(crate) fn main(argv: &[OsString]) -> Exit {
     let cli = match Cli::try_parse_from(argv) {
         Ok(cli) => cli,
         Err(error) => {
-            // A closed pipe is no error of ours.
+            // Ignored: standard output may be a closed pipe.
             let _ = error.print();
             return if error.use_stderr() {
                 Exit::Usage

@@ -1,15 +1,15 @@
-//! Exit codes. They are part of the interface: scripts rely on them.
+//! Exit codes, which are part of the interface: scripts rely on them.
 
 use hakaru_store::{FindError, OpenError};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-/// How the program ends.
+/// Exit status of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// All was done.
+    /// Success.
     Ok,
-    /// The run failed, or the device answered with errors. What was measured is kept.
+    /// The run failed, or the device returned errors. Results so far are kept.
     Failed,
     /// Usage error: invalid command line, or a named file, device or run does not exist.
     Usage,
@@ -17,13 +17,14 @@ pub(crate) enum Exit {
     Refused,
     /// Verification finished and found defects.
     Defective,
-    /// A command line of fio stopped by Ctrl-C or SIGTERM: fio leaves with this code then. What was measured is shown.
+    /// A fio command line stopped by Ctrl-C or SIGTERM, with the exit code that fio uses then. Results so far are
+    /// printed.
     FioStopped,
-    /// A command line of fio stopped by SIGHUP, which kills fio. What was measured is shown.
+    /// A fio command line stopped by SIGHUP, which kills fio. Results so far are printed.
     FioHungUp,
-    /// Number of failed jobs of a fio command line, as the exit code of fio. Results are shown.
+    /// Number of failed jobs of a fio command line, as the exit code of fio. Results are printed.
     FioJobs(u8),
-    /// Stopped by Ctrl-C or a signal. What was measured is kept.
+    /// Stopped by Ctrl-C or a signal. Results so far are kept.
     Interrupted,
 }
 
@@ -115,7 +116,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Whether nobody reads any more what is written.
+/// Whether the error is a closed pipe, so that the output has no reader anymore.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let io = error
         .chain()
@@ -123,7 +124,7 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Prints an error with its causes and its help line on standard error, without control characters.
+/// Prints an error with its causes and help line on standard error, without control characters.
 pub(crate) fn complain(error: &anyhow::Error) {
     for line in error_lines(error) {
         let line = line.replacen("error:", "\u{1b}[1;31merror\u{1b}[0m:", 1);
@@ -131,7 +132,8 @@ pub(crate) fn complain(error: &anyhow::Error) {
     }
 }
 
-/// The lines of an error: `error:`, then its causes, then what to type. A message ends in `; help: …` where it has advice.
+/// Formats the lines of an error: `error:`, then its causes, then the help line. Messages with advice end in `; help:
+/// …`.
 fn error_lines(error: &anyhow::Error) -> Vec<String> {
     let plain = |text: &str| {
         let lines: Vec<String> = text.split('\n').map(hakaru_report::plain).collect();
@@ -141,7 +143,7 @@ fn error_lines(error: &anyhow::Error) -> Vec<String> {
     let mut cures = Vec::new();
     let mut said = String::new();
     for (depth, message) in error.chain().map(ToString::to_string).enumerate() {
-        // Many errors end with their cause.
+        // Skip a cause that is already part of the message.
         if depth == 0 || !said.contains(&message) {
             let mut parts = message.split("; help: ");
             let lead = if depth == 0 { "error" } else { "  cause" };

@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand, and `argv[0]` as `fio` or `iozone`.
+//! The command line: one module per subcommand, and the front ends selected by `argv[0]` as `fio` or `iozone`.
 
 #![forbid(unsafe_code)]
 
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         .and_then(|name| Path::new(name).file_name())
         .unwrap_or_default()
         .to_owned();
-    // The dialects have their own grammars, which our parser must not see.
+    // The front ends have their own grammars, which differ from the hakaru command line.
     if called_as == "fio" {
         return cmd::fio::main(&argv[1..]).into();
     }

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Writes files atomically: completely or not at all.
 //!
 //! An existing file is unchanged until the new content is complete next to it, so that a full disk
 //! or power loss leaves neither a partial file nor none.
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 /// Writes or replaces a file. Other types (a pipe, a terminal) are written directly.
 ///
 /// # Errors
-/// What the system says; a file that was there is unchanged then.
+/// The I/O error; an existing file is then unchanged.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let (path, there) = match path.metadata() {
-        // A link stays, and leads to the new content.
+        // Keep a link, and replace the file it leads to.
         Ok(there) if there.is_file() => (path.canonicalize()?, Some(there)),
         Ok(_) => return std::fs::write(path, content),
         // A dangling link is followed when the file is created.
@@ -31,7 +31,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     };
     let done = done.and_then(|()| std::fs::rename(&beside, &path));
     if done.is_err() {
-        // It was made by nobody else: its name holds our process.
+        // The file belongs to this process: its name contains the process ID.
         let _ = std::fs::remove_file(&beside);
     }
     done
@@ -46,7 +46,7 @@ fn filled(mut file: File, content: &[u8], there: Option<&Metadata>) -> io::Resul
     file.sync_all()
 }
 
-/// `.report.html.1234.new` for `report.html`.
+/// Returns the path of the temporary file, such as `.report.html.1234.new` for `report.html`.
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let Some(name) = path.file_name() else {
         return Err(io::Error::new(
@@ -84,7 +84,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.csv");
         std::fs::write(&file, "before").unwrap();
-        // The name of the file beside is taken by a directory that nobody removes.
+        // A directory that is never removed occupies the name of the temporary file.
         std::fs::create_dir(beside(&file).unwrap()).unwrap();
         assert!(write(&file, b"after").is_err());
         assert_eq!(std::fs::read(&file).unwrap(), b"before");

@@ -1,4 +1,4 @@
-//! Where things are kept: the database, and reports beside it.
+//! Locations of the database and of reports beside it.
 
 use crate::exit::NamedPath;
 use anyhow::Result;
@@ -6,7 +6,7 @@ use hakaru_model::integrity::Verification;
 use hakaru_store::{FindError, JournalMode, OpenError, OrphanedRun, Readable, Store};
 use std::path::{Path, PathBuf};
 
-/// Where the named database is, or the user's own.
+/// Returns the path of the given database, or of the user's default one.
 pub(crate) fn database(db: Option<&Path>) -> Result<PathBuf> {
     Ok(match db {
         Some(path) => path.to_owned(),
@@ -14,7 +14,7 @@ pub(crate) fn database(db: Option<&Path>) -> Result<PathBuf> {
     })
 }
 
-/// Opens the named database, or the user's own, creating it if needed.
+/// Opens the given database, or the user's default one, creating it if needed.
 pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
     let store = Store::open(database(db)?)?;
     if store.journal() == JournalMode::Rollback {
@@ -29,8 +29,8 @@ pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
     Ok(store)
 }
 
-/// Opens the user's own database for a front end, where the environment asks for its runs to be stored
-/// (`HAKARU_STORE=1`): programs that call fio or iozone do not expect a database in a home directory.
+/// Opens the user's default database for a front end if `HAKARU_STORE=1` requests that its runs are stored: programs
+/// that call fio or iozone do not expect a database in a home directory.
 pub(crate) fn open_if_asked() -> Result<Option<Store>> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let asked = set("HAKARU_STORE").is_some_and(|value| value != "0");
@@ -38,7 +38,7 @@ pub(crate) fn open_if_asked() -> Result<Option<Store>> {
     asked.then(|| open(db.as_deref())).transpose()
 }
 
-/// Opens the named database to read from it, or the user's own, which holds nothing as long as there is none.
+/// Opens the given database read-only, or the user's default one, which is empty as long as it does not exist.
 pub(crate) fn read(db: Option<&Path>) -> Result<Store> {
     match db {
         Some(path) => Ok(told_of(Store::read(path)?)),
@@ -46,7 +46,7 @@ pub(crate) fn read(db: Option<&Path>) -> Result<Store> {
     }
 }
 
-/// The same for those whose first run makes the database that is named.
+/// Like [`read`], but a given database that does not exist is also empty, because the first run creates it.
 pub(crate) fn read_or_empty(db: Option<&Path>) -> Result<Store> {
     match Store::read(database(db)?) {
         Err(OpenError::Absent { path }) => Ok(Store::empty(path)?),
@@ -80,8 +80,7 @@ fn was_cut_short(store: &Store, spool: &Path) -> bool {
     matches!(store.look_into(spool), Ok(OrphanedRun::Run(_)))
 }
 
-/// Returns the verification of that name if no run has it; `latest` is a verification only if there
-/// are no runs.
+/// Returns the verification with this ID if no run has it; `latest` is a verification only if there are no runs.
 pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verification>> {
     let run_is_there = match name {
         "latest" => store.count()? > 0,
@@ -99,7 +98,7 @@ pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verificat
     }
 }
 
-/// Like it, with the unreadable one listed separately.
+/// Like [`verification`], with an unreadable record listed separately.
 pub(crate) fn readable_verification(
     store: &Store,
     name: &str,
@@ -120,12 +119,12 @@ pub(crate) fn readable_verification(
     }
 }
 
-/// Whether output is to go to standard output, for which `-` stands.
+/// Whether output goes to standard output, given as `-`.
 pub(crate) fn is_stdout(output: Option<&Path>) -> bool {
     output == Some(Path::new("-"))
 }
 
-/// Writes a report. Beside the database unless a place is named.
+/// Writes a report to the given file, or beside the database.
 pub(crate) fn write_report(
     store: &Store,
     named: Option<&Path>,
@@ -153,7 +152,7 @@ pub(crate) fn write_report(
     Ok(path)
 }
 
-/// Writes a report of any form to the file that was named.
+/// Writes a report of any format to the given file.
 pub(crate) fn write_page(path: &Path, content: &[u8]) -> Result<()> {
     crate::output::write(path, content).named(|| {
         format!(

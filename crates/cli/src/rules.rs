@@ -26,10 +26,10 @@ struct RulesFile {
     uses: Vec<UseRule>,
 }
 
-/// Returns the built-in rules, with those of a file in their place.
+/// Returns the built-in rules, with replacements and additions from a file.
 ///
 /// # Errors
-/// When the file cannot be read or understood, or a rule in it makes no sense.
+/// If the file cannot be read or parsed, or contains an invalid rule.
 pub(crate) fn load(path: Option<&Path>) -> Result<Vec<UseRule>> {
     let Some(path) = path else {
         return Ok(hakaru_analysis::default_rules());

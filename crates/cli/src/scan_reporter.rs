@@ -1,5 +1,5 @@
-//! Progress along a device: a progress line on a terminal, plain lines elsewhere, nothing with
-//! --quiet. Also forwards stop requests.
+//! Progress of passes over a device: a progress line on a terminal, plain lines elsewhere, nothing with --quiet. Also
+//! forwards stop requests.
 
 use crate::status_reporter::{ONE_LINE, ProgressMode, bar, seconds};
 use crate::stop;
@@ -13,12 +13,12 @@ use std::time::Duration;
 pub(crate) struct ScanReporter {
     mode: ProgressMode,
     bar: ProgressBar,
-    /// The last printed activity and tenth.
+    /// Last printed activity and its progress in tenths, without a progress line.
     told: (&'static str, u64),
 }
 
 impl ScanReporter {
-    /// From here on, Ctrl-C ends the walk and not the program.
+    /// Creates a reporter. From here on, Ctrl-C ends the pass instead of the program.
     pub(crate) fn new(quiet: bool) -> ScanReporter {
         stop::flag();
         let mode = ProgressMode::of(quiet);
@@ -53,7 +53,7 @@ impl ScanReporter {
         }
     }
 
-    /// What is done now, where nobody knows how long it takes.
+    /// Prints an activity of unknown duration.
     pub(crate) fn doing(&self, what: &str) {
         match self.mode {
             ProgressMode::Live => {
@@ -66,7 +66,7 @@ impl ScanReporter {
         }
     }
 
-    /// Leaves the terminal as it was.
+    /// Removes the progress line from the terminal.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
@@ -77,7 +77,7 @@ impl ScanReporter {
     }
 }
 
-/// `1.20 GiB of 29.7 GiB, 21.3 MB/s, 22m50s left`.
+/// Formats the progress, such as `1.20 GiB of 29.7 GiB, 21.3 MB/s, 22m50s left`.
 fn words(progress: &ScanProgress) -> String {
     let mut text = format!("{} of {}", progress.done, progress.total);
     if let Some(rate) = progress.rate() {

@@ -1,4 +1,4 @@
-//! Which stored runs are meant: `card=sandisk,layer=vfat`, `host=pi4`, `date=2026-11-01..2026-11-05`.
+//! Selection of stored runs: `card=sandisk,layer=vfat`, `host=pi4`, `date=2026-11-01..2026-11-05`.
 //!
 //! Terms of different kinds narrow the selection, terms of one kind widen it. Names without a kind
 //! are handled by the caller.
@@ -12,7 +12,7 @@ use jiff::civil::Date;
 use jiff::{Span, tz::TimeZone};
 use std::collections::BTreeSet;
 
-/// What a term is about.
+/// Kind of a selector term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SelectorKind {
     Series,
@@ -34,7 +34,7 @@ const KINDS: [(&str, SelectorKind); 7] = [
     ("workload", SelectorKind::Workload),
 ];
 
-/// How much of the id of a series is needed.
+/// Minimum number of characters of a series ID.
 const SHORTEST_ID: usize = 4;
 
 /// One term of a selection.
@@ -63,7 +63,7 @@ impl Term {
             .map_or("", |(name, _)| name)
     }
 
-    /// Whether a run is meant.
+    /// Whether a run matches the term.
     fn means(&self, record: &RunRecord) -> Result<bool> {
         if self.kind == SelectorKind::Date {
             let (from, until) = days(&self.value)?;
@@ -80,7 +80,7 @@ impl Term {
     }
 }
 
-/// Values of a run for terms of that kind.
+/// Returns the values of a run for terms of this kind.
 fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
     let point = record.campaign.as_ref();
     let target = &record.target;
@@ -133,7 +133,7 @@ fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
 /// unreadable runs are skipped and listed in `notes`.
 ///
 /// # Errors
-/// When a term cannot be read, or means nothing that is stored, then it says what there is; or when no record can be read.
+/// If a term is invalid or matches no stored run (the error lists the stored values), or if no record can be read.
 pub(crate) fn runs(
     store: &Store,
     terms: &[Term],
@@ -149,7 +149,8 @@ pub(crate) fn runs(
     )
 }
 
-/// What can be read: a record of a newer build, or a damaged one, is noted and keeps no other from being chosen.
+/// Returns the readable records. A damaged record, or a record of a newer version, is listed in the notes and does not
+/// affect the others.
 fn readable<T>(
     found: impl Iterator<Item = Result<T, FindError>>,
     notes: &mut BTreeSet<String>,
@@ -179,7 +180,7 @@ fn readable<T>(
     }
 }
 
-/// Filters runs that match all kinds of terms.
+/// Returns the runs that match all kinds of terms.
 ///
 /// # Errors
 /// See [`runs`].
@@ -214,7 +215,7 @@ pub(crate) fn narrow(mut records: Vec<RunRecord>, terms: &[Term]) -> Result<Vec<
     Ok(records)
 }
 
-/// How many values an error names.
+/// Maximum number of values listed in an error.
 const SHOWN: usize = 10;
 
 fn nothing(term: &Term, records: &[RunRecord]) -> String {
@@ -240,10 +241,11 @@ fn nothing(term: &Term, records: &[RunRecord]) -> String {
     }
 }
 
-/// From when to before when, in milliseconds since 1970 UTC.
+/// Range of times in milliseconds since 1970 UTC: inclusive start and exclusive end.
 type Days = (Option<i64>, Option<i64>);
 
-/// `2026`, `2026-11`, `2026-11-05`, `2026-11-01..2026-11-05` (both days are in it), `..2026-11`, `2026-11..`.
+/// Parses dates: `2026`, `2026-11`, `2026-11-05`, `2026-11-01..2026-11-05` (including both days), `..2026-11`,
+/// `2026-11..`.
 fn days(text: &str) -> Result<Days> {
     let (from, until) = text.split_once("..").unwrap_or((text, text));
     let side = |part: &str| match part.trim() {
@@ -260,7 +262,7 @@ fn days(text: &str) -> Result<Days> {
     Ok((from.map(|(first, _)| first), until.map(|(_, end)| end)))
 }
 
-/// First moment of a day, month or year, and the first after it.
+/// Returns the start of a day, month or year, and the start of the next one.
 fn day(text: &str) -> Result<(i64, i64)> {
     let parts: Vec<&str> = text.split('-').collect();
     let (first, span) = match parts.len() {
@@ -303,7 +305,7 @@ mod tests {
         assert_eq!(found(vec![None, Some(3)]), Ok(vec![3]));
         assert_eq!(found(Vec::new()), Ok(Vec::new()));
         assert!(found(vec![None, None]).unwrap_err().contains("4000000000"));
-        // Both sides of a comparison choose from the same store, and say the same of it.
+        // Both sides of a comparison use the same database and produce the same note.
         assert_eq!(notes.len(), 1, "{notes:?}");
     }
 

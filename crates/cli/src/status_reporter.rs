@@ -28,7 +28,7 @@ impl ProgressMode {
         }
     }
 
-    /// Says a line: above the live one, or by itself.
+    /// Prints a line: above the progress line, or alone.
     pub(crate) fn say(self, bar: &ProgressBar, line: &str) {
         match self {
             ProgressMode::Live => bar.println(line),
@@ -38,10 +38,10 @@ impl ProgressMode {
     }
 }
 
-/// The live line of most.
+/// Default template of the progress line.
 pub(crate) const ONE_LINE: &str = "{prefix} {bar:20} {msg}";
 
-/// A live line, of a thousand steps; it is only seen where there is a terminal.
+/// Creates a progress line with 1000 steps; it is shown only on a terminal.
 pub(crate) fn bar(mode: ProgressMode, template: &str) -> ProgressBar {
     let target = if mode == ProgressMode::Live {
         ProgressDrawTarget::stderr()
@@ -54,8 +54,8 @@ pub(crate) fn bar(mode: ProgressMode, template: &str) -> ProgressBar {
     bar
 }
 
-/// Whether a live line has somewhere to stand. Serial lines and terminals with nobody before them have no size, and what is
-/// printed above the line would be lost there.
+/// Whether the terminal can show a progress line. Serial lines and detached terminals report no size, and lines printed
+/// above the progress line would be lost there.
 fn has_room() -> bool {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stderr());
     std::io::stderr().is_terminal() && size.is_ok_and(|size| size.ws_row > 0 && size.ws_col > 0)
@@ -88,7 +88,7 @@ impl StatusReporter {
         }
     }
 
-    /// Leaves the terminal as it was.
+    /// Removes the progress line from the terminal.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
@@ -116,7 +116,7 @@ pub(crate) fn seconds(time: Duration) -> String {
     }
 }
 
-/// How fast it goes just now, one text an operation.
+/// Formats the current speed, one text per operation.
 pub(crate) fn speeds(progress: &PhaseProgress) -> Vec<String> {
     let mut words = Vec::new();
     for op in Op::ALL.into_iter().filter(|&op| progress.ios[op] > 0) {
@@ -133,7 +133,7 @@ pub(crate) fn speeds(progress: &PhaseProgress) -> Vec<String> {
     words
 }
 
-/// How fast a phase was in all.
+/// Formats the mean speed of a phase.
 pub(crate) fn rates(record: &PhaseRecord) -> String {
     let mut words = Vec::new();
     for op in Op::ALL {

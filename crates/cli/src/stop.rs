@@ -1,4 +1,4 @@
-//! Signals: the first Ctrl-C ends the run and keeps what was measured, a later one ends the program.
+//! Signal handling: the first Ctrl-C ends the run and keeps the results, a later one ends the program.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
@@ -12,15 +12,15 @@ static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static REPORT: AtomicBool = AtomicBool::new(false);
 static ARMED: OnceLock<()> = OnceLock::new();
 
-/// Signals of one event: `timeout` sends its own to the program, and again to the group that it is in.
+/// Maximum time between signals of one event: `timeout` signals the program, and again its process group.
 const ONE_EVENT: Duration = Duration::from_secs(1);
 
-/// What Ctrl-C does once the run is to end.
+/// Effect of another Ctrl-C after a stop request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SecondInterrupt {
-    /// It ends the program at once.
+    /// Ends the program at once.
     Exits,
-    /// Nothing more, as in fio.
+    /// No effect, as in fio.
     Ignored,
 }
 
@@ -36,8 +36,8 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &STOP
 }
 
-/// Like it, for a front end with signal handling as in fio: SIGUSR1 requests a report, a second
-/// Ctrl-C has no effect, and a closed pipe ends the program.
+/// Like [`flag`], for a front end with signal handling as in fio: SIGUSR1 requests a report, a second Ctrl-C has no
+/// effect, and a closed pipe ends the program.
 pub(crate) fn flag_as_in_fio() -> &'static AtomicBool {
     ARMED.get_or_init(|| {
         catch(&[SIGINT, SIGTERM, SIGUSR1], SecondInterrupt::Ignored);

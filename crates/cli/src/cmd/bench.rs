@@ -1,4 +1,4 @@
-//! `hakaru bench`: measures what is in front of you.
+//! `hakaru bench`: benchmarks a directory or device with the standard suite.
 
 use super::{counted, erase, print, size, width};
 use crate::exit::{Exit, NamedPath, complain, not_there};
@@ -21,7 +21,7 @@ const AFTER: &str = "The suite: seq-write and seq-read (1 MiB), rand-write and r
 mixed (1 MiB, half reads), durable (4 KiB writes, an fsync each), sustained (1 MiB writes for long).\n\
 In a directory, an unnamed temporary file is used, so nothing is left behind. A device is only read, unless --erase is given.";
 
-/// What to measure.
+/// Arguments of `hakaru bench`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct BenchArgs {
@@ -80,7 +80,7 @@ fn engine(name: &str) -> IoEngine {
         .unwrap_or(IoEngine::Psync)
 }
 
-/// Decides, measures, shows, and writes the report.
+/// Plans and runs the benchmark, prints the summary, and writes the report.
 pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
     let wish = BenchRequest {
         path: args.path.clone(),
@@ -157,7 +157,7 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
         Err(error) => return Ok(refuse(error)),
     };
     let shown = show(args, &store, &records);
-    // What was measured is shown before the reason why there is not more of it.
+    // Print the results before the error that ended the run.
     Ok(error.map_or_else(|| verdict(&records), refuse).and(shown))
 }
 
@@ -236,7 +236,7 @@ fn read_prices(file: &Path) -> Result<DeviceModel> {
     Ok(prices)
 }
 
-/// Says what would be lost, and touches nothing.
+/// Prints the plan and the data that would be lost, without changing anything.
 fn dry_run(decided: &BenchPlan, wish: &BenchRequest) -> Result<Exit> {
     let names: Vec<&str> = decided.suite.workloads.iter().map(|w| w.name()).collect();
     let mut text = format!("Would run: {}\n", names.join(", "));
@@ -247,7 +247,7 @@ fn dry_run(decided: &BenchPlan, wish: &BenchRequest) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Says why not, with the exit code that fits.
+/// Prints why the benchmark cannot run, and returns the matching exit code.
 fn refuse(error: BenchError) -> Exit {
     let code = match &error {
         BenchError::WouldDestroy { .. } => Exit::Refused,

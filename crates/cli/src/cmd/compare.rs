@@ -1,4 +1,4 @@
-//! `hakaru compare`: two things side by side, in figures, ratios and words.
+//! `hakaru compare`: compares two sets of results side by side, with figures, ratios and verdicts.
 
 use super::report::{Form, NO_TABLE};
 use super::{print, terminal_width};
@@ -16,7 +16,7 @@ use hakaru_store::{Filter, Store};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What to compare.
+/// Arguments of `hakaru compare`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompareArgs {
     /// First set of results: run ids, names, `latest` (the newest series), files or directories (comma-separated), or a selection: series=, card=, layer=, host=, date=, campaign=, workload=
@@ -53,7 +53,7 @@ pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
         );
     }
     let comparisons = hakaru_analysis::compare_summaries(&a, &b);
-    // What goes into a file is not broken into lines.
+    // Do not wrap lines that go to a file.
     let width = terminal_width().unwrap_or(usize::MAX);
     let text = |color: bool| {
         let sides = (&a, &b);
@@ -79,7 +79,7 @@ pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// What both sides choose from: opened once, when one of them needs it, so that what there is to say of it is said once.
+/// The database for both sides, opened once on first use, so that its notes are printed only once.
 struct StoreSource<'a> {
     db: Option<&'a Path>,
     store: Option<Store>,
@@ -95,7 +95,7 @@ impl StoreSource<'_> {
         Ok(self.store.insert(store))
     }
 
-    /// The runs of a thing by its name, else the run of that id alone; of `latest`, its series.
+    /// Returns the runs with a label; otherwise the single run with this ID. `latest` returns the whole newest series.
     fn named(&mut self, name: &str) -> Result<Vec<RunRecord>> {
         let store = self.store()?;
         if let Some(records) = of_thing(store, name)? {
@@ -133,7 +133,7 @@ fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
         .map(str::trim)
         .filter(|name| !name.is_empty())
         .collect();
-    // A file may have the name of a term.
+    // A file name may look like a selector term.
     let term = |word: &&str| {
         if Path::new(word).exists() {
             None
@@ -183,7 +183,7 @@ fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
     Ok(summary)
 }
 
-/// Runs of different workloads do not repeat one another: what counts is how often the rarest was run.
+/// Runs of different workloads are not repeats of each other, so the caveat counts the workload with the fewest runs.
 fn count_the_rarest(summary: &mut Summary) {
     let fewest = summary
         .phases
@@ -199,10 +199,10 @@ fn count_the_rarest(summary: &mut Summary) {
     }
 }
 
-/// Things by what they are called, and how that is read off a run.
+/// A property that may differ between runs: its plural name and its accessor.
 type Kind = (&'static str, fn(&RunRecord) -> String);
 
-/// A side may put different things together; then their differences are in its spread.
+/// Returns a caveat for each property that differs within a side: the spread then includes these differences.
 fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
     let kinds: [Kind; 3] = [
         ("cards", |record| {
@@ -256,8 +256,7 @@ fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
     Ok((!records.is_empty()).then_some(records))
 }
 
-/// Phases of different runs are distinguished by name: if one name is used for different jobs, it
-/// gets a number.
+/// Renames phases so that a name stands for one job: a name used for different jobs gets a number.
 fn tell_apart(records: &mut [RunRecord]) {
     let mut known: Vec<(String, Scenario)> = Vec::new();
     for record in records {
@@ -299,7 +298,7 @@ fn tell_apart(records: &mut [RunRecord]) {
     }
 }
 
-/// Names of the sides: the targets, or the arguments if these are equal.
+/// Returns the names of the sides: the targets, or the arguments if the target names are equal or missing.
 fn names(a: &Summary, b: &Summary, args: &CompareArgs) -> (String, String) {
     let short = |typed: &str| {
         Path::new(typed)
@@ -317,7 +316,7 @@ fn names(a: &Summary, b: &Summary, args: &CompareArgs) -> (String, String) {
     };
     match (x == y, args.a == args.b) {
         (false, _) => (x, y),
-        // Files of one name in two directories, or a run and the same run.
+        // For example files of one name in two directories.
         (true, false) => (args.a.clone(), args.b.clone()),
         (true, true) => (format!("{x} (first)"), format!("{y} (second)")),
     }

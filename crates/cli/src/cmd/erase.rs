@@ -8,7 +8,7 @@ use hakaru_report::plain;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
-/// What is on a device, one line each.
+/// Describes the content of a device, one line per item.
 pub(crate) fn losses(path: &Path) -> String {
     let found = guard::what_would_be_lost(path);
     if found.is_empty() {
@@ -25,7 +25,8 @@ pub(crate) fn losses(path: &Path) -> String {
     )
 }
 
-/// `SanDisk SE32G (0x4a5b6c7d), 29.7 GiB, /dev/mmcblk0`, and of a partition or mapping that it is one.
+/// Describes a device, such as `SanDisk SE32G (0x4a5b6c7d), 29.7 GiB, /dev/mmcblk0`, and whether it is a partition or
+/// mapping.
 pub(crate) fn called(candidate: &Candidate) -> String {
     let identity = candidate.identity();
     let (name, path, size) = (
@@ -46,8 +47,8 @@ pub(crate) fn called(candidate: &Candidate) -> String {
     )
 }
 
-/// Obtains the permission to erase a device, or prints the refusal. An empty ID is asked for on the
-/// terminal.
+/// Obtains the permission to erase a device, or prints the refusal. If the ID is empty, prompts for the device name on
+/// the terminal.
 pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
     let roots = Roots::live();
     let candidate = match guard::passive(path, &roots) {
@@ -118,10 +119,10 @@ pub(crate) fn refuse(refusal: &Refusal) -> Exit {
     exit
 }
 
-/// What would be done, for programs.
+/// Returns the result of a dry run as JSON.
 ///
 /// # Errors
-/// Never: words have a form in JSON.
+/// Never in practice: the value contains only text, which JSON can represent.
 pub(crate) fn outlook_json(path: &Path, would: &[String], lost: bool) -> Result<String> {
     let lost: Vec<String> = match lost {
         true => guard::what_would_be_lost(path)

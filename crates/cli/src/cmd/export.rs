@@ -1,4 +1,4 @@
-//! `hakaru export`: stored records and verifications as lines of JSON, for another store or another program.
+//! `hakaru export`: writes stored records and verifications as JSON lines, for another database or program.
 
 use super::print;
 use super::unreadable::Unreadable;
@@ -8,7 +8,7 @@ use anyhow::Result;
 use hakaru_store::Filter;
 use std::path::{Path, PathBuf};
 
-/// Which records, and where to.
+/// Arguments of `hakaru export`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
     /// Ids of runs and verifications, or unique prefixes; `latest` for the newest run [default: all]
@@ -21,7 +21,7 @@ pub(crate) struct ExportArgs {
     output: Option<PathBuf>,
 }
 
-/// Writes them, one a line.
+/// Writes the selected records, one per line.
 pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     let mut unreadable = Unreadable::default();
@@ -62,7 +62,7 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
             unreadable.name("run", &id, because);
         }
     }
-    // The oldest first, as the runs.
+    // Oldest first, like the runs.
     for verification in verifications.iter().rev() {
         if seen.insert(verification.id.clone()) {
             text += &hakaru_store::export_verification(verification)?;

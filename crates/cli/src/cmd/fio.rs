@@ -1,6 +1,6 @@
-//! `hakaru fio …` and `argv[0]` = `fio`: a fio command line on our own engine.
+//! `hakaru fio …` and `argv[0]` = `fio`: runs a fio command line on the hakaru engine.
 //!
-//! Standard output has only the result; everything else goes to standard error.
+//! Standard output contains only the result; everything else goes to standard error.
 
 mod logs;
 mod skipped;
@@ -34,7 +34,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::time::Instant;
 
-/// Runs one command line; the program's name is not among the arguments.
+/// Runs one command line. `args` does not include the program name.
 pub(crate) fn main(args: &[OsString]) -> Exit {
     let mut invocation = match parse(args) {
         Ok(invocation) => invocation,
@@ -46,7 +46,7 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
     for warning in &invocation.warnings {
         tell_warning(&invocation, warning);
     }
-    // Only jobs with randrepeat=0 draw from it.
+    // Only jobs with randrepeat=0 use this seed.
     invocation.scenario.seed = fresh_seed();
     match &invocation.action {
         FioAction::Print { text, exit_code } => {
@@ -84,7 +84,7 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
     }
 }
 
-/// On standard error, except for notes that fio prints at this position of the result.
+/// Prints a warning on standard error, except for notes that fio prints at this position of the result.
 fn tell_warning(invocation: &Invocation, warning: &str) {
     let beside_text = invocation.settings.formats.contains(&OutputFormat::Normal);
     match beside_text && output::VERIFY_NOTES.contains(&warning) {
@@ -93,7 +93,7 @@ fn tell_warning(invocation: &Invocation, warning: &str) {
     }
 }
 
-/// Reads a command line, and the job files it names.
+/// Parses a command line and the job files it names.
 pub(super) fn parse(args: &[OsString]) -> Result<Invocation, FioError> {
     let env = |name: &str| std::env::var(name).ok();
     let context = ParseContext {
@@ -107,7 +107,7 @@ pub(super) fn parse(args: &[OsString]) -> Result<Invocation, FioError> {
     hakaru_dialects::fio::parse(args, &context)
 }
 
-/// A number that is another in each run: the standard library draws one for its hash maps.
+/// Returns a random seed: the standard library draws one for its hash maps.
 fn fresh_seed() -> u64 {
     std::collections::hash_map::RandomState::new()
         .build_hasher()
@@ -123,7 +123,7 @@ fn read_job_file(path: &Path) -> std::io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
-/// Memory of the host in MiB.
+/// Returns the memory of the host in MiB.
 pub(crate) fn memory_mb() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let kb = text.lines().find_map(|line| {
@@ -137,10 +137,10 @@ pub(crate) fn memory_mb() -> u64 {
     kb.unwrap_or(0u64) / 1024
 }
 
-/// Points at the word that was not understood.
+/// Prints a parse error and marks the invalid word.
 pub(super) fn complain_about(error: &FioError, args: &[OsString]) {
     let message = error.to_string();
-    // fio's own line first, for programs that parse it; advice after it.
+    // The message of fio comes first, for programs that parse it; advice follows.
     if let Some(words) = error.words(|index| {
         args.get(index)
             .map(|arg| arg.to_string_lossy().into_owned())
@@ -187,7 +187,7 @@ pub(super) fn complain_about(error: &FioError, args: &[OsString]) {
     anstream::eprintln!("{}", Renderer::styled().render(&report));
 }
 
-/// One run of jobs.
+/// One run of a parsed fio command line.
 struct FioRun<'a> {
     invocation: &'a Invocation,
     session: PlannedSession<'a>,
@@ -221,7 +221,7 @@ fn prepare_directories(invocation: &Invocation) -> anyhow::Result<()> {
             .filter_map(|path| path.parent())
             .filter(|parent| !parent.as_os_str().is_empty())
         {
-            // What cannot be made is an error of the job, which names the file.
+            // If a directory cannot be created, the job reports an error that names the file.
             let _ = std::fs::DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
@@ -310,7 +310,7 @@ impl<'a> FioRun<'a> {
         })
     }
 
-    /// What the profiler found, as far as it was asked for.
+    /// Returns the CPU idleness in the requested detail.
     fn idleness(&self, found: hakaru_engine::Idleness) -> CpuIdleness {
         let hakaru_engine::Idleness {
             system,
@@ -362,13 +362,14 @@ impl<'a> FioRun<'a> {
     }
 }
 
-/// Where the result is no text, nothing may stand in front of it.
+/// Prints the signal that ended the run. It goes to the result only if the result is text; nothing may precede other
+/// formats.
 fn tell_of_signal(outcome: &Outcome, normal: bool, out: &mut dyn Write) {
     let (Outcome::Interrupted, Some(signal)) = (outcome, stop::signal()) else {
         return;
     };
     let text = format!("\nfio: terminating on signal {signal}\n");
-    // The result itself will tell whether the output can be written.
+    // Ignored: writing the result reports the same error.
     let _ = if normal {
         out.write_all(text.as_bytes())
     } else {
@@ -376,7 +377,7 @@ fn tell_of_signal(outcome: &Outcome, normal: bool, out: &mut dyn Write) {
     };
 }
 
-/// Prints the errors of workers that began.
+/// Prints the errors of workers that started.
 fn tell_of_errors(
     phases: &[PhaseRecord],
     normal: bool,
@@ -392,7 +393,7 @@ fn tell_of_errors(
     Ok(())
 }
 
-/// What the number of an error alone does not say: which disks were pulled.
+/// Prints which disks were removed, because an error number alone does not show it.
 fn tell_of_pulled(phases: &[PhaseRecord]) {
     let pulled = |error: &&IoError| error.errno == rustix::io::Errno::NODEV.raw_os_error();
     let errors = phases
@@ -416,7 +417,7 @@ fn create(path: &Path) -> anyhow::Result<std::fs::File> {
         .map_err(|e| anyhow::anyhow!("cannot write the output to {}: {e}", path.display()))
 }
 
-/// A trigger ends the run as it should end.
+/// Returns the exit code of a run. A run that its trigger ended is not interrupted.
 fn exit_of(outcome: &Outcome, phases: &[PhaseRecord], fired: bool) -> Exit {
     let count = phases
         .iter()
@@ -434,8 +435,8 @@ fn exit_of(outcome: &Outcome, phases: &[PhaseRecord], fired: bool) -> Exit {
     }
 }
 
-/// Whether a worker failed: by errors that it may not ignore. I/O errors and mismatches end it
-/// unless ignored; a full file system ends a fill_device job normally.
+/// Whether a worker failed with errors that are not ignored. I/O errors and mismatches end a worker unless ignored; a
+/// full file system ends a fill_device job normally.
 fn failed(worker: &WorkerRecord) -> bool {
     let of_an_io = |error: &IoError| matches!(error.kind, FailureKind::Io | FailureKind::Verify);
     let went_on = worker.stop != StopReason::Error && worker.errors.first.iter().all(of_an_io);

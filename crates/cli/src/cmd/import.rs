@@ -1,6 +1,7 @@
-//! `hakaru import`: everybody else's results, and our own records, into the store.
+//! `hakaru import`: stores results of other programs and exported records of hakaru.
 //!
-//! What was read, what was not and why is shown. The same text twice is stored once.
+//! Prints the results that were read and the reasons for those that were not. Importing the same text again stores
+//! nothing new.
 
 use super::{counted, figures, print};
 use crate::exit::Exit;
@@ -12,7 +13,7 @@ use hakaru_report::plain;
 use hakaru_store::{Appended, Filter};
 use std::path::{Path, PathBuf};
 
-/// What to read.
+/// Arguments of `hakaru import`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ImportArgs {
@@ -106,7 +107,7 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Prints what was read, what was not, and why. Control characters are removed.
+/// Adds the results that were read and the reasons for those that were not to `told`. Control characters are removed.
 fn tell(texts: &[ImportText], found: &ImportResult, told: &mut String) {
     let mut line = |text: &str| *told += &(plain(&text.replace('\t', " ")) + "\n");
     for one in &found.runs {

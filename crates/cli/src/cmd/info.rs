@@ -1,4 +1,4 @@
-//! `hakaru info`: what is known of a device or a path, and of this host; without either, which disks there are.
+//! `hakaru info`: shows facts about a device or path and about this host; without a path, lists the disks.
 
 use super::{print, width};
 use crate::exit::{Exit, not_there};
@@ -12,12 +12,12 @@ use hakaru_report::{Listed, TargetInfo};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Number of the form of the JSON, described in docs/FORMAT.md.
+/// Version of the JSON format, described in docs/FORMAT.md.
 const FORMAT: u32 = 1;
 
 const AFTER: &str = "USB readers hide the registers of a card. Read them on a host with an SD slot, from /sys/block/mmcblk0/device/{cid,csd,scr,ssr}, and pass them here; spaces and colons between digits are ignored.";
 
-/// Of what.
+/// Arguments of `hakaru info`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct InfoArgs {
@@ -46,7 +46,7 @@ pub(crate) struct InfoArgs {
     mmc: bool,
 }
 
-/// Hex digits as they are copied from anywhere.
+/// Parses the hex digits of a register as copied from other sources, with `0x` or separators.
 fn register<const DIGITS: usize>(text: &str) -> Result<String, String> {
     let text = text.trim().trim_start_matches("0x");
     let digits: String = text
@@ -64,7 +64,7 @@ fn register<const DIGITS: usize>(text: &str) -> Result<String, String> {
     }
 }
 
-/// Prints it.
+/// Prints the facts about a path or the list of disks.
 pub(crate) fn main(args: &InfoArgs) -> Result<Exit> {
     let roots = Roots::live();
     let environment = hakaru_device::environment(&roots, ClockChoice::best().name());
@@ -76,7 +76,7 @@ pub(crate) fn main(args: &InfoArgs) -> Result<Exit> {
 }
 
 impl InfoArgs {
-    /// The registers given by hand, by name.
+    /// Returns the names of the registers given on the command line.
     fn by_hand(&self) -> Vec<String> {
         let given = [
             ("CID", &self.cid),
@@ -119,7 +119,7 @@ fn all(args: &InfoArgs, environment: &Environment, roots: &Roots) -> Result<Exit
     Ok(Exit::Ok)
 }
 
-/// What a device is used for, in a few words.
+/// Describes the use of a device in a few words.
 fn state(path: &Path, roots: &Roots) -> String {
     match guard::passive(path, roots) {
         Ok(_) => "free".to_owned(),
@@ -211,7 +211,7 @@ fn one(args: &InfoArgs, path: &Path, environment: &Environment, roots: &Roots) -
     Ok(Exit::Ok)
 }
 
-/// What a plan would need to know; nothing where the path may not be opened, for much is known without opening it.
+/// Inspects a path; `None` if opening it is not permitted, because other facts are known without opening it.
 fn look(path: &Path) -> Result<Option<TargetFacts>, InspectError> {
     match hakaru_device::inspect(path) {
         Ok(facts) => Ok(Some(facts)),
@@ -220,7 +220,7 @@ fn look(path: &Path) -> Result<Option<TargetFacts>, InspectError> {
     }
 }
 
-/// Missing paths are usage errors.
+/// Converts an error: missing paths are usage errors.
 fn no_such(error: InspectError) -> anyhow::Error {
     match error {
         InspectError::Io { .. } | InspectError::Denied { .. } => error.into(),
@@ -228,7 +228,7 @@ fn no_such(error: InspectError) -> anyhow::Error {
     }
 }
 
-/// A card of which nothing is known but what is given.
+/// Returns registers that are all unknown, for a card whose registers come only from the command line.
 fn not_given() -> CardRegisters {
     let unknown = || Fact::Unknown("not given".to_owned());
     CardRegisters {
@@ -240,14 +240,14 @@ fn not_given() -> CardRegisters {
     }
 }
 
-/// The registers the host shows, and in their place those given by hand.
+/// Decodes the registers. Values from the command line replace those that the host reports.
 fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters {
     let given = |given: &Option<String>, shown: &Fact<String>| {
         given.clone().map_or(shown.clone(), Fact::Known)
     };
     let kind = match (&shown.card_type, args.mmc) {
         (_, true) => Fact::Known("MMC".to_owned()),
-        // Only these cards have this register.
+        // Only MMC and eMMC have this register.
         _ if args.ext_csd.is_some() => Fact::Known("MMC".to_owned()),
         (Fact::Known(kind), _) => Fact::Known(kind.clone()),
         _ => Fact::Known("SD".to_owned()),
@@ -259,7 +259,7 @@ fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters 
         csd: given(&args.csd, &shown.csd),
         scr: given(&args.scr, &shown.scr),
         ssr: given(&args.ssr, &shown.ssr),
-        // Also part of the CID.
+        // The date is also part of the CID.
         date: untold("part of the CID"),
         ext_csd_rev: untold("part of EXT_CSD, which was not given"),
         life_time: untold("part of EXT_CSD, which was not given"),
@@ -270,7 +270,7 @@ fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters 
             .map_or_else(|| untold("not given"), Fact::Known),
     };
     let decoded = hakaru_device::decode_card(&raw, size);
-    // Values of an eMMC that the host reported are kept.
+    // Keep eMMC values that the host reported.
     CardRegisters {
         life_time: shown
             .life_time

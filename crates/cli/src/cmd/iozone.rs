@@ -1,4 +1,4 @@
-//! `hakaru iozone …` and `argv[0]` = `iozone`: a command line of iozone on our own engine.
+//! `hakaru iozone …` and `argv[0]` = `iozone`: runs an iozone command line on the hakaru engine.
 //!
 //! Results are printed as they arrive. A run is stored only on request by environment variable:
 //! programs that call iozone do not expect a database in the home directory.
@@ -22,7 +22,7 @@ use hakaru_model::record::{Outcome, RunRecord};
 use std::ffi::OsString;
 use std::io::Write;
 
-/// Runs one command line; the program's name is not among the arguments.
+/// Runs one command line. `args` does not include the program name.
 pub(crate) fn main(args: &[OsString]) -> Exit {
     let request = match iozone::parse(args) {
         Ok(IozoneAction::Run(request)) => request,
@@ -52,7 +52,7 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
     }
 }
 
-/// Points at the word that was not understood.
+/// Prints a parse error and marks the invalid word.
 fn complain_about(error: &IozoneError, args: &[OsString]) {
     let Some(at) = &error.at else {
         return anstream::eprintln!("iozone: {error}");
@@ -80,7 +80,7 @@ fn complain_about(error: &IozoneError, args: &[OsString]) {
 fn carry_out(request: &IozoneRequest, command: &str) -> anyhow::Result<Exit> {
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let scenario = request.whole_scenario(cpus);
-    // What cannot work is said before anything is printed or touched.
+    // Report an impossible plan before anything is printed or written.
     let session = Session::inspect(&scenario)?;
     for cell in request.cells() {
         iozone::check_files(&request.scenario(cell, cpus), session.facts())?;
@@ -91,7 +91,7 @@ fn carry_out(request: &IozoneRequest, command: &str) -> anyhow::Result<Exit> {
         other => other.into(),
     })?;
     let mut store = place::open_if_asked()?;
-    // From here on Ctrl-C keeps what was measured, and removes what was written.
+    // From here on, Ctrl-C keeps the results and removes the test files.
     let stop = stop::flag();
     print_head(request, command)?;
     let files = match request.keeps_files() {
@@ -115,7 +115,7 @@ fn carry_out(request: &IozoneRequest, command: &str) -> anyhow::Result<Exit> {
     let ended = results
         .context("cannot write the result")
         .and_then(|results| end(request, &results, exit?));
-    // What was measured is stored, also where it could not be printed.
+    // Results are stored even if they could not be printed.
     let id = record.filter(|_| store.is_some()).map(|record| record.id);
     match (unstored, id) {
         (Some(unstored), _) if ended.is_ok() => return Err(unstored.into()),
@@ -142,7 +142,7 @@ fn print_head(request: &IozoneRequest, command: &str) -> std::io::Result<()> {
     std::io::stdout().write_all(output::head(request, &view).as_bytes())
 }
 
-/// Prints what stands below all rows or groups, if they were all measured.
+/// Prints the text below the rows or groups, if all of them were measured.
 fn end(request: &IozoneRequest, results: &Results, exit: Exit) -> anyhow::Result<Exit> {
     if exit == Exit::Ok {
         super::print(&output::tail(request, results))?;
@@ -172,7 +172,7 @@ fn machine() -> String {
         .join(" ")
 }
 
-/// How a run ended; errors are told. Without a record nothing was measured.
+/// Prints errors and returns the exit code of a run. Without a record nothing was measured.
 fn verdict(record: Option<&RunRecord>, error: Option<RunError>) -> anyhow::Result<Exit> {
     for error in record
         .iter()

@@ -1,6 +1,7 @@
-//! `hakaru lint`: what is wrong with an experiment as a measurement, before it runs, or with a result of it.
+//! `hakaru lint`: checks a fio job before it runs, or a result, for benchmarking mistakes.
 //!
-//! The judgement is that of the analysis; here it is found out what is meant, and where the option stands.
+//! The analysis crate evaluates the jobs. This module parses the arguments and finds the positions of options in the
+//! source.
 
 use super::{fio, print};
 use crate::exit::{Exit, complain};
@@ -23,7 +24,7 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::path::Path;
 
-/// Number of the form of the JSON, described in docs/FORMAT.md.
+/// Version of the JSON format, described in docs/FORMAT.md.
 const FORMAT: u32 = 1;
 
 const AFTER: &str = "\
@@ -35,7 +36,7 @@ Examples:
 
 Exit codes: 0 no problem found; 1 problems found; 2 unreadable or not understood.";
 
-/// What to look at.
+/// Arguments of `hakaru lint`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct LintArgs {
@@ -47,25 +48,25 @@ pub(crate) struct LintArgs {
     what: Vec<OsString>,
 }
 
-/// One thing that was looked at.
+/// A checked command line, job file or result.
 struct Subject {
     name: String,
     /// The command line, or the job file.
     source: String,
-    /// What was found.
+    /// The findings.
     remarks: Vec<LintFinding>,
 }
 
-/// One cause, with all the jobs it concerns.
+/// One finding, with all jobs that it concerns.
 struct LintFinding {
     slip: LintWarning,
-    /// Names of the jobs; empty where it is about all of them.
+    /// Names of the jobs; empty if it concerns all jobs.
     jobs: Vec<String>,
-    /// Bytes of the source it is about, of the first job.
+    /// Byte range in the source, for the first job.
     span: Option<Range<usize>>,
 }
 
-/// Puts the remarks that say the same of several jobs together, in the order of the first of each.
+/// Merges equal diagnostics of several jobs, in the order of first occurrence.
 fn by_cause(remarks: Vec<(Diagnostic, Option<Range<usize>>)>) -> Vec<LintFinding> {
     let mut found: Vec<LintFinding> = Vec::new();
     for (Diagnostic { job, slip }, span) in remarks {
@@ -115,7 +116,8 @@ pub(crate) fn main(args: &LintArgs) -> Result<Exit> {
     Ok(if found { Exit::Failed } else { Exit::Ok })
 }
 
-/// The words of a command line of fio, without the program's name: as words, or as one quoted word that holds them all.
+/// Returns the words of a fio command line without the program name. It can be given as separate words or as one quoted
+/// word.
 fn command_words(what: &[OsString]) -> Option<Vec<OsString>> {
     if what.first().is_some_and(|word| word == "fio") {
         return Some(what[1..].to_vec());
@@ -161,7 +163,7 @@ fn understood(words: &[OsString]) -> Option<Invocation> {
     }
 }
 
-/// A result, else a job file.
+/// Checks a file as a result, otherwise as a job file.
 fn file(path: &Path) -> Result<Option<Subject>> {
     let name = path.display().to_string();
     let records = imports::records_in(path)?;
@@ -191,7 +193,7 @@ fn file(path: &Path) -> Result<Option<Subject>> {
     }))
 }
 
-/// Where an option stands: section (empty for all jobs), name, value, bytes of the source.
+/// Position of an option: section (empty for all jobs), name, value, byte range in the source.
 type Place = (String, String, String, Range<usize>);
 
 fn judged(invocation: &Invocation, places: &[Place]) -> Vec<(Diagnostic, Option<Range<usize>>)> {
@@ -243,14 +245,14 @@ fn judged(invocation: &Invocation, places: &[Place]) -> Vec<(Diagnostic, Option<
         .collect()
 }
 
-/// Options of each job as they were typed.
+/// Returns the options of each job as typed.
 fn job_options(scenario: &Scenario) -> BTreeMap<&str, &[(String, String)]> {
     let jobs = scenario.phases.iter().flat_map(|phase| &phase.jobs);
     jobs.map(|job| (job.name.as_str(), &job.options[..]))
         .collect()
 }
 
-/// Sizes whose unit means something else here than on a label: `4KiB` is 4000 bytes in fio, and `1GB` is 2^30.
+/// Returns warnings about sizes whose unit has an unusual meaning in fio: `4KiB` is 4000 bytes, and `1GB` is 2^30.
 fn unit_slips(typed: &[(String, String)], kb_base: u32) -> Vec<LintWarning> {
     let rules = if kb_base == 1000 {
         SizeSuffixes::Fio1000
@@ -291,7 +293,7 @@ fn unit_slips(typed: &[(String, String)], kb_base: u32) -> Vec<LintWarning> {
     slips
 }
 
-/// What a result says of itself, and what its jobs give away.
+/// Returns the caveats of results and the warnings about their jobs.
 fn of_results(records: &[RunRecord]) -> Vec<Diagnostic> {
     let mut remarks: Vec<Diagnostic> = Vec::new();
     let mut add = |remark: Diagnostic| {
@@ -340,7 +342,7 @@ fn of_the_design(remark: &Diagnostic, record: &RunRecord) -> bool {
     }
 }
 
-/// Whether an imported result does not name the engine, so that nobody knows what a queue depth did.
+/// Whether an imported result does not name its I/O engine, so that the effect of the queue depth is unknown.
 fn engine_is_unstated(record: &RunRecord) -> bool {
     let Origin::Imported { reported, .. } = &record.origin else {
         return false;
@@ -355,7 +357,7 @@ fn judged_already(caveat: &Caveat) -> bool {
     matches!(caveat, Caveat::DepthCapped { .. } | Caveat::FewRuns { .. })
 }
 
-/// Positions of options in a command line. Each `--name` starts a job.
+/// Returns the positions of options in a command line. Each `--name` starts a job.
 fn places_in_command(source: &str) -> Vec<Place> {
     let (mut at, mut section) = (0, String::new());
     let mut places = Vec::new();
@@ -380,7 +382,7 @@ fn places_in_command(source: &str) -> Vec<Place> {
     places
 }
 
-/// Options of a job file, with the job they belong to: `name=` inside a section gives its job another name.
+/// Returns the positions of options in a job file, with their job: `name=` inside a section renames the job.
 fn places_in_file(source: &str) -> Vec<Place> {
     let (mut at, mut section, mut places) = (0, String::new(), Vec::<Place>::new());
     let mut first = 0;
@@ -418,7 +420,7 @@ fn places_in_file(source: &str) -> Vec<Place> {
     places
 }
 
-/// Where the option of a remark stands: in its job's own section before the common one, with its value before another.
+/// Finds the option of a diagnostic. Prefers the section of the job to the common one, and a matching value to another.
 fn place_of(
     remark: &Diagnostic,
     jobs: &BTreeMap<&str, &[(String, String)]>,
@@ -445,10 +447,10 @@ fn place_of(
         .map(|(.., span)| span.clone())
 }
 
-/// How many jobs are named before the rest is counted.
+/// Maximum number of jobs that are named; the rest is only counted.
 const NAMED: usize = 4;
 
-/// `a, b, c, d and 12 more`
+/// Formats a list of jobs, such as `a, b, c, d and 12 more`.
 fn named(jobs: &[String]) -> String {
     match jobs.len() {
         0..=NAMED => jobs.join(", "),

@@ -1,4 +1,4 @@
-//! `hakaru list`: what is in the store.
+//! `hakaru list`: lists stored runs and verifications.
 
 use super::unreadable::Unreadable;
 use super::{print, terminal_width};
@@ -10,7 +10,7 @@ use hakaru_report::{plain, wrapped};
 use hakaru_store::{Filter, RunRow, Store};
 use std::path::Path;
 
-/// The runs.
+/// Arguments of `hakaru list`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
     /// Show only targets whose name contains TEXT
@@ -24,7 +24,7 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
-/// Prints one line a run.
+/// Prints one line per run.
 pub(crate) fn main(args: &ListArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     let filter = Filter {
@@ -45,7 +45,7 @@ pub(crate) fn main(args: &ListArgs, db: Option<&Path>) -> Result<Exit> {
     let mut unreadable = Unreadable::default();
     let verified = verifications(&store, args, &mut unreadable)?;
     if rows.is_empty() && verified.is_empty() {
-        // A choice that nothing answers to is not a database that holds nothing.
+        // Distinguish a filter without matches from an empty database.
         let any = !store
             .runs(&Filter {
                 limit: Some(1),
@@ -69,7 +69,7 @@ pub(crate) fn main(args: &ListArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(unreadable.exit())
 }
 
-/// A line a run, under a head; where the terminal has no room for the longest, two lines a run.
+/// Formats one line per run below a header; two lines per run if the terminal is too narrow.
 fn runs(rows: &[RunRow], width: Option<usize>) -> String {
     let line = |cells: [&str; 6]| {
         let [run, started, repeat, scenario, outcome, target] = cells;
@@ -115,7 +115,7 @@ fn runs(rows: &[RunRow], width: Option<usize>) -> String {
             format!(" on {}", plain(&row.target))
         };
         let what = format!("{} #{}{target}", plain(&row.scenario), row.repeat + 1);
-        // To the minute: so much has room in forty columns.
+        // To the minute, so that the line fits into 40 columns.
         let started: String = started(row).chars().take(16).collect();
         let first = format!("{}  {started}  {}", row.short, row.outcome.name());
         format!(

@@ -25,7 +25,7 @@ use hakaru_model::references::ReferenceSet;
 use hakaru_model::units::{Bytes, SizeSuffixes, parse_size};
 use std::io::Write;
 
-/// Writes to standard output; a reader that has gone away is an error that ends the program quietly.
+/// Writes to standard output. A closed pipe is an error that ends the program without a message.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -33,12 +33,12 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `1 run`, `12 runs`.
+/// Formats a count, such as `1 run` or `12 runs`.
 pub(crate) fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
-/// `1 figure`, `12 figures`.
+/// Formats a count of figures, such as `1 figure` or `12 figures`.
 pub(crate) fn figures(count: usize) -> String {
     counted(count, "figure")
 }
@@ -48,12 +48,12 @@ pub(crate) fn size(text: &str) -> Result<Bytes, String> {
     parse_size(text, SizeSuffixes::Iec).map_err(|error| error.to_string())
 }
 
-/// Returns the terminal width; 100 without a terminal.
+/// Returns the terminal width in columns; 100 without a terminal.
 pub(crate) fn width() -> usize {
     terminal_width().unwrap_or(100)
 }
 
-/// Returns the terminal width, if known.
+/// Returns the terminal width in columns, if known.
 pub(crate) fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
     size.ok()
@@ -61,12 +61,12 @@ pub(crate) fn terminal_width() -> Option<usize> {
         .filter(|&columns| columns > 0)
 }
 
-/// What follows from a summary, by the rules that ship, and where it stands among published figures and the user's own.
+/// Evaluates a summary with the built-in rules, and compares it with the reference results.
 pub(crate) fn findings(summary: &Summary, references: &ReferenceSet) -> RunFindings {
     findings_by(summary, references, &hakaru_analysis::default_rules())
 }
 
-/// The same by other rules.
+/// Like [`findings`], with other rules.
 pub(crate) fn findings_by(
     summary: &Summary,
     references: &ReferenceSet,

@@ -1,4 +1,4 @@
-//! `hakaru prepare`: brings a device into a known state, in journalled steps.
+//! `hakaru prepare`: brings a device into a known state, in journaled steps.
 
 use super::{erase, print, recover};
 use crate::exit::{Exit, complain};
@@ -20,7 +20,7 @@ const AFTER: &str = "Steps run in the order listed here, whatever the order of t
 
 Exit codes: 0 success; 1 a step failed; 2 usage error or no such device; 3 refused because data would be lost; 130 interrupted.";
 
-/// What to do to which device.
+/// Arguments of `hakaru prepare`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct PrepareArgs {
@@ -78,7 +78,7 @@ pub(crate) struct PrepareArgs {
     quiet: bool,
 }
 
-/// How thoroughly to discard.
+/// Values of `--discard`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DiscardArg {
     /// Ordinary discard (TRIM)
@@ -87,7 +87,7 @@ enum DiscardArg {
     Secure,
 }
 
-/// What to overwrite with.
+/// Values of `--fill`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FillArg {
     /// 0x00
@@ -98,7 +98,7 @@ enum FillArg {
     Random,
 }
 
-/// Which partition table.
+/// Values of `--partition`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PartitionTableArg {
     /// MBR, which cameras and the Raspberry Pi understand
@@ -107,7 +107,7 @@ enum PartitionTableArg {
     Gpt,
 }
 
-/// Which file system.
+/// Values of `--mkfs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FsTypeArg {
     Vfat,
@@ -137,7 +137,7 @@ struct PreparePlan {
     fill: Option<FillPattern>,
     partition: Option<(PartitionLayout, String)>,
     mkfs: Option<MkfsRequest>,
-    /// The command of the file system's tool.
+    /// The mkfs command line.
     command: Vec<String>,
     mount: Option<MountRequest>,
     level: Option<u32>,
@@ -146,7 +146,7 @@ struct PreparePlan {
 }
 
 impl PreparePlan {
-    /// Everything that can fail is tried here, before anything is lost.
+    /// Plans the steps, and checks everything that can be checked before data is lost.
     fn new(args: &PrepareArgs, candidate: &Candidate) -> Result<PreparePlan> {
         let PrepareArgs {
             discard,
@@ -212,7 +212,7 @@ impl PreparePlan {
         Ok(plan)
     }
 
-    /// One line a step.
+    /// Describes the steps, one line each.
     fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         words.extend(self.discard.map(|kind| match kind {
@@ -247,7 +247,7 @@ impl PreparePlan {
     }
 }
 
-/// The node of the first partition that will be there, or the device itself.
+/// Returns the node of the first partition to be created, or of the device itself.
 fn part_of(node: &Path, partitioned: bool) -> PathBuf {
     let name = node.display().to_string();
     match (partitioned, name.ends_with(|c: char| c.is_ascii_digit())) {
@@ -292,7 +292,7 @@ fn layout(
     Ok((layout, script))
 }
 
-/// A mount would hide existing files, and a directory can only be created in an existing one.
+/// Checks the mount point: a mount would hide existing files, and a missing directory needs an existing parent.
 fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
     let absolute = std::path::absolute(at)?;
     let shown = at.display();
@@ -390,7 +390,7 @@ impl PrepareArgs {
     }
 }
 
-/// Empties the caches of the host, which takes nothing from any device.
+/// Drops the caches of the host, without changing any device.
 fn drop_caches(args: &PrepareArgs, roots: Roots) -> Result<Exit> {
     let name = args.device.display();
     if !args.device.exists() {
@@ -422,7 +422,7 @@ fn drop_caches(args: &PrepareArgs, roots: Roots) -> Result<Exit> {
     }
 }
 
-/// What came of it besides the steps.
+/// Results of the preparation besides its steps.
 struct PrepareResult {
     speed: Option<SpeedMap>,
     mounted: Option<Mounted>,
@@ -472,7 +472,7 @@ fn carry_out(
     Ok(done)
 }
 
-/// Says why it ended, and takes back what can be.
+/// Prints the error, and undoes all steps that can be undone.
 fn undo(error: PrepareError, preparation: Preparation) -> Exit {
     let refused = matches!(
         &error,
@@ -537,7 +537,7 @@ fn ready(args: &PrepareArgs, done: PrepareResult, preparation: Preparation) -> R
     Ok(Exit::Ok)
 }
 
-/// One step that was done, in words.
+/// Describes a completed step.
 fn told(done: &StepDone, speed: Option<&SpeedMap>) -> String {
     let what = hakaru_report::text::step(&(&done.step).into());
     let what = match &done.step {

@@ -1,5 +1,5 @@
-//! `hakaru recover`: keeps what runs that were interrupted had measured, takes back what a preparation left behind, and
-//! names what cannot be undone.
+//! `hakaru recover`: stores the partial results of interrupted runs, undoes leftover preparation steps, and reports
+//! steps that cannot be undone.
 
 use super::print;
 use crate::exit::{Exit, complain};
@@ -13,7 +13,7 @@ use hakaru_store::{LeftError, OpenError, OrphanedRun, Store};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What to do.
+/// Arguments of `hakaru recover`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "A run saves partial results beside the database, in DATABASE.spool; if it is interrupted by a power loss, crash or kill, they are stored from there. Preparation journals are in $XDG_STATE_HOME/hakaru (~/.local/state/hakaru); each is removed once its steps are undone. Journals of running programs are left alone."
@@ -24,9 +24,9 @@ pub(crate) struct RecoverArgs {
     list: bool,
 }
 
-/// Where preparations keep their journals: `hakaru` in the user's state directory.
+/// Returns the directory of the preparation journals: `hakaru` in the user's state directory.
 ///
-/// Source: XDG Base Directory Specification 0.8; a relative `XDG_STATE_HOME` is ignored, as it asks.
+/// Source: XDG Base Directory Specification 0.8, which requires that a relative `XDG_STATE_HOME` is ignored.
 pub(crate) fn folder() -> Result<PathBuf> {
     folder_from(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"))
         .context("no directory for journals: neither XDG_STATE_HOME nor HOME is set")
@@ -40,7 +40,7 @@ fn folder_from(xdg_state_home: Option<OsString>, home: Option<OsString>) -> Opti
     state.map(|folder| folder.join("hakaru"))
 }
 
-/// Goes through the runs that were interrupted and the journals, oldest first.
+/// Recovers interrupted runs and preparation journals, oldest first.
 pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     let (folder, database) = (folder()?, place::database(db)?);
     let (spools, journals) = (hakaru_store::left(&database), prepare::pending(&folder));
@@ -54,7 +54,7 @@ pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let mut worst = Exit::Ok;
     if !spools.is_empty() {
-        // A database that cannot be opened keeps its runs, and no mount in its place.
+        // If the database cannot be opened, its runs stay in their spools, and the journals are still undone.
         worst = runs(&spools, &database, args.list).unwrap_or_else(|error| {
             complain(&error);
             Exit::Failed
@@ -63,7 +63,7 @@ pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     for journal in &journals {
         match one(journal, args.list) {
             Ok((text, complete)) => {
-                // Nobody need read it for the next one to be taken back.
+                // Continue with the next journal even if the output cannot be written.
                 worst = worst.and(print(&text));
                 if !complete {
                     worst = Exit::Failed;
@@ -113,7 +113,7 @@ fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
     Ok(worst)
 }
 
-/// Listing changes nothing and creates no database.
+/// Opens the database for listing, which changes nothing and creates no database.
 fn only_to_tell(database: &Path) -> Result<Store, OpenError> {
     match Store::read(database) {
         Err(OpenError::Absent { path }) => Store::empty(path),
@@ -121,7 +121,7 @@ fn only_to_tell(database: &Path) -> Result<Store, OpenError> {
     }
 }
 
-/// The error already names its object; the outer error would repeat it.
+/// Returns the inner error, which already names its object; the outer error would repeat it.
 fn cause(error: LeftError) -> anyhow::Error {
     match error {
         LeftError::Find(error) => error.into(),

@@ -1,4 +1,4 @@
-//! `hakaru reference`: published results and the user's own, that new results are compared with.
+//! `hakaru reference`: manages published and own reference results, which new results are compared with.
 
 use super::{figures, print};
 use crate::exit::{Exit, complain, not_there};
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What to do with it.
+/// Arguments of `hakaru reference`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReferencesArgs {
     #[command(subcommand)]
@@ -46,7 +46,7 @@ fn some_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// Source of the figures a user has put there.
+/// Source name of the user's own reference results.
 const OWN: &str = "own";
 
 pub(crate) fn main(args: &ReferencesArgs, db: Option<&Path>) -> Result<Exit> {
@@ -59,7 +59,7 @@ pub(crate) fn main(args: &ReferencesArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The reference results, published and the user's own. A file of the user's that cannot be read causes a warning only.
+/// Loads the published and the user's own reference results. If the user's file cannot be read, only prints a warning.
 pub(crate) fn load(store: &Store) -> ReferenceSet {
     let own = own(store).unwrap_or_else(|error| {
         complain(&error);
@@ -79,7 +79,7 @@ fn path(store: &Store) -> PathBuf {
     store.path().with_file_name("shelf.json")
 }
 
-/// What the user has put there; empty before the first.
+/// Loads the user's own reference results; empty if there are none.
 fn own(store: &Store) -> Result<ReferenceSet> {
     let path = path(store);
     let text = match std::fs::read_to_string(&path) {
@@ -101,7 +101,7 @@ fn own(store: &Store) -> Result<ReferenceSet> {
     })
 }
 
-/// A lock on the user's file: two processes that read, change and write it would lose one change.
+/// Locks the user's file: two processes that read, change and write it at once would lose one change.
 fn lock(store: &Store) -> Result<File> {
     let path = path(store).with_extension("json.lock");
     let locked = File::options()
@@ -183,7 +183,7 @@ fn remove(store: &Store, name: &str) -> Result<()> {
     print(&format!("removed {} of {name}\n", figures(gone)))
 }
 
-/// Source by source, a line a figure.
+/// Formats the reference results by source, one line per figure.
 fn listed(references: &ReferenceSet) -> String {
     let mut text = String::new();
     for source in &references.sources {

@@ -1,4 +1,4 @@
-//! `hakaru report`: pages from the store alone.
+//! `hakaru report`: writes reports on stored runs and verifications from the store alone.
 
 use super::unreadable::{self, Unreadable};
 use super::{print, width};
@@ -15,7 +15,7 @@ use hakaru_store::{Filter, Readable, Store};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What to report, and how.
+/// Arguments of `hakaru report`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArgs {
     /// Run ids or unique prefixes, each with all repeats of its series; `latest` for the newest run
@@ -35,7 +35,7 @@ pub(crate) struct ReportArgs {
     output: Option<PathBuf>,
 }
 
-/// Form of a report.
+/// Format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
     /// Plain text
@@ -82,7 +82,7 @@ impl Form {
 /// Writes charts as separate SVG files.
 ///
 /// # Errors
-/// When the directory or a file cannot be written.
+/// If the directory or a file cannot be written.
 pub(crate) fn write_charts(charts: &[hakaru_report::Chart], folder: &Path) -> Result<()> {
     let failed = || {
         format!(
@@ -98,7 +98,8 @@ pub(crate) fn write_charts(charts: &[hakaru_report::Chart], folder: &Path) -> Re
     Ok(())
 }
 
-/// How a page refers to the folder of its charts: from where the page lies, or else by the whole path.
+/// Returns the path by which a page links to the directory of its charts: relative to the page if the directory is
+/// below it, otherwise absolute.
 pub(crate) fn seen_from(charts: &Path, page: Option<&Path>) -> String {
     let folder = page.and_then(Path::parent).unwrap_or(Path::new(""));
     let near = charts.strip_prefix(folder).map(Path::to_owned);
@@ -107,15 +108,15 @@ pub(crate) fn seen_from(charts: &Path, page: Option<&Path>) -> String {
     path.display().to_string()
 }
 
-/// Width of a chart in an article, pixels.
+/// Width of a chart in an article, in pixels.
 const CHART_WIDTH: u32 = 720;
 
-/// The run of that name, or the whole series it belongs to.
+/// Returns the run with this ID or name, or its whole series.
 pub(crate) fn find(store: &Store, name: &str, series: bool) -> Result<Vec<RunRecord>> {
     Unreadable::default().skip_some("run", readable(store, name, series)?)
 }
 
-/// Like it, with unreadable records listed separately.
+/// Like [`find`], with unreadable records listed separately.
 pub(crate) fn readable(store: &Store, name: &str, series: bool) -> Result<Readable<RunRecord>> {
     let id = match name {
         "latest" => {
@@ -158,7 +159,7 @@ fn summaries(store: &Store, names: &[String], unreadable: &mut Unreadable) -> Re
     Ok(all)
 }
 
-/// Writes it.
+/// Writes the report.
 pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     if let [only] = args.runs.as_slice()
@@ -212,7 +213,7 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(unreadable.exit())
 }
 
-/// The page of a verification, with its speed map; the same as Markdown; or the map as rows.
+/// Writes the report of a verification: HTML or Markdown with the speed map, or the speed map as CSV rows.
 fn of_verification(args: &ReportArgs, store: &Store, verification: &Verification) -> Result<Exit> {
     let form = Form::of(args.format, args.output.as_deref());
     let text = match form {

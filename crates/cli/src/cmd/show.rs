@@ -1,4 +1,4 @@
-//! `hakaru show`: one stored run, a series, or a verification.
+//! `hakaru show`: shows one stored run, a series, or a verification.
 
 use super::unreadable::Unreadable;
 use super::{print, width};
@@ -10,7 +10,7 @@ use hakaru_dialects::fio::output::{RunView, normal};
 use hakaru_model::record::{Origin, RunRecord};
 use std::path::Path;
 
-/// The one.
+/// Arguments of `hakaru show`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
     /// Run id or a unique prefix; `latest` for the newest run
@@ -26,7 +26,7 @@ pub(crate) struct ShowArgs {
     series: bool,
 }
 
-/// Prints it.
+/// Prints the record.
 pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     if let Some(verification) = place::verification(&store, &args.run)? {
@@ -66,7 +66,7 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(unreadable.exit())
 }
 
-/// A record as fio would print it.
+/// Formats a record as fio would print it.
 fn as_fio(record: &RunRecord) -> String {
     if let Origin::Imported {
         program, reported, ..
@@ -91,7 +91,8 @@ fn as_fio(record: &RunRecord) -> String {
     normal(&view)
 }
 
-/// Names in a result may be a stranger's: a terminal would obey the control characters in them.
+/// Removes control characters from each line: names in a result are untrusted, and a terminal would execute escape
+/// sequences in them.
 fn line_by_line(text: &str) -> String {
     text.split_inclusive('\n')
         .map(|line| match line.strip_suffix('\n') {

@@ -1,16 +1,16 @@
-//! Records that cannot be read: each is named and skipped, and hides no other.
+//! Unreadable records: each is reported and skipped, so that the others remain accessible.
 
 use crate::exit::{Exit, complain};
 use hakaru_store::{FindError, Readable};
 
-/// Counts them, so that the program ends with an error although everything else was done.
+/// Counts unreadable records, so that the program ends with an error after it processed the others.
 #[derive(Debug, Default)]
 pub(crate) struct Unreadable {
     count: usize,
 }
 
 impl Unreadable {
-    /// Names what cannot be read, and returns the rest.
+    /// Reports unreadable records, and returns the others.
     pub(crate) fn skip<T>(&mut self, what: &str, found: Readable<T>) -> Vec<T> {
         for (id, error) in found.unreadable {
             self.name(what, &id, error);
@@ -18,7 +18,7 @@ impl Unreadable {
         found.records
     }
 
-    /// The same; where nothing can be read, that is an error.
+    /// Like [`Unreadable::skip`], but returns an error if no record can be read.
     pub(crate) fn skip_some<T>(
         &mut self,
         what: &str,
@@ -30,7 +30,7 @@ impl Unreadable {
         Ok(self.skip(what, found))
     }
 
-    /// Names one.
+    /// Reports one unreadable record.
     pub(crate) fn name(&mut self, what: &str, id: &str, because: impl Into<anyhow::Error>) {
         complain(
             &because
@@ -40,7 +40,7 @@ impl Unreadable {
         self.count += 1;
     }
 
-    /// How the program ends.
+    /// Returns the exit code: failure if any record was unreadable.
     pub(crate) fn exit(&self) -> Exit {
         if self.count == 0 {
             Exit::Ok
@@ -50,7 +50,7 @@ impl Unreadable {
     }
 }
 
-/// What one look-up found, with its error where only this record cannot be read.
+/// Converts the result of one lookup, with the error listed separately if only this record is unreadable.
 pub(crate) fn one<T>(name: &str, found: Result<T, FindError>) -> Result<Readable<T>, FindError> {
     Readable::collect([(name.to_owned(), found)])
 }

@@ -22,10 +22,10 @@ const AFTER: &str = "A device is written and read back in full, and its content 
 
 Exit codes: 0 good; 1 could not be verified; 2 usage error or no such path; 3 refused because data would be lost; 4 defects found; 130 interrupted (partial results are kept).";
 
-/// The clock that walks over devices look at.
+/// Name of the clock that times the passes over a device.
 const CLOCK: &str = "CLOCK_MONOTONIC";
 
-/// What to verify, and how.
+/// Arguments of `hakaru verify`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct VerifyArgs {
@@ -60,7 +60,7 @@ pub(crate) struct VerifyArgs {
     output: Option<PathBuf>,
 }
 
-/// Verifies a device or free space, stores what was found, and shows it.
+/// Verifies a device or free space, stores the verdict, and prints it.
 pub(crate) fn main(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.json && place::is_stdout(args.output.as_deref()) {
         return Ok(usage(
@@ -80,7 +80,7 @@ pub(crate) fn main(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     }
 }
 
-/// Why a path cannot be looked at, and what to do.
+/// Explains why a path cannot be inspected, with advice.
 fn not_there(path: &Path, error: &std::io::Error) -> String {
     let path = path.display();
     match error.kind() {
@@ -100,7 +100,7 @@ fn usage(text: String) -> Exit {
     Exit::Usage
 }
 
-/// What was verified, and under which circumstances.
+/// The target of a verification and its circumstances.
 struct VerifyTarget {
     identity: Identity,
     scope: Scope,
@@ -112,7 +112,7 @@ struct VerifyTarget {
 impl VerifyTarget {
     fn new(args: &VerifyArgs, identity: Identity, scope: Scope) -> VerifyTarget {
         let started_unix_ms = hakaru_campaign::now_unix_ms();
-        // Another seed each time: what an earlier run left must not pass for what this one wrote.
+        // Use a new seed each time: leftovers of an earlier run must not look like data of this run.
         let seed = args.seed.unwrap_or(started_unix_ms as u64);
         VerifyTarget {
             identity,
@@ -135,7 +135,7 @@ impl VerifyTarget {
             environment: hakaru_device::environment(&Roots::live(), CLOCK),
             scope: self.scope,
             seed: self.seed,
-            // Samples come with a verdict at their end or not at all.
+            // Sampling returns a verdict only when it is complete.
             completed: sampled || verdict.checked() == verdict.claimed,
             verdict,
         }
@@ -195,7 +195,7 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
         walking.tell(progress)
     });
     walking.end();
-    // Given back before anything is shown, which may wait for a pager.
+    // Release the device before printing, which may wait for a pager.
     drop(erasable);
     match found {
         Ok(verdict) => Ok(finish(args, &mut store, &ground.verification(verdict))),
@@ -204,7 +204,7 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     }
 }
 
-/// What is restored afterwards lies in memory meanwhile.
+/// Checks for enough memory to keep the content that is restored afterwards.
 fn enough_memory(needed: Bytes, roots: &Roots) -> Result<()> {
     let memory = hakaru_device::environment(roots, CLOCK).memory;
     if memory.0 > 0 && needed.0 > memory.0 / 2 {
@@ -297,7 +297,7 @@ fn folder(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     }
 }
 
-/// Says why there is no verdict.
+/// Prints why there is no verdict, and returns the exit code.
 fn failed(error: VerifyError) -> Exit {
     let exit = match error {
         VerifyError::Interrupted { .. } => Exit::Interrupted,
@@ -307,7 +307,7 @@ fn failed(error: VerifyError) -> Exit {
     exit
 }
 
-/// Stores what was found before anything else, and shows it. Neither takes anything from the verdict.
+/// Stores the verification first, then prints it. A failure of either does not hide the verdict.
 fn finish(args: &VerifyArgs, store: &mut Store, verification: &Verification) -> Exit {
     let exit = match (verification.verdict.has_defects(), verification.completed) {
         (true, _) => Exit::Defective,

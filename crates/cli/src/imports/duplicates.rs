@@ -1,4 +1,5 @@
-//! One measurement that comes in two forms: the text and the JSON of one run of fio, a file and the same through a pipe.
+//! Detects one measurement imported in two formats or from two sources, such as text and JSON of one fio run, or a file
+//! and a pipe.
 //!
 //! A duplicate would count as two runs with equal results. Duplicates are recognized by values that
 //! no second run repeats: all I/O counts, the time to the millisecond, and the latencies of each
@@ -18,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// With a given name, only results of that name count as equal.
 ///
 /// # Errors
-/// When the store cannot be read.
+/// If the store cannot be read.
 pub(crate) fn without_duplicates(
     store: &Store,
     rows: &[RunRow],
@@ -70,14 +71,14 @@ fn source(record: &RunRecord) -> &str {
     }
 }
 
-/// All I/Os of a record, as the store counts them.
+/// Returns the total number of I/Os of a record, as the store counts them.
 fn ios(record: &RunRecord) -> u64 {
     let workers = record.phases.iter().flat_map(|phase| &phase.workers);
     let counts = workers.flat_map(|worker| Op::ALL.map(|op| worker.ops[op].ios));
     counts.fold(0, u64::saturating_add)
 }
 
-/// The most detailed format first.
+/// Returns the rank of a format by detail; 0 is the most detailed.
 fn rank(made: &Imported) -> u32 {
     match made.format {
         SourceFormat::FioJson => 0,
@@ -95,7 +96,7 @@ fn better(found: &[Imported]) -> Vec<Option<usize>> {
         .for_each(|(at, made)| of_ios.entry(ios(&made.record)).or_default().push(at));
     let better = |at: usize| {
         let made = &found[at];
-        // The same output of one program in one text twice is a repeat that prints alike.
+        // Identical outputs of one program in one text are repeats with equal figures, not duplicates.
         let repeats = |other: &Imported| {
             source(&other.record) == source(&made.record) && other.format == made.format
         };
@@ -115,12 +116,12 @@ fn better(found: &[Imported]) -> Vec<Option<usize>> {
     (0..found.len()).map(better).collect()
 }
 
-/// What is stored, by its I/Os.
+/// Stored runs, by their number of I/Os.
 struct KnownRuns<'a> {
     store: &'a Store,
     of_ios: BTreeMap<u64, Vec<&'a RunRow>>,
     labelled: bool,
-    /// Those that already are the twin of something.
+    /// IDs of stored runs that already match an imported one.
     taken: BTreeSet<String>,
 }
 
@@ -196,14 +197,14 @@ fn same_measurement(a: &RunRecord, b: &RunRecord) -> bool {
         && judged.contains(&MatchStrength::Shown)
 }
 
-/// What the figures of one operation say.
+/// Evidence from the figures of one operation that two results are of one measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MatchStrength {
-    /// They are of two measurements.
+    /// The figures differ: two measurements.
     No,
-    /// They do not contradict that they are of one.
+    /// The figures are compatible with one measurement.
     Perhaps,
-    /// Equal latencies are not a coincidence.
+    /// The latencies are equal, which is not a coincidence: one measurement.
     Shown,
 }
 
@@ -216,7 +217,8 @@ fn same_op(a: &OpRecord, b: &OpRecord) -> MatchStrength {
     let Some((a, b)) = told.filter(|_| a.ios > 0) else {
         return MatchStrength::Perhaps;
     };
-    // Text has two decimals of means and deviations, in microseconds or milliseconds, and of extremes whole numbers.
+    // Text output has two decimals for means and deviations, in microseconds or milliseconds, and whole numbers for
+    // extremes.
     let near = |a: f64, b: f64, share: f64| (a - b).abs() <= 10.0 + a.max(b) * share;
     let longest = near(a.max as f64, b.max as f64, 0.05);
     let same = longest && near(mean(a), mean(b), 0.002) && near(deviation(a), deviation(b), 0.005);

@@ -1,4 +1,4 @@
-//! What imported results are called, so that only runs of one thing share a name.
+//! Names of imported results, chosen so that only runs of one target share a name.
 //!
 //! Runs of one job under different headings, on different disks or file systems are runs of
 //! different targets: their names get a distinguishing suffix.
@@ -15,11 +15,11 @@ use std::path::Path;
 #[derive(Debug, Default)]
 pub(crate) struct LabelRules {
     all: Option<String>,
-    /// What is named, and how.
+    /// Headings, files or disks with their names.
     of: Vec<(String, String)>,
 }
 
-/// The name of a run, and where it is from.
+/// The name of a run, and whether the user gave it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Label {
     /// `None` without a name.
@@ -32,7 +32,7 @@ impl LabelRules {
     /// Reads `--label` options.
     ///
     /// # Errors
-    /// When `X=NAME` names nothing that was found, or two names are given for everything.
+    /// If `X` in `X=NAME` matches nothing in the input, or two names are given for everything.
     pub(crate) fn read(
         options: &[String],
         texts: &[ImportText],
@@ -101,7 +101,7 @@ fn is_called(run: &FoundRun, text: &ImportText, name: &str) -> bool {
         .any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Names that match a run: its headings, file, disk and file system.
+/// Returns the names that match a run: its headings, file, disk and file system.
 fn names(run: &FoundRun, text: &ImportText) -> Vec<String> {
     let context = &run.run.context;
     let file = Path::new(&text.name);
@@ -129,7 +129,7 @@ fn names(run: &FoundRun, text: &ImportText) -> Vec<String> {
     names
 }
 
-/// The device that was measured, where no file system was in between.
+/// Returns the device that was measured without a file system.
 fn raw_device(run: &FoundRun) -> Option<String> {
     run.run
         .path
@@ -138,7 +138,7 @@ fn raw_device(run: &FoundRun) -> Option<String> {
         .map(|path| path.display().to_string())
 }
 
-/// The name of a file without directory, ending and the number of the run: `ext4` for `logs/ext4-2.txt`.
+/// Returns a file name without directory, extension and run number: `ext4` for `logs/ext4-2.txt`.
 fn label_of(name: &str) -> Option<String> {
     let stem = Path::new(name).file_stem()?.to_str()?;
     let bare = stem.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -169,7 +169,7 @@ pub(crate) fn labels(
             asked: asked.is_some(),
             name: asked.or_else(|| run.run.label.clone()).or_else(of_file),
         };
-        // Who gives one name to several files says that they are of one thing.
+        // A name given by the user to several files means that they are of one target.
         let alone = (label.asked || label.name.is_none()).then_some(run.source);
         groups
             .entry((alone, label.name.clone()))
@@ -283,7 +283,7 @@ fn tell_apart(runs: &[&FoundRun]) -> (Vec<String>, Vec<&'static str>) {
     )
 }
 
-/// Words of headings that count repeats of one thing.
+/// Words in headings that count repeats of one target.
 const REPEATS: [&str; 20] = [
     "run",
     "runs",
@@ -307,7 +307,8 @@ const REPEATS: [&str; 20] = [
     "again",
 ];
 
-/// A heading without what only counts repeats: nothing of `Run 2` and `2nd run`, `SD card` of `SD card, run 3`.
+/// Removes words that count repeats from a heading: `SD card, run 3` becomes `SD card`; `Run 2` and `2nd run` become
+/// empty.
 fn without_repeat(heading: &str) -> String {
     let words: Vec<&str> = heading.split_whitespace().collect();
     let bare = |word: &str| {

@@ -1,6 +1,6 @@
-//! Imports results of other programs: reads files, names, distinguishes and joins them to series.
+//! Imports results of other programs: parses files, names the runs, detects duplicates, and joins runs to series.
 //!
-//! Beside the verbs, because `import` stores these records, `compare` and `lint` only look at them.
+//! A module of its own, because `import` stores these records, while `compare` and `lint` only read them.
 
 mod duplicates;
 mod labels;
@@ -24,7 +24,7 @@ use hakaru_report::plain;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Runs in files, as records that are not stored: for comparing at once.
+/// Returns the runs in files as records, without storing them.
 pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
     let texts = read_all(&[path.to_owned()])?;
     let (own, _) = own_results(&texts);
@@ -42,7 +42,7 @@ pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
     Ok(records)
 }
 
-/// Reads a mapping of the columns of a table.
+/// Reads a file that maps the columns of a CSV table.
 pub(crate) fn read_mapping(path: &Path) -> Result<csv::ColumnMapping> {
     let text = std::fs::read_to_string(path)
         .named(|| format!("cannot read the mapping {}", path.display()))?;
@@ -52,7 +52,7 @@ pub(crate) fn read_mapping(path: &Path) -> Result<csv::ColumnMapping> {
 /// Records of hakaru.
 #[derive(Default)]
 pub(crate) struct OwnRecords {
-    /// Places of the texts that hold them.
+    /// Indexes of the texts that contain them.
     pub(crate) texts: BTreeSet<usize>,
     pub(crate) records: Vec<RunRecord>,
     pub(crate) verifications: Vec<Verification>,
@@ -96,7 +96,7 @@ pub(crate) fn own_results(texts: &[ImportText]) -> (OwnRecords, String) {
 }
 
 impl OwnRecords {
-    /// Reads one line of JSON; else says why not.
+    /// Parses one line of JSON; the error is the reason why it is invalid.
     fn read(&mut self, line: &str) -> Result<(), String> {
         match hakaru_store::import_verification(line) {
             Some(Ok(verification)) => self.verifications.push(verification),
@@ -109,7 +109,7 @@ impl OwnRecords {
     }
 }
 
-/// Indented JSON as one object a line; what is no JSON stays as it is, for the reader of records to refuse.
+/// Converts indented JSON to one object per line. Other text is returned unchanged, and the parser rejects it.
 fn one_a_line(text: &str) -> String {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(serde_json::Value::Array(all)) => all.iter().map(|one| one.to_string() + "\n").collect(),
@@ -169,7 +169,7 @@ pub(crate) fn find(
     found
 }
 
-/// Verifications are only mentioned if there are any.
+/// Formats the number of verifications; empty if there are none.
 pub(crate) fn and_verified(count: usize) -> String {
     if count == 0 {
         String::new()

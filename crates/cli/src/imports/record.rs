@@ -1,4 +1,4 @@
-//! Records of what was read: their names, their ids, and when they were measured.
+//! Converts imported results to records, with their names, IDs and times.
 
 use super::ImportText;
 use super::labels::Label;
@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 pub(crate) struct Imported {
     pub(crate) record: RunRecord,
     pub(crate) format: SourceFormat,
-    /// Whether the name was read or given; content from a pipe has none.
+    /// Whether the record has a name, from its source or from the user; content from a pipe has none.
     pub(crate) named: bool,
     /// Whether the user gave that name.
     pub(crate) asked: bool,
 }
 
-/// Everything that was found, as records; `labels` has the name of each.
+/// Converts all results to records; `labels` contains the name of each.
 pub(crate) fn records_of(
     texts: &[ImportText],
     found: &ImportResult,
@@ -69,7 +69,8 @@ pub(crate) fn about_the_clock(found: &ImportResult) -> String {
     )
 }
 
-/// Milliseconds since 1970 UTC. A time that a change of the clocks left out or gave twice is taken as people take it.
+/// Converts a time to milliseconds since 1970 UTC. Local times that a clock change skips or repeats are resolved in the
+/// compatible way of jiff.
 fn moment(ms: i64, clock: TimeBasis, zone: &TimeZone) -> i64 {
     let on_the_wall = || {
         let shown = Timestamp::from_millisecond(ms)
@@ -127,8 +128,8 @@ fn record_of(
     }
 }
 
-/// An id that follows from what was read, so that the same result is stored once (UUID version 8, RFC 9562), and from
-/// how many of the same came before it in its text.
+/// Returns an ID derived from the content, so that the same result is stored once (UUID version 8, RFC 9562). `before`
+/// is the number of identical results before it in its text.
 fn id_of(run: &ImportedRun, label: Option<&str>, before: u32) -> String {
     let mut name = Name::default();
     let content = (
@@ -139,7 +140,7 @@ fn id_of(run: &ImportedRun, label: Option<&str>, before: u32) -> String {
         &run.reported,
         run.started_unix_ms,
     );
-    // What was read from text can be written as text, and sums refuse no bytes.
+    // Ignored: imported values can always be serialized, and the hash accepts any bytes.
     let _ = serde_json::to_writer(&mut name, &content);
     if before > 0 {
         let _ = serde_json::to_writer(&mut name, &before);
@@ -155,7 +156,7 @@ fn id_of(run: &ImportedRun, label: Option<&str>, before: u32) -> String {
     )
 }
 
-/// FNV-1a twice, from two starts: for names of results, not a defence against forgers.
+/// Two FNV-1a hashes with different start values. They identify results, and do not protect against forgery.
 struct Name(u64, u64);
 
 impl Default for Name {
@@ -186,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_clock_on_the_wall_is_that_of_a_time_zone() {
-        // Half past noon in Tokyo is half past three in the morning, UTC.
+        // 12:30 in Tokyo is 03:30 UTC.
         let (noon, tokyo) = (1_762_345_800_000, TimeZone::fixed(Offset::constant(9)));
         assert_eq!(moment(noon, TimeBasis::Wall, &tokyo), noon - 9 * 3_600_000);
         assert_eq!(moment(noon, TimeBasis::Utc, &tokyo), noon);

@@ -11,9 +11,9 @@ use hakaru_report::plain;
 use hakaru_store::{RunRow, Store};
 use std::collections::BTreeSet;
 
-/// A series that further runs may join.
+/// A series that more runs can join.
 struct ImportSeries {
-    /// Its first run.
+    /// The first run of the series.
     first: RunRecord,
     /// Runs so far.
     runs: u32,
@@ -26,7 +26,7 @@ impl ImportSeries {
         let same = (self.first.target.display_name(), unstated(&self.first))
             == (record.target.display_name(), unstated(record))
             && same_jobs(&self.first.scenario, &record.scenario);
-        // Who gives the name says that the things are one; the caveat of the series says that the disks differ.
+        // A name given by the user means one target; a caveat of the series reports that the disks differ.
         same && record.target.label.is_some()
             && (made.asked || difference(&self.first, record).is_none())
     }
@@ -94,7 +94,7 @@ pub(crate) fn joined(
     Ok(joined)
 }
 
-/// Note about a run with the name and jobs of a series that is not a repeat.
+/// Returns a note about a run that has the name and jobs of a series but is not a repeat.
 fn unlike(series: &[ImportSeries], record: &RunRecord) -> Option<String> {
     let alike = |other: &&ImportSeries| {
         other.first.target.display_name() == record.target.display_name()
@@ -109,7 +109,7 @@ fn unlike(series: &[ImportSeries], record: &RunRecord) -> Option<String> {
     ))
 }
 
-/// Returns a property in which two runs differ although repeats share it, if known for both.
+/// Returns a property that repeats must share and that differs between two runs, if known for both.
 fn difference(a: &RunRecord, b: &RunRecord) -> Option<String> {
     let kind = |record: &RunRecord| {
         let kind = record
@@ -140,7 +140,7 @@ fn difference(a: &RunRecord, b: &RunRecord) -> Option<String> {
         .map(|(what, a, b)| format!("the {what} is {b}, not {a}"))
 }
 
-/// What the output of another program does not say of its jobs.
+/// Returns the job properties that the output of another program does not state.
 fn unstated(record: &RunRecord) -> &[UnstatedJob] {
     match &record.origin {
         Origin::Imported { reported, .. } => &reported.unstated,

@@ -8,22 +8,22 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// The largest file that is read; the longest logs of fio have a few hundred megabytes.
+/// Maximum file size to read; the longest fio logs have a few hundred megabytes.
 const LARGEST: Bytes = Bytes(1 << 30);
 
-/// The most that is read of what does not say beforehand how long it is: a pipe, a device.
+/// Maximum size to read from sources of unknown length: a pipe, a device.
 const LONGEST: Bytes = Bytes(256 << 20);
 
-/// A text with its name, and when it was last changed.
+/// A text with its name and modification time.
 pub(crate) struct ImportText {
     pub(crate) name: String,
     pub(crate) text: String,
     pub(crate) changed_unix_ms: i64,
-    /// Whether its name says something of what was measured.
+    /// Whether the text is from a file, whose name can describe the measurement.
     pub(crate) is_file: bool,
 }
 
-/// The texts of some paths; directories give their files, sorted.
+/// Reads the texts of paths; for directories, of all files in them, sorted.
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
     let mut texts = Vec::new();
     for path in paths {
@@ -51,7 +51,8 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
     Ok(texts)
 }
 
-/// Regular files of a directory and those below; links are not followed, so that a loop of them cannot catch us.
+/// Adds the regular files in a directory and its subdirectories. Links are not followed, because they could form a
+/// loop.
 fn files_below(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()> {
     let failed = || format!("cannot read the directory {}", folder.display());
     for entry in std::fs::read_dir(folder).with_context(failed)? {
@@ -84,7 +85,7 @@ fn read(path: &Path) -> Result<ImportText> {
     })
 }
 
-/// All of it, if that is no more than so much.
+/// Reads a source completely, or returns an error if it has more than `most` bytes.
 fn bounded(from: impl Read, name: &str, most: Bytes) -> Result<String> {
     let mut bytes = Vec::new();
     from.take(most.0 + 1)

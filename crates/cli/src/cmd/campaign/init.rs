@@ -1,4 +1,4 @@
-//! `hakaru campaign init`: writes a campaign file, a ready-made one or by asking.
+//! `hakaru campaign init`: writes a campaign file from a template or interactively.
 
 use super::line_reader::LineReader;
 use crate::cmd::print;
@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// What to write, and where to.
+/// Arguments of `hakaru campaign init`.
 #[derive(Debug, clap::Args)]
 pub(super) struct CampaignInitArgs {
     /// Template (see `--list`); prompts if omitted
@@ -28,7 +28,7 @@ pub(super) struct CampaignInitArgs {
     force: bool,
 }
 
-/// Writes it.
+/// Lists the templates or writes a campaign file.
 pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
     if args.list {
         let lines: String = READY
@@ -93,7 +93,7 @@ pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns the description line of a ready-made file.
+/// Returns the description line of a template.
 fn purpose(text: &str) -> &str {
     let line = text.lines().find_map(|line| line.strip_prefix("about = "));
     line.map_or("", |line| line.trim_matches('"'))
@@ -126,13 +126,13 @@ fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
         .named(failed)
 }
 
-/// Questions to the user.
+/// Interactive questions to the user.
 struct Asking<'a> {
     typist: LineReader,
     stop: &'a AtomicBool,
 }
 
-/// What was answered.
+/// Answers of the user.
 #[derive(Clone, Debug, Default)]
 struct Answers {
     name: String,
@@ -262,7 +262,7 @@ impl Asking<'_> {
     }
 }
 
-/// Names separated by commas.
+/// Splits a list of names separated by commas.
 fn list(text: &str) -> Vec<String> {
     text.split(',')
         .map(str::trim)
@@ -280,7 +280,7 @@ fn known(text: &str, names: &[&str]) -> Result<(), String> {
     }
 }
 
-/// The file that says so.
+/// Generates a campaign file from the answers.
 fn file(answers: &Answers) -> String {
     let Answers {
         name,

@@ -1,18 +1,18 @@
-//! What a person types, line by line, without waiting forever: meanwhile a card may be put in, or Ctrl-C be pressed.
+//! Reads input line by line with a timeout, so that the caller notices an inserted card or Ctrl-C meanwhile.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What came of waiting.
+/// Result of waiting for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum InputLine {
-    /// A line without its end.
+    /// A line without its newline.
     Line(String),
-    /// Nothing in that time.
+    /// Timeout without a complete line.
     Nothing,
-    /// Nothing will come any more.
+    /// End of input.
     End,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct LineReader {
 }
 
 impl LineReader {
-    /// Whether questions can be asked.
+    /// Whether a user can answer questions.
     pub(super) fn is_there() -> bool {
         std::io::stdin().is_terminal()
     }
@@ -41,7 +41,7 @@ impl LineReader {
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&timeout)) {
             Ok(0) => return InputLine::Nothing,
             Ok(_) => {}
-            // A signal came in between.
+            // A signal interrupted the wait.
             Err(_) => return InputLine::Nothing,
         }
         let mut bytes = [0; 256];

@@ -1,6 +1,6 @@
-//! Finding a campaign by its name, and pointing at what is wrong in its file.
+//! Finds a campaign by its name, and prints errors with their position in its file.
 //!
-//! A name is that of a file, of a campaign that was carried out before, or of one that comes along, in this order.
+//! A name is looked up as a file, then as a stored campaign, then as a template.
 
 use crate::exit::{Exit, NamedPath, not_there};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -21,22 +21,22 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A campaign with all the text it was read from.
+/// A campaign with the text from which it was parsed.
 pub(super) struct Loaded {
     pub(super) campaign: Campaign,
-    /// What the store keeps of it, so that it can be reported without its file.
+    /// The campaign file and the files it names, as JSON for the store, so that reports do not need the files.
     pub(super) asked: String,
 }
 
-/// The text of a campaign, and the files it names.
+/// The text of a campaign and of the files it names.
 struct CampaignText {
-    /// Where it is from, for messages.
+    /// File name or other origin of the text, for messages.
     origin: String,
     text: String,
-    /// Files that it names, as far as they were read; relative to `folder`.
+    /// Files read so far that the campaign names, by path relative to `folder`.
     files: RefCell<BTreeMap<PathBuf, String>>,
     folder: PathBuf,
-    /// Whether missing files may be searched on disk.
+    /// Whether files that are not in `files` may be read from disk.
     open: bool,
 }
 
@@ -91,7 +91,7 @@ impl CampaignText {
     }
 }
 
-/// Finds and reads a campaign; what is wrong in it is pointed at, and the exit code comes back.
+/// Finds and parses a campaign. Prints an error in the campaign with its position, and returns the exit code.
 pub(super) fn load(name: &Path, store: &Store) -> Result<Result<Loaded, Exit>> {
     let text = find(name, store)?;
     let fio_error: RefCell<Option<FioError>> = RefCell::default();
@@ -172,7 +172,7 @@ fn find(name: &Path, store: &Store) -> Result<CampaignText> {
     )))
 }
 
-/// The text of a job file as a scenario, and what there is to say of it.
+/// Converts the text of a fio job file to a scenario, with warnings.
 fn lower(name: &str, job: &str, text: &CampaignText) -> Result<(Scenario, Vec<String>), FioError> {
     let path = PathBuf::from(format!("{name}.fio"));
     let read_file = |wanted: &Path| {
@@ -192,7 +192,8 @@ fn lower(name: &str, job: &str, text: &CampaignText) -> Result<(Scenario, Vec<St
     };
     let args = [OsString::from(&path)];
     let mut invocation = hakaru_dialects::fio::parse(&args, &context)?;
-    // The repeats of a campaign are to be different runs: the seed that fio gives every job is not what its author chose.
+    // The repeats of a campaign must use different offsets, so the default seed of fio is removed. A seed set by the
+    // author stays.
     for (phase, extras) in invocation
         .scenario
         .phases
@@ -216,7 +217,7 @@ fn lower(name: &str, job: &str, text: &CampaignText) -> Result<(Scenario, Vec<St
     Ok((invocation.scenario, warnings))
 }
 
-/// Shows the line that is wrong, in the file and in a job file that it names.
+/// Prints the line with the error, in the campaign file and in a job file that it names.
 fn point_at(error: &FileError, text: &CampaignText, fio: Option<&FioError>) {
     let FileError { message, span } = error;
     let (title, cause) = message.split_once('\n').unwrap_or((message, ""));
@@ -265,7 +266,7 @@ fn point_at(error: &FileError, text: &CampaignText, fio: Option<&FioError>) {
     anstream::eprintln!("{}", Renderer::styled().render(&report));
 }
 
-/// The part of a span that lies in one line, where it can be shown at all.
+/// Returns the part of a span on one line; `None` if it cannot be shown.
 fn sound(text: &str, span: Range<usize>) -> Option<Range<usize>> {
     let word = text.get(span.start..span.end.min(text.len()))?;
     let end = span.start + word.find('\n').unwrap_or(word.len());
@@ -295,7 +296,7 @@ fn help(title: &str, cause: &str) -> String {
     }
 }
 
-/// Letters to be changed, added or left out to make one word of the other.
+/// Returns the edit distance of two words: the number of letters to change, insert or delete.
 ///
 /// Source: Levenshtein (1966), in the form of Wagner and Fischer (1974).
 fn distance(a: &str, b: &str) -> usize {

@@ -1,4 +1,4 @@
-//! `hakaru campaign`: many cards through many layers, planned in a file, resumed at will.
+//! `hakaru campaign`: benchmarks many cards through many layers, as described by a file, and resumes where it stopped.
 
 mod init;
 mod line_reader;
@@ -17,7 +17,7 @@ use hakaru_device::Roots;
 use hakaru_store::Store;
 use std::path::{Path, PathBuf};
 
-/// What to do with a campaign.
+/// Arguments of `hakaru campaign`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "A campaign is a file that lists cards, layers, workloads and repeats (docs/CAMPAIGNS.md explains each key). Progress is kept in the database: a campaign can be stopped at any time and resumes where it stopped."
@@ -41,7 +41,7 @@ enum CampaignAction {
     Report(report::CampaignReportArgs),
 }
 
-/// The campaign.
+/// The campaign with an optional selection of its points.
 #[derive(Debug, clap::Args)]
 struct CampaignArg {
     /// Campaign file, id of a campaign in the database, or name of a template
@@ -55,7 +55,7 @@ struct CampaignArg {
     repeat: Option<u32>,
 }
 
-/// Which campaign, if any.
+/// An optional campaign.
 #[derive(Debug, clap::Args)]
 struct OptionalCampaign {
     /// Campaign file, id of a campaign in the database, or name of a template
@@ -63,7 +63,7 @@ struct OptionalCampaign {
     campaign: Option<PathBuf>,
 }
 
-/// Does it.
+/// Runs the subcommand.
 pub(crate) fn main(args: &CampaignArgs, db: Option<&Path>) -> Result<Exit> {
     match &args.action {
         CampaignAction::Init(args) => init::main(args),
@@ -75,7 +75,7 @@ pub(crate) fn main(args: &CampaignArgs, db: Option<&Path>) -> Result<Exit> {
 }
 
 impl CampaignArg {
-    /// The campaign, narrowed to what is wanted of it.
+    /// Loads the campaign and applies `--only` and `--repeat`.
     fn load(&self, store: &Store) -> Result<Result<load::Loaded, Exit>> {
         let mut loaded = match load::load(&self.campaign, store)? {
             Ok(loaded) => loaded,
@@ -92,7 +92,7 @@ impl CampaignArg {
     }
 }
 
-/// What is stored of a campaign and was measured on this host.
+/// Returns the stored progress of a campaign on this host.
 fn journal(campaign: &Campaign, store: &Store) -> Result<CampaignProgress> {
     let roots = Roots::live();
     let clock = hakaru_engine::ClockChoice::best();

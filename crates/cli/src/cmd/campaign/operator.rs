@@ -1,6 +1,6 @@
 //! Interaction with the operator: progress, requests for cards, and permission to erase them.
 //!
-//! Everything goes to standard error: a live line on a terminal, plain lines elsewhere.
+//! All output goes to standard error: a progress line on a terminal, plain lines elsewhere.
 
 use super::line_reader::{InputLine, LineReader};
 use crate::status_reporter::{ProgressMode, bar, rates, seconds, speeds};
@@ -21,23 +21,23 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// How often a wanted card is looked for while nobody types.
+/// Interval of checks for a requested card while waiting for input.
 const LOOK: Duration = Duration::from_millis(700);
 
-/// The live line, under the name of the point.
+/// Template of the progress bar below a line with the name of the point.
 const TWO_LINES: &str = "{prefix}\n  {bar:24} {msg}";
 
 /// The operator of a campaign on the command line.
 pub(super) struct CliOperator<'a> {
     campaign: &'a Campaign,
-    /// Identities that may be erased without asking.
+    /// IDs of devices that may be erased without a prompt.
     erase: &'a [String],
     typist: Option<LineReader>,
     stop: &'a AtomicBool,
     mode: ProgressMode,
     bar: ProgressBar,
     current: Option<CampaignStatus>,
-    /// Leave that was given, by what the card answers to.
+    /// Permissions to erase that were given so far, by ID of the card.
     given: BTreeMap<String, Confirmation>,
     /// The last question, to avoid repeating it.
     asked: String,
@@ -73,7 +73,7 @@ impl<'a> CliOperator<'a> {
         }
     }
 
-    /// Leaves the terminal as it was.
+    /// Removes the progress line from the terminal.
     pub(super) fn end(&self) {
         self.bar.finish_and_clear();
     }
@@ -89,7 +89,7 @@ impl<'a> CliOperator<'a> {
         self.mode.say(&self.bar, line);
     }
 
-    /// `[ 17/480] kingston  vfat  rand-write-4k  #7`.
+    /// Formats the current point, such as `[ 17/480] kingston  vfat  rand-write-4k  #7`.
     fn place(&self) -> String {
         let Some(CampaignStatus {
             point,
@@ -236,7 +236,7 @@ fn question(wanted: &Card, number: usize, of: usize, why: &str, seen: &[Candidat
     text + &format!("{enter}{takes}s = skip this card, q = stop: ")
 }
 
-/// The one that is meant when there is no other.
+/// Returns the disk that an empty answer selects.
 fn default_of<'s>(wanted: &Card, seen: &'s [CandidateDisk]) -> Option<&'s CandidateDisk> {
     let strangers: Vec<&CandidateDisk> = seen.iter().filter(|seen| seen.label.is_none()).collect();
     match strangers[..] {
@@ -381,7 +381,7 @@ impl Operator for CliOperator<'_> {
                 .any(|id| id.eq_ignore_ascii_case(&typed));
             if typed == name || typed == node.display().to_string() || is_id {
                 let given = Confirmation::Typed(typed);
-                // Ask once per card: when it is reinserted, its ID confirms it.
+                // Ask once per card: when the card is reinserted, its ID confirms it.
                 self.remember(candidate);
                 return Some(given);
             }
@@ -437,7 +437,7 @@ impl Operator for CliOperator<'_> {
 
 impl CliOperator<'_> {
     fn remember(&mut self, candidate: &Candidate) {
-        // What a card in a USB reader answers to is the reader's, and would hold for the next card as well.
+        // The ID of a card in a USB reader belongs to the reader, and would also confirm the next card.
         if let Some(id) = candidate.ids().first().filter(|_| candidate.tells_itself()) {
             self.given
                 .insert(id.clone(), Confirmation::Serial(id.clone()));
@@ -509,8 +509,8 @@ mod tests {
         );
     }
 
-    /// Regression: with two cards, one known by its ID and absent, the other one was inserted and
-    /// named by `--erase`; it was offered for the first card again and again.
+    /// Regression: of two cards, the first was known by its ID and absent, and the second was inserted and named by
+    /// `--erase`. The second card was offered for the first one in an endless loop.
     #[test]
     fn a_disk_is_offered_once_and_only_for_the_card_that_is_asked_for() {
         let text = "name = \"two\"\n[[card]]\nlabel = \"a\"\nid = \"0xA\"\n[[card]]\nlabel = \"b\"\nid = \"ask\"\n\

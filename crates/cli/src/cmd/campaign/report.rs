@@ -1,4 +1,4 @@
-//! `hakaru campaign report`: what a campaign has found, from the store alone.
+//! `hakaru campaign report`: reports the results of a campaign from the store alone.
 
 use super::load;
 use crate::cmd::report::{Form, seen_from, write_charts};
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// What to report, and how.
+/// Arguments of `hakaru campaign report`.
 #[derive(Debug, clap::Args)]
 pub(super) struct CampaignReportArgs {
     /// Campaign file, id of a campaign in the database, or name of a template
@@ -101,7 +101,7 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
     Ok(unreadable.exit())
 }
 
-/// Why there is nothing to report, and what to do.
+/// Explains why there is nothing to report, with advice.
 fn nothing_to_report(summary: &CampaignSummary, args: &CampaignReportArgs) -> String {
     let CampaignSummary {
         name,
@@ -126,7 +126,7 @@ fn nothing_to_report(summary: &CampaignSummary, args: &CampaignReportArgs) -> St
     }
 }
 
-/// Writes the table of all figures, which is nothing that a terminal could show.
+/// Writes the table of all figures as Parquet. The format is binary, so it needs a file.
 fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<()> {
     let table = hakaru_report::campaign_parquet(summary);
     match file {
@@ -148,7 +148,7 @@ fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// What was found, held against what is wanted and judged by the rules that are wanted.
+/// Summarizes the campaign with the requested baselines, rules and published figures.
 fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Result<CampaignSummary> {
     let mut published = PublishedTable::default();
     if let Some(path) = &args.published {

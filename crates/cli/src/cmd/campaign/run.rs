@@ -1,4 +1,4 @@
-//! `hakaru campaign run`: carries a campaign out, or on from where it was.
+//! `hakaru campaign run`: runs or resumes a campaign.
 
 use super::operator::CliOperator;
 use super::{CampaignArg, load};
@@ -14,7 +14,7 @@ use std::time::Duration;
 const AFTER: &str = "On a terminal, hakaru asks for the next card, recognizes known cards by their identity, and asks once per card for permission to erase it. Without a terminal, --erase gives the permission, and absent cards are skipped.\n\
 Ctrl-C ends the current run and restores the storage; pressed twice, it ends at once, and the next run (or `hakaru recover`) restores the storage. Stored runs are not repeated.";
 
-/// How to carry it out.
+/// Arguments of `hakaru campaign run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct CampaignRunArgs {
@@ -31,7 +31,7 @@ pub(super) struct CampaignRunArgs {
     quiet: bool,
 }
 
-/// Does it.
+/// Runs or resumes the campaign.
 pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     if args.dry_run {
         return super::status::check(&args.named, db);
@@ -81,7 +81,7 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     })
 }
 
-/// What came of it, and what to do next.
+/// Prints the result and the next command to type.
 fn tell(ended: &CampaignResult, args: &CampaignRunArgs) {
     let CampaignResult {
         end,

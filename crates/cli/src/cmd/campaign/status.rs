@@ -1,4 +1,4 @@
-//! `hakaru campaign check` and `status`: what will be done, and what was.
+//! `hakaru campaign check` and `status`: the plan and the progress of a campaign.
 
 use super::{CampaignArg, journal, load};
 use crate::cmd::print;
@@ -9,7 +9,7 @@ use hakaru_campaign::campaign::{check, status};
 use hakaru_device::Roots;
 use std::path::Path;
 
-/// The plan of a campaign.
+/// Prints the plan of a campaign.
 pub(super) fn check(named: &CampaignArg, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
     let campaign = match named.load(&store)? {
@@ -21,7 +21,7 @@ pub(super) fn check(named: &CampaignArg, db: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// How far a campaign has come, or all of them.
+/// Prints the progress of one campaign or of all campaigns.
 pub(super) fn main(name: Option<&Path>, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
     let Some(name) = name else {

@@ -1,4 +1,4 @@
-//! The log files of a fio run: `write_bw_log` and its kin.
+//! The log files of a fio run: `write_bw_log` and similar options.
 //!
 //! Lines are appended in pieces and no file is kept open, so that neither memory nor descriptors grow with the length of
 //! the run or the number of jobs.
@@ -13,23 +13,23 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Text of a log is written to its file when there is more than this.
+/// Buffered text in bytes from which a log is written to its file.
 const PIECE: usize = 32 << 10;
 
 /// All log files of a run.
 #[derive(Default)]
 pub(super) struct LogFiles {
-    /// Workers of each phase.
+    /// Logs of the workers, by phase.
     phases: Vec<Vec<WorkerLogs>>,
     current: usize,
-    /// Bandwidth and IOPS of single I/Os, by worker of each phase.
+    /// Bandwidth and IOPS of single I/Os, by phase and worker.
     singles: Vec<Vec<PerOp<PerIoLogs>>>,
-    /// Text that is not written yet.
+    /// Text that is not written yet, by log file.
     pending: BTreeMap<PathBuf, String>,
     failed: bool,
 }
 
-/// What is known of single I/Os, where each was logged: bytes and thousandths of an I/O per second.
+/// Samples of single I/Os, if each one was logged: bandwidth in bytes/s and rate in 0.001 IOPS.
 #[derive(Clone, Default)]
 struct PerIoLogs {
     bw: Samples,
@@ -38,7 +38,7 @@ struct PerIoLogs {
 
 /// The logs of one worker.
 struct WorkerLogs {
-    /// Index of its job in the phase, and number of the clone.
+    /// Index of the job in the phase, and number of the clone.
     of: (u32, u32),
     files: Vec<(LogKind, PathBuf)>,
     columns: LogColumns,
@@ -56,7 +56,7 @@ impl LogFiles {
         for (phase, (scenario, extras)) in plan.phases.iter().zip(jobs) {
             let mut workers = Vec::new();
             for worker in &phase.workers {
-                // Jobs that could not start have a number too.
+                // Jobs that could not start also have a number.
                 let number = worker.number + 1;
                 let at = worker.job as usize;
                 let (Some(job), Some(extras)) = (scenario.jobs.get(at), extras.get(at)) else {
@@ -102,7 +102,7 @@ impl LogFiles {
             0
         };
         for (kind, path) in &logs.files {
-            // Usually all log types of a worker have entries, or none.
+            // Usually either all log types of a worker have entries, or none has.
             let text = logs.text(*kind, chunk, epoch);
             if text.is_empty() {
                 continue;
@@ -116,8 +116,7 @@ impl LogFiles {
         }
     }
 
-    /// A log of each bandwidth or IOPS value replaces the samples over time in the result, as in
-    /// fio.
+    /// In the result, logged values of single I/Os replace the bandwidth or IOPS samples over time, as in fio.
     pub(super) fn amend(&self, phases: &mut [PhaseRecord]) {
         let logged = self.phases.iter().zip(&self.singles);
         for (phase, (logs, singles)) in phases.iter_mut().zip(logged) {
@@ -139,7 +138,7 @@ impl LogFiles {
         }
     }
 
-    /// Writes what is left. Whether all of it could be written.
+    /// Writes the remaining text. Returns whether all logs were written completely.
     pub(super) fn end(&mut self) -> bool {
         for (path, text) in std::mem::take(&mut self.pending) {
             self.failed |= !append(&path, &text);
@@ -197,7 +196,7 @@ impl WorkerLogs {
         }
     }
 
-    /// Adds the bandwidth and IOPS of single I/Os, where they are logged.
+    /// Adds the bandwidth and IOPS of single I/Os, if they are logged.
     fn count(&self, chunk: &LogChunk, singles: &mut PerOp<PerIoLogs>) {
         let has = |kind: LogKind| self.files.iter().any(|(file, _)| *file == kind);
         let (bw, iops) = (has(LogKind::Bw), has(LogKind::Iops));
@@ -269,7 +268,7 @@ fn value(kind: LogKind, sample: &LogSample, [slat, clat, lat]: [Option<u64>; 3])
     }
 }
 
-/// Makes the logs of jobs that fail when their files are opened: fio has begun them by then.
+/// Creates empty logs for jobs whose files cannot be opened: fio creates the logs before it opens the files.
 fn make_empty(invocation: &Invocation, plan: &Plan) -> anyhow::Result<()> {
     let mut number = 0;
     let phases = invocation.scenario.phases.iter().zip(&invocation.extras);

@@ -1,11 +1,11 @@
-//! Jobs that could not begin beside others: why is printed, and their request logs are begun as in fio.
+//! Jobs that could not start while others ran: prints the reason, and creates their request logs as fio does.
 
 use hakaru_dialects::fio::words_for_plan;
 use hakaru_model::job::Scenario;
 use hakaru_model::plan::{Plan, PlanError, SkippedJob, clone_paths};
 use std::io::Write as _;
 
-/// Says why, first in the words of fio where they are known.
+/// Prints the reasons, first with the message of fio if it is known.
 pub(super) fn explain(plan: &Plan) {
     let others = plan.phases.iter().any(|phase| !phase.workers.is_empty());
     let mut printed = None;
@@ -13,7 +13,7 @@ pub(super) fn explain(plan: &Plan) {
         if let Some(words) = words_for_plan(error) {
             anstream::eprintln!("{words}");
         }
-        // Clones that share their files fail for one reason.
+        // Clones that share their files fail for the same reason: print it once.
         if printed.replace(error) == Some(error) {
             continue;
         }
@@ -28,7 +28,7 @@ pub(super) fn explain(plan: &Plan) {
     }
 }
 
-/// Begins the request logs of jobs that fail once their files are set up, as fio does; these logs stay empty.
+/// Creates empty request logs for jobs that fail after their files are set up, as fio does.
 pub(super) fn begin_request_logs(plan: &Plan, scenario: &Scenario) {
     let head = "fio version 3 iolog\n";
     for skipped in &plan.skipped {

@@ -1,4 +1,4 @@
-//! What fio shows while it runs: files laid out, and the status line on a terminal.
+//! Progress output of fio: notes about files that are laid out, and the status line on a terminal.
 
 use super::logs::LogFiles;
 use super::total_log::TotalLog;
@@ -16,24 +16,24 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What fio writes for the time left where it is not known.
+/// Value in seconds that fio writes for an unknown remaining time.
 const ETA_UNKNOWN_S: u64 = i32::MAX as u64;
 
-/// Shows what fio shows while it runs: files laid out, and the status line on a terminal.
+/// Prints the progress of a run as fio does: notes about files that are laid out, and the status line.
 pub(super) struct FioStatusReporter<'a> {
     settings: &'a Settings,
     invocation: &'a Invocation,
     run: &'a FioRun<'a>,
     out: &'a mut dyn Write,
-    /// Whether the result is text, into which notes may go.
+    /// Whether the result is in text format, which can contain notes.
     normal: bool,
-    /// Phases that are over, for results in between.
+    /// Completed phases, for interim results.
     over: Vec<PhaseRecord>,
-    /// When the next result in between is due (`--status-interval`), since the run began.
+    /// Time of the next interim result (`--status-interval`), since the start of the run.
     next_status: Option<Duration>,
     /// A file with this name requests an interim result; it is then removed.
     dump_file: PathBuf,
-    /// Time left, as far as it is known.
+    /// Remaining time of the run, if known.
     left: Option<Duration>,
     /// Whether the status line goes to standard output (a terminal) or to standard error.
     on_stdout: bool,
@@ -41,21 +41,21 @@ pub(super) struct FioStatusReporter<'a> {
     last_line: Instant,
     last_newline: Instant,
     line_open: bool,
-    /// Signs of the line that is open.
+    /// Width of the current status line in characters.
     width: usize,
-    /// Number of the phase that runs.
+    /// Index of the current phase.
     phase: usize,
-    /// I/Os and bytes of the phase when the last line was shown.
+    /// I/Os and bytes of the phase when the last status line was printed.
     shown: (PerOp<u64>, PerOp<u64>),
-    /// Files to lay out of one worker, by the first of them: name of its job, how many, and their bytes.
+    /// Files to lay out per worker, by the path of its first file: job name, number of files, and total size in bytes.
     layouts: HashMap<PathBuf, (String, u64, u64)>,
-    /// Workers of the phase whose queue is capped, and of whom nothing was said yet.
+    /// Number of workers in the phase whose queue depth is capped and that have no note yet.
     capped: usize,
-    /// What is to be said of commands that ran for workers.
+    /// Pending notes about commands that ran for workers.
     commands: String,
     logs: LogFiles,
     total: Option<TotalLog>,
-    /// Whether the trigger has ended the jobs.
+    /// Whether the trigger ended the jobs.
     fired: bool,
 }
 
@@ -102,12 +102,12 @@ impl<'a> FioStatusReporter<'a> {
         }
     }
 
-    /// Whether the trigger has ended the jobs.
+    /// Whether the trigger ended the jobs.
     pub(super) fn fired(&self) -> bool {
         self.fired
     }
 
-    /// Whether a result in between is due by `--status-interval`; it is due again one interval later.
+    /// Whether an interim result is due by `--status-interval`; schedules the next one an interval later.
     pub(super) fn status_is_due(&mut self) -> bool {
         let (Some(every), Some(next)) = (self.settings.status_interval_ms, self.next_status) else {
             return false;
@@ -124,17 +124,17 @@ impl<'a> FioStatusReporter<'a> {
         true
     }
 
-    /// Prints a result in between: of phases that are over, of the one that runs, and of those that have not begun.
+    /// Prints an interim result with completed, current and pending phases.
     pub(super) fn print_so_far(&mut self, phases: Vec<PhaseRecord>) {
         let phases = self.run.session.with_unbegun(phases);
         let eta_s = self
             .left
             .map_or(ETA_UNKNOWN_S, |left| left.as_secs_f64().ceil() as u64);
-        // Errors show when the final result is written.
+        // Ignored: writing the final result reports the same error.
         let _ = self.run.print(&phases, None, eta_s, &mut *self.out);
     }
 
-    /// Whether everything that was to be written besides the result could be.
+    /// Ends the status line and the logs. Returns whether all output except the result was written.
     pub(super) fn end(&mut self) -> bool {
         // The text result starts with the newline that ends the status line, if both have the same
         // destination.
@@ -145,13 +145,13 @@ impl<'a> FioStatusReporter<'a> {
         self.logs.end() & self.total.as_ref().is_none_or(TotalLog::end)
     }
 
-    /// Puts what only the logs know into the result.
+    /// Adds values from the logs to the result.
     pub(super) fn amend(&self, phases: &mut [PhaseRecord]) {
         self.logs.amend(phases);
     }
 
     fn write_status(&self, text: &str) {
-        // Nobody looks at a status line that cannot be written.
+        // Ignored: a status line that cannot be written has no reader.
         let _ = if self.on_stdout {
             std::io::stdout()
                 .write_all(text.as_bytes())
@@ -162,7 +162,7 @@ impl<'a> FioStatusReporter<'a> {
     }
 }
 
-/// Sum of the limits of all jobs: bandwidth if any job limits it, otherwise IOPS.
+/// Returns the sum of the rate limits of all jobs: bandwidth if any job limits it, otherwise IOPS.
 fn limit(jobs: &[&Job]) -> RateLimit {
     let sum = |rate: fn(&Job) -> &PerOp<Option<u64>>| -> u64 {
         let used = |job: &Job| -> u64 {
@@ -189,7 +189,7 @@ fn limit(jobs: &[&Job]) -> RateLimit {
     }
 }
 
-/// Files that a worker holds open; what has no file counts as one.
+/// Returns the number of files that a worker holds open; a target without files counts as one.
 fn open_files(worker: &WorkerPlan) -> usize {
     let most = worker
         .files
@@ -199,7 +199,7 @@ fn open_files(worker: &WorkerPlan) -> usize {
     worker.stream.regions.len().clamp(1, most)
 }
 
-/// The longest a phase can take, where times bound it.
+/// Returns the maximum duration of a phase; `None` if its jobs have no time limit.
 fn time_bound(phase: &PhasePlan) -> Option<Duration> {
     let bound = |w: &WorkerPlan| {
         w.runtime
@@ -213,7 +213,7 @@ fn time_bound(phase: &PhasePlan) -> Option<Duration> {
     longest.map(Duration::from_nanos)
 }
 
-/// By how much numbers grew in a time, for each second of it.
+/// Returns the increase of counters per second.
 fn per_second(now: &PerOp<u64>, before: &PerOp<u64>, time: Duration) -> PerOp<u64> {
     let mut grown = PerOp::default();
     for op in Op::ALL {
@@ -223,7 +223,7 @@ fn per_second(now: &PerOp<u64>, before: &PerOp<u64>, time: Duration) -> PerOp<u6
     grown
 }
 
-/// Bytes that each worker lays out, without the files of earlier workers, by its first file.
+/// Returns the files that each worker lays out, without the files of earlier workers, by its first file.
 fn layouts(phase: &PhasePlan) -> HashMap<PathBuf, (String, u64, u64)> {
     let mut seen = BTreeSet::new();
     let mut all = HashMap::new();
@@ -255,7 +255,7 @@ impl FioStatusReporter<'_> {
             .is_some_and(|job| which(&job.commands))
     }
 
-    /// The longest that is left of this phase and the later ones, where times bound it.
+    /// Returns the remaining time of the current phase, plus the maximum time of later phases if all have time limits.
     fn time_left(&self, progress: &PhaseProgress) -> Option<Duration> {
         let after = self
             .run
@@ -306,7 +306,7 @@ impl FioStatusReporter<'_> {
             .collect();
         let left = self.time_left(progress);
         let done = self.run.begun.elapsed().as_secs_f64();
-        // The share of the whole run where times bound it, else of the phase.
+        // Progress of the whole run if all phases have time limits, otherwise of the phase.
         let whole = left.filter(|_| !after.is_empty() || !before.is_empty());
         let share = whole.map(|left| 100.0 * done / (done + left.as_secs_f64()).max(1e-3));
         let status = Status {
@@ -331,7 +331,7 @@ impl FioStatusReporter<'_> {
         let notes = output::DEPTH_NOTE.repeat(std::mem::take(&mut self.capped))
             + &std::mem::take(&mut self.commands);
         if self.normal {
-            // The result itself will tell whether the output can be written.
+            // Ignored: writing the result reports the same error.
             let _ = self.out.write_all(notes.as_bytes());
         }
     }
@@ -376,7 +376,7 @@ impl Observer for FioStatusReporter<'_> {
     }
 
     fn wants_so_far(&mut self) -> bool {
-        // The file is removed first, so that of several runs only one answers, and only once.
+        // Remove the file first, so that only one of several runs prints a result, and only once.
         let dump = std::fs::remove_file(&self.dump_file).is_ok();
         self.status_is_due() | stop::report_wanted() | dump
     }
@@ -415,7 +415,7 @@ impl Observer for FioStatusReporter<'_> {
             None
         };
         if let (Some((job, files, bytes)), true) = (due, self.normal) {
-            // The result itself will tell whether the output can be written.
+            // Ignored: writing the result reports the same error.
             let _ = self
                 .out
                 .write_all(output::laying_out(&job, files, bytes).as_bytes());
@@ -447,7 +447,7 @@ impl Observer for FioStatusReporter<'_> {
         if !self.line_open {
             self.last_newline = Instant::now();
         }
-        // A line that is written over must not show behind a shorter one.
+        // Pad the line to overwrite the rest of a longer previous line.
         let line = format!("{line:<width$}", width = self.width);
         self.width = if self.line_open {
             line.trim_end().len()

@@ -1,4 +1,4 @@
-//! `--bandwidth-log`: the bandwidth of all jobs together, over time.
+//! `--bandwidth-log`: the total bandwidth of all jobs over time.
 
 use hakaru_dialects::fio::output::{LogColumns, LogEntry, log_text};
 use hakaru_dialects::fio::{Invocation, UnifiedReporting};
@@ -7,14 +7,14 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
-/// A log for each operation, in the directory the program was started in.
+/// One log per operation, in the current directory.
 pub(super) struct TotalLog {
     files: PerOp<File>,
     /// Minimum time per line.
     window: Duration,
     /// Whether all operations are combined.
     mixed: bool,
-    /// Moment of the last line, and bytes of the phase until then.
+    /// Time of the last line since the start of the run; `bytes` are those of the phase until then.
     last: Duration,
     bytes: PerOp<u64>,
     failed: bool,
@@ -52,12 +52,13 @@ impl TotalLog {
         }))
     }
 
-    /// Bytes are counted again in each phase.
+    /// Resets the byte counts, which start at 0 in each phase.
     pub(super) fn phase_begins(&mut self) {
         self.bytes = PerOp::default();
     }
 
-    /// Takes notice of the bytes of the phase, so long after the run began.
+    /// Appends log lines if the window has passed. `at` is the time since the start of the run; `bytes` are the totals
+    /// of the phase.
     pub(super) fn look(&mut self, at: Duration, bytes: &PerOp<u64>) {
         let time = at.saturating_sub(self.last);
         if time < self.window {
@@ -97,7 +98,7 @@ impl TotalLog {
         (self.last, self.bytes) = (at, *bytes);
     }
 
-    /// Whether all of it could be written; says so where it could not.
+    /// Returns whether the logs were written completely, and prints an error otherwise.
     pub(super) fn end(&self) -> bool {
         if self.failed {
             anstream::eprintln!(

@@ -1,9 +1,9 @@
-//! What is tested rather than run: `--crctest` and `--cpuclock-test`.
+//! Self-tests instead of jobs: `--crctest` and `--cpuclock-test`.
 
 use crate::exit::Exit;
 use hakaru_engine::{checksum_names, checksum_speed, test_clocks};
 
-/// Prints the speed of checksums: of a comma-separated list, or all.
+/// Prints the speed of checksum algorithms: those in a comma-separated list, or all.
 pub(super) fn checksums(which: Option<&str>) -> Exit {
     let known: Vec<&str> = checksum_names().collect();
     let asked: Vec<&str> = match which {
@@ -28,7 +28,7 @@ pub(super) fn checksums(which: Option<&str>) -> Exit {
     Exit::Ok
 }
 
-/// Returns whether the counters of all CPUs agree.
+/// Tests whether the clocks of all CPUs agree.
 pub(super) fn clock() -> Exit {
     let seen = match test_clocks() {
         Ok(seen) => seen,

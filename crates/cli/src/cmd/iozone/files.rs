@@ -1,4 +1,4 @@
-//! The files of the tests: removed when all is done.
+//! Test files, which are removed at the end.
 
 use hakaru_model::facts::TargetKind;
 use hakaru_model::plan::{Facts, PhasePlan, Plan};
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 /// Removes files when dropped.
 #[derive(Debug, Default)]
 pub(super) struct FileCleanup {
-    /// Files that the tests make or write. One that was there and is only read is left alone.
+    /// Files that the tests create or write. An existing file that is only read is kept.
     own: BTreeSet<PathBuf>,
-    /// Those of them that a test has come to.
+    /// Files of tests that have started.
     begun: BTreeSet<PathBuf>,
 }
 
@@ -35,7 +35,7 @@ impl FileCleanup {
 impl Drop for FileCleanup {
     fn drop(&mut self) {
         for path in self.begun.iter().filter(|path| is_plain(path)) {
-            // A file that is gone already is as good as removed.
+            // Ignored: the file may be gone already.
             let _ = std::fs::remove_file(path);
         }
     }

@@ -1,4 +1,4 @@
-//! Prints each figure as its test ends.
+//! Prints each figure when its test ends.
 
 use super::files::FileCleanup;
 use hakaru_dialects::iozone::output::{self, Results, TableRow};
@@ -10,17 +10,17 @@ use std::io::Write;
 
 pub(super) struct IozoneObserver<'a> {
     request: &'a IozoneRequest,
-    /// Rows of the table, or groups of children; each has a phase for each test.
+    /// Rows of the table, or groups of children, with one phase per test.
     cells: Vec<IozoneStep>,
     results: Results,
     files: FileCleanup,
-    /// The row of the table that is being filled.
+    /// The current row of the table.
     row: Option<TableRow>,
-    /// Number of the phase that runs.
+    /// Index of the current phase.
     phase: usize,
-    /// Whether all of the row or group was measured so far.
+    /// Whether the current row or group was measured completely so far.
     whole: bool,
-    /// What kept the output from being written.
+    /// The first error of writing the output.
     failure: Option<std::io::Error>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> IozoneObserver<'a> {
         }
     }
 
-    /// Ends the row that is open, if all of it was measured. Returns all figures, and removes the files of the tests.
+    /// Ends the current row if it was measured completely, returns all figures, and removes the test files.
     pub(super) fn end(mut self) -> std::io::Result<Results> {
         match (self.failure, &mut self.row) {
             (Some(failure), _) => return Err(failure),
@@ -48,12 +48,12 @@ impl<'a> IozoneObserver<'a> {
         Ok(self.results)
     }
 
-    /// The place of the phase among the tests of its row or group.
+    /// Returns the index of the phase among the tests of its row or group.
     fn test(&self) -> usize {
         self.phase % self.request.kinds.len().max(1)
     }
 
-    /// The row or group of the phase.
+    /// Returns the row or group of the current phase.
     fn cell(&self) -> Option<IozoneStep> {
         let place = self.phase / self.request.kinds.len().max(1);
         self.cells.get(place).copied()
@@ -80,7 +80,7 @@ fn write(text: &str) -> std::io::Result<()> {
 }
 
 impl Observer for IozoneObserver<'_> {
-    /// Prints the beginning of a row, or the head of a group.
+    /// Prints the start of a row, or the header of a group.
     fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
         self.phase = index;
         self.files.phase_begins(phase);

@@ -1,11 +1,11 @@
-//! Reports as a workbook.
+//! Writes reports as an Excel workbook.
 
 use anyhow::Context;
 use hakaru_dialects::iozone::output::SpreadsheetReport;
 use rust_xlsxwriter::{Workbook, XlsxError};
 use std::path::Path;
 
-/// Writes one sheet with all reports, one below the other: by the ending of the name as .xls, else as .xlsx.
+/// Writes one sheet with all reports, one below the other. A file name ending in .xls selects BIFF2, any other .xlsx.
 pub(super) fn write(path: &Path, reports: &[SpreadsheetReport]) -> anyhow::Result<()> {
     let old = path
         .extension()
@@ -62,8 +62,8 @@ fn bytes_of(reports: &[SpreadsheetReport]) -> Result<Vec<u8>, XlsxError> {
     book.save_to_buffer()
 }
 
-/// The sheet in the form of Excel 2.1 (BIFF2): a stream of records, each with its type, its length and its content, which
-/// every reader of .xls knows, and which iozone writes.
+/// Returns the sheet in the format of Excel 2.1 (BIFF2): a stream of records with type, length and content. Every .xls
+/// reader supports it, and iozone writes it.
 ///
 /// Source: OpenOffice.org's Documentation of the Microsoft Excel File Format (D. Rentz), 5.8 BOF, 5.63 LABEL, 5.71 NUMBER.
 fn biff(reports: &[SpreadsheetReport]) -> Vec<u8> {
@@ -108,7 +108,7 @@ impl Biff {
         self.0.extend(content);
     }
 
-    /// Row, column, and three bytes of attributes that say nothing.
+    /// Returns row, column, and three attribute bytes, all 0.
     fn place(row: u16, column: u16) -> Vec<u8> {
         [row.to_le_bytes(), column.to_le_bytes()]
             .concat()
@@ -117,12 +117,12 @@ impl Biff {
             .collect()
     }
 
-    /// A cell of text, or of a number where the text is one.
+    /// Writes a cell: a number if the text is one, otherwise text.
     fn cell(&mut self, row: u16, column: u16, text: &str) {
         if let Ok(number) = text.parse::<f64>() {
             return self.number(row, column, number);
         }
-        // A text has at most 255 bytes; all of ours are ASCII and short.
+        // A text cell has at most 255 bytes; all texts here are short ASCII.
         let text: Vec<u8> = text.bytes().take(255).collect();
         let mut content = Biff::place(row, column);
         content.push(text.len() as u8);
