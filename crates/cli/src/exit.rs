@@ -143,7 +143,7 @@ fn error_lines(error: &anyhow::Error) -> Vec<String> {
     let mut cures = Vec::new();
     let mut said = String::new();
     for (depth, message) in error.chain().map(ToString::to_string).enumerate() {
-        // Skip a cause that is already part of the message.
+        // Many errors end with their cause: skip a cause that the previous message contains.
         if depth == 0 || !said.contains(&message) {
             let mut parts = message.split("; help: ");
             let lead = if depth == 0 { "error" } else { "  cause" };

@@ -1,6 +1,7 @@
-//! `hakaru bench` and fio on one target whose speed is held by the kernel's throttle: they have to agree.
+//! Compares `hakaru bench` and fio on a target whose speed is limited by the I/O throttle of the kernel: the results
+//! must agree.
 //!
-//! A loop device is slowed down for one control group, and both programs run in it, in turn, round by round.
+//! A control group limits the speed of a loop device, and both programs run in it alternately for several rounds.
 
 mod support;
 
@@ -10,12 +11,12 @@ use std::process::Command;
 use support::{Home, hakaru, records, root_loop};
 
 const ROUNDS: usize = 3;
-/// Held rates: I/Os and bytes per second.
+/// Throttled rates: IOPS and bytes/s.
 const READ_IOPS: u64 = 400;
 const WRITE_IOPS: u64 = 200;
 const BYTES_PER_S: u64 = 24_000_000;
 
-/// A control group in which a device is slow; gone with the value.
+/// A control group that throttles a device; removed when dropped.
 struct SlowGroup(PathBuf);
 
 impl SlowGroup {
@@ -41,7 +42,7 @@ impl SlowGroup {
             }
             return Some(group);
         }
-        // The newer kind of control groups.
+        // Path in control groups version 2.
         let new = PathBuf::from("/sys/fs/cgroup").join(&name);
         std::fs::create_dir(&new).ok()?;
         let group = SlowGroup(new);
@@ -52,7 +53,7 @@ impl SlowGroup {
         Some(group)
     }
 
-    /// The same command, as a member of the group.
+    /// Wraps a command so that it runs in the group.
     fn wrap(&self, command: &Command) -> Command {
         let mut shell = Command::new("sh");
         shell
@@ -156,7 +157,7 @@ fn both_measure_the_same_on_a_held_target() {
         };
         let ours: Vec<f64> = records.iter().map(of).collect();
         let ((a, sd_a), (b, sd_b)) = (mean_and_deviation(&ours), mean_and_deviation(theirs));
-        // The throttle lets I/Os go in slices of 100 ms, so a run of 1.5 s is uncertain by one slice.
+        // The throttle releases I/Os in slices of 100 ms, so the uncertainty of a 1.5 s run is one slice.
         let allowed = (3.0 * sd_a.max(sd_b)).max(b / 15.0);
         println!("{phase}: ours {a:.1} ± {sd_a:.1}, fio {b:.1} ± {sd_b:.1} IOPS");
         assert!(

@@ -1,5 +1,5 @@
-//! The fio commands of five published card comparisons, word for word; only the places are the test's own, and a few
-//! words at the end make them short.
+//! Runs the fio commands of five published card comparisons unchanged, except for the paths and a few appended options
+//! that make them short.
 
 mod support;
 
@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use support::{Home, hakaru};
 
-/// Each command as printed, with `{dir}` where it names a place, and what makes it short enough for a test.
+/// Each command as printed, with `{dir}` in place of its directory, and the options that make it short enough for a
+/// test.
 const ON_FILES: [(&str, &str); 6] = [
     (
         "-filename={dir}/testtmp -direct=1 -rw=randwrite -bs=4k -size=1000M -numjobs=16 -runtime=20 -group_reporting -name=file1",
@@ -35,11 +36,11 @@ const ON_FILES: [(&str, &str); 6] = [
     ),
 ];
 
-/// The raw commands of the six-card comparison, with the option that lost its dashes in print.
+/// The raw commands of the six-card comparison, including the option that lost its dashes in print.
 const RAW: &str = "--name=write_bandwidth_test --filename={dev} --filesize=16G --time_based --ramp_time=2s --runtime=60 \
                    --ioengine=sync --direct=1 --bs={bs} --iodepth=1 numjobs=1 --rw={rw} --fsync_on_close=1 --invalidate=1";
 
-/// Its vfat commands.
+/// The vfat commands of the six-card comparison.
 const VFAT: &str = "--name=write_bandwidth_test --directory={dir} --filesize=4095M --time_based --ramp_time=2s --runtime=60 \
                     --ioengine=sync --direct=1 --bs={bs} --iodepth=1 numjobs=1 --rw={rw} --fsync_on_close=1 --invalidate=1";
 
@@ -50,7 +51,7 @@ const WORKLOADS: [(&str, &str); 4] = [
     ("4K", "randread"),
 ];
 
-/// Blocks that every result in text has.
+/// Sections that every text result contains.
 const BLOCKS: [&str; 9] = [
     "(groupid=0, jobs=",
     "clat percentiles",
@@ -179,7 +180,7 @@ fn a_device_in_use_is_not_written_to() {
         return;
     };
     let mount = disk.mkfs_and_mount("ext4");
-    // Mounted for writing, a file system writes whenever it likes.
+    // Mounted writable, a file system can write at any time.
     let read_only = Command::new("mount")
         .args(["-o", "remount,ro"])
         .arg(&mount)

@@ -1,4 +1,4 @@
-//! `hakaru bench` as its user meets it: what it prints, what it refuses, and what it leaves behind.
+//! Tests `hakaru bench` from the command line: its output, refusals, and leftover files.
 
 mod support;
 
@@ -93,7 +93,7 @@ fn quiet_says_nothing_on_the_way() {
 
 #[test]
 fn one_seed_repeats_the_offsets() {
-    // On the simulated card the offsets decide every latency, so equal records mean equal offsets.
+    // On the simulated card the offsets determine every latency, so equal records mean equal offsets.
     let home = Home::new();
     let card = home.work().join("card.json");
     let mut prices =
@@ -163,7 +163,7 @@ fn what_cannot_be_measured_is_said_with_its_cure() {
 #[test]
 fn an_unwritable_directory_says_so() {
     let home = Home::new();
-    // Root may write anywhere but here.
+    // Even root cannot write here.
     let out = hakaru(&home)
         .args(["bench", "--quick", "/proc/self"])
         .output()
@@ -190,7 +190,7 @@ fn ctrl_c_keeps_what_was_measured_and_a_kill_leaves_no_file() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // The spool is made as the measurement begins, and the first two seconds of it do not count.
+        // The spool is created when the measurement starts, and its first two seconds do not count.
         let spooled = |entry: std::io::Result<std::fs::DirEntry>| {
             entry.unwrap().path().extension() == Some("jsonl".as_ref())
         };
@@ -288,7 +288,7 @@ fn a_device_is_only_read_and_its_errors_are_data() {
         .unwrap();
     assert_eq!(out.status.code(), Some(3));
 
-    // Half of the medium vanishes: the kernel answers EIO from there on.
+    // Half of the medium disappears: I/O to that half fails with EIO.
     disk.cut_in_half();
     let out = hakaru(&home)
         .args([
@@ -324,7 +324,7 @@ fn a_device_is_only_read_and_its_errors_are_data() {
 #[test]
 fn a_file_system_without_direct_io_is_a_caveat() {
     let home = Home::new();
-    // Memory file systems took O_DIRECT only from Linux 6.6 on; ramfs never did.
+    // tmpfs supports O_DIRECT since Linux 6.6; ramfs does not.
     let Some(mount) = support::ramfs(&home) else {
         return;
     };
@@ -339,7 +339,7 @@ fn a_file_system_without_direct_io_is_a_caveat() {
     assert!(stdout.contains("O_DIRECT"), "{stdout}");
 }
 
-/// The lines that runs under way have kept so far.
+/// Returns the lines in the spools of runs in progress.
 fn spooled(home: &Home) -> String {
     let spools = std::fs::read_dir(home.path().join("hakaru.db.spool"))
         .into_iter()
@@ -372,7 +372,7 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
         assert_eq!(out.status.code(), Some(0), "{}", support::text(&out.stderr));
         support::text(&out.stdout) + &support::text(&out.stderr)
     };
-    // As long as it goes on, nobody takes its spool.
+    // While the run is in progress, no recovery takes its spool.
     assert!(recover().contains("in progress") && records(&home).is_empty());
     bench.kill().unwrap();
     bench.wait().unwrap();
@@ -397,7 +397,7 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
     assert!(recover().contains("Nothing to recover"));
 }
 
-/// Files of this and all programs below it that grow no further stand for a file system that is full.
+/// A file size limit for the program and its children simulates a full file system.
 #[test]
 fn what_cannot_be_stored_is_printed_in_full_and_kept() {
     let home = Home::new();
@@ -409,7 +409,7 @@ fn what_cannot_be_stored_is_printed_in_full_and_kept() {
     let normal = hakaru(&home).args(words).arg(&card).output().unwrap();
     assert!(normal.status.success(), "{}", support::text(&normal.stderr));
     let exported = hakaru(&home).arg("export").output().unwrap().stdout;
-    // The record alone fits, the log of the database with its derived rows does not.
+    // The record alone fits, but the database log with its derived rows does not.
     let blocks = (exported.len() + 8192) / 512;
     let full = home.path().join("full");
     std::fs::create_dir(&full).unwrap();
@@ -452,7 +452,7 @@ fn what_cannot_be_stored_is_printed_in_full_and_kept() {
     assert_eq!(records(&home).len(), 2);
 }
 
-/// On a file system that fills up while something is measured.
+/// The file system becomes full during the measurement.
 #[test]
 fn a_full_file_system_costs_neither_result_nor_spool() {
     let home = Home::new();
@@ -486,7 +486,7 @@ fn a_full_file_system_costs_neither_result_nor_spool() {
     let spools =
         || std::fs::read_dir(small.join("hakaru.db.spool")).map_or(0, |folder| folder.count());
     support::wait_until(|| spools() > 0);
-    // Until nothing more goes in.
+    // Write until the file system is full.
     let mut filler = std::fs::File::create(small.join("filler")).unwrap();
     while std::io::Write::write_all(&mut filler, &[1; 4096]).is_ok() {}
     let out = child.wait_with_output().unwrap();

@@ -1,4 +1,4 @@
-//! `hakaru campaign` as its user meets it: planned, carried out, killed and resumed, and nothing left behind.
+//! Tests `hakaru campaign` from the command line: planned, run, killed and resumed, without leftovers.
 
 #[path = "campaign/interrupted.rs"]
 mod interrupted;
@@ -17,7 +17,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use support::{Home, Loop, hakaru, records, root_loop_sparse, text};
 
-/// The program with all that it keeps in the home of the test.
+/// Returns a command that stores everything in the home of the test.
 fn campaign(home: &Home, args: &[&str]) -> Command {
     let mut command = hakaru(home);
     command
@@ -47,7 +47,7 @@ fn write(home: &Home, name: &str, content: &str) -> PathBuf {
     path
 }
 
-/// Cards of one model, some of them slower at writing.
+/// Creates simulated cards of one model, some with slower writes.
 fn simulated_cards(home: &Home, top: &str) {
     let mut cards = String::new();
     for (name, write_rate) in [
@@ -72,7 +72,7 @@ fn simulated_cards(home: &Home, top: &str) {
     );
 }
 
-/// How often each point came to its end.
+/// Counts the completed runs of each point.
 fn completed(home: &Home) -> BTreeMap<(String, String, String, u32), u32> {
     let mut points = BTreeMap::new();
     for record in records(home)
@@ -97,7 +97,7 @@ fn each_once(home: &Home, count: usize) {
     );
 }
 
-/// No mount, no journal, nothing to recover.
+/// Checks that no mount, no journal and nothing to recover is left.
 #[track_caller]
 fn nothing_is_left(home: &Home) {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
@@ -116,7 +116,7 @@ fn nothing_is_left(home: &Home) {
     assert!(locks(home.path()).is_empty(), "{:?}", locks(home.path()));
 }
 
-/// Lock files of campaigns, in all directories.
+/// Returns the lock files of campaigns in all directories.
 fn locks(folder: &Path) -> Vec<PathBuf> {
     let entries: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
@@ -153,7 +153,7 @@ fn simulated_cards_are_planned_measured_and_reported() {
     );
     each_once(&home, 30);
     assert!(succeeds(&home, &["status", "three.toml"]).contains("complete."));
-    // A second time there is nothing to do, and more repeats add to what is there.
+    // A second run has nothing to do; a higher repeat count adds runs.
     assert!(
         text(&run(&home, &["run", "three.toml"]).stderr).contains("0 runs measured, 30 in total")
     );
@@ -167,7 +167,7 @@ fn simulated_cards_are_planned_measured_and_reported() {
         text(&more.stderr)
     );
     each_once(&home, 31);
-    // The store knows the campaign by its id, without the file and what the file names.
+    // The store finds the campaign by its ID, without its file and the files it names.
     std::fs::rename(home.work(), home.path().join("gone")).unwrap();
     std::fs::create_dir(home.work()).unwrap();
     assert!(succeeds(&home, &["status"]).contains("three-cards  31 runs"));
@@ -186,7 +186,7 @@ fn simulated_cards_are_planned_measured_and_reported() {
     assert!(report.contains("read up to 90 MB/s"), "{report}");
 }
 
-/// The named device was not there, and the disk that `--erase` named was erased in its place.
+/// Regression: the named device did not exist, and the disk named by `--erase` was erased instead.
 #[test]
 fn a_named_device_that_is_absent_is_not_replaced() {
     let home = Home::new();
@@ -222,7 +222,7 @@ fn a_named_device_that_is_absent_is_not_replaced() {
     nothing_is_left(&home);
 }
 
-/// One card in two settings, told apart by `variant`, at a named device: nobody can be asked, and nobody needs to be.
+/// One card in two variants at a named device: no prompt is possible, and none is needed.
 #[test]
 fn variants_of_a_named_device_need_no_terminal() {
     let home = Home::new();
@@ -260,7 +260,7 @@ fn variants_of_a_named_device_need_no_terminal() {
     nothing_is_left(&home);
 }
 
-/// fio draws the same offsets in each run unless told otherwise; the repeats of a campaign would all be the same run.
+/// fio uses the same offsets in each run by default; all repeats of a campaign would be identical.
 #[test]
 fn repeats_of_a_fio_job_differ_unless_it_says_otherwise() {
     for (option, same) in [
@@ -281,7 +281,7 @@ fn repeats_of_a_fio_job_differ_unless_it_says_otherwise() {
             &format!("name = \"job\"\nrepeats = 2\n{card}{workload}"),
         );
         assert!(run(&home, &["run", "job.toml"]).status.success());
-        // What the offsets are drawn from: the seed of the job, or that of the run.
+        // The seed of the offsets: the seed of the job, or of the run.
         let drawn = |record: &RunRecord| {
             record.scenario.phases[0].jobs[0]
                 .seed
@@ -451,7 +451,7 @@ fn a_folder_is_measured_with_a_job_file_and_left_as_it_was() {
     nothing_is_left(&home);
 }
 
-/// Whether the kernel of this host mounts a file system.
+/// Whether the kernel of this host supports a file system.
 fn kernel_has(fs: &str) -> bool {
     let listed = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
     let found = listed
@@ -463,7 +463,7 @@ fn kernel_has(fs: &str) -> bool {
     found
 }
 
-/// Whether the kernel shows the partitions of a table that is written to a disk.
+/// Whether the kernel lists the partitions of a table that is written to a disk.
 fn kernel_reads_tables(disk: &Loop) -> bool {
     let sfdisk = Command::new("sfdisk")
         .args(["--quiet", disk.device()])
@@ -482,7 +482,8 @@ fn kernel_reads_tables(disk: &Loop) -> bool {
     found
 }
 
-/// A card in a reader, raw and through the file systems that this host has; how many layers, and what confirms it.
+/// Creates a campaign for a card in a reader, raw and through the supported file systems. Returns the number of layers
+/// and the ID that confirms the card.
 fn loop_campaign(home: &Home, disk: &Loop, top: &str) -> (usize, String) {
     let systems: Vec<&str> = ["ext4", "vfat", "f2fs"]
         .into_iter()
@@ -671,7 +672,7 @@ fn a_card_is_asked_for_and_its_name_typed() {
     terminal.expect("You typed `sda`, and the name is");
     terminal.expect("or press Enter to skip: ");
     terminal.type_line(&name);
-    // The next card; the first one is known now.
+    // The prompt for the next card; the ID of the first one is known now.
     terminal.expect("Insert none (card 2 of 2)");
     let question = terminal.expect("q = stop: ");
     assert!(question.contains("measured as kingston"), "{question}");
@@ -681,7 +682,7 @@ fn a_card_is_asked_for_and_its_name_typed() {
     assert_eq!(status.code(), Some(1));
     each_once(&home, 2);
     nothing_is_left(&home);
-    // Known by its identity it is not asked for again; only permission to erase it is.
+    // The card is recognized by its ID, so the prompt asks only for permission to erase it.
     let out = run(&home, &["run", "ask.toml", "--only=kingston", "--repeat=3"]);
     let said = text(&out.stderr);
     assert!(

@@ -1,7 +1,7 @@
-//! Programs that call fio: our program under that name answers as they expect, field by field, and as the real one does.
+//! Tests programs that call fio: hakaru under that name returns the fields they expect, as fio does.
 //!
-//! Each test calls what the client calls and reads what the client reads, of both programs; without the real one only
-//! ours is looked at, and that is said.
+//! Each test runs the commands of a client with both programs and reads the fields that the client reads. If fio is not
+//! installed, only hakaru is tested, and the test reports this.
 
 mod support;
 
@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 use support::{Home, hakaru, text};
 
-/// Our program and the real one, by the name that clients call.
+/// Returns hakaru and fio, both as programs named `fio`.
 fn programs(home: &Home) -> Vec<(&'static str, PathBuf)> {
     let folder = home.path().join("bin");
     std::fs::create_dir_all(&folder).unwrap();
@@ -36,7 +36,7 @@ fn call(program: &Path, folder: &Path, args: &str) -> Output {
     out
 }
 
-/// Standard output as JSON: ours from the first byte to the last, with nothing on standard error.
+/// Parses standard output as JSON. For hakaru, all of it must be JSON, and standard error must be empty.
 fn json(who: &str, out: &Output) -> Value {
     let printed = text(&out.stdout);
     if who == "ours" {
@@ -46,7 +46,7 @@ fn json(who: &str, out: &Output) -> Value {
     serde_json::from_str(&printed[printed.find('{').unwrap_or(0)..]).expect("JSON behind the notes")
 }
 
-/// A fresh directory in the work directory.
+/// Creates a new directory in the work directory.
 fn folder(home: &Home, name: &str) -> PathBuf {
     let folder = home.work().join(name);
     std::fs::create_dir(&folder).unwrap();
@@ -150,7 +150,7 @@ fn raspberry_pi_diagnostics_reads_terse_fields_by_position() {
         for fields in &lines {
             let figure = |number: usize| fields[number - 1].parse::<u64>().expect("a whole number");
             let reads = fields[2].ends_with("read");
-            // KiB/s and IOPS of reads are the fields 7 and 8, those of writes 48 and 49.
+            // Fields 7 and 8 are KiB/s and IOPS of reads, fields 48 and 49 of writes.
             for (number, used) in [(7, reads), (8, reads), (48, !reads), (49, !reads)] {
                 assert_eq!(
                     figure(number) > 0,
@@ -181,7 +181,7 @@ fn kbench_includes_a_file_and_reads_means() {
     .unwrap();
     let allowed = processors();
     for (who, program) in programs(&home) {
-        // The real one waits forever where one of its threads cannot be put on its CPU.
+        // fio waits forever if one of its threads cannot be pinned to its CPU.
         if who == "theirs" && !allowed.values().all(|allowed| *allowed) {
             eprintln!(
                 "SKIPPED: a cpuset keeps processors from us, and fio hangs with --idle-prof there"
@@ -216,8 +216,8 @@ fn kbench_includes_a_file_and_reads_means() {
             );
         }
         let idle = &answer["cpu_idleness"];
-        // Fio's own share passes 100 where a host's speed changes between its calibration and its jobs (107 was seen),
-        // so that bound is held against ours alone.
+        // The percentage of fio can exceed 100 if the speed of the host changes between calibration and jobs (107 was
+        // observed), so only hakaru is tested against that limit.
         let most = if who == "ours" { 100.0 } else { f64::INFINITY };
         let share = |name: &str| idle[name].as_f64();
         let named = allowed
@@ -234,7 +234,7 @@ fn kbench_includes_a_file_and_reads_means() {
     }
 }
 
-/// The CPUs of the host, and whether a thread of ours may be put on each, as a cpuset decides.
+/// Returns the CPUs of the host, and whether the cpuset permits pinning a thread to each.
 fn processors() -> BTreeMap<usize, bool> {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let ranges = online.trim().split(',').flat_map(|range| {
@@ -247,7 +247,7 @@ fn processors() -> BTreeMap<usize, bool> {
         rustix::thread::sched_setaffinity(None, &only).is_ok()
     };
     let tried = || ranges.map(|cpu| (cpu, may_run_on(cpu))).collect();
-    // In a thread of its own, which ends on the last of them.
+    // In a separate thread, because it ends up pinned to the last CPU.
     std::thread::scope(|scope| scope.spawn(tried).join().unwrap())
 }
 
@@ -277,7 +277,8 @@ fn a_job_file_is_only_read_as_fast_as_fio_does() {
         );
         begun.elapsed()
     };
-    // In turn, and the quickest of each: on a busy host most are held up, and after more rounds fewer of the quickest.
+    // Run both alternately and take the fastest round of each: on a busy host most rounds are delayed, but more rounds
+    // make an undelayed one likely.
     let mut quickest = [Duration::MAX; 2];
     for round in 1..=200 {
         quickest = [

@@ -1,5 +1,5 @@
-//! What destroys: the guard refuses whatever is in use, the prompt wants the right name, and preparations are taken back,
-//! on loop devices of the tests' own. They need root; a check that cannot be made here says that it was skipped.
+//! Tests of destructive commands on loop devices: the guard refuses devices in use, the prompt requires the right name,
+//! and preparations are undone. They need root; a check that is not possible on this host reports that it was skipped.
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use support::{Home, Loop, hakaru, root_loop, root_loop_sparse, text};
 
-/// Runs a tool; `None`, with a word about it, where it is missing or refuses.
+/// Runs a tool; prints a note and returns `None` if it is missing or fails.
 fn tool(program: &str, args: &[&str]) -> Option<String> {
     match Command::new(program).args(args).output() {
         Ok(output) if output.status.success() => Some(text(&output.stdout).trim().to_owned()),
@@ -20,7 +20,7 @@ fn tool(program: &str, args: &[&str]) -> Option<String> {
     }
 }
 
-/// Undoes something at the end of a check, also after a panic.
+/// Runs an undo command at the end of a check, also after a panic.
 struct Undo(&'static str, Vec<String>);
 
 impl Drop for Undo {
@@ -33,7 +33,7 @@ fn content(home: &Home) -> Vec<u8> {
     std::fs::read(home.path().join("disk.img")).unwrap()
 }
 
-/// What a script would confirm a loop device by.
+/// Returns the ID with which a script confirms a loop device.
 fn id(home: &Home) -> String {
     home.path()
         .join("disk.img")
@@ -43,7 +43,7 @@ fn id(home: &Home) -> String {
         .to_string()
 }
 
-/// Every command that destroys is refused, with reason and cure, and no byte is changed.
+/// Checks that every destructive command is refused with reason and advice, and changes no byte.
 fn check_refused(home: &Home, node: &str, id: &str, reason: &str, cure: &str) {
     let before = content(home);
     let erase = format!("--erase={id}");
@@ -86,7 +86,7 @@ fn a_mounted_device_is_refused() {
     std::fs::create_dir(&at).unwrap();
     let at = at.to_str().unwrap().to_owned();
     let made = tool("mkfs.ext4", &["-q", disk.device()]);
-    // Read-only, so that only the program under test could change anything.
+    // Mounted read-only, so that only the program under test could change anything.
     if made
         .and_then(|_| tool("mount", &["-o", "ro", disk.device(), &at]))
         .is_none()
@@ -116,7 +116,7 @@ fn a_disk_with_a_mounted_partition_is_refused() {
     if tool("sh", &["-c", &script]).is_none() {
         return;
     }
-    // Small kernels read no partition tables; they can still be told of partitions.
+    // Minimal kernels read no partition tables; `partx` adds the partitions.
     let _ = Command::new("partx")
         .args(["--add", disk.device()])
         .output();
@@ -131,7 +131,7 @@ fn a_disk_with_a_mounted_partition_is_refused() {
         "partx",
         vec!["--delete".to_owned(), disk.device().to_owned()],
     );
-    // A partition is told as one, with its own size, and is not partitioned again.
+    // A partition is reported as such, with its own size, and cannot be partitioned again.
     let out = hakaru(&home)
         .args(["verify", &part, "--dry-run"])
         .output()
@@ -239,7 +239,7 @@ fn the_systems_own_disk_is_refused() {
         );
         return;
     };
-    // Only ever with --dry-run: should the guard fail, nothing must be lost by testing it.
+    // Always with --dry-run: if the guard fails, the test must not destroy data.
     for command in [&["verify"][..], &["prepare", "--fill=zero"]] {
         let out = hakaru(&home)
             .args(command)
@@ -296,8 +296,8 @@ fn a_wrong_or_missing_id_is_refused() {
     assert!(before == content(&home));
 }
 
-/// Runs a command on a terminal of its own, types a line when it is asked, and returns the exit code and all that was
-/// shown. `None` without the `script` of util-linux.
+/// Runs a command in a new terminal, types a line at the prompt, and returns the exit code and all output. `None`
+/// without `script` from util-linux.
 fn on_terminal(home: &Home, command: &str, typed: &str) -> Option<(Option<i32>, String)> {
     let program = hakaru(home);
     let line = format!("{} {command}", program.get_program().to_str()?);
@@ -408,7 +408,7 @@ fn a_device_that_may_be_erased_is_measured_in_full() {
             .any(|phase| phase.workers[0].ops.write.ios > 0)
     );
     assert!(content(&home)[..32 << 20].iter().any(|byte| *byte != 0xa5));
-    // What lies beyond the size that was asked for is as it was.
+    // Content beyond the requested size is unchanged.
     assert!(content(&home)[32 << 20..].iter().all(|byte| *byte == 0xa5));
 }
 
@@ -430,7 +430,7 @@ fn recover(home: &Home) -> (Option<i32>, String) {
     (out.status.code(), text(&out.stdout) + &text(&out.stderr))
 }
 
-/// A database that nobody could open kept mounts and files where they were.
+/// Regression: if the database could not be opened, mounts and files were not undone.
 #[test]
 fn what_was_prepared_is_taken_back_whatever_became_of_the_database() {
     let home = Home::new();
@@ -512,7 +512,7 @@ fn a_device_is_prepared_and_taken_back() {
     );
     assert!(prepare::pending(&state(&home)).is_empty());
     assert!(recover(&home).1.contains("Nothing to recover"));
-    // Without a mount nothing stays that could be taken back.
+    // Without a mount there is nothing to undo.
     let out = prepare_command(&home, &disk, &["--fill=zero", "--json"]);
     let done: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(
@@ -594,7 +594,7 @@ fn what_cannot_be_done_is_said_before_anything_is_lost() {
             "{args:?} should say `{word}`: {said}"
         );
     }
-    // The step that fails is the first one, so nothing is lost here either.
+    // The first step fails, so nothing is lost here either.
     let out = prepare_command(&home, &disk, &["--discard=secure", "--fill=zero"]);
     let said = text(&out.stderr);
     assert!(
@@ -605,7 +605,7 @@ fn what_cannot_be_done_is_said_before_anything_is_lost() {
     assert!(before == content(&home));
 }
 
-/// Starts a command and ends it by a signal as soon as its journal tells that a step of this name has begun.
+/// Starts a command and sends it a signal as soon as its journal records the start of a step with this name.
 fn end_in_the_middle(
     home: &Home,
     args: &[&str],

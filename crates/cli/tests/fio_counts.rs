@@ -1,15 +1,15 @@
-//! Numbers of I/Os and syncs, errors and exit codes of the fio front end, for option sets that a generator found to differ.
-//! What is expected is what fio 3.33 printed of the same words.
+//! Tests I/O and sync counts, errors and exit codes of the fio front end, for option sets in which a generator found
+//! differences. The expected values are those of fio 3.33 with the same arguments.
 
 mod support;
 
 use serde_json::Value;
 use support::{Home, hakaru, text};
 
-/// Exit code, and of each job: error, I/Os read, written and trimmed, syncs.
+/// Exit code, and for each job: error, counts of reads, writes and trims, and syncs.
 type Printed = (i32, Vec<[u64; 5]>);
 
-/// Runs a job `g`, with a file `g.0.0` of so many bytes where that is more than 0.
+/// Runs a job `g`, with a file `g.0.0` of `there` bytes unless that is 0.
 fn printed(words: &str, there: usize) -> Printed {
     let home = Home::new();
     if there > 0 {
@@ -94,7 +94,7 @@ fn another_pass_begins_with_the_flush_that_is_due() {
     check(checked, 0, (0, &[[0, 8, 8, 0, 8]]));
 }
 
-/// The I/Os of a job in its `write_iolog`, as operation, offset and length.
+/// Returns the I/Os of a job in its `write_iolog`, as operation, offset and length.
 fn traced(words: &str) -> Vec<String> {
     let home = Home::new();
     hakaru(&home)
@@ -111,7 +111,7 @@ fn traced(words: &str) -> Vec<String> {
     log.lines().filter_map(access).collect()
 }
 
-/// The writes of a job, and its reads, as offset and length in the order of its `write_iolog`.
+/// Returns the writes and the reads of a job, as offset and length in the order of its `write_iolog`.
 fn logged(words: &str) -> [Vec<(u64, u64)>; 2] {
     let traced = traced(words);
     ["write", "read"].map(|op| {
@@ -123,7 +123,7 @@ fn logged(words: &str) -> [Vec<(u64, u64)>; 2] {
     })
 }
 
-/// fio reads blocks back by offset, except where a map of the blocks keeps a random job from writing one twice.
+/// fio reads blocks back in order of offset, unless a block map prevents a random job from writing a block twice.
 #[test]
 fn random_blocks_are_read_back_in_the_order_of_the_writes() {
     let base = "--rw=randwrite --verify=crc32c";
@@ -146,7 +146,7 @@ fn random_blocks_are_read_back_in_the_order_of_the_writes() {
     }
 }
 
-/// fio begins such jobs: the file is laid out, the first I/O fails, and is counted.
+/// fio starts such jobs: the file is laid out, the first I/O fails and is counted.
 #[test]
 fn what_the_target_refuses_fails_at_the_first_io() {
     for rw in ["trim", "trimwrite"] {
@@ -156,7 +156,7 @@ fn what_the_target_refuses_fails_at_the_first_io() {
     }
 }
 
-/// fio has begun such a job, and made its logs, when the file turns out to be missing.
+/// fio starts such a job and creates its logs before it finds that the file is missing.
 #[test]
 fn a_job_without_its_file_leaves_empty_logs() {
     let home = Home::new();
@@ -172,7 +172,7 @@ fn a_job_without_its_file_leaves_empty_logs() {
     }
 }
 
-/// fio saves the first piece of a block whose header is bad as `FILE.OFFSET.hdr_fail`, and nothing behind it.
+/// fio saves the first segment of a block with a bad header as `FILE.OFFSET.hdr_fail`, and nothing after it.
 #[test]
 fn a_dump_of_a_bad_header_is_named_by_it() {
     let home = Home::new();

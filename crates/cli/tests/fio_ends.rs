@@ -1,5 +1,5 @@
-//! What ends a run of the fio front end other than its jobs, what keeps one of several jobs from running, and what is
-//! tested rather than run: beside what the installed fio does with the same words, where its version does the same.
+//! Tests triggers, the log of the total bandwidth, jobs that cannot start, and self-test options of the fio front end.
+//! Compares with the installed fio and the same arguments if its version behaves the same.
 
 mod support;
 
@@ -20,7 +20,7 @@ fn json(out: &Output) -> Value {
     serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&out.stdout)))
 }
 
-/// A job that lasts far longer than any test.
+/// Options of a job that runs much longer than any test.
 const LONG: [&str; 8] = [
     "--output-format=json",
     "--ioengine=psync",
@@ -78,7 +78,7 @@ fn the_bandwidth_of_all_jobs_is_logged_together() {
             })
             .collect()
     };
-    // Two jobs of 500 reads and 250 writes of 4 KiB a second.
+    // Two jobs of 500 reads and 250 writes of 4 KiB per second each.
     for (op, direction, wanted) in [("read", 0, 4000), ("write", 1, 2000), ("trim", 2, 0)] {
         let lines = lines(op);
         assert!((2..=8).contains(&lines.len()), "{op}: {lines:?}");
@@ -146,7 +146,7 @@ fn jobs_run_beside_one_that_cannot() {
         Err(_) => eprintln!("SKIPPED: fio is not installed, ours is looked at alone"),
     }
     let alone = ours(&home, &["--name=a", "--rw=read", "--bs=4k"]);
-    // Its error is in the result, as in fio: the text shows none of its figures.
+    // The result contains its error, as in fio: the text shows none of its figures.
     let printed = text(&alone.stdout);
     assert_eq!(alone.status.code(), Some(1));
     assert!(
@@ -305,7 +305,7 @@ fn a_job_that_reads_fills_its_file_system_first() {
     assert!(written > 7 << 20, "{written} bytes of 8 MiB");
     let read = |out: &Output| json(out)["jobs"][0]["read"]["total_ios"].as_u64();
     assert_eq!(read(&out), Some(written / 65_536));
-    // As in fio: what finds no space stays empty, and there is nothing to do.
+    // As in fio, files without space stay empty, and there is nothing to do.
     assert_eq!((second, third, read(&on_full)), (0, 0, Some(0)));
 }
 

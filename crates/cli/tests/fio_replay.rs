@@ -1,4 +1,4 @@
-//! Logs of requests on a fio command line: ours are replayed by the installed fio and fio's by ours, with the same counts.
+//! Tests I/O logs of fio command lines: the installed fio replays logs of hakaru and vice versa, with the same counts.
 
 mod support;
 
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use support::{Home, hakaru};
 
-/// Runs one of the two programs in the work directory of a home. Returns the job of its result.
+/// Runs one of the two programs in the work directory of a home. Returns the job from its result.
 fn run(home: &Home, ours: bool, options: &str) -> Value {
     let mut program = if ours {
         hakaru(home)
@@ -32,7 +32,7 @@ fn run(home: &Home, ours: bool, options: &str) -> Value {
     json["jobs"][0].clone()
 }
 
-/// Reads, bytes read, writes, bytes written, flushes.
+/// Returns the counts of reads, bytes read, writes, bytes written, and flushes.
 fn counts(job: &Value) -> [u64; 5] {
     let number = |value: &Value| value.as_u64().unwrap();
     let (read, write) = (&job["read"], &job["write"]);
@@ -53,8 +53,8 @@ fn has_fio() -> bool {
     there
 }
 
-/// Name, action, offset and length of each line; times are left out, and so are the places of flushes, which mean
-/// nothing.
+/// Returns file name, action, offset and length of each line, without times and without the meaningless offsets of
+/// flushes.
 fn lines(log: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(log).unwrap();
     let mut lines = text.lines();
@@ -148,7 +148,7 @@ fn times_of_a_log_are_kept_and_can_be_scaled() {
     };
     assert!(runtime("") >= 300 && runtime("--ioengine=libaio --iodepth=2") >= 300);
     assert!(runtime("--replay_time_scale=50") >= 600);
-    // Faster has no upper bound on a busy host, but never comes before its time.
+    // A faster replay has no upper time limit on a busy host, but it is never early.
     assert!(runtime("--replay_time_scale=200") >= 150);
 }
 

@@ -1,4 +1,5 @@
-//! Logs, limits, ends and searches of the fio front end, beside what the installed fio does with the same words.
+//! Compares logs, latency limits, steady state, interim results and CPU idleness of the fio front end with the
+//! installed fio and the same arguments.
 
 mod support;
 
@@ -7,7 +8,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use support::{Home, hakaru, text};
 
-/// The same words for both programs, each in a directory of its own. `None` of fio where it is not installed.
+/// Runs both programs with the same arguments, each in its own directory. The result of fio is `None` if it is not
+/// installed.
 fn both(words: &str) -> (Home, Output, Option<(Home, Output)>) {
     let words: Vec<&str> = words.split_whitespace().collect();
     let (home, theirs) = (Home::new(), Home::new());
@@ -27,7 +29,7 @@ fn both(words: &str) -> (Home, Output, Option<(Home, Output)>) {
     (home, ours, fio.ok().map(|out| (theirs, out)))
 }
 
-/// Names of the files in a directory, sorted.
+/// Returns the sorted file names in a directory.
 fn files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries
@@ -37,7 +39,7 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The first line of each log with digits masked, and how many lines it has.
+/// Returns the name, number of lines and number of columns of each log.
 fn shape(folder: &Path) -> Vec<(String, usize, usize)> {
     let logs = files(folder)
         .into_iter()

@@ -1,5 +1,5 @@
-//! Signals to a run of the fio front end, reports in between, and jobs that cannot start: beside the installed fio where its
-//! version does the same.
+//! Tests signals to the fio front end, interim results, and jobs that cannot start. Compares with the installed fio if
+//! its version behaves the same.
 
 mod support;
 
@@ -9,11 +9,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 use support::{Home, hakaru, text, wait_until};
 
-/// A job that lasts far longer than any test.
+/// Options of a job that runs much longer than any test.
 const LONG: &str = "--name=a --ioengine=null --rw=randread --size=1g --rate_iops=500 --time_based --runtime=600 \
     --write_bw_log=log --log_avg_msec=1 --thinktime=1ms";
 
-/// Our program, then the fio that is installed.
+/// Returns hakaru, and then the installed fio.
 fn programs(home: &Home) -> Vec<Command> {
     let mut ours = hakaru(home);
     ours.arg("fio");
@@ -26,18 +26,19 @@ fn programs(home: &Home) -> Vec<Command> {
         .collect()
 }
 
-/// A run that does not outlive its test.
+/// A running child process that is killed when dropped.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already where all went well.
+        // Ignored: in a successful test it has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Starts a run below a shell that sets signals up, and sends it some, each when `due` says how many results are there.
+/// Starts a run under a shell that sets up signal handling, and sends it signals, each after the number of results that
+/// `due` requires.
 fn signaled(
     mut program: Command,
     home: &Home,
@@ -72,7 +73,7 @@ fn signaled(
     );
     let pid = running.0.id();
     let printed = || std::fs::read_to_string(&out).unwrap_or_default();
-    // It handles signals once it has begun to print.
+    // It handles signals after it has started to print.
     wait_until(|| begun(&printed(), pid));
     for signal in signals {
         let before = results(&printed());
@@ -84,7 +85,7 @@ fn signaled(
         };
         assert!(send().success());
         if *signal == "USR1" {
-            // fio loses one that comes before its jobs run.
+            // fio loses a signal that arrives before its jobs run.
             wait_until(|| {
                 std::thread::sleep(Duration::from_millis(500));
                 results(&printed()) > before || !send().success()
@@ -95,8 +96,8 @@ fn signaled(
     (status.code(), std::fs::read_to_string(&out).unwrap())
 }
 
-/// Runs the program that its arguments name with SIGHUP left alone, also where the tests run with SIGHUP ignored, as
-/// `nohup` has it: what a program finds ignored stays so.
+/// Returns a command that runs its arguments as a program with default SIGHUP handling, even if the tests run with
+/// SIGHUP ignored, as under `nohup`: an ignored signal stays ignored in child processes.
 fn heeding_hangups() -> Command {
     let mut env = Command::new("env");
     if ignores_hangups() {
@@ -105,7 +106,7 @@ fn heeding_hangups() -> Command {
     env
 }
 
-/// Whether SIGHUP is ignored here, which everything started from here inherits.
+/// Whether this process ignores SIGHUP, which its children inherit.
 fn ignores_hangups() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status
@@ -114,7 +115,7 @@ fn ignores_hangups() -> bool {
     ignored.is_some_and(|mask| mask & 1 == 1)
 }
 
-/// Results in a text output.
+/// Counts the results in a text output.
 fn results(text: &str) -> usize {
     text.matches("Run status group 0").count()
 }
@@ -133,7 +134,7 @@ fn a_report_is_printed_on_sigusr1_and_the_run_goes_on() {
     let home = Home::new();
     let mut ours = hakaru(&home);
     ours.arg("fio");
-    // fio 3.33 does the same, also where a shell has it started with these signals ignored.
+    // fio 3.33 behaves the same, also if a shell starts it with these signals ignored.
     for shell in ["", "trap '' USR1 INT;"] {
         let _ = std::fs::remove_file(home.work().join("out"));
         let (status, text) = signaled(clone(&ours), &home, shell, "", &["USR1", "USR1", "INT"]);
@@ -146,7 +147,7 @@ fn a_report_is_printed_on_sigusr1_and_the_run_goes_on() {
     }
 }
 
-/// A command with the same words and environment.
+/// Returns a command with the same arguments and environment.
 fn clone(command: &Command) -> Command {
     let mut other = Command::new(command.get_program());
     other.args(command.get_args());
@@ -173,7 +174,7 @@ fn a_hangup_ends_the_run_with_its_result_unless_it_is_ignored() {
 }
 
 fn values(out: &Output) -> Vec<Value> {
-    // fio prints notes in front of them.
+    // fio prints notes before the results.
     let printed = text(&out.stdout);
     let json = &printed[printed.find("{\n").unwrap_or(0)..];
     Deserializer::from_str(json)
@@ -194,7 +195,7 @@ fn reports_in_between_have_all_that_the_last_one_has() {
             program.args(words.split_whitespace()).arg(format);
             program.current_dir(home.work()).output().unwrap()
         };
-        // One each second and the last; one that is due while the host does something else for a second is left out.
+        // One result per second and the final one; a result is missing if the host delays the program for a second.
         let all = (0..20).map(|_| values(&run("--output-format=json")));
         let all = all.inspect(check_shape).find(|all| all.len() >= 3);
         assert!(all.is_some(), "3 results of 2 s, one each second");
@@ -205,7 +206,7 @@ fn reports_in_between_have_all_that_the_last_one_has() {
     }
 }
 
-/// Results have the same jobs, and as many disks.
+/// Checks that the results have the same jobs and the same number of disks.
 fn check_shape(all: &Vec<Value>) {
     let names = |value: &Value| -> Vec<String> {
         value["jobs"]
@@ -224,9 +225,9 @@ fn check_shape(all: &Vec<Value>) {
     );
 }
 
-/// How many fields each terse line has.
+/// Returns the number of fields of each terse line.
 fn terse_fields(out: &Output) -> Vec<usize> {
-    // fio prints notes in front of them.
+    // fio prints notes before the results.
     text(&out.stdout)
         .lines()
         .map(|line| line.split(';').count())
@@ -267,7 +268,7 @@ fn jobs_that_cannot_start_are_in_the_result_and_counted() {
                 .output()
                 .unwrap();
             let printed = text(&out.stdout);
-            // fio prints notes in front of it.
+            // fio prints notes before the JSON.
             let json: Value = serde_json::from_str(&printed[printed.find("{\n").unwrap_or(0)..])
                 .unwrap_or_else(|e| panic!("{words}: {e}: {printed}"));
             let errors: Vec<i64> = json["jobs"]

@@ -1,5 +1,5 @@
-//! Verification on a fio command line: what is counted, said and answered is what the installed fio counts, says and
-//! answers for the same damage.
+//! Tests verification on a fio command line: counts, messages and exit codes match the installed fio for the same
+//! damage.
 
 mod support;
 
@@ -7,18 +7,18 @@ use std::path::Path;
 use std::process::Command;
 use support::{Home, hakaru};
 
-/// What a program did.
+/// Result of a program.
 #[derive(Debug, PartialEq, Eq)]
 struct Told {
     /// Exit code.
     code: Option<i32>,
-    /// Error of the job, then I/Os and bytes of reads and writes, then the count of errors.
+    /// Error of the job, then I/Os and bytes of reads and writes, then the number of errors.
     numbers: [u64; 6],
-    /// Standard error without what can differ.
+    /// Standard error without values that can differ.
     errors: Vec<String>,
 }
 
-/// Checksums, numbers of processes and places in sources differ; what is said of them does not.
+/// Masks checksums, process IDs and source positions, which differ, and keeps the rest of the message.
 fn without_chance(line: &str) -> String {
     let word = |word: &str| {
         let hex = word.len() > 3
@@ -71,7 +71,7 @@ fn told(program: &mut Command, folder: &Path, options: &str) -> Told {
     }
 }
 
-/// One of the two programs, in a folder of its own.
+/// One of the two programs, in its own directory.
 struct Side {
     home: Home,
     ours: bool,
@@ -98,7 +98,7 @@ impl Side {
     }
 }
 
-/// Ours, and fio where there is one.
+/// Returns hakaru, and fio if it is installed.
 fn sides() -> Vec<Side> {
     let mut sides = vec![Side {
         home: Home::new(),
@@ -114,7 +114,7 @@ fn sides() -> Vec<Side> {
     sides
 }
 
-/// Runs the same on both sides and compares. Returns what ours told.
+/// Runs both programs and compares the results. Returns the result of hakaru.
 fn both(run: impl Fn(&Side) -> Told) -> Told {
     let mut all: Vec<Told> = sides().iter().map(run).collect();
     if let Some(fios) = all.get(1) {
@@ -153,7 +153,7 @@ fn damage_is_told_as_fio_tells_it() {
     for (options, more) in [
         ("--verify=crc32c", ""),
         ("--verify=md5", "--verify_fatal=1"),
-        // fio 3.33 sees no damage at all by sha512, nor by a piece of a block when the last one is whole.
+        // fio 3.33 detects no damage with sha512, nor in a segment of a block whose last segment is intact.
         ("--verify=sha256 --verify_interval=1k", "--verify_fatal=1"),
         ("--verify=crc32c", "--verify_dump=1"),
         ("--verify=xxhash", "--ioengine=libaio"),
@@ -168,7 +168,7 @@ fn damage_is_told_as_fio_tells_it() {
     }
 }
 
-/// A plain pattern has no header, and fio 3.33 tells a length that it reads from the data: only the rest is compared.
+/// A plain pattern has no header, and fio 3.33 reports a length that it reads from the data: only the rest is compared.
 #[test]
 fn damage_of_a_pattern_is_told_with_its_place() {
     let options = "--verify=pattern --verify_pattern=0xabcd";
@@ -232,7 +232,7 @@ fn a_job_that_goes_on_counts_what_is_wrong() {
     }
 }
 
-/// With an interval, fio forgets a damaged piece when the last one of its block is whole.
+/// With an interval, fio does not report a damaged segment if the last segment of its block is intact.
 #[test]
 fn damage_in_one_piece_of_a_block_is_not_forgotten() {
     let side = Side {

@@ -1,4 +1,5 @@
-//! Runs of the fio and iozone front ends, stored where the environment asks for it: whole, recovered, or not at all.
+//! Tests that runs of the fio and iozone front ends are stored if the environment requests it: complete, recovered, or
+//! not at all.
 
 mod support;
 
@@ -63,7 +64,7 @@ fn a_stored_fio_run_says_which_job_could_not_begin() {
     assert_eq!(there.ops.write.bytes, 64 << 10);
 }
 
-/// What fio and iozone measured was lost when they were killed, and so was a run whose rows iozone had printed already.
+/// Regression: results of killed fio and iozone front ends were lost, even rows that iozone had already printed.
 #[test]
 fn killed_front_ends_are_recovered_as_far_as_they_came() {
     let lines = [

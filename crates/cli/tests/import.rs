@@ -1,4 +1,4 @@
-//! Everybody else's results as a user meets them: imported, listed, shown, compared, exported.
+//! Tests results of other programs from the command line: imported, listed, shown, compared, exported.
 
 mod support;
 
@@ -15,7 +15,7 @@ fn log(name: &str) -> String {
     logs().join(format!("{name}.txt")).display().to_string()
 }
 
-/// Runs it, and returns what it prints; anything on standard error fails the test.
+/// Runs hakaru and returns its output; anything on standard error fails the test.
 fn said(home: &Home, args: &[&str]) -> String {
     let out = hakaru(home).args(args).output().unwrap();
     assert!(out.status.success(), "{args:?}: {}", text(&out.stderr));
@@ -150,7 +150,7 @@ fn records_travel_from_store_to_store() {
         all
     };
     assert_eq!(sorted(&home), sorted(&other));
-    // The form people look at can be read back as well.
+    // The indented form can also be imported.
     let third = Home::new();
     let shown = said(&home, &["show", "latest", "--json"]);
     std::fs::write(&file, shown).unwrap();
@@ -194,7 +194,7 @@ fn standard_input_and_tables_are_read() {
     );
 }
 
-/// Rows with the same figures were taken for one row that came twice: of three repeats two were stored.
+/// Regression: rows with equal figures were treated as duplicates: of three repeats only two were stored.
 #[test]
 fn repeats_that_print_alike_are_repeats() {
     let home = Home::new();
@@ -215,7 +215,7 @@ fn repeats_that_print_alike_are_repeats() {
     let mut repeats: Vec<u32> = records(&home).iter().map(|record| record.repeat).collect();
     repeats.sort_unstable();
     assert_eq!(repeats, [0, 1, 2]);
-    // The same text again, under another name as well, is nothing new.
+    // The same text again, even under another name, adds nothing.
     let again = said(&home, &["import", table, copy]);
     assert!(
         again.ends_with("0 runs imported, 6 were stored already.\n"),
@@ -252,7 +252,7 @@ fn few_runs_of_each_workload_are_few_however_many_there_are_together() {
     );
 }
 
-/// Names of things, scenarios and programs are what a stranger wrote: no byte of them is obeyed by a terminal.
+/// Names of targets, scenarios and programs are untrusted: none of their bytes may control the terminal.
 #[test]
 fn nothing_foreign_commands_the_terminal() {
     let home = Home::new();
@@ -325,7 +325,7 @@ fn results_stand_beside_published_ones_and_ones_own() {
         .unwrap();
     assert!(!twice.status.success() && text(&twice.stderr).contains("exists already"));
     assert!(said(&home, &["reference", "list"]).contains("your reference results"));
-    // Those who add at once each read what the others wrote.
+    // Concurrent additions must not overwrite each other.
     let add = |n: u32| {
         hakaru(&home)
             .args(["reference", "add", &format!("copy-{n}"), run])
@@ -356,7 +356,7 @@ fn results_stand_beside_published_ones_and_ones_own() {
     );
 }
 
-/// What a pipe is given.
+/// Imports a result through a pipe, and returns the output.
 fn piped(home: &Home, result: &str) -> String {
     let mut child = hakaru(home)
         .args(["import", "-"])
@@ -368,7 +368,8 @@ fn piped(home: &Home, result: &str) -> String {
     text(&child.wait_with_output().unwrap().stdout)
 }
 
-/// Text and JSON of one run were two runs that agreed to the last digit, and so was what came once more through a pipe.
+/// Regression: text and JSON of one run were stored as two runs with equal figures, and so was the same result from a
+/// pipe.
 #[test]
 fn one_measurement_in_two_forms_is_one_run() {
     let home = Home::new();
@@ -429,7 +430,7 @@ fn one_measurement_in_two_forms_is_one_run() {
         );
     }
     assert_eq!(records(&home).len(), 1);
-    // Who names it again wants it by that name.
+    // A new name given by the user stores it again under that name.
     assert!(said(&home, &["import", "--label=other", b]).contains("1 run imported"));
     // Another run of the same job is another run.
     std::fs::write(a, said(&home, &job)).unwrap();
@@ -453,7 +454,7 @@ fn what_comes_through_a_pipe_is_known_by_its_content() {
     assert!(piped(&home, &result.replace("2.0137", "2.0138")).contains("1 run imported"));
 }
 
-/// Its text tells the time on the wall of the host it ran on.
+/// Text results contain the local time of the host of the run.
 #[test]
 fn the_time_of_text_is_that_of_a_time_zone() {
     let started = |zone: &str| {
@@ -470,7 +471,7 @@ fn the_time_of_text_is_that_of_a_time_zone() {
         );
         records(&home)[0].started_unix_ms
     };
-    // Nine hours west of it, the same clock shows a moment nine hours later.
+    // The same local time is nine hours later in a time zone nine hours further west.
     assert_eq!(started("UTC0") - started("JST-9"), 9 * 3_600_000);
 }
 
@@ -478,7 +479,7 @@ fn content(name: &str) -> String {
     std::fs::read_to_string(log(name)).unwrap()
 }
 
-/// Names of the things that were imported, each with its number of runs.
+/// Returns the names of the imported targets, each with its number of runs.
 fn things(home: &Home) -> Vec<(String, usize)> {
     let mut counted = std::collections::BTreeMap::new();
     for record in records(home) {
@@ -499,7 +500,7 @@ fn of(things: &[(&str, usize)]) -> Vec<(String, usize)> {
         .collect()
 }
 
-/// A card and a disk on one page became two repeats of one thing, "120 ± 123 MB/s".
+/// Regression: a card and a disk in one text became two repeats of one target, "120 ± 123 MB/s".
 #[test]
 fn things_on_one_page_are_told_apart_by_headings() {
     let (card, disk) = (
@@ -592,7 +593,7 @@ fn headings_that_count_runs_leave_repeats_together() {
     );
 }
 
-/// Who gives one name to two disks gets one series, and is told.
+/// One name given to two disks makes one series with a caveat.
 #[test]
 fn unlike_runs_of_one_series_are_a_caveat() {
     let home = Home::new();
@@ -613,7 +614,7 @@ fn unlike_runs_of_one_series_are_a_caveat() {
     );
 }
 
-/// An id named its whole series: two runs of one series were compared with themselves.
+/// Regression: an ID selected its whole series, so two runs of one series were compared with themselves.
 #[test]
 fn compare_takes_exactly_the_runs_named() {
     let home = Home::new();
@@ -658,7 +659,7 @@ fn compare_takes_exactly_the_runs_named() {
     );
     assert!(told.contains("n = 2") && !told.contains("n = 1"), "{told}");
     assert_eq!(f2fs.len(), 2);
-    // Percentiles of several runs of another program cannot be put together: each end is shown.
+    // Percentiles of several runs of another program cannot be merged: the lowest and the highest are shown.
     let p99 = told
         .lines()
         .find(|line| line.contains("latency, P99 "))
@@ -666,7 +667,7 @@ fn compare_takes_exactly_the_runs_named() {
     assert_eq!(p99.matches(" to ").count(), 2, "{told}");
 }
 
-/// What a result does not say was printed as though it did.
+/// Regression: properties that a result does not state were printed as if it did.
 #[test]
 fn unknown_properties_are_not_shown() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! The iozone front end as programs meet it: by its name, its columns, its exit codes and what it leaves behind.
+//! Tests the iozone front end as called by programs: its name, columns, exit codes and leftover files.
 
 mod support;
 
@@ -39,7 +39,7 @@ fn fails(home: &Home, line: &str, words: &str) {
     assert_eq!(home.left_behind(), 0, "{line}");
 }
 
-/// Words of the line that begins so, behind the equals sign.
+/// Returns the number after the equals sign in the line that starts with this text.
 fn figure(text: &str, beginning: &str) -> f64 {
     let line = text
         .lines()
@@ -166,7 +166,8 @@ fn what_is_stored_and_what_is_printed_say_the_same() {
                 .find_map(|(_, op)| op.bytes_per_s)
                 .map(|rate| rate.mean);
             let read = by_count.or(stated).unwrap() / 1024.0;
-            // Printed in whole KB/s; read back through a time in whole nanoseconds, which the quick ones have few of.
+            // Allows for printing in whole KB/s and for the runtime in whole nanoseconds, which matters for short
+            // tests.
             let allowed = 0.51 + measured / worker.runtime.0.max(1) as f64;
             assert!(
                 (read - measured).abs() < allowed,
@@ -177,7 +178,7 @@ fn what_is_stored_and_what_is_printed_say_the_same() {
     }
 }
 
-/// Rows that were measured and asked to be kept went with the reader of the output.
+/// Regression: measured rows were lost when the reader of the output ended, although storing was requested.
 #[test]
 fn what_nobody_reads_is_kept_where_that_is_asked_for() {
     use std::io::Read;
@@ -191,7 +192,7 @@ fn what_nobody_reads_is_kept_where_that_is_asked_for() {
         .unwrap();
     let mut out = child.stdout.take().unwrap();
     let (mut said, mut byte) = (String::new(), [0]);
-    // The row begins with size and record, before anything is measured.
+    // The row starts with file size and record size, before anything is measured.
     while !said.ends_with("65536      64") && out.read(&mut byte).unwrap() > 0 {
         said.push(byte[0].into());
     }
@@ -266,7 +267,7 @@ fn a_full_file_system_ends_the_run_with_its_cause() {
         &format!("-i 0 -s 1g -f {}", file.display()),
         "use a smaller -s",
     );
-    // What others write meanwhile takes the room that was there before.
+    // Data that other programs write meanwhile uses the space that was free before.
     let mut child = command(&home, &format!("-i 0 -s 16m -r 4 -o -f {}", file.display()))
         .stderr(Stdio::piped())
         .stdout(Stdio::null())

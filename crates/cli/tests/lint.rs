@@ -1,4 +1,4 @@
-//! `hakaru lint`: what it finds in command lines, job files and results, and with which exit code.
+//! Tests the findings and exit codes of `hakaru lint` for command lines, job files and results.
 
 mod support;
 
@@ -48,7 +48,7 @@ fn the_slips_of_published_commands_are_found() {
         "{said}"
     );
     assert!(said.ends_with("1 wrong, 0 weak, 2 to note.\n"), "{said}");
-    // A word that lost its dashes, as printed on paper.
+    // An option that lost its dashes in print.
     let bare: Vec<&str> = "fio --name=x --filename=f --size=4g --direct=1 --rw=read numjobs=1"
         .split(' ')
         .collect();
@@ -128,7 +128,7 @@ fn what_is_not_understood_is_told() {
     );
 }
 
-/// fio 3.33 leaves a bare `--time_based` out of the options it lists: a run that went on until its time was over was told to.
+/// fio 3.33 does not list a `--time_based` without a value: a run that lasted for its full runtime had this option.
 #[test]
 fn a_result_that_met_its_time_did_not_end_early() {
     let home = Home::new();
@@ -199,7 +199,7 @@ fn one_cause_is_one_remark_with_all_its_jobs() {
     };
     assert_eq!(of("no_ramp").len(), 1, "{remarks:?}");
     assert_eq!(of("no_ramp")[0]["jobs"], serde_json::json!(["a", "c"]));
-    // A job that is named again keeps its place in the file.
+    // A renamed job keeps its position in the file.
     let span = &of("depth_ignored")[0]["span"];
     assert_eq!(
         &jobs[span[0].as_u64().unwrap() as usize..span[1].as_u64().unwrap() as usize],

@@ -1,4 +1,4 @@
-//! A run that is stopped and goes on: what the host did is no figure of the device.
+//! Tests a run that is stopped and continued: the pause of the host must not affect the results of the device.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use support::{Home, hakaru, records, text, wait_until};
 
-/// Whether a process has a worker of this name.
+/// Whether a process has a worker thread with this name.
 fn works(pid: u32, name: &str) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task"))
         .into_iter()
@@ -19,7 +19,7 @@ fn works(pid: u32, name: &str) -> bool {
     names.any(|found| found.trim() == name)
 }
 
-/// Five seconds of SIGSTOP turned 4938 IOPS into 775, without a word.
+/// Regression: five seconds of SIGSTOP reduced 4938 IOPS to 775 without a note.
 #[test]
 fn a_stopped_run_says_so_and_leaves_the_stop_out() {
     let home = Home::new();
@@ -61,7 +61,7 @@ fn a_stopped_run_says_so_and_leaves_the_stop_out() {
     let total = found
         .unwrap_or_else(|| panic!("{:?}", records[0].caveats))
         .as_secs_f64();
-    // The program hears of it a tenth of a second late at most, and not all of its threads at once.
+    // The program notices the pause up to 0.1 s late, and its threads notice it at different times.
     assert!(
         total > stopped.as_secs_f64() * 0.8,
         "{total} of {stopped:?}"

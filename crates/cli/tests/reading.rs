@@ -1,5 +1,5 @@
-//! Verbs that only read: they make no database and change none, one that may only be read will do, and what is not there
-//! ends them with the code of wrong usage.
+//! Tests read-only commands: they never create or modify a database, work on a read-only one, and return the usage
+//! error code for missing objects.
 
 mod support;
 
@@ -24,7 +24,7 @@ fn code(home: &Home, words: &[&str]) -> Option<i32> {
     run(home, words).status.code()
 }
 
-/// A home with one imported run.
+/// Creates a home with one imported run.
 fn with_a_run() -> Home {
     let home = Home::new();
     let file = home.work().join("dd.txt");
@@ -57,7 +57,7 @@ fn reading_makes_no_database() {
     assert_eq!(code(&home, &["campaign", "check", "quick"]), Some(0));
     assert_eq!(code(&home, &["campaign", "report", "quick"]), Some(1));
     assert_eq!(code(&home, &["reference"]), Some(0));
-    // Where nobody named a database, the user's own is empty as long as there is none.
+    // Without --db, the user's default database is empty as long as it does not exist.
     let of_nobody = |words: &[&str]| {
         hakaru(&home)
             .env_remove("HAKARU_DB")
@@ -78,12 +78,13 @@ fn reading_makes_no_database() {
     assert_eq!(there, ["work"], "reading made something");
 }
 
-/// Who may write nothing still reads; for the superuser the program is run as somebody else, to whom it is copied.
+/// Reading needs no write permission. If the test runs as root, it copies the program and runs it as another user.
 #[test]
 fn a_database_that_may_only_be_read_is_read() {
     let home = with_a_run();
     let program = home.path().join("hakaru");
-    // By another process: one that another test starts would inherit what is open here for writing, and the copy be busy.
+    // Copy with another process: a child of a concurrent test would inherit a descriptor open for writing, and the copy
+    // would be busy.
     assert!(
         Command::new("cp")
             .arg(hakaru(&home).get_program())
@@ -169,7 +170,7 @@ fn what_was_named_and_is_not_there_is_wrong_usage() {
             "{words:?}: {said}"
         );
     }
-    // fio and iozone have their own codes, and programs rely on them.
+    // fio and iozone have their own exit codes, and programs rely on them.
     assert_eq!(code(&home, &["fio", "/no/such.fio"]), Some(1));
     assert_ne!(
         code(
@@ -188,7 +189,7 @@ fn what_cannot_be_written_leaves_what_was_there() {
     assert_eq!(code(&home, &["export", "--output=all.jsonl"]), Some(0));
     let whole = std::fs::read(&file).unwrap();
     assert!(whole.ends_with(b"}\n"));
-    // The report of nothing replaces nothing.
+    // A report without results replaces no file.
     assert_eq!(
         code(&home, &["report", "ffff", "--output=all.jsonl"]),
         Some(2)
@@ -247,12 +248,12 @@ fn what_would_be_done_is_told_to_programs_as_well() {
     );
 }
 
-/// Overwrites a part of what is stored under an id, in the file of the database.
+/// Overwrites a part of the record with an ID in the database file.
 fn damage(home: &Home, id: &str) {
     let path = home.path().join("hakaru.db");
     let mut bytes = std::fs::read(&path).unwrap();
     let begins = format!("\"id\":\"{id}\",\"series\":");
-    // A page that is no longer in use may hold an older copy.
+    // A database page that is no longer in use may contain an older copy.
     let copies: Vec<usize> = bytes
         .windows(begins.len())
         .enumerate()
@@ -305,7 +306,7 @@ fn a_damaged_record_is_named_and_hides_no_other() {
         (Some(1), 2)
     );
     assert_eq!(run(&home, &["export", whole]).status.code(), Some(0));
-    // What is alone damaged is an error; the rest of its series is shown.
+    // A damaged record alone is an error; the rest of its series is shown.
     assert_eq!(code(&home, &["show", damaged]), Some(1));
     let shown = run(&home, &["show", "--series", "--json", first]);
     let all: Vec<serde_json::Value> = serde_json::from_slice(&shown.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! Reports and comparisons of what is stored, as somebody types them: every form, every selector, the same bytes.
+//! Tests reports and comparisons of stored runs from the command line: all formats, all selectors, reproducible output.
 
 mod support;
 
@@ -19,7 +19,7 @@ suite = ["seq-write", "rand-read", "durable"]
 pace = "quick"
 "#;
 
-/// A home in which a campaign on two simulated cards was carried out.
+/// Creates a home with the results of a campaign on two simulated cards.
 fn measured() -> Home {
     let home = Home::new();
     for (name, rate) in [("even", 30_000_000), ("slow", 20_000_000)] {
@@ -86,7 +86,7 @@ fn a_campaign_is_reported_in_every_form_and_in_the_same_bytes() {
     assert!(
         read(&home, "c.csv").contains("ratio_to_card") && !read(&home, "c.TXT").contains("<html")
     );
-    // A file got the styles of a terminal.
+    // Regression: files contained terminal styles.
     for (words, name) in [
         (&["campaign", "report", "two.toml"][..], "c.TXT"),
         (&["compare", "card=even", "card=slow"], "x.txt"),
@@ -115,7 +115,7 @@ fn a_campaign_is_reported_in_every_form_and_in_the_same_bytes() {
 #[test]
 fn a_campaign_is_held_against_what_the_reader_wants() {
     let home = measured();
-    // A directory of that name, such as one for its results, is not the campaign.
+    // A directory with the name of a campaign, such as one for its results, is not the campaign.
     std::fs::create_dir(home.path().join("two-cards")).unwrap();
     assert!(
         ok(&run(
@@ -163,7 +163,7 @@ fn a_campaign_is_held_against_what_the_reader_wants() {
         .find(|line| line.starts_with("| tape"))
         .unwrap();
     assert_eq!(line, "| tape | ✓ good | \\~ with care |");
-    // Tables of runs and of campaigns have one word for it.
+    // Tables of runs and of campaigns use the same word.
     std::fs::write(
         home.path().join("rules.toml"),
         rule.replace("care = 10", "care = 24"),
@@ -251,7 +251,7 @@ fn sides_are_chosen_by_what_their_runs_have_in_common() {
         !words.contains("rand-read") && !words.contains("pooled"),
         "{words}"
     );
-    // Every kind of selector, and several of one kind.
+    // All kinds of selectors, and several of one kind.
     let host = support::records(&home)[0].environment.hostname.clone();
     let today = hakaru_report::time::day(support::records(&home)[0].started_unix_ms);
     for same in [
@@ -276,7 +276,7 @@ fn sides_are_chosen_by_what_their_runs_have_in_common() {
     assert!(refused(&compare("card=even", "date=soon")).contains("`soon` is not a date"));
 }
 
-/// `-` was standard output for some and the name of a file for others.
+/// Regression: `-` was standard output for some commands and a file name for others.
 #[test]
 fn a_dash_is_standard_output_everywhere() {
     let home = measured();

@@ -1,4 +1,4 @@
-//! `hakaru verify` as its user meets it: good and false storage, free space, and what stays after it is ended.
+//! Tests `hakaru verify` from the command line: genuine and fake storage, free space, and leftovers after a stop.
 
 mod support;
 
@@ -59,7 +59,7 @@ fn a_good_device_is_verified_stored_and_reported() {
         .unwrap()
         .trim_start_matches("Report: ");
     assert!(std::fs::read_to_string(page).unwrap().contains("<svg"));
-    // The store alone shows it again.
+    // The stored verification can be shown again.
     let shown = hakaru(&home)
         .args(["show", &found.id[..30]])
         .output()
@@ -94,7 +94,7 @@ fn a_good_device_is_verified_stored_and_reported() {
         pasted.contains("**✓ Good: all 24 MiB") && pasted.contains("**Written at**: "),
         "{pasted}"
     );
-    // As JSON it is the record itself, and the page is written where that is asked for.
+    // The JSON output is the record itself, and the HTML report is written to the requested file.
     let page = home.work().join("page.html");
     let out = verify(
         &home,
@@ -118,7 +118,7 @@ fn a_good_device_is_verified_stored_and_reported() {
             .contains("Speed along the device")
     );
     assert_ne!(json.seed, stored(&home)[1].seed);
-    // Another store takes them over, each once.
+    // Another database imports each verification once.
     let lines = home.work().join("all.jsonl");
     assert!(
         hakaru(&home)
@@ -190,7 +190,7 @@ fn a_false_capacity_is_found_out() {
     let Some(disk) = root_loop(&home, 32 << 20) else {
         return;
     };
-    // Twice the same blocks: a card of 32 MiB that claims 64.
+    // The same blocks twice: a card of 32 MiB that claims 64 MiB.
     let name = format!("hakaru-false-{}", std::process::id());
     let half = |at: u32| format!("{at} 65536 linear {} 0\n", disk.device());
     let table = half(0) + &half(65536);
@@ -216,7 +216,7 @@ fn a_false_capacity_is_found_out() {
             Some(hakaru_model::units::Bytes(32 << 20))
         );
     }
-    // What keeps the result from being shown takes nothing from the exit code.
+    // An output error does not change the exit code of the verdict.
     let out = verify(
         &home,
         &[
@@ -245,7 +245,7 @@ fn a_false_capacity_is_found_out() {
 #[test]
 fn a_thin_device_whose_room_is_used_up_is_not_called_false() {
     let home = Home::new();
-    // A device of 300 MiB over a memory file system of 100.
+    // A device of 300 MiB on a memory file system of 100 MiB.
     let thin = home.path().join("thin");
     std::fs::create_dir(&thin).unwrap();
     let tool = |program: &str, args: &[&str]| {
@@ -273,7 +273,7 @@ fn a_thin_device_whose_room_is_used_up_is_not_called_false() {
         let erase = format!("--erase={}", image.canonicalize().unwrap().display());
         for quick in [&[][..], &["--quick"]] {
             let out = verify(&home, &[&[node.as_str(), &erase], quick].concat());
-            // Older kernels hide why the write failed; then it looks like memory that ends.
+            // Older kernels hide the cause of the failed write; it then looks like memory that ends.
             let said = text(&out.stdout) + &text(&out.stderr);
             assert!(matches!(out.status.code(), Some(1 | 4)), "{said}");
             assert!(
@@ -306,7 +306,8 @@ fn free_space_is_verified_and_given_back() {
         }
     );
     assert_eq!(found.verdict.capacity, Capacity::AsClaimed);
-    // The page in place of the summary, or of nothing that is shown.
+    // The HTML report replaces the summary on standard output; if the report cannot be written, the summary is still
+    // printed.
     let at = work.to_str().unwrap();
     let out = verify(&home, &[at, "--size=1MiB", "--output=-"]);
     assert!(
@@ -339,7 +340,7 @@ fn free_space_is_verified_and_given_back() {
     );
 }
 
-/// The newest ones were taken first, and then those of the target.
+/// Regression: the newest verifications were selected first, and only then filtered by target.
 #[test]
 fn verifications_of_one_target_are_listed_whatever_came_after_them() {
     let home = Home::new();
@@ -385,7 +386,7 @@ fn what_cannot_be_verified_is_said_with_its_cure() {
         );
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
-    // Root may write anywhere but here.
+    // Even root cannot write here.
     let out = verify(&home, &["/proc/self"]);
     let said = text(&out.stderr);
     assert!(
@@ -431,7 +432,7 @@ fn ended_early_it_keeps_what_was_found_and_leaves_nothing() {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let child = command.spawn().unwrap();
-        // Some of it has been written, however busy the host is.
+        // Wait until a part is written, however busy the host is.
         let written = |entry: std::io::Result<std::fs::DirEntry>| {
             let path = entry.unwrap().path();
             let nameless = std::fs::read_link(&path)

@@ -1,8 +1,8 @@
-//! Campaigns that are killed, interrupted, or left with a mount.
+//! Campaigns that are killed or interrupted, or start with a mount left by `hakaru prepare`.
 
 use super::*;
 
-/// Starts a run and kills it after a while; whether it was killed before its end.
+/// Starts a run and kills it after a delay. Returns whether it was killed before its end.
 fn killed(home: &Home, args: &[&str], after: Duration) -> bool {
     let mut child = campaign(home, args)
         .stdin(Stdio::null())
@@ -44,7 +44,8 @@ fn killed_while_a_card_is_mounted_it_takes_it_back_and_goes_on() {
         let after = Duration::from_millis(100 + rng.below(900));
         killed(&home, &["run", "loop.toml", "--erase", &id], after);
     }
-    // A tool that outlives its parent for a moment may still hold the card: that is told, and tried again.
+    // A tool that outlives its parent may still hold the card for a moment: the campaign reports it, and the test
+    // retries.
     let done = (0..3).any(|_| {
         run(&home, &["run", "loop.toml", "--erase", &id])
             .status
@@ -59,7 +60,7 @@ fn killed_while_a_card_is_mounted_it_takes_it_back_and_goes_on() {
     nothing_is_left(&home);
 }
 
-/// What `prepare --mount` left on purpose was taken apart by the next campaign, whatever card that was for.
+/// Regression: the next campaign, for any card, undid a mount that `prepare --mount` kept intentionally.
 #[test]
 fn a_mount_that_was_left_on_purpose_stays() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! A home of its own for each test, and storage that can be made and thrown away.
+//! A separate home for each test, and temporary storage devices.
 
 #![allow(dead_code)] // Each test binary uses a part.
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Directories for the database and for files to measure on.
+/// Directories for the database and for test files.
 pub(crate) struct Home(tempfile::TempDir);
 
 impl Home {
@@ -26,13 +26,13 @@ impl Home {
         self.0.path()
     }
 
-    /// Files in the work directory.
+    /// Returns the number of files in the work directory.
     pub(crate) fn left_behind(&self) -> usize {
         std::fs::read_dir(self.work()).unwrap().count()
     }
 }
 
-/// The program, with a database of its own.
+/// Returns a command that runs hakaru with the database of the home.
 pub(crate) fn hakaru(home: &Home) -> Command {
     let mut command = Command::cargo_bin("hakaru").unwrap();
     command
@@ -49,7 +49,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// All stored records, newest first.
+/// Returns all stored records, newest first.
 pub(crate) fn records(home: &Home) -> Vec<RunRecord> {
     let store = hakaru_store::Store::open(home.path().join("hakaru.db")).unwrap();
     let rows = store.runs(&hakaru_store::Filter::default()).unwrap();
@@ -67,7 +67,7 @@ pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
     }
 }
 
-/// What the descriptors of a process lead to.
+/// Returns the targets of the file descriptors of a process.
 pub(crate) fn descriptors_of(pid: u32) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else {
         return Vec::new();
@@ -83,21 +83,21 @@ fn run(program: &str, args: &[&str]) -> Option<String> {
         .then(|| text(&out.stdout).trim().to_owned())
 }
 
-/// A loop device on a file of the test's own; gone with the value.
+/// A loop device on a temporary file; detached when dropped.
 pub(crate) struct Loop {
     device: String,
     image: PathBuf,
     mount: std::cell::RefCell<Option<PathBuf>>,
 }
 
-/// Makes a loop device full of data, or says why the test is skipped: it takes root.
+/// Creates a loop device full of data. Needs root; otherwise prints why the test is skipped.
 pub(crate) fn root_loop(home: &Home, size: u64) -> Option<Loop> {
     let image = home.path().join("disk.img");
     std::fs::write(&image, vec![0xa5u8; size as usize]).unwrap();
     attach(image)
 }
 
-/// The same for a large one that takes no space before it is written.
+/// Like [`root_loop`], for a large device on a sparse file.
 pub(crate) fn root_loop_sparse(home: &Home, size: u64) -> Option<Loop> {
     let image = home.path().join("disk.img");
     std::fs::File::create(&image)
@@ -134,7 +134,7 @@ impl Loop {
         mount
     }
 
-    /// Takes the second half of the medium away under the device.
+    /// Removes the second half of the medium below the device.
     pub(crate) fn cut_in_half(&self) {
         let file = std::fs::OpenOptions::new()
             .write(true)
@@ -153,7 +153,7 @@ impl Drop for Loop {
     }
 }
 
-/// A mounted memory file system that takes no O_DIRECT; gone with the value.
+/// A mounted memory file system without O_DIRECT support; unmounted when dropped.
 pub(crate) struct Ramfs(PathBuf);
 
 pub(crate) fn ramfs(home: &Home) -> Option<Ramfs> {

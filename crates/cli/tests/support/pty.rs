@@ -1,24 +1,24 @@
-//! A terminal of the test's own, with a program in it and somebody who types.
+//! A pseudoterminal that runs a program and types input.
 //!
-//! The terminal comes from `script` of util-linux, which every Linux has.
+//! The terminal is provided by `script` from util-linux, which most Linux systems have.
 
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A program that runs in a terminal.
+/// A program running in a terminal.
 pub(crate) struct Terminal {
     keyboard: ChildStdin,
     shown: Arc<Mutex<Vec<u8>>>,
     child: Child,
-    /// Bytes that were looked at already.
+    /// Number of output bytes that were already searched.
     read: usize,
 }
 
 impl Terminal {
-    /// Starts a program with its arguments, environment and directory in a terminal; `None`, with a word on why, where
-    /// there is no `script`.
+    /// Starts a program with its arguments, environment and directory in a terminal. Prints a note and returns `None`
+    /// if `script` is not installed.
     pub(crate) fn run(program: &Command) -> Option<Terminal> {
         let quoted =
             |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap().replace('\'', r"'\''"));
@@ -68,7 +68,7 @@ impl Terminal {
         })
     }
 
-    /// Waits until a text is shown that was not looked at yet; returns all up to its end.
+    /// Waits until new output contains a text; returns the output up to its end.
     #[track_caller]
     pub(crate) fn expect(&mut self, text: &str) -> String {
         let begun = Instant::now();
@@ -99,7 +99,7 @@ impl Terminal {
         self.keyboard.flush().unwrap();
     }
 
-    /// Waits for the end.
+    /// Waits until the program ends.
     pub(crate) fn end(mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }

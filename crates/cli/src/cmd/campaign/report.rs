@@ -126,7 +126,7 @@ fn nothing_to_report(summary: &CampaignSummary, args: &CampaignReportArgs) -> St
     }
 }
 
-/// Writes the table of all figures as Parquet. The format is binary, so it needs a file.
+/// Writes the table of all figures as Parquet, a binary format that is never written to a terminal.
 fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<()> {
     let table = hakaru_report::campaign_parquet(summary);
     match file {
