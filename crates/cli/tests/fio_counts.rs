@@ -1,5 +1,5 @@
 //! Tests I/O and sync counts, errors and exit codes of the fio front end, for option sets in which a generator found
-//! differences. The expected values are those of fio 3.33 with the same arguments.
+//! differences. The expected values are the output of fio 3.33 with the same arguments.
 
 mod support;
 

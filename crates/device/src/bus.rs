@@ -54,7 +54,7 @@ pub fn ceiling(bus: &Bus) -> Option<u64> {
     }
 }
 
-/// Returns the driver of the controller: the lowest one that is not a disk driver.
+/// Returns the driver of the controller: the lowest driver in sysfs that is not a disk driver.
 pub(crate) fn driver(disk: &DeviceNode) -> Fact<String> {
     let links = ancestors(&disk.folder).filter_map(|part| part.join("driver").read_link().ok());
     let mut names = links.map(|link| name_of(&link).to_owned());

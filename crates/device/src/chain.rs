@@ -130,7 +130,7 @@ impl DeviceNode {
                 attribute("offset").unwrap_or(0),
             ),
         };
-        // sysfs counts 512-byte sectors, whatever the logical block size.
+        // sysfs counts 512-byte sectors, regardless of the logical block size.
         let sectors = |name: &str| {
             roots::number::<u64>(&self.folder.join(name))
                 .unwrap_or(0)

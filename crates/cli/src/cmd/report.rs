@@ -64,7 +64,7 @@ impl Form {
             .try_map(|name| Form::from_str(&name, false))
     }
 
-    /// Returns the requested format, or that of the file extension, or HTML.
+    /// Returns the requested format, otherwise the format of the file extension, otherwise HTML.
     pub(crate) fn of(asked: Option<Form>, output: Option<&Path>) -> Form {
         let ending = output
             .and_then(|path| path.extension()?.to_str())
@@ -111,7 +111,7 @@ pub(crate) fn seen_from(charts: &Path, page: Option<&Path>) -> String {
 /// Width of a chart in an article, in pixels.
 const CHART_WIDTH: u32 = 720;
 
-/// Returns the run with this ID or name, or its whole series.
+/// Returns the run with this ID, or its whole series; `latest` is the newest run.
 pub(crate) fn find(store: &Store, name: &str, series: bool) -> Result<Vec<RunRecord>> {
     Unreadable::default().skip_some("run", readable(store, name, series)?)
 }

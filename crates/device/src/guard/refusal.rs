@@ -111,7 +111,7 @@ pub enum Refusal {
         /// Its IDs.
         ids: Vec<String>,
     },
-    /// The given ID is that of the disk below a mapping.
+    /// The given ID belongs to the disk below a mapping.
     #[error("`{given}` is the ID of the disk below the mapping {path}")]
     OnlyAbove {
         /// The path.

@@ -122,7 +122,7 @@ impl Mounted {
         &self.at
     }
 
-    /// Checks that the device is still the one that was mounted.
+    /// Checks that the device is still the device that was mounted.
     ///
     /// # Errors
     /// A [`Refusal`] if it was removed or exchanged.

@@ -219,7 +219,7 @@ pub(super) fn shown(disk: &Path, roots: &Roots) -> Vec<u64> {
     let shown = DeviceNode::by_path(disk, roots)
         .map(|node| node.partitions())
         .unwrap_or_default();
-    // sysfs counts 512-byte sectors, whatever the logical block size.
+    // sysfs counts 512-byte sectors, regardless of the logical block size.
     let start = |node: &DeviceNode| {
         roots::number::<u64>(&node.folder.join("start"))
             .unwrap_or(0)

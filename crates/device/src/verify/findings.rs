@@ -108,7 +108,8 @@ pub(super) struct ScanFindings {
     common: u64,
     overwritten: u64,
     lost: u64,
-    /// Start of the run of lost blocks that extends to the current offset; `None` after a good block.
+    /// Start of the run of lost, unreadable or unwritable blocks that extends to the current offset; `None` after other
+    /// blocks.
     gone_since: Option<u64>,
     /// End of the last good block.
     good_until: u64,
@@ -250,7 +251,7 @@ impl ScanFindings {
         overwritten > self.lost + runs.bytes(|state| state == BlockState::Lost)
     }
 
-    /// Returns the start of the lost blocks at the end; `None` if the last block is good.
+    /// Returns the start of the lost blocks at the end; `None` if the last block is not lost.
     pub(super) fn gone_since(&self) -> Option<u64> {
         self.gone_since
     }

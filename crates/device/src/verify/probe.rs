@@ -6,9 +6,9 @@
 //! That nearest sample is written last, so the block that it overwrote gives R exactly.
 //!
 //! ```text
-//!   |<- segment ->|      .      .      .      .      .      .      .   what is written, the dots from the right
+//!   |<- segment ->|      .      .      .      .      .      .      .   samples, written from the right
 //!   |<------------------ R ------------------>|
-//!         ^ here the first block beyond R is found
+//!         ^ the first sample beyond R overwrites a block here
 //! ```
 //!
 //! Memory that ends shows as lost blocks; further samples between the last good and the first lost block find the end.
@@ -92,8 +92,7 @@ fn last_sample(size: u64) -> u64 {
     (size - SAMPLE) / SAMPLE * SAMPLE
 }
 
-/// Returns the samples of the second round: half-way between those of the first, and the last one
-/// again.
+/// Returns the samples of the second round: halfway between the samples of the first round, and the last sample again.
 fn second_samples(stretch: u64, size: u64) -> Vec<Range<u64>> {
     let last = last_sample(size);
     let middle = stretch / 2 / SAMPLE * SAMPLE;

@@ -14,7 +14,7 @@ pub(super) struct TotalLog {
     window: Duration,
     /// Whether all operations are combined.
     mixed: bool,
-    /// Time of the last line since the start of the run; `bytes` are those of the phase until then.
+    /// Time of the last line since the start of the run; `bytes` contains the totals of the phase at that time.
     last: Duration,
     bytes: PerOp<u64>,
     failed: bool,
