@@ -1,7 +1,7 @@
-//! Bare loops: what the machine can do when a program does nothing but issue the I/O.
+//! Minimal I/O loops: the upper bound of what the machine reaches when a program does nothing but I/O.
 //!
-//! Offsets are computed before the clock starts. Each loop prints one line of JSON: I/Os, elapsed time, and time in user
-//! space and in the kernel, of the thread that did it. Usage: `hakaru-bare LOOP [FILE] [SECONDS]`.
+//! Offsets are computed before the clock starts. Each loop prints one line of JSON: I/Os, elapsed time, and the user
+//! and kernel CPU time of the thread that issued them. Usage: `hakaru-bare LOOP [FILE] [SECONDS]`.
 
 #![forbid(unsafe_code)]
 
@@ -19,9 +19,9 @@ use rustix::fs::{Mode, OFlags};
 use std::error::Error;
 use std::hint::black_box;
 
-/// How many I/Os pass between two looks at the clock that ends a loop.
+/// Number of I/Os between two checks of the clock.
 const CHUNK: u64 = 1024;
-/// Offsets computed beforehand; a loop goes through them again and again.
+/// Number of precomputed offsets; a loop cycles through them.
 const OFFSETS: usize = 1 << 16;
 const DEPTH: usize = 32;
 
@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Times a loop from its first I/O to its last.
+/// Measures wall and CPU time of a loop from its first I/O to its last.
 struct Meter {
     span: u64,
     begun: u64,
@@ -90,7 +90,7 @@ impl Meter {
         }
     }
 
-    /// Calls `io` with 0, 1, 2, … until the time is over.
+    /// Calls `io` with 0, 1, 2, … until the time limit is reached.
     #[inline]
     fn run(&mut self, mut io: impl FnMut(u64) -> Result<(), Box<dyn Error>>) -> Outcome {
         self.begin();
@@ -139,7 +139,7 @@ fn open(file: &str, direct: bool, write: bool) -> Result<(OwnedFd, u64), Box<dyn
     Ok((fd, size))
 }
 
-/// Offsets in the order of the loop: random ones of which each comes once, or one after another.
+/// Offsets in issue order: a random permutation of the blocks, or sequential.
 fn offsets(size: u64, block: u64, random: bool) -> Vec<u64> {
     let blocks = (size / block).max(1);
     let mut permutation = Permutation::new(blocks, Rng::new(1));
@@ -175,7 +175,7 @@ fn pwrite(meter: &mut Meter, file: &str, direct: bool, block: u64, random: bool)
     })
 }
 
-/// Everything a result needs, without the I/O: two stamps, a histogram, and each block once.
+/// Measures the bookkeeping of a result without any I/O: two timestamps, a histogram, and each block once.
 fn recorded(meter: &mut Meter) -> Outcome {
     let mut histogram = Histogram::new();
     let mut permutation = Permutation::new(1 << 18, Rng::new(1));
@@ -189,8 +189,8 @@ fn recorded(meter: &mut Meter) -> Outcome {
     Ok(count)
 }
 
-/// Waits for at least `batch` completions each time.
-/// Submits what is free, takes what is done, and waits for one I/O only where nothing is: as the engine does.
+/// Waits for at least `batch` completions each time. Submits into free slots and reaps what has completed, and blocks
+/// for one completion only if there is none, as the engine does.
 fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize) -> Outcome {
     let (fd, size) = open(file, direct, false)?;
     let offsets = offsets(size, 4096, true);
@@ -222,7 +222,7 @@ fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize) -> Outcome {
     Ok(count)
 }
 
-/// What does nothing is done when the call returns that hands it over, so nobody waits for it.
+/// A no-op completes during the call that submits it, so the loop never waits.
 fn nop(meter: &mut Meter) -> Outcome {
     let mut ring = Ring::new(Slots::new(DEPTH, 8)?, Vec::new(), RingOptions::default())?;
     let mut free: [u32; DEPTH] = std::array::from_fn(|slot| slot as u32);

@@ -1,31 +1,32 @@
-//! Splits the command line into tokens in order, without interpreting them together.
+//! Splits the command line into tokens in order; each token is interpreted on its own.
 //!
-//! Options are found as `getopt_long_only` finds them: `--opt=value`, `--opt value`, one dash or two, any unambiguous
-//! beginning of a name. Behind one dash, what is no beginning of a name may be letters: `-o FILE`, `-oFILE`, `-mV5`.
+//! Options are matched as in `getopt_long_only`: `--opt=value`, `--opt value`, one dash or two, any unambiguous prefix.
+//! After a single dash, a word that is not a prefix of an option name may be short options: `-o FILE`, `-oFILE`,
+//! `-mV5`.
 
 use super::cli::{self, CliArity, CliOpt};
 use super::error::{FioError, FioErrorKind, Location};
 use super::options::{self, FioOption, OptionKind};
 use std::ffi::OsString;
 
-/// One word of the command line, understood for itself.
+/// One word of the command line, parsed on its own.
 #[derive(Clone)]
 pub(crate) struct FioToken {
-    /// What it is.
+    /// Kind and content of the word.
     pub what: ParsedWord,
-    /// Where it stands.
+    /// Location of the word.
     pub at: Location,
 }
 
-/// What a word is.
+/// Kind of a command-line word.
 #[derive(Clone)]
 pub(crate) enum ParsedWord {
-    /// An option of jobs.
+    /// A job option.
     Job {
         opt: &'static FioOption,
         value: Option<String>,
     },
-    /// An option of the whole run.
+    /// An option that applies to the whole run.
     Run {
         opt: &'static CliOpt,
         value: Option<String>,
@@ -34,7 +35,7 @@ pub(crate) enum ParsedWord {
     File(String),
 }
 
-/// Either kind of option.
+/// A job option or a run option.
 #[derive(Clone, Copy)]
 enum KnownOption {
     Job(&'static FioOption),
@@ -53,7 +54,7 @@ impl KnownOption {
         self.names() == other.names()
     }
 
-    /// Options that belong to single engines come second where a beginning of a name may mean several.
+    /// Whether the option belongs to specific engines. Such options have lower priority when a prefix is ambiguous.
     fn is_private(self) -> bool {
         matches!(self, KnownOption::Job(opt) if !opt.engines.is_empty() || is_foreign(opt))
     }
@@ -71,7 +72,7 @@ fn known() -> impl Iterator<Item = KnownOption> {
         .chain(cli::TABLE.iter().map(KnownOption::Run))
 }
 
-/// Splits a command line into tokens. `exists` reports whether a job file of that name is there.
+/// Splits a command line into tokens. `exists` reports whether a job file with that name exists.
 pub(crate) fn lex(
     args: &[OsString],
     exists: &dyn Fn(&str) -> bool,
@@ -127,7 +128,7 @@ fn utf8((index, arg): (usize, &OsString)) -> Result<&str, FioError> {
     })
 }
 
-/// A word without dashes: a job file, or an option that lost its dashes.
+/// Parses a word without dashes: a job file, or an option whose dashes are missing.
 fn positional(
     word: &str,
     at: Location,
@@ -217,14 +218,14 @@ fn letters(
     Ok(Some((typed, false)))
 }
 
-/// A letter that fio takes and does nothing for that can be seen.
+/// Short option that fio accepts without visible effect.
 const IGNORED: char = 'f';
 
 fn is_letter(letter: char) -> bool {
     letter == IGNORED || cli::of_letter(letter).is_some()
 }
 
-/// An option, with the word after it where that is its value.
+/// Parses an option, and takes the next word as its value if it needs one.
 fn option(
     word: &str,
     following: Option<&str>,
@@ -244,7 +245,7 @@ fn option(
             hint: format!("expected {hint}"),
         })
     };
-    // What follows is the value of an option that needs one, unless it looks like the next option.
+    // The next word is the value of an option that needs one, unless it looks like another option.
     let next = following.filter(|next| !next.starts_with("--"));
     let (value, used_next) = match (value, found) {
         (Some(value), _) => (Some(value), false),
@@ -342,7 +343,7 @@ fn resolve(name: &str) -> Result<KnownOption, FioErrorKind> {
     }
 }
 
-/// The error for a name that is not known.
+/// Returns the error for an unknown name, with the nearest known one as a hint.
 pub(crate) fn unknown<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> FioErrorKind {
     FioErrorKind::UnknownOption {
         name: name.to_owned(),
@@ -422,7 +423,7 @@ mod tests {
         );
     }
 
-    /// As fio 3.33 takes them.
+    /// Parsed like fio 3.33.
     #[test]
     fn one_letter_stands_for_an_option_of_the_run() {
         assert_eq!(

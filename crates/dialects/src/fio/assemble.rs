@@ -1,4 +1,4 @@
-//! What all words and lines mean together: jobs in order with their inheritance, reporting groups and phases.
+//! Combines all parsed words and lines into jobs with inheritance, reporting groups and phases.
 
 use super::argv::{FioToken, ParsedWord, unknown};
 use super::cli::{CliEffect, CliOpt, CliRequests, CliState};
@@ -14,13 +14,13 @@ use super::{help, showcmd};
 use hakaru_model::job::{Durability, IoEngine, Job, Phase, Scenario};
 use std::path::{Path, PathBuf};
 
-/// Workers that fio allows when nobody says how many.
+/// fio's default limit of workers.
 const USUAL_MAX_JOBS: u64 = 4096;
 
 /// Prefix of file names in the home directory.
 const HOME: &str = "~/";
 
-/// Puts the words of a command line together.
+/// Combines the parsed words of a command line into an invocation.
 pub(crate) fn assemble(
     tokens: &[FioToken],
     ctx: &ParseContext<'_>,
@@ -63,7 +63,7 @@ pub(crate) fn assemble(
     whole.finish()
 }
 
-/// Everything read so far.
+/// State of the parse so far.
 struct Assembler<'a> {
     ctx: &'a ParseContext<'a>,
     /// Global options: the defaults of each job.
@@ -75,10 +75,10 @@ struct Assembler<'a> {
     settings: Settings,
     demands: CliRequests,
     warnings: Vec<String>,
-    /// Global options as they end up in the result.
+    /// Global options for the result.
     globals: Vec<(String, String)>,
     sections: Vec<String>,
-    /// Job files as command lines.
+    /// The job files written as command lines, for `--showcmd`.
     shown: String,
 }
 
@@ -196,7 +196,7 @@ impl<'a> Assembler<'a> {
         self.shown
             .push_str(&showcmd::line(&lines, &self.demands.sections));
         for group in lines.chunk_by(|_, next| !matches!(next.what, JobFileEntry::Section(_))) {
-            // The prefixes of sizes have to be known before any size is read.
+            // `kb_base` decides what size suffixes mean, so it is applied before any size is parsed.
             let kb_base = |line: &&jobfile::JobFileLine| matches!(&line.what, JobFileEntry::Option(name, _) if name == "kb_base");
             let (early, late): (Vec<_>, Vec<_>) = group.iter().partition(kb_base);
             let (section, rest) = match late.split_first() {
@@ -278,7 +278,7 @@ impl<'a> Assembler<'a> {
         }
         let specs = std::mem::take(&mut self.jobs);
         let workers: u64 = specs.iter().map(|spec| u64::from(spec.job.numjobs)).sum();
-        // fio reserves memory for this many jobs, but also runs more.
+        // fio reserves memory for this many jobs by default, but accepts more.
         let limit = self.demands.max_jobs.unwrap_or(0).max(USUAL_MAX_JOBS);
         if workers > limit {
             return Err(FioError::nowhere(FioErrorKind::TooManyJobs {
@@ -348,7 +348,7 @@ impl<'a> Assembler<'a> {
 
     fn guard_read_only(&self, job: &mut Job, rw: Option<&str>) -> Result<(), FioErrorKind> {
         job.files.read_only |= self.settings.read_only;
-        // A mix counts as one that writes, even with rwmixread=100.
+        // A mixed workload counts as writing, even with rwmixread=100.
         let reads = rw.is_some_and(|rw| matches!(rw, "read" | "randread"));
         if job.files.read_only && (job.access.destroys() || !reads) {
             return Err(FioErrorKind::ReadOnly {
@@ -425,18 +425,18 @@ fn check_waitee(job: &Job, before: &[JobSpec]) -> Result<(), FioErrorKind> {
     }
 }
 
-/// Where the lines of a section go.
+/// Destination of the options of a section.
 #[derive(Clone, Copy)]
 enum SectionKind {
     /// The section was not selected.
     Left,
-    /// To the global section.
+    /// The global section.
     Global,
-    /// To the last job.
+    /// The most recent job.
     Job,
 }
 
-/// Creates a job with the global options; their typed form stays with the global section.
+/// Creates a job with the global options. The option text as typed stays in the global section.
 fn inherit(global: &JobSpec) -> JobSpec {
     let mut job = global.clone();
     job.job.options.clear();
@@ -444,7 +444,7 @@ fn inherit(global: &JobSpec) -> JobSpec {
     job
 }
 
-/// Applies one option, with `~/` at the start of paths put right.
+/// Applies one option, and expands a leading `~/` in paths.
 fn apply(
     opt: &'static FioOption,
     value: Option<&str>,

@@ -1,4 +1,4 @@
-//! Command-line options that apply to the whole run, as a table like that of the job options.
+//! Command-line options that apply to the whole run, in a table like that of the job options.
 
 use super::invocation::{EtaMode, IdleProf, OutputFormat, Settings};
 use super::values::{TimeUnit, ValueContext};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Whether an option of the command line takes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CliArity {
-    /// None.
+    /// No value.
     Nothing,
     /// One value, with its metavariable.
     Value(&'static str),
@@ -27,7 +27,7 @@ pub(crate) struct CliRequests {
     pub page: Option<InfoText>,
 }
 
-/// A text that is printed instead of running.
+/// A text printed instead of running jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InfoText {
     Version,
@@ -39,7 +39,7 @@ pub(crate) enum InfoText {
     DebugTypes,
 }
 
-/// What the options of the command line change.
+/// State that command-line options modify.
 pub(crate) struct CliState<'a> {
     pub settings: &'a mut Settings,
     pub demands: &'a mut CliRequests,
@@ -49,29 +49,29 @@ pub(crate) struct CliState<'a> {
 
 type Setter = fn(&mut CliState<'_>, Option<&str>) -> Result<(), String>;
 
-/// What an option of the command line does here.
+/// Effect of a command-line option.
 #[derive(Clone, Copy)]
 pub(crate) enum CliEffect {
-    /// This.
+    /// Sets a value.
     Set(Setter),
-    /// Nothing but a warning, which this adds.
+    /// Only adds a warning.
     Warns(Setter),
-    /// Nothing, because of this.
+    /// Has no effect, for the given reason.
     Accepted(&'static str),
-    /// It is refused: why, and what to use instead.
+    /// Rejected: the reason, and the alternative.
     Refused(&'static str, &'static str),
 }
 
-/// One option of the command line.
+/// One command-line option.
 #[derive(Clone, Copy)]
 pub(crate) struct CliOpt {
-    /// Its name.
+    /// Name without dashes.
     pub name: &'static str,
     /// Whether it takes a value.
     pub takes: CliArity,
     /// One-line description.
     pub help: &'static str,
-    /// What it does.
+    /// Effect of the option.
     pub does: CliEffect,
 }
 
@@ -118,14 +118,14 @@ use CliArity::{Nothing, Perhaps, Value};
 /// Error prefix for a valid time that is too short.
 pub(crate) const TOO_SHORT: &str = "it is too short";
 
-/// The shortest times of `eta-newline` and `status-interval`.
+/// Minimum times of `eta-newline` and `status-interval`.
 const NEWLINE_MS: u64 = 1;
 const STATUS_MS: u64 = 1;
 
 const NO_SERVER: &str = "client/server mode is not supported";
 const FLEET: &str = "run fio on that host, for example with ssh, and read its JSON";
 
-/// All of them, in the order the help gives them.
+/// All command-line options, in the order of the help.
 pub(crate) const TABLE: &[CliOpt] = &[
     set(
         "output",
@@ -466,7 +466,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     ),
 ];
 
-/// Options that may be written as one letter behind one dash: found by running fio 3.33.
+/// Options with a one-letter form, found by running fio 3.33.
 const LETTERS: &[(char, &str)] = &[
     ('o', "output"),
     ('F', "output-format"),
@@ -507,13 +507,13 @@ const LETTERS: &[(char, &str)] = &[
     ('M', "memcpytest"),
 ];
 
-/// Returns the option of a letter.
+/// Returns the option with this one-letter form.
 pub(crate) fn of_letter(letter: char) -> Option<&'static CliOpt> {
     let (_, name) = LETTERS.iter().find(|(known, _)| *known == letter)?;
     TABLE.iter().find(|opt| opt.name == *name)
 }
 
-/// Returns the letter of an option.
+/// Returns the one-letter form of an option.
 pub(crate) fn letter_of(name: &str) -> Option<char> {
     LETTERS
         .iter()
@@ -540,7 +540,7 @@ fn add(formats: &mut Vec<OutputFormat>, format: OutputFormat) {
     if formats.contains(&OutputFormat::JsonPlus) {
         formats.retain(|format| *format != OutputFormat::Json);
     }
-    // fio prints several forms in this order, however they are given.
+    // fio prints multiple formats in this order, regardless of the order given.
     formats.sort_by_key(|format| match format {
         OutputFormat::Terse => 0,
         OutputFormat::Json => 1,

@@ -1,85 +1,85 @@
-//! Why a fio command line or job file was not understood, and where the word stands.
+//! Errors in a fio command line or job file, with their location.
 
 use super::cli::TOO_SHORT;
 use hakaru_model::plan::PlanError;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What was not understood, with its place.
+/// A parse error with its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct FioError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: Box<FioErrorKind>,
-    /// The location; `None` if it is not about one word.
+    /// The location; `None` if the error does not concern a single word.
     pub at: Option<Location>,
 }
 
-/// Where a word stands.
+/// Location of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// On the command line.
     Arg {
-        /// Which argument, from 0, the program's name not counted.
+        /// Argument index from 0, without the program name.
         index: usize,
-        /// Bytes of the word within the argument.
+        /// Byte range of the word within the argument.
         span: Range<usize>,
     },
     /// In a job file.
     File {
-        /// The one.
+        /// Path of the job file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// Line number, from 1.
         line: usize,
-        /// The line itself.
+        /// Text of the line.
         text: String,
-        /// Bytes of the word within the line.
+        /// Byte range of the word within the line.
         span: Range<usize>,
     },
 }
 
-/// What is wrong. Each message names what was tried, the cause and the cure.
+/// The kind of error. Each message names what was tried, the cause and the solution.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // Each field is named in its message.
 pub enum FioErrorKind {
-    /// No option of that name.
+    /// No option has this name.
     #[error("unknown option `{name}`{}", did_you_mean(.nearest))]
     UnknownOption {
         name: String,
         nearest: Option<String>,
     },
-    /// A prefix of several.
+    /// A prefix of several option names.
     #[error("option `{name}` is ambiguous ({}): use the full name", .candidates.join(", "))]
     AmbiguousOption {
         name: String,
         candidates: Vec<String>,
     },
-    /// fio knows it, we do not.
+    /// A fio option that hakaru does not support.
     #[error("fio option {option} is not supported: {reason}; {instead}")]
     Refused {
         option: String,
         reason: String,
         instead: String,
     },
-    /// A value that does not fit.
+    /// An invalid value.
     #[error("{option}={value} cannot be used: {reason}")]
     BadValue {
         option: String,
         value: String,
         reason: String,
     },
-    /// An option without its value.
+    /// An option without its required value.
     #[error("option `{option}` needs a value: {hint}")]
     MissingValue { option: String, hint: String },
     /// Options that contradict each other.
     #[error("job `{job}`: {reason}")]
     BadJob { job: String, reason: String },
-    /// A job that writes, with `--readonly`.
+    /// A job that writes or trims, with `--readonly`.
     #[error(
         "job `{job}` writes or trims, which --readonly forbids: use a read job, or omit --readonly"
     )]
     ReadOnly { job: String },
-    /// Nothing to do.
+    /// No job is defined.
     #[error(
         "no jobs defined: use --name=NAME with options such as --rw=read --size=64m, or a job file"
     )]
@@ -87,16 +87,16 @@ pub enum FioErrorKind {
     /// A job file that could not be read.
     #[error("unable to open '{}' job file: {reason}{}", .path.display(), file_hint(.path))]
     CannotRead { path: PathBuf, reason: String },
-    /// A line of a job file that is no section, option or comment.
+    /// A job file line that is not a section, option or comment.
     #[error("`{text}` is neither a [section] nor an option: {reason}")]
     BadLine { text: String, reason: String },
-    /// Includes that do not end.
+    /// Includes nested too deeply, usually because they are circular.
     #[error("too many include files, or nested more than {limit} deep: {}", .path.display())]
     IncludeTooDeep { path: PathBuf, limit: usize },
-    /// `--warnings-fatal`.
+    /// A warning with `--warnings-fatal`.
     #[error("{warning} (and --warnings-fatal makes that an error)")]
     WarningFatal { warning: String },
-    /// `--section` of a name that no job file has.
+    /// `--section` names a section that no job file has.
     #[error("no section `{section}` in the job files{}", did_you_mean(.nearest))]
     NoSuchSection {
         section: String,
@@ -157,7 +157,7 @@ impl FioError {
         })
     }
 
-    /// An error that is not about one word.
+    /// Creates an error that does not concern a single word.
     pub fn nowhere(kind: FioErrorKind) -> FioError {
         FioError {
             kind: Box::new(kind),
@@ -165,7 +165,7 @@ impl FioError {
         }
     }
 
-    /// An error about the word that stands there.
+    /// Creates an error about the word at this location.
     pub(crate) fn at(kind: FioErrorKind, at: Location) -> FioError {
         FioError {
             kind: Box::new(kind),
@@ -193,7 +193,7 @@ fn words_for_value(option: &str, value: &str) -> Option<String> {
         "--status-interval" | "--trigger-timeout" => format!("fio: failed parsing time {value}"),
         "--eta-interval" => format!("fio: failed parsing eta interval {value}"),
         "--eta-newline" => format!("fio: failed parsing eta time {value}"),
-        // What is known and not built in is no name that cannot be loaded.
+        // A known engine that is not built in is not reported as one that could not be loaded.
         "ioengine" if is_engine(value) => return None,
         "ioengine" => format!("fio: engine {value} not loadable"),
         option if option.starts_with('-') => return None,
@@ -225,7 +225,7 @@ pub fn words_for_plan(error: &PlanError) -> Option<String> {
     }
 }
 
-/// Whether fio has an engine of this name.
+/// Whether fio has an engine with this name.
 fn is_engine(name: &str) -> bool {
     let head = name.split(':').next().unwrap_or(name);
     super::options::ENGINES
@@ -240,7 +240,7 @@ fn did_you_mean(nearest: &Option<String>) -> String {
         .unwrap_or_default()
 }
 
-/// What has a `=` in it was meant as an option.
+/// A name that contains `=` was probably meant as an option.
 fn file_hint(path: &std::path::Path) -> String {
     let text = path.to_string_lossy();
     let Some((name, value)) = text.split_once('=') else {

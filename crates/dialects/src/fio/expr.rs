@@ -3,7 +3,7 @@
 //! Source: fio's manual, "Job file parameters": `+ - * / % ^` and parentheses. The caller parses
 //! numbers with units, which differ between sizes and times.
 
-/// Parentheses and signs deeper than this are refused, so that no text can exhaust the stack.
+/// Maximum nesting of parentheses and signs, so that no input can exhaust the stack.
 const DEEPEST: u32 = 64;
 
 /// Evaluates an expression. `number` parses a number with its unit, such as `4k`.
@@ -39,7 +39,7 @@ impl Parser<'_> {
         self.rest.chars().next()
     }
 
-    /// Takes one of these signs, if it comes next.
+    /// Consumes one of these sign characters, if it comes next.
     fn sign(&mut self, signs: &str) -> Option<char> {
         let next = self.peek().filter(|c| signs.contains(*c))?;
         self.rest = &self.rest[next.len_utf8()..];

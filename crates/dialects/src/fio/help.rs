@@ -7,7 +7,7 @@ use super::invocation::FioAction;
 use super::options::{self, ENGINES, Engine, FioOption, OptionKind, OptionState, SECTIONS};
 use std::fmt::Write as _;
 
-/// What answers a page that was asked for: a text to print with the exit code to leave with, or a test.
+/// Returns the action for a help request: a text to print with its exit code, or a self-test.
 pub(crate) fn page(page: &InfoText) -> FioAction {
     let (text, exit_code) = match page {
         InfoText::Checksums(which) => return FioAction::TestChecksums(which.clone()),
@@ -24,10 +24,10 @@ pub(crate) fn page(page: &InfoText) -> FioAction {
     FioAction::Print { text, exit_code }
 }
 
-/// What `--debug=help` prints.
+/// Output of `--debug=help`.
 const DEBUG_TYPES: &str = "fio: --debug is not supported: there is no debug output\n";
 
-/// The usage, and the options of the command line.
+/// Usage and command-line options.
 fn help() -> String {
     let mut text = format!("{VERSION}\nfio [options] [job options] <job file(s)>\n");
     for opt in cli::TABLE
@@ -56,7 +56,7 @@ fn summary(opt: &FioOption) -> String {
     format!("{:<24}: {}\n", opt.name, opt.help)
 }
 
-/// One option in full; for a name that is not known, the nearest.
+/// Full help of one option; for an unknown name, the nearest known option.
 fn command(name: &str) -> (String, u8) {
     if let Some(opt) = options::find(name) {
         return (explain(opt), 0);
@@ -117,7 +117,7 @@ fn explain(opt: &FioOption) -> String {
     text + "\n"
 }
 
-/// A state in a word, and what else there is to say.
+/// One word for the state of an option, and the remaining details.
 fn told(state: OptionState) -> (&'static str, String) {
     match state {
         OptionState::Works => ("works", String::new()),
@@ -140,7 +140,7 @@ fn engines() -> String {
     })
 }
 
-/// Options of one engine, or one of them in full: `libaio`, `libaio,nowait`.
+/// Options of one engine, or full help of one of them: `libaio`, `libaio,nowait`.
 fn engine(asked: &str) -> (String, u8) {
     let (name, option) = match asked.split_once(',') {
         None => (asked, None),
@@ -250,7 +250,7 @@ fn engine_table() -> String {
     text
 }
 
-/// The table of command line options, in Markdown.
+/// The table of command-line options, in Markdown.
 fn command_line_table() -> String {
     let mut text = String::from(
         "\n## Command line options\n\n| Option | State | Purpose |\n| --- | --- | --- |\n",
@@ -338,7 +338,7 @@ fn capital(text: &str) -> String {
     })
 }
 
-/// The manual page of the fio front end, as the source that `man` reads.
+/// The manual page of the fio front end, as roff source.
 pub fn man_page() -> String {
     let mut text = format!(
         ".TH FIO 1 \"\" \"hakaru\" \"{VERSION}\"\n.SH NAME\nfio \\- benchmark storage with the command line of fio\n\
@@ -384,7 +384,7 @@ pub fn man_page() -> String {
     text
 }
 
-/// Text as roff takes it: no line begins with a dot or an apostrophe, since each begins with a word.
+/// Escapes text for roff. Each line begins with a word, so none begins with a dot or an apostrophe.
 fn roff(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-")
 }

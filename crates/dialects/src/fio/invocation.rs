@@ -1,6 +1,6 @@
-//! What a fio command line comes down to: a scenario, how it is to be reported, and what was typed.
+//! Result of parsing a fio command line: a scenario, its report settings, and the options as typed.
 //!
-//! The nouns of the parser only; how text becomes one of them is in its siblings.
+//! Contains only the types; the sibling modules do the parsing.
 
 use hakaru_model::job::{BlockSize, Job, Scenario};
 use hakaru_model::units::Nanos;
@@ -8,18 +8,18 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the parser has to ask of the world. Everything comes through here, so that parsing is pure and testable.
+/// Host facts and callbacks that the parser needs. They are all passed in, so that parsing is pure and testable.
 #[derive(Clone, Copy)]
 pub struct ParseContext<'a> {
     /// An environment variable, for `${NAME}` in job files.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// Reads a job file or an included one whole; the path `-` is standard input.
+    /// Reads a whole job file or included file; the path `-` is standard input.
     pub read_file: &'a dyn Fn(&Path) -> io::Result<Vec<u8>>,
     /// Whether a path exists.
     pub path_exists: &'a dyn Fn(&Path) -> bool,
-    /// Processors online, for `$ncpus`.
+    /// Number of online processors, for `$ncpus`.
     pub cpu_count: u32,
-    /// Bytes of a page of memory, for `$pagesize`.
+    /// Page size in bytes, for `$pagesize`.
     pub page_size: u64,
     /// Memory in MiB, for `$mb_memory`.
     pub memory_mb: u64,
@@ -43,62 +43,62 @@ impl fmt::Debug for ParseContext<'_> {
 /// A parsed fio invocation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invocation {
-    /// What the edge has to do.
+    /// The action for the caller.
     pub action: FioAction,
-    /// What is to be measured. Its phases are what `stonewall` separates; empty unless the action needs jobs.
+    /// The workload to measure. `stonewall` separates its phases. Empty unless the action needs jobs.
     ///
-    /// Jobs with `randrepeat=1` (fio's default) have their own seeds. Only jobs with `randrepeat=0`
-    /// use the seed of the scenario, which is 0 here: the caller sets a new one.
+    /// Jobs with `randrepeat=1` (fio's default) have their own seeds. Only jobs with `randrepeat=0` use the seed of the
+    /// scenario, which is 0 here: the caller sets a new one.
     pub scenario: Scenario,
     /// Job settings that are not in the scenario: `extras[phase][job]` belongs to
     /// `scenario.phases[phase].jobs[job]`.
     pub extras: Vec<Vec<JobExtras>>,
-    /// Options of all jobs as they were typed, in order: the "global options" of the JSON output.
+    /// Global options as typed, in order: the "global options" of the JSON output.
     pub global_options: Vec<(String, String)>,
-    /// How the run is to be shown and bounded.
+    /// Report settings and limits of the run.
     pub settings: Settings,
-    /// For standard error, one line each.
+    /// Warnings for standard error, one line each.
     pub warnings: Vec<String>,
 }
 
-/// What the edge has to do.
+/// The action for the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FioAction {
     /// Run the scenario.
     Run,
-    /// Nothing more: the jobs were understood (`--parse-only`).
+    /// Exit: the jobs were parsed without error (`--parse-only`).
     ParseOnly,
-    /// Print this to standard output and leave with this exit code (`--version`, `--help`, `--cmdhelp`, `--enghelp`,
+    /// Print this to standard output and exit with this code (`--version`, `--help`, `--cmdhelp`, `--enghelp`,
     /// `--showcmd`).
     Print {
-        /// What to print; ends with a newline.
+        /// Text to print; ends with a newline.
         text: String,
         /// Exit code.
         exit_code: u8,
     },
-    /// Measure how fast checksums are: these, separated by commas, or all (`--crctest`).
+    /// Measure the throughput of these checksums (comma-separated), or of all (`--crctest`).
     TestChecksums(Option<String>),
     /// Test whether the clocks of all CPUs agree (`--cpuclock-test`).
     TestClock,
 }
 
-/// A form of the result.
+/// Output format of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutputFormat {
-    /// Text for people.
+    /// Human-readable text.
     Normal,
     /// JSON.
     Json,
-    /// JSON with the bins of the histograms.
+    /// JSON with histogram bins.
     JsonPlus,
     /// One line of fields separated by semicolons.
     Terse,
 }
 
-/// When progress is shown.
+/// When to show progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EtaMode {
-    /// On a terminal.
+    /// Only on a terminal.
     #[default]
     Auto,
     /// Always.
@@ -107,19 +107,19 @@ pub enum EtaMode {
     Never,
 }
 
-/// What ends all jobs before their time (`--trigger-file` and its kin).
+/// Condition that ends all jobs early (`--trigger-file` and related options).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trigger {
-    /// When this file exists.
+    /// Fires when this file exists.
     pub file: Option<PathBuf>,
-    /// The time since the start of the run.
+    /// Fires this long after the start of the run.
     pub timeout: Option<Nanos>,
-    /// Command that runs then, when the jobs have saved how far they came.
+    /// Command to run after the trigger fires and the jobs have saved their progress.
     pub command: Option<String>,
 }
 
 impl Trigger {
-    /// Whether anything can set it off.
+    /// Whether any condition is set.
     pub fn may_fire(&self) -> bool {
         self.file.is_some() || self.timeout.is_some()
     }
@@ -128,15 +128,15 @@ impl Trigger {
 /// CPU idleness report (`--idle-prof`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleProf {
-    /// Of all together.
+    /// One figure for all CPUs together.
     System,
-    /// Of each.
+    /// One figure per CPU.
     PerCpu,
-    /// Only how long a unit of work takes, and no run.
+    /// Calibrate the unit of work only, without running jobs.
     Calibrate,
 }
 
-/// Options of the command line that concern the whole run.
+/// Command-line options that apply to the whole run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Destination of the result; `None`: standard output.
@@ -145,21 +145,21 @@ pub struct Settings {
     pub formats: Vec<OutputFormat>,
     /// Version of the terse form: 2 to 5.
     pub terse_version: u8,
-    /// When progress is shown.
+    /// When to show progress.
     pub eta: EtaMode,
-    /// Starts a new line of progress so often.
+    /// Interval in ms after which the progress line starts on a new line.
     pub eta_newline_ms: Option<u64>,
-    /// Time between two lines of progress.
+    /// Interval between progress updates, in ms.
     pub eta_interval_ms: u64,
-    /// Prints the result so far so often.
+    /// Interval between intermediate results, in ms.
     pub status_interval_ms: Option<u64>,
-    /// Refuses to write.
+    /// Rejects jobs that write.
     pub read_only: bool,
-    /// Writes logs of the bandwidth of all jobs together.
+    /// Writes logs of the aggregate bandwidth of all jobs.
     pub bandwidth_log: bool,
-    /// What ends the run before its time.
+    /// Condition that ends the run early.
     pub trigger: Trigger,
-    /// Processors' idle time in the result.
+    /// Reports CPU idleness in the result.
     pub idle_prof: Option<IdleProf>,
     /// Directory of verify state files [default: the current directory].
     pub aux_path: Option<PathBuf>,
@@ -184,10 +184,10 @@ impl Default for Settings {
     }
 }
 
-/// Whether reads, writes and trims are reported apart (`unified_rw_reporting`).
+/// Whether reads, writes and trims are reported separately (`unified_rw_reporting`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnifiedReporting {
-    /// Apart.
+    /// Separately.
     #[default]
     None,
     /// Only their sum.
@@ -196,14 +196,14 @@ pub enum UnifiedReporting {
     Both,
 }
 
-/// What concerns the reporting of one job, and no engine.
+/// Report settings of one job that do not affect the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobExtras {
     /// The value of `rw` as fio prints it; `None`: derived from the workload.
     pub rw: Option<&'static str>,
     /// Text about the job (`description`).
     pub description: Option<String>,
-    /// Directories of its files (`directory`), which must exist in any case.
+    /// Directories of its files (`directory`); they must exist even if unused.
     pub directories: Vec<PathBuf>,
     /// Block sizes of sequential and random I/O, instead of read and write sizes
     /// (`bs_is_seq_rand`).
@@ -214,20 +214,20 @@ pub struct JobExtras {
     pub unit_base: u32,
     /// Significant figures in the text output.
     pub significant_figures: u32,
-    /// Whether operations are reported apart.
+    /// Whether operations are reported separately.
     pub unified: UnifiedReporting,
-    /// Whether there are statistics of this job at all (`stats`).
+    /// Whether statistics of this job are reported (`stats`).
     pub stats: bool,
     /// Whether disk statistics are shown (`disk_util`).
     pub disk_util: bool,
-    /// Percentiles of completion latency are shown.
+    /// Whether percentiles of completion latency are shown.
     pub clat_percentiles: bool,
     /// Percentiles of total latency are shown.
     pub lat_percentiles: bool,
     /// Percentiles of submission latency are shown.
     pub slat_percentiles: bool,
-    /// Whether the job draws the same offsets in each run only because fio does so by default, and says nothing of it
-    /// (`randrepeat`, `randseed`).
+    /// Whether the job repeats its offsets in each run only because that is fio's default (neither `randrepeat` nor
+    /// `randseed` was given).
     pub seed_by_default: bool,
     /// Whether `thread` was given; affects only the start line.
     pub thread: bool,
@@ -272,27 +272,27 @@ pub struct LogPlan {
     pub hist: Option<String>,
     /// Averaging window in ms; 0 logs each I/O.
     pub avg_msec: u64,
-    /// Writes a histogram so often, in milliseconds.
+    /// Interval between histogram entries, in milliseconds.
     pub hist_msec: u64,
-    /// 0 to 6: how many neighbouring bins are joined, as a power of two.
+    /// Joins 2^N neighboring bins, N from 0 to 6.
     pub hist_coarseness: u32,
-    /// The largest of a window rather than the mean.
+    /// Logs the maximum of each window instead of the mean.
     pub max_value: bool,
-    /// Both of them.
+    /// Logs both the mean and the maximum.
     pub both_values: bool,
     /// Adds the offset of each I/O.
     pub offset: bool,
     /// Adds the priority of each I/O.
     pub prio: bool,
-    /// Adds when each I/O was issued.
+    /// Adds the issue time of each I/O.
     pub issued: bool,
-    /// The number of the job in the file's name.
+    /// Adds the job number to the file name.
     pub per_job: bool,
-    /// Times count from 1970 rather than from the start.
+    /// Logs Unix time instead of time since the start.
     pub unix_epoch: bool,
-    /// Window of the bandwidth samples, milliseconds.
+    /// Window of the bandwidth samples, in ms.
     pub bwavgtime_ms: u64,
-    /// Window of the IOPS samples, milliseconds.
+    /// Window of the IOPS samples, in ms.
     pub iopsavgtime_ms: u64,
 }
 
@@ -320,7 +320,7 @@ impl Default for LogPlan {
 }
 
 impl Invocation {
-    /// The jobs with what belongs to them, in the order fio numbers them.
+    /// Jobs with their extra settings, in the order fio numbers them.
     pub fn jobs(&self) -> impl Iterator<Item = (&Job, &JobExtras)> {
         let jobs = self.scenario.phases.iter().flat_map(|phase| &phase.jobs);
         jobs.zip(self.extras.iter().flatten())

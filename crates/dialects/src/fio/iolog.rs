@@ -1,7 +1,7 @@
-//! Logs of requests that fio writes (`write_iolog`) and replays (`read_iolog`): text of the versions 2 and 3.
+//! Request logs that fio writes (`write_iolog`) and replays (`read_iolog`): text format versions 2 and 3.
 //!
-//! Source: fio's manual, "Trace file format", and logs written by fio 3.33. Traces of the block layer are known, and
-//! refused.
+//! Source: fio's manual, "Trace file format", and logs written by fio 3.33. Block layer traces (blktrace) are
+//! recognized and rejected.
 
 use super::invocation::ParseContext;
 use hakaru_model::job::rules::Replay;
@@ -19,7 +19,7 @@ const MOST_STEPS: usize = 50_000_000;
 /// Maximum wait or timestamp in µs: a century.
 const LONGEST_US: u64 = 3_200_000_000_000_000;
 
-/// Reads the logs a job replays, and makes the job one that does what they say.
+/// Reads the replay logs of a job and converts the job to replay them.
 pub(super) fn attach(job: &mut Job, ctx: &ParseContext<'_>) -> Result<(), String> {
     let replay = job.replay.clone();
     let mut traces = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn attach(job: &mut Job, ctx: &ParseContext<'_>) -> Result<(), String
         return Err("read_iolog: there is no request to replay".to_owned());
     };
     let mut access = Access::only(first, false);
-    // Which operation comes next is up to the log; the shares only say which of them occur.
+    // The log determines the order of operations; the shares only state which operations occur.
     let share = 100 / used.len() as u32;
     used.iter().for_each(|&op| access.mix[op] = share);
     access.mix[first] += 100 - share * used.len() as u32;
@@ -114,9 +114,9 @@ struct IologReader<'a> {
     version: u32,
     replay: &'a Replay,
     trace: Trace,
-    /// Indices of files that were added, by their names in the log.
+    /// Indices of added files, by their names in the log.
     known: HashMap<String, u32>,
-    /// The time that waits add up to, microseconds.
+    /// Sum of the waits so far, in µs.
     now_us: u64,
 }
 
@@ -132,7 +132,7 @@ impl<'a> IologReader<'a> {
     }
 
     fn line(&mut self, line: &str) -> Result<(), String> {
-        // A log that several jobs or runs wrote has a head before what each of them wrote.
+        // A log shared by several jobs or runs has a header before each part.
         if line.starts_with("fio version ") {
             return Ok(());
         }
@@ -148,7 +148,7 @@ impl<'a> IologReader<'a> {
                 "timestamp {at_us} is out of range (more than a century)"
             ));
         }
-        // Names may hold blanks, so that lines are read from their ends.
+        // Names may contain blanks, so lines are parsed from the end.
         let mut words = rest.rsplitn(4, ' ');
         let mut next = || words.next().unwrap_or_default();
         let (last, third, second, name) = (next(), next(), next(), next());
@@ -185,7 +185,7 @@ impl<'a> IologReader<'a> {
                 self.known.insert(name.to_owned(), index as u32);
                 Ok(())
             }
-            // All files are open while the job runs.
+            // All files stay open while the job runs.
             _ => self.index(name).map(drop),
         }
     }
@@ -280,7 +280,7 @@ impl<'a> IologReader<'a> {
         Ok(())
     }
 
-    /// Offsets are divided first and aligned then.
+    /// Divides an offset first, then aligns it.
     fn place(&self, offset: u64) -> u64 {
         let scaled = offset / self.replay.scale.max(1);
         scaled - scaled % self.replay.align.max(1)

@@ -1,28 +1,28 @@
-//! Job files, line by line: sections, options and comments, with included files in their places.
+//! Line parser of job files: sections, options and comments, with included files inserted in place.
 //!
-//! Only the grammar; which options there are is not known here. Source: fio's manual, "Job file format".
+//! Grammar only; this module does not know which options exist. Source: fio's manual, "Job file format".
 
 use super::error::{FioError, FioErrorKind, Location};
 use super::invocation::ParseContext;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// Includes nested deeper than this go in a circle.
+/// Maximum include depth; deeper nesting is treated as circular.
 const DEEPEST: usize = 16;
 
-/// Maximum number of included files: a file that includes itself twice would double at each level.
+/// Maximum number of included files: a file that includes itself twice would double the number at each level.
 const MOST: usize = 256;
 
-/// One line that says something.
+/// One line with content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JobFileLine {
-    /// The content.
+    /// Parsed content.
     pub what: JobFileEntry,
-    /// Where it stands.
+    /// Location of the line.
     pub at: Location,
 }
 
-/// What a line says.
+/// Content of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JobFileEntry {
     /// `[name]`.
@@ -31,7 +31,7 @@ pub(crate) enum JobFileEntry {
     Option(String, Option<String>),
 }
 
-/// Reads a job file with all it includes.
+/// Reads a job file with all its includes.
 pub(crate) fn read(path: &Path, ctx: &ParseContext<'_>) -> Result<Vec<JobFileLine>, FioError> {
     let mut reader = JobFileReader {
         ctx,
@@ -107,7 +107,7 @@ impl JobFileReader<'_> {
             };
             FioError::at(kind, at(start..start + said.len()))
         };
-        // Replacing bytes would name another file. Comments and descriptions are not acted upon.
+        // Replaced bytes would name a different file. Comments and descriptions are harmless.
         if !utf8 && said.contains(char::REPLACEMENT_CHARACTER) && !said.starts_with("description") {
             return Err(bad(
                 "not UTF-8; rename the file, or save the job file as UTF-8",
@@ -155,7 +155,7 @@ impl JobFileReader<'_> {
         Ok(())
     }
 
-    /// An included file is looked for as it is named, then beside the file that includes it.
+    /// Looks for an included file at the given path, then in the directory of the including file.
     fn locate(&self, name: &str, from: &Path) -> PathBuf {
         let plain = PathBuf::from(name);
         match from.parent() {
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::fio::testing::with_files;
 
-    /// The bytes that are not UTF-8 were replaced, and another file was written.
+    /// Otherwise the invalid bytes would be replaced, and a different file would be written.
     #[test]
     fn names_that_are_not_utf8_are_refused() {
         let parse = |text: &[u8]| {

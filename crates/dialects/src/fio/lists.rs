@@ -5,7 +5,7 @@
 use hakaru_model::job::PerOp;
 use std::path::PathBuf;
 
-/// Values by operation: `a` for all, `a,b` for reads and for the others, `a,b,c`, `a,` for reads only.
+/// Parses values by operation: `a` for all, `a,b` for reads and others, `a,b,c`, or `a,` for reads only.
 pub(crate) fn per_op<T: Clone>(
     text: &str,
     mut one: impl FnMut(&str) -> Result<T, String>,
@@ -38,7 +38,7 @@ pub(crate) fn per_op<T: Clone>(
     })
 }
 
-/// A range: `1k-4k` or `1k:4k`, in either order.
+/// Parses a range: `1k-4k` or `1k:4k`, in either order.
 pub(crate) fn range<T: PartialOrd>(
     text: &str,
     one: impl Fn(&str) -> Result<T, String>,
@@ -57,8 +57,8 @@ pub(crate) fn range<T: PartialOrd>(
     Ok(if a <= b { (a, b) } else { (b, a) })
 }
 
-/// Sizes with their shares in percent: `4k/10:64k/90`. Sizes without a share get what the others leave, evenly;
-/// when all have one, the last gets what is missing from 100. What is too much is cut off at 100.
+/// Parses sizes with shares in percent: `4k/10:64k/90`. Sizes without a share split the remainder evenly. If all sizes
+/// have a share, the last one gets the difference to 100. Any excess over 100 is cut off.
 pub(crate) fn split(
     text: &str,
     size: &dyn Fn(&str) -> Result<u64, String>,
@@ -103,8 +103,8 @@ pub(crate) fn split(
     Ok(whole)
 }
 
-/// Shares that add up to more than 100: the smallest come first, and what goes past 100 is never drawn. Found by looking
-/// at what fio does.
+/// Handles shares that exceed 100 in total: the smallest come first, and anything past 100 is never drawn. Based on
+/// observed behavior of fio.
 fn too_much(parts: &[(u64, Option<u32>)], given: u64) -> Result<Vec<(u64, u32)>, String> {
     let whole: Option<Vec<(u64, u32)>> = parts
         .iter()
@@ -124,7 +124,7 @@ fn too_much(parts: &[(u64, Option<u32>)], given: u64) -> Result<Vec<(u64, u32)>,
     Ok(whole)
 }
 
-/// Numbers separated by colons, each within bounds.
+/// Parses colon-separated numbers, each within bounds.
 pub(crate) fn floats(text: &str, min: f64, max: f64, most: usize) -> Result<Vec<f64>, String> {
     let one = |part: &str| {
         let number: f64 = part
@@ -147,10 +147,10 @@ pub(crate) fn floats(text: &str, min: f64, max: f64, most: usize) -> Result<Vec<
     Ok(numbers)
 }
 
-/// The highest CPU or NUMA node that can be named.
+/// Highest accepted CPU or NUMA node number.
 const HIGHEST_INDEX: u32 = 4095;
 
-/// A list of CPUs or nodes: `0-3,5`; empty for `all`.
+/// Parses a list of CPUs or nodes: `0-3,5`; empty for `all`.
 pub(crate) fn indices(text: &str) -> Result<Vec<u32>, String> {
     if text.trim() == "all" {
         return Ok(Vec::new());
@@ -178,7 +178,8 @@ pub(crate) fn indices(text: &str) -> Result<Vec<u32>, String> {
     }
 }
 
-/// Paths separated by colons; `\:` is a colon within a path.
+/// Parses colon-separated paths; `
+/// :` is a colon within a path.
 pub(crate) fn paths(text: &str) -> Vec<PathBuf> {
     let mut all = vec![String::new()];
     let mut chars = text.chars().peekable();
@@ -196,7 +197,7 @@ pub(crate) fn paths(text: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Numbers of errors by name, as Linux has them.
+/// Linux errno values by name.
 const ERRORS: [(&str, i32); 34] = [
     ("EPERM", 1),
     ("ENOENT", 2),
@@ -234,7 +235,7 @@ const ERRORS: [(&str, i32); 34] = [
     ("ECANCELED", 125),
 ];
 
-/// Lists of errors for reads, writes and verification: `EAGAIN,ENOSPC:122`.
+/// Parses lists of errors for reads, writes and verification: `EAGAIN,ENOSPC:122`.
 pub(crate) fn errors(text: &str) -> Result<[Vec<i32>; 3], String> {
     let one = |word: &str| {
         let by_name = ERRORS

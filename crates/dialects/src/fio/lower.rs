@@ -1,4 +1,4 @@
-//! From a job as it was typed to the nouns of the model: what options mean together.
+//! Converts a parsed job to the types of the model, where combinations of options take effect.
 
 use super::error::FioErrorKind;
 use super::invocation::JobExtras;
@@ -17,11 +17,10 @@ use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::{Path, PathBuf};
 
-/// The seed of jobs that draw the same in each run.
+/// Default seed of jobs with repeatable offsets.
 const USUAL_SEED: u64 = 0x89;
 
-/// Converts a job to the model. `index` is its number among all jobs, which seeds its random
-/// numbers.
+/// Converts a job to the model. `index` is its number among all jobs and seeds its random generator.
 pub(crate) fn lower(
     spec: &JobSpec,
     index: u64,
@@ -38,7 +37,7 @@ pub(crate) fn lower(
     job.block_align = align(spec, &access).map_err(bad)?;
     job.access.every_block_once |= spec.lfsr;
     if job.block_align.is_some() || access.distribution != Distribution::Uniform {
-        // Offsets between blocks cannot cover each block once, and neither can skewed ones.
+        // Offsets with their own alignment cannot cover each block exactly once, and neither can skewed ones.
         job.access.every_block_once = false;
     }
     if spec.bs_by_order && access.random {
@@ -61,7 +60,7 @@ pub(crate) fn lower(
         &spec.verify.pattern[..],
         &job.buffers.fill,
     ) {
-        // What is not to be checked is written all the same.
+        // The pattern is written even if verification is disabled.
         job.buffers.fill = BufferContent::Pattern(bytes.clone());
     }
     buffers(&mut job);
@@ -69,11 +68,11 @@ pub(crate) fn lower(
     measure(&mut job, spec);
     job.files.invalidate &= !job.files.pre_read;
     if job.access.trim_before_write {
-        // fio counts the writes behind which it flushes only in jobs that do not trim.
+        // fio counts writes for `fsync` and `fdatasync` only in jobs that do not trim.
         (job.durability.fsync_every, job.durability.fdatasync_every) = (0, 0);
         job.durability.range_sync = None;
     }
-    // A mix is laid out in full, even one without reads.
+    // Files of a mixed workload are laid out in full, even without reads.
     job.files.overwrite |= matches!(spec.rw.0, "rw" | "randrw" | "readwrite" | "randreadwrite");
     count_zones(&mut job, &mut zones, spec).map_err(bad)?;
     rules(&mut job, spec, &zones, warnings).map_err(bad)?;
@@ -121,7 +120,7 @@ fn access(spec: &JobSpec) -> Result<Access, String> {
     Ok(access)
 }
 
-/// The size given for an operation. `bssplit` goes before `bsrange`, and that before `bs`, whichever comes last.
+/// The block size for an operation. `bssplit` overrides `bsrange`, which overrides `bs`, regardless of their order.
 fn block(spec: &JobSpec, op: Op) -> BlockSize {
     if let Some(parts) = &spec.bs_split[op] {
         match parts.as_slice() {
@@ -146,7 +145,7 @@ fn block(spec: &JobSpec, op: Op) -> BlockSize {
     }
 }
 
-/// Sizes by operation, and the size of those I/Os of a random job that follow one another, where it is another.
+/// Block sizes by operation, and the size of the sequential I/Os of a random job if it differs.
 fn blocks(spec: &JobSpec, access: &Access) -> (PerOp<BlockSize>, Option<BlockSize>) {
     let of = |op| block(spec, op);
     if spec.bs_by_order {
@@ -214,7 +213,7 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
                 .to_owned(),
         );
     }
-    // Named files go into the first directory, even absolute ones: fio joins the two as text.
+    // Named files go into the first directory, even with absolute names: fio concatenates the two as text.
     let place = |name: &PathBuf| match spec.directories.first() {
         None => name.clone(),
         Some(folder) => folder.join(name.strip_prefix("/").unwrap_or(name)),
@@ -222,7 +221,7 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
     Ok(Target::Paths(spec.filenames.iter().map(place).collect()))
 }
 
-/// How the files of a job are called that names none.
+/// File name format of a job that names no files.
 fn file_format(spec: &JobSpec) -> String {
     // `name=` inside a section renames the job, but not its files.
     let section = spec
@@ -234,8 +233,8 @@ fn file_format(spec: &JobSpec) -> String {
     })
 }
 
-/// The files of a job of `ioengine=null`, where it has several or calls its file something: it opens none, but shares its
-/// I/O out to them.
+/// File names of a job with `ioengine=null` if it has several files or names one. It opens none, but distributes its
+/// I/O among them.
 fn unopened(spec: &JobSpec) -> Vec<String> {
     let format = file_format(spec);
     let usual = spec.nrfiles == 1 && format == JobSpec::default().format;
@@ -251,8 +250,8 @@ fn unopened(spec: &JobSpec) -> Vec<String> {
     }
 }
 
-/// A job that repeats draws by its place, so that no two jobs go to the same offsets; one that does not takes the seed of
-/// the scenario, which the edge draws.
+/// The seed of a job. A repeatable job derives it from its index, so that no two jobs use the same offsets. Other jobs
+/// use the seed of the scenario, which the caller draws.
 fn seed(spec: &JobSpec, index: u64) -> Option<u64> {
     let given = spec
         .job
@@ -318,7 +317,7 @@ fn measure(job: &mut Job, spec: &JobSpec) {
     let logs = &spec.extras.logs;
     let average = Some(logs.avg_msec).filter(|ms| *ms > 0);
     let logged = logs.bw.is_some() || logs.iops.is_some();
-    // Samples of bandwidth and IOPS are as long as the windows of their logs: found by observation.
+    // Bandwidth and IOPS samples use the windows of their logs. Based on observed behavior.
     let windows = [Some(logs.bwavgtime_ms), Some(logs.iopsavgtime_ms)]
         .into_iter()
         .flatten()
@@ -337,7 +336,7 @@ fn measure(job: &mut Job, spec: &JobSpec) {
     };
 }
 
-/// Refuses a least rate above the highest one, which no job could keep.
+/// Rejects a minimum rate above the maximum rate.
 fn least_rates(job: &Job) -> Result<(), String> {
     let (rate, least) = (&job.rate, &job.termination.minimum_rate);
     let kinds = [
@@ -367,7 +366,7 @@ fn rules(
     warnings: &mut Vec<String>,
 ) -> Result<(), String> {
     let mixed = matches!(spec.rw.0, "rw" | "readwrite" | "randrw");
-    // What a job reads that could write, but does not, was written by nobody it knows.
+    // A mixed workload that never writes reads data of unknown origin, so it is not verified.
     job.verify = verify(spec, warnings)?.filter(|_| !mixed || job.access.does(Op::Write));
     if let Some(verify) = job.verify.as_mut().filter(|_| !job.access.does(Op::Write)) {
         // A job that reads verifies immediately, even with `do_verify`.
@@ -381,7 +380,7 @@ fn rules(
     job.termination.steady = steady(&spec.steady)?;
     if let Some(steady) = &mut job.termination.steady {
         steady.together = job.group_reporting;
-        // Samples are added up from ticks.
+        // Steady-state samples are sums of ticks, so a tick must not exceed the interval.
         job.measure.tick = job.measure.tick.min(steady.interval);
     }
     let FlowSpec { weight, id, sleep } = spec.flow;
@@ -403,7 +402,7 @@ fn rules(
     fill_device(job, warnings)
 }
 
-/// A job that writes in line fills the device; for one that only reads it is filled beforehand, if no size is given.
+/// A sequential write job fills the device. For a read-only job without a size, the device is filled beforehand.
 fn fill_device(job: &mut Job, warnings: &mut Vec<String>) -> Result<(), String> {
     let writes = job.access.does(Op::Write);
     if !job.files.fill_device || writes && !job.access.random {
@@ -428,7 +427,7 @@ fn fill_device(job: &mut Job, warnings: &mut Vec<String>) -> Result<(), String> 
 }
 
 fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, String> {
-    // A pattern alone is checked as well, behind a header.
+    // A pattern alone is verified as well, after a header.
     let usual = if spec.verify.pattern.is_empty() {
         "0"
     } else {
@@ -481,7 +480,7 @@ fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, 
     Ok(Some(rules))
 }
 
-/// What fio warns of too.
+/// Adds the warnings about verification that fio also prints.
 fn warn_of_verify(spec: &JobSpec, rules: &Verify, warnings: &mut Vec<String>) {
     let writes = spec.rw.0.contains("write") || spec.rw.0.contains("rw");
     if !writes || !rules.read_back {
@@ -526,7 +525,7 @@ fn steady(spec: &SteadySpec) -> Result<Option<SteadyStateRule>, String> {
     }))
 }
 
-/// Makes bytes of what is given as a number of zones.
+/// Converts a number of zones to bytes.
 fn count_zones(job: &mut Job, zones: &mut ZoneSpec, spec: &JobSpec) -> Result<(), String> {
     let bytes = |name: &str, count: Option<u64>| {
         let Some(count) = count else { return Ok(None) };

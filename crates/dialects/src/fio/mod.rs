@@ -40,13 +40,13 @@ pub use values::TimeUnit;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The version of fio whose behavior and output this front end has, as `--version` prints it.
+/// fio version whose behavior and output this front end reproduces, as `--version` prints it.
 pub const VERSION: &str = "fio-3.39";
 
-/// Reads a fio command line (without the program's name) and the job files it names.
+/// Parses a fio command line (without the program name) and the job files it names.
 ///
 /// # Errors
-/// A [`FioError`] that names the option and its value, the cause and the cure, and where the word stands.
+/// A [`FioError`] with the option, its value, the cause, the solution, and the location of the word.
 pub fn parse(args: &[OsString], ctx: &ParseContext<'_>) -> Result<Invocation, FioError> {
     let mut warnings = Vec::new();
     let tokens = argv::lex(

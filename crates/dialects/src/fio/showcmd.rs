@@ -1,9 +1,9 @@
-//! `--showcmd`: a job file as the command line that does the same.
+//! `--showcmd`: prints a job file as an equivalent command line.
 
 use super::assemble::is_global;
 use super::jobfile::{JobFileEntry, JobFileLine};
 
-/// Formats one shell command line, of the named sections or of all.
+/// Formats a single shell command line from the named sections, or from all.
 pub(crate) fn line(lines: &[JobFileLine], sections: &[String]) -> String {
     let mut words = vec!["fio".to_owned()];
     let mut shown = true;
@@ -31,11 +31,11 @@ pub(crate) fn line(lines: &[JobFileLine], sections: &[String]) -> String {
             }
         }
     }
-    // With the blank before the end that fio leaves there.
+    // fio leaves a blank before the end of the line.
     words.join(" ") + " \n"
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+%@^".contains(c);
     if word.chars().all(plain) {

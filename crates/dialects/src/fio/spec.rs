@@ -1,7 +1,7 @@
-//! A job as it was typed: what single options decide is in its place already, what options decide together is kept
-//! aside until all of them are known.
+//! A job as typed. Options that act alone are already applied; options that interact are kept aside until all are
+//! known.
 //!
-//! Only state; options write it through their setters, and `lower` reads it.
+//! State only: options write it through their setters, and `lower` reads it.
 
 use super::invocation::JobExtras;
 use super::options::FioOption;
@@ -10,22 +10,22 @@ use hakaru_model::job::{Access, Job, Op, PerOp, Target};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
-/// One job or the global section, half understood.
+/// One job or the global section, partially converted.
 #[derive(Clone, Debug)]
 pub(crate) struct JobSpec {
-    /// What single options decide. Its name is the job's; its target and access are made up later.
+    /// The model job with the options that act alone. The job name is already set; target and access are derived later.
     pub job: Job,
     /// Name of its section in a job file.
     pub section: Option<String>,
-    /// What belongs to no noun of the model.
+    /// Settings that the model does not represent.
     pub extras: JobExtras,
-    /// Word of `rw` and its number.
+    /// Value of `rw` and its optional number.
     pub rw: (&'static str, Option<i64>),
     /// `rw_sequencer=identical`.
     pub identical: bool,
     /// `random_generator=lfsr`, which uses each block once even with `norandommap`.
     pub lfsr: bool,
-    /// Percentage of a mix that are reads.
+    /// Percentage of reads in a mixed workload (`rwmixread`).
     pub read_percent: u32,
     /// `bs`.
     pub bs: PerOp<Option<u64>>,
@@ -45,7 +45,7 @@ pub(crate) struct JobSpec {
     pub format: String,
     /// `nrfiles`.
     pub nrfiles: u32,
-    /// The random choices are the same in each run, where the job says so or says that they are not (`randrepeat`).
+    /// Whether random choices repeat in each run (`randrepeat`); `None` if not given.
     pub repeatable: Option<bool>,
     /// `iodepth_batch_complete_max`.
     pub complete_max: Option<u32>,
@@ -57,31 +57,31 @@ pub(crate) struct JobSpec {
     pub dedupe_global: bool,
     /// `gtod_reduce`.
     pub gtod_reduce: bool,
-    /// Waits for all previous jobs, and starts a group.
+    /// Waits for all previous jobs, and starts a new group (`stonewall`).
     pub stonewall: bool,
-    /// Starts a group.
+    /// Starts a new group (`new_group`).
     pub new_group: bool,
     /// `exitall`.
     pub exitall: bool,
-    /// How far it reaches.
+    /// Which jobs `exitall` ends (`exit_what`).
     pub exit_what: ExitScope,
-    /// `flow` and its kin.
+    /// `flow` and related options.
     pub flow: FlowSpec,
-    /// `latency_target` and its kin.
+    /// `latency_target` and related options.
     pub latency: LatencySpec,
-    /// `steadystate` and its kin.
+    /// `steadystate` and related options.
     pub steady: SteadySpec,
-    /// `zonemode` and its kin.
+    /// `zonemode` and related options.
     pub zones: ZoneSpec,
-    /// Sizes that are given as numbers of zones.
+    /// Sizes given as a number of zones.
     pub counts: ZoneCounts,
-    /// `verify` and its kin.
+    /// `verify` and related options.
     pub verify: VerifySpec,
-    /// Options given that belong to single engines.
+    /// Options that belong to specific engines, if given.
     pub engine_options: Vec<&'static FioOption>,
 }
 
-/// Options of flows.
+/// Options of flow control.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowSpec {
     /// 0 for none.
@@ -99,7 +99,7 @@ pub(crate) struct LatencySpec {
     pub keep_running: bool,
 }
 
-/// Options of steady state detection.
+/// Options of steady-state detection.
 #[derive(Clone, Debug)]
 pub(crate) struct SteadySpec {
     /// Criterion and limit.
@@ -127,7 +127,7 @@ pub(crate) struct ZoneSpec {
     pub reset_frequency: f64,
 }
 
-/// Options whose values are counted in zones (`size=2z`).
+/// Options with values in zones (`size=2z`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ZoneCounts {
     pub size: Option<u64>,
@@ -137,7 +137,7 @@ pub(crate) struct ZoneCounts {
     pub skip: Option<u64>,
 }
 
-/// Options of verification; `rules.method` is not the one in force before `method` is set.
+/// Options of verification; `rules.method` is not valid until `method` is set.
 #[derive(Clone, Debug)]
 pub(crate) struct VerifySpec {
     /// Value of `verify`; `None` if not given.

@@ -24,7 +24,7 @@ pub(crate) fn context() -> &'static ParseContext<'static> {
     }))
 }
 
-/// The same with these files.
+/// The same context with these files.
 pub(crate) fn with_files<T>(
     files: &[(&str, &str)],
     use_it: impl FnOnce(&ParseContext<'_>) -> T,

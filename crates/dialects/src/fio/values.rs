@@ -1,6 +1,6 @@
-//! Single option values: sizes, times and patterns as fio writes them; lists of them are in `lists`.
+//! Parsers of single option values: sizes, times and patterns in fio's syntax; `lists` parses lists of them.
 //!
-//! Only the meaning of the text; which option takes what is in the option table. Errors are the second half of
+//! Meaning of the text only; the option table says which option takes which value. Errors are the second half of
 //! "cannot be used: …". Source: fio's manual, "Parameter types", and runs of fio 3.33.
 
 use super::expr::evaluate;
@@ -10,16 +10,16 @@ use hakaru_model::units::{Nanos, SizeSuffixes, parse_size};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// What a value is read against: the host, and the unit prefixes in force.
+/// Context for parsing a value: host facts and the current unit prefixes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ValueContext<'a> {
-    /// The host.
+    /// Host facts.
     pub ctx: &'a ParseContext<'a>,
-    /// 1024 or 1000.
+    /// 1024 or 1000 (`kb_base`).
     pub kb_base: u32,
 }
 
-/// The unit of a time that is given without one.
+/// Unit of a time given without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Seconds.
@@ -40,7 +40,7 @@ impl TimeUnit {
     }
 }
 
-/// The largest integer an `f64` holds without loss; expressions are computed in `f64`.
+/// The largest integer an `f64` represents exactly; expressions are evaluated in `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl ValueContext<'_> {
@@ -52,7 +52,7 @@ impl ValueContext<'_> {
         }
     }
 
-    /// Replaces `$pagesize`, `$mb_memory` and `$ncpus`. With `numeric`, what then is an expression is computed.
+    /// Replaces `$pagesize`, `$mb_memory` and `$ncpus`. With `numeric`, evaluates the result if it is an expression.
     pub(crate) fn expand<'t>(&self, text: &'t str, numeric: bool) -> Result<Cow<'t, str>, String> {
         let ParseContext {
             page_size,
@@ -84,7 +84,7 @@ impl ValueContext<'_> {
             .map_err(|e| e.to_string())
     }
 
-    /// A number of bytes, or of anything else: `4k`, `0x1000`, `(2*4k)`.
+    /// Parses a size in bytes or another quantity: `4k`, `0x1000`, `(2*4k)`.
     pub(crate) fn size(&self, text: &str) -> Result<u64, String> {
         let text = text.trim();
         if text.starts_with('(') {
@@ -95,7 +95,7 @@ impl ValueContext<'_> {
             .map_err(|e| e.to_string())
     }
 
-    /// A number that may be negative.
+    /// Parses a number that may be negative.
     pub(crate) fn signed(&self, text: &str) -> Result<i64, String> {
         let text = text.trim();
         let (digits, negative) = match text.strip_prefix('-') {
@@ -107,11 +107,11 @@ impl ValueContext<'_> {
         Ok(if negative { -value } else { value })
     }
 
-    /// A span of time: `10`, `500ms`, `1.5h`, `(3*1000)` (microseconds).
+    /// Parses a duration: `10`, `500ms`, `1.5h`, `(3*1000)` (microseconds).
     pub(crate) fn time(&self, text: &str, unit: TimeUnit) -> Result<Nanos, String> {
         let text = text.trim();
         let nanos = match text.starts_with('(') {
-            // Within an expression, bare numbers are microseconds, and so is what comes out.
+            // Within an expression, bare numbers are microseconds, and so is the result.
             true => {
                 evaluate(text, &|word| {
                     time_number(word, TimeUnit::Micros).map(|ns| ns / 1e3)
@@ -125,14 +125,14 @@ impl ValueContext<'_> {
         Ok(Nanos(nanos.round() as u64))
     }
 
-    /// Bytes of a pattern: `0xdeadface"abcd"-12'file'%o`.
+    /// Parses a pattern into bytes: `0xdeadface"abcd"-12'file'%o`.
     pub(crate) fn pattern(&self, text: &str) -> Result<Vec<PatternPart>, String> {
         let mut parts: Vec<PatternPart> = Vec::new();
         let mut rest = text.trim();
         while !rest.is_empty() {
             let (mut part, left) = self.pattern_part(rest)?;
             if let (PatternPart::Bytes(bytes), true) = (&mut part, rest.starts_with('\'')) {
-                // Of a file as much as there is room for.
+                // A file contributes as many bytes as fit.
                 bytes.truncate(LONGEST_PATTERN.saturating_sub(length_of(&parts)));
             }
             match (parts.last_mut(), part) {
@@ -179,7 +179,7 @@ impl ValueContext<'_> {
             .find(|c: char| !(c.is_ascii_digit() || c == '-'))
             .unwrap_or(text.len());
         if end > 1 && text[..end].ends_with('0') && text[end..].starts_with(['x', 'X']) {
-            // The zero belongs to the hexadecimal number that follows.
+            // The zero starts the hexadecimal number that follows.
             end -= 1;
         }
         let number: i64 = text[..end].parse().map_err(|_| {
@@ -193,14 +193,14 @@ impl ValueContext<'_> {
                 "the number {number} needs more than 32 bits: write it as 0x…"
             ));
         }
-        // Least significant byte first, without the zeros above a positive number.
+        // Little-endian, without the high zero bytes of a positive number.
         let bytes = (number as u32).to_le_bytes();
         let length = 4 - bytes.iter().rev().take_while(|b| **b == 0).count().min(3);
         Ok((PatternPart::Bytes(bytes[..length].to_vec()), &text[end..]))
     }
 }
 
-/// The longest pattern, in bytes.
+/// Maximum pattern length in bytes.
 const LONGEST_PATTERN: usize = 512;
 
 fn length_of(parts: &[PatternPart]) -> usize {
@@ -216,7 +216,7 @@ fn length_of(parts: &[PatternPart]) -> usize {
         .sum()
 }
 
-/// The whole part of a computed value.
+/// The integer part of an evaluated expression.
 fn whole(value: f64) -> Result<u64, String> {
     if (0.0..=EXACT).contains(&value) {
         Ok(value as u64)

@@ -1,4 +1,4 @@
-//! Options of blocks and buffers: how large I/Os are, and what writes carry.
+//! Options of blocks and buffers: I/O sizes and the content of writes.
 
 use super::kind::{OptionKind, int};
 use super::workload::PERCENT;
@@ -8,7 +8,7 @@ use hakaru_model::job::BufferContent;
 use hakaru_model::job::rules::PatternPart;
 use hakaru_model::units::Bytes;
 
-/// The largest block: lengths of I/Os are 32 bits, and the kernel moves less than 2 GiB at once.
+/// Maximum block size: I/O lengths are 32 bits, and the kernel moves less than 2 GiB per call.
 const LARGEST: u64 = 1 << 30;
 
 const BLOCK: OptionKind = OptionKind::PerOpInt {
@@ -93,7 +93,7 @@ pub(super) const TABLE: &[FioOption] = &[
         "Percentage of each buffer that is compressible",
     )
     .works(put!(|job, value| {
-        // A pattern that was given is what the part that compresses holds.
+        // A pattern given explicitly fills the compressible part.
         job.job.buffers.fill = BufferContent::Compressible(value.u32());
         job.job.buffers.refill |= value.u32() != 100;
     })),

@@ -275,7 +275,7 @@ const CRITERIA: OptionKind = OptionKind::Tagged(&[
     ("bw_slope", "slope of the throughput"),
 ]);
 
-/// A rate of nothing is no rate.
+/// Treats a rate of 0 as no limit.
 fn some(rate: &Option<u64>) -> Option<u64> {
     rate.filter(|rate| *rate > 0)
 }

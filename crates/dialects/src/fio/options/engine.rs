@@ -1,18 +1,18 @@
-//! The engines, and the options of single engines that are built in.
+//! The I/O engines, and the options of supported engines.
 
 use super::kind::{OptionKind, int};
 use super::workload::PERCENT;
 use super::{FioOption, opt, put};
 use hakaru_model::job::{IoEngine, StatCall};
 
-/// One engine of fio, and which of ours does the same.
+/// A fio engine, and its equivalent in hakaru.
 #[derive(Clone, Copy, Debug)]
 pub struct Engine {
-    /// Its names.
+    /// Its name and aliases.
     pub names: &'static [&'static str],
     /// One-line description.
     pub help: &'static str,
-    /// The engine of hakaru, or the reason and an alternative.
+    /// The equivalent engine of hakaru, or the reason for having none and an alternative.
     pub ours: Result<IoEngine, &'static str>,
 }
 
@@ -184,10 +184,10 @@ pub const ENGINES: &[Engine] = &[
     ),
 ];
 
-/// Our engine for a name.
+/// Returns hakaru's engine for a name.
 ///
 /// # Errors
-/// Why there is none, with the cure.
+/// Why the engine is not supported, and what to use instead.
 pub(super) fn find(name: &str) -> Result<IoEngine, String> {
     let head = name.split(':').next().unwrap_or(name);
     match ENGINES.iter().find(|engine| engine.names.contains(&head)) {
@@ -360,8 +360,8 @@ const PRIORITIES: &str = "priorities of single I/Os are not supported";
 mod tests {
     use super::*;
 
-    /// An engine of the model that is missing here could not be selected. fio has no engine for
-    /// `fread` (iozone only) and for simulated cards.
+    /// A model engine missing from this list could not be selected. fio has no engine for `fread` (iozone only) or for
+    /// simulated cards.
     #[test]
     fn lists_every_engine_of_the_model_under_its_name() {
         for &engine in IoEngine::ALL

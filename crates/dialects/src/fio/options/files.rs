@@ -1,4 +1,4 @@
-//! Options of files: their names, how they come to be, their sizes and zones.
+//! Options of files: names, creation, sizes and zones.
 
 use super::kind::{OptionKind, int};
 use super::workload::skew;
@@ -483,7 +483,7 @@ const ZONES: OptionKind = OptionKind::Choice(&[
     ("zbd", "zones of a zoned block device"),
 ]);
 
-/// A size of nothing is no size.
+/// Treats a size of 0 as not given.
 fn some_size(size: SizeSpec) -> Option<SizeSpec> {
     Some(size).filter(|size| !matches!(size, SizeSpec::Bytes(Bytes(0)) | SizeSpec::Percent(0)))
 }

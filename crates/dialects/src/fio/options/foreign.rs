@@ -1,4 +1,4 @@
-//! Options of engines that are not built in: known, so that the message can say what they belong to.
+//! Options of unsupported engines. They are known so that the error message can name their engine.
 
 use super::kind::OptionKind;
 use super::{FioOption, opt};

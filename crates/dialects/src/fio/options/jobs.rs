@@ -1,4 +1,4 @@
-//! Options of jobs as a whole: names, clones, groups, when they run and where.
+//! Options of jobs as a whole: names, clones, groups, scheduling and CPU placement.
 
 use super::kind::{OptionKind, int};
 use super::{FioOption, OptionValue, opt, put};
@@ -274,7 +274,7 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .default("0")
     .goes_with("cgroup"),
-    // In old versions a sign gave the direction in which a job moved its flow counter.
+    // In old versions the sign set the direction in which a job moved its flow counter.
     opt(
         "flow",
         OptionKind::Int {

@@ -1,4 +1,4 @@
-//! What options take: kinds of values with their bounds, and the values read from text.
+//! Kinds of option values with their bounds, and the parsed values.
 
 use crate::fio::lists::{errors, floats, indices, paths, per_op, range, split};
 use crate::fio::values::{TimeUnit, ValueContext};
@@ -7,50 +7,50 @@ use hakaru_model::job::{PerOp, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
-/// Keywords of an option with their meanings; an empty meaning marks an alias of the previous word.
+/// Keywords of an option with their descriptions; an empty description marks an alias of the previous keyword.
 pub type Words = &'static [(&'static str, &'static str)];
 
-/// What an option takes.
+/// Kind of value an option takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OptionKind {
     /// A switch: nothing, 0 or 1.
     Flag,
     /// 0 or 1.
     Bool,
-    /// A whole number with bounds; suffixes such as `k` are those of sizes.
+    /// An integer with bounds; suffixes such as `k` multiply as in sizes.
     Int {
-        /// Smallest.
+        /// Minimum.
         min: i64,
-        /// Largest.
+        /// Maximum.
         max: i64,
     },
-    /// Whole numbers within bounds for reads, writes and trims.
+    /// Integers with bounds, for reads, writes and trims.
     PerOpInt {
-        /// Smallest.
+        /// Minimum.
         min: u64,
-        /// Largest.
+        /// Maximum.
         max: u64,
     },
     /// Bytes, with a minimum.
     Size {
-        /// Smallest.
+        /// Minimum.
         min: u64,
     },
     /// Bytes, a percentage, or a number of zones.
     SizeOrPercent,
     /// Bytes, or a number of zones.
     SizeOrZones,
-    /// A time; the unit is that of a bare number.
+    /// A time, with the unit of a bare number.
     Time(TimeUnit),
-    /// A time, or a negative number: so late that it is never.
+    /// A time, or a negative number for never.
     TimeOrNever(TimeUnit),
     /// Times for reads, writes and trims.
     PerOpTime(TimeUnit),
-    /// One of these words.
+    /// One of these keywords.
     Choice(Words),
-    /// One of these words, perhaps with `:` and more.
+    /// One of these keywords, optionally followed by `:` and more text.
     Tagged(Words),
-    /// One of these words, perhaps with `:` and a number or size, which may be negative.
+    /// One of these keywords, optionally followed by `:` and a number or size, which may be negative.
     Numbered(Words),
     /// One size, or a range of them.
     SizeOrRange,
@@ -60,30 +60,30 @@ pub enum OptionKind {
     Splits,
     /// Ranges of sizes for reads, writes and trims.
     Ranges,
-    /// Numbers separated by colons.
+    /// Colon-separated numbers.
     Floats {
-        /// Smallest.
+        /// Minimum.
         min: f64,
-        /// Largest.
+        /// Maximum.
         max: f64,
         /// Maximum count.
         most: usize,
     },
     /// CPUs or nodes, such as `0-3,5`.
     Indices,
-    /// Paths separated by colons.
+    /// Colon-separated paths.
     Paths,
     /// Lists of errors for reads, writes and verification.
     Errors,
     /// Bytes of a pattern.
     Pattern,
-    /// Any text, of this shape.
+    /// Any text, described by this form.
     Text(&'static str),
-    /// Optional text of this form.
+    /// Optional text, described by this form.
     OptionalText(&'static str),
 }
 
-/// A value as an option's kind has read it.
+/// A parsed option value, by kind.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // Each goes with the kind of its name.
 pub enum OptionValue {
@@ -109,7 +109,7 @@ pub enum OptionValue {
     Text(Option<String>),
 }
 
-/// A whole number of 32 bits.
+/// A 32-bit integer of at least `min`.
 pub(super) const fn int(min: i64) -> OptionKind {
     OptionKind::Int {
         min,
@@ -118,7 +118,7 @@ pub(super) const fn int(min: i64) -> OptionKind {
 }
 
 impl OptionKind {
-    /// Whether the value may be left out.
+    /// Whether the option may be given without a value.
     pub fn may_stand_alone(&self) -> bool {
         matches!(
             self,
@@ -126,7 +126,7 @@ impl OptionKind {
         )
     }
 
-    /// Whether a value that contains `$ncpus` and the like is to be computed.
+    /// Whether a value with `$ncpus` or similar is evaluated as an expression.
     pub(crate) fn is_numeric(&self) -> bool {
         use OptionKind::*;
         matches!(
@@ -135,7 +135,7 @@ impl OptionKind {
         ) || matches!(self, Time(_) | TimeOrNever(_))
     }
 
-    /// Reads a value.
+    /// Parses a value.
     pub(crate) fn read(
         &self,
         text: Option<&str>,
@@ -228,7 +228,7 @@ impl OptionKind {
             OptionKind::Paths => OptionValue::Paths(paths(text.trim())),
             OptionKind::Errors => OptionValue::Errors(errors(text)?),
             OptionKind::Pattern => OptionValue::Pattern(reading.pattern(text)?),
-            // Job files have blanks around the `=`, and they belong to no name.
+            // Job files may have blanks around the `=`; they are not part of a name.
             OptionKind::Text(_) | OptionKind::OptionalText(_) => {
                 OptionValue::Text(Some(text.trim().to_owned()))
             }
@@ -292,7 +292,7 @@ impl OptionKind {
         }
     }
 
-    /// Values that it takes, for tests of every row.
+    /// Sample values of this kind, for tests of every row.
     #[cfg(test)]
     pub(crate) fn samples(&self) -> Vec<String> {
         let of = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect();
@@ -329,7 +329,7 @@ impl OptionKind {
     }
 }
 
-/// Ten years: no run lasts as long, and clocks can still count it.
+/// Ten years: longer than any run, and still within the range of the clocks.
 pub(crate) const NEVER: Nanos = Nanos(3650 * 86_400 * 1_000_000_000);
 
 fn unit_name(unit: TimeUnit) -> &'static str {
@@ -370,7 +370,7 @@ fn percentless(text: &str) -> &str {
     text.trim().strip_suffix('%').unwrap_or(text)
 }
 
-/// A size, or percent of one; of a range fio takes the end.
+/// Parses a size or a percentage; of a range fio takes the upper end.
 fn size_or_percent(text: &str, reading: &ValueContext<'_>) -> Result<SizeSpec, String> {
     let text = match text.trim().trim_end_matches('-') {
         sum if sum.starts_with('(') => sum,
@@ -400,8 +400,8 @@ fn word(text: &str, words: Words) -> Result<&'static str, String> {
     })
 }
 
-/// Readers for setters. Each panics only when a row of the table pairs a setter with another kind, which the test of
-/// all rows finds.
+/// Accessors for setters. Each panics if a table row pairs a setter with the wrong kind; a test of all rows checks
+/// this.
 impl OptionValue {
     #[track_caller]
     fn mismatch(&self) -> ! {
@@ -452,7 +452,7 @@ impl OptionValue {
         }
     }
 
-    /// Of a number of zones nothing: how many bytes they are is known when all options are.
+    /// The size; 0 for a number of zones, whose length in bytes is known only after all options are parsed.
     pub(crate) fn size_spec(&self) -> SizeSpec {
         match self {
             OptionValue::SizeSpec(spec) => *spec,
@@ -461,7 +461,7 @@ impl OptionValue {
         }
     }
 
-    /// A number of zones, where it is one.
+    /// The number of zones, if the value is one.
     pub(crate) fn zones(&self) -> Option<u64> {
         if let OptionValue::Zones(count) = self {
             Some(*count)

@@ -1,4 +1,4 @@
-//! Options of measuring and reporting: latencies, percentiles, logs, errors.
+//! Options of measurement and reporting: latencies, percentiles, logs, errors.
 
 use super::kind::{OptionKind, int};
 use super::{FioOption, opt, put};

@@ -1,8 +1,8 @@
-//! The option table of the fio dialect: one row an option, with all there is to say of it side by side.
+//! The option table of the fio dialect: one row per option, with everything about it in one place.
 //!
-//! Parsing, `--cmdhelp`, the man page and the page "which options we know" all come out of these rows. A row says in
-//! its [`OptionState`] whether the option works; a known option is never ignored in silence. What the options mean together
-//! is the business of `lower`.
+//! Parsing, `--cmdhelp`, the man page and the compatibility page are all generated from these rows. The [`OptionState`]
+//! of a row says whether the option works; a known option is never ignored silently. `lower` handles combinations of
+//! options.
 
 mod block;
 mod depth;
@@ -23,50 +23,50 @@ use super::error::FioErrorKind;
 use super::spec::JobSpec;
 use super::values::ValueContext;
 
-/// What an option does to a job.
+/// Function that applies an option value to a job.
 pub(crate) type Setter = fn(&mut JobSpec, &OptionValue) -> Result<(), String>;
 
-/// One option.
+/// One fio option.
 #[derive(Clone, Copy, Debug)]
 pub struct FioOption {
-    /// Its name.
+    /// Primary name.
     pub name: &'static str,
-    /// Other names.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// Type of its value.
+    /// Kind of value.
     pub kind: OptionKind,
     /// Default value; empty for none.
     pub default: &'static str,
     /// One-line description.
     pub help: &'static str,
-    /// Whether it works here.
+    /// Whether the option is supported.
     pub state: OptionState,
-    /// Engines it belongs to; empty for all.
+    /// Engines the option belongs to; empty for all.
     pub engines: &'static [&'static str],
     /// Values that disable the option, accepted even if the option is refused.
     pub harmless: &'static [&'static str],
     set: Option<Setter>,
 }
 
-/// Whether an option works here.
+/// Whether an option is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionState {
     /// Same effect as in fio.
     Works,
     /// No effect, because the requested behavior is the only one.
     Accepted(&'static str),
-    /// It has an effect only together with another option, whose state is its own.
+    /// Takes effect only together with the named option, and is supported if that one is.
     With(&'static str),
-    /// It is refused.
+    /// Rejected.
     Refused {
-        /// The cause.
+        /// The reason.
         reason: &'static str,
-        /// What to use in its place.
+        /// What to use instead.
         instead: &'static str,
     },
 }
 
-/// Starts a row.
+/// Starts a table row.
 const fn opt(name: &'static str, kind: OptionKind, help: &'static str) -> FioOption {
     let state = OptionState::Refused {
         reason: "it is not supported",
@@ -111,7 +111,7 @@ impl FioOption {
         self
     }
 
-    /// A setter for an option that is only accepted: it refuses values whose effect would be missed.
+    /// Adds a setter to an option without effect, to reject values whose effect would be missing.
     const fn checked(mut self, set: Setter) -> FioOption {
         self.set = Some(set);
         self
@@ -127,7 +127,7 @@ impl FioOption {
         self
     }
 
-    /// Nothing to set: there is only one behavior.
+    /// Marks the option as effective only together with another option.
     const fn goes_with(mut self, other: &'static str) -> FioOption {
         self.state = OptionState::With(other);
         self
@@ -138,17 +138,17 @@ impl FioOption {
         self
     }
 
-    /// Whether it goes by this name.
+    /// Whether the option has this name or alias.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
 
-    /// All its names.
+    /// The name and all aliases.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
-    /// Applies a value as typed to a job, and notes it among the job's typed options.
+    /// Applies a value as typed to a job, and records it in the list of options as typed.
     pub(crate) fn apply(
         &'static self,
         typed: Option<&str>,
@@ -189,7 +189,7 @@ impl FioOption {
         self.note(expanded.as_deref(), spec)
     }
 
-    /// Keeps what was typed. A switch without a value leaves no trace, as in fio's own JSON.
+    /// Records an option as typed. A switch without a value is not recorded, as in fio's own JSON.
     fn note(&self, typed: Option<&str>, spec: &mut JobSpec) -> Result<(), FioErrorKind> {
         let text = typed.or((self.kind == OptionKind::Bool).then_some("1"));
         if let Some(text) = text {
@@ -211,7 +211,7 @@ impl FioOption {
     }
 }
 
-/// All options by what they are about, in the order they are explained.
+/// All options by topic, in the order of the documentation.
 pub const SECTIONS: &[(&str, &[FioOption])] = &[
     ("Jobs and time", jobs::TABLE),
     ("Files", files::TABLE),
@@ -224,17 +224,17 @@ pub const SECTIONS: &[(&str, &[FioOption])] = &[
     ("Options of unsupported engines", foreign::TABLE),
 ];
 
-/// All options, in the order they are explained.
+/// All options, in the order of the documentation.
 pub fn all() -> impl Iterator<Item = &'static FioOption> {
     SECTIONS.iter().flat_map(|(_, rows)| rows.iter())
 }
 
-/// The option of this name.
+/// Returns the option with this name or alias.
 pub fn find(name: &str) -> Option<&'static FioOption> {
     all().find(|opt| opt.is_called(name))
 }
 
-/// The known name that is nearest to one that is not known, when it is near enough to have been meant.
+/// Returns the known name nearest to an unknown one, if it is close enough to be a typo.
 pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
     let wanted = name.replace('-', "_").to_ascii_lowercase();
     let allowed = (wanted.chars().count() / 3).max(1);
@@ -243,7 +243,7 @@ pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> O
     (best.0 <= allowed).then(|| best.1.to_owned())
 }
 
-/// Letters to add, leave out, replace or swap to get from one word to the other (Damerau, with adjacent swaps only).
+/// Edit distance: insertions, deletions, substitutions and adjacent swaps (restricted Damerau-Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) =
         (a.chars().take(64).collect(), b.chars().take(64).collect());
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// A setter that reads another type than its row declares panics here.
+    /// A setter that reads a different type than its row declares panics here.
     #[test]
     fn each_setter_takes_what_its_kind_reads() {
         let reading = ValueContext {
@@ -342,7 +342,7 @@ mod tests {
         }
     }
 
-    /// The most used options of public job files, without those of unsupported engines.
+    /// The most common options in public job files, except options of unsupported engines.
     const USED_MOST: &str = "rw bs ioengine direct iodepth runtime size numjobs filename name time_based group_reporting \
         directory randrepeat ramp_time verify stonewall filesize invalidate thread nrfiles rwmixread \
         norandommap end_fsync fallocate create_on_open log_avg_msec write_lat_log gtod_reduce write_bw_log \

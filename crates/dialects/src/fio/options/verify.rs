@@ -1,4 +1,4 @@
-//! Options of verification and of replaying a recorded stream of requests.
+//! Options of verification and of replaying a request log.
 
 use super::kind::{OptionKind, int};
 use super::workload::PERCENT;

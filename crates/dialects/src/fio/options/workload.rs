@@ -1,4 +1,4 @@
-//! Options of the kind of I/O: directions, mixes, randomness, caches and syncs.
+//! Options of the access pattern: direction, mixes, randomness, caches and syncs.
 
 use super::kind::{OptionKind, int};
 use super::{FioOption, OptionValue, opt, put};
@@ -358,7 +358,7 @@ fn distribution(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     } else {
         SizeSuffixes::Fio1024
     };
-    // A second number is the position of the center.
+    // The second number is the position of the center.
     let (number, centre) = match tag.and_then(|tag| tag.split_once(':')) {
         Some((number, centre)) => (Some(number), Some(centre)),
         None => (tag, None),
@@ -379,7 +379,7 @@ fn distribution(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     Ok(())
 }
 
-/// The middle of a distribution, as a share of the file; -1 leaves it open.
+/// Parses the center of a distribution as a fraction of the file; -1 means unset.
 fn place(text: &str) -> Result<Option<f64>, String> {
     if text.trim() == "-1" {
         return Ok(None);
@@ -410,7 +410,7 @@ pub(super) fn skew(word: &str, number: Option<&str>) -> Result<Option<Distributi
     }))
 }
 
-/// Parts of a list of zones, each with its two halves.
+/// Splits a list of zones into pairs.
 fn parts(text: &str) -> Result<Vec<(&str, &str)>, String> {
     if text.contains(',') {
         return Err(
@@ -432,7 +432,7 @@ fn percent(word: &str) -> Result<Option<f64>, String> {
     }
 }
 
-/// `60/10:30/20:10/70`: percent of the accesses and of the file; what is left out is filled evenly.
+/// Parses `60/10:30/20:10/70`: percent of accesses and percent of the file. Omitted values are filled evenly.
 fn zones(text: &str) -> Result<Vec<RelativeZone>, String> {
     let mut pairs = Vec::new();
     for (access, size) in parts(text)? {
@@ -447,7 +447,7 @@ fn zones(text: &str) -> Result<Vec<RelativeZone>, String> {
     Ok(accesses.into_iter().zip(sizes).map(zone).collect())
 }
 
-/// `60/1g:40/4g`: percent of the accesses, and sizes.
+/// Parses `60/1g:40/4g`: percent of accesses, and sizes.
 fn stretches(text: &str, rules: SizeSuffixes) -> Result<Vec<AbsoluteZone>, String> {
     let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
     for (access, size) in parts(text)? {

@@ -1,4 +1,4 @@
-//! Shares of a whole: latencies by size, queue depths, batch sizes.
+//! Distributions in percent: latencies by bucket, queue depths, batch sizes.
 
 use super::merge::ReportedJob;
 use hakaru_model::histogram::Histogram;
@@ -6,23 +6,23 @@ use hakaru_model::job::Op;
 use hakaru_model::record::DepthSteps;
 use hakaru_model::units::Nanos;
 
-/// Names of the latency steps below a unit's thousand; each is the first whole number that does not belong to its step.
+/// Bucket names of the latency distribution within one unit; each is the exclusive upper bound of its bucket.
 pub(super) const STEPS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
-/// Names of the steps of queue depth.
+/// Bucket names of the queue depth distribution.
 pub(super) const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 
-/// Names of the steps of batch size.
+/// Bucket names of the batch size distribution.
 pub(super) const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 
 /// Percentages of completion latencies by bucket. Nonzero values are shown as at least 0.01.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LatencyShares {
-    /// Under 1 µs, steps in nanoseconds.
+    /// Below 1 µs, buckets in nanoseconds.
     pub(super) ns: [f64; 10],
-    /// Under 1 ms, steps in microseconds.
+    /// Below 1 ms, buckets in microseconds.
     pub(super) us: [f64; 10],
-    /// From 1 ms, steps in milliseconds; then 2000, and what is above.
+    /// From 1 ms, buckets in milliseconds; then 2000, and everything above.
     pub(super) ms: [f64; 12],
 }
 
@@ -63,7 +63,7 @@ impl LatencyShares {
         shares
     }
 
-    /// The microsecond steps with everything below them in the first, as the terse output has them.
+    /// The microsecond buckets, with all shorter latencies in the first one, as in the terse output.
     pub(super) fn us_with_ns(&self) -> [f64; 10] {
         let mut us = self.us;
         us[0] += self.ns.iter().sum::<f64>();
@@ -118,7 +118,7 @@ mod tests {
         LatencyShares::of(&reports(&view)[0])
     }
 
-    /// I/Os in flight at the end of the ramp are measured, and were submitted before.
+    /// I/Os in flight at the end of the ramp time are measured, but were submitted before it ended.
     #[test]
     fn depths_of_a_job_with_a_ramp_add_up_to_the_whole() {
         let share_at_16 = |ramp: u64| {
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn each_step_ends_before_its_name() {
-        // At a limit inside a bucket, such as 1 ms, the bucket decides.
+        // At a limit inside a histogram bin, such as 1 ms, the bin decides.
         let shares = shares(&[
             0,
             1,

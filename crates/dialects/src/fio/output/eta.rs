@@ -1,31 +1,31 @@
 //! The status line: `Jobs: 1 (f=1): [W(1)][100.0%][w=616KiB/s][w=154 IOPS][eta 00m:00s]`.
 //!
-//! Leaves out when it is shown, and the carriage return in front of the next one.
+//! Does not decide when it is shown, and does not print the carriage return before the next one.
 
 use super::number::Style;
 use crate::fio::JobExtras;
 use hakaru_model::job::{Access, Op, PerOp};
 
-/// What the status line is made from.
+/// Data of one status line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatusLine {
-    /// Workers that run now.
+    /// Number of running workers.
     pub running: u32,
-    /// Files they hold open.
+    /// Number of files they have open.
     pub open_files: u32,
-    /// What each worker does, in order.
+    /// State of each worker, in order.
     pub states: Vec<WorkerState>,
     /// Percentage done; `None` while unknown.
     pub percent: Option<f64>,
-    /// Bytes per second since the line before.
+    /// Bytes per second since the previous status line.
     pub bytes_per_s: PerOp<u64>,
-    /// I/Os per second since the line before.
+    /// I/Os per second since the previous status line.
     pub iops: PerOp<u64>,
-    /// Seconds left; `None` while unknown: only the first part of the line is shown.
+    /// Estimated seconds left; `None` while unknown, which shortens the line to its first part.
     pub eta_s: Option<u64>,
-    /// 1024 or 1000, as `kb_base`.
+    /// 1024 or 1000 (`kb_base`).
     pub kb_base: u32,
-    /// 1 shows bits, anything else bytes, as `unit_base`.
+    /// 1 shows bits, any other value bytes (`unit_base`).
     pub unit_base: u32,
 }
 
@@ -48,7 +48,7 @@ impl Default for StatusLine {
 /// Sum of the rate limits of all jobs: minimum, maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateLimit {
-    /// As fast as it goes.
+    /// No limit.
     #[default]
     None,
     /// Bytes per second (`rate_min`, `rate`).
@@ -57,33 +57,33 @@ pub enum RateLimit {
     Iops(u64, u64),
 }
 
-/// State of a worker, with fio's letter.
+/// State of a worker, with fio's letter for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerState {
-    /// `P`: not begun.
+    /// `P`: not started.
     NotBegun,
-    /// `I`: ready, waiting for its start.
+    /// `I`: initialized, waiting to start.
     Initialized,
-    /// `/`: in its ramp.
+    /// `/`: in its ramp time.
     Ramping,
-    /// `p`: reads its files beforehand.
+    /// `p`: reading its files before the run (`pre_read`).
     PreReading,
-    /// `R`, `r`, `W`, `w`, `M`, `m`, `D`, `d`: reads, writes, mixes or trims, in order or (small) at random.
+    /// `R`, `W`, `M`, `D`: sequential reads, writes, mixed I/O or trims; in lower case, random.
     Running(char),
-    /// `F`: waits for an fsync.
+    /// `F`: waiting for an fsync.
     Fsyncing,
-    /// `V`: verifies.
+    /// `V`: verifying.
     Verifying,
-    /// `f`: ends.
+    /// `f`: finishing.
     Finishing,
-    /// `E`: ended.
+    /// `E`: exited.
     Exited,
-    /// `_`: ended and fetched.
+    /// `_`: exited and reaped.
     Reaped,
 }
 
 impl WorkerState {
-    /// A worker of this access that runs.
+    /// The state of a running worker with this access pattern.
     pub fn running(access: &Access) -> WorkerState {
         let letter = match (
             access.does(Op::Read),
@@ -118,12 +118,12 @@ impl WorkerState {
     }
 }
 
-/// The status line of jobs that go as fast as they can, without newline or carriage return.
+/// Formats the status line of jobs without rate limits, without newline or carriage return.
 pub fn status_line(progress: &StatusLine) -> String {
     limited_status_line(progress, RateLimit::None)
 }
 
-/// The status line of jobs that are held back.
+/// Formats the status line of jobs with rate limits.
 pub fn limited_status_line(progress: &StatusLine, limit: RateLimit) -> String {
     let StatusLine {
         running,
@@ -164,7 +164,7 @@ fn limit_text(limit: RateLimit, style: Style) -> String {
     }
 }
 
-/// `W(16)`, or `_(2),W(1)`: neighbors in the same state are counted.
+/// Formats `W(16)` or `_(2),W(1)`: adjacent workers in the same state are counted together.
 fn runs(states: &[WorkerState]) -> String {
     let groups: Vec<String> = states
         .chunk_by(|a, b| a.letter() == b.letter())
@@ -173,7 +173,7 @@ fn runs(states: &[WorkerState]) -> String {
     groups.join(",")
 }
 
-/// `[r=21.0MiB/s,w=24.0MiB/s]`: what is nothing is left out, and all of it when everything is nothing.
+/// Formats `[r=21.0MiB/s,w=24.0MiB/s]`: operations with a rate of 0 are left out; empty if all are 0.
 fn by_op(rates: &PerOp<u64>, show: impl Fn(u64) -> String, unit: &str) -> String {
     let shown: Vec<String> = rates
         .iter()
@@ -187,7 +187,7 @@ fn by_op(rates: &PerOp<u64>, show: impl Fn(u64) -> String, unit: &str) -> String
     }
 }
 
-/// `00m:07s`, with hours and days in front where there are any.
+/// Formats `00m:07s`, with hours and days in front if needed.
 fn eta_text(seconds: u64) -> String {
     let (days, hours, minutes, seconds) = (
         seconds / 86_400,

@@ -1,4 +1,4 @@
-//! The JSON outputs: keys, their order and their types as fio has them.
+//! The JSON outputs, with fio's keys, key order and number types.
 //!
 //! Strict parsers distinguish `0` from `0.000000`, so each number is written in fio's form.
 
@@ -19,10 +19,10 @@ use hakaru_model::job::Op;
 use hakaru_model::record::{Latency, Samples};
 use hakaru_model::units::Nanos;
 
-/// How deep a job stands: in the list of the root.
+/// Nesting depth of a job: inside the list in the root object.
 const JOB_INDENT: usize = 2;
 
-/// The results as `--output-format=json`, or `json+` with the bins of the histograms. Ends with a newline.
+/// Formats the results as `--output-format=json`, or as `json+` with histogram bins. Ends with a newline.
 pub fn json(view: &RunView<'_>, plus: bool) -> String {
     let reports = reports(view);
     let groups = groups(&reports);
@@ -68,7 +68,7 @@ pub fn json(view: &RunView<'_>, plus: bool) -> String {
     JsonValue::from(root).print()
 }
 
-/// Options as typed.
+/// The options as typed.
 fn options(options: &[(String, String)]) -> JsonObject {
     let mut object = JsonObject::default();
     for (name, value) in options {
@@ -77,7 +77,7 @@ fn options(options: &[(String, String)]) -> JsonObject {
     object
 }
 
-/// Everything that the pieces of one job need.
+/// Context for the JSON of one job.
 struct JsonJob<'a> {
     view: &'a RunView<'a>,
     report: &'a ReportedJob<'a>,
@@ -184,7 +184,7 @@ impl JsonJob<'_> {
         object
     }
 
-    /// Processor, depths, latencies by size, errors and the latency target.
+    /// CPU use, depths, latency distribution, errors and the latency target.
     fn host(&self, job: &mut JsonObject) {
         let ReportedJob {
             cpu,
@@ -223,7 +223,7 @@ impl JsonJob<'_> {
         steps.extend(["2000".to_owned(), ">=2000".to_owned()]);
         job.set("latency_ms", shares_by_name(&steps, &shares.ms));
         if !self.report.did_something() {
-            // Of a job that issued nothing fio says no more.
+            // For a job that issued nothing, fio prints no more.
             return;
         }
         if self.report.continues_on_errors() {
@@ -274,7 +274,7 @@ fn steadystate(steady: &Steadiness<'_>) -> JsonObject {
     object
 }
 
-/// Bandwidth in KiB/s and I/Os per second over time.
+/// Bandwidth samples in KiB/s and IOPS samples.
 fn samples(object: &mut JsonObject, bw: &MergedSpread, iops: &MergedSpread, group: &GroupOp) {
     object
         .set("bw_min", bw.min)
@@ -330,7 +330,7 @@ fn cpu_idleness(idleness: &CpuIdleness) -> JsonObject {
     object
 }
 
-/// The device with the means over its members, then each member.
+/// The device with the means over its members, followed by each member.
 fn disk_util(view: &RunView<'_>, disk: &DiskView) -> Vec<JsonValue> {
     let mut device = one_disk(view, &disk.stats);
     if !disk.members.is_empty() {

@@ -1,32 +1,32 @@
-//! Log files: their names and lines.
+//! Log files: names and line format.
 //!
-//! Leaves out how entries are gathered and averaged.
+//! Does not collect or average entries.
 
 use hakaru_model::job::Op;
 use std::fmt::Write;
 
-/// One line of a log.
+/// One entry of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEntry {
-    /// Milliseconds since the start, or since 1970 if requested.
+    /// Time in ms since the start of the run, or since 1970 if requested.
     pub msec: u64,
-    /// KiB/s, I/Os per second or nanoseconds, by kind of log.
+    /// Value in KiB/s, I/Os per second or nanoseconds, depending on the log.
     pub value: u64,
-    /// The largest of a window, where the mean and it are logged.
+    /// Maximum of the window, if both the mean and the maximum are logged.
     pub largest: Option<u64>,
-    /// What was done.
+    /// Operation of the I/O.
     pub op: Op,
-    /// Bytes of the I/O; 0 in logs that average.
+    /// I/O size in bytes; 0 in averaged logs.
     pub bs: u64,
-    /// Offset of the I/O; 0 in logs that average.
+    /// Offset of the I/O; 0 in averaged logs.
     pub offset: u64,
     /// Priority of the I/O.
     pub prio: u16,
-    /// When it was issued, nanoseconds since the start; 0 in logs that average.
+    /// Issue time in ns since the start of the run; 0 in averaged logs.
     pub issued_ns: u64,
 }
 
-/// What a log is of.
+/// Kind of log file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogKind {
     /// Bandwidth, KiB/s.
@@ -39,17 +39,18 @@ pub enum LogKind {
     Clat,
     /// Total latency, ns.
     Lat,
-    /// Histograms of completion latency.
+    /// Histograms of completion latency, as counts per bin.
     ClatHist,
 }
 
 impl LogKind {
-    /// Whether its values are latencies.
+    /// Whether the values are latencies.
     pub fn is_latency(self) -> bool {
         matches!(self, LogKind::Slat | LogKind::Clat | LogKind::Lat)
     }
 
-    /// The file's name: `<prefix>_bw.<number>.log` with the job's number from 1, or without it when all share one file.
+    /// Returns the file name: `<prefix>_bw.<number>.log` with the job number from 1, or no number if all jobs share one
+    /// file.
     pub fn file_name(self, prefix: &str, job: Option<u32>) -> String {
         let kind = match self {
             LogKind::Bw => "bw",
@@ -66,18 +67,18 @@ impl LogKind {
     }
 }
 
-/// Which columns a log has besides time, value, direction and block size.
+/// Optional columns of a log, besides time, value, direction and block size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogColumns {
     /// The offset (`log_offset`).
     pub offset: bool,
-    /// The priority in full (`log_prio`); otherwise only whether it is a high one.
+    /// The full priority (`log_prio`); otherwise only whether it is high.
     pub prio: bool,
-    /// When each I/O was issued (`log_issue_time`).
+    /// The issue time of each I/O (`log_issue_time`).
     pub issued: bool,
 }
 
-/// The lines of a log: `msec, value[, largest], direction, block size[, offset], priority[, issue time]`.
+/// Formats log lines: `msec, value[, largest], direction, block size[, offset], priority[, issue time]`.
 pub fn log_text(entries: &[LogEntry], columns: LogColumns) -> String {
     let mut text = String::new();
     for LogEntry {
@@ -111,12 +112,12 @@ pub fn log_text(entries: &[LogEntry], columns: LogColumns) -> String {
     text
 }
 
-/// Class 1 of the kernel's I/O priorities, "real time".
+/// Whether the priority is in class 1, "real time", of the kernel's I/O priorities.
 fn is_high(prio: u16) -> bool {
     prio >> 13 == 1
 }
 
-/// One line of a histogram log: `msec, direction, block size, count, count, …`.
+/// Formats one line of a histogram log: `msec, direction, block size, count, count, …`.
 pub fn histogram_line(msec: u64, op: Op, bs: u64, counts: &[u64]) -> String {
     let mut text = format!("{msec}, {}, {bs}", op as u8);
     for count in counts {

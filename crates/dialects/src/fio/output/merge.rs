@@ -1,4 +1,4 @@
-//! From workers to what fio reports on: workers of one group shown as one, and groups summed up.
+//! Merges workers into the jobs that fio reports, and jobs into groups.
 
 use super::view::{RunView, WorkerView};
 use crate::fio::{JobExtras, UnifiedReporting};
@@ -10,82 +10,82 @@ use hakaru_model::record::{
 };
 use hakaru_model::units::Nanos;
 
-/// One reported job: a worker, or those of a group under `group_reporting`.
+/// One reported job: a single worker, or all workers of a group under `group_reporting`.
 #[derive(Clone, Debug)]
 pub(super) struct ReportedJob<'a> {
-    /// The first worker's job.
+    /// Job of the first worker.
     pub(super) job: &'a Job,
-    /// What the scenario does not hold of it.
+    /// Its settings outside the scenario.
     pub(super) extras: &'a JobExtras,
-    /// Number of the group.
+    /// Group number.
     pub(super) group: u32,
-    /// How many workers.
+    /// Number of workers.
     pub(super) members: u32,
-    /// Process number of the first.
+    /// Process ID of the first worker.
     pub(super) pid: u32,
-    /// Wall clock as the first began.
+    /// Start of the first worker, in ms since 1970 UTC.
     pub(super) started_unix_ms: i64,
-    /// The error that ended one of them.
+    /// The error that ended a worker, if any.
     pub(super) fatal: Option<&'a IoError>,
-    /// Errors in all.
+    /// Total number of errors.
     pub(super) errors: u64,
-    /// The first error of all.
+    /// The first error of any worker.
     pub(super) first_error: Option<&'a IoError>,
-    /// By operation.
+    /// Totals by operation.
     pub(super) ops: PerOp<OpTotals>,
-    /// Time of syncs.
+    /// Sync latency.
     pub(super) sync: Latency,
-    /// How many of them are counted.
+    /// Number of syncs counted.
     pub(super) syncs: u64,
-    /// Depths.
+    /// Queue depth distribution.
     pub(super) depth: DepthRecord,
-    /// Processor use.
+    /// CPU use.
     pub(super) cpu: CpuUsage,
-    /// Time of all members, added up.
+    /// Sum of the runtimes of all workers.
     pub(super) job_runtime: Nanos,
-    /// Whether the speed became steady.
+    /// Result of the steady-state detection.
     pub(super) steady: Option<&'a SteadyRecord>,
-    /// The depth that a search for a latency came to.
+    /// Queue depth found by the latency target search.
     pub(super) latency_depth: Option<u32>,
 }
 
-/// Totals of one operation of a report.
+/// Totals of one operation in a report.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpTotals {
     /// I/Os issued.
     pub(super) ios: u64,
-    /// Bytes moved.
+    /// Bytes transferred.
     pub(super) bytes: u64,
     /// Short I/Os.
     pub(super) short: u64,
     /// Number of zone resets.
     pub(super) zone_resets: u64,
-    /// Measured time of the longest member in milliseconds, rounded up; 0 when nothing was moved.
+    /// Measured time of the longest worker in ms, rounded up; 0 if nothing was transferred.
     pub(super) runtime_ms: u64,
-    /// Creation to submission.
+    /// Submission latency: creation to submission.
     pub(super) slat: Latency,
-    /// Submission to completion.
+    /// Completion latency: submission to completion.
     pub(super) clat: Latency,
-    /// Creation to completion.
+    /// Total latency: creation to completion.
     pub(super) lat: Latency,
-    /// Bandwidth over time, KiB/s.
+    /// Bandwidth samples, KiB/s.
     pub(super) bw: MergedSpread,
-    /// I/Os per second over time.
+    /// IOPS samples.
     pub(super) iops: MergedSpread,
 }
 
-/// Spread of something over time. Members that ran at the same time add up.
+/// Statistics of samples over time. Workers that ran at the same time add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct MergedSpread {
-    /// Samples of all members.
+    /// Number of samples of all workers.
     pub(super) count: u64,
-    /// Sum of the smallest.
+    /// Sum of the minimums.
     pub(super) min: u64,
-    /// Sum of the largest.
+    /// Sum of the maximums.
     pub(super) max: u64,
     /// Sum of the means.
     pub(super) mean: f64,
-    /// Sum of the squared distances from each member's mean.
+    /// Sum of the squared deviations from each worker's mean.
     scatter: f64,
 }
 
@@ -113,7 +113,7 @@ impl MergedSpread {
         self.scatter += other.scatter;
     }
 
-    /// Deviation of the samples from the mean of their member.
+    /// Standard deviation of the samples from the mean of their worker.
     pub(super) fn deviation(&self) -> f64 {
         if self.count < 2 {
             0.0
@@ -235,8 +235,8 @@ impl<'a> ReportedJob<'a> {
         report
     }
 
-    /// Counts as syncs what fio does. It times each `fdatasync` and `sync_file_range`, but counts the one as a short read and
-    /// the other as a short write: found by observation of version 3.33.
+    /// Counts syncs as fio does. fio times each `fdatasync` and `sync_file_range`, but counts `fdatasync` as a short
+    /// read and `sync_file_range` as a short write. Based on observed output of version 3.33.
     fn count_syncs_as_fio_does(&mut self, other_syncs: Option<OtherSyncs>) {
         let Durability {
             fsync_every,
@@ -262,7 +262,7 @@ impl<'a> ReportedJob<'a> {
         self.ops.write.short += range;
     }
 
-    /// Takes away what fio does not count of single engines, though it is known here: found by observation.
+    /// Removes figures that fio does not report for some engines. Based on observed output.
     fn leave_out_what_fio_does(&mut self) {
         let Job {
             ioengine,
@@ -271,7 +271,7 @@ impl<'a> ReportedJob<'a> {
             ..
         } = *self.job;
         if queue.offload {
-            // Each thread that submits has one I/O at a time.
+            // Each submitting thread has one I/O in flight at a time.
             let ios: u64 = self.depth.level.iter().sum();
             let DepthRecord {
                 level,
@@ -323,7 +323,7 @@ impl<'a> ReportedJob<'a> {
         self.latency_depth = self.latency_depth.or(other.latency_depth);
     }
 
-    /// Reads, writes and trims as one.
+    /// Reads, writes and trims combined.
     pub(super) fn mixed(&self) -> OpTotals {
         let mut sum = OpTotals::default();
         for (_, op) in self.ops.iter() {
@@ -332,7 +332,7 @@ impl<'a> ReportedJob<'a> {
         sum
     }
 
-    /// Processor time as percent of the time of all members.
+    /// CPU time in percent of the total time of all workers.
     pub(super) fn cpu_share(&self, time: Nanos) -> f64 {
         if self.job_runtime.0 == 0 {
             0.0
@@ -341,12 +341,12 @@ impl<'a> ReportedJob<'a> {
         }
     }
 
-    /// Whether it did anything at all.
+    /// Whether any I/O was issued.
     pub(super) fn did_something(&self) -> bool {
         self.ops.iter().any(|(_, op)| op.bytes > 0 || op.ios > 0)
     }
 
-    /// Whether errors of devices are gone over.
+    /// Whether the job continues after device errors.
     pub(super) fn continues_on_errors(&self) -> bool {
         let ErrorPolicy {
             continue_on,
@@ -409,14 +409,14 @@ pub(super) fn reports<'a>(view: &RunView<'a>) -> Vec<ReportedJob<'a>> {
     reports
 }
 
-/// The sums of a group, of one operation.
+/// Totals of one operation in a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct GroupOp {
-    /// Bytes of all.
+    /// Total bytes.
     pub(super) bytes: u64,
-    /// Slowest and fastest report, bytes per second.
+    /// Minimum and maximum bandwidth of a report, bytes per second.
     pub(super) bw: (u64, u64),
-    /// Shortest and longest report, milliseconds.
+    /// Shortest and longest runtime of a report, in ms.
     pub(super) run_ms: (u64, u64),
 }
 
@@ -440,7 +440,7 @@ impl GroupOp {
         };
     }
 
-    /// All bytes over the longest time, bytes per second.
+    /// Total bytes divided by the longest runtime, bytes per second.
     pub(super) fn bytes_per_s(&self) -> u64 {
         per_second(self.bytes, self.run_ms.1)
     }
@@ -449,17 +449,17 @@ impl GroupOp {
 /// A reporting group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReportGroup<'a> {
-    /// Its number.
+    /// Group number.
     pub(super) number: u32,
-    /// How its last report wants numbers shown.
+    /// Number format settings of its last report.
     pub(super) extras: &'a JobExtras,
-    /// By operation.
+    /// Totals by operation.
     pub(super) ops: PerOp<GroupOp>,
-    /// All operations as one, where a report wants that.
+    /// Totals of all operations combined, if a report requests them.
     pub(super) mixed: GroupOp,
 }
 
-/// The groups of these reports, in the order of their first report.
+/// The groups of these reports, ordered by first report.
 pub(super) fn groups<'a>(reports: &[ReportedJob<'a>]) -> Vec<ReportGroup<'a>> {
     let mut groups: Vec<ReportGroup<'a>> = Vec::new();
     for report in reports {
@@ -498,9 +498,9 @@ fn add_ops(group: &mut ReportGroup<'_>, report: &ReportedJob<'_>) {
     }
 }
 
-/// The mean of a bandwidth as percent of what its group moved: `per=` in the text.
+/// The mean bandwidth in percent of its group's bandwidth: `per=` in the text.
 ///
-/// The mean is cut to whole KiB/s, and a group below 1 KiB/s counts as all: found by observation.
+/// The mean is truncated to whole KiB/s, and a group below 1 KiB/s counts as 100%. Based on observed output.
 pub(super) fn share_of_group(bw: &MergedSpread, group: &GroupOp) -> f64 {
     match group.bytes_per_s() {
         0..=1024 => 100.0,
@@ -508,7 +508,7 @@ pub(super) fn share_of_group(bw: &MergedSpread, group: &GroupOp) -> f64 {
     }
 }
 
-/// The same in the terse output, where the group is cut to whole KiB/s rather than the mean.
+/// The same for the terse output, where the group's bandwidth is truncated to whole KiB/s instead of the mean.
 pub(super) fn share_of_whole_group(bw: &MergedSpread, group: &GroupOp) -> f64 {
     match group.bytes_per_s() {
         0..=1024 => 100.0,
@@ -545,7 +545,7 @@ mod tests {
         record
     }
 
-    /// Members, bytes and runtime of each report.
+    /// Worker count, bytes and runtime of each report.
     fn shown(jobs: &[(Job, WorkerRecord)]) -> Vec<(u32, u64, u64)> {
         let extras = JobExtras::default();
         let scenario = Scenario {

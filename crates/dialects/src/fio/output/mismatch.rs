@@ -1,4 +1,4 @@
-//! What fio says on standard error of errors, and of data that is not as it was written.
+//! fio's messages on standard error about I/O errors and verification failures.
 
 use super::normal::{error_text, place_of};
 use hakaru_model::mismatch::{BlockDifference, Mismatch, Saved};
@@ -40,7 +40,7 @@ pub fn ended_by_error(worker: &WorkerRecord) -> Option<String> {
         .find(damaged)
         .or(worker.errors.first.first());
     let error = first.filter(|_| worker.stop == StopReason::Error)?;
-    // fio prints a line of its source code here; there is none to name.
+    // fio prints a source file and line here, which hakaru does not have.
     let (file, func) = if damaged(&error) {
         ("io_u.c", "io_u_sync_complete")
     } else {
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use hakaru_model::units::Bytes;
 
-    /// As fio 3.33 printed them.
+    /// As printed by fio 3.33.
     #[test]
     fn broken_rules_are_told_as_fio_tells_them() {
         let tell = |kind, errno| {

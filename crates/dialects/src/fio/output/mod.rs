@@ -1,7 +1,8 @@
-//! The outputs of fio: text, JSON, terse, logs and the status line, as pure functions from records to text.
+//! fio's output formats (text, JSON, terse, logs and the status line) as pure functions from records to text.
 //!
-//! Nothing here runs, reads a clock or asks the host: what fio would print of a run is in the [`RunView`]. Wording and
-//! blocks follow fio 3.39, as its printed results show them; JSON and terse follow the observed output of fio 3.33.
+//! Nothing here runs I/O, reads a clock or queries the host: the [`RunView`] holds everything fio prints about a run.
+//! Wording and layout follow fio 3.39, based on its published results; JSON and terse follow the observed output of fio
+//! 3.33.
 //!
 //! ```text
 //! before the run   banner(&StartView), laying_out(..), status_line(&Progress) while it goes

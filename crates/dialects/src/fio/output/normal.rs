@@ -1,6 +1,6 @@
-//! The text output: what each job did, what its group did, and what the disks saw.
+//! The text output: results of each job, each group and the disks.
 //!
-//! Leaves out what is printed before the run (`start`) and while it goes (`eta`).
+//! Does not include output before the run (`start`) or during it (`eta`).
 
 use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
 use super::merge::{GroupOp, OpTotals, ReportGroup, ReportedJob, groups, reports, share_of_group};
@@ -37,15 +37,15 @@ pub fn normal(view: &RunView<'_>) -> String {
     out.0
 }
 
-/// The text so far.
+/// The output text so far.
 struct NormalText(String);
 
-/// Adds a line; writing to memory cannot fail.
+/// Appends a line; writing to memory cannot fail.
 macro_rules! line {
     ($out:expr, $($arg:tt)*) => {{ let _ = writeln!($out.0, $($arg)*); }};
 }
 
-/// An error in words, without the number that Rust adds.
+/// The error message of an errno, without the number that Rust appends.
 pub(super) fn error_text(errno: i32) -> String {
     let text = std::io::Error::from_raw_os_error(errno).to_string();
     text.split(" (os error")
@@ -54,12 +54,12 @@ pub(super) fn error_text(errno: i32) -> String {
         .to_owned()
 }
 
-/// What `--idle-prof=calibrate` prints.
+/// Output of `--idle-prof=calibrate`.
 pub fn calibration(mean_us: f64, deviation_us: f64) -> String {
     format!("CPU idleness:\n  unit work: mean={mean_us:.2}us, stddev={deviation_us:.2}\n")
 }
 
-/// Where fio would say an error came from.
+/// The source file and function that fio names for an error.
 pub(super) fn place_of(kind: FailureKind) -> (&'static str, &'static str) {
     match kind {
         FailureKind::RateMissed { .. } | FailureKind::IopsMissed { .. } => {
@@ -107,7 +107,7 @@ impl NormalText {
                  mismatches,
                  ..
              }| {
-                // fio prints a line of its source code here; there is none to name.
+                // fio prints a source file and line here, which hakaru does not have.
                 let (file, func) = match (mismatches.is_empty(), report.fatal.is_some()) {
                     (false, false) => return format!("err={errno:>2} ()"),
                     (false, true) => ("io_u.c", "io_u_sync_complete"),
@@ -142,7 +142,7 @@ impl NormalText {
             style.other_rate(op.bytes_per_s()),
         );
         let (bw, size, ms) = (style.rate(bw), style.size(op.bytes), op.runtime_ms);
-        // Only writes empty zones, and trims as since fio 3.39; older ones said nothing of trims.
+        // Only writes reset zones; fio also prints trims since 3.39, but not in older versions.
         let resets = match name {
             "write" | "trim" => format!("; {} zone resets", op.zone_resets),
             _ => String::new(),
@@ -168,13 +168,13 @@ impl NormalText {
         self.samples(report, op, group);
     }
 
-    /// `    clat (usec): min=809, max=22931, avg=1866.03, stdev=780.41`
+    /// Formats `    clat (usec): min=809, max=22931, avg=1866.03, stdev=780.41`.
     fn latency(&mut self, name: &str, latency_of: &Latency) {
         let stat = &latency_of.stat;
         let (Some(mean), Some(deviation)) = (stat.mean(), stat.deviation()) else {
             return;
         };
-        // A unit is left only where nothing worth seeing is lost by it: found by observation.
+        // A larger unit is used only if no relevant precision is lost. Based on observed output.
         let steps = match (stat.min, stat.max) {
             (min, max) if min > 2_000_000 && max > 99_999_999 && deviation > 1_000_000.0 => 2,
             (min, max) if min > 2_000 && max > 99_999 && deviation > 1_000.0 => 1,
@@ -189,7 +189,7 @@ impl NormalText {
         );
     }
 
-    /// Names and values in columns, as many as fit in 80.
+    /// Names and values in columns, as many as fit in 80 characters.
     fn percentiles(&mut self, name: &str, histogram: &Histogram, wanted: &PercentileSelection) {
         let values = wanted.values(histogram);
         let (least, most) = (
@@ -226,7 +226,7 @@ impl NormalText {
         line!(self, "{}", rows.collect::<Vec<_>>().join(",\n"));
     }
 
-    /// Bandwidth and IOPS over time.
+    /// Bandwidth and IOPS samples.
     fn samples(&mut self, report: &ReportedJob<'_>, op: &OpTotals, group: &GroupOp) {
         let OpTotals { bw, iops, .. } = op;
         if bw.count > 0 {
@@ -256,7 +256,7 @@ impl NormalText {
         }
     }
 
-    /// `  lat (usec)   : 250=31.66%, 500=68.34%, 750=0.01%`, five a line.
+    /// Formats `  lat (usec)   : 250=31.66%, 500=68.34%, 750=0.01%`, five per line.
     fn latency_shares(&mut self, report: &ReportedJob<'_>) {
         let shares = LatencyShares::of(report);
         let names = |count: usize| {
@@ -289,7 +289,7 @@ impl NormalText {
         }
     }
 
-    /// Processor, depths, counts and the latency target.
+    /// CPU use, depths, counts and the latency target.
     fn rest(&mut self, report: &ReportedJob<'_>) {
         let cpu = &report.cpu;
         let (user, system) = (report.cpu_share(cpu.user), report.cpu_share(cpu.system));
@@ -483,12 +483,12 @@ fn aggregate_line(view: &RunView<'_>, members: &[DiskStats]) -> String {
     )
 }
 
-/// The mean of a counter over some devices, rounded down.
+/// The mean of a counter over several devices, rounded down.
 pub(super) fn mean_over(disks: &[DiskStats], counter: fn(&DiskStats) -> u64) -> u64 {
     disks.iter().map(counter).sum::<u64>() / disks.len().max(1) as u64
 }
 
-/// Time with a request in flight, in percent of the time between the readings.
+/// Time with at least one request in flight, in percent of the time between the two samples.
 pub(super) fn busy_share(disk: &DiskStats) -> f64 {
     if disk.elapsed.0 == 0 {
         0.0

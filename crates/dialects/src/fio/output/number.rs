@@ -1,19 +1,19 @@
-//! Numbers as fio's text shows them: scaled until few digits are left, with as many decimals as there is room for.
+//! Number formatting of fio's text output: scaled to few digits, with as many decimals as fit.
 //!
-//! Rules found by observation of what fio prints: `62.6k`, `1045MiB/s`, `9.77KiB`, `1532.3k`, and `1000kB` for 999500.
+//! Rules based on the observed output of fio: `62.6k`, `1045MiB/s`, `9.77KiB`, `1532.3k`, and `1000kB` for 999500.
 
 use crate::fio::JobExtras;
 
-/// The unit behind a scaled number.
+/// Unit of a scaled number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScaledUnit {
-    /// None.
+    /// No unit.
     Count,
     /// Bytes: `KiB` or `kB`.
     Bytes,
     /// Bytes per second: `KiB/s` or `kB/s`.
     BytesPerSec,
-    /// The same given in bytes and shown in bits: `Kibit/s` or `kbit/s`.
+    /// Input in bytes per second, shown in bits: `Kibit/s` or `kbit/s`.
     BitsPerSec,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn scaled(value: u64, room: usize, base: Base, unit: ScaledUnit) -> S
     format!("{value:.decimals$}{prefix}{suffix}")
 }
 
-/// How one job wants its quantities shown.
+/// Number format settings of one job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
     room: usize,
@@ -106,33 +106,33 @@ impl Style {
         }
     }
 
-    /// A count: `62.6k`.
+    /// Formats a count: `62.6k`.
     pub(super) fn count(self, value: u64) -> String {
         scaled(value, self.room, Base::Decimal, ScaledUnit::Count)
     }
 
-    /// A size in the prefixes of the job: `19.5MiB`.
+    /// Formats a size with the job's prefixes: `19.5MiB`.
     pub(super) fn size(self, bytes: u64) -> String {
         scaled(bytes, self.room, self.base, ScaledUnit::Bytes)
     }
 
-    /// A size in the other prefixes: `20.4MB`.
+    /// Formats a size with the other prefixes: `20.4MB`.
     pub(super) fn other_size(self, bytes: u64) -> String {
         scaled(bytes, self.room, self.base.other(), ScaledUnit::Bytes)
     }
 
-    /// A rate in the prefixes of the job: `664KiB/s`.
+    /// Formats a rate with the job's prefixes: `664KiB/s`.
     pub(super) fn rate(self, bytes_per_s: u64) -> String {
         scaled(bytes_per_s, self.room, self.base, self.rate)
     }
 
-    /// A rate in the other prefixes: `680kB/s`.
+    /// Formats a rate with the other prefixes: `680kB/s`.
     pub(super) fn other_rate(self, bytes_per_s: u64) -> String {
         scaled(bytes_per_s, self.room, self.base.other(), self.rate)
     }
 }
 
-/// A latency in whole nanoseconds, microseconds or milliseconds, with up to six digits: `22931`, `1532.3k`.
+/// Formats a latency in whole ns, µs or ms, with up to six digits: `22931`, `1532.3k`.
 pub(super) fn latency(value: u64) -> String {
     scaled(value, 6, Base::Decimal, ScaledUnit::Count)
 }
@@ -141,7 +141,7 @@ pub(super) fn latency(value: u64) -> String {
 mod tests {
     use super::*;
 
-    /// What fio 3.33 printed in `io=… (…)` for these sizes.
+    /// As printed by fio 3.33 in `io=… (…)` for these sizes.
     #[test]
     fn sizes_are_cut_and_rounded_as_fio_does() {
         let seen = [

@@ -1,23 +1,23 @@
-//! Percentiles as fio finds and shows them.
+//! Percentiles as fio computes and prints them.
 //!
-//! A percentile is the middle of the bucket (64 an octave) at which the counted share reaches it. It is not clipped, so
-//! that it may lie a little above the largest value.
+//! A percentile is the midpoint of the histogram bin (64 per octave) where the cumulative share reaches it. It is not
+//! clipped, so it may be slightly above the maximum.
 
 use hakaru_model::histogram::{Histogram, folded_middle};
 use hakaru_model::job::Job;
 
-/// The list without `percentile_list`.
+/// Default percentiles, without `percentile_list`.
 const USUAL: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,
 ];
 
-/// Which percentiles a job wants to see.
+/// The percentiles that a job reports.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PercentileSelection {
-    /// In ascending order.
+    /// Percentages in ascending order.
     pub(super) list: Vec<f64>,
-    /// Decimals of their names in the text.
+    /// Number of decimals in their names in the text.
     pub(super) decimals: usize,
 }
 
@@ -29,7 +29,7 @@ impl PercentileSelection {
                 decimals: 2,
             };
         }
-        // The share was divided by 100 once; this finds the number again that was typed.
+        // The share is the typed number divided by 100; this recovers the typed number.
         let mut list: Vec<f64> = job
             .measure
             .percentiles
@@ -41,7 +41,7 @@ impl PercentileSelection {
         PercentileSelection { list, decimals }
     }
 
-    /// The values in nanoseconds, in the order of the list.
+    /// Percentile values in nanoseconds, in the order of the list.
     pub(super) fn values(&self, histogram: &Histogram) -> Vec<u64> {
         let folded = histogram.fold();
         let total: u64 = folded.iter().sum();
@@ -67,8 +67,8 @@ fn decimals_of(percent: f64) -> usize {
         .unwrap_or(7) as usize
 }
 
-/// Whether `seen` of `total` reaches `percent`, without rounding the product: the double nearest to
-/// 99.9 is above 99.9, so 999 of 1000 do not reach it.
+/// Whether `seen` of `total` reaches `percent`, without rounding the product: the double nearest to 99.9 is above 99.9,
+/// so 999 of 1000 do not reach it.
 fn reaches(seen: u64, percent: f64, total: u64) -> bool {
     let bits = percent.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i32 - 1075;

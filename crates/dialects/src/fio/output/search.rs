@@ -1,10 +1,10 @@
-//! Output of searches: steady state and latency target.
+//! Output of steady-state detection and the latency target search.
 
 use super::merge::ReportedJob;
 use hakaru_model::job::rules::{SteadyLimit, SteadyStateRule};
 use hakaru_model::record::SteadyRecord;
 
-/// Values of the latency target, or their defaults.
+/// Settings of the latency target, or their defaults.
 pub(super) struct TargetNumbers {
     pub(super) depth: u32,
     pub(super) target_ns: u64,
@@ -32,10 +32,10 @@ impl TargetNumbers {
     }
 }
 
-/// Maximum number of samples written; a window that is never filled is not written completely.
+/// Maximum number of samples printed; the rest of a window that was never filled is left out.
 const LONGEST_WINDOW: usize = 1 << 20;
 
-/// Result of a steady state search, with its criteria.
+/// Result of steady-state detection, with its criteria.
 pub(super) struct Steadiness<'a> {
     pub(super) rule: &'a SteadyStateRule,
     pub(super) record: &'a SteadyRecord,
@@ -58,7 +58,7 @@ impl<'a> Steadiness<'a> {
         })
     }
 
-    /// The word of the option.
+    /// The criterion as named in the `steadystate` option.
     pub(super) fn word(&self) -> &'static str {
         match (self.rule.iops, self.rule.slope) {
             (true, false) => "iops",
@@ -68,7 +68,7 @@ impl<'a> Steadiness<'a> {
         }
     }
 
-    /// The samples of a window; those that were not measured are zeros.
+    /// The samples of a window; missing samples are 0.
     pub(super) fn window(&self, samples: &[u64]) -> Vec<u64> {
         let missing = self.length().saturating_sub(samples.len());
         samples
@@ -88,14 +88,14 @@ impl<'a> Steadiness<'a> {
             .clamp(1, LONGEST_WINDOW)
     }
 
-    /// The mean over the window; what of it was not measured counts as nothing.
+    /// The mean over the window; missing samples count as 0.
     pub(super) fn mean(&self, samples: &[u64]) -> u64 {
         samples.iter().sum::<u64>() / self.length() as u64
     }
 
-    /// The line of the text output: `attained=yes, bw=800KiB/s (800kB/s), iops=199, bw slope=-0.099%`.
+    /// Formats the line of the text output: `attained=yes, bw=800KiB/s (800kB/s), iops=199, bw slope=-0.099%`.
     ///
-    /// Both bandwidths are the same number of KiB/s: found by observation.
+    /// Both bandwidths show the same number of KiB/s. Based on observed output.
     pub(super) fn line(&self) -> String {
         let SteadyRecord {
             attained,

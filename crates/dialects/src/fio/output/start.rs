@@ -1,20 +1,20 @@
-//! What fio prints before a run: the jobs, its version, how many start, files that are laid out, and a note.
+//! Output before a run: jobs, version, number of processes, files being laid out, and notes.
 
 use super::number::Style;
 use super::view::StartView;
 use crate::fio::JobExtras;
 use hakaru_model::job::{Access, BlockSize, Job, Op};
 
-/// The note on a queue depth that the engine cannot have.
+/// Note on a queue depth that a synchronous engine cannot reach.
 pub const DEPTH_NOTE: &str = "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1\n";
 
-/// What is noted, behind `fio: `, of a verification that will not come, and of one that others spoil.
+/// Notes, after `fio: `, about a verification that will not run, and about one that other jobs invalidate.
 pub const VERIFY_NOTES: [&str; 2] = [
     "verification read phase will never start because write phase uses all of runtime",
     "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.",
 ];
 
-/// A line for each job, `...` for its clones, the version, and how many start. Ends with a newline.
+/// Formats one line per job, `...` for its clones, the version, and the number of processes. Ends with a newline.
 pub fn banner(view: &StartView<'_>) -> String {
     let mut text = String::new();
     let (mut threads, mut processes) = (0, 0);
@@ -47,7 +47,7 @@ pub fn banner(view: &StartView<'_>) -> String {
     )
 }
 
-/// The line that announces files being written before a job: `a: Laying out IO file (1 file / 1024MiB)`.
+/// Formats the line printed when files are written before a job: `a: Laying out IO file (1 file / 1024MiB)`.
 pub fn laying_out(job: &str, files: u64, bytes: u64) -> String {
     let mib = bytes >> 20;
     match files {
@@ -61,7 +61,7 @@ pub fn command_ran(job: &str, when: &str) -> String {
     format!("{job} : Saving output of {when} in {job}.{when}.txt\n")
 }
 
-/// `a: (g=0): rw=write, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1`
+/// Formats `a: (g=0): rw=write, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1`.
 fn job_line(job: &Job, extras: &JobExtras) -> String {
     let style = Style::of(extras);
     let range = |block: &BlockSize| {

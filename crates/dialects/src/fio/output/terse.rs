@@ -1,4 +1,4 @@
-//! The terse output: one line of fields for each reported job, read by position.
+//! The terse output: one line of semicolon-separated fields per reported job.
 
 use super::distribution::{LatencyShares, depth_shares};
 use super::merge::{
@@ -14,7 +14,7 @@ use hakaru_model::record::{Latency, Samples};
 /// Number of percentile fields, used or not.
 const PERCENTILES: usize = 20;
 
-/// One line of fields for each reported job, of terse version 2, 3, 4 or 5 (any other is taken as 3).
+/// Formats one line per reported job in terse version 2, 3, 4 or 5; any other version is treated as 3.
 pub fn terse(view: &RunView<'_>, version: u8) -> String {
     let version = if (2..=5).contains(&version) {
         version
@@ -71,14 +71,14 @@ fn line(
     }
     let mut line = fields.0.join(";");
     if let Some(description) = &report.extras.description {
-        // Version 2 ends its line before the description, and stays as it is for those who read it.
+        // Version 2 ends its line before the description; existing parsers depend on this.
         line += if version == 2 { "\n;" } else { ";" };
         line += description;
     }
     line + "\n"
 }
 
-/// The fields so far.
+/// The output fields so far.
 struct TerseFields(Vec<String>);
 
 impl TerseFields {
@@ -149,7 +149,7 @@ fn operation(
     }
 }
 
-/// Extremes in whole microseconds, mean and deviation in microseconds.
+/// Minimum and maximum in whole µs, mean and deviation in µs.
 fn latency(fields: &mut TerseFields, stat: &Samples) {
     let (mean, deviation) = (stat.mean().unwrap_or(0.0), stat.deviation().unwrap_or(0.0));
     fields.put(stat.min / 1000).put(stat.max / 1000);

@@ -1,4 +1,4 @@
-//! The wall clock as fio writes it: `Wed Nov  5 12:26:48 2025`.
+//! fio's format of wall-clock times: `Wed Nov  5 12:26:48 2025`.
 
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] = [

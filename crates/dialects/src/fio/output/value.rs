@@ -1,8 +1,8 @@
-//! JSON in the layout of fio: two spaces, ` : ` behind names, floats with six decimals, keys in a fixed order.
+//! JSON in fio's layout: two spaces of indentation, ` : ` after names, floats with six decimals, keys in a fixed order.
 //!
 //! A general JSON writer would sort keys, print `1e-7`, or drop the `.0` of floats.
 
-/// A piece of JSON whose keys keep their order.
+/// A JSON value whose objects keep their key order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum JsonValue {
     /// A whole number.
@@ -13,13 +13,13 @@ pub(super) enum JsonValue {
     Text(String),
     /// A list.
     List(Vec<JsonValue>),
-    /// Names with values.
+    /// An object.
     Object(Vec<(String, JsonValue)>),
-    /// What was written already, for the place it has.
+    /// Text already formatted for its nesting depth.
     Written(String),
 }
 
-/// An object that grows key by key.
+/// A JSON object built key by key.
 #[derive(Default)]
 pub(super) struct JsonObject(Vec<(String, JsonValue)>);
 
@@ -62,7 +62,7 @@ impl From<i32> for JsonValue {
 
 impl From<f64> for JsonValue {
     fn from(number: f64) -> JsonValue {
-        // JSON has no word for infinity, and no reader of fio expects one.
+        // JSON cannot represent infinity, and no parser of fio output expects it.
         JsonValue::Float(if number.is_finite() { number } else { 0.0 })
     }
 }
@@ -74,7 +74,7 @@ impl From<&str> for JsonValue {
 }
 
 impl JsonValue {
-    /// The same as text for so deep a place: a tree of many jobs would take several times the memory of its text.
+    /// Formats the value for a nesting depth. A tree of many jobs would take several times the memory of its text.
     pub(super) fn written(&self, indent: usize) -> JsonValue {
         let mut out = String::new();
         self.write(indent, &mut out);
@@ -82,7 +82,7 @@ impl JsonValue {
         JsonValue::Written(out)
     }
 
-    /// The text, with a newline at its end.
+    /// Formats the value as text with a final newline.
     pub(super) fn print(&self) -> String {
         let mut out = String::new();
         self.write(0, &mut out);
@@ -132,7 +132,7 @@ fn block<'a>(
     out.push(close);
 }
 
-/// Text in quotes, with what JSON forbids within them escaped.
+/// Writes a quoted string, with escapes for the characters JSON forbids.
 fn quote(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {

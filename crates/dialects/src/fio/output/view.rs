@@ -1,6 +1,6 @@
-//! What the outputs are made from: borrowed records and jobs, and the facts of the invocation, as plain data.
+//! Input of the output formats: borrowed records and jobs, and facts about the invocation.
 //!
-//! Leaves out how the numbers are merged and worded; the edge fills a view, the printers read it.
+//! Contains no merging or formatting: the caller fills a view, and the output functions read it.
 
 use crate::fio::{Invocation, JobExtras};
 use hakaru_model::facts::DiskStats;
@@ -8,14 +8,14 @@ use hakaru_model::job::{IoEngine, Job, Scenario};
 use hakaru_model::record::{PhaseRecord, WorkerRecord};
 use hakaru_model::units::Nanos;
 
-/// What is known before the run: enough for the lines that fio prints first.
+/// Data known before the run, for the first lines that fio prints.
 #[derive(Clone, Debug)]
 pub struct StartView<'a> {
     /// Name and version as `--version` prints them, such as `fio-3.39`.
     pub version: &'a str,
-    /// The jobs in order, each with what the scenario does not hold.
+    /// Jobs in order, each with its settings outside the scenario.
     pub jobs: Vec<(&'a Job, &'a JobExtras)>,
-    /// Options of all jobs, as typed.
+    /// Global options as typed.
     pub global_options: &'a [(String, String)],
 }
 
@@ -30,24 +30,24 @@ impl<'a> StartView<'a> {
     }
 }
 
-/// A run, finished or in between, ready to be printed in any form.
+/// A finished run, or a snapshot of a running one, ready for any output format.
 #[derive(Clone, Debug)]
 pub struct RunView<'a> {
     /// Name and version as `--version` prints them, such as `fio-3.39`.
     pub version: &'a str,
-    /// Wall clock as the results are shown, milliseconds since 1970 UTC.
+    /// Wall-clock time of the output, in ms since 1970 UTC.
     pub shown_unix_ms: i64,
-    /// Local time's distance from UTC, in seconds east.
+    /// UTC offset of local time, in seconds east.
     pub utc_offset_s: i32,
     /// Time since the start of the whole run.
     pub elapsed: Nanos,
-    /// What the progress last thought was left, in seconds: 0 of a run that is over. fio writes 2147483647 for "unknown".
+    /// Last estimate of the time left in seconds; 0 for a finished run. fio writes 2147483647 for "unknown".
     pub eta_s: u64,
-    /// Options of all jobs, as typed.
+    /// Global options as typed.
     pub global_options: &'a [(String, String)],
-    /// Every worker of every phase, in order.
+    /// All workers of all phases, in order.
     pub workers: Vec<WorkerView<'a>>,
-    /// Devices below the files, over the whole run.
+    /// Block devices under the files, over the whole run.
     pub disks: Vec<DiskView>,
     /// CPU idle times, if requested.
     pub idleness: Option<CpuIdleness>,
@@ -58,40 +58,40 @@ pub struct RunView<'a> {
 pub struct WorkerView<'a> {
     /// Its job.
     pub job: &'a Job,
-    /// What the scenario does not hold of the job.
+    /// Settings of the job outside the scenario.
     pub extras: &'a JobExtras,
     /// Its measurements.
     pub record: &'a WorkerRecord,
-    /// Wall clock as its phase began, milliseconds since 1970 UTC.
+    /// Start of its phase, in ms since 1970 UTC.
     pub started_unix_ms: i64,
 }
 
-/// A device with its members (of a mapping or array).
+/// A block device with its members (of a mapping or array).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskView {
     /// The device itself.
     pub stats: DiskStats,
-    /// The devices below it.
+    /// The underlying devices.
     pub members: Vec<DiskStats>,
 }
 
 /// Idle time of the CPUs (`--idle-prof`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CpuIdleness {
-    /// Of all together, in percent.
+    /// Percentage for all CPUs together.
     pub system: f64,
     /// Per CPU number, in percent; empty unless requested.
     pub per_cpu: Vec<(u32, f64)>,
-    /// Time of the unit of work that was used to find out, in microseconds.
+    /// Mean time of the calibrated unit of work, in µs.
     pub unit_mean_us: f64,
-    /// Its deviation.
+    /// Its standard deviation.
     pub unit_deviation_us: f64,
 }
 
 impl<'a> RunView<'a> {
-    /// Gathers the workers of all phases with their jobs, and adds the disks up over the phases.
+    /// Collects the workers of all phases with their jobs, and sums the disk statistics over the phases.
     ///
-    /// Workers of a job that the scenario does not have are left out. The clock facts stay 0 and are the caller's.
+    /// Workers without a job in the scenario are left out. The clock fields stay 0; the caller sets them.
     pub fn of(
         version: &'a str,
         scenario: &'a Scenario,
@@ -101,7 +101,7 @@ impl<'a> RunView<'a> {
         let mut workers = Vec::new();
         let mut shown = Vec::new();
         for ((phase, extras), record) in scenario.phases.iter().zip(extras).zip(phases) {
-            // Of files that a trace names or that the job is to make, fio learns when it has chosen its disks already.
+            // For files named by a trace or created by the job, fio selects its disks before it knows the files.
             let late =
                 |job: &Job| !job.replay.read.is_empty() || job.ioengine == IoEngine::Filecreate;
             let watched = |(job, extras): (&Job, &JobExtras)| extras.disk_util && !late(job);
@@ -145,7 +145,7 @@ impl RunView<'_> {
     }
 }
 
-/// The devices of all phases, each once, with its counters added up.
+/// The devices of all phases, each once, with summed counters.
 fn add_up(phases: &[&PhaseRecord]) -> Vec<DiskView> {
     let mut disks: Vec<DiskView> = Vec::new();
     for next in phases.iter().flat_map(|phase| &phase.disks) {

@@ -1,10 +1,10 @@
-//! The commands of published measurements, as they were typed: each becomes the scenario its author meant.
+//! Commands of published benchmarks, as typed: each parses to the scenario its author intended.
 
 use super::*;
 use hakaru_model::job::{Access, IoEngine, Op, SizeSpec, Target};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 
-/// What fio does when nothing is said, for one named file.
+/// A job with fio's defaults, for one named file.
 fn plain(name: &str, path: &str, access: Access, block: u64, size: u64) -> Job {
     let mut job = Job::new(name, Target::Paths(vec![path.into()]), access).with_block(Bytes(block));
     job.queue.batch_submit = 1;
@@ -45,7 +45,7 @@ fn ext4_against_f2fs_on_a_pi_3() {
     job.numjobs = 16;
     job.group_reporting = true;
     job.timing.runtime = Some(Nanos::from_secs(20));
-    // The log was printed four times: twice on ext4, twice on F2FS.
+    // The log was published four times: twice on ext4, twice on F2FS.
     let command = "$ sudo fio -filename=./testtmp -direct=1 -rw=randwrite -bs=4k -size=1000M -numjobs=16 -runtime=20 -group_reporting -name=file1";
     let invocation = check(command, job);
     assert_eq!(invocation.warnings, [""; 0]);
@@ -88,7 +88,7 @@ fn mixed_sequential_on_a_pi_5() {
         MIB,
         200 * MIB,
     );
-    // A mix reads unwritten data, so its file is laid out.
+    // A mixed workload reads unwritten data, so its file is laid out.
     job.files.overwrite = true;
     let command = "$ fio --name=sdtest --filename=~/fiotest.tmp --size=200M --bs=1M --rw=readwrite --direct=1 --numjobs=1";
     let invocation = check(command, job);
@@ -127,7 +127,7 @@ fn random_reads_on_a_pi_5() {
     assert!(invocation.extras[0][0].lat_percentiles && invocation.extras[0][0].clat_percentiles);
 }
 
-/// The second log has a blank after the backslash, which makes a word of one blank.
+/// In the second log a blank follows the backslash, which makes a word of one blank.
 #[test]
 fn a_blank_after_the_backslash_is_forgiven() {
     let command = "$ fio --name=latp --filename=~/latp.tmp --size=1G --bs=4k --rw=randread \\ \n    --iodepth=1 --direct=1 --time_based=1 --runtime=30 \\\n    --lat_percentiles=1 --percentile_list=95:99:99.9";
@@ -188,7 +188,7 @@ fn six_cards(target: Target, filesize: u64, access: Access, block: u64) -> Job {
     job
 }
 
-/// The author left out the dashes of `numjobs`.
+/// The author omitted the dashes of `numjobs`.
 #[test]
 fn six_cards_raw_and_on_vfat() {
     let runs = [

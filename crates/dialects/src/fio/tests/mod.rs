@@ -1,4 +1,4 @@
-//! Behaviour of the parser as a whole, through one door: [`check`] for what comes out, [`fails`] for messages.
+//! Tests of the whole parser through two helpers: [`check`] for results, [`fails`] for error messages.
 
 mod articles;
 mod clients;
@@ -11,7 +11,8 @@ use super::*;
 use hakaru_model::job::{Job, Scenario};
 use std::ffi::OsString;
 
-/// The words of a command as a shell splits it: blanks between words, `'…'`, `\ ` and lines that go on.
+/// Splits a command into words like a shell: blanks between words, `'…'`, `
+///  ` and continued lines.
 fn words(command: &str) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -50,7 +51,7 @@ fn run_file(options: &str, text: &str) -> Result<Invocation, FioError> {
     })
 }
 
-/// The jobs of a command that is understood without a warning.
+/// The jobs of a command that must parse without warnings.
 fn jobs(command: &str) -> Vec<Job> {
     let invocation = run(command).unwrap_or_else(|e| panic!("{command}: {e}"));
     assert_eq!(invocation.warnings, [""; 0], "{command}");
@@ -72,7 +73,7 @@ fn job(command: &str) -> Job {
     jobs.remove(0)
 }
 
-/// The message of a command that is not understood.
+/// The error message of a command that must not parse.
 fn fails(command: &str) -> String {
     match run(command) {
         Err(error) => error.to_string(),

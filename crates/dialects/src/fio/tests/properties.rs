@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Words that look like options, and some that do not.
+/// Words that look like options, and others.
 fn word() -> impl Strategy<Value = String> {
     let names: Vec<&'static str> = options::all().flat_map(options::FioOption::names).collect();
     let value = prop_oneof![
@@ -30,7 +30,7 @@ fn word() -> impl Strategy<Value = String> {
     prop_oneof![4 => option, 1 => Just("--name=x".to_owned()), 1 => ".{0,16}"]
 }
 
-/// Lines of a job file.
+/// Random lines of a job file.
 fn line() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => word().prop_map(|word| word.trim_start_matches('-').to_owned()),

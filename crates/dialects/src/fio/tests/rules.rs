@@ -1,4 +1,4 @@
-//! What optional behavior of a job fio options lead to.
+//! Tests of the optional job behavior that fio options set.
 
 use super::*;
 use hakaru_model::job::rules::*;
@@ -6,7 +6,7 @@ use hakaru_model::job::{DedupeRule, Job, PerOp, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
-/// The job of a command that is obeyed.
+/// The job of a valid command.
 fn obeyed(options: &str) -> Job {
     job(&format!("--name=a {options}"))
 }
@@ -252,7 +252,7 @@ fn files_and_zones() {
         obeyed("--file_service_type=gauss:20").files.turns.order,
         FileOrder::Normal(20.0)
     );
-    // Formerly all of these were taken.
+    // Regression: all of these were accepted.
     for wrong in [
         "zipf:nan",
         "zipf:-3",
@@ -307,7 +307,7 @@ fn files_and_zones() {
     );
 }
 
-/// Formerly options of zones without `zonemode` were passed over, and sizes in zones refused.
+/// Regression: zone options without `zonemode` were ignored, and sizes in zones were rejected.
 #[test]
 fn zones_need_a_mode_and_sizes_may_be_counted_in_them() {
     for mode in ["", "--zonemode=none"] {

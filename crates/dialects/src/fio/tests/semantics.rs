@@ -1,4 +1,4 @@
-//! What options and lines mean together.
+//! Tests of combinations of options and lines.
 
 use super::*;
 use hakaru_model::job::{
@@ -114,7 +114,7 @@ fn a_global_section_concerns_what_stands_below() {
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     assert_eq!(names, ["bs=1k", "bs=2k", "name=gg"]);
-    // fio looks at the beginning of the name only, in files and on the command line, and small letters count.
+    // fio compares only a prefix of the name, in files and on the command line, and case matters.
     let blocks = |invocation: Invocation| {
         let of = |job: Job| format!("{} {}", job.name, job.block.read.max().0);
         flat(&invocation.scenario)
@@ -499,7 +499,7 @@ fn seeds_repeat_unless_told_otherwise() {
         "jobs draw differently"
     );
     assert_eq!(seeds("--randrepeat=0 --name=a"), [None]);
-    // Formerly jobs with a seed of the user's all went to the same offsets.
+    // Regression: all jobs with a user-defined seed used the same offsets.
     let given = seeds("--randseed=42 --name=a --name=b");
     assert!(
         given[0].is_some() && given[0] != given[1] && given[0] != two[0],
