@@ -1,8 +1,6 @@
-//! What the fuzz targets share: the reader of fio's language with a host made up for it, followed by all that is done to
-//! what it understood before anything is touched.
+//! Code shared by the fuzz targets: parses fio command lines on a synthetic host, and plans the result without I/O.
 //!
-//! Nothing here runs a job. That a reader returns is all that is asked; a panic, or an error that points past the end of
-//! its line, is what is looked for.
+//! No job is run. A target fails on a panic, or on an error whose location is past the end of its line.
 
 #![forbid(unsafe_code)]
 
@@ -15,16 +13,16 @@ use hakaru_model::units::Bytes;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Plans of more files than this are left out: they are no more instructive, and take time.
+/// Plans with more files are skipped: they find no more bugs and take longer.
 const MOST_FILES: u64 = 64;
 
-/// Requests that are drawn from each stream.
+/// Number of requests drawn from each stream.
 const REQUESTS: usize = 64;
 
-/// Reads a command line on a host where every file that ends in `.fio` holds `file`, and plans what it says.
+/// Parses a command line on a host where every file that ends in `.fio` contains `file`, and plans the scenario.
 ///
 /// # Errors
-/// What the reader says was wrong.
+/// The parser's error message.
 pub fn fio(args: &[OsString], file: &[u8]) -> Result<Invocation, String> {
     let read = |path: &Path| match is_there(path) {
         true => Ok(file.to_vec()),
@@ -53,7 +51,7 @@ fn is_there(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "fio")
 }
 
-/// The word that an error points at is there.
+/// Checks that the error location is inside the input.
 fn check_place(place: &Location, args: &[OsString]) {
     let (text, span) = match place {
         Location::Arg { index, span } => (args[*index].to_string_lossy().into_owned(), span),
@@ -65,7 +63,7 @@ fn check_place(place: &Location, args: &[OsString]) {
     );
 }
 
-/// Plans a scenario for files that are not there, and draws the first requests of each worker.
+/// Plans a scenario on missing files, and draws the first requests of each worker.
 pub fn plan(scenario: &Scenario) {
     let files = |target: &Target| match target {
         Target::Formatted { nrfiles, .. } => u64::from(*nrfiles),

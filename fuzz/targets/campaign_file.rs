@@ -1,4 +1,5 @@
-//! Campaign files, with fio's job files read for real and every file they name holding the same small text.
+//! Fuzzes campaign files. fio job files are parsed with the real parser, and every named file has the same small
+//! content.
 
 #![no_main]
 

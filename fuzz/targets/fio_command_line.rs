@@ -1,4 +1,4 @@
-//! Command lines of fio: one argument a line, bytes as they come.
+//! Fuzzes fio command lines: one argument per line, arbitrary bytes.
 
 #![no_main]
 
@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-/// What a job file holds that such a command line names.
+/// Content of every job file named by the command line.
 const FILE: &[u8] = b"[global]\nbs=8k\nsize=256k\n[one]\nrw=write\n[two]\nstonewall\nrw=randread\n";
 
 fuzz_target!(|data: &[u8]| {

@@ -1,4 +1,4 @@
-//! Job files of fio, which may include themselves.
+//! Fuzzes fio job files, which may include themselves.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Results of other programs: the name of a file in the first line, its text in the others.
+//! Fuzzes the import of other programs' results: a file name in the first line, its text in the rest.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Stored runs and the histograms in them. What can be read is written, and read again the same.
+//! Fuzzes stored runs and histograms. Everything that can be parsed must round-trip.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
-//! Translators: text of other programs in, nouns out, and back.
+//! Parsers and formatters for the command lines and outputs of other programs.
 //!
-//! Nothing here runs, opens or measures anything: what a translator needs from the world is handed to it by the edge.
+//! Nothing here runs I/O, opens files or measures: callers pass in all host facts.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! The parser beside real fio, where it is installed: the same command lines are understood, sizes and times are the
-//! same numbers, jobs have the same names, groups and typed options.
+//! Compares the parser with the real fio, if installed: accepted command lines, sizes, times, job names, groups and
+//! options as typed must match.
 //!
-//! Without a `fio` on the PATH each test says so and passes. Nothing is measured: `--parse-only`, or a few bytes on
-//! the `null` engine.
+//! Without `fio` on the PATH, each test prints a note and passes. Nothing is measured: the tests use `--parse-only`, or
+//! a few bytes on the `null` engine.
 
 use hakaru_dialects::fio::{FioAction, Invocation, ParseContext, options, parse};
 use hakaru_model::job::{Job, SizeSpec};
@@ -10,7 +10,7 @@ use hakaru_model::units::Bytes;
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
-/// Runs real fio in a directory of its own; `None` when there is none.
+/// Runs the real fio in a separate directory; `None` if fio is not installed.
 fn real(args: &[&str], files: &[(&str, &str)]) -> Option<(bool, String)> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, text) in files {
@@ -111,7 +111,7 @@ fn each_option_and_engine_of_fio_is_known() {
     }
 }
 
-/// Command lines that both understand, or neither.
+/// Command lines that both programs accept, or both reject.
 #[test]
 fn the_same_command_lines_are_understood() {
     let commands = [
@@ -203,7 +203,7 @@ fn the_same_command_lines_are_understood() {
     assert!(differing.is_empty(), "{}", differing.join("\n"));
 }
 
-/// What fio makes of values, as it tells when it is asked to tell of parsing. One call for all of them.
+/// Values as fio parses them, from its parser debug output. One call for all values.
 fn real_values(option: &str, values: &[&str], before: &[&str]) -> Option<Vec<u64>> {
     let typed: Vec<String> = values
         .iter()
@@ -280,7 +280,7 @@ fn sizes_and_times_are_the_same_numbers() {
     }
 }
 
-/// Pairs of a text object of JSON, in order, those that come twice included.
+/// The key-value pairs of a JSON object of strings, in order, including duplicates.
 fn pairs(object: &str) -> Vec<(String, String)> {
     let lines = object
         .lines()

@@ -1,8 +1,8 @@
-//! Printed results of fio 3.12 to 3.39, read back into records and printed again: every line has to come out the same.
+//! Converts printed results of fio 3.12 to 3.39 to records and prints them again: every line must be identical.
 //!
-//! The logs are results published with articles on memory cards and disks. Some were published with their blanks
-//! collapsed; those are compared without regard to blanks. Shares of latencies are rebuilt from two decimals of a
-//! hundredth, so there the steps that occur have to be the same, not their numbers.
+//! The logs are published benchmarks of memory cards and disks. Some were published with collapsed blanks, and are
+//! compared ignoring blanks. The latency distribution is rebuilt from percentages with two decimals, so only its bucket
+//! names are compared, not the percentages.
 
 mod support;
 
@@ -17,13 +17,13 @@ use hakaru_model::units::Nanos;
 use support::args;
 use support::{Lat, Numbers, OpNumbers, Reported, Run, Stat, differences, masked};
 
-/// What stands between two marks in a line.
+/// The text between two markers in a line.
 fn between<'a>(line: &'a str, before: &str, after: &str) -> Option<&'a str> {
     let rest = &line[line.find(before)? + before.len()..];
     Some(rest.split(after).next().unwrap_or(rest).trim())
 }
 
-/// A number such as `1532.3k` or `23.2GiB`, without what follows its prefix.
+/// Parses a number such as `1532.3k` or `23.2GiB`, ignoring everything after the prefix.
 fn number(text: &str) -> f64 {
     let text = text.trim().trim_start_matches('[').trim();
     let end = text
@@ -71,7 +71,7 @@ fn stat(line: &str, unit: u64, n: u64) -> Stat {
     }
 }
 
-/// Numbers behind the names of a row such as `1=100.0%, 2=0.0%`.
+/// Parses the values of a row such as `1=100.0%, 2=0.0%`.
 fn row(line: &str) -> [f64; 7] {
     let (_, cells) = line.split_once(": ").unwrap();
     let mut cells = cells
@@ -80,7 +80,7 @@ fn row(line: &str) -> [f64; 7] {
     std::array::from_fn(|_| cells.next().unwrap())
 }
 
-/// The moment of a date such as `Wed Nov  5 12:19:01 2025`, taken as UTC.
+/// Parses a date such as `Wed Nov  5 12:19:01 2025` as UTC.
 fn unix_ms(date: &str) -> i64 {
     let words: Vec<&str> = date.split_whitespace().collect();
     let months = [
@@ -97,7 +97,7 @@ fn unix_ms(date: &str) -> i64 {
     (((day * 24 + clock[0]) * 60 + clock[1]) * 60 + clock[2]) * 1000
 }
 
-/// A printed result, taken apart.
+/// A parsed result.
 struct Log {
     command: String,
     head: Vec<String>,
@@ -143,7 +143,7 @@ fn read(text: &str) -> Log {
     }
 }
 
-/// What is being read at the moment.
+/// The part of the log being parsed.
 enum Part {
     Op(Op),
     Sync,
@@ -251,7 +251,7 @@ fn latency_of<'a>(all: &'a mut Numbers, part: &Part, name: &str) -> &'a mut Lat 
     }
 }
 
-/// The bytes follow from the count of I/Os, as the block of a log is fixed and its size is printed rounded.
+/// Bytes are I/Os times block size, because the log has a fixed block size and prints bytes rounded.
 fn op_numbers(line: &str, ios: u64) -> OpNumbers {
     let amount = between(line, ")(", ")").unwrap();
     let (size, time) = amount.split_once('/').unwrap();
@@ -274,7 +274,7 @@ fn percentile(cell: &str, unit: u64) -> (f64, u64) {
         .split_once("th=")
         .unwrap();
     let shown = number(value) as u64;
-    // The first bucket that is shown so: units are left by rounding up, a thousand at a time.
+    // The first bin that prints as this value: each change of unit divides by 1000 and rounds up.
     let show = |ns: u64| match unit {
         1 => ns,
         1_000 => ns.div_ceil(1000),
@@ -289,12 +289,12 @@ fn percentile(cell: &str, unit: u64) -> (f64, u64) {
     )
 }
 
-/// The rank of the sample that a percentile asks for.
+/// The rank of the sample at a percentile.
 fn rank(percent: f64, n: u64) -> u64 {
     ((percent * n as f64 / 100.0 - 1e-9).ceil() as u64).clamp(1, n)
 }
 
-/// A histogram with these percentiles: all samples between two of them sit at the upper.
+/// A histogram with these percentiles: all samples between two percentiles are at the upper one.
 fn bins_of_percentiles(percentiles: &[(f64, u64)], n: u64) -> Vec<(u64, u64)> {
     let mut bins = Vec::new();
     let mut seen = 0;
@@ -310,9 +310,9 @@ fn bins_of_percentiles(percentiles: &[(f64, u64)], n: u64) -> Vec<(u64, u64)> {
     bins
 }
 
-/// A histogram with these percentiles and a sample at least in each step that the log shows.
+/// A histogram with these percentiles and at least one sample in each latency bucket of the log.
 ///
-/// Samples of a step without a percentile are taken from the bin above, or from those past the last percentile, so that
+/// Samples for a bucket without a percentile come from the bin above, or from those after the last percentile, so that
 /// no percentile moves.
 fn bins_of_shares(body: &[&str], percentiles: &[(f64, u64)], n: u64) -> Vec<(u64, u64)> {
     let mut bins = bins_of_percentiles(percentiles, n);
@@ -349,7 +349,7 @@ fn bins_of_shares(body: &[&str], percentiles: &[(f64, u64)], n: u64) -> Vec<(u64
     bins
 }
 
-/// The steps of latency that the log shows: from, to (exclusive), in nanoseconds, and share.
+/// Latency buckets in the log: start, end (exclusive), both in ns, and percentage.
 fn steps(body: &[&str]) -> Vec<(u64, u64, f64)> {
     let ends = [0, 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
     let mut steps = Vec::new();
@@ -395,7 +395,8 @@ fn disk(line: &str) -> DiskStats {
     }
 }
 
-/// Two logs were published without the line on latencies of a second and more, which their percentiles show.
+/// Two logs were published without the line for latencies of one second and more, although their percentiles include
+/// such latencies.
 fn with_lost_line(mut body: Vec<String>) -> Vec<String> {
     let last = body
         .iter()
@@ -414,7 +415,7 @@ fn with_lost_line(mut body: Vec<String>) -> Vec<String> {
     body
 }
 
-/// The status line of the log, from its own numbers.
+/// The status line of the log, rebuilt from its own numbers.
 fn status(line: &str, job: &Job) -> String {
     let fields: Vec<&str> = line
         .split('[')
@@ -447,7 +448,7 @@ fn status(line: &str, job: &Job) -> String {
     })
 }
 
-/// Everything that stands before the results, printed again.
+/// Everything before the results, printed again.
 fn head(log: &Log, job: &Job, extras: &JobExtras, version: &str) -> Vec<String> {
     let view = StartView {
         version,
@@ -471,7 +472,7 @@ fn head(log: &Log, job: &Job, extras: &JobExtras, version: &str) -> Vec<String> 
     text.lines().map(str::to_owned).collect()
 }
 
-/// Lines without the shares of latencies, of which only the names of the steps are kept, and blanks as `squeeze` says.
+/// Lines for comparison: latency distributions reduced to bucket names, and blanks removed if `squeeze` is set.
 fn comparable(lines: impl Iterator<Item = String>, squeeze: bool) -> String {
     let line = |line: String| {
         let shares = line.trim_start().starts_with("lat (") && line.contains('%');
@@ -514,7 +515,7 @@ fn check(name: &str, text: &str) {
 
     let theirs = comparable(log.head.iter().cloned(), squeeze);
     let ours = comparable(head(&log, &job, &extras, version).into_iter(), squeeze);
-    // The letter of a mixed random job was another once, and a job of half a second has no status line.
+    // Older versions print another letter for a mixed random job, and a job of half a second has no status line.
     assert_eq!(
         ours.trim_end(),
         theirs.trim_end(),
@@ -555,10 +556,10 @@ fn check(name: &str, text: &str) {
     assert_eq!(ours, theirs, "{name}: {}", differences(&ours, &theirs));
 }
 
-/// Versions that rounded a megabyte and the share of a group in another way.
+/// Versions with different rounding of megabytes and of the percentage of the group.
 const OLD: [&str; 2] = ["fio-3.12", "fio-3.13"];
 
-/// Without what those versions rounded otherwise.
+/// Removes the figures that those versions round differently.
 fn without_rounding(text: &str) -> String {
     let line = |line: &str| match (line.split_once("per="), line.split_once("io=")) {
         (Some((before, after)), _) => format!("{before}{}", after.split_once(',').unwrap().1),

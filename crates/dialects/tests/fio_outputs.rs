@@ -1,5 +1,5 @@
-//! The outputs of one run made by hand, in every form: what is printed is read by programs and by people, so a change
-//! of any character has to be seen.
+//! Snapshots of all output formats for a synthetic run. Programs and people read this output, so that any changed
+//! character must be noticed.
 
 mod support;
 
@@ -42,7 +42,7 @@ fn spread(n: u64, mean: u64) -> Stat {
 const FIRST: [f64; 7] = [100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 const FOUR: [f64; 7] = [0.0, 100.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 
-/// A write of 4 KiB blocks with an fsync each: as slow as a card.
+/// A 4 KiB write with an fsync after each, at the speed of a card.
 fn durable() -> Numbers {
     let clat = lat(&[
         (890_000, 50),
@@ -89,7 +89,7 @@ fn durable() -> Numbers {
     }
 }
 
-/// Two workers that read and write at a queue depth of 8, fast as a drive.
+/// Two workers with mixed I/O at a queue depth of 8, at the speed of a drive.
 fn mixed() -> Numbers {
     let slat = lat(&[(900, 400_000), (1_500, 90_000), (31_000, 10_000)]);
     let clat = lat(&[
@@ -130,7 +130,7 @@ fn mixed() -> Numbers {
     }
 }
 
-/// A write that a full disk ended at once.
+/// A write that fails immediately because the disk is full.
 fn failed() -> Numbers {
     let write = OpNumbers {
         ios: 1,
@@ -257,7 +257,7 @@ fn terse_of_all_versions() {
     insta::assert_snapshot!(text.replace(';', "; "));
 }
 
-/// Clients read `--minimal` by position: of version 3 with one disk there are 130 fields.
+/// Clients parse `--minimal` by position: version 3 with one disk has 130 fields.
 #[test]
 fn terse_has_as_many_fields_as_its_readers_count_on() {
     let run = Run::of(

@@ -1,7 +1,8 @@
-//! Beside the real fio: it runs a small job, its JSON is read back into records, and our outputs of those have to be
-//! what it printed of the same run: all keys, types, lines and, but for rounding, numbers.
+//! Compares output with the real fio: fio runs a small job, its JSON is imported into records, and hakaru's output of
+//! those records must match fio's output in keys, types, lines and, except for rounding, numbers.
 //!
-//! Needs fio; says loudly when there is none. No figure is judged, so a busy host does no harm.
+//! Needs fio; prints a warning if it is not installed. No performance figures are judged, so a busy host does not
+//! matter.
 
 mod support;
 
@@ -16,13 +17,13 @@ use support::{
     Lat, Numbers, OpNumbers, Reported, Run, Stat, args, differences, masked, spread_part,
 };
 
-/// The version of the installed fio, such as `fio-3.33`.
+/// Version of the installed fio, such as `fio-3.33`.
 fn installed() -> Option<String> {
     let output = Command::new("fio").arg("--version").output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Runs a job in a directory of its own and returns what came on standard output.
+/// Runs a job in a separate directory and returns its standard output.
 fn run_fio(dir: &Path, line: &str, terse_version: u8) -> String {
     let output = Command::new("fio")
         .args(line.split_whitespace())
@@ -37,7 +38,7 @@ fn run_fio(dir: &Path, line: &str, terse_version: u8) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The three results in one output, and the lines before them.
+/// The results in three formats, and the lines before them.
 struct Printed {
     head: String,
     terse: String,
@@ -131,7 +132,7 @@ fn shares(object: &Value, names: [&str; 7]) -> [f64; 7] {
 
 fn numbers(job: &Value, members: u64, pid: u32) -> Numbers {
     let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
-    // Where operations are reported as one they are reads here: nobody can tell them apart again.
+    // With unified reporting, all operations count as reads here: the output does not separate them.
     let read = job.get("mixed").unwrap_or(&job["read"]);
     let whole = |name: &str| job[name].as_u64().unwrap();
     Numbers {
@@ -198,7 +199,7 @@ fn idleness(object: &Value) -> Option<CpuIdleness> {
     })
 }
 
-/// Records of what fio reported, shared out over as many workers as it had.
+/// Records of fio's report, distributed over the original number of workers.
 fn record(command: &args::Command, json: &Value, normal: &str) -> Run {
     let mut reported = json["jobs"].as_array().unwrap().iter();
     let mut pids = normal
@@ -238,7 +239,7 @@ fn record(command: &args::Command, json: &Value, normal: &str) -> Run {
     Run::of(phases, disks)
 }
 
-/// Whether a line holds shares of latencies: rebuilt from buckets, they may differ from those counted one by one.
+/// Whether a line has a latency distribution. Rebuilt from histogram bins, it may differ from one counted per I/O.
 fn is_latency_share(line: &str) -> bool {
     line.trim_start().starts_with("lat (") && line.contains('%')
 }
@@ -250,7 +251,7 @@ fn without_shares(text: &str) -> String {
         .collect()
 }
 
-/// JSON with the shares of latencies set to one number.
+/// JSON with all latency percentages set to one number.
 fn with_flat_shares(text: &str) -> String {
     let mut inside = false;
     let line = |line: &str| {
@@ -271,7 +272,8 @@ fn with_flat_shares(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// Terse lines with the 22 shares of latencies, which follow seven shares of depth with one decimal, set to one number.
+/// Terse lines with the 22 latency percentages set to one number. They follow seven queue depth percentages with one
+/// decimal.
 fn terse_with_flat_shares(text: &str) -> String {
     let flatten = |line: &str| {
         let mut fields: Vec<String> = line.split(';').map(str::to_owned).collect();
@@ -290,7 +292,7 @@ fn terse_with_flat_shares(text: &str) -> String {
     text.lines().map(flatten).collect()
 }
 
-/// Numbers in a text, with how many decimals they have.
+/// Numbers in a text, with their number of decimals.
 fn numbers_of(text: &str) -> Vec<(f64, usize)> {
     let pieces = text
         .split(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -304,7 +306,7 @@ fn numbers_of(text: &str) -> Vec<(f64, usize)> {
     pieces.filter_map(number).collect()
 }
 
-/// Whether two texts of one shape hold the same numbers: whole ones exactly, others up to what is lost in printing.
+/// Whether two texts have the same numbers: integers exactly, others within printing precision.
 fn same_numbers(ours: &str, theirs: &str) -> bool {
     let close = |(a, b): (&(f64, usize), &(f64, usize))| {
         let slack = if a.1 == 0 {
@@ -326,13 +328,13 @@ fn compare(what: &str, line: &str, ours: &str, theirs: &str) {
         differences(&shape, &real_shape)
     );
     for (ours, theirs) in ours.lines().zip(theirs.lines()) {
-        // A heading holds the second in which it was printed, and a line of fio's sources where an error was met.
+        // A heading includes the time of printing, and after an error the line of fio's source code.
         let fine = theirs.contains("(groupid=") || same_numbers(ours, theirs);
         assert!(fine, "{what} of `{line}`\n  ours: {ours}\n  fio:  {theirs}");
     }
 }
 
-/// What we print as versions before 3.39 did: nothing of zones behind trims, and no options that stand without a value.
+/// Converts the output to that of versions before 3.39: no zone resets for trims, and no options without a value.
 fn as_of(version: &str, text: &str) -> String {
     let minor: u32 = version
         .rsplit('.')
@@ -345,7 +347,7 @@ fn as_of(version: &str, text: &str) -> String {
     let mut kept: Vec<String> = Vec::new();
     for line in text.lines() {
         if line.trim_end_matches(',').ends_with("\" : \"\"") {
-            // The last of several leaves none that a comma could part it from.
+            // If the last option is removed, the comma before it goes too.
             if let Some(before) = kept
                 .last_mut()
                 .filter(|before| !line.ends_with(',') && before.ends_with(','))
@@ -361,7 +363,7 @@ fn as_of(version: &str, text: &str) -> String {
     kept.join("\n") + "\n"
 }
 
-/// Whether we may use all CPUs of the host.
+/// Whether this process may run on all CPUs of the host.
 fn may_run_everywhere() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
@@ -371,7 +373,7 @@ fn may_run_everywhere() -> bool {
     allowed.map(str::trim) == Some(online.trim())
 }
 
-/// Runs the job with fio and compares all that it prints with what we print of it.
+/// Runs the job with fio, and compares all its output with hakaru's output for the same results.
 fn check(line: &str, terse_version: u8) {
     let Some(version) = installed() else {
         eprintln!(
@@ -432,7 +434,8 @@ fn check(line: &str, terse_version: u8) {
     );
 }
 
-/// A mean of 1777 KiB/s dealt to three members came back as 1776.99999, and the share of the group lost one KiB/s.
+/// Regression: a mean of 1777 KiB/s divided among three workers added up to 1776.99999, and the percentage of the group
+/// lost one KiB/s.
 #[test]
 fn a_mean_dealt_to_members_adds_up_again() {
     for (mean, n) in (1770..1790).flat_map(|mean| (3..9).map(move |n| (mean, n))) {

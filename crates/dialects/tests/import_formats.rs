@@ -1,7 +1,7 @@
-//! One run of the real fio in all its forms: each form has to become the same record, as far as it carries it.
+//! Imports one run of the real fio from every output format: the records must agree, as far as each format has the
+//! data.
 //!
-//! The jobs run on fio's null engine or on small temporary files. Where no fio is installed there is nothing to compare
-//! with, and the test says so.
+//! The jobs run on fio's null engine or on small temporary files. Without fio the test prints a note and passes.
 
 use hakaru_dialects::import::{ImportedRun, SourceFormat, SourceText, import};
 use hakaru_model::caveat::Caveat;
@@ -46,7 +46,7 @@ const JOBS: [&str; 30] = [
 
 fn fio(arguments: &str, directory: &str, version: usize) -> Option<String> {
     let arguments = arguments.replace("{dir}", directory);
-    // Only versions 4 and 5 carry trims.
+    // Only versions 4 and 5 include trims.
     let version = format!(
         "--terse-version={}",
         if arguments.contains("trim") {
@@ -62,18 +62,18 @@ fn fio(arguments: &str, directory: &str, version: usize) -> Option<String> {
     Some(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
-/// Equal but for rounding: within a step of the coarser side.
+/// Whether two values are equal within the coarser rounding step.
 fn near(a: f64, b: f64, step: f64) -> bool {
     (a - b).abs() <= step * 1.001 + 1e-9 * a.abs()
 }
 
-/// What one more in the last digit of a printed latency is: percent of the unit for means, a unit for extremes.
+/// Rounding steps of printed latencies: for means a hundredth of the unit, for minimum and maximum one unit.
 struct Steps {
     extreme: f64,
     mean: f64,
 }
 
-/// Text switches its unit with the values, so that its steps are known from them.
+/// The text chooses its unit by the values, so the rounding steps follow from them.
 fn steps(format: SourceFormat, exact: &Samples) -> Steps {
     let deviation = exact.deviation().unwrap_or(0.0);
     let unit: f64 = match (format, exact.min, exact.max) {
@@ -123,7 +123,7 @@ fn compare_percentiles(what: &str, exact: &[Percentile], other: &[Percentile]) {
     for (a, b) in exact.iter().zip(other) {
         assert_eq!(a.share, b.share, "{what}");
         let (a, b) = (a.value.0 as f64, b.value.0 as f64);
-        // Left units are cut by a thousand, and rounded up in the text.
+        // A change of unit divides by 1000, and rounds up in the text.
         assert!(
             near(a, b, 1.0) || near(a, b, 1e3) || near(a, b, 1e6) && a > 2e6,
             "{what}: {a} {b}"
@@ -147,7 +147,7 @@ fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
             assert_eq!(more_a.members, more_b.members, "{what}");
             assert_eq!(a.cpu, b.cpu, "{what}");
             compare_latency(&format!("{what} sync"), other.format, &a.sync, &b.sync);
-            // The text does not count what `fdatasync` did.
+            // The text does not count `fdatasync` calls.
             let counted = if what.contains("fdatasync") {
                 0
             } else {
@@ -160,7 +160,7 @@ fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
             let what = format!("{what} {}", op.name());
             let (x, y) = (&a.ops[op], &b.ops[op]);
             match other.format {
-                // Terse lines tell whole KiB, and no counts.
+                // Terse lines have whole KiB and no I/O counts.
                 SourceFormat::FioTerse => {
                     assert!(
                         near(x.bytes as f64, y.bytes as f64, 1024.0),
@@ -198,7 +198,7 @@ fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
     }
 }
 
-/// Option sets drawn from what changes the form of an output: the same ones in every run of the test.
+/// Random option sets that change the form of the output; the same sets in every run of the test.
 fn drawn(count: usize) -> Vec<String> {
     let mut rng = hakaru_model::rng::Rng::new(14);
     let mut pick = |from: &[&str]| from[(rng.next_u64() % from.len() as u64) as usize].to_owned();
@@ -254,7 +254,7 @@ fn drawn(count: usize) -> Vec<String> {
     (0..count).map(job).collect()
 }
 
-/// Figures of text are rounded to three digits where no exact count stands beside them.
+/// Whether figures of the text are rounded to three digits, with no exact count next to them.
 fn rounded(arguments: &str) -> bool {
     ["bsrange", "bssplit", "bs=4k,16k", "kb_base", "unit_base"]
         .iter()
@@ -317,7 +317,7 @@ fn every_form_of_drawn_runs_has_the_same_figures() {
                     }
                 }
             }
-            // A run of a few milliseconds has figures of one digit, which fit nothing exactly.
+            // A run of a few milliseconds has one-digit figures, which are too imprecise to compare.
             let long = exact.iter().all(|worker| worker.runtime.as_millis() >= 100);
             assert!(
                 !long || !contradicts(other),

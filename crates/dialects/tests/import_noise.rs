@@ -1,4 +1,4 @@
-//! Damaged, foreign and endless texts: nothing panics, nothing is invented, and what was left out is told.
+//! Imports damaged, foreign and huge texts: no panics, no invented data, and all skipped text is reported.
 
 use hakaru_dialects::import::{ImportResult, SourceText, csv, fio, import};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn read(text: &str) -> ImportResult {
         },
     ]);
     for one in &found.runs {
-        // What was read can be printed and stored.
+        // Every imported run can be printed and stored.
         let _ = fio::print(&one.run.reported, &one.run.program);
         for caveat in &one.run.caveats {
             let _ = format!("{caveat:?}");
@@ -96,7 +96,7 @@ fn a_megabyte_of_noise_holds_no_result() {
         let found = read(&noise);
         assert!(found.runs.is_empty(), "{:?}", found.runs[0].run.lines);
     }
-    // One line without an end, and lines that promise much.
+    // An endless line, and lines with very large numbers.
     read(&"9".repeat(1 << 20));
     read(&"{\"fio version\":".repeat(10_000));
     read(&"[".repeat(1 << 18));
@@ -118,11 +118,11 @@ fn many_logs_take_little_time() {
     let begun = Instant::now();
     let found = import(&sources);
     assert_eq!(found.runs.len(), 700);
-    // Of interest to whoever changes a reader; how fast the machine is, no test can know.
+    // For information only: the test cannot know how fast the machine is.
     eprintln!("{:.0} logs a second", 600.0 / begun.elapsed().as_secs_f64());
 }
 
-/// Texts with pieces taken out, doubled, or replaced.
+/// Texts with parts removed, duplicated or replaced.
 fn damaged() -> impl Strategy<Value = String> {
     let edits = prop::collection::vec(
         (

@@ -1,5 +1,5 @@
-//! Results as people post them: issues, mails, wikis, logs of other programs, in several languages, cut wherever it pleased
-//! them. What is read of each, what is not, and why. Each file says where it was found; all are shortened.
+//! Imports results as people post them: issues, mails, wikis, logs of other programs, in several languages and
+//! truncated. Snapshots show what is read, what is not, and why. Each file names its source; all are shortened.
 
 use hakaru_dialects::import::{ImportResult, ImportedRun, SourceText, import};
 use hakaru_model::job::Op;
@@ -7,7 +7,7 @@ use hakaru_model::record::PhaseRecord;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What a phase did, by counts or, where only rates were printed, by those.
+/// Summary of a phase by counts, or by rates if only those were printed.
 fn did(run: &ImportedRun, index: usize, phase: &PhaseRecord) -> String {
     let mut told = Vec::new();
     for op in Op::ALL {

@@ -1,13 +1,12 @@
 //! A simulated card that stores data and takes real time for commands.
 //!
-//! The [`SimCard`] of the engine determines the cost of commands and the faults of the card; this
-//! module adds the data, the wall clock, and the ledger of costs. The server handles the transport
-//! of requests.
+//! The [`SimCard`] of the engine determines the cost of commands and the faults of the card; this module adds the data,
+//! the wall clock, and the ledger of costs. The server handles the transport of requests.
 //!
-//! QEMU breaks every command into requests of 512 bytes, one after the other, so that commands must be told by their
-//! addresses: a request that goes on where the last one ended belongs to the same command. A sequential stream is
-//! therefore one long command here, which pays its overhead and its seek once, where the engine's `sim` charges the
-//! overhead for every block. Lists whose overheads are zero mean the same to both.
+//! QEMU splits every command into consecutive requests of 512 bytes, so commands are recognized by their addresses: a
+//! request that continues where the last one ended belongs to the same command. A sequential stream is therefore one
+//! long command here and pays its overhead and seek once, whereas the engine's `sim` charges the overhead for every
+//! block. For device models with zero overhead the two agree.
 
 mod card_ledger;
 mod digest;
@@ -27,19 +26,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Gaps between requests up to this long are the emulator's cost and not idle time of the card.
+/// Maximum gap between requests that counts as cost of the emulator instead of idle time of the card.
 pub const ABSORBED: Nanos = Nanos::from_millis(3);
 
-/// What the card answers when it fails a command.
+/// Error of a failed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The place is one that fails.
+    /// The address has an injected fault.
     #[error("the card fails at this place")]
     Fault,
-    /// The range ends past what the card announces.
+    /// The range ends past the announced capacity.
     #[error("the range ends past the card")]
     OutOfRange,
-    /// The backing file cannot be used, for example because the host is out of space.
+    /// The backing file cannot be accessed, for example because the host is out of space.
     #[error("cannot use the backing file of the card: {0}")]
     Host(io::ErrorKind),
 }
@@ -50,7 +49,7 @@ impl From<io::Error> for Refused {
     }
 }
 
-/// A card at work; shared by the server that offers it and the test that watches it.
+/// A running card, shared by the server and the test that observes it.
 #[derive(Debug)]
 pub struct SimulatedCard {
     announced: Bytes,
@@ -66,26 +65,27 @@ pub struct SimulatedCard {
 struct CardState {
     sim: SimCard,
     ledger: CardLedger,
-    /// What lay under the writes that a power cut would lose, oldest first; as long as the list that the card keeps.
+    /// Previous data under the writes that a power cut would lose, oldest first; as long as the card's list of these
+    /// writes.
     under: VecDeque<Vec<u8>>,
     volatile_bytes: u64,
-    /// Whether the clock is put forward instead of waiting.
+    /// Whether the clock is advanced instead of waiting.
     hurries: bool,
 }
 
 impl SimulatedCard {
-    /// A fresh card whose bytes live nowhere but in a file without a name.
+    /// Creates a card backed by an unnamed temporary file.
     ///
     /// # Errors
-    /// When no such file can be made.
+    /// If the file cannot be created.
     pub fn new(prices: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
         SimulatedCard::on(tempfile::tempfile()?, prices, seed)
     }
 
-    /// A card whose bytes lie in a file that stays, new or as it was left.
+    /// Creates a card backed by a named file, and keeps existing content.
     ///
     /// # Errors
-    /// When the file cannot be opened or made as long as the card.
+    /// If the file cannot be opened or extended to the capacity of the card.
     pub fn at(path: &Path, prices: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
         let file = File::options()
             .read(true)
@@ -97,7 +97,7 @@ impl SimulatedCard {
     }
 
     fn on(file: File, prices: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
-        // The file has holes where nothing was written; a big card costs nothing.
+        // The file is sparse, so a large card takes no space.
         file.set_len(prices.capacity.0)?;
         let lies_about_flush = prices.lost_flush;
         let state = CardState {
@@ -120,38 +120,38 @@ impl SimulatedCard {
         })
     }
 
-    /// The same card with another limit for the gaps it absorbs; a host under load needs more than [`ABSORBED`].
+    /// Sets the maximum gap to absorb; a host under load needs more than [`ABSORBED`].
     pub fn absorbing(mut self, gap: Nanos) -> SimulatedCard {
         self.absorbed = gap;
         self
     }
 
-    /// Bytes it says it has.
+    /// Announced capacity.
     pub fn announced(&self) -> Bytes {
         self.announced
     }
 
-    /// Puts its clock forward instead of waiting, and enters nothing into the ledger, from now on or no longer.
+    /// Sets whether the clock is advanced instead of waiting, without ledger entries.
     ///
     /// Used to create file systems and files without waiting; the card's clock still advances.
     pub fn hurry(&self, hurries: bool) {
         self.lock().hurries = hurries;
     }
 
-    /// What was charged so far.
+    /// The costs charged so far.
     pub fn ledger(&self) -> CardLedger {
         self.lock().ledger.clone()
     }
 
-    /// Starts a new ledger and returns the old one.
+    /// Starts a new ledger and returns the previous one.
     pub fn take_ledger(&self) -> CardLedger {
         std::mem::take(&mut self.lock().ledger)
     }
 
-    /// Reads, and returns when a real card would have answered.
+    /// Reads data, and returns when a real card would have answered.
     ///
     /// # Errors
-    /// Where the price list has a fault, and past the end.
+    /// For faults in the device model, and past the end.
     pub fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Refused> {
         self.check(offset, buffer.len())?;
         let Service { done_at, effect } = self.charge(Op::Read, offset, buffer.len() as u64);
@@ -164,10 +164,10 @@ impl SimulatedCard {
         }
     }
 
-    /// Writes, and returns when a real card would have answered.
+    /// Writes data, and returns when a real card would have answered.
     ///
     /// # Errors
-    /// Where the price list has a fault, and past the end.
+    /// For faults in the device model, and past the end.
     pub fn write(&self, offset: u64, data: &[u8]) -> Result<(), Refused> {
         self.check(offset, data.len())?;
         let Service { done_at, effect } = self.charge(Op::Write, offset, data.len() as u64);
@@ -183,7 +183,7 @@ impl SimulatedCard {
         }
     }
 
-    /// Erases: what is read there afterwards is zero.
+    /// Erases a range; it reads as zeros afterwards.
     ///
     /// # Errors
     /// Past the end.
@@ -201,7 +201,7 @@ impl SimulatedCard {
         Ok(())
     }
 
-    /// Takes its time as a flush would. A card that lies about it keeps nothing safer than before.
+    /// Takes as long as a flush. A card that ignores flushes still has the same unsafe data afterwards.
     pub fn flush(&self) {
         let mut state = self.lock();
         let arrival = self.arrival(&state);
@@ -217,45 +217,45 @@ impl SimulatedCard {
 
     /// Simulates a power cut: data that a card with ignored flushes had not stored is lost.
     ///
-    /// Returns how many bytes were lost.
+    /// Returns the number of bytes lost.
     ///
     /// # Errors
-    /// When the file of the card cannot be written.
+    /// If the backing file cannot be written.
     pub fn power_cut(&self) -> Result<Bytes, Refused> {
         let mut state = self.lock();
         let lost = state.sim.power_cut();
         let under = std::mem::take(&mut state.under);
         state.volatile_bytes = 0;
         drop(state);
-        // Newest first, so that the oldest content wins where writes lie over one another.
+        // Newest first, so that the oldest content is restored where writes overlap.
         for ((offset, _), old) in lost.iter().zip(under.into_iter().rev()) {
             self.save(*offset, &old)?;
         }
         Ok(Bytes(lost.iter().map(|(_, len)| len).sum()))
     }
 
-    /// Reads past the prices, as the maker of the card would.
+    /// Reads data without cost.
     ///
     /// # Errors
-    /// Past the end, and when the file of the card cannot be read.
+    /// Past the end, and if the backing file cannot be read.
     pub fn peek(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Refused> {
         self.check(offset, buffer.len())?;
         self.load(offset, buffer)
     }
 
-    /// Writes past the prices, as the maker of the card would.
+    /// Writes data without cost.
     ///
     /// # Errors
-    /// Past the end, and when the file of the card cannot be written.
+    /// Past the end, and if the backing file cannot be written.
     pub fn poke(&self, offset: u64, data: &[u8]) -> Result<(), Refused> {
         self.check(offset, data.len())?;
         self.save(offset, data)
     }
 
-    /// Lays the content of a file of the host onto it, past the prices; holes are left out.
+    /// Copies a host file onto the card without cost, skipping holes.
     ///
     /// # Errors
-    /// When the file cannot be read, or ends past the card.
+    /// If the file cannot be read, or extends past the end of the card.
     pub fn lay(&self, offset: u64, file: &Path) -> Result<(), Refused> {
         let file = File::open(file)?;
         let mut buffer = vec![0; 1 << 20];
@@ -273,7 +273,7 @@ impl SimulatedCard {
     }
 
     fn lock(&self) -> MutexGuard<'_, CardState> {
-        // A server thread that panicked left whole numbers behind.
+        // A panic in a server thread leaves the state consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -308,7 +308,7 @@ impl SimulatedCard {
         service
     }
 
-    /// When a request counts as arrived that is here now: short gaps are not the card's.
+    /// The arrival time of the current request. Short gaps count as no idle time, because the emulator causes them.
     fn arrival(&self, state: &CardState) -> Nanos {
         let (now, free_at) = (self.now(), state.sim.free_at());
         if now > free_at && now.0 - free_at.0 <= self.absorbed.0 {
@@ -335,7 +335,8 @@ impl SimulatedCard {
         }
     }
 
-    /// Keeps what lies under a write that a power cut would lose, as long as the card itself remembers the write.
+    /// Keeps the previous data under a write that a power cut would lose, as long as the card keeps the write in its
+    /// list.
     fn remember(&self, offset: u64, len: usize) -> Result<(), Refused> {
         let Some(limit) = self.lies_about_flush else {
             return Ok(());
@@ -354,7 +355,7 @@ impl SimulatedCard {
         Ok(())
     }
 
-    /// Copies bytes out, wherever they really lie.
+    /// Reads the data, from the real location if addresses wrap.
     fn load(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Refused> {
         let mut done = 0;
         for (at, len) in self.places(offset, buffer.len()) {
@@ -365,7 +366,7 @@ impl SimulatedCard {
         Ok(())
     }
 
-    /// Copies bytes in, wherever they really lie.
+    /// Writes the data, to the real location if addresses wrap.
     fn save(&self, offset: u64, data: &[u8]) -> Result<(), Refused> {
         let mut done = 0;
         for (at, len) in self.places(offset, data.len()) {
@@ -393,7 +394,7 @@ impl SimulatedCard {
     }
 }
 
-/// The list as it is charged here: a command pays its overhead with its seek, once, however many requests it comes in.
+/// The device model as charged here: a command pays overhead and seek once, however many requests it consists of.
 fn per_command(prices: DeviceModel) -> DeviceModel {
     let mut prices = prices;
     prices.read_seek.0 += std::mem::take(&mut prices.read_overhead.0);
@@ -406,7 +407,7 @@ mod tests {
     use super::*;
     use hakaru_model::device_model::{Fault, FaultKind};
 
-    /// A card without costs, to test its content.
+    /// A card without costs, for tests of its content.
     fn free(change: impl FnOnce(&mut DeviceModel)) -> SimulatedCard {
         let mut prices = DeviceModel::plain("t", Bytes(1 << 20));
         (prices.read_rate, prices.write_rate) = (0, 0);

@@ -1,10 +1,10 @@
-//! The test bench of hakaru: simulated cards, and machines in which Linux's own MMC stack drives them.
+//! The test rig of hakaru: simulated cards, and virtual machines in which Linux's own MMC stack accesses them.
 //!
-//! A [`card`] keeps bytes and charges for them in real time by the price list that the engine's `sim` has too.
-//! An [`nbd::Server`] offers it to QEMU, and a [`guest::Guest`] is the machine that sees it as `/dev/mmcblk0`. What
-//! such a machine is made of, kernels above all, is fetched once into a [`kit::Kit`].
+//! A [`card`] stores data and takes real time for commands, using the same device models as the engine's `sim`. An
+//! [`nbd::Server`] provides it to QEMU, and a [`guest::Guest`] is the machine that sees it as `/dev/mmcblk0`. The
+//! components of a machine, mainly kernels, are downloaded once into a [`kit::Kit`].
 //!
-//! Nothing here is shipped: tests and `cargo xtask rig` use it.
+//! Not shipped: only tests and `cargo xtask rig` use it.
 
 #![forbid(unsafe_code)]
 

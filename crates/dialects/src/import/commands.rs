@@ -1,11 +1,11 @@
-//! Command lines before results, after prompts.
+//! Finds command lines before results and after prompts.
 //!
-//! Leaves out what they mean.
+//! Does not interpret them.
 
-/// Programs whose command lines are looked for.
+/// Programs whose command lines are recognized.
 const PROGRAMS: [&str; 3] = ["fio", "dd", "iozone"];
 
-/// What ends a command of a shell.
+/// Separators that end a shell command.
 const SEPARATORS: [&str; 9] = [";", "|", "&&", "||", ">", ">>", "2>&1", "&", "2>"];
 
 /// Returns the words of a fio, dd or iozone command line that starts in the first of some lines,
@@ -73,7 +73,7 @@ pub(super) fn is_in_front(word: &str) -> bool {
         || ["", "sudo", "time", "nice", "ionice", "-c1", "-n0"].contains(&bare)
 }
 
-/// Splits a line as a shell would: quotes hold words together.
+/// Splits a line like a shell; quotes keep words together.
 pub(super) fn shell_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,7 +1,7 @@
-//! What a text says around its results: the headings above them, and the commands that made and mounted file systems.
+//! Context around results: the headings above them, and the commands that created and mounted file systems.
 //!
-//! Results of one job under different headings, on different disks or file systems are no repeats of one another. Leaves
-//! out which of them belong together.
+//! Results of one job under different headings, or on different disks or file systems, are not repeats. Does not decide
+//! which results belong together.
 
 use super::commands::{is_in_front, shell_words};
 use super::lines::SourceLine;
@@ -11,31 +11,31 @@ use std::collections::BTreeMap;
 /// Position of a result in its text, and the tested device as far as the surrounding text shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResultContext {
-    /// Headings above it by level, outermost first; empty if there is none of a level.
+    /// Headings above the result by level, outermost first; empty for a missing level.
     pub headings: Vec<String>,
-    /// Type of the file system that was made or mounted last.
+    /// Type of the most recently created or mounted file system.
     pub filesystem: Option<String>,
-    /// The device that it is on.
+    /// Device of that file system.
     pub device: Option<String>,
     /// Disks with counters in the result, sorted.
     pub disks: Vec<String>,
 }
 
-/// Levels of headings: six of Markdown, and lines in bold below them.
+/// Number of heading levels: six of Markdown, and bold lines below them.
 const LEVELS: usize = 7;
 
-/// The longest heading, in bytes: what is longer is a sentence.
+/// Maximum heading length in bytes; a longer line is a sentence.
 const LONGEST: usize = 120;
 
-/// Follows headings and commands through a text.
+/// Tracks headings and commands through a text.
 #[derive(Debug, Default)]
 pub(super) struct Tracker {
     headings: Vec<String>,
     filesystem: Option<String>,
     device: Option<String>,
-    /// Types of file systems by their device.
+    /// File system types by device.
     made: BTreeMap<String, String>,
-    /// Whether a line that starts with `# ` is a heading and not a prompt.
+    /// Whether a line that starts with `# ` is a heading rather than a prompt.
     is_markdown: bool,
 }
 
@@ -69,7 +69,7 @@ impl Tracker {
         }
     }
 
-    /// Takes a line that is no part of a result. Returns whether it is a heading.
+    /// Processes a line outside of results. Returns whether it is a heading.
     pub(super) fn line(&mut self, lines: &[SourceLine], at: usize) -> bool {
         let Some((level, text)) = heading(lines, at, self.is_markdown) else {
             return false;
@@ -80,7 +80,7 @@ impl Tracker {
         true
     }
 
-    /// Takes the commands and messages of a line that say which file system is where.
+    /// Processes commands and messages that show which file system is where.
     pub(super) fn commands(&mut self, text: &str) {
         if !mentions_filesystems(text) {
             return;
@@ -133,12 +133,12 @@ fn mentions_filesystems(text: &str) -> bool {
             .any(|word| text.contains(word))
 }
 
-/// Whether a line makes or mounts a file system.
+/// Whether a line creates or mounts a file system.
 pub(super) fn is_command(text: &str) -> bool {
     mentions_filesystems(text) && (mounted(text).is_some() || !commands(text).is_empty())
 }
 
-/// Commands of a line that make or mount file systems, each with its program's bare name first.
+/// Commands of a line that create or mount file systems, each starting with the program name without directory.
 fn commands(text: &str) -> Vec<Vec<String>> {
     let words = shell_words(text);
     let separates = |word: &String| matches!(word.as_str(), ";" | "&&" | "||" | "|");
@@ -165,7 +165,7 @@ fn commands(text: &str) -> Vec<Vec<String>> {
     words.split(separates).filter_map(command).collect()
 }
 
-/// The word behind an option, which may be attached to it.
+/// The value of an option, attached or in the next word.
 fn behind(words: &[String], option: &str) -> Option<String> {
     let place = words.iter().position(|word| word.starts_with(option))?;
     let attached = words[place]
@@ -176,7 +176,7 @@ fn behind(words: &[String], option: &str) -> Option<String> {
         .or_else(|| words.get(place + 1).cloned())
 }
 
-/// Device and type of a line of `mount`: `/dev/sda1 on /mnt type ext4 (rw,relatime)`.
+/// Parses device and type from a line of `mount`: `/dev/sda1 on /mnt type ext4 (rw,relatime)`.
 fn mounted(text: &str) -> Option<(String, String)> {
     let (device, rest) = text.trim().split_once(" on ")?;
     let (_, kind) = rest.split_once(" type ")?;
@@ -185,7 +185,7 @@ fn mounted(text: &str) -> Option<(String, String)> {
         .then(|| (device.to_owned(), kind.to_owned()))
 }
 
-/// Whether a line is a heading of Markdown that no prompt looks like.
+/// Whether a line is a Markdown heading that cannot be confused with a prompt.
 pub(super) fn is_heading(line: &SourceLine) -> bool {
     !line.fenced && line.text.starts_with("## ")
 }
@@ -214,7 +214,7 @@ fn heading(lines: &[SourceLine], at: usize, is_markdown: bool) -> Option<(usize,
     if let Some((level, inner)) = html_heading(text) {
         return named(level, inner);
     }
-    // `== Cards ==`
+    // A heading such as `== Cards ==`.
     let equals = text.bytes().take_while(|&mark| mark == b'=').count();
     if (1..LEVELS).contains(&equals) && text.len() > 2 * equals && text[equals..].starts_with(' ') {
         let inner = text[equals..].strip_suffix(&text[..equals])?;
@@ -226,7 +226,7 @@ fn heading(lines: &[SourceLine], at: usize, is_markdown: bool) -> Option<(usize,
     {
         return named(LEVELS, inner).filter(|_| !inner.contains("**"));
     }
-    // A line of `===` or `---` below makes a heading of it, but not of a row of a table.
+    // A line of `===` or `---` below marks a heading, except below a table row.
     let under = near(at.checked_add(1));
     let underlined = |mark: char| under.len() >= 3 && under.chars().all(|c| c == mark);
     match is_markdown && !text.contains(['|', '=']) && near(at.checked_sub(1)).is_empty() {
@@ -236,7 +236,7 @@ fn heading(lines: &[SourceLine], at: usize, is_markdown: bool) -> Option<(usize,
     }
 }
 
-/// `<h2 id="x">Cards</h2>`
+/// Parses an HTML heading such as `<h2 id="x">Cards</h2>`.
 fn html_heading(text: &str) -> Option<(usize, &str)> {
     let rest = text.strip_prefix("<h")?;
     let level = rest
@@ -254,7 +254,7 @@ mod tests {
     use super::super::lines::lines;
     use super::*;
 
-    /// Headings above the last line.
+    /// The headings in effect at the last line.
     fn above(name: &str, text: &str) -> Vec<String> {
         let lines = lines(text);
         let mut tracker = Tracker::of(name, &lines);

@@ -1,6 +1,6 @@
-//! Tables of results (CSV), with a mapping that says which column holds what.
+//! Tables of results (CSV), with a mapping from columns to quantities.
 //!
-//! A row is one rate of one thing under one workload, perhaps the mean of several runs. Leaves out reading the mapping
+//! A row is one rate of one target under one workload, possibly the mean of several runs. Does not read the mapping
 //! from a file.
 
 use super::units::{Kilo, Ranged, number};
@@ -16,103 +16,103 @@ use hakaru_model::units::{Bytes, Nanos, SizeSuffixes, parse_size};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Which column holds what, what holds for all rows, and what the names of workloads mean.
+/// Mapping of a table: the meaning of its columns, defaults for all rows, and definitions of workload names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ColumnMapping {
-    /// What separates the columns; a comma unless said otherwise.
+    /// Column separator [default: comma].
     pub separator: Option<char>,
-    /// Names of columns, as the first row has them.
+    /// Column names, as in the header row.
     pub columns: ColumnNames,
-    /// What holds for all rows that do not say otherwise.
+    /// Defaults for rows that do not specify a value.
     pub fixed: WorkloadColumns,
-    /// Unit of bandwidths that stand without one: `MB/s`, `KiB/s`, …
+    /// Unit of bandwidths without one: `MB/s`, `KiB/s`, …
     pub bandwidth_unit: Option<String>,
-    /// What a name in the column of workloads means.
+    /// Definitions of the names in the workload column.
     pub workloads: BTreeMap<String, WorkloadColumns>,
 }
 
-/// Names of columns.
+/// Column names by quantity.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ColumnNames {
-    /// What was measured; several columns are joined by blanks.
+    /// The device under test; several columns are joined with blanks.
     pub target: Vec<String>,
-    /// Where it was measured.
+    /// The host.
     pub host: Option<String>,
     /// Name of the workload.
     pub workload: Option<String>,
-    /// The access pattern as in fio: `read`, `randwrite`, …
+    /// The access pattern in fio's terms: `read`, `randwrite`, …
     pub rw: Option<String>,
     /// Block size.
     pub bs: Option<String>,
     /// Queue depth.
     pub iodepth: Option<String>,
-    /// Bandwidth, or its mean.
+    /// Bandwidth, or mean bandwidth.
     pub bandwidth: Option<String>,
-    /// Deviation of the bandwidth.
+    /// Standard deviation of the bandwidth.
     pub bandwidth_deviation: Option<String>,
-    /// Unit of both.
+    /// Unit of the bandwidth and its deviation.
     pub bandwidth_unit: Option<String>,
-    /// I/Os per second, or their mean.
+    /// I/Os per second, or mean IOPS.
     pub iops: Option<String>,
-    /// Deviation of the IOPS.
+    /// Standard deviation of the IOPS.
     pub iops_deviation: Option<String>,
-    /// How many runs the row is the mean of.
+    /// Number of runs averaged in the row.
     pub runs: Option<String>,
-    /// Where the row comes from.
+    /// Source of the row.
     pub source: Option<String>,
 }
 
-/// What a row does.
+/// Workload of a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkloadColumns {
-    /// The access pattern as in fio.
+    /// The access pattern in fio's terms.
     pub rw: Option<String>,
     /// Block size, such as `4KiB`.
     pub bs: Option<String>,
     /// Queue depth.
     pub iodepth: Option<u32>,
-    /// Workers at the same time.
+    /// Number of concurrent workers.
     pub numjobs: Option<u32>,
-    /// Writes from one `fsync` to the next.
+    /// Number of writes per `fsync`.
     pub fsync: Option<u32>,
-    /// Whether the page cache was kept out.
+    /// Whether the page cache was bypassed.
     pub direct: Option<bool>,
-    /// Which operation the rate is of, where the access has both.
+    /// Operation of the rate, if the access pattern has several.
     pub op: Option<String>,
 }
 
-/// The deepest queue that a row can have.
+/// Maximum accepted queue depth.
 const DEEPEST: u32 = 32_768;
 
-/// One row, understood.
+/// One parsed row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsvRow {
-    /// Its line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What was measured.
+    /// The device under test.
     pub target: String,
-    /// Where.
+    /// The host.
     pub host: String,
-    /// Where the row comes from.
+    /// Source of the row.
     pub source: String,
     /// Name of the workload.
     pub workload: String,
-    /// What was done.
+    /// Job that the row describes.
     pub job: Job,
-    /// Which operation the rates are of.
+    /// Operation of the rates.
     pub op: Op,
     /// Bytes per second.
     pub bytes_per_s: Option<StatedRate>,
     /// Completions per second.
     pub iops: Option<StatedRate>,
-    /// What contradicts itself.
+    /// Contradictions within the row.
     pub caveats: Vec<Caveat>,
-    /// The figures as they stood there.
+    /// Figures as printed.
     figures: Vec<ReportedFigure>,
-    /// What neither the row nor the mapping says of the job.
+    /// Job properties that neither the row nor the mapping specifies.
     unstated: Vec<JobProperty>,
 }
 
@@ -248,7 +248,7 @@ fn row<'a>(
     let rw = pick(cell(&columns.rw), |w| w.rw.as_ref());
     let rw =
         rw.ok_or_else(|| format!("unknown workload `{workload}`: define its rw in the mapping"))?;
-    // Tables write their words large and small.
+    // Tables write access patterns in upper or lower case.
     let access = fio::jobs_access(rw.trim().to_ascii_lowercase().as_str())
         .ok_or_else(|| format!("`{rw}` is not a fio rw value: expected one of {}", fio::RW))?;
     let op = match pick(None, |w| w.op.as_ref()) {
@@ -267,7 +267,7 @@ fn row<'a>(
     let mut job = Job::new(name, Target::Nothing, access);
     let bs = pick(cell(&columns.bs), |w| w.bs.as_ref());
     if let Some(bs) = &bs {
-        // Tables say `4k` and mean 4096 bytes.
+        // In tables, `4k` means 4096 bytes.
         let size =
             parse_size(bs, SizeSuffixes::Iec).or_else(|_| parse_size(bs, SizeSuffixes::Fio1024));
         job.block = PerOp::all(BlockSize::Fixed(size.map_err(|error| error.to_string())?));
@@ -404,7 +404,7 @@ fn rates<'a>(
                 block,
             ));
         }
-        // With one block size, either rate follows from the other.
+        // With a single block size, each rate follows from the other.
         let follows = |rate: StatedRate, by: f64| StatedRate {
             mean: rate.mean * by,
             deviation: rate.deviation.map(|d| d * by),
@@ -421,7 +421,7 @@ fn rates<'a>(
     Ok(())
 }
 
-/// The rows of a table as runs, each of one phase.
+/// Converts the rows of a table to runs of one phase each.
 pub fn import(text: &str, mapping: &ColumnMapping) -> (Vec<ImportedRun>, Vec<Unread>) {
     let (rows, unread) = rows(text, mapping);
     (rows.into_iter().map(run).collect(), unread)
@@ -647,7 +647,7 @@ mod tests {
         rows(text, mapping).1
     }
 
-    /// Formerly each of these was read as something else: a sequential read, a depth of 1, the mean of no run.
+    /// Regression: these were read as a sequential read, a depth of 1, and a mean over 0 runs.
     #[test]
     fn what_is_no_rw_depth_or_count_is_no_row() {
         let text = "target,rw,bs,iodepth,runs,iops\n\

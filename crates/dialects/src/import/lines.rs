@@ -1,28 +1,28 @@
-//! Text as it comes: pasted into mails and articles, with marks of quotation, fences, colours and carriage returns.
+//! Cleans up pasted text: quotation marks of mails, Markdown fences, color codes and carriage returns.
 //!
-//! Leaves out what the lines mean.
+//! Does not interpret the lines.
 
 use std::borrow::Cow;
 
-/// One line of a source, without what was put around it.
+/// One cleaned line of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SourceLine {
-    /// Its number in the source, from 1.
+    /// Line number in the source, from 1.
     pub(super) number: usize,
-    /// Its text; blanks in front are kept, those behind are not.
+    /// Text with leading blanks, without trailing ones.
     pub(super) text: String,
-    /// Whether it stands between fences of Markdown.
+    /// Whether it is inside a Markdown code fence.
     pub(super) fenced: bool,
 }
 
 impl SourceLine {
-    /// The text without blanks around it.
+    /// The text without surrounding blanks.
     pub(super) fn trimmed(&self) -> &str {
         self.text.trim()
     }
 }
 
-/// How many `=3D` make a text one that a mail program encoded.
+/// Minimum number of `=3D` that marks a text as quoted-printable.
 const QUOTED: usize = 3;
 
 /// Splits text into numbered lines; quoted-printable mail is decoded and joined.
@@ -50,7 +50,7 @@ fn physical_lines(text: &str) -> Vec<(usize, Cow<'_, str>)> {
     decoded
 }
 
-/// `=3D` as `=`, `=C2=B5` as `µ`. What is no escape stays as it is.
+/// Decodes `=3D` to `=` and `=C2=B5` to `µ`. Invalid escapes are kept.
 fn unescaped(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -98,7 +98,7 @@ pub(super) fn lines(text: &str) -> Vec<SourceLine> {
     lines
 }
 
-/// Without the escape sequences of terminals (`ESC [ … letter`).
+/// Removes the escape sequences of terminals (`ESC [ … letter`).
 fn without_colours(text: &str) -> String {
     if !text.contains('\u{1b}') {
         return text.to_owned();
@@ -115,7 +115,7 @@ fn without_colours(text: &str) -> String {
     out
 }
 
-/// Without `> ` in front, however often.
+/// Removes leading `> `, however often repeated.
 fn unquoted(text: &str) -> &str {
     let mut text = text;
     while let Some(rest) = text.trim_start_matches([' ', '\t']).strip_prefix('>') {

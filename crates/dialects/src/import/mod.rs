@@ -1,4 +1,4 @@
-//! Everybody else's results: texts of other programs in, nouns out.
+//! Imports results of other programs: text in, runs of the model out.
 //!
 //! ```text
 //! sources ─ lines ─▶ scan ─┬─ fio/ text, json, terse, logs ─┐
@@ -6,9 +6,9 @@
 //!                          ├─ simple (dd, hdparm)           │   caveats, and what was not read
 //!                          └─ csv (with a mapping)          ┘
 //! ```
-//! A run holds what its text holds and nothing more: there is no histogram of percentiles, and no unit but that of the
-//! line. Figures that say the same thing twice are compared, and what contradicts is a caveat. Storing a run, and
-//! asking files for their texts, is the business of the edge.
+//! A run holds only what its text holds: no histogram is derived from percentiles, and no unit other than the printed
+//! one is assumed. Redundant figures are compared, and a contradiction becomes a caveat. The caller stores runs and
+//! reads files.
 
 mod commands;
 mod context;
@@ -34,7 +34,7 @@ use std::path::PathBuf;
 pub use context::ResultContext;
 pub use scan::import;
 
-/// A text to be read.
+/// A text to import.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceText<'a> {
     /// Its name, such as the file name.
@@ -43,33 +43,33 @@ pub struct SourceText<'a> {
     pub text: &'a str,
 }
 
-/// Which output of which program a run was read from.
+/// Output format and program a run was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SourceFormat {
-    /// Text of fio.
+    /// fio's text output.
     FioText,
-    /// JSON of fio, with or without bins.
+    /// fio's JSON output, with or without histogram bins.
     FioJson,
     /// A terse line of fio.
     FioTerse,
-    /// Log files of fio.
+    /// fio's log files.
     FioLog,
     /// iozone's throughput mode.
     IozoneThroughput,
     /// iozone's auto mode, as a table.
     IozoneAuto,
-    /// iozone's reports for spreadsheets.
+    /// iozone's spreadsheet reports.
     IozoneExcel,
     /// `hdparm -tT`.
     Hdparm,
     /// `dd`.
     Dd,
-    /// A row of a table.
+    /// A row of a CSV table.
     Csv,
 }
 
 impl SourceFormat {
-    /// Its name.
+    /// Name of the format.
     pub fn name(self) -> &'static str {
         match self {
             SourceFormat::FioText => "fio text",
@@ -86,14 +86,14 @@ impl SourceFormat {
     }
 }
 
-/// Something that was not read, and why.
+/// A line that could not be read, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
     /// Line of the source, from 1.
     pub line: usize,
-    /// What stood there, shortened; empty where the reason says it.
+    /// Text of the line, shortened; empty if the reason includes it.
     pub text: String,
-    /// Why it was not read.
+    /// Reason why it was not read.
     pub why: String,
 }
 
@@ -107,7 +107,7 @@ impl Unread {
     }
 }
 
-/// Whose time a moment is.
+/// Time basis of a timestamp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeBasis {
     /// UTC.
@@ -117,43 +117,43 @@ pub enum TimeBasis {
     Wall,
 }
 
-/// One run as it was read.
+/// One imported run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedRun {
-    /// From which output.
+    /// Source format.
     pub format: SourceFormat,
-    /// The program, with its version where it is known: `fio-3.39`.
+    /// Program name, with the version if known: `fio-3.39`.
     pub program: String,
     /// The scenario, as far as known.
     pub scenario: Scenario,
-    /// What was measured, where it is named.
+    /// Path of the tested file or device, if named.
     pub path: Option<PathBuf>,
     /// Label of the tested device in the source, if any.
     pub label: Option<String>,
-    /// Its position in the text.
+    /// Context of the result in the text.
     pub context: ResultContext,
-    /// What came of it.
+    /// Results by phase.
     pub phases: Vec<PhaseRecord>,
-    /// What makes it less worthy of trust.
+    /// Caveats that reduce confidence in the run.
     pub caveats: Vec<Caveat>,
-    /// How it ended.
+    /// How the run ended.
     pub outcome: Outcome,
-    /// The figures as they were printed.
+    /// Figures as printed.
     pub reported: Reported,
-    /// When it began, milliseconds since 1970 by `clock`, where that is known. The same holds for its phases.
+    /// Start time in ms since 1970 in the time basis `clock`, if known. The phases use the same basis.
     pub started_unix_ms: Option<i64>,
-    /// Whose time that is.
+    /// Time basis of `started_unix_ms`.
     pub clock: TimeBasis,
     /// First and last line in the source, from 1.
     pub lines: (usize, usize),
-    /// Figures that were read.
+    /// Number of figures read.
     pub figures: usize,
-    /// What of it was not read.
+    /// Parts of the run that were not read.
     pub unread: Vec<Unread>,
 }
 
 impl ImportedRun {
-    /// What is known of the thing under test.
+    /// The known identity of the device under test.
     pub fn identity(&self, label: Option<&str>) -> Identity {
         let raw = self
             .path
@@ -188,7 +188,7 @@ fn unknown<T>() -> Fact<T> {
     Fact::Unknown("not stated in the imported result".to_owned())
 }
 
-/// The circumstances of a run of which only the printed result is left.
+/// The environment of a run of which only the printed result is available.
 pub fn unknown_environment() -> Environment {
     Environment {
         distribution: unknown(),
@@ -203,7 +203,7 @@ pub fn unknown_environment() -> Environment {
     }
 }
 
-/// All that was found in some sources.
+/// Everything found in some sources.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportResult {
     /// Runs, in the order of the sources.
@@ -217,13 +217,13 @@ pub struct ImportResult {
 /// A run with its source position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundRun {
-    /// Place in the list of sources; of log files that belong together, that of the first.
+    /// Index in the list of sources; of log files that belong together, that of the first.
     pub source: usize,
     /// The run.
     pub run: ImportedRun,
 }
 
-/// The words of a command line of fio as somebody pasted it, behind a prompt or `sudo`, without the program's name.
+/// Extracts the words of a pasted fio command line, after a prompt or `sudo`, without the program name.
 pub fn fio_command(text: &str) -> Option<Vec<String>> {
     let lines: Vec<&str> = text.trim().lines().collect();
     let (words, _) = commands::command_words(&lines)?;
@@ -231,7 +231,7 @@ pub fn fio_command(text: &str) -> Option<Vec<String>> {
     (program == "fio").then(|| rest.to_vec())
 }
 
-/// Text cut to a number of characters.
+/// Truncates text to a number of characters.
 trait Shorten {
     fn shortened(&self, most: usize) -> String;
 }

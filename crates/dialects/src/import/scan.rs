@@ -1,6 +1,6 @@
-//! Finds results in texts: what begins where, and who reads it.
+//! Finds results in texts, and passes each to its parser.
 //!
-//! Leaves out what the results say.
+//! Does not interpret the results.
 
 use super::commands::command_words;
 use super::context::{self, Tracker};
@@ -14,8 +14,8 @@ use hakaru_model::caveat::Caveat;
 use logs::LogFile;
 use std::collections::BTreeMap;
 
-/// Reads all results in some sources. Never fails: what is no result is passed over, and what looks like one and cannot
-/// be read is told with its reason.
+/// Imports all results in some sources. Never fails: text without results is skipped, and text that looks like a result
+/// but cannot be parsed is reported with the reason.
 pub fn import(sources: &[SourceText<'_>]) -> ImportResult {
     let mut found = ImportResult {
         other_lines: vec![0; sources.len()],
@@ -63,31 +63,31 @@ pub fn import(sources: &[SourceText<'_>]) -> ImportResult {
     found
 }
 
-/// What a command line in front of a result said.
+/// Details from a command line before a result.
 #[derive(Default)]
 struct QuotedCommands {
     fio: Option<Vec<String>>,
     iozone: Option<Vec<String>>,
     dd: Option<simple::DdCommand>,
-    /// `/dev/sda:`, as hdparm prints it.
+    /// Device in a line such as `/dev/sda:`, as hdparm prints it.
     device: Option<String>,
-    /// Whole and partial blocks: `256+0 records in`
+    /// Whole and partial blocks: `256+0 records in`.
     records: Option<(u64, u64)>,
 }
 
-/// What a text of fio leaves to one that shows the same run once more: `status-interval` prints all results again and
-/// again, and the last of them holds what the others hold.
+/// The last fio text output, kept to detect interim results: `status-interval` repeats all results, and the last
+/// repetition includes the others.
 struct Interim {
-    /// Process of its first report.
+    /// Process ID of its first report.
     pid: String,
-    /// Place of the run, and its first line.
+    /// Index of the run, and its first line.
     run: usize,
     line: usize,
     head: text::Reader,
     command: Option<Vec<String>>,
 }
 
-/// The same for JSON, which has no process but tells when its jobs began.
+/// The same for JSON, which has no process ID but has job start times.
 struct InterimJson {
     state: State,
     run: usize,
@@ -95,14 +95,14 @@ struct InterimJson {
     command: Option<Vec<String>>,
 }
 
-/// All lines as one text, made when the first JSON comes: its parser wants no lines.
+/// All lines as one text, built on the first JSON because its parser does not work on lines.
 struct Joined {
     text: String,
-    /// Where each line begins.
+    /// Start offset of each line.
     starts: Vec<usize>,
 }
 
-/// How often broken JSON is tried again in one source: each time costs a look at all that follows.
+/// Maximum number of attempts to parse broken JSON in one source; each attempt scans the rest of the text.
 const MOST_BROKEN: usize = 16;
 
 struct SourceScanner<'a> {
@@ -110,18 +110,18 @@ struct SourceScanner<'a> {
     lines: Vec<SourceLine>,
     at: usize,
     commands: QuotedCommands,
-    /// What fio printed before results that have not come yet, with its first line: where several forms were asked for
-    /// at once, the others stand in between.
+    /// fio's header before results that have not appeared yet, with its first line. With several output formats, the
+    /// other formats are printed in between.
     head: Option<(SourceLine, text::Reader)>,
-    /// The last text of fio, for as long as another may show a later state of the same run.
+    /// The last fio text output, while another one may be a later snapshot of the same run.
     interim: Option<Interim>,
-    /// The last JSON of fio.
+    /// The last fio JSON output.
     interim_json: Option<InterimJson>,
     joined: Option<Joined>,
     tracker: Tracker,
-    /// Where the lines of dd end that are known to be results, so that each is looked behind once.
+    /// End of the dd lines already known to be results, so that each is scanned once.
     dd_results: usize,
-    /// What looked like JSON and was none; after some of those nobody looks any more.
+    /// Number of attempts that looked like JSON but failed; after a limit, JSON is no longer tried.
     broken_json: usize,
     found: &'a mut ImportResult,
 }
@@ -159,7 +159,7 @@ impl<'a> SourceScanner<'a> {
                     || self.command(&text));
             if !claimed {
                 if self.tracker.line(&self.lines, self.at) {
-                    // What stands below another heading is of another disk until its own says so.
+                    // The device is unknown below a new heading until another line names it.
                     self.commands.device = None;
                 }
                 self.found.other_lines[self.source] += usize::from(!text.is_empty());
@@ -187,7 +187,7 @@ impl<'a> SourceScanner<'a> {
         });
     }
 
-    /// Takes a run back, in whose place a later state of it comes.
+    /// Removes a run that a later snapshot replaces.
     fn remove(&mut self, run: usize) {
         self.found.runs.remove(run);
         let places = self.interim.iter_mut().map(|last| &mut last.run);
@@ -349,7 +349,8 @@ impl<'a> SourceScanner<'a> {
         true
     }
 
-    /// What reads the text that begins here: on its own, behind a head that stands apart, or as a later state of a run.
+    /// The text parser for output that begins here: a new one, one with an earlier header, or one for a later snapshot
+    /// of a run.
     fn text_reader(&mut self) -> text::Reader {
         let line = self.lines[self.at].trimmed();
         let pid = text::pid(line).filter(|pid| *pid != "0");
@@ -421,7 +422,7 @@ impl<'a> SourceScanner<'a> {
         }
     }
 
-    /// Whether a line ends the text of fio, because another kind of result or a command line begins.
+    /// Whether a line ends fio's text because another kind of result or a command line begins.
     fn begins_something_else(&self, text: &str) -> bool {
         text.starts_with('{')
             || terse::version(text).is_some()
@@ -491,7 +492,7 @@ impl<'a> SourceScanner<'a> {
         true
     }
 
-    /// Passes over the lines of `status=progress`: those behind which dd counts records. Returns whether there were any.
+    /// Skips the lines of `status=progress`, if dd's record counts follow. Returns whether there were any.
     fn dd_progress(&mut self) -> bool {
         if self.at < self.dd_results {
             return false;
@@ -515,7 +516,7 @@ impl<'a> SourceScanner<'a> {
         true
     }
 
-    /// A command line of fio, dd or iozone, or a line that hdparm or dd print in front of their results.
+    /// Parses a fio, dd or iozone command line, or a line that hdparm or dd print before their results.
     fn command(&mut self, text: &str) -> bool {
         if let Some(device) = text
             .strip_suffix(':')
@@ -568,7 +569,7 @@ impl Joined {
     }
 }
 
-/// What is missing at the end of a text of fio, in words.
+/// Description of what is missing at the end of a fio text.
 fn missing(reader: &text::Reader) -> Option<String> {
     let reports = reader.blocks.iter().filter(|block| block.name == "report");
     let mut last_report = None;

@@ -1,4 +1,4 @@
-//! `hdparm -tT` and `dd`: one line a result.
+//! Parses `hdparm -tT` and `dd`, which print one line per result.
 
 use super::lines::SourceLine;
 use super::units::{Kilo, Ranged, factor, has_decimal_comma, number, slip};
@@ -12,18 +12,18 @@ use hakaru_model::reported::{
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 use std::path::PathBuf;
 
-/// What one line measured.
+/// Measurement from one line.
 struct MeasuredLine {
     name: String,
     op: Op,
     bytes: u64,
-    /// I/Os and their size, where they are known.
+    /// Number of I/Os and their size, if known.
     blocks: Option<(u64, u64)>,
     nanos: f64,
     direct: bool,
     path: Option<PathBuf>,
     durability: Durability,
-    /// What the line does not say.
+    /// Job properties that the line does not state.
     unstated: Vec<JobProperty>,
 }
 
@@ -81,7 +81,7 @@ impl MeasuredLine {
     }
 }
 
-/// Puts a run together.
+/// Builds a run from its parts.
 fn run(
     format: SourceFormat,
     measured: &[MeasuredLine],
@@ -130,7 +130,7 @@ fn run(
     }
 }
 
-/// The contradiction of a rate with the bytes and the time beside it.
+/// Returns the contradiction of a rate with the bytes and time on the same line.
 fn contradiction(name: &str, stated: Ranged, bytes: Ranged, seconds: Ranged) -> Option<Caveat> {
     let follows = bytes.over(seconds)?;
     (!stated.fits(follows)).then(|| Caveat::Contradiction {
@@ -146,14 +146,14 @@ fn contradiction(name: &str, stated: Ranged, bytes: Ranged, seconds: Ranged) -> 
     })
 }
 
-/// Whether a line is a result of hdparm.
+/// Whether a line is an hdparm result.
 pub(super) fn is_hdparm(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with("Timing ") && text.contains(" reads:")
 }
 
-/// Reads the results of hdparm at the start of some lines: ` Timing buffered disk reads:  64 MB in  3.01 seconds =
-/// 21.25 MB/sec`. Its MB are 1024² bytes. Returns how many lines it took.
+/// Parses hdparm results at the start of some lines: ` Timing buffered disk reads:  64 MB in  3.01 seconds = 21.25
+/// MB/sec`. Its MB are 1024² bytes. Returns the number of lines consumed.
 pub(super) fn hdparm(lines: &[SourceLine], device: Option<&str>) -> Option<(ImportedRun, usize)> {
     let (mut measured, mut blocks, mut caveats, mut unread) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -235,17 +235,17 @@ fn hdparm_line(
     Some((one, block, caveat))
 }
 
-/// Whether a line is a result of dd, whatever the language: bytes, words, time, and a rate at the end.
+/// Whether a line is a dd result in any language: bytes, words, time, and a rate at the end.
 pub(super) fn is_dd(text: &str) -> bool {
     dd_line(text).is_some()
 }
 
-/// Without the key that ended a program and was shown in front of its last words.
+/// Removes the echoed key (such as `^C`) that ended a program, before its last output.
 fn without_key(text: &str) -> &str {
     text.trim().trim_start_matches("^C")
 }
 
-/// Whole and partial blocks of a line such as `256+0 records in`, in any language: some put a word in front.
+/// Parses whole and partial blocks from a line such as `256+0 records in`, in any language; some put a word first.
 pub(super) fn records(text: &str) -> Option<(u64, u64)> {
     let text = without_key(text);
     if text.len() > 60 {
@@ -258,8 +258,8 @@ pub(super) fn records(text: &str) -> Option<(u64, u64)> {
     Some((whole.parse().ok()?, partial.parse().ok()?))
 }
 
-/// The figures of a result of dd: `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s`, in other languages
-/// too; and as BSD has it: `1073741824 bytes transferred in 45.6 secs (23546530 bytes/sec)`.
+/// Parses the figures of a dd result: `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s`, also in other
+/// languages, and in the BSD form `1073741824 bytes transferred in 45.6 secs (23546530 bytes/sec)`.
 fn dd_line(text: &str) -> Option<ReportedBlock> {
     let text = without_key(text);
     if !text.starts_with(|c: char| c.is_ascii_digit()) || text.len() > 200 {
@@ -287,7 +287,7 @@ fn dd_line(text: &str) -> Option<ReportedBlock> {
     let [.., time, rate] = cells[..] else {
         return None;
     };
-    // `1.1 GB, 1.0 GiB` stand in brackets in front of the words.
+    // `1.1 GB, 1.0 GiB` is in parentheses before the words.
     if let Some((_, inner)) = plain.split_once('(') {
         for (name, cell) in ["size", "size other"]
             .into_iter()
@@ -316,21 +316,21 @@ fn dd_line(text: &str) -> Option<ReportedBlock> {
     })
 }
 
-/// What a command line of dd says.
+/// Parsed dd command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct DdCommand {
     input: Option<String>,
     output: Option<String>,
     bs: Option<u64>,
     direct: bool,
-    /// `conv=fsync` or `fdatasync`: once, at the end.
+    /// `conv=fsync` or `conv=fdatasync`: one sync at the end.
     end_fsync: bool,
-    /// `oflag=sync` and `oflag=dsync`: each write.
+    /// `oflag=sync` or `oflag=dsync`: every write is synchronous.
     sync: bool,
     dsync: bool,
 }
 
-/// Understands a command line of dd. `None` when it is none.
+/// Parses a dd command line. `None` if it is not one.
 pub(super) fn dd_command(words: &[String]) -> Option<DdCommand> {
     let start = words
         .iter()
@@ -363,7 +363,7 @@ pub(super) fn dd_command(words: &[String]) -> Option<DdCommand> {
     (command != DdCommand::default()).then_some(command)
 }
 
-/// A size as dd has it: `1M` and `1MiB` are 1024², `1MB` is 1000².
+/// Parses a size in dd's notation: `1M` and `1MiB` are 1024², `1MB` is 1000².
 fn dd_size(text: &str) -> Option<u64> {
     let (value, unit) = number(text)?;
     let factor = if unit.ends_with('B') {
@@ -374,7 +374,7 @@ fn dd_size(text: &str) -> Option<u64> {
     Some((value.value() * factor) as u64).filter(|&size| size > 0)
 }
 
-/// Reads the result of dd in a line. `records` are the whole and partial blocks of the lines in front of it.
+/// Parses a dd result line. `records` are the whole and partial block counts from the lines before it.
 pub(super) fn dd(
     line: &SourceLine,
     records: Option<(u64, u64)>,
@@ -382,7 +382,7 @@ pub(super) fn dd(
 ) -> Option<ImportedRun> {
     let mut block = dd_line(line.trimmed())?;
     let mut caveats = Vec::new();
-    // The dd of BusyBox writes `seconds` in full, and MB for 1024² bytes.
+    // BusyBox dd spells out `seconds`, and its MB are 1024² bytes.
     let kilo = if block.get("time").is_some_and(|time| time.unit == "seconds") {
         Kilo::Binary
     } else {
@@ -570,7 +570,7 @@ mod tests {
             (256, 0)
         );
         assert_eq!(dd_command(&words("echo dd")), None);
-        // The usual test of latency: each block is durable before the next, so no cache is in between.
+        // The usual latency test: each block is durable before the next one starts, so no cache affects it.
         let synced =
             dd_command(&words("dd if=/dev/zero of=x bs=512 count=1000 oflag=dsync")).unwrap();
         let run = dd(

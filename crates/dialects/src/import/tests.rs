@@ -1,4 +1,4 @@
-//! Whole texts in, runs out.
+//! Tests of the whole import, from text to runs.
 
 use super::{ImportResult, ImportedRun, SourceText, fio, import};
 use hakaru_model::caveat::Caveat;
@@ -73,7 +73,7 @@ fn only(name: &str, text: &str) -> ImportedRun {
     found.runs.remove(0).run
 }
 
-/// Lines without blanks, those that hold nothing left out.
+/// Non-empty lines with all blanks removed.
 fn squeezed(text: &str) -> Vec<String> {
     let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join("");
     text.lines()
@@ -95,7 +95,7 @@ fn published_logs_are_printed_back_line_by_line() {
         let ours = fio::print(&run.reported, &run.program);
         assert_eq!(squeezed(&ours), squeezed(&theirs.join("\n")), "{name}");
         if !name.starts_with("f2fs") {
-            // Published with their blanks; only those at the ends of lines are not compared.
+            // These logs kept their blanks; only trailing blanks are ignored.
             let exact = |text: &str| {
                 text.lines()
                     .map(str::trim_end)
@@ -108,7 +108,7 @@ fn published_logs_are_printed_back_line_by_line() {
     }
 }
 
-/// Latency, percentiles and rates of each operation that did anything, in a line each.
+/// Latency, percentiles and rates of each active operation, one line each.
 fn summary(run: &ImportedRun) -> String {
     let mut text = String::new();
     for (p, phase) in run.phases.iter().enumerate() {
@@ -330,7 +330,7 @@ fn the_comma_of_a_locale_is_a_point() {
     );
 }
 
-/// Two runs of fio 2.x, as it printed them.
+/// Two runs of fio 2.x, as printed.
 const OLD: &str = include_str!("../../tests/logs/old-2x.txt");
 
 #[test]
@@ -368,12 +368,12 @@ fn states_in_between_are_not_runs() {
         (run.path, run.unread.len()),
         (Some("/mnt/sdcard/test1g".into()), 1)
     );
-    // Another process is another run.
+    // A different process ID is a different run.
     let other = format!("{text}\n{}", state(1024).replace("pid=", "pid=9"));
     assert_eq!(read("two.txt", &other).runs.len(), 2);
 }
 
-/// A terse line of version 3 with so much read in so many milliseconds.
+/// A terse line of version 3 with `kib` KiB read in `msec` ms.
 fn terse(name: &str, kib: u64, msec: u64) -> String {
     format!(
         "3;fio-3.39;{name};0;0;{kib};{};{};{msec};0;0;0;0;1;2;1.5;0.5\n",
@@ -382,7 +382,7 @@ fn terse(name: &str, kib: u64, msec: u64) -> String {
     )
 }
 
-/// Bytes and milliseconds of each worker of each run.
+/// Bytes and runtime in ms of each worker of each run.
 fn read_by(text: &str) -> Vec<Vec<(u64, u64)>> {
     let of = |run: &ImportedRun| {
         let workers = run.phases.iter().flat_map(|phase| &phase.workers);
@@ -397,7 +397,7 @@ fn read_by(text: &str) -> Vec<Vec<(u64, u64)>> {
         .collect()
 }
 
-/// Formerly three runs that a loop appended to one file were one run of three workers, three times as fast.
+/// Regression: three runs that a loop appended to one file became one run of three workers, three times as fast.
 #[test]
 fn terse_lines_of_a_loop_are_no_clones() {
     let lines = [
@@ -419,7 +419,7 @@ fn terse_lines_of_a_loop_are_no_clones() {
         read_by(&format!("{command} --numjobs=3\n{lines}{lines}")).len(),
         2
     );
-    // Without a command nobody knows, and that is said.
+    // Without a command this is ambiguous, and a note says so.
     assert_eq!(read_by(&lines), clones);
     let unclear = |text: &str| {
         only("x", text)
@@ -449,7 +449,7 @@ fn terse_states_in_between_are_not_added_up() {
     assert_eq!(read_by(&twice), [[(1164, 2901)], [(1164, 2901)]]);
 }
 
-/// JSON of fio as it prints it each second; only version 3.39 tells when jobs began.
+/// fio's JSON at one point in time; only version 3.39 includes job start times.
 fn json_state(version: &str, shown: u64, began: Option<u64>, kib: u64, msec: u64) -> String {
     let began = began
         .map(|ms| format!("\"job_start\" : {ms},"))
@@ -529,21 +529,21 @@ fn thousands_of_lines_of_progress_are_one_result() {
         ),
     );
     assert_eq!(run.phases[0].workers[0].ops.write.bytes, 30_000_000_000);
-    // Without an end they are what they are: results one after another.
+    // Without the closing record counts they are separate results, one after another.
     assert_eq!(
         read("results.txt", &lines[..100].join("\n")).runs.len(),
         100
     );
 }
 
-/// A report of fio 2.x with the figures given, and nothing in front of it.
+/// A report of fio 2.x with the given figures and no header.
 fn report_2x(figures: &str, more: &str) -> String {
     format!(
         "seq: (groupid=0, jobs=1): err= 0: pid=2104: Sun Aug 23 18:02:11 2015\n  read : {figures}\n{more}"
     )
 }
 
-/// Megabytes per second and IOPS of the first worker, each rounded.
+/// MB/s and IOPS of the first worker, each rounded.
 fn speed(run: &ImportedRun) -> (u64, u64) {
     let worker = &run.phases[0].workers[0];
     let seconds = worker.runtime.as_secs_f64();
@@ -560,7 +560,7 @@ fn contradicts(run: &ImportedRun) -> bool {
         .any(|caveat| matches!(caveat, Caveat::Contradiction { .. }))
 }
 
-/// `MB` of fio 2.x was read as 10^6 bytes: 6601 IOPS of 6918, and a contradiction that was none.
+/// Regression: `MB` of fio 2.x was read as 10^6 bytes, which gave 6601 IOPS instead of 6918 and a false contradiction.
 #[test]
 fn sizes_of_fio_2_are_multiples_of_1024() {
     for (figures, expected) in [
@@ -576,7 +576,7 @@ fn sizes_of_fio_2_are_multiples_of_1024() {
             "io=1024.0MB, bw=34136KB/s, iops=8533, runt= 30718msec",
             (35, 8534),
         ),
-        // kb_base=1000: only multiples of 1000 fit bytes and time.
+        // With kb_base=1000, only multiples of 1000 match bytes and time.
         (
             "io=1073.8MB, bw=34955KB/s, iops=8533, runt= 30718msec",
             (35, 8534),
@@ -588,7 +588,7 @@ fn sizes_of_fio_2_are_multiples_of_1024() {
     }
 }
 
-/// A number as versions before 2.18 print it: four digits at least, with the prefix that leaves five at most.
+/// A number as printed before version 2.18: at least four digits, with the prefix that leaves at most five.
 fn printed_2x(value: f64, base: f64) -> String {
     let (mut value, mut prefix) = (value, 0);
     while value >= 10_000.0 && prefix < 4 {
@@ -631,7 +631,7 @@ fn either_base_of_fio_2_is_told_by_its_figures() {
     }
 }
 
-/// Without the line of its job, a sequential read by psync with one I/O in flight was made up.
+/// Regression: without the job line, a sequential psync read with one I/O in flight was assumed.
 #[test]
 fn what_no_line_tells_stays_unknown() {
     use hakaru_model::reported::JobProperty::{Direct, Engine, Operation, Order, QueueDepth};
@@ -679,7 +679,7 @@ fn what_no_line_tells_stays_unknown() {
             .iter()
             .any(|caveat| { format!("{caveat:?}").contains("the queue depth, the I/O engine") })
     );
-    // The line of the job tells all but `direct`, and a command line tells all.
+    // The job line has everything except `direct`; a command line has everything.
     let (head, _) = LOGS[12].1.split_once("\nfile1: (groupid").unwrap();
     let without_command = LOGS[12].1.lines().skip(1).collect::<Vec<_>>().join("\n");
     assert!(head.contains("fio -filename"));
@@ -721,7 +721,7 @@ fn results_know_their_headings_disks_and_file_systems() {
     );
 }
 
-/// An option that is not known made buffered I/O of direct I/O, and two runs without a title became one.
+/// Regression: an unknown option turned direct I/O into buffered I/O, and two runs without a title were merged.
 #[test]
 fn iozone_runs_without_a_title_are_told_apart() {
     let run = |rate: u32| {
@@ -772,7 +772,7 @@ fn iozone_runs_without_a_title_are_told_apart() {
     }
 }
 
-/// One figure that was rounded wrongly, as fio 3.1 did, was three contradictions.
+/// Regression: one wrongly rounded figure, as in fio 3.1, was reported as three contradictions.
 #[test]
 fn one_wrong_figure_is_one_contradiction() {
     let log = LOGS[12]

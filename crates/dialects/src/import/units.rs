@@ -1,22 +1,22 @@
-//! Numbers and units as programs print them, and what they amount to.
+//! Parses numbers and units as programs print them.
 //!
-//! Leaves out names: which figure is a bandwidth is the business of each reader.
+//! Does not handle names: each parser decides which figure is a bandwidth.
 
 use hakaru_model::reported::{Decimal, ReportedFigure};
 
-/// What a bare `K` in front of a `B` means. Programs disagree.
+/// Meaning of a bare `K` before a `B`. Programs disagree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kilo {
-    /// 1000, as the standard has it.
+    /// 1000, as in the SI standard.
     #[default]
     Si,
-    /// 1024, as fio had it before 2.18, and as iozone and hdparm have it.
+    /// 1024, as in fio before 2.18, iozone and hdparm.
     Binary,
 }
 
-/// Reads a number and its unit: `22.7MiB/s`, `[ 1045]`, `0.39%`, and with the comma of some locales `22,7 MB/s`.
+/// Parses a number and its unit: `22.7MiB/s`, `[ 1045]`, `0.39%`, and with a decimal comma `22,7 MB/s`.
 ///
-/// `None` for what is no plain decimal number: NaN, infinity, a minus sign, more than 19 digits.
+/// `None` for anything but a plain decimal number: NaN, infinity, a minus sign, more than 19 digits.
 pub(super) fn number(text: &str) -> Option<(Decimal, &str)> {
     let text = text
         .trim_start()
@@ -25,20 +25,20 @@ pub(super) fn number(text: &str) -> Option<(Decimal, &str)> {
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ','))
         .unwrap_or(text.len());
-    // A comma at the end belongs to the sentence, not to the number.
+    // A trailing comma or period belongs to the sentence, not to the number.
     let digits = text[..end].trim_end_matches([',', '.']);
     let unit = text[digits.len()..].trim_matches([' ', ']', ')', ',', '.', '[']);
     let decimal = match digits.matches(',').count() {
         0 => digits.parse().ok(),
         1 if !digits.contains('.') => digits.replace(',', ".").parse().ok(),
-        // `1,073,741,824`, or with a point at the end of it.
+        // `1,073,741,824`, or with a decimal point after the groups.
         _ if groups_of_three(digits) => digits.replace(',', "").parse().ok(),
         _ => None,
     };
     Some((decimal?, unit))
 }
 
-/// Whether the commas of a number group its digits.
+/// Whether the commas of a number are thousands separators.
 fn groups_of_three(digits: &str) -> bool {
     let whole = digits.split('.').next().unwrap_or_default();
     let mut groups = whole.split(',');
@@ -48,7 +48,7 @@ fn groups_of_three(digits: &str) -> bool {
         && groups.all(|group| group.len() == 3)
 }
 
-/// Whether a text has the comma of some locales where others have a point.
+/// Whether a text uses a decimal comma.
 pub(super) fn has_decimal_comma(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digit = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
@@ -58,9 +58,9 @@ pub(super) fn has_decimal_comma(text: &str) -> bool {
         .any(|(i, &b)| b == b',' && i > 0 && digit(i - 1) && digit(i + 1))
 }
 
-/// How much one of a unit is: of bytes (per second), nanoseconds, or plain counts. `None` for what is no unit.
+/// The factor of a unit to bytes (per second), nanoseconds or plain counts. `None` for an unknown unit.
 ///
-/// Percentage stay percent. A `b` is a bit only where the word says so: `Mbit/s`.
+/// Percentages stay percent. A `b` is a bit only if the unit says so: `Mbit/s`.
 pub(super) fn factor(unit: &str, kilo: Kilo) -> Option<f64> {
     let unit = unit.trim();
     let bare = unit
@@ -112,16 +112,16 @@ pub(super) fn factor(unit: &str, kilo: Kilo) -> Option<f64> {
     Some(base.powi(exponent) / divisor)
 }
 
-/// A quantity with the range it may lie in, because it was printed with few digits.
+/// A quantity with the range of exact values that its printed digits allow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ranged {
     pub(super) value: f64,
-    /// Half the width of the range.
+    /// Half width of the range.
     pub(super) slack: f64,
 }
 
 impl Ranged {
-    /// What a figure amounts to. Programs cut or round, so all of a last digit either way is possible.
+    /// The value of a figure. Programs truncate or round, so the last digit may be off by one in either direction.
     pub(super) fn of(figure: &ReportedFigure, kilo: Kilo) -> Option<Ranged> {
         let factor = factor(&figure.unit, kilo)?;
         Some(Ranged {
@@ -130,7 +130,7 @@ impl Ranged {
         })
     }
 
-    /// A count or another exact number.
+    /// A count or another exact value, without slack.
     pub(super) fn exact(value: f64) -> Ranged {
         Ranged { value, slack: 0.0 }
     }
@@ -142,7 +142,7 @@ impl Ranged {
         }
     }
 
-    /// The quotient; `None` when the divisor may be nothing.
+    /// The quotient; `None` if the divisor may be 0.
     pub(super) fn over(self, by: Ranged) -> Option<Ranged> {
         let least = by.value - by.slack;
         (least > 0.0).then(|| {
@@ -154,14 +154,14 @@ impl Ranged {
         })
     }
 
-    /// Whether both may be one and the same. A hundredth is allowed for intermediate rounding of the program.
+    /// Whether the two may be the same value. Allows 1% for intermediate rounding in the program.
     pub(super) fn fits(self, other: Ranged) -> bool {
         let distance = (self.value - other.value).abs();
         distance <= self.slack + other.slack + 0.01 * self.value.abs().max(other.value.abs())
     }
 }
 
-/// What a contradiction of this size comes from, in most cases.
+/// The most likely cause of a contradiction by this ratio.
 pub(super) fn slip(ratio: f64) -> Option<&'static str> {
     let near = |of: f64| (ratio / of - 1.0).abs() < 0.06 || (ratio * of - 1.0).abs() < 0.06;
     match ratio {
@@ -235,7 +235,7 @@ mod tests {
         let bandwidth = Ranged::of(&figure("664", "KiB/s"), Kilo::Si).unwrap();
         let iops = Ranged::of(&figure("166", ""), Kilo::Si).unwrap();
         assert!(bandwidth.fits(iops.times(4096.0)));
-        // 7.7 KB/s of 1973 reads of 4 KiB.
+        // 7.7 KB/s for 1973 reads of 4 KiB.
         let wrong = Ranged::of(&figure("7.7", "KB/s"), Kilo::Si).unwrap();
         let follows = Ranged::exact(1973.0 * 4096.0);
         assert!(!wrong.fits(follows));

@@ -1,20 +1,21 @@
-//! Words of the command line as options with their values: `-i 0`, `-i0`, `-Rb file`, `-+n`, `-F file file`.
+//! Splits the command line into options with their values: `-i 0`, `-i0`, `-Rb file`, `-+n`, `-F file file`.
 
 use super::error::{IozoneError, WordLocation};
 use super::options::{self, IozoneOption, OptionArity};
 use std::ffi::OsString;
 
-/// One option as it was typed.
+/// One option as typed.
 #[derive(Clone, Debug)]
 pub(super) struct IozoneToken {
     pub opt: &'static IozoneOption,
-    /// Its values: none, one, or of `-F` several.
+    /// Its values: none, one, or several for `-F`.
     pub values: Vec<String>,
-    /// Where its value stands, or the option where it has none.
+    /// Location of the value, or of the option if it has no value.
     pub at: WordLocation,
 }
 
-/// Takes words apart. What is neither option nor value is returned beside, as iozone passes over it.
+/// Splits words into options. Words that are neither option nor value are returned separately, because iozone ignores
+/// them.
 pub(super) fn lex(args: &[OsString]) -> Result<(Vec<IozoneToken>, Vec<String>), IozoneError> {
     let words = args
         .iter()
@@ -28,7 +29,7 @@ pub(super) fn lex(args: &[OsString]) -> Result<(Vec<IozoneToken>, Vec<String>), 
     Ok((reader.tokens, reader.other))
 }
 
-/// Takes words apart as far as they are known: also returns the options that are not, or that lack their value.
+/// Splits words into options, and also returns options that are unknown or lack their value.
 pub(super) fn lex_known(words: &[String]) -> (Vec<IozoneToken>, Vec<String>) {
     let (mut reader, mut unknown) = (ArgvReader::of(words), Vec::new());
     while reader.next < words.len() {
@@ -43,7 +44,7 @@ pub(super) fn lex_known(words: &[String]) -> (Vec<IozoneToken>, Vec<String>) {
     (reader.tokens, unknown)
 }
 
-/// A word that is no text is refused: what is put in the place of its bytes would name another file.
+/// Rejects an argument that is not UTF-8: with its bytes replaced, it would name another file.
 fn utf8((index, arg): (usize, &OsString)) -> Result<String, IozoneError> {
     arg.to_str().map(str::to_owned).ok_or_else(|| {
         let shown = arg.to_string_lossy();
@@ -100,7 +101,7 @@ impl<'a> ArgvReader<'a> {
         Ok(())
     }
 
-    /// One option by its letter; its value is the rest of the word, or the next word.
+    /// Parses one option by its letter; its value is the rest of the word, or the next word.
     fn option(
         &mut self,
         index: usize,
@@ -149,7 +150,7 @@ impl<'a> ArgvReader<'a> {
     }
 }
 
-/// Whether a word begins an option. A minus alone is none.
+/// Whether a word starts an option. A single minus does not.
 fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-')
 }

@@ -1,24 +1,24 @@
-//! Why a command line of iozone was not understood, or what it asks for cannot be.
+//! Errors in an iozone command line, or in the request it makes.
 
 use hakaru_model::plan::PlanError;
 use std::ops::Range;
 
-/// What is wrong, and where the word stands.
+/// An error and the location of the word.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct IozoneError {
-    /// What was tried, the cause and the cure.
+    /// What was tried, the cause and the solution.
     pub message: String,
-    /// Where; `None` when it is not about one word.
+    /// The location; `None` if the error does not concern a single word.
     pub at: Option<WordLocation>,
 }
 
-/// A word of the command line.
+/// Location of a word on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordLocation {
-    /// Which argument, from 0, the program's name not counted.
+    /// Argument index from 0, without the program name.
     pub index: usize,
-    /// Bytes of the word within the argument.
+    /// Byte range of the word within the argument.
     pub span: Range<usize>,
 }
 
@@ -38,7 +38,7 @@ impl IozoneError {
     }
 }
 
-/// A plan that cannot be, in the words of iozone's options.
+/// Describes a plan error in terms of iozone's options.
 pub fn cure(error: &PlanError) -> String {
     match error {
         PlanError::Missing { path, .. } | PlanError::MayNotCreate { path, .. } => {

@@ -1,26 +1,26 @@
-//! From what was measured to the figures of iozone.
+//! Computes iozone's figures from the measurements.
 //!
-//! Each child has a throughput of its own, over its own time. The children see their sum; the parent sees what all of
-//! them moved over the time from the first start to the last end.
+//! Each child has its own throughput over its own time. The children's figure is the sum of these; the parent's figure
+//! is the total data over the time from the first start to the last end.
 
 use hakaru_model::job::Op;
 use hakaru_model::record::{PhaseRecord, WorkerRecord};
 use hakaru_model::units::Nanos;
 
-/// What figures are given in.
+/// Unit of the figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FigureUnit {
     /// kB of 1024 bytes per second.
     #[default]
     KiloBytes,
-    /// Operations a second.
+    /// Operations per second.
     Ops,
-    /// Microseconds an operation.
+    /// Microseconds per operation.
     Micros,
 }
 
 impl FigureUnit {
-    /// `kB`, `ops`: the unit of what was moved.
+    /// Unit of the amount transferred: `kB` or `ops`.
     pub(super) fn amount(self) -> &'static str {
         if self == FigureUnit::Ops { "ops" } else { "kB" }
     }
@@ -29,32 +29,32 @@ impl FigureUnit {
 /// Figures of one test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestFigures {
-    /// Sum over the children.
+    /// Sum of the children's throughputs.
     pub children: f64,
-    /// What the parent sees.
+    /// Throughput seen by the parent.
     pub parent: f64,
-    /// The slowest child.
+    /// Throughput of the slowest child.
     pub min: f64,
-    /// The fastest child.
+    /// Throughput of the fastest child.
     pub max: f64,
-    /// Mean of the children.
+    /// Mean throughput of the children.
     pub avg: f64,
-    /// The least that a child moved.
+    /// Smallest amount transferred by a child.
     pub min_xfer: f64,
-    /// What each child moved, and its throughput.
+    /// Amount transferred and throughput, per child.
     pub each: Vec<(f64, f64)>,
-    /// Seconds of the parent.
+    /// Elapsed time of the parent in seconds.
     pub wall_s: f64,
-    /// Seconds of CPU time of all children.
+    /// CPU time of all children in seconds.
     pub cpu_s: f64,
 }
 
-/// Nothing is over in no time: a tick of the clock keeps figures finite.
+/// Converts to seconds, at least one clock tick, which keeps rates finite.
 fn seconds(time: Nanos) -> f64 {
     time.0.max(1) as f64 / 1e9
 }
 
-/// From the start of the first child to the end of the last; each starts `delay` after the one before.
+/// Time from the start of the first child to the end of the last; each child starts `delay` after the previous one.
 fn parent_time(phase: &PhaseRecord, delay: Nanos) -> Nanos {
     let end = |(child, worker): (usize, &WorkerRecord)| {
         Nanos(
@@ -75,7 +75,7 @@ fn parent_time(phase: &PhaseRecord, delay: Nanos) -> Nanos {
 }
 
 impl TestFigures {
-    /// Figures of one phase, with records of this size, and `delay` between the starts of two children.
+    /// Computes the figures of one phase with this record size, and `delay` between the starts of children.
     pub fn of(phase: &PhaseRecord, record_kb: u64, unit: FigureUnit, delay: Nanos) -> TestFigures {
         let amount = |kb: f64| {
             if unit == FigureUnit::KiloBytes {
@@ -112,7 +112,7 @@ impl TestFigures {
         }
     }
 
-    /// Processor time as a percentage of the parent's time.
+    /// CPU time in percent of the parent's elapsed time.
     pub fn cpu_percent(&self) -> f64 {
         if self.wall_s > 0.0 {
             self.cpu_s / self.wall_s * 100.0
@@ -121,7 +121,7 @@ impl TestFigures {
         }
     }
 
-    /// The whole number that stands in the table.
+    /// The figure as an integer, for the table.
     pub fn in_table(&self, unit: FigureUnit) -> u64 {
         match unit {
             FigureUnit::Micros if self.children > 0.0 => (1e6 / self.children).round() as u64,

@@ -4,12 +4,12 @@ use super::VERSION;
 use super::options::{IozoneOption, IozoneOptionState, OptionArity, SECTIONS, all};
 use std::fmt::Write as _;
 
-/// The text of `-v`.
+/// Output of `-v`.
 pub(super) fn version() -> String {
     super::output::title(env!("CARGO_PKG_VERSION"))
 }
 
-/// The text of `-h`.
+/// Output of `-h`.
 pub fn usage() -> String {
     let mut text = String::from(
         "Usage: iozone -a [options]                 a table over sizes of files and records\n       \
@@ -40,12 +40,12 @@ fn typed(opt: &IozoneOption) -> String {
     }
 }
 
-/// The first words of what a value is, for a narrow column.
+/// The first words of a value's description, for a narrow column.
 fn short(what: &str) -> &str {
     what.split(',').next().unwrap_or(what)
 }
 
-/// A state in a word, and what else there is to say.
+/// One word for the state of an option, and the remaining details.
 fn told(state: IozoneOptionState) -> (&'static str, String) {
     match state {
         IozoneOptionState::Works => ("works", String::new()),
@@ -66,7 +66,7 @@ fn capital(text: &str) -> String {
     })
 }
 
-/// The part of the page of compatibility that lists which options of iozone are known, in Markdown.
+/// The section of the compatibility page that lists the known iozone options, in Markdown.
 pub fn compatibility_markdown() -> String {
     let mut text = format!(
         "# iozone options\n\n\
@@ -108,7 +108,7 @@ pub fn compatibility_markdown() -> String {
     text
 }
 
-/// The manual page of the iozone front end, as the source that `man` reads.
+/// The manual page of the iozone front end, as roff source.
 pub fn man_page() -> String {
     let roff = |text: &str| text.replace('\\', "\\e").replace('-', "\\-");
     let mut text = format!(

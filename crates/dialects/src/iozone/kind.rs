@@ -1,9 +1,9 @@
-//! The tests of iozone: what each is called in which output, and what it does.
+//! iozone's tests: their names in each output, and the I/O they do.
 
 use IozoneTest::*;
 use hakaru_model::job::Op;
 
-/// One test, as its figure is printed: `-i 0` asks for the first two. The order is that of their table.
+/// One test with a figure of its own; `-i 0` selects the first two. Ordered as in the table of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // Each is named by its row of the table.
 pub enum IozoneTest {
@@ -27,14 +27,14 @@ pub enum IozoneTest {
     Preadv,
 }
 
-/// All there is to know of a test.
+/// Properties of a test.
 struct Test {
     kind: IozoneTest,
-    /// Behind `-i`.
+    /// Number for `-i`.
     number: u32,
     op: Op,
-    /// What it is called by itself, in throughput mode, in the table of that for spreadsheets, and in the reports of auto
-    /// mode.
+    /// Names of the test: on its own, in throughput mode, in the spreadsheet table of throughput mode, and in the
+    /// reports of auto mode.
     words: [&'static str; 4],
 }
 
@@ -47,10 +47,10 @@ const fn test(kind: IozoneTest, number: u32, op: Op, words: [&'static str; 4]) -
     }
 }
 
-/// The tests in the order of the columns of auto mode; those behind them occur in throughput mode only.
+/// The tests in the column order of auto mode; the remaining ones occur in throughput mode only.
 ///
-/// The words were read from outputs of iozone 3.4xx and 3.506, but for the last two: builds for Linux answer `-i 11` and
-/// `-i 12` with "Selected test not available on the version", so their words follow those of the calls without vectors.
+/// The names come from outputs of iozone 3.4xx and 3.506, except the last two: builds for Linux answer `-i 11` and `-i
+/// 12` with "Selected test not available on the version", so their names follow those of the calls without vectors.
 #[rustfmt::skip]
 const TESTS: [Test; 18] = [
     test(Write, 0, Op::Write, ["write", "initial writers", "Initial write", "Writer"]),
@@ -73,10 +73,10 @@ const TESTS: [Test; 18] = [
     test(Preadv, 12, Op::Read, ["preadv", "preadv readers", "Preadv", "Preadv"]),
 ];
 
-/// How many columns auto mode has.
+/// Number of columns in auto mode.
 pub(crate) const COLUMNS: usize = 13;
 
-/// The order of throughput mode.
+/// Test order of throughput mode.
 const THROUGHPUT: [IozoneTest; 15] = [
     Write,
     Rewrite,
@@ -100,52 +100,52 @@ impl IozoneTest {
         &TESTS[self as usize]
     }
 
-    /// All tests, those with a column first, in the order of the columns.
+    /// All tests: first those with a column, in column order.
     pub fn all() -> impl Iterator<Item = IozoneTest> {
         TESTS.iter().map(|test| test.kind)
     }
 
-    /// The test of a column of auto mode, from 0.
+    /// The test in a column of auto mode, from 0.
     pub(crate) fn of_column(column: usize) -> Option<IozoneTest> {
         TESTS[..COLUMNS].get(column).map(|test| test.kind)
     }
 
-    /// The column of auto mode that it stands in, from 0; none of those that occur in throughput mode only.
+    /// Column in auto mode, from 0; `None` for tests of throughput mode only.
     pub(super) fn column(self) -> Option<usize> {
         Some(self as usize).filter(|&place| place < COLUMNS)
     }
 
-    /// Its number behind `-i`.
+    /// Number for `-i`.
     pub fn number(self) -> u32 {
         self.test().number
     }
 
-    /// `initial writers`
+    /// Name in throughput mode: `initial writers`.
     pub fn workers(self) -> &'static str {
         self.test().words[1]
     }
 
-    /// `Initial write`
+    /// Name in the spreadsheet table of throughput mode: `Initial write`.
     pub fn excel(self) -> &'static str {
         self.test().words[2]
     }
 
-    /// `Writer`
+    /// Name in the reports of auto mode: `Writer`.
     pub fn report(self) -> &'static str {
         self.test().words[3]
     }
 
-    /// `write`: the name of its phase.
+    /// Name of its phase: `write`.
     pub fn name(self) -> &'static str {
         self.test().words[0]
     }
 
-    /// What it does; of `Mixed` some children do the other.
+    /// The operation; in `Mixed`, some children do the other one.
     pub fn op(self) -> Op {
         self.test().op
     }
 
-    /// Whether its records come in no order.
+    /// Whether records are accessed in random order.
     pub fn is_random(self) -> bool {
         matches!(self, RandomRead | RandomWrite | Mixed)
     }
@@ -155,17 +155,17 @@ impl IozoneTest {
         matches!(self, Write | Fwrite | Pwrite | Pwritev)
     }
 
-    /// Whether it comes again after another, so that `-+n` leaves it out.
+    /// Whether it repeats another test; `-+n` skips it.
     pub fn is_retest(self) -> bool {
         matches!(self, Rewrite | Reread | Frewrite | Freread)
     }
 
-    /// Whether it goes through the streams of the C library, whose buffer no option takes away.
+    /// Whether it uses C library streams, whose buffer no option disables.
     pub fn is_stream(self) -> bool {
         matches!(self, Fwrite | Frewrite | Fread | Freread)
     }
 
-    /// The tests that these numbers ask for, in the order they run in.
+    /// The tests selected by these numbers, in execution order.
     pub(super) fn chosen(numbers: &[u32], throughput: bool, retests: bool) -> Vec<IozoneTest> {
         let wanted =
             |kind: &IozoneTest| numbers.contains(&kind.number()) && (retests || !kind.is_retest());

@@ -1,4 +1,4 @@
-//! From a request to scenarios: one for each row of the table, or each group of children.
+//! Converts a request to scenarios: one for each table row or group of children.
 
 use super::error::IozoneError;
 use super::kind::IozoneTest;
@@ -10,25 +10,25 @@ use hakaru_model::plan::{Facts, clone_paths};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
-/// Files of children that are given none.
+/// Default file name of a child.
 const CHILD_FILES: &str = "iozone.DUMMY.$jobnum";
 
-/// File of the table.
+/// Default file name in auto mode.
 const TABLE_FILE: &str = "iozone.tmp";
 
-/// A row of the table, or a group of children: what runs with one setting.
+/// A table row or a group of children, run with a single configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IozoneStep {
-    /// Workers at the same time.
+    /// Number of concurrent workers.
     pub children: u32,
-    /// Size of each file, in kB.
+    /// File size in kB.
     pub size_kb: u64,
-    /// Size of a record, in kB.
+    /// Record size in kB.
     pub record_kb: u64,
 }
 
 impl IozoneRequest {
-    /// All rows or groups, in order.
+    /// All rows or groups in order.
     pub fn cells(&self) -> Vec<IozoneStep> {
         match &self.mode {
             IozoneMode::Table { rows } => rows
@@ -58,7 +58,7 @@ impl IozoneRequest {
         }
     }
 
-    /// The tests of all rows or groups, one phase each. `cpus` is the number of processors of the host.
+    /// The tests of all rows or groups, one phase each. `cpus` is the number of CPUs of the host.
     pub fn whole_scenario(&self, cpus: u32) -> Scenario {
         let cells = self.cells().into_iter();
         Scenario {
@@ -70,7 +70,7 @@ impl IozoneRequest {
         }
     }
 
-    /// The tests of one row or group, one phase each.
+    /// The tests of one row or group, one phase each. `cpus` is the number of CPUs of the host.
     pub fn scenario(&self, cell: IozoneStep, cpus: u32) -> Scenario {
         let phase = |(index, kind): (usize, &IozoneTest)| {
             let mut jobs = self.jobs(*kind, cell, cpus);
@@ -92,7 +92,7 @@ impl IozoneRequest {
         }
     }
 
-    /// Of several rows or groups, a phase says which one it is of.
+    /// Name of a phase, with its row or group if there are several.
     fn phase_name(&self, kind: IozoneTest, cell: IozoneStep) -> String {
         let cells = self.cells();
         let several =
@@ -110,7 +110,8 @@ impl IozoneRequest {
         name
     }
 
-    /// One job with clones where all children do the same on files of the usual names; otherwise one a child.
+    /// The jobs of a test: one job with clones if all children do the same on default files, otherwise one job per
+    /// child.
     fn jobs(&self, kind: IozoneTest, cell: IozoneStep, cpus: u32) -> Vec<Job> {
         let draft = &self.draft;
         let table = matches!(self.mode, IozoneMode::Table { .. });
@@ -158,7 +159,7 @@ impl IozoneRequest {
         job
     }
 
-    /// In the mix each child either reads or writes: in turns, or so many percent of them read.
+    /// The operation of a child in the mixed test: alternating, or by the requested percentage of readers.
     fn mixed_op(&self, child: u32, children: u32) -> Op {
         let reads = match self.draft.percent_read {
             None => child.is_multiple_of(2),
@@ -200,7 +201,7 @@ impl IozoneRequest {
             },
             _ => TraversalOrder::Forward,
         };
-        // Streams are seen to go to their end in iozone's outputs.
+        // Stream tests always run to their end, as iozone's outputs show.
         if draft.stonewall && cell.children > 1 && !kind.is_stream() {
             job.termination.exit.ends = Some(ExitScope::Phase);
             job.termination.exit.finish_writing = kind.makes_file();
@@ -220,11 +221,11 @@ impl IozoneRequest {
     }
 }
 
-/// Whether the files are as the tests need them: there and long enough, unless the first test makes them, and on a file
-/// system that takes direct I/O where that is asked for.
+/// Checks that the files meet the needs of the tests: they exist and are long enough unless the first test creates
+/// them, and their file system supports direct I/O if requested.
 ///
 /// # Errors
-/// What is missing, and what to do about it.
+/// What is missing, and how to fix it.
 pub fn check_files(scenario: &Scenario, facts: &Facts) -> Result<(), IozoneError> {
     let jobs = || scenario.phases.iter().flat_map(|phase| &phase.jobs);
     for job in jobs().filter(|job| job.files.direct) {

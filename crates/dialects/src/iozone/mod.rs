@@ -1,7 +1,7 @@
-//! The iozone dialect: its command line in, its outputs out.
+//! The iozone dialect: parses its command line and produces its outputs.
 //!
-//! Written from iozone's manual and from outputs it printed. [`parse`] is pure; running what it returns, and writing
-//! anything anywhere, is the business of the edge.
+//! Written from iozone's manual and its observed outputs. [`parse`] is pure; the caller runs the result and writes all
+//! output.
 //!
 //! ```text
 //! words ── argv ──▶ tokens ── options (the table) ──▶ Request ── lower ─▶ Scenario, one a row or group of children
@@ -29,5 +29,5 @@ pub use lower::{IozoneStep, check_files};
 pub use request::{IozoneAction, IozoneMode, IozoneRequest, parse};
 pub(crate) use request::{StatedOptions, stated};
 
-/// The version of iozone whose behavior and output this front end has.
+/// iozone version whose behavior and output this front end reproduces.
 pub const VERSION: &str = "3.471";

@@ -1,50 +1,50 @@
-//! The option table of the iozone dialect: one row an option, with all there is to say of it side by side.
+//! The option table of the iozone dialect: one row per option, with everything about it in one place.
 //!
-//! Parsing, `-h`, the manual page and the page that lists which options are known all come out of these rows. A known
-//! option is never ignored in silence.
+//! Parsing, `-h`, the manual page and the compatibility page are all generated from these rows. A known option is never
+//! ignored silently.
 
 use super::request::IozoneArgs;
 
-/// What an option takes.
+/// Number of values an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionArity {
     /// No value.
     Nothing,
-    /// One, called so in the help.
+    /// One value, with its metavariable.
     One(&'static str),
-    /// One or more, up to the next option.
+    /// One or more values, up to the next option.
     Several(&'static str),
 }
 
-/// Whether an option works here.
+/// Whether an option is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IozoneOptionState {
-    /// It does what it does in iozone.
+    /// Same effect as in iozone.
     Works,
-    /// It has no effect, and a warning says why.
+    /// No effect; a warning gives the reason.
     Accepted(&'static str),
-    /// It is refused.
+    /// Rejected.
     Refused {
-        /// The cause.
+        /// The reason.
         reason: &'static str,
-        /// What to use in its place.
+        /// What to use instead.
         instead: &'static str,
     },
 }
 
-/// What an option changes.
+/// Function that applies an option to the parsed arguments.
 pub(super) type Setter = fn(&mut IozoneArgs, &[String]) -> Result<(), String>;
 
-/// One option.
+/// One iozone option.
 #[derive(Clone, Copy, Debug)]
 pub struct IozoneOption {
-    /// Its letter, or `+` and a letter.
+    /// Option letter, or `+` and a letter.
     pub name: &'static str,
-    /// What it takes.
+    /// Number of values.
     pub takes: OptionArity,
-    /// What it is for, in one line.
+    /// One-line description.
     pub help: &'static str,
-    /// Whether it works here.
+    /// Whether the option is supported.
     pub state: IozoneOptionState,
     pub(super) set: Option<Setter>,
 }
@@ -101,7 +101,7 @@ const KB: OptionArity = One("kB, or with k, m, g");
 const FILE: OptionArity = One("file");
 const NUMBER: OptionArity = One("number");
 
-/// All options by what they are about.
+/// All options by topic.
 pub const SECTIONS: &[(&str, &[IozoneOption])] = &[
     ("Tests", WHAT),
     ("Files", FILES),
@@ -688,12 +688,12 @@ const FOREIGN: &[IozoneOption] = &[
     ),
 ];
 
-/// All options, in the order they are explained.
+/// All options, in the order of the documentation.
 pub fn all() -> impl Iterator<Item = &'static IozoneOption> {
     SECTIONS.iter().flat_map(|(_, rows)| rows.iter())
 }
 
-/// The option of this name.
+/// Returns the option with this name.
 pub fn find(name: &str) -> Option<&'static IozoneOption> {
     all().find(|opt| opt.name == name)
 }
@@ -726,7 +726,7 @@ mod tests {
                 );
             }
         }
-        // Every letter of the manual's synopsis.
+        // All letters in the synopsis of the manual.
         for letter in "aAsrfiEpmMtholuvRxdFVjTCBDGIHkUSOLKNQPcebJXYwWzZngyq".chars() {
             assert!(find(&letter.to_string()).is_some(), "-{letter}");
         }

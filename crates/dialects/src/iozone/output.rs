@@ -1,4 +1,4 @@
-//! Everything that is printed, to the column.
+//! Formats iozone's output with its exact columns.
 
 use super::figures::{FigureUnit, TestFigures};
 use super::kind::{COLUMNS, IozoneTest};
@@ -6,7 +6,7 @@ use super::lower::IozoneStep;
 use super::request::{IozoneMode, IozoneRequest};
 use std::fmt::Write as _;
 
-/// The two lines over the table.
+/// The two header lines of the table.
 const TABLE_HEAD: &str = concat!(
     "                                                              ",
     "random    random     bkwd    record    stride                                    \n",
@@ -14,23 +14,23 @@ const TABLE_HEAD: &str = concat!(
     "   fwrite frewrite    fread  freread\n",
 );
 
-/// Columns of each value of the table; where a test was left out there are blanks. The last one is one narrower then.
+/// Column widths of the table. A skipped test leaves blanks; the last column is then one narrower.
 const WIDTHS: [usize; COLUMNS] = [9, 9, 9, 9, 9, 9, 9, 10, 10, 9, 9, 9, 9];
 
-/// What the head of an output needs besides the request.
+/// Data for the header of an output, besides the request.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadView<'a> {
-    /// Our own version.
+    /// Version of hakaru.
     pub hakaru: &'a str,
-    /// When it began, as `date` without a zone writes it.
+    /// Start time in the format of `date` without a time zone.
     pub began: &'a str,
-    /// The command line, with the program's name.
+    /// The command line with the program name.
     pub command: &'a str,
-    /// What the host is, where that is asked for.
+    /// Description of the host, if requested.
     pub machine: &'a str,
 }
 
-/// Name and version, as they stand over every output.
+/// Name and version at the top of every output.
 pub fn title(hakaru: &str) -> String {
     let version = super::VERSION;
     let bits = usize::BITS;
@@ -40,7 +40,7 @@ pub fn title(hakaru: &str) -> String {
     )
 }
 
-/// All that stands before the first result.
+/// Formats everything before the first result.
 pub fn head(request: &IozoneRequest, view: &HeadView<'_>) -> String {
     let mut text = title(view.hakaru);
     let mut line = |words: &str| {
@@ -86,7 +86,7 @@ pub fn head(request: &IozoneRequest, view: &HeadView<'_>) -> String {
 }
 
 impl IozoneRequest {
-    /// `process` or `thread`.
+    /// Returns `process` or `thread`.
     fn child_word(&self) -> &'static str {
         if self.draft.threads {
             "thread"
@@ -96,7 +96,7 @@ impl IozoneRequest {
     }
 }
 
-/// What stands before the results of a group of children.
+/// Formats the header before the results of a group of children.
 pub fn group_head(request: &IozoneRequest, cell: IozoneStep) -> String {
     let IozoneStep {
         children,
@@ -115,7 +115,7 @@ pub fn group_head(request: &IozoneRequest, cell: IozoneStep) -> String {
     )
 }
 
-/// Spaces between the number of children and their name: the older tests keep two places for the number.
+/// Spaces between the number of children and their name: older tests pad the number to two digits.
 fn children_of(kind: IozoneTest, children: u32) -> String {
     use IozoneTest::{Fread, Fwrite, Read, Rewrite, Write};
     if matches!(kind, Write | Rewrite | Read | Fwrite | Fread) {
@@ -125,7 +125,7 @@ fn children_of(kind: IozoneTest, children: u32) -> String {
     }
 }
 
-/// The block of one test in throughput mode.
+/// Formats the block of one test in throughput mode.
 pub fn group_block(
     request: &IozoneRequest,
     kind: IozoneTest,
@@ -135,7 +135,7 @@ pub fn group_block(
     let who = children_of(kind, cell.children);
     let unit = request.unit.amount();
     let word = request.child_word();
-    // Short names need another tab to reach the column of the others.
+    // Short names need an extra tab to align with the others.
     let tabs = |short: bool| if short { "\t\t" } else { "\t" };
     let (first, second) = (
         tabs(kind == IozoneTest::Read),
@@ -164,7 +164,7 @@ pub fn group_block(
          \tMin xfer \t\t\t\t\t= {min_xfer:10.2} {unit}\n"
     );
     if request.draft.cpu_use {
-        // The first test has a capital letter there.
+        // iozone capitalizes the name of the first test here.
         let word = if kind == IozoneTest::Write {
             "Utilization"
         } else {
@@ -187,14 +187,14 @@ pub fn group_block(
     text
 }
 
-/// A row of the table, which grows as the tests end.
+/// A table row that is printed test by test.
 #[derive(Debug, Default)]
 pub struct TableRow {
     next: usize,
 }
 
 impl TableRow {
-    /// Begins a row: the text, and its state.
+    /// Starts a row: returns its text and its state.
     pub fn begin(cell: IozoneStep) -> (String, TableRow) {
         (
             format!("{:16}{:8}", cell.size_kb, cell.record_kb),
@@ -202,7 +202,7 @@ impl TableRow {
         )
     }
 
-    /// The value of a test, with blanks for those left out before.
+    /// Formats the value of a test, with blanks for skipped tests before it.
     pub fn value(&mut self, kind: IozoneTest, value: u64) -> String {
         let column = kind.column().unwrap_or(self.next);
         let mut text = self.blanks(column);
@@ -214,7 +214,7 @@ impl TableRow {
     /// Ends the row.
     pub fn end(&mut self) -> String {
         let mut text = self.blanks(COLUMNS);
-        // The last of the columns is one narrower when it is empty.
+        // The last column is one narrower if it is empty.
         text.pop();
         text + "\n"
     }
@@ -228,14 +228,14 @@ impl TableRow {
     }
 }
 
-/// All figures of a run, by row or group.
+/// All figures of a run by row or group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// What was measured, in order.
+    /// Figures of each test, in the order measured.
     pub all: Vec<(IozoneStep, IozoneTest, TestFigures)>,
 }
 
-/// What stands behind the last result.
+/// Formats everything after the last result.
 pub fn tail(request: &IozoneRequest, results: &Results) -> String {
     let reports = if request.draft.excel {
         reports(request, results)
@@ -264,18 +264,18 @@ pub fn tail(request: &IozoneRequest, results: &Results) -> String {
     }
 }
 
-/// One report for spreadsheets.
+/// One spreadsheet report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpreadsheetReport {
-    /// Its first lines.
+    /// Title lines.
     pub titles: Vec<String>,
-    /// Over the columns.
+    /// Column headers.
     pub heads: Vec<String>,
     /// Name and values of each row.
     pub rows: Vec<(String, Vec<Option<f64>>)>,
 }
 
-/// The reports: one a test for the table, one for all tests in throughput mode.
+/// The spreadsheet reports: one per test in auto mode, one for all tests in throughput mode.
 pub fn reports(request: &IozoneRequest, results: &Results) -> Vec<SpreadsheetReport> {
     match &request.mode {
         IozoneMode::Table { rows } => {
@@ -330,7 +330,7 @@ pub fn reports(request: &IozoneRequest, results: &Results) -> Vec<SpreadsheetRep
     }
 }
 
-/// One value of each row and record size, under `name`.
+/// One value per row and record size, titled `name`.
 fn table_report(
     results: &Results,
     rows: &[(u64, u64)],
@@ -391,7 +391,7 @@ fn report_text(report: &SpreadsheetReport) -> String {
             .rposition(Option::is_some)
             .map_or(0, |last| last + 1);
         for value in &values[..measured] {
-            // A nought stands where nothing was measured and something larger was.
+            // A 0 marks a missing value if a larger size was measured.
             let _ = write!(text, " {} ", value.unwrap_or(0.0));
         }
         text.push('\n');

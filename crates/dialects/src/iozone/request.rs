@@ -1,4 +1,4 @@
-//! What a command line asks for: first what was typed, then what it means.
+//! The request in a command line: first the options as typed, then their meaning.
 
 mod modes;
 
@@ -12,75 +12,76 @@ use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-/// Files of this many kB and more are not measured with records under [`SMALL_RECORD_KB`] in auto mode, as the manual says.
+/// In auto mode, files of at least this size in kB are not measured with records below [`SMALL_RECORD_KB`], according
+/// to the manual.
 const LARGE_FILE_KB: u64 = 32 << 10;
 const SMALL_RECORD_KB: u64 = 64;
 
-/// Bounds of auto mode in kB: files, records.
+/// Default range of auto mode in kB: files, records.
 const AUTO_FILES: (u64, u64) = (64, 512 << 10);
 const AUTO_RECORDS: (u64, u64) = (4, 16 << 10);
 
-/// The largest size that is taken, in kB: 1 PiB.
+/// Maximum accepted size in kB: 1 PiB.
 const MOST_KB: u64 = 1 << 40;
 
-/// Rows a table may have at most.
+/// Maximum number of rows in a table.
 const MOST_ROWS: usize = 10_000;
 
-/// A text that is printed instead of running.
+/// A text printed instead of running tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IozoneInfoText {
     Help,
     Version,
 }
 
-/// What to do.
+/// The action for the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IozoneAction {
-    /// Print this.
+    /// Print this text.
     Print(String),
-    /// Measure.
+    /// Run these tests.
     Run(Box<IozoneRequest>),
 }
 
-/// How results are laid out.
+/// Operating mode, which determines the layout of the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IozoneMode {
-    /// A table: size of file and of record of each row, in kB.
+    /// Auto mode: a table with one row per file size and record size.
     Table {
-        /// The rows, from the top.
+        /// File and record size of each row in kB, from the top.
         rows: Vec<(u64, u64)>,
     },
-    /// Children at the same time.
+    /// Throughput mode: several children at the same time.
     Throughput {
-        /// How many, one group after another.
+        /// Number of children in each group, one group after another.
         children: Vec<u32>,
-        /// Size of each child's file, in kB.
+        /// File size of each child in kB.
         size_kb: u64,
-        /// Size of a record, in kB.
+        /// Record size in kB.
         record_kb: u64,
-        /// Whether the fewest and the most were asked for (`-l`, `-u`).
+        /// Whether a minimum and maximum number was given (`-l`, `-u`).
         range: bool,
     },
 }
 
-/// A command line that was understood.
+/// A parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IozoneRequest {
-    /// Table or throughput.
+    /// Auto or throughput mode.
     pub mode: IozoneMode,
-    /// Tests, in the order they run in.
+    /// Tests in execution order.
     pub kinds: Vec<IozoneTest>,
-    /// What figures are given in.
+    /// Unit of the figures.
     pub unit: FigureUnit,
-    /// Lines about what was asked, in the order of the words.
+    /// Lines about the options in the header of the output, in the order of the options.
     pub said: Vec<String>,
-    /// What has no effect, for standard error.
+    /// Warnings about options without effect, for standard error.
     pub warnings: Vec<String>,
-    /// All else.
+    /// All other options.
     pub(super) draft: IozoneArgs,
 }
 
-/// What was typed.
+/// Options as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct IozoneArgs {
     pub(super) tests: Vec<u32>,
@@ -174,7 +175,7 @@ impl Default for IozoneArgs {
     }
 }
 
-/// Which bound of auto mode.
+/// A bound of auto mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AutoBound {
     FileMin,
@@ -184,7 +185,7 @@ pub(super) enum AutoBound {
 }
 
 impl IozoneArgs {
-    /// A line for the head of the output.
+    /// Adds a line to the header of the output.
     pub(super) fn say(&mut self, line: &str) {
         self.said.push(line.to_owned());
     }
@@ -194,7 +195,7 @@ impl IozoneArgs {
         self.say("Auto Mode");
     }
 
-    /// A whole number within bounds.
+    /// Parses an integer with bounds.
     pub(super) fn whole(
         &self,
         text: &[String],
@@ -269,7 +270,7 @@ impl IozoneArgs {
     }
 }
 
-/// A size in kB: a number, and perhaps k, m, g or t. Without one it is in kB.
+/// Parses a size in kB: a number with an optional suffix k, m, g or t. Without a suffix the unit is kB.
 fn kilobytes(text: &[String]) -> Result<u64, String> {
     let word = text.first().map_or("", |text| text.trim());
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -290,10 +291,10 @@ fn kilobytes(text: &[String]) -> Result<u64, String> {
     }
 }
 
-/// Reads a command line of iozone, without the program's name.
+/// Parses an iozone command line without the program name.
 ///
 /// # Errors
-/// An [`IozoneError`] that names the option and its value, the cause and the cure, and where the word stands.
+/// An [`IozoneError`] with the option, its value, the cause, the solution, and the location of the word.
 pub fn parse(args: &[OsString]) -> Result<IozoneAction, IozoneError> {
     if args.is_empty() {
         return Ok(IozoneAction::Print(
@@ -326,29 +327,29 @@ pub fn parse(args: &[OsString]) -> Result<IozoneAction, IozoneError> {
     IozoneRequest::new(draft, warnings, &place).map(|request| IozoneAction::Run(Box::new(request)))
 }
 
-/// What a command line says of its I/O, whichever iozone ran it.
+/// I/O properties given by a command line of any iozone version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StatedOptions {
     /// Direct I/O.
     pub(crate) direct: bool,
-    /// A flush at the end counts.
+    /// Whether the time of the final flush is included.
     pub(crate) fsync: bool,
-    /// Each write is durable when it returns.
+    /// Whether each write is synchronous.
     pub(crate) sync: bool,
-    /// Size of a record in kB, where there is one size.
+    /// Record size in kB, if there is only one.
     pub(crate) record_kb: Option<u64>,
-    /// Size of a file in kB, where there is one size.
+    /// File size in kB, if there is only one.
     pub(crate) file_kb: Option<u64>,
-    /// Options that are not known.
+    /// Unknown options.
     pub(crate) unknown: Vec<String>,
 }
 
-/// Understands a command line of another iozone, without the program's name, as far as its options are known.
+/// Parses a command line of another iozone version without the program name, as far as its options are known.
 pub(crate) fn stated(words: &[String]) -> StatedOptions {
     let (tokens, unknown) = argv::lex_known(words);
     let mut draft = IozoneArgs::default();
     for token in &tokens {
-        // A value that is refused here was accepted there.
+        // The other version accepted values that are rejected here.
         let _ = token.opt.set.map(|set| set(&mut draft, &token.values));
     }
     let only = |sizes: &[u64]| <[u64; 1]>::try_from(sizes).ok().map(|[size]| size);
@@ -449,27 +450,27 @@ impl IozoneRequest {
         })
     }
 
-    /// Whether files stay when all is done.
+    /// Whether files are kept at the end.
     pub fn keeps_files(&self) -> bool {
         self.draft.keep_files
     }
 
-    /// Whether files that are there are emptied before they are written.
+    /// Whether existing files are truncated before they are written.
     pub(super) fn empties_files(&self) -> bool {
         self.draft.truncate && self.kinds.first().is_some_and(|kind| kind.makes_file())
     }
 
-    /// Time between the starts of two children.
+    /// Time between the starts of consecutive children.
     pub fn delay(&self) -> Nanos {
         Nanos(self.draft.delay_us.saturating_mul(1000))
     }
 
-    /// Where a workbook goes.
+    /// Path of the workbook, if requested.
     pub fn workbook(&self) -> Option<&std::path::Path> {
         self.draft.workbook.as_deref()
     }
 
-    /// Whether to tell what the host is.
+    /// Whether to describe the host.
     pub fn tells_machine(&self) -> bool {
         self.draft.machine
     }

@@ -1,4 +1,4 @@
-//! The dialect as a whole: command lines to plans, records to columns.
+//! Tests of the whole dialect: from command lines to plans, and from records to columns.
 
 use super::output::{self, HeadView, Results, TableRow};
 use super::*;
@@ -32,7 +32,7 @@ fn error(line: &str) -> String {
     parsed(line).expect_err(line).to_string()
 }
 
-/// Jobs of the first row or group, by test.
+/// Jobs of the first row or group by test.
 fn jobs(line: &str) -> Vec<(IozoneTest, Vec<Job>)> {
     let request = request(line);
     let scenario = request.scenario(request.cells()[0], 4);
@@ -116,7 +116,7 @@ fn the_published_command_means_four_files_of_256_mib() {
     );
 }
 
-/// Every row empties its file before a test that makes it, and none pauses before its first test.
+/// Every row truncates its file before a test that creates it, and no row pauses before its first test.
 #[test]
 fn all_rows_are_one_plan_with_their_pauses_and_emptied_files() {
     let request = request("-a -n 64 -g 128 -y 4 -q 8 -i 0 -i 1 -+q 3");
@@ -313,7 +313,7 @@ fn files_that_are_not_there_or_take_no_direct_io_are_told_before() {
     );
 }
 
-/// Workers that moved so many kB in so many milliseconds.
+/// A phase of workers with the given kB and ms each.
 fn phase(workers: &[(u64, u64)], elapsed_ms: u64) -> PhaseRecord {
     let worker = |&(kb, ms): &(u64, u64)| {
         let mut worker = WorkerRecord {
@@ -332,7 +332,7 @@ fn phase(workers: &[(u64, u64)], elapsed_ms: u64) -> PhaseRecord {
     }
 }
 
-/// A whole output with made-up figures.
+/// A complete output with made-up figures.
 fn whole(line: &str) -> String {
     let request = request(line);
     let command = format!("iozone {line}");
@@ -425,7 +425,7 @@ fn the_table_to_the_column() {
     assert_eq!(row.len(), 143);
 }
 
-/// Rows as iozone 3.49 printed them, found in public repositories with their blanks at the end.
+/// Rows printed by iozone 3.49, from public repositories, including trailing blanks.
 #[test]
 fn rows_are_those_that_iozone_prints() {
     let row = |size_kb, record_kb, values: &[(IozoneTest, u64)]| {
@@ -530,7 +530,7 @@ fn words_of_no_option_and_options_of_no_effect_are_warned_of() {
         warnings[0].contains("-p has no effect") && warnings[1].contains("`/tmp`"),
         "{warnings:?}"
     );
-    // Each of these was once passed over in silence, and the wrong file was measured.
+    // Regression: each of these was ignored silently, and the wrong file was measured.
     for (line, expected) in [
         (
             "-t2 -f x",
@@ -580,7 +580,7 @@ proptest! {
     }
 }
 
-/// Options with and without values, and nonsense.
+/// Options with and without values, and invalid words.
 fn word() -> impl Strategy<Value = String> {
     let names: Vec<&str> = options::all().map(|opt| opt.name).collect();
     prop_oneof![
@@ -594,7 +594,8 @@ fn word() -> impl Strategy<Value = String> {
     ]
 }
 
-/// `-d` delays each child, and the parent waits for the last of them: its figure had no delay in it.
+/// Regression: `-d` delays each child and the parent waits for the last one, but the parent's time did not include the
+/// delay.
 #[test]
 fn the_parent_sees_its_own_time() {
     let request = request("-t 4 -s 4m -r 4k -i 0 -d 300000");
@@ -602,12 +603,12 @@ fn the_parent_sees_its_own_time() {
     let of = |delay| TestFigures::of(&phase(&workers, 100), 4, request.unit, delay);
     let (together, apart) = (of(hakaru_model::units::Nanos(0)), of(request.delay()));
     assert_eq!(apart.children, together.children);
-    // 16 MiB in a tenth of a second, and in one second.
+    // 16 MiB in 0.1 s, and in 1 s.
     assert!((together.parent - 163_840.0).abs() < 1.0, "{together:?}");
     assert!((apart.parent - 16_384.0).abs() < 1.0, "{apart:?}");
 }
 
-/// `-+u` was refused: tests of file systems for networks use it.
+/// Regression: `-+u` was rejected, although network file system benchmarks use it.
 #[test]
 fn processor_use_stands_behind_each_block() {
     let text = whole("-M -+u -i0 -i1 -s1g -r256k -t12 -I");

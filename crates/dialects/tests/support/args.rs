@@ -1,20 +1,20 @@
-//! Jobs from a command line, as far as these tests need it: the words of a call of fio, each with its value behind `=`.
+//! Minimal parser of fio command lines for these tests: words, each with its value after `=`.
 //!
-//! Leaves out nearly all of fio's grammar; a test of the printers should not hang on the parser.
+//! Covers little of fio's grammar, so that tests of the output do not depend on the real parser.
 
 use hakaru_dialects::fio::{JobExtras, UnifiedReporting};
 use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, Target};
 use hakaru_model::units::{Bytes, Quantile, SizeSuffixes, parse_size};
 
-/// A command line, understood.
+/// A parsed command line.
 pub struct Command {
     /// Jobs by phase.
     pub phases: Vec<Vec<(Job, JobExtras)>>,
-    /// Options in front of the first job.
+    /// Options before the first job.
     pub global_options: Vec<(String, String)>,
 }
 
-/// Reads a command line.
+/// Parses a command line.
 pub fn read(line: &str) -> Command {
     let words: Vec<(&str, &str)> = line
         .split_whitespace()

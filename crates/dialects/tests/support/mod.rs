@@ -1,6 +1,6 @@
-//! Records made from the numbers that fio printed, and comparison of texts with and without their numbers.
+//! Builds records from the numbers that fio printed, and compares texts with and without their numbers.
 //!
-//! Leaves out how those numbers are read: from a text log in one test, from JSON in the other.
+//! Does not parse these numbers: one test reads them from a text log, the other from JSON.
 
 #![allow(dead_code, unreachable_pub)] // Each test binary uses its own part.
 
@@ -17,7 +17,7 @@ use hakaru_model::record::{
 };
 use hakaru_model::units::{Bytes, Nanos};
 
-/// Count, extremes, mean and deviation, in the unit they were printed in.
+/// Count, minimum, maximum, mean and deviation, in the printed unit.
 #[derive(Clone, Debug, Default)]
 pub struct Stat {
     pub n: u64,
@@ -31,7 +31,7 @@ pub struct Stat {
 #[derive(Clone, Debug, Default)]
 pub struct Lat {
     pub stat: Stat,
-    /// Value and count; `None` where no histogram was kept.
+    /// Value and count of each bin; `None` without a histogram.
     pub bins: Option<Vec<(u64, u64)>>,
 }
 
@@ -50,7 +50,7 @@ pub struct OpNumbers {
     pub iops: Stat,
 }
 
-/// One reported job: what fio said of it.
+/// fio's report of one job.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers {
     pub members: u64,
@@ -71,14 +71,14 @@ pub struct Numbers {
     pub complete: [f64; 7],
 }
 
-/// A job with what belongs to it and the numbers of its report.
+/// A job with its extra settings and the numbers of its report.
 pub struct Reported {
     pub job: Job,
     pub extras: JobExtras,
     pub numbers: Numbers,
 }
 
-/// A run whose records say what fio said.
+/// A run with fio's results as records.
 pub struct Run {
     scenario: Scenario,
     extras: Vec<Vec<JobExtras>>,
@@ -129,7 +129,7 @@ impl Run {
     }
 }
 
-/// The share of one of `parts` when `total` is dealt out evenly.
+/// The part at `index` when `total` is divided evenly among `parts`.
 fn deal(total: u64, parts: u64, index: u64) -> u64 {
     total / parts + u64::from(index < total % parts)
 }
@@ -138,7 +138,7 @@ fn deal_wide(total: u128, parts: u64, index: u64) -> u128 {
     total / u128::from(parts) + u128::from(u128::from(index) < total % u128::from(parts))
 }
 
-/// Samples with this mean and deviation, times `unit`.
+/// Samples with this mean and deviation, multiplied by `unit`.
 fn samples(stat: &Stat, unit: u64) -> Samples {
     let scale = unit as f64;
     let sum = (stat.mean * scale * stat.n as f64).round() as u128;
@@ -155,7 +155,7 @@ fn samples(stat: &Stat, unit: u64) -> Samples {
     }
 }
 
-/// One worker's part of samples that all workers drew from one distribution.
+/// One worker's share of samples that all workers drew from the same distribution.
 fn latency_part(lat: &Lat, parts: u64, index: u64) -> Latency {
     let all = samples(&lat.stat, 1);
     let stat = Samples {
@@ -174,13 +174,13 @@ fn latency_part(lat: &Lat, parts: u64, index: u64) -> Latency {
     Latency { stat, histogram }
 }
 
-/// One worker's part of a spread over time: workers that run side by side add up.
+/// One worker's share of samples over time: concurrent workers add up.
 ///
-/// The mean is dealt out in whole steps of 1/`unit`, so that the means of the workers add up to it again: a share of the
-/// group is computed from the whole KiB/s of a mean, and a mean just below would lose one.
+/// The mean is divided in whole steps of 1/`unit`, so that the means of the workers add up exactly: the percentage of
+/// the group is computed from the mean in whole KiB/s, and a mean slightly below would lose one.
 pub fn spread_part(stat: &Stat, parts: u64, index: u64, unit: u64) -> Samples {
     let n = deal(stat.n, parts, index);
-    // A worker with one sample cannot carry any of the scatter.
+    // A worker with one sample has no deviation.
     let carriers = (0..parts)
         .filter(|&i| deal(stat.n, parts, i) > 1)
         .count()
@@ -218,13 +218,13 @@ fn op_part(op: &OpNumbers, parts: u64, index: u64) -> OpRecord {
     }
 }
 
-/// Counts that give these shares of a total. What is not nothing was printed as a least share, so it is 1 at least.
+/// Counts with these shares of a total. Nonzero shares were printed with a minimum, so their count is at least 1.
 fn counts(shares: &[f64; 7], total: u64) -> DepthSteps {
     let count = |share: f64| (share * total as f64 / 100.0).round() as u64;
     shares.map(|share| if share > 0.0 { count(share).max(1) } else { 0 })
 }
 
-/// The workers whose report these numbers are.
+/// The workers combined in the report with these numbers.
 fn workers(job: &Job, job_index: u32, numbers: &Numbers) -> Vec<WorkerRecord> {
     let parts = numbers.members.max(1);
     (0..parts)
@@ -242,7 +242,7 @@ fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) 
         .map(|&op| numbers.ops[op].runtime_ms)
         .max()
         .unwrap_or(0);
-    // Shares of CPU time are of the time of all workers.
+    // CPU time is a percentage of the total time of all workers.
     let job_runtime = Nanos::from_millis(deal(numbers.job_runtime_ms, parts, index));
     let cpu = |percent: f64| Nanos((percent * job_runtime.0 as f64 / 100.0).round() as u64);
     let calls = |shares: &[f64; 7]| {
@@ -304,7 +304,7 @@ fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) 
     }
 }
 
-/// The text with each number replaced by `#`, floats by `#.#`, and runs of blanks by one.
+/// The text with integers replaced by `#`, floats by `#.#`, and multiple blanks by one.
 pub fn masked(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text.chars().peekable();
@@ -329,7 +329,7 @@ pub fn masked(text: &str) -> String {
     out
 }
 
-/// Lines that differ, side by side, or nothing.
+/// Lines that differ, side by side; empty if there are none.
 pub fn differences(ours: &str, theirs: &str) -> String {
     let (ours, theirs): (Vec<&str>, Vec<&str>) = (ours.lines().collect(), theirs.lines().collect());
     let mut text = String::new();

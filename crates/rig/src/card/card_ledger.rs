@@ -3,68 +3,68 @@
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
 
-/// More commands than this are counted, but not kept one by one.
+/// Maximum number of commands kept individually; further ones are only counted.
 const KEPT: usize = 1 << 20;
 
-/// Everything charged since the card or the ledger began.
+/// All costs charged since the creation of the card or the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CardLedger {
     reads: CommandTotals,
     writes: CommandTotals,
     trims: CommandTotals,
-    /// Flushes answered.
+    /// Number of flushes.
     pub flushes: u64,
-    /// Time spent on them.
+    /// Time charged for flushes.
     pub flush_busy: Nanos,
-    /// Time in which the card had nothing to do, without the gaps it absorbed.
+    /// Idle time of the card, without absorbed gaps.
     pub idle: Nanos,
-    /// The commands in their order, as far as they are kept.
+    /// Commands in order, up to the limit.
     pub commands: Vec<CardCommand>,
-    /// The times in which it had nothing to do, in their order, as far as they are kept.
+    /// Idle periods in order, up to the limit.
     pub waits: Vec<Wait>,
     /// Operation and end of the last request; `None` at the start.
     last: Option<(Op, u64)>,
 }
 
-/// What was charged for one kind of command.
+/// Totals of one kind of command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommandTotals {
-    /// Commands; a run of requests that follow one another is one.
+    /// Number of commands; consecutive requests count as one.
     pub commands: u64,
-    /// Bytes moved.
+    /// Bytes transferred.
     pub bytes: Bytes,
     /// Time charged.
     pub busy: Nanos,
 }
 
-/// One command, put together from the requests that it came in.
+/// One command, merged from its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardCommand {
     /// The operation.
     pub op: Op,
     /// The start offset.
     pub offset: Bytes,
-    /// How long it is.
+    /// Length in bytes.
     pub len: Bytes,
-    /// When it began, counted from the birth of the card.
+    /// Start time since the creation of the card.
     pub begun_at: Nanos,
-    /// Time spent on it.
+    /// Time charged.
     pub busy: Nanos,
-    /// When the last of its requests was answered.
+    /// Completion time of its last request.
     pub ended_at: Nanos,
 }
 
-/// A time in which the card had nothing to do.
+/// An idle period of the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// When it ended, counted from the birth of the card.
+    /// End time since the creation of the card.
     pub until: Nanos,
-    /// How long it was.
+    /// Duration.
     pub lasted: Nanos,
 }
 
 impl CardLedger {
-    /// What was charged for one kind of command.
+    /// Totals of one kind of command.
     pub fn of(&self, op: Op) -> CommandTotals {
         match op {
             Op::Read => self.reads,
@@ -73,12 +73,12 @@ impl CardLedger {
         }
     }
 
-    /// Time charged for everything.
+    /// Total time charged.
     pub fn busy(&self) -> Nanos {
         Nanos(self.reads.busy.0 + self.writes.busy.0 + self.trims.busy.0 + self.flush_busy.0)
     }
 
-    /// Time between two moments in which the card had nothing to do, without the gaps it absorbed.
+    /// Idle time of the card between two points in time, without absorbed gaps.
     pub fn idle_between(&self, from: Nanos, to: Nanos) -> Nanos {
         let part = |wait: &Wait| {
             let begun = wait.until.0.saturating_sub(wait.lasted.0);
@@ -87,7 +87,7 @@ impl CardLedger {
         Nanos(self.waits.iter().map(part).sum())
     }
 
-    /// Enters one request, after `idle` time without any.
+    /// Records one request that follows `idle` time without requests.
     pub(super) fn note(
         &mut self,
         op: Op,
@@ -99,7 +99,7 @@ impl CardLedger {
     ) {
         let last = self.last.replace((op, offset + len));
         let goes_on = last == Some((op, offset));
-        // What was before the first request is nobody's idle time.
+        // Time before the first request does not count as idle.
         let idle = if last.is_some() { idle } else { Nanos(0) };
         self.idle.0 += idle.0;
         if idle.0 > 0 && self.waits.len() < KEPT {

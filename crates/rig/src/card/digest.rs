@@ -1,4 +1,4 @@
-//! Digest of the content of a card, to check that nothing was changed.
+//! Digest of a card's content, to check that nothing was changed.
 
 use super::{Refused, SimulatedCard};
 use std::hash::{DefaultHasher, Hasher};
@@ -8,7 +8,7 @@ impl SimulatedCard {
     /// Returns the digest of a range, without costs.
     ///
     /// # Errors
-    /// Past the end, and when the file of the card cannot be read.
+    /// Past the end, and if the backing file cannot be read.
     pub fn digest(&self, range: Range<u64>) -> Result<u64, Refused> {
         let mut hasher = DefaultHasher::new();
         let mut buffer = vec![0; 1 << 20];

@@ -1,4 +1,4 @@
-//! Puts a PC together and starts it.
+//! Configures and starts a PC guest.
 
 use super::{Guest, GuestError, Monitor, lines_of};
 use crate::card::SimulatedCard;
@@ -10,13 +10,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a start may take. It takes six seconds on an idle host; a busy one is given time.
+/// Time limit of a boot. A boot takes six seconds on an idle host, and longer on a busy one.
 const BOOT_LIMIT: Duration = Duration::from_secs(120);
 
-/// What the first process loads so that it can reach the host's files.
+/// Modules that the first process loads to access the host's files.
 const FIRST_MODULES: &[&str] = &["virtio_pci", "9pnet_virtio", "9p", "overlay"];
 
-/// Loads the drivers of the slots and waits until as many cards as there should be have come up.
+/// Loads the slot drivers, and waits until the expected number of cards has appeared.
 const FIND_CARDS: &str = "modprobe sdhci-pci && modprobe mmc_block || exit 1
 n=0
 while [ \"$(ls -d /dev/mmcblk[0-9] 2>/dev/null | wc -l)\" -lt CARDS ]; do
@@ -26,7 +26,7 @@ while [ \"$(ls -d /dev/mmcblk[0-9] 2>/dev/null | wc -l)\" -lt CARDS ]; do
 done
 ";
 
-/// How the slots are wired.
+/// Bus width and clock of the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SlotWiring {
     /// Four data lines, 50 MHz, "high speed".
@@ -45,30 +45,30 @@ impl SlotWiring {
         matches!(self, SlotWiring::OneBit50MHz | SlotWiring::OneBit25MHz)
     }
 
-    /// What the controller says it can do: a clock of 50 MHz to be divided (QEMU's own 52 would make 26 of it), and
-    /// "high speed" where the card may have all of it.
+    /// The capabilities of the controller: a base clock of 50 MHz to be divided (QEMU's default of 52 MHz would give 26
+    /// MHz), and "high speed" if the card may run at the full clock.
     ///
-    /// Source: SD Host Controller Simplified Specification 3.00, "Capabilities Register"; bit 21 is high speed, bits 8 to
-    /// 15 are the clock in MHz.
+    /// Source: SD Host Controller Simplified Specification 3.00, "Capabilities Register"; bit 21 is high speed, bits 8
+    /// to 15 are the clock in MHz.
     fn capabilities(self) -> u64 {
         let slow = matches!(self, SlotWiring::FourBits25MHz | SlotWiring::OneBit25MHz);
         if slow { 0x0558_32b4 } else { 0x0578_32b4 }
     }
 }
 
-/// A disk other than a card, as fast as the host: to test its identification, not for measurements.
+/// A disk other than a card, at host speed: for identification tests, not for measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuestDisk {
-    /// A stick on a USB 3 port.
+    /// A flash drive on a USB 3 port.
     Usb,
     /// NVMe over PCI Express.
     Nvme,
-    /// SATA, on an AHCI controller.
+    /// SATA on an AHCI controller.
     Sata,
 }
 
 impl GuestDisk {
-    /// Its serial number.
+    /// Serial number.
     pub fn serial(self) -> &'static str {
         match self {
             GuestDisk::Usb => "RIG-USB-1",
@@ -87,7 +87,7 @@ impl GuestDisk {
                     "usb-storage,bus=usb{number}.0,drive=d{number},serial={serial},removable=on"
                 ),
             ],
-            // On its own port, because only such a link has a speed.
+            // A separate port, because only such a link reports a speed.
             GuestDisk::Nvme => vec![
                 format!("pcie-root-port,id=port{number},chassis={}", number + 1),
                 format!("nvme,bus=port{number},drive=d{number},serial={serial}"),
@@ -100,10 +100,10 @@ impl GuestDisk {
     }
 }
 
-/// Bytes of a `Disk`; its file has holes where nothing was written.
+/// Size of a disk in bytes; its backing file is sparse.
 pub const DISK_SIZE: u64 = 64 << 20;
 
-/// A PC in the making.
+/// Builder of a PC guest.
 #[derive(Clone, Debug)]
 pub struct Builder {
     kit: Kit,
@@ -131,27 +131,26 @@ impl Builder {
         }
     }
 
-    /// Puts a card into the next slot; the first becomes `/dev/mmcblk0`. QEMU takes only sizes that are powers of two.
+    /// Inserts a card into the next slot; the first becomes `/dev/mmcblk0`. QEMU only accepts powers of two as size.
     pub fn card(mut self, card: &Arc<SimulatedCard>) -> Builder {
         self.cards.push(Arc::clone(card));
         self
     }
 
-    /// Adds a disk other than a card; the caller loads its drivers. The machine then has PCI
-    /// Express.
+    /// Adds a disk other than a card; the caller loads its drivers. Also gives the machine PCI Express.
     pub fn disk(mut self, disk: GuestDisk) -> Builder {
         self.disks.push(disk);
         self.machine = "q35";
         self
     }
 
-    /// Wires the slots otherwise.
+    /// Sets the wiring of the slots.
     pub fn bus(mut self, bus: SlotWiring) -> Builder {
         self.bus = bus;
         self
     }
 
-    /// Adds a word to the kernel's command line.
+    /// Adds a word to the kernel command line.
     pub fn kernel_arg(mut self, word: &str) -> Builder {
         self.kernel_args.push(word.to_owned());
         self
@@ -163,16 +162,16 @@ impl Builder {
         self
     }
 
-    /// Gives its start another limit of time.
+    /// Sets the time limit of the boot.
     pub fn boot_limit(mut self, limit: Duration) -> Builder {
         self.limit = limit;
         self
     }
 
-    /// Starts the guest, and waits for its cards.
+    /// Boots the guest, and waits for its cards.
     ///
     /// # Errors
-    /// When a part is missing, QEMU refuses, the kernel panics or the time is over.
+    /// If a component is missing, QEMU fails, the kernel panics or the time limit is reached.
     pub fn boot(self) -> Result<Guest, GuestError> {
         let parts = self.kit.parts(Arch::X86_64)?;
         let folder =
@@ -228,7 +227,7 @@ impl Builder {
         Ok(guest)
     }
 
-    /// The whole command line of QEMU.
+    /// The complete QEMU command line.
     fn command(&self, parts: &GuestParts, at: &Path, out: &Path, servers: &[Server]) -> Command {
         let qemu = Arch::X86_64.qemu();
         let mut command = Command::new(find(qemu).unwrap_or_else(|| PathBuf::from(qemu)));
@@ -300,12 +299,12 @@ impl Builder {
 
     fn kernel_command_line(&self, parts: &GuestParts) -> String {
         let modules = parts.modules.display();
-        // On a busy host the machine gets no timer interrupts while the kernel counts them, and it would panic.
+        // On a busy host the guest misses timer interrupts while the kernel checks the timer, and it would panic.
         let quiet =
             "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr no_timer_check";
         let mut words = vec![format!("{quiet} rig.modules={modules}")];
         if self.bus.one_bit() {
-            // The quirk that keeps a host from using more than one line.
+            // The quirk that limits a host to one data line.
             words.push("sdhci.debug_quirks=0x400000".to_owned());
         }
         words.extend(self.kernel_args.iter().cloned());
@@ -313,11 +312,11 @@ impl Builder {
     }
 }
 
-/// The files that the kernel starts with.
+/// Content of the initial RAM disk.
 fn first_memory(parts: &GuestParts) -> Result<Vec<u8>, GuestError> {
     let mut archive = CpioArchive::default();
     archive.folder("/dev");
-    // The kernel opens it before anything can be mounted.
+    // The kernel opens it before anything is mounted.
     archive.device("/dev/console", 5, 1);
     archive.program("/init", include_bytes!("pc.init"));
     archive.program("/answer", include_bytes!("answer.sh"));
@@ -332,11 +331,11 @@ fn first_memory(parts: &GuestParts) -> Result<Vec<u8>, GuestError> {
     Ok(archive.finish())
 }
 
-/// Adds modules, with a list that says in which order they are loaded.
+/// Adds modules, and a list with their load order.
 pub(super) fn add_modules(archive: &mut CpioArchive, files: &[PathBuf]) -> Result<(), GuestError> {
     let mut names = String::new();
     for (number, file) in files.iter().enumerate() {
-        // Numbered, because two directories may have a module of the same name.
+        // Numbered, because two directories may have modules with the same name.
         let name = format!("module{number}");
         if file.extension().is_some_and(|end| end == "xz") {
             archive.program(

@@ -1,8 +1,8 @@
-//! A machine that sees simulated cards through Linux's own MMC stack, and runs scripts for a test.
+//! A virtual machine that accesses simulated cards through Linux's own MMC stack, and runs scripts for a test.
 //!
-//! The machine is QEMU with an emulated CPU, so that it needs neither a special host nor root. It has the files
-//! of the host, read-only, with a memory disk over them; so it runs the host's `mkfs` and the programs just built
-//! without copying anything. What it writes to `/out` stays. One machine runs any number of scripts.
+//! The machine is QEMU with an emulated CPU, so it needs neither a special host nor root. It mounts the host's files
+//! read-only under a RAM disk overlay, so it runs the host's `mkfs` and newly built programs without copies. Files
+//! written to `/out` are kept. One machine runs any number of scripts.
 
 mod builder;
 mod monitor;
@@ -24,57 +24,57 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a machine may take to end by itself before it is ended.
+/// Time a machine has to exit by itself before it is killed.
 const FAREWELL: Duration = Duration::from_secs(20);
 
-/// What went wrong with a machine; that a script fails is no error, but an [`Output`].
+/// Errors of the machine. A failed script is not an error, but an [`Output`].
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
     /// The kit is missing.
     #[error(transparent)]
     Kit(#[from] KitError),
-    /// Something on the host's side failed.
+    /// An operation of the host failed.
     #[error("{what}: {source}")]
     Host {
-        /// What was tried.
+        /// The operation.
         what: String,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
-    /// QEMU itself gave up.
+    /// QEMU itself failed.
     #[error("QEMU ended ({status}) {during}: {said}")]
     Qemu {
-        /// How.
+        /// Exit status.
         status: ExitStatus,
-        /// While what was done.
+        /// The operation in progress.
         during: String,
         /// Its output.
         said: String,
     },
-    /// The kernel of the machine gave up.
+    /// The guest's kernel panicked.
     #[error("the guest's kernel panicked {during}; last console output:\n{console}")]
     Panicked {
-        /// While what was done.
+        /// The operation in progress.
         during: String,
-        /// The end of its console.
+        /// The end of the console output.
         console: String,
     },
-    /// It took too long, and was ended.
+    /// The machine exceeded its time limit and was killed.
     #[error("the guest timed out {during} after {} s; last console output:\n{console}", after.as_secs())]
     TimedOut {
-        /// While what was done.
+        /// The operation in progress.
         during: String,
-        /// How long it was given.
+        /// The time limit.
         after: Duration,
-        /// The end of its console.
+        /// The end of the console output.
         console: String,
     },
-    /// It ended unexpectedly.
+    /// The machine exited unexpectedly.
     #[error("the guest exited {during}; last console output:\n{console}")]
     Ended {
-        /// While what was done.
+        /// The operation in progress.
         during: String,
-        /// The end of its console.
+        /// The end of the console output.
         console: String,
     },
     /// A script failed.
@@ -103,7 +103,7 @@ impl GuestError {
     }
 }
 
-/// What a script left.
+/// Result of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// Its exit code.
@@ -128,7 +128,7 @@ impl Output {
     }
 }
 
-/// A machine that runs. Dropping it switches it off without asking.
+/// A running machine. Dropping it kills it.
 #[derive(Debug)]
 pub struct Guest {
     child: Child,
@@ -138,37 +138,37 @@ pub struct Guest {
     cards: Vec<Arc<SimulatedCard>>,
     servers: Vec<Server>,
     scripts: u32,
-    /// How long its start took.
+    /// Duration of the boot.
     boot_time: Duration,
     out: PathBuf,
     folder: TempDir,
 }
 
 impl Guest {
-    /// A PC in the making.
+    /// Returns a builder for a PC guest.
     pub fn builder(kit: &Kit) -> Builder {
         Builder::new(kit)
     }
 
-    /// How long its start took, from the first instruction to the first order.
+    /// Duration of the boot, from the first instruction to the first command.
     pub fn boot_time(&self) -> Duration {
         self.boot_time
     }
 
-    /// The directory that the machine sees as `/out`.
+    /// The host directory mounted as `/out`.
     pub fn out(&self) -> &Path {
         &self.out
     }
 
-    /// Everything the kernel said so far.
+    /// All console output so far.
     pub fn console(&self) -> String {
         console(self.folder.path())
     }
 
-    /// Runs a script as root and waits for its end.
+    /// Runs a script as root and waits for it to exit.
     ///
     /// # Errors
-    /// When the machine dies or takes longer than `limit`; it is off then.
+    /// If the machine exits or `limit` is exceeded; the machine is off in both cases.
     pub fn run(&mut self, script: &str, limit: Duration) -> Result<Output, GuestError> {
         self.begin(script)?;
         self.finish(limit)
@@ -177,7 +177,7 @@ impl Guest {
     /// Starts a script without waiting; one at a time.
     ///
     /// # Errors
-    /// When the machine cannot be told.
+    /// If the script cannot be sent to the machine.
     pub fn begin(&mut self, script: &str) -> Result<(), GuestError> {
         self.scripts += 1;
         let number = self.scripts;
@@ -189,7 +189,7 @@ impl Guest {
         self.order(&number.to_string())
     }
 
-    /// Waits for the end of the script that was begun last.
+    /// Waits for the script started last to exit.
     ///
     /// # Errors
     /// See [`Guest::run`].
@@ -216,15 +216,15 @@ impl Guest {
     /// Removes a card from its slot at any time.
     ///
     /// # Errors
-    /// When QEMU refuses.
+    /// If QEMU rejects the command.
     pub fn pull(&mut self, slot: usize) -> Result<(), GuestError> {
         self.monitor.order(&format!("eject -f c{slot}"))
     }
 
-    /// Puts the card of a slot back into it.
+    /// Reinserts the card of a slot.
     ///
     /// # Errors
-    /// When QEMU refuses.
+    /// If QEMU rejects the command.
     pub fn push(&mut self, slot: usize) -> Result<(), GuestError> {
         let socket = self
             .servers
@@ -235,10 +235,10 @@ impl Guest {
             .order(&format!("change c{slot} nbd+unix:///?socket={socket} raw"))
     }
 
-    /// Switches it off in good order; what was written is on the cards then.
+    /// Shuts the machine down cleanly, with all written data on the cards.
     ///
     /// # Errors
-    /// When it does not end.
+    /// If it does not exit.
     pub fn power_off(mut self) -> Result<(), GuestError> {
         self.order("off")?;
         let begun = Instant::now();
@@ -252,14 +252,13 @@ impl Guest {
         Err(self.too_late("switching off", FAREWELL))
     }
 
-    /// Cuts the power of the guest and its cards, and returns the data that each card lost although
-    /// it was flushed.
+    /// Cuts the power of the guest and its cards, and returns the data that each card lost although it was flushed.
     ///
     /// # Errors
-    /// When the bytes of a card cannot be restored.
+    /// If the data of a card cannot be restored.
     pub fn cut_power(mut self) -> Result<Vec<Bytes>, GuestError> {
         self.kill();
-        // No request may reach a card that is without power.
+        // No request may reach a card without power.
         self.servers.clear();
         self.cards
             .iter()
@@ -275,7 +274,7 @@ impl Guest {
         sent.map_err(|_| self.post_mortem("being told what to do"))
     }
 
-    /// Waits for the answer that `wanted` understands.
+    /// Waits for the answer that `wanted` recognizes.
     fn await_answer<T>(
         &mut self,
         during: &str,
@@ -308,9 +307,9 @@ impl Guest {
         }
     }
 
-    /// Why it ended.
+    /// Determines why the machine exited.
     fn post_mortem(&mut self, during: &str) -> GuestError {
-        // Its end of the connection is closed, so it is exiting.
+        // Its end of the connection is closed, so it is about to exit.
         let status = match self.child.wait() {
             Ok(status) => status,
             Err(source) => return GuestError::host("cannot wait for QEMU")(source),
@@ -338,7 +337,7 @@ impl Guest {
     }
 
     fn kill(&mut self) {
-        // It may have ended by itself.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

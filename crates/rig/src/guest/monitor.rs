@@ -1,4 +1,4 @@
-//! QEMU's own console, on a socket: how a card is removed while the machine runs.
+//! The QEMU monitor on a socket, used to remove a card while the machine runs.
 
 use super::GuestError;
 use std::io::{Read, Write};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 const PROMPT: &str = "(qemu) ";
 
-/// How long QEMU may take to answer; with a busy host it is at its machine's work meanwhile.
+/// Maximum time for QEMU to answer; on a busy host it may be occupied with the guest.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The console, connected when it is first needed.
+/// The monitor, connected on first use.
 #[derive(Debug)]
 pub(super) struct Monitor {
     socket: PathBuf,
@@ -26,7 +26,7 @@ impl Monitor {
         }
     }
 
-    /// Gives an order that is answered by nothing when all goes well.
+    /// Sends a command that prints nothing on success.
     pub(super) fn order(&mut self, command: &str) -> Result<(), GuestError> {
         let failed = || GuestError::host(format!("cannot send `{command}` to QEMU"));
         let stream = match &mut self.stream {
@@ -42,7 +42,7 @@ impl Monitor {
             .write_all(format!("{command}\n").as_bytes())
             .map_err(failed())?;
         let answer = read_to_prompt(stream).map_err(failed())?;
-        // The first line repeats the order, with the movements of a cursor in it.
+        // The first line echoes the command with cursor movements.
         let said: Vec<&str> = answer
             .lines()
             .skip(1)
@@ -59,7 +59,7 @@ impl Monitor {
     }
 }
 
-/// Everything up to the next prompt.
+/// Reads everything up to the next prompt.
 fn read_to_prompt(stream: &mut UnixStream) -> std::io::Result<String> {
     let mut text = Vec::new();
     let mut byte = [0];

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// The slot's driver, the file systems, and what lets the machine be switched off.
+/// Modules of the slot driver, the file systems, and the power-off driver.
 const MODULES: &[&str] = &[
     "bcm2835",
     "sdhci-iproc",
@@ -28,7 +28,7 @@ const MODULES: &[&str] = &[
     "f2fs",
 ];
 
-/// A Raspberry Pi in the making.
+/// Builder of a Raspberry Pi guest.
 #[derive(Clone, Debug)]
 pub struct Pi {
     kit: Kit,
@@ -36,17 +36,17 @@ pub struct Pi {
     programs: Vec<(String, PathBuf)>,
 }
 
-/// What came of a script on a Raspberry Pi.
+/// Result of a script on a Raspberry Pi.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PiRun {
-    /// What the script left.
+    /// Output of the script.
     pub output: Output,
-    /// How long the start took, to the first line of the script.
+    /// Duration of the boot, up to the first line of the script.
     pub boot_time: Duration,
 }
 
 impl Pi {
-    /// A Raspberry Pi with this card. QEMU takes only sizes that are powers of two.
+    /// A Raspberry Pi with this card. QEMU only accepts powers of two as size.
     pub fn with(kit: &Kit, card: &Arc<SimulatedCard>) -> Pi {
         Pi {
             kit: kit.clone(),
@@ -55,16 +55,16 @@ impl Pi {
         }
     }
 
-    /// Adds a program that needs no library, as `/bin/` and its name.
+    /// Adds a statically linked program as `/bin/NAME`.
     pub fn program(mut self, name: &str, file: &Path) -> Pi {
         self.programs.push((name.to_owned(), file.to_owned()));
         self
     }
 
-    /// Starts it, runs a script of busybox, and waits until it is off again.
+    /// Boots the machine, runs a busybox script, and waits until it is off again.
     ///
     /// # Errors
-    /// When a part is missing, QEMU refuses, the kernel panics or the time is over.
+    /// If a component is missing, QEMU fails, the kernel panics or the time limit is reached.
     pub fn run(&self, script: &str, limit: Duration) -> Result<PiRun, GuestError> {
         let parts = self.kit.parts(Arch::Aarch64)?;
         let folder =
@@ -159,16 +159,16 @@ fn command(parts: &GuestParts, at: &Path, server: &Server) -> Command {
         "-drive",
         &format!("if=sd,driver=nbd,server.type=unix,server.path={socket},cache=unsafe"),
     ]);
-    // The kernel's console is the second serial line; the first belongs to the radio.
+    // The kernel's console is the second serial port; the first one is for Bluetooth.
     command.args(["-serial", "null", "-serial", "stdio", "-monitor", "none"]);
     command
 }
 
-/// What was heard on the serial line.
+/// Output on the serial port.
 struct SerialOutput {
     lines: Vec<String>,
     boot_time: Option<Duration>,
-    /// Whether the machine ended by itself.
+    /// Whether the machine exited by itself.
     ended: bool,
 }
 
@@ -203,7 +203,7 @@ fn end(child: &mut Child, ended: bool) -> std::io::Result<std::process::ExitStat
 }
 
 impl SerialOutput {
-    /// The script's words and exit code, when they came to the end.
+    /// The script's output and exit code, if it finished.
     fn output(&self) -> Option<Output> {
         let at = |mark: &str| self.lines.iter().position(|line| line.starts_with(mark));
         let (out, err, done) = (at("RIG-OUT")?, at("RIG-ERR")?, at("RIG-DONE ")?);
@@ -222,7 +222,7 @@ impl SerialOutput {
     }
 }
 
-/// Bytes of a base64 text; what does not belong to it is passed over.
+/// Decodes base64, ignoring other characters.
 fn from_base64(text: &str) -> Vec<u8> {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
@@ -240,7 +240,7 @@ fn from_base64(text: &str) -> Vec<u8> {
     digits.chunks(4).flat_map(group).collect()
 }
 
-/// The machines' kits differ in nothing else, so that their errors are the same.
+/// Both guest types report kit errors in the same way.
 impl From<crate::kit::RigToolError> for GuestError {
     fn from(error: crate::kit::RigToolError) -> GuestError {
         GuestError::Kit(KitError::Tool(error))

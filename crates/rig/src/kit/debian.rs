@@ -1,11 +1,11 @@
-//! Packages from Debian's archive, for any CPU, without being root and without touching the system's own lists.
+//! Downloads packages from Debian's archive for any CPU, without root and without changing the system's package lists.
 
 use super::tools::{RigToolError, command, run};
 use super::{Arch, KitError, clear, io_error};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The archive as one CPU sees it.
+/// The archive for one architecture.
 #[derive(Debug)]
 pub(super) struct DebianArchive {
     folder: PathBuf,
@@ -27,7 +27,7 @@ impl DebianArchive {
             let part = folder.join(part);
             std::fs::create_dir_all(&part).map_err(io_error("cannot make", &part))?;
         }
-        // For apt, nothing is installed.
+        // An empty status file: apt sees no installed packages.
         let status = folder.join("status");
         std::fs::write(&status, "").map_err(io_error("cannot write", &status))?;
         let archive = DebianArchive { folder, arch };
@@ -36,7 +36,7 @@ impl DebianArchive {
         Ok(archive)
     }
 
-    /// The name of what a package depends on, which carries a version that moves.
+    /// The name of a dependency whose name contains a changing version.
     pub(super) fn dependency(&self, package: &str, prefix: &str) -> Result<String, KitError> {
         let out = run(self.apt("apt-cache").args(["depends", package]))?;
         let text = String::from_utf8_lossy(&out);
@@ -52,7 +52,7 @@ impl DebianArchive {
         })
     }
 
-    /// Fetches a package; apt checks its signature.
+    /// Downloads a package; apt checks its signature.
     pub(super) fn fetch(&self, package: &str) -> Result<PathBuf, KitError> {
         let packages = self.folder.join("packages");
         run(self
@@ -102,7 +102,7 @@ impl DebianArchive {
     }
 }
 
-/// Unpacks those files of a package whose paths fit one of the patterns.
+/// Unpacks the files of a package whose paths match one of the patterns.
 pub(super) fn unpack(package: &Path, patterns: &[String], into: &Path) -> Result<(), KitError> {
     let tree = Command::new("dpkg-deb")
         .arg("--fsys-tarfile")
@@ -123,7 +123,7 @@ pub(super) fn unpack(package: &Path, patterns: &[String], into: &Path) -> Result
         tar.stdin(pipe);
     }
     let unpacked = run(&mut tar);
-    // It ends by itself once nobody reads.
+    // It exits by itself when its output is no longer read.
     let _ = tree.wait();
     unpacked?;
     Ok(())

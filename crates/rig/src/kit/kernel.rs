@@ -1,4 +1,4 @@
-//! What is taken out of the kernel's package, and how it is made quick to start.
+//! Extracts the files needed from the kernel package, and prepares the kernel for a fast boot.
 
 use super::debian::unpack as unpack_package;
 use super::tools::{RigToolError, command, run};
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Modules that machines use, below `kernel/`.
+/// Modules that the machines need, below `kernel/`.
 const MODULES: &[&str] = &[
     "block",
     "crypto",
@@ -35,7 +35,7 @@ const PC_MODULES: &[&str] = &[
 /// Raspberry Pi modules: power off.
 const PI_MODULES: &[&str] = &["drivers/watchdog/bcm2835*"];
 
-/// Takes the kernel, its modules and its device tree out of a package.
+/// Extracts the kernel, its modules and its device tree from a package.
 pub(super) fn unpack(
     package: &Path,
     arch: Arch,
@@ -78,7 +78,7 @@ pub(super) fn unpack(
     std::fs::remove_dir_all(&boot).map_err(io_error("cannot remove", &boot))
 }
 
-/// Takes the one program out of its package.
+/// Extracts busybox from its package.
 pub(super) fn unpack_busybox(package: &Path, into: &Path) -> Result<(), KitError> {
     unpack_package(package, &["./*bin/busybox".to_owned()], into)?;
     let found = ["bin/busybox", "usr/bin/busybox"]
@@ -92,7 +92,7 @@ pub(super) fn unpack_busybox(package: &Path, into: &Path) -> Result<(), KitError
     std::fs::rename(&file, into.join("busybox")).map_err(io_error("cannot move", &file))
 }
 
-/// Unpacks a kernel that would unpack itself: an emulated CPU is slow at that, and half of a start goes there.
+/// Decompresses a self-extracting kernel: on an emulated CPU, decompression takes half of the boot time.
 ///
 /// Source: the kernel's `Documentation/x86/boot.rst`, fields `setup_sects`, `payload_offset` and `payload_length`.
 fn unwrap(image: &Path, kernel: &Path) -> Result<(), KitError> {
@@ -127,7 +127,7 @@ fn unwrap(image: &Path, kernel: &Path) -> Result<(), KitError> {
     Ok(())
 }
 
-/// The part of a bzImage that is the kernel itself, packed with xz.
+/// The xz-compressed kernel inside a bzImage.
 fn payload(image: &[u8]) -> Result<&[u8], String> {
     let field = |at: usize| {
         let bytes: Option<[u8; 4]> = image
@@ -156,10 +156,10 @@ fn payload(image: &[u8]) -> Result<&[u8], String> {
     Ok(payload)
 }
 
-/// The modules that must be loaded so that `wanted` can be, each after those it needs.
+/// The modules to load for `wanted`, each after its dependencies.
 ///
 /// # Errors
-/// When the list of dependencies that `depmod` made cannot be read, or does not know one.
+/// If the dependency list made by `depmod` cannot be read, or does not include a module.
 pub(crate) fn load_order(modules: &Path, wanted: &[&str]) -> Result<Vec<PathBuf>, KitError> {
     let path = modules.join("modules.dep");
     let text = std::fs::read_to_string(&path).map_err(io_error("cannot read", &path))?;
@@ -180,7 +180,7 @@ pub(crate) fn load_order(modules: &Path, wanted: &[&str]) -> Result<Vec<PathBuf>
                 because: format!("it has no module {name}"),
             });
         };
-        // The list names the nearest last, so that the farthest is loaded first when it is read backwards.
+        // Dependencies are listed nearest first, so they are loaded in reverse order.
         for file in needs.split_whitespace().rev().chain([file]) {
             let file = modules.join(file);
             if !order.contains(&file) {

@@ -1,7 +1,7 @@
-//! Parts of the guests: a kernel with modules, and busybox, downloaded once.
+//! Components of the guests: a kernel with modules, and busybox, downloaded once.
 //!
-//! Everything comes from Debian's archive, by the host's own `apt-get` and as a normal user; nothing is installed.
-//! Kept is only what the machines need, about 130 MB for each CPU.
+//! Everything comes from Debian's archive through the host's own `apt-get` as a normal user; nothing is installed. Only
+//! files the machines need are kept, about 130 MB per CPU.
 
 mod debian;
 mod kernel;
@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The CPU of a machine.
+/// CPU architecture of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arch {
     /// A PC.
@@ -35,7 +35,7 @@ impl Arch {
         }
     }
 
-    /// The program that plays it.
+    /// QEMU program for this architecture.
     pub fn qemu(self) -> &'static str {
         match self {
             Arch::X86_64 => "qemu-system-x86_64",
@@ -44,75 +44,75 @@ impl Arch {
     }
 }
 
-/// Changes whenever what is kept does, so that an old kit is made again.
+/// Changes with the content of the kit, so that an outdated kit is rebuilt.
 const LAYOUT: &str = "2";
 
-/// Where the parts of the machines are kept.
+/// Location of the guest components.
 #[derive(Clone, Debug)]
 pub struct Kit {
     folder: PathBuf,
 }
 
-/// The parts of one kind of machine.
+/// Components of one kind of machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestParts {
-    /// The kernel, uncompressed where that starts sooner.
+    /// The kernel, uncompressed if that boots faster.
     pub kernel: PathBuf,
-    /// Its version, which is also the name of its directory of modules.
+    /// Kernel version, which is also the name of its module directory.
     pub version: String,
-    /// The directory that holds that directory.
+    /// Parent of the module directory.
     pub modules: PathBuf,
-    /// A busybox that needs no library.
+    /// A statically linked busybox.
     pub busybox: PathBuf,
-    /// What a Raspberry Pi 3 consists of.
+    /// Device tree of the Raspberry Pi 3.
     pub dtb: Option<PathBuf>,
 }
 
-/// Why there is no kit.
+/// Reasons why a kit is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum KitError {
-    /// It was never set up.
+    /// The kit was never set up.
     #[error("the kit for {arch} is missing in {folder}; help: run `cargo xtask rig setup`")]
     NotSetUp {
-        /// For which machines.
+        /// Architecture of the machines.
         arch: &'static str,
-        /// Where it was looked for.
+        /// Directory that was searched.
         folder: PathBuf,
     },
-    /// Programs are not installed.
+    /// Programs that are not installed.
     #[error(transparent)]
     Missing(#[from] Missing),
     /// A program failed.
     #[error(transparent)]
     Tool(#[from] RigToolError),
-    /// A file of the kit cannot be read or written.
+    /// A file of the kit could not be read or written.
     #[error("{what} {path}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
-    /// A file that was fetched is not what was expected.
+    /// A downloaded file is not as expected.
     #[error("{path} is not usable: {because}")]
     Unusable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         because: String,
     },
 }
 
-/// For `map_err`: names what was tried with which file.
+/// Error conversion for `map_err`, with the operation and the file.
 fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> KitError + use<> {
     let path = path.to_owned();
     move |source| KitError::Io { what, path, source }
 }
 
 impl Kit {
-    /// The kit in a directory, which need not exist yet.
+    /// The kit in a directory, which does not need to exist yet.
     pub fn at(folder: &Path) -> Kit {
         Kit {
             folder: folder.to_owned(),
@@ -129,15 +129,15 @@ impl Kit {
         Kit { folder }
     }
 
-    /// Where it is kept.
+    /// Directory of the kit.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Returns the parts for one architecture, if present.
+    /// Returns the components for one architecture, if present.
     ///
     /// # Errors
-    /// [`KitError::NotSetUp`] when they are not.
+    /// [`KitError::NotSetUp`] if they are not present.
     pub fn parts(&self, arch: Arch) -> Result<GuestParts, KitError> {
         let not_set_up = || KitError::NotSetUp {
             arch: arch.debian(),
@@ -159,15 +159,15 @@ impl Kit {
         })
     }
 
-    /// Downloads missing parts, reporting each step, and returns the parts. Fast if all are
-    /// present.
+    /// Downloads missing components, reporting each step, and returns the components. Fast if all are present.
     ///
     /// # Errors
-    /// When a program is missing, the archive cannot be reached, or the disk is full.
+    /// If a program is missing, the archive cannot be reached, or the disk is full.
     pub fn set_up(&self, arch: Arch, tell: &mut dyn FnMut(&str)) -> Result<GuestParts, KitError> {
         tools::check(arch)?;
         std::fs::create_dir_all(&self.folder).map_err(io_error("cannot make", &self.folder))?;
-        // Two who set up at once would stumble over each other's files; the second finds all done.
+        // Two concurrent setups would overwrite each other's files; with the lock, the second one finds everything
+        // done.
         let lock = self.folder.join("lock");
         let file = File::create(&lock).map_err(io_error("cannot make", &lock))?;
         file.lock().map_err(io_error("cannot lock", &lock))?;
@@ -192,7 +192,7 @@ impl Kit {
         self.folder.join(arch.debian())
     }
 
-    /// Fetches and unpacks into a directory; returns the kernel's version.
+    /// Downloads and unpacks into a directory; returns the kernel version.
     fn gather(
         &self,
         arch: Arch,
@@ -214,13 +214,13 @@ impl Kit {
         tell("unpacking");
         kernel::unpack(&kernel, arch, &version, into)?;
         kernel::unpack_busybox(&busybox, into)?;
-        // The packages are bigger than what is kept of them.
+        // The packages are larger than the files kept from them.
         archive.discard()?;
         Ok(version)
     }
 }
 
-/// Makes a directory that is empty.
+/// Creates an empty directory.
 fn clear(folder: &Path) -> Result<(), KitError> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(io_error("cannot remove", folder))?;

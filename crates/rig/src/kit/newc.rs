@@ -1,7 +1,7 @@
-//! The archive that a kernel unpacks into its first memory: cpio in its "newc" form, written without any tool.
+//! Writes the kernel's initial RAM disk: a cpio archive in the "newc" format, without external tools.
 //!
-//! It is not packed: an emulated CPU would spend longer on unpacking than the host does on copying.
-//! Source: the kernel's `Documentation/driver-api/early-userspace/buffer-format.rst`.
+//! It is not compressed: decompression on an emulated CPU takes longer than copying on the host. Source: the kernel's
+//! `Documentation/driver-api/early-userspace/buffer-format.rst`.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ const FOLDER: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 const CHARACTER_DEVICE: u32 = 0o020_600;
 
-/// An archive that grows.
+/// An archive under construction.
 #[derive(Debug, Default)]
 pub(crate) struct CpioArchive {
     bytes: Vec<u8>,
@@ -17,20 +17,20 @@ pub(crate) struct CpioArchive {
 }
 
 impl CpioArchive {
-    /// Adds a directory; those above it must be there already.
+    /// Adds a directory; its parent must have been added before.
     pub(crate) fn folder(&mut self, path: &str) {
         self.entry(path, FOLDER, (0, 0), &[]);
     }
 
-    /// Adds a file that may be run.
+    /// Adds an executable file.
     pub(crate) fn program(&mut self, path: &str, content: &[u8]) {
         self.entry(path, PROGRAM, (0, 0), content);
     }
 
-    /// Adds a copy of a file of the host.
+    /// Adds a copy of a host file.
     ///
     /// # Errors
-    /// When that file cannot be read.
+    /// If the file cannot be read.
     pub(crate) fn copy(&mut self, path: &str, of: &Path) -> std::io::Result<()> {
         self.program(path, &std::fs::read(of)?);
         Ok(())
@@ -41,7 +41,7 @@ impl CpioArchive {
         self.entry(path, CHARACTER_DEVICE, (major, minor), &[]);
     }
 
-    /// Ends the archive.
+    /// Finishes the archive.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         self.entry("TRAILER!!!", 0, (0, 0), &[]);
         self.bytes

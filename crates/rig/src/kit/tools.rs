@@ -1,43 +1,43 @@
-//! The programs of the host that the bench needs, and how they are run.
+//! Host programs that the rig needs, and functions to run them.
 
 use super::Arch;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Programs that are not installed, by the packages that bring them.
+/// Programs that are not installed, with their packages.
 #[derive(Debug, thiserror::Error)]
 #[error("not installed: {}; install with: apt-get install {}", programs.join(", "), packages.join(" "))]
 pub struct Missing {
     /// Names of the programs.
     pub programs: Vec<&'static str>,
-    /// Debian packages that have them.
+    /// Debian packages that contain them.
     pub packages: Vec<&'static str>,
 }
 
-/// A program that failed.
+/// Failure of a program.
 #[derive(Debug, thiserror::Error)]
 pub enum RigToolError {
-    /// It could not be started.
+    /// The program could not be started.
     #[error("cannot start {program}: {source}")]
     Start {
-        /// The one.
+        /// Name of the program.
         program: String,
         /// The cause.
         source: std::io::Error,
     },
-    /// It ended with an error.
+    /// The program exited with an error.
     #[error("{program} failed ({status}): {said}")]
     Failed {
         /// The program with its arguments.
         program: String,
-        /// How it ended.
+        /// Exit status.
         status: std::process::ExitStatus,
         /// The end of its output.
         said: String,
     },
 }
 
-/// Program, package, and the machines it is needed for.
+/// Program, package, and the machines that need it.
 const TOOLS: &[(&str, &str, &[Arch])] = &[
     ("qemu-system-x86_64", "qemu-system-x86", &[Arch::X86_64]),
     ("qemu-system-aarch64", "qemu-system-arm", &[Arch::Aarch64]),
@@ -47,7 +47,7 @@ const TOOLS: &[(&str, &str, &[Arch])] = &[
     ("apt-get", "apt", &[Arch::X86_64, Arch::Aarch64]),
 ];
 
-/// The programs that a kind of machine needs and this host does not have.
+/// The programs that a kind of machine needs and that are not installed.
 pub fn missing(arch: Arch) -> Option<Missing> {
     let lacks = |tool: &&(&str, &str, &[Arch])| tool.2.contains(&arch) && find(tool.0).is_none();
     let (programs, packages): (Vec<_>, Vec<_>) = TOOLS
@@ -62,7 +62,7 @@ pub(super) fn check(arch: Arch) -> Result<(), Missing> {
     missing(arch).map_or(Ok(()), Err)
 }
 
-/// Looks a program up, also where only root's path leads.
+/// Finds a program on the PATH or in the system directories of root.
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);
@@ -72,7 +72,7 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// A command for a program wherever it lies.
+/// A command for a program, wherever it is installed.
 pub(super) fn command(program: &str) -> Command {
     let mut command = Command::new(find(program).unwrap_or_else(|| Path::new(program).to_owned()));
     command.stdin(Stdio::null());

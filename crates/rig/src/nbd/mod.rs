@@ -1,7 +1,7 @@
 //! Serves a card over NBD on a Unix socket as a disk for QEMU.
 //!
-//! Requests of a client are served in order, as a card executes its commands. The card determines
-//! their cost; the protocol is in `wire`.
+//! Requests of a client are served in order, as a card executes its commands. The card determines their cost; `wire`
+//! implements the protocol.
 
 mod wire;
 
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use wire::NbdRequest;
 
-/// No request of a sane client is longer.
+/// Maximum length of a request.
 const REQUEST_MAX: u32 = 32 << 20;
 
 /// A running server. Dropping it closes all connections and waits for the current request.
@@ -30,15 +30,15 @@ pub struct Server {
 struct ServerShared {
     card: Arc<SimulatedCard>,
     ending: AtomicBool,
-    /// Every connection ever made, with the thread that serves it.
+    /// All connections so far, with the threads that serve them.
     connections: Mutex<Vec<(UnixStream, JoinHandle<()>)>>,
 }
 
 impl Server {
-    /// Offers a card at a path where no socket is yet.
+    /// Serves a card on a new socket.
     ///
     /// # Errors
-    /// When the socket cannot be made there; a path over about 100 bytes is too long for one.
+    /// If the socket cannot be created; a path over about 100 bytes is too long.
     pub fn start(card: Arc<SimulatedCard>, socket: &Path) -> io::Result<Server> {
         let listener = UnixListener::bind(socket)?;
         let shared = Arc::new(ServerShared {
@@ -57,7 +57,7 @@ impl Server {
         })
     }
 
-    /// Where clients connect.
+    /// Path of the socket.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
@@ -66,20 +66,20 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.shared.ending.store(true, Ordering::SeqCst);
-        // The listener looks up at its next client, which is us.
+        // This connection wakes the listener.
         let awake = UnixStream::connect(&self.socket).is_ok();
         if let Some(thread) = self.listener.take()
             && awake
         {
-            // It does nothing that panics, and if it did, the connections are still there to be ended.
+            // The thread should never panic; if it did, the connections must still be closed.
             let _ = thread.join();
         }
         for (stream, thread) in self.shared.lock().drain(..) {
-            // Already closed by the client is as good.
+            // The client may have closed it already.
             let _ = stream.shutdown(Shutdown::Both);
             let _ = thread.join();
         }
-        // A socket removed by another process counts as removed.
+        // Another process may have removed the socket already.
         let _ = std::fs::remove_file(&self.socket);
     }
 }
@@ -105,9 +105,9 @@ fn accept(listener: &UnixListener, shared: &ServerShared) {
         let serving = std::thread::Builder::new()
             .name("nbd card".to_owned())
             .spawn(move || {
-                // A client that goes away or talks nonsense loses its connection, and nothing else happens.
+                // After a disconnect or an invalid request, only this connection is closed.
                 let _ = serve(&stream, &card);
-                // The handle that the server keeps would hold it open.
+                // The server's own handle would keep it open.
                 let _ = stream.shutdown(Shutdown::Both);
             });
         if let Ok(thread) = serving {
@@ -129,7 +129,7 @@ fn serve(stream: &UnixStream, card: &SimulatedCard) -> io::Result<()> {
             return Ok(());
         }
         if request.len > REQUEST_MAX && request.kind != wire::CMD_TRIM {
-            // Its data cannot be skipped without trusting its length.
+            // Skipping its data would require trusting its length.
             return wire::reply(&mut stream, request.cookie, wire::EINVAL, &[]);
         }
         let carries = matches!(request.kind, wire::CMD_READ | wire::CMD_WRITE);
@@ -147,7 +147,7 @@ fn serve(stream: &UnixStream, card: &SimulatedCard) -> io::Result<()> {
     }
 }
 
-/// Asks the card; returns the error as it travels, or 0.
+/// Executes a request on the card; returns the NBD error code, or 0.
 fn carry_out(card: &SimulatedCard, request: &NbdRequest, data: &mut [u8]) -> u32 {
     let NbdRequest {
         flags,

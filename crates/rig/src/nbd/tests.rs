@@ -1,4 +1,4 @@
-//! A client that says byte by byte what the protocol's document says, without a word of the server's own code.
+//! Tests with a byte-level client written from the protocol document, without the server's own code.
 
 use super::Server;
 use crate::card::SimulatedCard;
@@ -36,7 +36,7 @@ fn bench(change: impl FnOnce(&mut DeviceModel)) -> NbdFixture {
 struct Client(UnixStream);
 
 impl Client {
-    /// Connects, and takes the greeting.
+    /// Connects, and receives the greeting.
     fn meet(bench: &NbdFixture) -> Client {
         let stream = UnixStream::connect(bench.server.socket()).expect("the server listens");
         stream
@@ -48,7 +48,7 @@ impl Client {
         client
     }
 
-    /// Connects, and goes through to the requests.
+    /// Connects, and negotiates up to the transmission phase.
     fn at(bench: &NbdFixture) -> Client {
         let mut client = Client::meet(bench);
         client.option(GO, b"\0\0\0\0\0\0");
@@ -84,7 +84,7 @@ impl Client {
         (kind, self.take(len as usize))
     }
 
-    /// Sends a request and returns the error and, for reads that went well, the data.
+    /// Sends a request, and returns the error code and, for successful reads, the data.
     fn ask(&mut self, kind: u16, offset: u64, len: u32, data: &[u8]) -> (u32, Vec<u8>) {
         let mut message = 0x2560_9513_u32.to_be_bytes().to_vec();
         message.extend(0u16.to_be_bytes());
@@ -122,7 +122,7 @@ fn the_export_is_as_big_as_the_card_says() {
     let (kind, info) = client.answer(6);
     assert_eq!((kind, &info[..10]), (3, &b"\0\0\0\0\0\0\x40\0\0\0"[..]));
     assert_eq!(client.answer(6), (1, vec![]));
-    // The old handshake, which only replies with the export.
+    // The old handshake, where the only reply is the export.
     client.option(1, b"");
     assert_eq!(&client.take(10)[..8], (1u64 << 30).to_be_bytes());
     assert_eq!(client.read(1 << 29, 512).0, 0);

@@ -1,6 +1,6 @@
-//! The words of the NBD protocol that QEMU and we use: "fixed newstyle" negotiation, simple replies, no TLS.
+//! The parts of the NBD protocol that QEMU uses: "fixed newstyle" negotiation, simple replies, no TLS.
 //!
-//! Source: the protocol's own document, `doc/proto.md` of NetworkBlockDevice/nbd.
+//! Source: the protocol document, `doc/proto.md` of NetworkBlockDevice/nbd.
 
 use std::io::{self, Read, Write};
 
@@ -27,10 +27,10 @@ const REP_ERR_INVALID: u32 = 0x8000_0003;
 
 const INFO_EXPORT: u16 = 0;
 
-/// Has flags; can flush, write through, and trim.
+/// Flags: has flags, flush, FUA and trim.
 const TRANSMISSION: u16 = 1 | 4 | 8 | 32;
 
-/// No option of a sane client is longer.
+/// Maximum length of an option.
 const OPTION_MAX: u32 = 64 << 10;
 
 pub(super) const CMD_READ: u16 = 0;
@@ -41,12 +41,12 @@ pub(super) const CMD_TRIM: u16 = 4;
 
 pub(super) const FLAG_FUA: u16 = 1;
 
-/// Errors as they travel.
+/// NBD error codes.
 pub(super) const EIO: u32 = 5;
 pub(super) const EINVAL: u32 = 22;
 pub(super) const ENOSPC: u32 = 28;
 
-/// One request of the transmission phase; the data of a write follow it.
+/// One request of the transmission phase; the data of a write follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NbdRequest {
     pub(super) flags: u16,
@@ -74,9 +74,9 @@ impl NbdRequest {
     }
 }
 
-/// Answers a request; `data` is what was read.
+/// Sends the reply to a request; `data` is the data of a read.
 pub(super) fn reply(to: &mut impl Write, cookie: u64, error: u32, data: &[u8]) -> io::Result<()> {
-    // One write for the whole, so that the client wakes once.
+    // A single write, so that the client wakes up once.
     let mut message = Vec::with_capacity(16 + data.len());
     message.extend(REPLY_MAGIC.to_be_bytes());
     message.extend(error.to_be_bytes());
@@ -85,7 +85,7 @@ pub(super) fn reply(to: &mut impl Write, cookie: u64, error: u32, data: &[u8]) -
     to.write_all(&message)
 }
 
-/// Agrees with a client on the one export there is, of `size` bytes. Returns false when the client only wanted to know.
+/// Negotiates the only export, of `size` bytes, with a client. Returns false if the client only requested information.
 pub(super) fn negotiate(stream: &mut (impl Read + Write), size: u64) -> io::Result<bool> {
     let mut greeting = Vec::new();
     greeting.extend(MAGIC.to_be_bytes());
@@ -117,7 +117,7 @@ pub(super) fn negotiate(stream: &mut (impl Read + Write), size: u64) -> io::Resu
                 return Ok(false);
             }
             OPT_LIST => {
-                // The one export has no name.
+                // The only export has no name.
                 option_reply(stream, option, REP_SERVER, &0u32.to_be_bytes())?;
                 option_reply(stream, option, REP_ACK, &[])?;
             }
@@ -144,7 +144,7 @@ fn export(size: u64) -> Vec<u8> {
     bytes
 }
 
-/// A name with its length, then a list of information requests. Any name selects our export.
+/// Parses a name with its length, followed by a list of information requests. Any name selects the export.
 fn names_an_export(data: &[u8]) -> bool {
     let Some((name_len, rest)) = data.split_first_chunk::<4>() else {
         return false;

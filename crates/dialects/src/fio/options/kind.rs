@@ -452,7 +452,7 @@ impl OptionValue {
         }
     }
 
-    /// The size; 0 for a number of zones, whose length in bytes is known only after all options are parsed.
+    /// The size; for a number of zones 0, because its length in bytes is known only after all options are parsed.
     pub(crate) fn size_spec(&self) -> SizeSpec {
         match self {
             OptionValue::SizeSpec(spec) => *spec,

@@ -1,6 +1,6 @@
-//! Whether the figures of a result fit each other: bytes, time, bandwidth, I/Os and block size say the same thing twice.
+//! Consistency checks of a result: bytes, time, bandwidth, I/Os and block size are redundant.
 //!
-//! Leaves out whether the experiment was a good one.
+//! Does not judge the quality of the experiment.
 
 use super::super::units::{Ranged, slip};
 use super::record::{OpSums, ReportSums};
@@ -9,8 +9,8 @@ use hakaru_model::job::{BlockSize, Job, Op};
 use hakaru_model::reported::ReportedBlock;
 use hakaru_model::units::{Bytes, BytesPerSec, Iops};
 
-/// Contradictions within a reported job. `job` is what is known of it from elsewhere: block sizes that were themselves
-/// found out from these figures prove nothing.
+/// Returns the contradictions within a reported job. `job` holds what is known from other sources: block sizes derived
+/// from these figures prove nothing.
 pub(super) fn contradictions(
     report: &ReportedBlock,
     phase: &str,
@@ -71,7 +71,8 @@ fn of_op(
     .collect()
 }
 
-/// The contradiction of one figure with what follows from others, however many of them: one wrong figure is one fault.
+/// Returns the contradiction of one figure with the values derived from others. One wrong figure counts once, however
+/// many others it contradicts.
 fn contradiction(
     phase: &str,
     stated: Option<Ranged>,
@@ -101,7 +102,8 @@ fn contradiction(
     })
 }
 
-/// A rate of a few I/Os per second is cut to a whole number, which says nothing of bandwidth.
+/// Whether the I/O rate is precise enough to check the bandwidth. A rate of a few IOPS is truncated to an integer and
+/// is not.
 fn whole_blocks(op: &OpSums) -> bool {
     op.iops.is_some_and(|iops| iops.value >= 2.0)
 }
@@ -121,7 +123,7 @@ impl RateUnit {
     }
 }
 
-/// The contradiction of one stated bandwidth with a stated rate of I/Os of a known size, if there is one.
+/// Returns the contradiction of a stated bandwidth with a stated IOPS figure of known block size, if any.
 pub(in super::super) fn rate_contradiction(
     phase: &str,
     bandwidth: Ranged,

@@ -1,15 +1,15 @@
-//! What fio prints before its results: jobs, version, starts, files laid out, notes, and the status line.
+//! Parses fio's output before the results: jobs, version, number of processes, file layout, notes, and the status line.
 
 use super::super::units::number;
 use hakaru_model::reported::ReportedBlock;
 
-/// `a: (g=0): rw=read, bs=…`
+/// Whether the line is a job line such as `a: (g=0): rw=read, bs=…`.
 pub(super) fn is_banner(text: &str) -> bool {
     text.split_once(": (g=")
         .is_some_and(|(_, rest)| rest.contains("rw="))
 }
 
-/// `fio-3.39`, `fio 2.0.8`, and nothing else in the line.
+/// Whether the line is a version alone: `fio-3.39` or `fio 2.0.8`.
 pub(super) fn is_version(text: &str) -> bool {
     let rest = text
         .strip_prefix("fio-")
@@ -19,7 +19,7 @@ pub(super) fn is_version(text: &str) -> bool {
     })
 }
 
-/// `2.0.8`, as some of the oldest versions print it: only after the jobs.
+/// Whether the line is a bare version such as `2.0.8`, which some of the oldest versions print, only after the jobs.
 pub(super) fn is_bare_version(text: &str) -> bool {
     let parts: Vec<&str> = text.split('.').collect();
     parts.len() >= 2
@@ -38,7 +38,7 @@ pub(super) fn without_server(text: &str) -> &str {
         .map_or(text, |(_, rest)| rest)
 }
 
-/// Name and version in the form of today.
+/// Name and version in the current form, `fio-3.39`.
 pub(super) fn program(text: &str) -> String {
     text.replacen("fio ", "fio-", 1)
 }
@@ -68,7 +68,7 @@ pub(super) fn read(text: &str) -> Option<ReportedBlock> {
         .map(status)
 }
 
-/// `a: (g=0): rw=rw, bs=(R) 4096B-4096B, (W) …, (T) …, ioengine=psync, iodepth=1`, or `bs=4K-4K/4K-4K/4K-4K`.
+/// Parses `a: (g=0): rw=rw, bs=(R) 4096B-4096B, (W) …, (T) …, ioengine=psync, iodepth=1`, or `bs=4K-4K/4K-4K/4K-4K`.
 fn banner(text: &str) -> Option<ReportedBlock> {
     let (name, rest) = text.split_once(": (g=")?;
     let (group, rest) = rest.split_once(')')?;
@@ -98,7 +98,7 @@ fn banner(text: &str) -> Option<ReportedBlock> {
     Some(block)
 }
 
-/// Ranges of the three operations; where only one is named, all have it.
+/// Block size ranges of the three operations; a single one applies to all.
 fn block_sizes(text: &str) -> Vec<&str> {
     let ranges: Vec<&str> = match text.contains("(R)") {
         true => text
@@ -119,7 +119,7 @@ fn block_sizes(text: &str) -> Vec<&str> {
     }
 }
 
-/// `1 thread and 3 processes`
+/// Parses `1 thread and 3 processes`.
 fn start(rest: &str) -> Option<ReportedBlock> {
     let mut block = ReportedBlock::new("start");
     for part in rest.split(" and ") {
@@ -134,7 +134,7 @@ fn start(rest: &str) -> Option<ReportedBlock> {
     Some(block)
 }
 
-/// ` (1 file / 200MiB)`, `(s) (1 file(s) / 200MB)`, `s (2 files / total 2MiB)`
+/// Parses ` (1 file / 200MiB)`, `(s) (1 file(s) / 200MB)` or `s (2 files / total 2MiB)`.
 fn layout(name: &str, rest: &str) -> ReportedBlock {
     let mut block = ReportedBlock::new("layout");
     block.word("name", name);
@@ -154,7 +154,7 @@ fn layout(name: &str, rest: &str) -> ReportedBlock {
     block
 }
 
-/// `1 (f=1): [M(1)][100.0%][r=21.0MiB/s,w=24.0MiB/s][r=21,w=24 IOPS][eta 00m:00s]`
+/// Parses `1 (f=1): [M(1)][100.0%][r=21.0MiB/s,w=24.0MiB/s][r=21,w=24 IOPS][eta 00m:00s]`.
 fn status(rest: &str) -> ReportedBlock {
     let mut block = ReportedBlock::new("status");
     let (counts, fields) = rest.split_once(": ").unwrap_or((rest, ""));

@@ -1,7 +1,6 @@
-//! Interim results (`status-interval`), where the last one includes the others, and results of
-//! repeated commands.
+//! Interim results (`status-interval`), where the last one includes the others, and results of repeated commands.
 //!
-//! Leaves out text, which names its process.
+//! Does not handle text output, which prints a process ID.
 
 use super::super::lines::SourceLine;
 use super::{Raw, terse};
@@ -11,26 +10,26 @@ use hakaru_model::reported::ReportedBlock;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// What is said of a run in whose place a later state of it stands.
+/// Remark on a run that a later interim result replaces.
 pub(in super::super) const REPLACED: &str =
     "interim results: replaced by the later results of the same run";
 
 /// Minimum progress between two interim results, in ms. Clones that end together differ by less.
 const STEP_MS: f64 = 100.0;
 
-/// By how much the clock and the time of a run may differ between two states of it, in milliseconds.
+/// Maximum difference between wall-clock time and run time for two snapshots of one run, in ms.
 const SLACK_MS: f64 = 500.0;
 
-/// How far one report had come.
+/// Progress of one report.
 #[derive(Clone, Debug, PartialEq)]
 struct InterimProgress {
     name: String,
     group: u64,
     /// Start time of the job in ms since 1970; 0 if the version does not print it.
     began: u64,
-    /// Of all operations together, in the unit of the report.
+    /// Data transferred by all operations, in the unit of the report.
     moved: f64,
-    /// Milliseconds of the operation that took longest.
+    /// Runtime of the longest operation, in ms.
     ran_ms: f64,
 }
 
@@ -56,7 +55,7 @@ impl InterimProgress {
     }
 }
 
-/// How far the run behind some JSON had come.
+/// Progress of the run behind a JSON output.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) struct State {
     program: String,
@@ -80,7 +79,7 @@ impl State {
         }
     }
 
-    /// Whether it is an earlier state of the run that `later` is of.
+    /// Whether this is an earlier snapshot of the same run as `later`.
     pub(in super::super) fn is_before(&self, later: &State) -> bool {
         let pairs = || self.reports.iter().zip(&later.reports);
         let same_jobs = self.reports.len() == later.reports.len()
@@ -92,7 +91,7 @@ impl State {
         {
             return false;
         }
-        // A job that had not begun had no start yet.
+        // A job that had not started had no start time yet.
         let begun = |(a, b): &(&InterimProgress, &InterimProgress)| a.began > 0 && b.began > 0;
         if self.reports.iter().any(|report| report.began > 0) {
             return pairs().any(|pair| begun(&pair))
@@ -108,7 +107,7 @@ impl State {
         ran > SLACK_MS && later_ran >= ran && apart.abs() < SLACK_MS
     }
 
-    /// Total time in ms of all groups, which ran one after another.
+    /// Total time in ms of all groups, which run one after another.
     fn ran_ms(&self) -> f64 {
         let mut groups: Vec<(u64, f64)> = Vec::new();
         for report in &self.reports {
@@ -121,14 +120,14 @@ impl State {
     }
 }
 
-/// Lines of one run among terse lines that follow one another.
+/// A run within consecutive terse lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct TerseRun {
-    /// Places of its lines.
+    /// Index range of its lines.
     pub(in super::super) lines: Range<usize>,
     /// Position of the previous interim result, if any.
     pub(in super::super) replaced: Option<usize>,
-    /// Whether lines of one name may be clones or consecutive runs.
+    /// Whether lines with the same name may be either clones or consecutive runs.
     pub(in super::super) unclear: bool,
 }
 
@@ -148,14 +147,14 @@ pub(in super::super) fn terse_runs(
         replaced: None,
         unclear: false,
     };
-    // A command says how often a name comes in all its groups; without it, a name may come once in each.
+    // The command determines how often a name occurs in all groups; without it, a name may occur once per group.
     let rounds = match asked {
         Some(asked) => rounds(&lines, &|line| (most(asked, &line.name), 0)),
         None => rounds(&lines, &|line| (1, line.group)),
     };
     let shows_states = asked.is_none_or(|asked| asked.settings.status_interval_ms.is_some());
     let goes_on = |last: &TerseRun, b: &Range<usize>| {
-        // The end of a run comes whenever it comes; states in between keep their distance.
+        // The final result may come at any time; interim results are a fixed interval apart.
         let is_end = b.end == lines.len() && last.replaced.is_some();
         let least = if asked.is_some() || is_end {
             0.0

@@ -1,7 +1,6 @@
-//! The scenario of imported results, from the command line if available, otherwise from the
-//! results.
+//! The scenario of imported results, from the command line if available, otherwise from the results.
 //!
-//! Leaves out the results.
+//! Does not parse the results themselves.
 
 use super::super::units::{Kilo, Ranged, factor};
 use super::record::ReportSums;
@@ -14,27 +13,27 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// What is known of the jobs of imported results.
+/// Known facts about the jobs of imported results.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) struct Jobs {
     pub(in super::super) scenario: Scenario,
-    /// Phase and job of each report, in the order of the reports.
+    /// Phase and job index of each report, in report order.
     pub(super) places: Vec<(usize, usize)>,
-    /// Caveats that follow from the jobs alone.
+    /// Caveats that follow from the job definitions alone.
     pub(super) caveats: Vec<Caveat>,
-    /// Remarks on how they were found out.
+    /// Notes on how the jobs were determined.
     pub(super) notes: Vec<String>,
-    /// What nobody says of single jobs, by their places in the scenario.
+    /// Unknown properties of single jobs, by their position in the scenario.
     pub(super) unstated: Vec<UnstatedJob>,
-    /// Whether all that is known of them follows from their results, which then agree with it.
+    /// Whether the jobs were derived from the results alone; they cannot contradict the results then.
     pub(super) from_results: bool,
 }
 
-/// Parses a fio command line without the program name. Independent of this host: environment and
-/// job files of the original host are unknown.
+/// Parses a fio command line without the program name. Independent of this host: environment and job files of the
+/// original host are unknown.
 ///
 /// # Errors
-/// Why not, in words.
+/// The reason as text.
 pub(in super::super) fn command(words: &[String]) -> Result<Invocation, String> {
     let args: Vec<OsString> = words.iter().map(OsString::from).collect();
     let context = ParseContext {
@@ -72,7 +71,7 @@ pub(in super::super) fn jobs(
     let asked = match asked {
         Ok(asked) => match disagreement(&asked, banners, reports) {
             None => {
-                // Whose home `~/` was, nobody asks any more.
+                // The home directory behind `~/` is unknown.
                 notes.extend(
                     asked
                         .warnings
@@ -116,7 +115,7 @@ pub(in super::super) fn jobs(
     }
 }
 
-/// Why a command line cannot be that of these results.
+/// Returns the reason why a command line cannot belong to these results.
 fn disagreement(
     asked: &Invocation,
     banners: &[&ReportedBlock],
@@ -138,7 +137,7 @@ fn disagreement(
                     .iter()
                     .any(|&op| job.access.does(op) != access.does(op))
         };
-        // A word that nobody knows contradicts nothing.
+        // An unknown access pattern contradicts nothing.
         if access(rw).is_some_and(differs) {
             return Some(format!("the rw of the results is `{rw}`"));
         }
@@ -196,7 +195,7 @@ pub(in super::super) fn access(rw: &str) -> Option<Access> {
     })
 }
 
-/// The engine of that name; of those that we do not have, an asynchronous one.
+/// The engine with this name; an asynchronous one instead of an unsupported one.
 pub(super) fn engine(name: &str) -> IoEngine {
     let measured = IoEngine::ALL
         .iter()
@@ -208,7 +207,7 @@ pub(super) fn engine(name: &str) -> IoEngine {
         .unwrap_or(IoEngine::Libaio)
 }
 
-/// Jobs from what the results say of them: a phase for each group.
+/// Jobs derived from the results: one phase per group.
 fn guessed(
     banners: &[&ReportedBlock],
     reports: &[&ReportedBlock],
@@ -293,8 +292,8 @@ fn missing_in_banner(banner: &ReportedBlock) -> Vec<JobProperty> {
         .collect()
 }
 
-/// Reads the queue depth from a report: `latency : …, depth=64` is the requested depth, and `IO
-/// depths : 1=100.0%` means never more than one. Returns whether it was found.
+/// Parses the queue depth from a report: `latency : …, depth=64` is the requested depth, and `IO depths : 1=100.0%`
+/// means a depth of 1. Returns whether it was found.
 fn depth_from_report(job: &mut Job, report: Option<&&ReportedBlock>) -> bool {
     let part = |name: &str| report.and_then(|report| report.part(name));
     let shares = part("IO depths").map(|depths| {
@@ -314,7 +313,7 @@ fn depth_from_report(job: &mut Job, report: Option<&&ReportedBlock>) -> bool {
     let depth = if only == ["1"] { Some(1) } else { asked };
     job.queue.iodepth = depth.unwrap_or(1).clamp(1, 32_768) as u32;
     if job.queue.iodepth > 1 {
-        // Which engine it was is not known, but it kept a queue.
+        // The engine is unknown, but it was asynchronous.
         job.ioengine = IoEngine::Libaio;
     }
     depth.is_some()
@@ -384,8 +383,9 @@ fn from_banner(banner: &ReportedBlock, notes: &mut Vec<String>) -> Job {
     job
 }
 
-/// Blocks are whole pages or sectors nearly always, and printed rounded: `64.0KiB` was 65,536 bytes, `1049kB` 1 MiB.
-/// `9.77KiB` was 10,000 bytes, and is kept as printed. `slack` is how far the exact size may be from the printed one.
+/// Rounds to a likely block size. Blocks are nearly always whole pages or sectors, and printed rounded: `64.0KiB` was
+/// 65,536 bytes, `1049kB` 1 MiB. `9.77KiB` was 10,000 bytes, and is kept as printed. `slack` is the maximum difference
+/// between the exact and the printed size.
 fn whole_block(bytes: f64, slack: f64) -> Bytes {
     let nearest = |unit: f64| (bytes / unit).round() * unit;
     let fits = |size: &f64| *size > 0.0 && (size - bytes).abs() <= slack.max(0.5);
@@ -536,7 +536,7 @@ fn name_phases(scenario: &mut Scenario) {
     }
 }
 
-/// What is weak about the jobs, or not known of them.
+/// Weaknesses and unknown properties of the jobs.
 fn weaknesses(scenario: &Scenario, known: bool, unstated: &[UnstatedJob]) -> Vec<Caveat> {
     let mut found = Vec::new();
     let mut note = |caveat: Caveat| {
@@ -569,7 +569,7 @@ fn weaknesses(scenario: &Scenario, known: bool, unstated: &[UnstatedJob]) -> Vec
     found
 }
 
-/// What is not known, as it follows "does not say".
+/// The name of an unknown property, for use after "does not say".
 pub(in super::super) fn words(property: JobProperty) -> &'static str {
     match property {
         JobProperty::Operation => "the operation",
@@ -581,7 +581,7 @@ pub(in super::super) fn words(property: JobProperty) -> &'static str {
     }
 }
 
-/// `a, b and c`
+/// Joins words as `a, b and c`.
 pub(in super::super) fn list(parts: &[&str]) -> String {
     match parts {
         [] => String::new(),

@@ -1,6 +1,6 @@
-//! The JSON outputs of fio, 2.x and 3.x, into the same blocks as its text.
+//! Parses fio's JSON output, 2.x and 3.x, into the same blocks as its text.
 //!
-//! An output that ends too early is closed where its last whole value ends.
+//! A truncated output is closed after its last complete value.
 
 use super::super::{SourceFormat, Unread};
 use super::Raw;
@@ -39,7 +39,7 @@ pub(in super::super) fn object(text: &str) -> Option<Object> {
     }
 }
 
-/// A text that ends in the middle of an object, cut back to its last whole value and closed.
+/// Cuts a truncated object back to its last complete value, and closes it.
 fn closed(text: &str) -> Option<String> {
     let (mut open, mut in_string, mut escaped) = (Vec::new(), false, false);
     let mut last: Option<(usize, Vec<char>)> = None;
@@ -69,7 +69,7 @@ fn closed(text: &str) -> Option<String> {
     Some(text[..end].chars().chain(open.into_iter().rev()).collect())
 }
 
-/// Makes blocks of an object. `lines` is where it stood.
+/// Converts an object to blocks. `lines` is its position in the source.
 pub(in super::super) fn read(object: Object, lines: (usize, usize)) -> Raw {
     let Object {
         value: root, cut, ..
@@ -144,7 +144,7 @@ fn moment(root: &Map<String, Value>) -> Option<i64> {
     .filter(|&ms| ms > 0)
 }
 
-/// The command line that the options amount to.
+/// The command line equivalent to the options.
 fn asked(
     global: Option<&Map<String, Value>>,
     jobs: &[Value],
@@ -169,7 +169,7 @@ fn asked(
             .unwrap_or_default();
         let options = job.get("job options");
         any |= options.is_some();
-        // Clones that are reported one by one repeat the options of their job.
+        // Clones that are reported separately repeat the options of their job.
         let numjobs =
             |map: Option<&Map<String, Value>>| map?.get("numjobs")?.as_str()?.parse::<u64>().ok();
         let clones = numjobs(options.and_then(Value::as_object))
@@ -206,7 +206,7 @@ struct JsonReader {
     line: usize,
 }
 
-/// Keys of a job that are read.
+/// Job keys that are parsed.
 const JOB_KEYS: [&str; 33] = [
     "jobname",
     "groupid",
@@ -311,7 +311,7 @@ impl JsonReader {
                         "",
                     );
                 }
-                // fio prints all operations of every job; those that did nothing say nothing.
+                // fio prints all operations of every job; those without I/O are skipped.
                 if block.whole("runt").is_some_and(|ms| ms > 0)
                     || block.whole("io").is_some_and(|bytes| bytes > 0)
                 {
@@ -332,7 +332,7 @@ impl JsonReader {
 
     fn operation(&mut self, values: &Map<String, Value>, op: Option<Op>) -> ReportedBlock {
         let mut block = ReportedBlock::new(op.map_or("mixed", Op::name));
-        // Before version 3 sizes are in KiB and latencies in microseconds. 3.0 has bytes, and rates still in KiB/s.
+        // Before version 3, sizes are in KiB and latencies in µs. Version 3.0 has sizes in bytes, but rates in KiB/s.
         let old = !values.contains_key("bw_bytes") && !values.contains_key("io_kbytes");
         let size = if old {
             ("io_bytes", "KiB")
@@ -377,7 +377,7 @@ impl JsonReader {
                 let unit = if figure == "per" { "%" } else { "" };
                 self.put(&mut spread, figure, values.get(key), unit);
             }
-            // No output without samples.
+            // Skips spreads without samples.
             if spread.get("samples").is_none_or(|n| n.value.value() > 0.0)
                 && spread.get("max").is_some()
             {
@@ -411,7 +411,7 @@ impl JsonReader {
         block
     }
 
-    /// Extremes, mean and deviation as one block, percentiles as another.
+    /// Minimum, maximum, mean and deviation as one block, percentiles as another.
     fn latency(
         &mut self,
         values: &Map<String, Value>,
@@ -442,7 +442,7 @@ impl JsonReader {
                 .filter_map(|(name, value)| Some((name.parse().ok()?, name, value)))
                 .collect();
             entries.sort_by(|a, b| a.0.total_cmp(&b.0));
-            // Version 2 fills up its list with percentiles of nothing.
+            // Version 2 pads its list with percentiles of 0.
             for (_, name, value) in entries.into_iter().filter(|(percent, ..)| *percent > 0.0) {
                 self.put(&mut list, short(name), Some(value), "");
             }
@@ -583,7 +583,7 @@ fn short(percent: &str) -> &str {
     percent.get(..least).unwrap_or(percent)
 }
 
-/// Entries in the order of the numbers in their names: `2`, `10`, `>=2000`; `>=64` behind `32`.
+/// Entries ordered by the number in their names: `2`, `10`, `>=2000`; `>=64` follows `32`.
 fn by_number(map: &Map<String, Value>) -> Vec<(&str, &Value)> {
     let key = |name: &str| {
         (
@@ -601,7 +601,7 @@ fn by_number(map: &Map<String, Value>) -> Vec<(&str, &Value)> {
     entries
 }
 
-/// Bins in nanoseconds: the middle of each, and how many fell into it.
+/// A histogram in nanoseconds from the midpoint and count of each bin.
 fn histogram(bins: &Map<String, Value>) -> Option<Histogram> {
     let mut histogram = Histogram::new();
     for (ns, count) in bins {

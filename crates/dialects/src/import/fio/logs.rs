@@ -1,7 +1,7 @@
-//! The log files of fio: lines of time, value, direction and block size, one file a quantity.
+//! fio's log files: lines of time, value, direction and block size, one file per quantity.
 //!
-//! Files of one prefix and job are one worker: bandwidth gives bytes, IOPS give I/Os, latencies
-//! give latencies. Averaged entries stay averaged; entries of single I/Os make a true histogram.
+//! Files with the same prefix and job number belong to one worker: bandwidth logs give bytes, IOPS logs give I/Os,
+//! latency logs give latencies. Averaged entries stay averaged; entries of single I/Os give an exact histogram.
 //! Histogram logs are not supported.
 
 use super::super::{ImportedRun, ResultContext, SourceFormat, TimeBasis, Unread};
@@ -18,7 +18,7 @@ use hakaru_model::units::{Bytes, Nanos};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// What a log is of, by the name of its file.
+/// Kind of a log, from its file name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) enum Kind {
     Bw,
@@ -28,7 +28,7 @@ pub(in super::super) enum Kind {
     Lat,
 }
 
-/// A log file's name, taken apart: `dir/x_bw.2.log` is of the second job of `x`.
+/// Splits a log file name: `dir/x_bw.2.log` belongs to the second job of `x`.
 pub(in super::super) fn name(file: &str) -> Option<(String, u32, Kind)> {
     let name = file.rsplit('/').next()?.strip_suffix(".log")?;
     let (name, job) = match name.rsplit_once('.') {
@@ -65,7 +65,7 @@ const LATEST: u64 = 1 << 44;
 /// A log that starts after this (in ms, the year 1973) has Unix times (`log_unix_epoch=1`).
 const SOME_DAY: u64 = 100_000_000_000;
 
-/// One line.
+/// One log line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LogLine {
     msec: u64,
@@ -80,7 +80,7 @@ fn entry(text: &str) -> Option<LogLine> {
     let mut next = || cells.next()?.parse::<u64>().ok();
     let (msec, value, op, bs) = (next()?, next()?, next()?, next()?);
     let op = *Op::ALL.get(usize::try_from(op).ok()?)?;
-    // Behind them stand an offset and a priority, which say nothing of speed.
+    // The remaining columns are an offset and a priority, which are not used.
     let rest_is_numeric = cells.all(|cell| {
         cell.strip_prefix("0x")
             .unwrap_or(cell)
@@ -113,7 +113,7 @@ pub(in super::super) struct LogFile<'a> {
     pub(in super::super) text: &'a str,
 }
 
-/// Makes one run of the log files of one prefix.
+/// Combines the log files of one prefix into one run.
 pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun {
     let mut unread = Vec::new();
     let mut jobs: BTreeMap<u32, Vec<(Kind, Vec<LogLine>)>> = BTreeMap::new();
@@ -262,7 +262,7 @@ fn take_off_epoch(mut logs: Vec<&mut [LogLine]>) -> Option<i64> {
     i64::try_from(begun).ok()
 }
 
-/// What a file is of, and how much stood in it. Its lines are the intervals and histograms of the record.
+/// The kind of a file and its number of lines. The lines become intervals and histograms of the record.
 fn block(file: &LogFile<'_>, entries: &[LogLine]) -> ReportedBlock {
     let mut block = ReportedBlock::new("log");
     let kind = match file.kind {
@@ -303,8 +303,7 @@ fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
                     .unwrap_or(u64::MAX)
             };
             match kind {
-                // A line per I/O has its size; its rate is that of the single I/O and cannot be
-                // summed.
+                // A line for a single I/O has its size; its rate belongs to that I/O alone and cannot be summed.
                 Kind::Bw if entry.bs > 0 => {
                     let window = &mut windows.entry(entry.msec).or_default()[entry.op];
                     window.bytes = window.bytes.saturating_add(entry.bs);
@@ -336,7 +335,7 @@ fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
             }
         }
     }
-    // The maximum of our own engine: adjacent entries of longer logs are joined.
+    // Same limit as in the engine: adjacent entries of longer logs are merged.
     let joined = windows.len().div_ceil(MAX_INTERVALS).max(1);
     let mut before = 0;
     for (index, (msec, ops)) in windows.into_iter().enumerate() {
@@ -347,7 +346,7 @@ fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
             ops,
         };
         match worker.intervals.last_mut() {
-            // Entries in the first millisecond have no duration: they are joined with the next.
+            // Entries in the first millisecond have no duration, so they are merged with the next.
             Some(last) if last.length.0 == 0 || !index.is_multiple_of(joined) => {
                 last.join(&interval)
             }
@@ -380,7 +379,7 @@ fn starts(entries: &[LogLine]) -> Vec<u64> {
     entries.iter().map(start).collect()
 }
 
-/// A latency of one I/O makes a histogram; a mean over a window does not.
+/// Adds a single-I/O latency to the histogram; a mean over a window does not qualify.
 fn count(latency: &mut Latency, entry: &LogLine) {
     latency.stat.record(entry.value);
     let averaged = entry.bs == 0;
@@ -440,7 +439,7 @@ fn total(worker: &mut WorkerRecord) {
     }
 }
 
-/// A job of which no more is known than what its logs show.
+/// A job derived from logs alone.
 fn job(name: &str, worker: &WorkerRecord, block: PerOp<Option<u64>>) -> Job {
     let [reads, writes] = [worker.ops.read.ios, worker.ops.write.ios];
     let access = match (reads, writes) {
@@ -540,7 +539,7 @@ mod tests {
         }
     }
 
-    /// Formerly a run of a second was one of 55 years.
+    /// Regression: a run of one second was read as one of 55 years.
     #[test]
     fn times_of_day_are_taken_off() {
         let run = read(

@@ -1,4 +1,4 @@
-//! Results of fio: text, JSON, terse lines and log files, all through one layout of blocks.
+//! Imports results of fio: text, JSON, terse lines and log files share one block layout.
 
 mod checks;
 mod head;
@@ -34,20 +34,20 @@ pub(super) struct Raw {
     pub(super) histograms: Histograms,
     /// The requested scenario; an empty error if there is no command line.
     pub(super) asked: Result<Invocation, String>,
-    /// As printed, milliseconds since 1970 UTC.
+    /// Time of the output, in ms since 1970 UTC.
     pub(super) shown_unix_ms: Option<i64>,
     pub(super) unread: Vec<Unread>,
     pub(super) not_numbers: (u32, String),
     pub(super) interrupted: bool,
-    /// What is missing at the end, in words.
+    /// Description of what is missing at the end.
     pub(super) missing: Option<String>,
     pub(super) lines: (usize, usize),
 }
 
-/// Name of a client's report over all servers.
+/// Name of the report that sums over all servers of a client.
 const ALL_CLIENTS: &str = "All clients";
 
-/// Removes the sum over all clients if the single reports exist.
+/// Removes the sum over all servers if the individual reports exist.
 fn without_sums(blocks: &mut Vec<ReportedBlock>, unread: &mut Vec<Unread>, line: usize) {
     let is_sum = |block: &ReportedBlock| {
         block.name == "report" && block.words_of("name") == Some(ALL_CLIENTS)
@@ -184,7 +184,7 @@ fn error_of(report: &ReportedBlock) -> String {
     )
 }
 
-/// The first path that the jobs name.
+/// The first path named by a job.
 fn target_of(scenario: &hakaru_model::job::Scenario) -> Option<PathBuf> {
     scenario
         .phases

@@ -1,13 +1,13 @@
-//! Prints the blocks of an imported result as fio's text again: the same blocks in the same order, the same figures.
+//! Prints an imported result as fio's text again, with the same blocks in the same order and the same figures.
 //!
-//! A figure is written as it stood there, so that nothing is rounded twice. Results that came as JSON or terse lines have
-//! figures of more digits; rates and sizes given in bare bytes are scaled as fio scales them.
+//! Figures are written as originally printed, to avoid double rounding. Results from JSON or terse lines have figures
+//! with more digits; rates and sizes in bare bytes are scaled as fio scales them.
 
 use super::text::SYNCS;
 use hakaru_model::reported::{Reported, ReportedBlock, ReportedFigure};
 use std::fmt::Write;
 
-/// The results as text of fio. Empty where nothing of fio's was read.
+/// Formats the results as fio's text. Empty if the source was not fio.
 pub fn print(reported: &Reported, program: &str) -> String {
     let mut out = TextPrinter::default();
     let of = |name: &'static str| {
@@ -44,19 +44,19 @@ struct TextPrinter {
     text: String,
 }
 
-/// A figure by name, or nothing.
+/// A figure by name, or an empty string.
 fn shown(block: &ReportedBlock, name: &str) -> String {
     block.get(name).map_or_else(String::new, scaled)
 }
 
-/// A figure padded to five columns, as fio pads means and extremes of samples.
+/// A figure padded to five columns, as fio pads the mean, minimum and maximum of samples.
 fn padded(block: &ReportedBlock, name: &str) -> Option<String> {
     block
         .get(name)
         .map(|figure| format!("{name}={:>5}", scaled(figure)))
 }
 
-/// Bare bytes are scaled; everything else stands as it was printed.
+/// Scales bare bytes; other figures are kept as printed.
 fn scaled(figure: &ReportedFigure) -> String {
     let rate = figure.unit == "B/s";
     match (figure.unit.as_str(), figure.value.as_whole()) {
@@ -83,7 +83,7 @@ impl TextPrinter {
         self.text.push('\n');
     }
 
-    /// `a: (g=0): rw=rw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1`
+    /// Formats `a: (g=0): rw=rw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1`.
     fn banner(&mut self, block: &ReportedBlock) {
         let word = |name| block.words_of(name).unwrap_or_default();
         let range = |op: &str| {
@@ -138,7 +138,7 @@ impl TextPrinter {
         });
     }
 
-    /// `Jobs: 1 (f=1): [M(1)][100.0%][r=21.0MiB/s,w=24.0MiB/s][r=21,w=24 IOPS][eta 00m:00s]`
+    /// Formats `Jobs: 1 (f=1): [M(1)][100.0%][r=21.0MiB/s,w=24.0MiB/s][r=21,w=24 IOPS][eta 00m:00s]`.
     fn status(&mut self, block: &ReportedBlock) {
         let mut text = format!(
             "Jobs: {} (f={}): ",
@@ -213,7 +213,7 @@ impl TextPrinter {
         }
     }
 
-    /// `  read: IOPS=22, BW=22.7MiB/s (23.8MB/s)(99.0MiB/4353msec); 0 zone resets`
+    /// Formats `  read: IOPS=22, BW=22.7MiB/s (23.8MB/s)(99.0MiB/4353msec); 0 zone resets`.
     fn operation(&mut self, block: &ReportedBlock) {
         let mut text = format!(
             "  {}: IOPS={}, BW={}",
@@ -232,7 +232,7 @@ impl TextPrinter {
         block.blocks.iter().for_each(|one| self.latency(one));
     }
 
-    /// A line of latencies, a list of percentiles, or a line of samples.
+    /// Formats a line of latencies, a list of percentiles, or a line of samples.
     fn latency(&mut self, block: &ReportedBlock) {
         let unit = block.words_of("unit").unwrap_or_default();
         match block.name.as_str() {
@@ -274,7 +274,7 @@ impl TextPrinter {
         self.line(&format!("{head}{}", cells.join(", ")));
     }
 
-    /// Names and values in columns, as many as fit in 80.
+    /// Names and values in columns, as many as fit in 80 characters.
     fn percentiles(&mut self, block: &ReportedBlock, unit: &str) {
         self.line(&format!("    {} ({unit}):", block.name));
         let values: Vec<String> = block
@@ -303,7 +303,7 @@ impl TextPrinter {
         self.line(&rows.join(",\n"));
     }
 
-    /// `  lat (usec)   : 250=31.66%, 500=68.34%`, five a line unless it was printed otherwise.
+    /// Formats `  lat (usec)   : 250=31.66%, 500=68.34%`, five per line unless the source differs.
     fn shares(&mut self, block: &ReportedBlock) {
         let unit = block.words_of("unit").unwrap_or_default();
         let cells: Vec<String> = block
@@ -325,7 +325,7 @@ impl TextPrinter {
         self.line(&format!("{head}{}", cells.join(", ")));
     }
 
-    /// `     issued rwts: total=99,101,0,0 short=0,0,0,0 dropped=0,0,0,0`
+    /// Formats `     issued rwts: total=99,101,0,0 short=0,0,0,0 dropped=0,0,0,0`.
     fn issued(&mut self, block: &ReportedBlock) {
         let list = |name: &str| {
             let cells: Vec<String> = ["r", "w", "t", "s"]
@@ -377,7 +377,7 @@ impl TextPrinter {
         }
     }
 
-    /// `  mmcblk0: ios=97/100, sectors=198656/204800, merge=0/0, ticks=1079/3211, in_queue=4290, util=97.57%`
+    /// Formats `  mmcblk0: ios=97/100, sectors=198656/204800, merge=0/0, ticks=1079/3211, in_queue=4290, util=97.57%`.
     fn disk(&mut self, block: &ReportedBlock) {
         let mut cells = Vec::new();
         for figure in &block.figures {

@@ -1,6 +1,6 @@
-//! From blocks of figures to records of workers: what counts and sums can hold of what fio printed.
+//! Converts blocks of figures to worker records, as far as fio's output determines counts and sums.
 //!
-//! Leaves out which output the blocks came from.
+//! Independent of the output format the blocks came from.
 
 use super::super::units::{Kilo, Ranged, factor};
 use super::jobs::Jobs;
@@ -17,14 +17,14 @@ use hakaru_model::reported::{
 };
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 
-/// Histograms that came along, by report, operation and kind of latency. Only one output has them.
+/// Histograms in the source, by report, operation and kind of latency. Only one output format has them.
 pub(super) type Histograms = Vec<(usize, Option<Op>, &'static str, Histogram)>;
 
 /// Size, count and time of one operation, if reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct OpSums {
     pub(super) bytes: Option<Ranged>,
-    /// I/Os that were issued.
+    /// Number of I/Os issued.
     pub(super) ios: Option<u64>,
     pub(super) runtime_ms: Option<u64>,
     /// Bytes per second.
@@ -33,7 +33,7 @@ pub(super) struct OpSums {
     short: u64,
 }
 
-/// The same of all operations of a report, with its syncs.
+/// Sums of all operations of a report, and its syncs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ReportSums {
     pub(super) ops: PerOp<OpSums>,
@@ -72,7 +72,7 @@ impl ReportSums {
 }
 
 impl OpSums {
-    /// The block size that bytes and I/Os together give, where they give a whole one.
+    /// The block size as bytes divided by I/Os, if it is a whole number.
     pub(super) fn usual_block(&self) -> Option<Bytes> {
         let bytes = match self.ios.filter(|&n| n > 0) {
             Some(ios) => self.bytes?.value / ios as f64,
@@ -87,7 +87,7 @@ impl OpSums {
         (block.is_finite() && (1.0..=1e10).contains(&block)).then_some(Bytes(block as u64))
     }
 
-    /// Completed I/Os: as printed, else what follows from the rest.
+    /// Completed I/Os: as printed, otherwise derived from the other figures.
     fn completed(&self, block: &BlockSize) -> u64 {
         let by_size = || match block {
             BlockSize::Fixed(size) if size.0 > 0 => {
@@ -99,7 +99,7 @@ impl OpSums {
         self.ios.or_else(by_size).or_else(by_rate).unwrap_or(0)
     }
 
-    /// Bytes moved: I/Os times a fixed block where that fits what was printed rounded, else as printed.
+    /// Bytes transferred: I/Os times a fixed block size if that matches the rounded figure, otherwise as printed.
     fn moved(&self, ios: u64, block: &BlockSize) -> u64 {
         let by_count = match block {
             BlockSize::Fixed(size) => ios.checked_mul(size.0),
@@ -117,15 +117,17 @@ impl OpSums {
     }
 }
 
-/// Within what rounding allows, and no more: a sum that is off by a block would be wrong.
+/// Whether two figures agree within rounding. The tolerance is no larger, so that a sum that is off by one block does
+/// not match.
 fn near(printed: Ranged, exact: f64) -> bool {
     (printed.value - exact).abs() <= printed.slack * 1.001
 }
 
-/// What `KB`, `MB`, `GB` and so on are in a report.
+/// Whether `KB`, `MB`, `GB` and so on are decimal or binary in a report.
 ///
-/// Versions since 2.18 print each rate in both bases, `22.7MiB/s (23.8MB/s)`. Earlier ones print it once, without an `i`,
-/// and mean multiples of 1024, unless `kb_base=1000` was set. Then the figures fit only in multiples of 1000.
+/// Versions since 2.18 print each rate in both bases, `22.7MiB/s (23.8MB/s)`. Earlier ones print it once, without an
+/// `i`, and mean multiples of 1024, unless `kb_base=1000` was set. In that case the figures only agree in multiples of
+/// 1000.
 pub(super) fn kilo_of(report: &ReportedBlock) -> Kilo {
     let ops = || {
         report
@@ -158,18 +160,18 @@ pub(super) fn kilo_of(report: &ReportedBlock) -> Kilo {
     }
 }
 
-/// How well the figures of an operation agree in a base.
+/// Agreement between the figures of an operation in one base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// Bytes, time and rate contradict one another, or its I/Os are no whole sectors.
+    /// Bytes, time and rate contradict one another, or the I/O size is not a multiple of a sector.
     No,
-    /// They agree.
+    /// The figures agree.
     Sectors,
-    /// They agree, and its I/Os have the size of a power of two.
+    /// The figures agree, and the I/O size is a power of two.
     PowerOfTwo,
 }
 
-/// `KB`, `MB/s`: a prefix that may be of either base.
+/// Whether a unit such as `KB` or `MB/s` may use either base.
 fn is_bare_prefix(unit: &str) -> bool {
     let bare = unit.strip_suffix("/s").unwrap_or(unit).trim_end();
     matches!(bare, "KB" | "MB" | "GB" | "TB" | "PB" | "EB")
@@ -206,7 +208,7 @@ fn op_fit(block: &ReportedBlock, issued: Option<&ReportedBlock>, kilo: Kilo) -> 
     }
 }
 
-/// The records of all reports, phase by phase, and what they say beyond counts and sums.
+/// The records of all reports by phase, with further facts about them.
 pub(super) fn phases(
     blocks: &[ReportedBlock],
     jobs: &Jobs,
@@ -257,7 +259,7 @@ pub(super) fn phases(
         worker.depth.iodepth = asked.queue.iodepth;
         (more.phase, more.worker) = (phase as u32, record.workers.len() as u32);
         if more.members == 0 {
-            // Not all outputs say how many are shown as one, nor that they are: clones that are missing are in there.
+            // Not all outputs print how many workers a report combines, so missing clones are assumed to be included.
             let alone = jobs
                 .places
                 .iter()
@@ -280,7 +282,7 @@ pub(super) fn phases(
         beyond.push(more);
     }
     if let [only] = &mut phases[..] {
-        // Counters of disks are printed for the whole run, so they belong to a phase only where there is one.
+        // Disk counters cover the whole run, so they are assigned to a phase only if there is just one.
         only.disks = disks(blocks);
         for (disk, share) in &mut only.disks.iter_mut().zip(busy_shares(blocks)) {
             disk.elapsed = only.elapsed;
@@ -421,7 +423,7 @@ fn unit(block: &ReportedBlock) -> f64 {
         .unwrap_or(1.0)
 }
 
-/// A figure of a block, in the block's unit and its own prefix.
+/// A figure of a block, scaled by the block's unit and its own prefix.
 fn value(block: &ReportedBlock, name: &str) -> Option<f64> {
     let figure = block.get(name)?;
     Some(figure.value.value() * factor(&figure.unit, Kilo::Si)?)
@@ -434,18 +436,18 @@ fn latency(block: &ReportedBlock, count: u64) -> Latency {
     }
 }
 
-/// Bandwidth over time in bytes per second. `KB` and a bare number are KiB.
+/// Bandwidth samples in bytes per second. `KB` and a bare number are KiB.
 fn bandwidth_samples(block: &ReportedBlock) -> Samples {
     let unit = block.words_of("unit").unwrap_or("KiB/s");
     spread(block, factor(unit, Kilo::Binary).unwrap_or(1024.0))
 }
 
-/// Versions before 2.14 do not say how many samples there were.
+/// Versions before 2.14 do not print the number of samples.
 fn spread(block: &ReportedBlock, unit: f64) -> Samples {
     samples(block, block.whole("samples").unwrap_or(0), unit)
 }
 
-/// Count, extremes, sum and sum of squares that have this mean and deviation.
+/// Reconstructs count, minimum, maximum, sum and sum of squares from mean and deviation.
 fn samples(block: &ReportedBlock, count: u64, unit: f64) -> Samples {
     let scaled = |name: &str| value(block, name).map(|v| v * unit);
     let Some(mean) = scaled("avg").filter(|_| count > 0) else {
@@ -453,7 +455,7 @@ fn samples(block: &ReportedBlock, count: u64, unit: f64) -> Samples {
     };
     let deviation = scaled("stdev").unwrap_or(0.0);
     let n = count as f64;
-    // A cast saturates: what a damaged text claims is not worth more care.
+    // The cast saturates, which is acceptable for damaged input.
     let sum = (mean * n).round() as u128;
     let scatter = deviation * deviation * (n - 1.0);
     let sum_sq = match sum.checked_mul(sum) {
@@ -486,7 +488,7 @@ fn percentiles(block: &ReportedBlock, name: &str) -> Vec<Percentile> {
     list.figures.iter().filter_map(one).collect()
 }
 
-/// Percentage of the time that each disk was busy, as far as it has sectors.
+/// Busy time of each disk in percent, for disks with sector counts.
 fn busy_shares(blocks: &[ReportedBlock]) -> impl Iterator<Item = f64> {
     let disks = blocks
         .iter()

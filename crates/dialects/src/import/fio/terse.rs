@@ -1,4 +1,4 @@
-//! The terse lines of fio, versions 2 to 5, into the same blocks as its text. Fields are known by their place only.
+//! Parses fio's terse lines, versions 2 to 5, into the same blocks as its text. Fields are identified by position only.
 
 use super::super::lines::SourceLine;
 use super::super::units::number;
@@ -8,23 +8,23 @@ use super::record::Histograms;
 use hakaru_model::job::Op;
 use hakaru_model::reported::ReportedBlock;
 
-/// Fields of percentiles, used or not.
+/// Number of percentile fields, used or not.
 const PERCENTILES: usize = 20;
 
-/// Steps of queue depth.
+/// Buckets of queue depth.
 const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 
-/// Steps of latency in microseconds; milliseconds go on with 2000 and above.
+/// Buckets of latency in microseconds; milliseconds continue with 2000 and above.
 const STEPS: [&str; 10] = [
     "2", "4", "10", "20", "50", "100", "250", "500", "750", "1000",
 ];
 
-/// A line without blanks around it, nor the marks that make code of a line of Markdown.
+/// Trims blanks and Markdown code marks from a line.
 fn bare(text: &str) -> &str {
     text.trim().trim_matches('`')
 }
 
-/// The terse version of a line, when it is one.
+/// The terse version of a line, or `None` if it is not a terse line.
 pub(in super::super) fn version(text: &str) -> Option<u8> {
     let text = bare(text);
     let version = match text.as_bytes() {
@@ -43,7 +43,7 @@ pub(in super::super) fn version(text: &str) -> Option<u8> {
     (known && (version > 2 || more > 20)).then_some(version)
 }
 
-/// Reads lines that follow one another and have the same version: reports of one run.
+/// Parses consecutive lines of the same version as reports of one run.
 pub(in super::super) fn read(lines: &[SourceLine]) -> Raw {
     let version = lines
         .first()
@@ -89,12 +89,12 @@ pub(in super::super) fn read(lines: &[SourceLine]) -> Raw {
         }
         raw.not_numbers.0 += fields.lost.0;
     }
-    // Each line repeats the counters of the disks.
+    // Each line repeats the disk counters.
     raw.blocks.extend(disks);
     raw
 }
 
-/// What one line reports.
+/// Parses the report in one line.
 pub(super) fn report_of(line: &SourceLine) -> ReportedBlock {
     let version = version(&line.text).unwrap_or(3);
     let mut fields = TerseReader::of(line);
@@ -164,7 +164,7 @@ fn report(fields: &mut TerseReader<'_>, version: u8) -> (ReportedBlock, Vec<Repo
     } else {
         &Op::ALL[..2]
     };
-    // Version 2 was extended by trims only late: its fields are counted.
+    // Later releases of version 2 added trims, so its fields are counted.
     let ops = if version == 2 && fields.fields.len() < 150 {
         &Op::ALL[..2]
     } else {
@@ -249,7 +249,7 @@ fn operation(fields: &mut TerseReader<'_>, op: Op, version: u8) -> ReportedBlock
         let Some((name, value)) = fields.text().split_once("%=") else {
             continue;
         };
-        // Fields that are not used are written as `0%=0`.
+        // Unused fields are written as `0%=0`.
         if name.trim_matches(['0', '.']).is_empty() {
             continue;
         }
@@ -311,7 +311,7 @@ fn two_decimals(percent: &str) -> String {
     }
 }
 
-/// Disks have nine fields each and a name that is no number.
+/// Parses the disks: nine fields each, starting with a name that is not a number.
 fn disks(fields: &mut TerseReader<'_>) -> Vec<ReportedBlock> {
     let mut disks = Vec::new();
     while fields.left() >= 9 && fields.fields[fields.at].parse::<f64>().is_err() {

@@ -1,6 +1,6 @@
-//! The text output of fio 2.0 to 3.4x, line by line, into blocks of figures.
+//! Parses fio's text output, 2.0 to 3.4x, line by line into blocks of figures.
 //!
-//! Blocks have one layout whichever output they come from, so that all outputs of one run become the same record:
+//! The block layout is the same for every output format, so that all outputs of one run become the same record:
 //!
 //! ```text
 //! job       what a line such as `a: (g=0): rw=read, bs=…` says
@@ -11,7 +11,7 @@
 //! disk      one line of `Disk stats`
 //! idle      `CPU idleness`
 //! ```
-//! Leaves out what the figures mean.
+//! Does not interpret the figures.
 
 mod rows;
 
@@ -21,51 +21,51 @@ use super::super::{Shorten, Unread};
 use super::head;
 use hakaru_model::reported::ReportedBlock;
 
-/// What a line was to the reader.
+/// How the reader classified a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Taken {
-    /// It belongs to this run.
+    /// Belongs to this run.
     Yes,
     /// Starts another run.
     NextRun,
-    /// Not from fio.
+    /// Not fio output.
     No,
 }
 
-/// Which part of the output is being read.
+/// The part of the output being parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextSection {
     Head,
-    /// An operation of the last report.
+    /// An operation of the current report.
     Op,
-    /// The syncs of the last report.
+    /// The syncs of the current report.
     Sync,
     Group,
     Disks,
     Idle,
 }
 
-/// One run while it is read.
+/// State of the parser within one run.
 #[derive(Debug)]
 pub(in super::super) struct Reader {
-    /// Name and version as printed; empty until it came by.
+    /// Name and version as printed; empty until found.
     pub(in super::super) program: String,
     pub(in super::super) blocks: Vec<ReportedBlock>,
     pub(in super::super) unread: Vec<Unread>,
-    /// Figures that were no numbers, the first as it stood there.
+    /// Number of unparsable figures, and the text of the first one.
     pub(in super::super) not_numbers: (u32, String),
-    /// Whether some number had the comma of a locale.
+    /// Whether any number uses a decimal comma.
     pub(in super::super) commas: bool,
-    /// Whether the run was ended from outside.
+    /// Whether the run was interrupted.
     pub(in super::super) interrupted: bool,
     part: TextSection,
     reports: usize,
 }
 
-/// No run of fio has more workers than this.
+/// Maximum number of reports in a run.
 const MOST_REPORTS: usize = 4096;
 
-/// Name under which the block of syncs stands.
+/// Name of the block for syncs.
 pub(in super::super) const SYNCS: &str = "fsync/fdatasync/sync_file_range";
 
 const OPS: [&str; 4] = ["read", "write", "trim", "mixed"];
@@ -85,7 +85,7 @@ impl Default for Reader {
     }
 }
 
-/// Whether a line is certainly from fio, so that a run may start with it.
+/// Whether a line is certainly fio output, so that a run may start with it.
 pub(in super::super) fn begins(text: &str) -> bool {
     let text = head::without_server(text.trim());
     head::is_banner(text) || report_header(text).is_some() || head::is_version(text)
@@ -96,13 +96,13 @@ pub(in super::super) fn is_report(text: &str) -> bool {
     report_header(head::without_server(text)).is_some()
 }
 
-/// The process of a line that is the first of a reported job.
+/// The process ID in the first line of a reported job.
 pub(in super::super) fn pid(text: &str) -> Option<&str> {
     report_header(head::without_server(text)).map(|header| header.pid.trim())
 }
 
 impl Reader {
-    /// What was read before the first report, for another text of the same run.
+    /// A reader with only the lines before the first report, for another output of the same run.
     pub(in super::super) fn head_alone(&self) -> Reader {
         let before = self
             .blocks
@@ -115,13 +115,13 @@ impl Reader {
         }
     }
 
-    /// The process of the first report.
+    /// The process ID of the first report.
     pub(in super::super) fn pid(&self) -> Option<String> {
         let report = self.blocks.iter().find(|block| block.name == "report")?;
         report.get("pid").map(|figure| figure.value.to_string())
     }
 
-    /// Takes the next line.
+    /// Parses the next line.
     pub(in super::super) fn line(&mut self, line: &SourceLine) -> Taken {
         let text = head::without_server(line.trimmed());
         if text.is_empty() {
@@ -180,7 +180,7 @@ impl Reader {
         }
         match head::read(text) {
             Some(block) => {
-                // Of a status line that is written again and again, the last one stands.
+                // Status lines overwrite each other, so only the last one is kept.
                 if block.name == "status" {
                     self.blocks.retain(|known| known.name != "status");
                 }
@@ -191,7 +191,7 @@ impl Reader {
         }
     }
 
-    /// Lines of a reported job.
+    /// Parses a line of a reported job.
     fn report(&mut self, text: &str) -> bool {
         if let Some(header) = report_header(text) {
             if self.reports == MOST_REPORTS {
@@ -238,7 +238,7 @@ impl Reader {
             .expect("a report was pushed if there was none")
     }
 
-    /// The block that latencies and samples belong to: the last operation, or the syncs.
+    /// The block for latencies and samples: the last operation, or the syncs.
     fn place(&mut self) -> &mut ReportedBlock {
         let named =
             |block: &ReportedBlock| OPS.contains(&block.name.as_str()) || block.name == SYNCS;
@@ -274,7 +274,7 @@ impl Reader {
         self.part = TextSection::Op;
     }
 
-    /// Adds a figure; what is no number is counted.
+    /// Adds a figure, or counts it if it is not a number.
     fn put(&mut self, block: &mut ReportedBlock, name: &str, text: &str) {
         match number(text) {
             Some((value, unit)) => {
@@ -292,7 +292,8 @@ impl Reader {
         }
     }
 
-    /// `IOPS=22, BW=22.7MiB/s (23.8MB/s)(99.0MiB/4353msec)`, or `io=1024KB, bw=341KB/s, iops=85 , runt= 3001msec`.
+    /// Parses `IOPS=22, BW=22.7MiB/s (23.8MB/s)(99.0MiB/4353msec)`, or `io=1024KB, bw=341KB/s, iops=85 , runt=
+    /// 3001msec`.
     fn operation(&mut self, name: &str, rest: &str) {
         let mut block = ReportedBlock::new(name);
         for (key, value) in fields(rest) {
@@ -316,7 +317,7 @@ impl Reader {
         self.part = TextSection::Op;
     }
 
-    /// `22.7MiB/s (23.8MB/s)(99.0MiB/4353msec); 0 zone resets`
+    /// Parses `22.7MiB/s (23.8MB/s)(99.0MiB/4353msec); 0 zone resets`.
     fn bandwidth(&mut self, block: &mut ReportedBlock, value: &str) {
         let value = value.split(';').next().unwrap_or_default();
         let mut pieces = value
@@ -336,8 +337,8 @@ impl Reader {
         }
     }
 
-    /// `clat (usec): min=1, max=2, avg=1.50, stdev=0.50`, `clat percentiles (usec):`, `lat (usec)   : 250=1.0%`,
-    /// `bw (  KiB/s): min=…`, `iops        : min=…`.
+    /// Parses `clat (usec): min=1, max=2, avg=1.50, stdev=0.50`, `clat percentiles (usec):`, `lat (usec)   : 250=1.0%`,
+    /// `bw (  KiB/s): min=…` or `iops        : min=…`.
     fn latency_line(&mut self, word: &str, rest: &str) -> bool {
         let (name, unit) = match word.split_once('(') {
             Some((name, unit)) => (name.trim(), unit.trim_end_matches(')')),
@@ -410,7 +411,7 @@ pub(in super::super) fn fields(text: &str) -> impl Iterator<Item = (&str, &str)>
         .map(|(key, value)| (key.trim(), value.trim()))
 }
 
-/// The first line of a reported job, taken apart.
+/// The parsed first line of a reported job.
 struct JobHeader<'a> {
     name: &'a str,
     group: &'a str,
@@ -421,7 +422,7 @@ struct JobHeader<'a> {
     when: Option<&'a str>,
 }
 
-/// `a: (groupid=0, jobs=1): err= 0: pid=1642: Wed Nov  5 12:19:01 2025`
+/// Parses `a: (groupid=0, jobs=1): err= 0: pid=1642: Wed Nov  5 12:19:01 2025`.
 fn report_header(text: &str) -> Option<JobHeader<'_>> {
     let (name, rest) = text.split_once(": (groupid=")?;
     let (group, rest) = rest.split_once(',')?;

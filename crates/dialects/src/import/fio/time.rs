@@ -1,11 +1,10 @@
-//! The date that fio prints: `Wed Nov  5 12:19:01 2025`, in the local time of its host, without a
-//! time zone.
+//! Parses the date that fio prints: `Wed Nov  5 12:19:01 2025`, in the local time of its host, without a time zone.
 
 const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// Parses it as ms since 1970 in local time, as if it were UTC. `None` if it is not a date.
+/// Parses the date as ms since 1970 in local time, as if it were UTC. `None` if it is not a date.
 pub(super) fn unix_ms(date: &str) -> Option<i64> {
     let words: Vec<&str> = date.split_whitespace().collect();
     let [_, month, day, clock, year] = words[..] else {

@@ -4,7 +4,7 @@ use super::super::units::number;
 use crate::iozone::{StatedOptions, stated};
 use std::path::PathBuf;
 
-/// What the head of an output says.
+/// Parsed header of an output.
 #[derive(Debug, Default)]
 pub(super) struct IozoneHead {
     pub(super) version: String,
@@ -13,19 +13,19 @@ pub(super) struct IozoneHead {
     pub(super) direct: bool,
     pub(super) fsync: bool,
     pub(super) sync: bool,
-    /// Operations a second rather than kB a second.
+    /// Results are operations per second instead of kB/s.
     pub(super) ops: bool,
-    /// Microseconds an operation rather than speeds.
+    /// Results are microseconds per operation instead of rates.
     pub(super) micros: bool,
     pub(super) command: Option<String>,
-    /// Whether a command line was read, so that an option that is not in it was not set.
+    /// Whether a command line was parsed, so that options missing from it are known to be unset.
     pub(super) options_known: bool,
-    /// Options of the command line that are not known.
+    /// Unknown options of the command line.
     pub(super) unknown: Vec<String>,
     pub(super) path: Option<PathBuf>,
 }
 
-/// Beginnings of lines that say nothing of the results, or only what the command line says too.
+/// Prefixes of header lines that carry no information, or only repeat the command line.
 const KNOWN: [&str; 23] = [
     "CPU utilization ",
     "Iozone: Performance Test",
@@ -53,7 +53,7 @@ const KNOWN: [&str; 23] = [
 ];
 
 impl IozoneHead {
-    /// Takes a line, if it is one of the head.
+    /// Parses a header line. Returns whether it is one.
     pub(super) fn take(&mut self, text: &str) -> bool {
         let kb = |text: &str| number(text).and_then(|(n, _)| n.as_whole());
         let text = text.trim_start_matches('"');
@@ -116,7 +116,7 @@ impl IozoneHead {
     }
 }
 
-/// The file of a command line: behind `-f` or the first behind `-F`.
+/// The file in a command line: the value of `-f`, or the first of `-F`.
 fn file_of(words: &[String]) -> Option<PathBuf> {
     let mut words = words.iter();
     while let Some(word) = words.next() {

@@ -1,4 +1,4 @@
-//! iozone's outputs: throughput mode, the table of auto mode, and the reports for spreadsheets.
+//! Parses iozone's outputs: throughput mode, the table of auto mode, and the spreadsheet reports.
 //!
 //! Kilobytes are 1024 bytes in any spelling.
 
@@ -15,10 +15,10 @@ use hakaru_model::reported::{Decimal, ReportedBlock};
 
 const KB: f64 = 1024.0;
 
-/// The first line of an output.
+/// First line of an output.
 const TITLE: &str = "Iozone: Performance Test of File I/O";
 
-/// Maximum number of unknown lines between results: the list of authors has ten.
+/// Maximum number of unknown lines between results; the list of authors takes ten.
 const MOST_IDLE: usize = 12;
 
 /// Whether a line can start an iozone result.
@@ -32,7 +32,7 @@ pub(super) fn begins(text: &str) -> bool {
         || excel_title(text).is_some()
 }
 
-/// Header lines with which an excerpt without the title may start.
+/// Whether the line is a header line that may start an excerpt without the title.
 fn is_start_of_head(text: &str) -> bool {
     let sized = |start: &str| {
         text.strip_prefix(start)
@@ -55,7 +55,7 @@ fn is_table_head(text: &str) -> bool {
         .eq(["kb", "reclen", "write", "rewrite"])
 }
 
-/// `"Writer report"`
+/// Parses a spreadsheet title such as `"Writer report"`.
 fn excel_title(text: &str) -> Option<IozoneTest> {
     let name = text
         .trim()
@@ -68,7 +68,7 @@ fn excel_title(text: &str) -> Option<IozoneTest> {
 /// One measured rate.
 struct ImportedRate {
     test: IozoneTest,
-    /// Bytes per second, or I/Os per second where `ops` says so.
+    /// Bytes per second, or I/Os per second if `ops` is set.
     rate: f64,
     ops: bool,
     workers: u32,
@@ -83,17 +83,17 @@ struct IozoneReader {
     cells: Vec<ImportedRate>,
     unread: Vec<Unread>,
     format: Option<SourceFormat>,
-    /// Test and record sizes of the spreadsheet report that is being read.
+    /// Test and record sizes of the current spreadsheet report.
     excel: Option<(IozoneTest, Vec<u64>)>,
-    /// Whether the reports for spreadsheets repeat the table above them.
+    /// Whether the spreadsheet reports repeat the table above them.
     repeats: bool,
-    /// How the cells of a table's row are laid out: the column that each name ends at.
+    /// Layout of a table row: the end column of each name.
     table: Vec<usize>,
     complete: bool,
 }
 
-/// Reads one run of iozone at the start of some lines; also how many lines it took. `command` is the command line that
-/// stood above them.
+/// Parses one iozone run at the start of some lines; also returns the number of lines consumed. `command` is the
+/// command line above them.
 pub(super) fn read(
     lines: &[SourceLine],
     command: Option<&[String]>,
@@ -235,7 +235,7 @@ impl IozoneReader {
         self.excel_row(text, line) || self.table_row(line)
     }
 
-    /// `  4 initial writers   =  174754.01 kB/sec`
+    /// Parses `  4 initial writers   =  174754.01 kB/sec`.
     fn children(&mut self, rest: &str, line: &SourceLine) -> bool {
         if !rest.contains('=') {
             return false;
@@ -258,7 +258,7 @@ impl IozoneReader {
         true
     }
 
-    /// A rate of throughput mode.
+    /// Adds a rate of throughput mode.
     fn stated(&mut self, test: IozoneTest, rate: Decimal, ops: bool, workers: u32) {
         let (record_kb, file_kb) = (self.head.record_kb, self.head.file_kb);
         let rate = rate.value() * if ops { 1.0 } else { KB };
@@ -309,7 +309,7 @@ impl IozoneReader {
             }
             return true;
         }
-        // `Child[0] xfer count = 4096.00 kB, Throughput = 16360.00 kB/sec`
+        // A line such as `Child[0] xfer count = 4096.00 kB, Throughput = 16360.00 kB/sec`.
         let Some((child, rest)) = text
             .strip_prefix("Child[")
             .and_then(|rest| rest.split_once(']'))
@@ -324,7 +324,7 @@ impl IozoneReader {
         true
     }
 
-    /// `"1048576"   2102 3011`, or `"  Initial write "   12345.67`.
+    /// Parses `"1048576"   2102 3011`, or `"  Initial write "   12345.67`.
     fn excel_row(&mut self, text: &str, line: &SourceLine) -> bool {
         let Some(rest) = text.strip_prefix('"') else {
             return false;
@@ -374,7 +374,7 @@ impl IozoneReader {
                         file_kb,
                     });
                 }
-                // A nought stands where no record of that size fits.
+                // iozone prints 0 if no record of that size fits.
                 Ok(_) => {}
                 Err(_) => self
                     .unread
@@ -385,7 +385,7 @@ impl IozoneReader {
         true
     }
 
-    /// A test in the summary of throughput mode, which says once more what stood above it, unless that was cut away.
+    /// Parses a line of the throughput summary. It repeats the results above, unless they were cut off.
     fn summary_row(&mut self, test: IozoneTest, rest: &str, line: &SourceLine) {
         let known = self.cells.iter().any(|cell| cell.test == test);
         let Some((rate, _)) = number(rest).filter(|_| !known) else {
@@ -415,7 +415,7 @@ impl IozoneReader {
         });
     }
 
-    /// `            8192       4    57751    82155    57543    54677    63699    64052`
+    /// Parses `            8192       4    57751    82155    57543    54677    63699    64052`.
     fn table_row(&mut self, line: &SourceLine) -> bool {
         if self.table.len() < 4 {
             return false;
@@ -481,7 +481,7 @@ impl IozoneReader {
     }
 }
 
-/// `  4 initial writers   =  174754.01 kB/sec`: the test, its rate with the unit, and how many children.
+/// Parses `  4 initial writers   =  174754.01 kB/sec` into the test, its rate with unit, and the number of children.
 fn children_of(rest: &str) -> Option<(IozoneTest, (Decimal, &str), u32)> {
     let (who, rate) = rest.split_once('=')?;
     let who = who.trim();

@@ -1,4 +1,4 @@
-//! From rates of iozone to a run: a phase for each.
+//! Converts iozone rates to a run with one phase per rate.
 
 use super::super::{ImportedRun, ResultContext, SourceFormat, TimeBasis, Unread};
 use super::{ImportedRate, IozoneHead, KB};
@@ -10,20 +10,20 @@ use hakaru_model::reported::{
 };
 use hakaru_model::units::{Bytes, Nanos};
 
-/// What was read of one run.
+/// Parsed content of one run.
 pub(super) struct IozoneReadout {
     pub(super) head: IozoneHead,
     pub(super) blocks: Vec<ReportedBlock>,
     pub(super) cells: Vec<ImportedRate>,
     pub(super) unread: Vec<Unread>,
     pub(super) format: Option<SourceFormat>,
-    /// Whether its end was seen.
+    /// Whether the end of the output was found.
     pub(super) complete: bool,
-    /// First and last line.
+    /// First and last line in the source.
     pub(super) lines: (usize, usize),
 }
 
-/// Converts it to a run. `None` if there is no rate.
+/// Converts the content to a run. `None` if it has no rate.
 pub(super) fn run(findings: IozoneReadout) -> Option<ImportedRun> {
     let IozoneReadout {
         head,
@@ -37,7 +37,7 @@ pub(super) fn run(findings: IozoneReadout) -> Option<ImportedRun> {
     if cells.is_empty() {
         return None;
     }
-    // The summary for spreadsheets says it only behind the rates.
+    // The spreadsheet summary states the record size only after the rates.
     cells
         .iter_mut()
         .for_each(|cell| cell.record_kb = cell.record_kb.or(head.record_kb));
@@ -170,7 +170,8 @@ fn job(name: &str, cell: &ImportedRate, head: &IozoneHead) -> Job {
     job
 }
 
-/// In auto mode one worker moves the whole file, so bytes and time follow; in throughput mode a rate is all there is.
+/// Creates a worker record. In auto mode one worker transfers the whole file, so bytes and time follow from the rate;
+/// in throughput mode only the rate is known.
 fn worker(name: &str, cell: &ImportedRate, phase: u32) -> (WorkerRecord, WorkerReport) {
     let mut worker = WorkerRecord {
         name: name.to_owned(),

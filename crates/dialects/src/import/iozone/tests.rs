@@ -1,4 +1,4 @@
-//! The outputs as strings, and what is read from them.
+//! Tests with iozone outputs as strings, and the runs parsed from them.
 
 use super::super::lines::lines;
 use super::*;

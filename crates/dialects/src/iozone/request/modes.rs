@@ -1,4 +1,4 @@
-//! What a command line asks for as a whole: its tests, its mode, and the rows of its table.
+//! Derives the tests, the mode and the table rows from the options as a whole.
 
 use super::{
     AUTO_FILES, AUTO_RECORDS, IozoneArgs, IozoneMode, LARGE_FILE_KB, MOST_ROWS, SMALL_RECORD_KB,
@@ -7,7 +7,7 @@ use crate::iozone::error::{IozoneError, WordLocation};
 use crate::iozone::kind::IozoneTest;
 
 impl IozoneArgs {
-    /// Options that were given and have no effect beside the others.
+    /// Returns the options that have no effect because of other options.
     pub(super) fn ignored(&self, throughput: bool) -> Vec<String> {
         let mut ignored = Vec::new();
         let mut tell = |given: bool, text: &str| {
@@ -84,7 +84,7 @@ impl IozoneArgs {
             };
             return Err(wrong(format!("-i {odd} cannot be used: the test is {why}")));
         }
-        // The calls with vectors came late, and stay out unless they are asked for.
+        // The vectored I/O tests are recent additions, and run only on request.
         let usual: Vec<u32> = all.iter().copied().filter(|&test| test < 11).collect();
         let tests = if self.tests.is_empty() {
             &usual
@@ -158,7 +158,7 @@ impl IozoneArgs {
                 min.unwrap_or(AUTO_FILES.0),
                 max.unwrap_or(AUTO_FILES.1.max(min.unwrap_or(0))),
             ),
-            // A size and a largest size: from the one to the other.
+            // A minimum and a maximum size: all doublings between them.
             ([from], (_, Some(to))) => doubling(*from, to),
             ([], _) => vec![512],
             (sizes, _) => sizes.to_vec(),

@@ -1,11 +1,11 @@
-//! Lines of the text of fio that are rows of one kind: percentiles, shares and counts, groups, disks, idleness.
+//! Parsers for uniform rows of fio's text: percentiles, distributions and counts, groups, disks, idleness.
 
 use super::super::super::units::number;
 use super::{OPS, Reader, fields};
 use hakaru_model::reported::{Decimal, ReportedBlock};
 
 impl Reader {
-    /// `|  1.00th=[  988],  5.00th=[ 1045],`
+    /// Parses `|  1.00th=[  988],  5.00th=[ 1045],`.
     pub(super) fn percentile_row(&mut self, text: &str) -> bool {
         let cells: Vec<(String, Option<(Decimal, String)>)> = text
             .trim_start_matches('|')
@@ -37,7 +37,7 @@ impl Reader {
         true
     }
 
-    /// Rows of shares and counts: `cpu`, `IO depths`, `submit`, `complete`, `issued`, `errors`, `latency`.
+    /// Parses distributions and counts: `cpu`, `IO depths`, `submit`, `complete`, `issued`, `errors`, `latency`.
     pub(super) fn named_row(&mut self, word: &str, rest: &str) -> bool {
         let (name, cells): (&str, Vec<(String, &str)>) = match word {
             "cpu" | "IO depths" | "submit" | "complete" | "errors" | "latency" | "steadystate" => (
@@ -60,7 +60,7 @@ impl Reader {
         };
         let mut block = ReportedBlock::new(name);
         for (key, value) in cells {
-            // `first_error=5/<Input/output error>`
+            // A value such as `first_error=5/<Input/output error>`.
             let value = value.split('/').next().unwrap_or_default();
             self.put(&mut block, &key, value);
         }
@@ -68,7 +68,8 @@ impl Reader {
         true
     }
 
-    /// `READ: bw=22.7MiB/s (23.8MB/s), 22.7MiB/s-22.7MiB/s (23.8MB/s-23.8MB/s), io=99.0MiB (104MB), run=1-2msec`
+    /// Parses `READ: bw=22.7MiB/s (23.8MB/s), 22.7MiB/s-22.7MiB/s (23.8MB/s-23.8MB/s), io=99.0MiB (104MB),
+    /// run=1-2msec`.
     pub(super) fn group_row(&mut self, text: &str) -> bool {
         let Some((name, rest)) = text.split_once(':') else {
             return false;
@@ -102,7 +103,7 @@ impl Reader {
     fn range(&mut self, block: &mut ReportedBlock, names: [&str; 2], text: &str) {
         let (low, high) = text.split_once('-').unwrap_or((text, ""));
         self.put(block, names[0], low);
-        // `4353-4353msec`: only the last number has the unit.
+        // In `4353-4353msec`, only the last number has the unit.
         let unit = number(high).map_or("", |(_, unit)| unit).to_owned();
         if let Some(first) = block
             .figures
@@ -114,7 +115,7 @@ impl Reader {
         self.put(block, names[1], high);
     }
 
-    /// `mmcblk0: ios=97/100, sectors=198656/204800, merge=0/0, ticks=1079/3211, in_queue=4290, util=97.57%`
+    /// Parses `mmcblk0: ios=97/100, sectors=198656/204800, merge=0/0, ticks=1079/3211, in_queue=4290, util=97.57%`.
     pub(super) fn disk_row(&mut self, text: &str) -> bool {
         let Some((name, rest)) = text
             .split_once(':')
@@ -137,7 +138,7 @@ impl Reader {
         true
     }
 
-    /// `system: 96.33%`, `percpu: 97.0%, 95.6%`, `unit work: mean=10.11us, stddev=0.08`
+    /// Parses `system: 96.33%`, `percpu: 97.0%, 95.6%` or `unit work: mean=10.11us, stddev=0.08`.
     pub(super) fn idle_row(&mut self, text: &str) -> bool {
         let Some((name, rest)) = text.split_once(':') else {
             return false;
@@ -159,7 +160,7 @@ impl Reader {
     }
 }
 
-/// `total=99,101,0,0 short=0,0,0,0 dropped=0,0,0,0`, or `total=r=99/w=101/d=0, short=r=0/w=0/d=0, drop=…`.
+/// Parses `total=99,101,0,0 short=0,0,0,0 dropped=0,0,0,0`, or `total=r=99/w=101/d=0, short=r=0/w=0/d=0, drop=…`.
 fn issued(rest: &str) -> Vec<(String, &str)> {
     let mut cells = Vec::new();
     for group in rest.split([' ']).filter(|group| !group.is_empty()) {
