@@ -1,16 +1,16 @@
-//! `cargo xtask ci`: everything that must hold before a change is accepted, in one command.
+//! `cargo xtask ci`: all checks required before a change is accepted, in one command.
 //!
-//! Every step runs, also after one has failed; what a host cannot check is skipped with its reason, and counted.
+//! Every step runs, even after a failure. Checks that the host does not support are skipped with a reason, and counted.
 
 use crate::{cross, docs, fuzz, parity, rig, tidy, workspace};
 use anyhow::{Result, bail};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How a step ended that did not fail.
+/// Outcome of a step that did not fail.
 pub(crate) enum StepOutcome {
     Passed,
-    /// It could not be made here; why.
+    /// The step could not run here; the reason.
     Skipped(String),
     /// It ran, but a part is inconclusive; the reason.
     NotJudged(String),
@@ -58,7 +58,7 @@ const STEPS: &[Step] = &[
     ("arm", || cross::check(cross::TARGETS)),
 ];
 
-/// Debian packages of the steps, by the program that shows whether they are installed.
+/// Debian packages needed by the steps, with a program that shows whether each is installed.
 const PACKAGES: &[(&str, &str)] = &[
     ("fio", "fio"),
     ("qemu-system-x86_64", "qemu-system-x86"),
@@ -73,10 +73,10 @@ const PACKAGES: &[(&str, &str)] = &[
     ("bc", "bc"), // fio calls it for sums such as `bs=2*$pagesize`.
 ];
 
-/// Runs every step, or only those named, and lists how they ended.
+/// Runs all steps or the named ones, and lists their outcomes.
 ///
 /// # Errors
-/// When a step has failed, or is not known.
+/// If a step fails or is unknown.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     if let Some(unknown) = args
         .iter()
@@ -104,7 +104,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     conclude(&list)
 }
 
-/// Prints the list of steps, and the closing line last.
+/// Prints the list of steps and the final summary.
 fn conclude(list: &[(&str, Duration, Result<StepOutcome>)]) -> Result<()> {
     let (mut passed, mut failed, mut skipped, mut not_judged) = (0, 0, 0, 0);
     println!();
@@ -135,7 +135,7 @@ fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<StepOutcome> {
     Ok(StepOutcome::Passed)
 }
 
-/// Fetches the Debian packages that later steps use, where that can be done.
+/// Installs the Debian packages that later steps use, if possible.
 fn tools() -> Result<StepOutcome> {
     let missing: Vec<&str> = PACKAGES
         .iter()
@@ -174,7 +174,7 @@ fn tools() -> Result<StepOutcome> {
     }
 }
 
-/// Licences, sources and banned packages, as `deny.toml` has them.
+/// Checks licenses, sources and banned packages according to `deny.toml`.
 fn dependencies() -> Result<StepOutcome> {
     if workspace::find_program("cargo-deny").is_none() {
         return Ok(StepOutcome::Skipped(

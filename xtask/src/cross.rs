@@ -1,6 +1,6 @@
-//! `cargo xtask cross`: the workspace must compile for the small computers that cards live in.
+//! `cargo xtask cross`: checks that the workspace compiles for the ARM computers that cards are used in.
 //!
-//! Nothing is linked and no C is compiled, so that no foreign compiler is needed; a release does both.
+//! Only a check: no linking and no C code, so that no cross compiler is needed. A release does both.
 
 use crate::ci::StepOutcome;
 use crate::workspace;
@@ -8,16 +8,16 @@ use anyhow::{Result, bail};
 use std::path::Path;
 use std::process::Command;
 
-/// 64-bit and 32-bit ARM: the one linked statically as in a release, the other as on Raspberry Pi OS.
+/// 64-bit and 32-bit ARM: the first linked statically as in a release, the second as on Raspberry Pi OS.
 pub(crate) const TARGETS: &[&str] = &[
     "aarch64-unknown-linux-musl",
     "armv7-unknown-linux-gnueabihf",
 ];
 
-/// Checks the targets named, or all of them.
+/// Checks the named targets, or all of them.
 ///
 /// # Errors
-/// When one does not compile or cannot be checked here.
+/// If one does not compile or cannot be checked here.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     if let Some(unknown) = args.iter().find(|arg| !TARGETS.contains(&arg.as_str())) {
         bail!(
@@ -36,11 +36,11 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Checks the workspace for these targets. Missing standard libraries are downloaded if rustup can;
-/// an unavailable one does not prevent the others from being checked.
+/// Checks the workspace for these targets. Missing standard libraries are downloaded if rustup can; an unavailable one
+/// does not prevent the others from being checked.
 ///
 /// # Errors
-/// When it does not compile for one of them, which the message names.
+/// If it does not compile for a target, which the message names.
 pub(crate) fn check(targets: &[&str]) -> Result<StepOutcome> {
     let sysroot = workspace::output(Command::new("rustc").args(["--print", "sysroot"]))?;
     let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
@@ -55,15 +55,14 @@ pub(crate) fn check(targets: &[&str]) -> Result<StepOutcome> {
     Ok(outcome(&there, &missing))
 }
 
-/// Compiles for several targets in one go, so that no CPU waits for the last room of one of them.
+/// Compiles for several targets in one call, so that no CPU idles while the last crate of a target compiles.
 fn compile(targets: &[&str]) -> Result<()> {
     let check = |targets: &[&str]| {
         let mut cargo = workspace::cargo();
         cargo
             .args(["check", "--workspace"])
             .args(targets.iter().flat_map(|target| ["--target", target]));
-        // SQLite is assumed to be installed: a check never links it, and its C is the same on every
-        // host.
+        // SQLite is assumed to be installed: a check never links it, and its C code is the same on every host.
         cargo
             .env("LIBSQLITE3_SYS_USE_PKG_CONFIG", "1")
             .env("SQLITE3_LIB_DIR", "/nowhere");
@@ -72,7 +71,7 @@ fn compile(targets: &[&str]) -> Result<()> {
     if targets.is_empty() || check(targets).is_ok() {
         return Ok(());
     }
-    // Successful targets are skipped: prints which ones failed, and their errors last.
+    // Shows the failed targets, with their errors last.
     let failed: Vec<&str> = targets
         .iter()
         .copied()
@@ -87,7 +86,7 @@ fn compile(targets: &[&str]) -> Result<()> {
     }
 }
 
-/// What a check of several targets comes to, some of which may not be here.
+/// Combined outcome of several targets, some of which may be unavailable.
 fn outcome(passed: &[&str], missing: &[String]) -> StepOutcome {
     match (passed, missing) {
         (_, []) => StepOutcome::Passed,

@@ -1,8 +1,8 @@
-//! `cargo xtask fuzz`: feeds the readers of what strangers write with what nobody would.
+//! `cargo xtask fuzz`: runs the parsers of untrusted input on random data.
 //!
-//! The targets lie in `fuzz/`, a workspace of its own. They are built with the counters of coverage that LLVM has and the
-//! stable compiler can be asked for, beside everything else cargo builds, in `target/fuzz`. What a run has learnt stays
-//! there for the next one; what makes a target fail is kept and named.
+//! The targets are in `fuzz/`, a separate workspace. They are built with LLVM's coverage counters, which the stable
+//! compiler can emit, in a separate directory `target/fuzz`. The corpus of a run is kept there for the next one;
+//! failing inputs are kept and printed.
 
 use crate::{parity, workspace};
 use anyhow::{Context, Result, bail};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A target: its name, the feature of its crate, and its initial inputs.
+/// A fuzz target: its name, the feature of its crate, and its initial inputs.
 struct FuzzTarget {
     name: &'static str,
     feature: Option<&'static str>,
@@ -45,10 +45,10 @@ const TARGETS: &[FuzzTarget] = &[
     },
 ];
 
-/// Those that continuous integration runs, for as long as it says.
+/// Targets that CI runs for a limited time.
 const QUICK: &[&str] = &["fio_command_line", "fio_job_file"];
 
-/// Counters at each edge, with the operands of comparisons; one process decides, so that nothing waits for a lock.
+/// Coverage counters at each edge, with comparison operands. A single codegen unit, so that nothing waits for a lock.
 const FLAGS: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -56,13 +56,13 @@ const FLAGS: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
     --cfg fuzzing";
 
-/// Longer inputs teach no more, and take longer.
+/// Maximum input length; longer inputs find nothing more and take longer.
 const INPUT_MAX: &str = "16384";
 
-/// Builds the targets and runs each for a while.
+/// Builds the targets and runs each for a limited time.
 ///
 /// # Errors
-/// When a target fails on an input, which the message names, or cannot be built.
+/// If a target fails on an input, which the message names, or cannot be built.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let (mut seconds, mut names) = (60, Vec::new());
     for arg in args {
@@ -86,7 +86,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     run(&TARGETS.iter().filter(wanted).collect::<Vec<_>>(), seconds)
 }
 
-/// What continuous integration runs: a minute of each target that is built from few rooms.
+/// The CI step: one minute for each target with few dependencies.
 ///
 /// # Errors
 /// See [`main`].
@@ -103,7 +103,7 @@ pub(crate) fn quick() -> Result<()> {
 fn run(targets: &[&FuzzTarget], seconds: u64) -> Result<()> {
     let folder = build(targets)?;
     let mut failed = Vec::new();
-    // A target keeps one CPU busy.
+    // Each target uses one CPU.
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     for together in targets.chunks(at_once) {
         let names: Vec<&str> = together.iter().map(|target| target.name).collect();
@@ -139,19 +139,19 @@ fn run(targets: &[&FuzzTarget], seconds: u64) -> Result<()> {
     }
 }
 
-/// Where targets are built, and what they learn is kept.
+/// Directory of the builds and the corpus.
 fn home() -> PathBuf {
     workspace::target().join("fuzz")
 }
 
-/// The machine that rustc builds for; naming it keeps the counters out of macros and build scripts, which run here.
+/// rustc's host triple. Passing it as the target keeps the counters out of macros and build scripts.
 fn host() -> Result<String> {
     let text = workspace::output(Command::new("rustc").arg("-vV"))?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.context("rustc -vV does not say its host")?.to_owned())
 }
 
-/// Builds the targets in one call. Returns the directory they lie in.
+/// Builds the targets in one call. Returns their directory.
 fn build(targets: &[&FuzzTarget]) -> Result<PathBuf> {
     let host = host()?;
     let mut cargo = workspace::cargo();
@@ -184,7 +184,7 @@ fn fuzz(target: &FuzzTarget, folder: &Path, seconds: u64) -> Result<()> {
         home().join("seeds").join(target.name),
     );
     fs::create_dir_all(&learnt)?;
-    // Seeds are rewritten, so that those of old jobs are removed.
+    // Seeds are rewritten, so that seeds of removed jobs disappear.
     if seeds.exists() {
         fs::remove_dir_all(&seeds)?;
     }
@@ -208,7 +208,7 @@ fn fuzz(target: &FuzzTarget, folder: &Path, seconds: u64) -> Result<()> {
     workspace::run(&mut command)
 }
 
-/// Every file of a directory of the workspace.
+/// Content of every file in a directory of the workspace.
 fn contents(folder: &str) -> Result<Vec<Vec<u8>>> {
     let folder = workspace::root().join(folder);
     let entries =
@@ -216,7 +216,7 @@ fn contents(folder: &str) -> Result<Vec<Vec<u8>>> {
     entries.map(|entry| Ok(fs::read(entry?.path())?)).collect()
 }
 
-/// Printed results, each under a first line that names its file.
+/// Printed results, each after a first line with its file name.
 fn printed_results() -> Result<Vec<Vec<u8>>> {
     let named = |text: Vec<u8>| [b"result.txt\n".as_slice(), &text].concat();
     let mut all: Vec<Vec<u8>> = contents("crates/dialects/tests/logs")?
@@ -234,7 +234,7 @@ fn printed_results() -> Result<Vec<Vec<u8>>> {
     Ok(all)
 }
 
-/// Stored records line by line, and histograms.
+/// Stored records as separate lines, and histograms.
 fn records() -> Result<Vec<Vec<u8>>> {
     let text = workspace::read("testdata/store/record-format-1.jsonl")?;
     let mut all: Vec<Vec<u8>> = text.lines().map(|line| line.as_bytes().to_vec()).collect();

@@ -1,7 +1,7 @@
-//! Chores of the workspace: `cargo xtask COMMAND`.
+//! Development tasks of the workspace: `cargo xtask COMMAND`.
 //!
-//! Each command is a module with a function that takes the words after its name; [`COMMANDS`] is the whole dispatch.
-//! Nothing that users run lives here.
+//! Each command is a module with a function that takes the remaining arguments; [`COMMANDS`] is the dispatch table.
+//! Nothing here is shipped to users.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
-//! `cargo xtask scale`: what a store of ten thousand results costs, with the program as users have it.
+//! `cargo xtask scale`: measures a store of ten thousand results, with the release build.
 //!
-//! Imports and lists the published logs, each with a unique process ID. Times on a busy machine
-//! mean little; the limits are for an idle one.
+//! Imports and lists the published logs, each with a unique process ID. Times on a busy machine mean little; the limits
+//! are for an idle one.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -9,13 +9,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Logs to import.
+/// Number of logs to import.
 const LOGS: usize = 10_000;
 
-/// Maximum time for all in one call.
+/// Time limit to import all logs in one call.
 const IMPORT: Duration = Duration::from_secs(20);
 
-/// Maximum time for a page of the newest.
+/// Time limit to list one page of the newest results.
 const PAGE: Duration = Duration::from_secs(5);
 
 pub(crate) fn main(args: &[String]) -> Result<()> {
@@ -24,7 +24,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     }
     workspace::run(workspace::cargo().args(["build", "--release", "--package", "hakaru"]))?;
     let place = workspace::target().join("scale");
-    // What an earlier run left behind would be there already, and cost nothing.
+    // Files of an earlier run would already be imported, and cost nothing.
     let _ = std::fs::remove_dir_all(&place);
     let logs = place.join("logs");
     std::fs::create_dir_all(&logs).with_context(|| format!("cannot make {}", logs.display()))?;
@@ -74,7 +74,7 @@ fn write_logs(folder: &Path) -> Result<()> {
         std::fs::read_dir(&source).with_context(|| format!("cannot read {}", source.display()))?
     {
         let text = std::fs::read_to_string(entry?.path())?;
-        // Only logs with a process number can be made unlike one another.
+        // Only logs with a process ID can be made unique.
         texts.extend(
             text.split_once("pid=")
                 .map(|(before, after)| (before.to_owned(), after.to_owned())),

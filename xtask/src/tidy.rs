@@ -1,7 +1,7 @@
-//! `cargo xtask tidy`: the rules of the house that the compiler does not know.
+//! `cargo xtask tidy`: project rules that the compiler does not check.
 //!
-//! Each rule is a function that returns its findings; nothing is repaired. Counts in
-//! `xtask/ratchet.toml` may only fall.
+//! Each rule is a function that returns its findings; nothing is fixed automatically. Counts in `xtask/ratchet.toml`
+//! may only fall.
 
 mod arrows;
 mod manifests;
@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use std::fmt;
 use std::process::Command;
 
-/// One offence against a rule: where, and what to do about it.
+/// One violation of a rule: location, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     place: String,
@@ -29,7 +29,7 @@ impl Problem {
         }
     }
 
-    /// In a file, at a line counted from 1.
+    /// A violation in a file, at a line counted from 1.
     fn at(path: &str, line: usize, what: impl Into<String>) -> Problem {
         Problem::new(format!("{path}:{line}"), what)
     }
@@ -43,7 +43,7 @@ impl fmt::Display for Problem {
 
 /// A text file of the workspace.
 pub(crate) struct TextFile {
-    /// From the directory of the workspace on, with slashes.
+    /// Path relative to the workspace directory, with slashes.
     path: String,
     text: String,
 }
@@ -54,10 +54,10 @@ impl TextFile {
     }
 }
 
-/// Checks every rule and prints what offends them.
+/// Checks all rules and prints the violations.
 ///
 /// # Errors
-/// When a rule is broken, or the workspace cannot be read.
+/// If a rule is violated, or the workspace cannot be read.
 pub(crate) fn main(_args: &[String]) -> Result<()> {
     let files = text_files()?;
     let metadata = arrows::metadata()?;
@@ -77,7 +77,7 @@ pub(crate) fn main(_args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Every text file that is, or is about to be, under version control.
+/// All text files that are, or are about to be, under version control.
 fn text_files() -> Result<Vec<TextFile>> {
     let mut git = Command::new("git");
     git.current_dir(workspace::root()).args([
@@ -94,7 +94,7 @@ fn text_files() -> Result<Vec<TextFile>> {
     paths.dedup();
     let mut files = Vec::new();
     for path in paths {
-        // Deleted but not yet committed; and data that is not text has no words.
+        // Skips files that are deleted but not yet committed, and binary files.
         let Ok(bytes) = std::fs::read(workspace::root().join(path)) else {
             continue;
         };

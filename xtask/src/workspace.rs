@@ -1,13 +1,13 @@
-//! Where the workspace lies, and how other programs are run in it.
+//! Location of the workspace, and functions to run other programs in it.
 
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Counts that may only fall.
+/// File of counts that may only move in one direction.
 pub(crate) const RATCHETS: &str = "xtask/ratchet.toml";
 
-/// The directory of the workspace.
+/// Root directory of the workspace.
 pub(crate) fn root() -> &'static Path {
     // The xtask package is a direct subdirectory of the workspace.
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -21,27 +21,26 @@ pub(crate) fn target() -> PathBuf {
         .map_or_else(|| root().join("target"), |dir| root().join(dir))
 }
 
-/// Cargo, as the one that runs us, started in the workspace.
+/// The cargo that runs this program, started in the workspace.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root()).stdin(Stdio::null());
     command
 }
 
-/// Returns the program as built for the tests: another feature combination would compile most
-/// dependencies again.
+/// Returns the program as built for the tests: another feature combination would compile most dependencies again.
 ///
 /// # Errors
-/// When it does not build.
+/// If it does not build.
 pub(crate) fn tested_program() -> Result<PathBuf> {
     run(cargo().args(["test", "--quiet", "--workspace", "--no-run"]))?;
     Ok(target().join("debug/hakaru"))
 }
 
-/// Runs a command whose output goes where ours goes.
+/// Runs a command that inherits standard output and standard error.
 ///
 /// # Errors
-/// When it cannot be started, or ends with anything but success.
+/// If it cannot be started or does not succeed.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
@@ -53,7 +52,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 /// Runs a command and returns its standard output.
 ///
 /// # Errors
-/// When it cannot be started, fails, or writes anything but UTF-8.
+/// If it cannot be started, fails, or writes invalid UTF-8.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let out = command
         .stderr(Stdio::inherit())
@@ -69,7 +68,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         .with_context(|| format!("{} wrote something other than text", shown(command)))
 }
 
-/// Where a program lies by its name, also where only root's path leads.
+/// Path of a program on the PATH or in the system directories of root.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);
@@ -79,10 +78,10 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// The text of a file of the workspace.
+/// Content of a file in the workspace.
 ///
 /// # Errors
-/// When it cannot be read; the message names the path.
+/// If it cannot be read; the message names the path.
 pub(crate) fn read(path: &str) -> Result<String> {
     std::fs::read_to_string(root().join(path)).with_context(|| format!("cannot read {path}"))
 }

@@ -1,4 +1,4 @@
-//! A browser without a window, driven by the Chrome DevTools Protocol over a pair of named pipes.
+//! A headless browser, controlled by the Chrome DevTools Protocol over a pair of named pipes.
 //!
 //! Source: <https://chromedevtools.github.io/devtools-protocol/>; messages over a pipe end with a zero byte.
 
@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// Longer than this no answer takes, on the slowest machine.
+/// Maximum time to wait for an answer, even on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Options against network access and prompts.
@@ -36,12 +36,12 @@ pub(super) struct Browser {
     messages: Receiver<Value>,
     session: String,
     next: u64,
-    /// What the page complained about since it was loaded.
+    /// Errors of the page since it was loaded.
     complaints: Vec<String>,
 }
 
 impl Browser {
-    /// Starts the program; `home` is a directory for its profile and the pipes.
+    /// Starts the browser; `home` is a directory for its profile and the pipes.
     pub(super) fn start(program: &Path, home: &Path) -> Result<Browser> {
         let (commands, answers) = (home.join("commands"), home.join("answers"));
         for pipe in [&commands, &answers] {
@@ -49,7 +49,7 @@ impl Browser {
             rustix::fs::mknodat(rustix::fs::CWD, pipe, rustix::fs::FileType::Fifo, mode, 0)
                 .with_context(|| format!("cannot make the pipe {}", pipe.display()))?;
         }
-        // The protocol wants the pipes as file descriptors 3 and 4.
+        // The protocol requires the pipes as file descriptors 3 and 4.
         let script = "commands=$1; answers=$2; shift 2; exec \"$@\" 3<\"$commands\" 4>\"$answers\"";
         let child = Command::new("sh")
             .args(["-c", script, "sh"])
@@ -93,7 +93,7 @@ impl Browser {
         Ok(browser)
     }
 
-    /// Shows a file in a window of that width, in light or dark.
+    /// Loads a file in a window of this width, in light or dark mode.
     pub(super) fn show(&mut self, file: &Path, width: u32, dark: bool) -> Result<()> {
         let size =
             json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
@@ -113,7 +113,7 @@ impl Browser {
         self.wait_for("Page.loadEventFired")
     }
 
-    /// The value of a script in the page.
+    /// Evaluates a script in the page and returns its value.
     pub(super) fn evaluate(&mut self, script: &str) -> Result<Value> {
         let asked = json!({ "expression": script, "returnByValue": true });
         let mut answer = self.call("Runtime.evaluate", asked)?;
@@ -123,7 +123,7 @@ impl Browser {
         Ok(answer["result"]["value"].take())
     }
 
-    /// The whole page as PNG.
+    /// Screenshot of the whole page as PNG.
     pub(super) fn picture(&mut self) -> Result<Vec<u8>> {
         let answer = self.call(
             "Page.captureScreenshot",
@@ -132,7 +132,7 @@ impl Browser {
         base64(answer["data"].as_str().unwrap_or_default()).context("the browser sent no picture")
     }
 
-    /// What the page complained about since it was shown.
+    /// Returns the errors of the page since it was loaded.
     pub(super) fn complaints(&mut self) -> Vec<String> {
         std::mem::take(&mut self.complaints)
     }
@@ -189,13 +189,13 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It is of no use any more, and it may be gone already.
+        // The process is no longer needed, and may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Reads messages as they come, so that waiting for one can end.
+/// Receives messages in a separate thread, so that waiting can time out.
 fn listen(answers: File) -> Receiver<Value> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! The pages that the program writes, made with it: series, comparisons and campaigns, on simulated cards and from
+//! Generates all kinds of pages with the program itself: series, comparisons and campaigns, from simulated cards and
 //! published figures.
 
 use crate::workspace;
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Three cards: an even one, one that is fast until its cache is full, one that stops now and then.
+/// Three cards: one with constant speed, one that is fast until its cache is full, one with occasional stalls.
 const CARDS: [(&str, &str); 3] = [
     (
         "even",
@@ -48,10 +48,10 @@ suite = ["seq-write", "seq-read", "rand-write", "rand-read", "mixed", "durable",
 pace = "quick"
 "#;
 
-/// Makes all pages in a directory.
+/// Writes all pages to a directory.
 ///
 /// # Errors
-/// When the program cannot be built, or fails.
+/// If the program cannot be built, or fails.
 pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
     workspace::run(workspace::cargo().args(["build", "--quiet", "--bin", "hakaru"]))?;
     let program = workspace::target().join("debug/hakaru");

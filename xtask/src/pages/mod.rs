@@ -1,9 +1,9 @@
-//! `cargo xtask pages`: the pages that the program writes, looked at in a real browser.
+//! `cargo xtask pages`: checks the HTML reports of the program in a real browser.
 //!
-//! `cargo xtask pages` makes every kind of page with the program itself, on simulated cards and published figures;
-//! `cargo xtask pages FILE…` looks at those given. `--shots FOLDER` keeps a picture of each. On a desk and on a phone, in
-//! light and in dark: no complaint of the browser, no scrolling sideways, every chart in sight, no label on another, text
-//! that can be read.
+//! `cargo xtask pages` generates every kind of page with the program itself, from simulated cards and published
+//! figures; `cargo xtask pages FILE…` checks the given files. `--shots FOLDER` keeps a screenshot of each. Each page is
+//! checked in desktop and phone width, in light and dark mode: no browser errors, no horizontal scrolling, all charts
+//! visible, no overlapping labels, readable text.
 
 mod browser;
 mod make;
@@ -14,13 +14,13 @@ use browser::Browser;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// Names under which the browser is found.
+/// Program names of the browser.
 const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// Widths of a desk and of a phone.
+/// Window widths in pixels: desktop and phone.
 const WIDTHS: [u32; 2] = [1200, 360];
 
-/// What the script found in a page.
+/// Findings of the script in a page.
 #[derive(Debug, Deserialize)]
 struct PageFindings {
     page_width: f64,
@@ -36,10 +36,10 @@ struct PageFindings {
     dead: Vec<String>,
 }
 
-/// Looks at pages.
+/// Checks pages.
 ///
 /// # Errors
-/// When there is no browser, a page cannot be made or opened, or one is not as it should be.
+/// If there is no browser, a page cannot be generated or opened, or a check fails.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let (files, shots) = arguments(args)?;
     let Some(program) = PROGRAMS

@@ -1,20 +1,20 @@
-//! Compares what two programs said of the same job, each several times.
+//! Compares the output of two programs for the same job, each run several times.
 //!
-//! The form must be the same: keys, their order, kinds of values. Numbers that count something must be the same, or as
-//! near as chance allows where the job draws lots. Speeds are compared only where the target or the job holds them; the
-//! measure is how far the repeats of the original lie apart. All other numbers may be what they like.
+//! The form must match: keys, their order, and value types. Counts must be equal, or within random variation if the job
+//! makes random choices. Speeds are compared only if the target or the job limits them; the tolerance is the spread
+//! between the runs of the original. All other numbers may differ.
 
 use super::jobs::MatchRule;
 use super::tree::{JsonTree, join};
 use std::collections::BTreeMap;
 
-/// One thing that is not the same.
+/// One difference between the outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OutputDifference {
     pub(super) path: String,
     pub(super) theirs: String,
     pub(super) ours: String,
-    /// Whether it is a matter of how much, which another try may bring nearer.
+    /// Whether the difference is numeric, so that another run may reduce it.
     pub(super) number: bool,
 }
 
@@ -33,27 +33,27 @@ impl OutputDifference {
     }
 }
 
-/// Keys that younger versions of fio print and older ones do not, with the first version known to have them.
+/// Keys that newer fio versions print and older ones do not, with the first version known to print them.
 pub(super) const YOUNG_KEYS: &[(&str, u32)] = &[
     ("job_start", 39),
     ("read_sectors", 39),
     ("write_sectors", 39),
 ];
 
-/// What the value at a path means.
+/// Meaning of the value at a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ValueMeaning {
-    /// The same for the same job.
+    /// Identical for the same job.
     Same,
-    /// Counts I/Os, bytes or samples.
+    /// Number of I/Os, bytes or samples.
     Count,
     /// A share in percent.
     Share,
     /// A speed or time, with the relative deviation that is always accepted.
     Speed(f64),
-    /// Anything goes, but zero stays zero.
+    /// Any value, but zero must stay zero.
     Some,
-    /// Anything goes.
+    /// Any value.
     Any,
 }
 
@@ -85,21 +85,21 @@ fn meaning(path: &str) -> ValueMeaning {
     }
 }
 
-/// What to compare, and how strictly.
+/// The outputs to compare, and the rules.
 pub(super) struct OutputComparison<'a> {
     pub(super) judge: MatchRule,
-    /// Minor version of the original, which may lack what younger ones print.
+    /// Minor version of the original, which may lack keys of newer versions.
     pub(super) minor: u32,
     pub(super) theirs: &'a [JsonTree],
     pub(super) ours: &'a [JsonTree],
 }
 
 impl OutputComparison<'_> {
-    /// Every difference, each path once.
+    /// All differences, each path once.
     pub(super) fn differences(&self) -> Vec<OutputDifference> {
         let mut found: Vec<OutputDifference> = Vec::new();
         for ours in self.ours {
-            // The original itself may print one thing or the other; the likest of its repeats counts.
+            // The original's own runs may vary; the run closest to ours counts.
             let forms = self.theirs.iter().map(|theirs| self.forms(theirs, ours));
             found.extend(forms.min_by_key(Vec::len).unwrap_or_default());
         }
@@ -209,7 +209,7 @@ impl OutputComparison<'_> {
             .any(|(young, since)| *young == key && self.minor < *since)
     }
 
-    /// Before 3.39 options that stand without a value were left out.
+    /// Whether it is an option without a value, which versions before 3.39 left out.
     fn is_bare_option(&self, path: &str, value: &JsonTree) -> bool {
         self.minor < 39 && path.ends_with(" options") && value.to_string() == "\"\""
     }
@@ -246,8 +246,7 @@ impl OutputComparison<'_> {
         })
     }
 
-    /// Returns the accepted deviation outside the original's own values; `None` if any value is
-    /// accepted.
+    /// Returns the accepted deviation outside the original's own values; `None` if any value is accepted.
     fn slack(&self, meaning: ValueMeaning, path: &str, theirs: &Numbers) -> Option<f64> {
         let spread = theirs.max - theirs.min;
         let value = theirs.median.abs();
@@ -256,7 +255,7 @@ impl OutputComparison<'_> {
             (ValueMeaning::Speed(floor), MatchRule::Rate) if !path.contains("lat_ns") => {
                 spread.max(value * floor)
             }
-            // The shares of a short run wander by a few I/Os.
+            // Percentages of a short run vary by a few I/Os.
             (ValueMeaning::Share, MatchRule::Counts | MatchRule::Chance | MatchRule::Held) => {
                 spread + 3.0
             }
@@ -269,7 +268,7 @@ impl OutputComparison<'_> {
         })
     }
 
-    /// Returns the number of I/Os of a value: its random error decreases with their square root.
+    /// Returns the number of I/Os of a value: its relative random error decreases with their square root.
     fn ios(&self, path: &str, theirs: &Numbers) -> f64 {
         let mut parent = path;
         while let Some((up, _)) = parent.rsplit_once('.') {
@@ -285,7 +284,7 @@ impl OutputComparison<'_> {
     }
 }
 
-/// What both measured, where the target holds its speed.
+/// A speed measured by both programs on a rate-limited target.
 pub(super) struct Speed {
     pub(super) what: String,
     pub(super) theirs: Numbers,
@@ -295,7 +294,7 @@ pub(super) struct Speed {
 }
 
 impl Speed {
-    /// How our median lies to what the repeats of the original span.
+    /// Position of our median relative to the range of the original's runs.
     pub(super) fn verdict(&self) -> &'static str {
         let inside = (self.theirs.min..=self.theirs.max).contains(&self.ours.median);
         match (inside, self.apart) {
@@ -306,7 +305,7 @@ impl Speed {
     }
 }
 
-/// The figures that people read first, of the first job and whichever of its directions did anything.
+/// The main figures of the first job, for whichever direction had I/O.
 pub(super) fn speeds(
     theirs: &[JsonTree],
     ours: &[JsonTree],
@@ -345,7 +344,7 @@ pub(super) fn speeds(
     found
 }
 
-/// What several repeats have at one path.
+/// Values of several runs at one path.
 #[derive(Default)]
 struct Values {
     shown: Vec<String>,
@@ -365,7 +364,7 @@ fn values(repeats: &[JsonTree]) -> BTreeMap<String, Values> {
     found
 }
 
-/// The numbers of several repeats.
+/// The numeric values of several runs.
 pub(super) struct Numbers {
     pub(super) min: f64,
     pub(super) median: f64,
@@ -403,7 +402,7 @@ impl std::fmt::Display for Numbers {
     }
 }
 
-/// A number without decimals that say nothing.
+/// A number without redundant decimals.
 fn short(number: f64) -> String {
     if number.fract() == 0.0 || number.abs() >= 1000.0 {
         format!("{number:.0}")

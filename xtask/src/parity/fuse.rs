@@ -1,23 +1,23 @@
-//! The bytes of the FUSE protocol, as far as a directory with one file in it needs them.
+//! Encoding of the FUSE protocol for a directory with a single file.
 //!
-//! Requests come in, answers go out; what is answered, and when, is decided elsewhere. Source: `linux/fuse.h`, 7.31.
+//! Requests come in, answers go out; the caller decides when to answer. Source: `linux/fuse.h`, 7.31.
 
-/// Nothing is read or written in bigger pieces.
+/// Maximum size of a single read or write.
 pub(super) const PIECE_MAX: u32 = 128 << 10;
 
-/// Bytes that a buffer for requests needs: the biggest write with its headers, and a page to spare.
+/// Buffer size for requests: the largest write with its headers, and an extra page.
 pub(super) const REQUEST_MAX: usize = PIECE_MAX as usize + 8192;
 
 const ROOT: u64 = 1;
 const FILE: u64 = 2;
 
-/// The name of the one file.
+/// Name of the only file.
 pub(super) const FILE_NAME: &str = "card";
 
-/// A year; nothing here changes.
+/// Cache validity in seconds: one year, because nothing changes here.
 const VALID_S: u64 = 31_536_000;
 
-/// A request of the kernel.
+/// A request from the kernel.
 pub(super) struct FuseRequest<'a> {
     opcode: u32,
     unique: u64,
@@ -25,7 +25,7 @@ pub(super) struct FuseRequest<'a> {
     body: &'a [u8],
 }
 
-/// What a request is about.
+/// Kind of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FuseOp {
     Read {
@@ -35,14 +35,14 @@ pub(super) enum FuseOp {
         len: u32,
     },
     Sync,
-    /// Wants no answer.
+    /// Needs no answer.
     Silent,
-    /// Costs the card nothing.
+    /// Has no cost on the simulated card.
     Free,
 }
 
 impl FuseRequest<'_> {
-    /// The request in `bytes`, unless they are too few for one.
+    /// Parses a request; `None` if there are too few bytes.
     pub(super) fn parse(bytes: &[u8]) -> Option<FuseRequest<'_>> {
         Some(FuseRequest {
             opcode: u32_at(bytes, 4)?,
@@ -64,24 +64,24 @@ impl FuseRequest<'_> {
         }
     }
 
-    /// The answer that makes the directory and its file appear. Data read is zeros, and data written goes nowhere.
+    /// Answers a request. Read data is zeros, and written data is discarded.
     pub(super) fn answer(&self, file_bytes: u64) -> Vec<u8> {
         let mut out = Out::default();
         match self.opcode {
-            // Look up: the file, or nothing.
+            // Lookup: the file, or an error.
             1 if self.body.strip_suffix(b"\0") == Some(FILE_NAME.as_bytes()) => {
                 out.u64s(&[FILE, 0, VALID_S, VALID_S])
                     .u32s(&[0, 0])
                     .attributes(FILE, file_bytes);
             }
             1 => return self.refuse(2),
-            // Get and set attributes; a size that is set is not kept.
+            // Get and set attributes; a new size is ignored.
             3 | 4 => {
                 out.u64s(&[VALID_S])
                     .u32s(&[0, 0])
                     .attributes(self.node, file_bytes);
             }
-            // Open, past the page cache, writers side by side.
+            // Open with direct I/O and parallel writes.
             14 => {
                 out.u64s(&[0]).u32s(&[1 | 1 << 6, 0]);
             }
@@ -105,7 +105,7 @@ impl FuseRequest<'_> {
             // Release, fsync, flush.
             18 | 20 | 25 => {}
             26 => self.introduce(&mut out),
-            // Everything else can be lived without.
+            // All other requests are optional.
             _ => return self.refuse(38),
         }
         out.finish(self.unique, 0)
@@ -115,7 +115,7 @@ impl FuseRequest<'_> {
         Out::default().finish(self.unique, errno)
     }
 
-    /// Agrees on version 7.31, big and asynchronous transfers, and many of them at once.
+    /// Negotiates version 7.31 with large, asynchronous and concurrent transfers.
     fn introduce(&self, out: &mut Out) {
         const ASYNC_READ: u32 = 1;
         const BIG_WRITES: u32 = 1 << 5;

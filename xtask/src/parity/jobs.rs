@@ -1,27 +1,27 @@
-//! The jobs on which the two programs are compared: one row a job, in the order of the features they show.
+//! The jobs of the comparison: one row per job, ordered by feature.
 //!
-//! Each runs in an empty directory for about a second. Placeholders: `{dir}` the directory, `{job}`
-//! the job file of the row, `{held}` the rate-limited file, `{loop}` a loop device of 16 MiB.
+//! Each runs in an empty directory for about a second. Placeholders: `{dir}` is the directory, `{job}` the job file of
+//! the row, `{held}` the rate-limited file, `{loop}` a loop device of 16 MiB.
 
 use super::compare::OutputDifference;
 use MatchRule::{Chance, Counts, Form, Held, Rate};
 
-/// What must agree besides the form of the output.
+/// What must match besides the form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchRule {
-    /// Everything that counts something.
+    /// All counts.
     Counts,
-    /// Everything that counts something, as near as chance allows: the job draws lots, with a new seed each time.
+    /// All counts within random variation, because the job makes random choices with a new seed in each run.
     Chance,
-    /// Bandwidth and IOPS too: the job itself holds its rate.
+    /// Bandwidth and IOPS too, because the job limits its rate.
     Rate,
-    /// Bandwidth, IOPS and latencies too: the target holds its speed.
+    /// Bandwidth, IOPS and latencies too, because the target limits its speed.
     Held,
     /// Nothing else.
     Form,
 }
 
-/// A row.
+/// One job of the comparison.
 #[derive(Debug)]
 pub(super) struct ParityRow {
     pub(super) feature: &'static str,
@@ -29,11 +29,11 @@ pub(super) struct ParityRow {
     pub(super) judge: MatchRule,
     /// Arguments separated by spaces. A missing name and the job file are added.
     pub(super) args: &'static str,
-    /// A job file; empty for none.
+    /// Content of the job file; empty for none.
     pub(super) file: &'static str,
     /// Arguments of a preceding run of the same program in the same directory; empty for none.
     pub(super) before: &'static str,
-    /// A further file in the directory, as name and text.
+    /// An additional file in the directory, as name and content.
     pub(super) beside: Option<(&'static str, &'static str)>,
 }
 
@@ -70,14 +70,14 @@ impl ParityRow {
         }
     }
 
-    /// Whether the row needs something that is given by a placeholder.
+    /// Whether the row uses this placeholder.
     pub(super) fn needs(&self, placeholder: &str) -> bool {
         [self.args, self.file, self.before]
             .iter()
             .any(|text| text.contains(placeholder))
     }
 
-    /// Whether the row says itself in which form the result is printed.
+    /// Whether the row selects its own output format.
     pub(super) fn has_own_format(&self) -> bool {
         [
             "--output-format",
@@ -92,7 +92,7 @@ impl ParityRow {
 }
 
 impl ParityRow {
-    /// Whether the result, in the form that the row says, is compared as a tree rather than as text.
+    /// Whether the output in the row's own format is compared as a tree instead of as text.
     pub(super) fn is_tree(&self) -> bool {
         [
             "--output-format=json+",
@@ -104,7 +104,7 @@ impl ParityRow {
     }
 }
 
-/// Every row.
+/// All rows.
 #[rustfmt::skip]
 pub(super) const JOBS: &[ParityRow] = &[
     job("access", "seq-read", Counts, "--rw=read --bs=64k --size=4m"),
@@ -269,8 +269,8 @@ pub(super) const JOBS: &[ParityRow] = &[
     job("held", "fsync", Held, "--filename={held} --size=64m --rw=randwrite --bs=4k --fsync=1 --runtime=1 --time_based"),
     job("held", "fdatasync-four", Held, "--filename={held} --size=64m --rw=write --bs=4k --fdatasync=4 --runtime=1 --time_based"),
     job("held", "pvsync2", Held, "--filename={held} --size=64m --ioengine=pvsync2 --rw=randread --bs=4k --runtime=1 --time_based"),
-    // When its time is over fio waits for all that is in flight and gives it one moment of completion, the last: as long as
-    // these are more than a hundredth of all, its P99 is that of the end. We stamp each as it lands.
+    // At the end of its runtime, fio waits for all I/Os in flight and gives them the same completion time, the last
+    // one. If these are more than 1% of all I/Os, its P99 is that of the end. hakaru timestamps each I/O on completion.
     job("held", "libaio-4", Held, "--filename={held} --size=64m --ioengine=libaio --iodepth=4 --direct=1 --rw=randread --bs=4k --runtime=2 --time_based"),
     job("held", "seq-write", Held, "--filename={held} --size=64m --rw=write --bs=4k --runtime=1 --time_based"),
     job("held", "rand-write", Held, "--filename={held} --size=64m --rw=randwrite --bs=4k --runtime=1 --time_based"),
@@ -373,7 +373,7 @@ pub(super) const JOBS: &[ParityRow] = &[
     job("clients", "minimal-scripts", Counts, "--minimal --gtod_reduce=1 --randrepeat=1 --ioengine=libaio --direct=1 --filename=test --bs=4k --iodepth=64 --size=4m --readwrite=randread"),
 ];
 
-/// Rows that take no time and agree on every host, of most features.
+/// Fast rows that match on every host, covering most features.
 pub(super) const QUICK: &[&str] = &[
     "access/seq-read",
     "access/rand-write",
@@ -406,8 +406,8 @@ pub(super) const QUICK: &[&str] = &[
     "clients/pi-diagnostics",
 ];
 
-/// Known errors of the original, and values that differ between its own runs: the row, a part of
-/// the path or line, and the reason.
+/// Known bugs of the original, and values that differ between its own runs: the row, a part of the path or line, and
+/// the reason.
 const SLIPS: &[(&str, &str, &str)] = &[
     (
         "durable/fdatasync",
@@ -476,11 +476,11 @@ const SLIPS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Whether a difference is a known error of the original.
+/// Whether a difference is a known bug of the original.
 pub(super) fn is_slip(job: &ParityRow, difference: &OutputDifference) -> bool {
     let name = format!("{}/{}", job.feature, job.name);
     let has = |part: &str| difference.path.contains(part) || difference.theirs.contains(part);
-    // Saved states have the form of fio 3.39, which is longer than that of older ones.
+    // Verify state files use the format of fio 3.39, which is longer than that of older versions.
     if difference.path.ends_with("-verify.state.size") {
         return true;
     }
@@ -500,7 +500,7 @@ mod tests {
         assert!(JOBS.len() >= 60);
     }
 
-    /// The default needs no option, and the fio of Debian (3.33) has no engine for directories.
+    /// Engines without a row: the default engine needs no option, and Debian's fio (3.33) has no directory engines.
     const WITHOUT_JOB: &[&str] = &["psync", "dircreate", "dirstat", "dirdelete"];
 
     #[test]

@@ -1,8 +1,9 @@
-//! `cargo xtask fio-parity`: compares our fio front end with the original.
+//! `cargo xtask fio-parity`: compares hakaru's fio front end with the original.
 //!
-//! Both programs run the same jobs in the same place, in turns, and what they print is compared: the JSON key by key,
-//! the text line by line. The result is `docs/PARITY.md`; how many jobs agree may only rise. With `--self` the real
-//! program is compared with itself, which must find nothing: that is how well the comparison knows chance from error.
+//! Both programs run the same jobs in the same place, in turn, and their output is compared: JSON by key, text by line.
+//! The result is `docs/PARITY.md`; the number of matching jobs may only increase. With `--self` the original is
+//! compared with itself, which must find no differences: this tests how well the comparison separates random variation
+//! from errors.
 
 mod compare;
 mod fuse;
@@ -25,24 +26,24 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// How often a generated set that differs is run again under `--retry`, where others may load the host.
+/// Number of retries of a differing generated set under `--retry`, for hosts with other load.
 const RETRIES: u32 = 2;
 
-/// Whose failure it is, when the original cannot be run or hangs.
+/// Prefix of the reason if the original cannot be run or hangs.
 const ORIGINAL: &str = "fio itself";
 
-/// How the comparison of one job in one form ended.
+/// Outcome of the comparison of one job in one format.
 #[derive(Clone, Debug, PartialEq)]
 enum RowState {
     Same,
     Differs(Vec<OutputDifference>),
-    /// Ours refuses a job that the original runs; its error.
+    /// hakaru rejects a job that the original runs; its error.
     NotYet(String),
-    /// The job cannot be run here; why.
+    /// The job cannot run here; the reason.
     Skipped(String),
 }
 
-/// Everything about one row.
+/// Results of one row.
 struct RowResult {
     job: &'static ParityRow,
     json: Option<RowState>,
@@ -54,22 +55,22 @@ struct RowResult {
 struct Options {
     json: bool,
     text: bool,
-    /// Only rows whose feature and name contain this.
+    /// Only rows whose feature and name contain this text.
     only: Option<String>,
     with_itself: bool,
-    /// A program that is ours already, which need not be built.
+    /// An existing build of hakaru, instead of a new one.
     ours: Option<PathBuf>,
-    /// Ours is built as for tests, not as for users.
+    /// Builds with the test profile instead of the release profile.
     dev: bool,
-    /// Compare with the ratchet, and write nothing.
+    /// Compares with the ratchet, without writing the page.
     check: bool,
-    /// Only the rows that are the same on every host, and quickly so.
+    /// Only fast rows that match on every host.
     quick: bool,
     /// Generated option sets instead of the rows.
     generated: Option<generated::Request>,
 }
 
-/// Command lines of the rows, one argument a line, as beginnings for noise.
+/// Command lines of the rows, one argument per line, as fuzzing seeds.
 pub(crate) fn command_lines() -> Vec<Vec<u8>> {
     let line = |args: &str| {
         args.replace(' ', "\n")
@@ -89,7 +90,7 @@ pub(crate) fn command_lines() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Job files of the rows, and their options as lines of one.
+/// Job files of the rows, and job files made from their options, as fuzzing seeds.
 pub(crate) fn job_files() -> Vec<Vec<u8>> {
     let lines = |args: &str| {
         format!(
@@ -110,7 +111,7 @@ pub(crate) fn job_files() -> Vec<Vec<u8>> {
 /// Runs the requested comparison.
 ///
 /// # Errors
-/// When fewer jobs agree than did before, or the comparison cannot be made.
+/// If fewer jobs match than before, or the comparison cannot be made.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let options = options(args)?;
     let theirs = Program {
@@ -173,10 +174,10 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     }
 }
 
-/// The part for continuous integration: rows that match on any host, with an existing build.
+/// The CI step: rows that match on any host, with an existing build.
 ///
 /// # Errors
-/// When one of them does not.
+/// If one of them does not match.
 pub(crate) fn quick() -> Result<StepOutcome> {
     if workspace::find_program("fio").is_none() {
         return Ok(StepOutcome::Skipped("fio is not installed".to_owned()));
@@ -296,7 +297,7 @@ impl Drop for PriorityBoost {
     }
 }
 
-/// The original, which must not be a link to ours.
+/// Path of the original, which must not be a link to hakaru.
 fn real_fio() -> Result<PathBuf> {
     let fio = workspace::find_program("fio")
         .context("fio is not installed; on Debian: apt-get install fio")?;
@@ -329,13 +330,13 @@ fn our_binary(options: &Options) -> Result<PathBuf> {
     Ok(workspace::target().join(folder).join("hakaru"))
 }
 
-/// 33 of `fio-3.33`.
+/// Parses the minor version: 33 of `fio-3.33`.
 fn minor(version: &str) -> u32 {
     let digits = version.split(['.', '-']).nth(2).unwrap_or_default();
     digits.parse().unwrap_or(u32::MAX)
 }
 
-/// The two programs and where they run.
+/// The two programs and their working environment.
 struct ParityRunner {
     theirs: Program,
     ours: Program,
@@ -376,11 +377,11 @@ impl ParityRunner {
         row
     }
 
-    /// Runs both in turns and compares what they printed as a tree.
+    /// Runs both programs in turn, and compares their output as trees.
     fn compare_trees(&self, job: &ParityRow) -> Result<(RowState, Vec<Speed>)> {
         let (mut theirs, mut ours) = (Vec::new(), Vec::new());
         let mut differences = Vec::new();
-        // A first difference may be noise: more runs are made, and all count.
+        // A first difference may be random, so more runs are made, and all of them count.
         for rounds in if job.judge == MatchRule::Held {
             [5, 3]
         } else {
@@ -439,7 +440,7 @@ impl ParityRunner {
         ))
     }
 
-    /// Which lines there are depends on how long a short job took: what differs gets two more tries.
+    /// The lines depend on the duration of a short job, so a difference gets two more attempts.
     fn compare_text(&self, job: &ParityRow) -> Result<RowState> {
         let mut state = RowState::Same;
         for _ in 0..3 {
@@ -481,7 +482,7 @@ impl ParityRunner {
     }
 }
 
-/// Standard error is empty on success. The original prints notes on standard output, ours none.
+/// Compares standard error, which is empty on success. The original prints notes on standard output, hakaru does not.
 fn noise(theirs: &Observation, ours: &Observation) -> Option<OutputDifference> {
     let noted = ["note: ", "fio: "]
         .iter()
@@ -495,7 +496,7 @@ fn differs(path: &str, theirs: &str, ours: &str) -> RowState {
     RowState::Differs(vec![OutputDifference::new(path, theirs, ours)])
 }
 
-/// A comparison that could not be made is a difference, unless the original could not be run.
+/// A comparison that failed counts as a difference, unless the original could not be run.
 fn failed(error: &anyhow::Error) -> RowState {
     match error.to_string() == ORIGINAL {
         true => RowState::Skipped(format!("{error:#}")),
@@ -504,7 +505,7 @@ fn failed(error: &anyhow::Error) -> RowState {
 }
 
 fn not_yet(ours: &Observation) -> RowState {
-    // A panic or a signal is no refusal.
+    // A panic or a signal does not count as rejecting the job.
     if ours.exit.code().is_none_or(|code| code == 101) {
         return differs(
             "exit",
@@ -523,7 +524,7 @@ fn refusal(theirs: &Observation, why: &str) -> String {
     )
 }
 
-/// How many jobs agreed when the committed numbers were written.
+/// Number of matching jobs in the committed ratchet.
 #[derive(Deserialize)]
 struct ParityRatchet {
     json_same: usize,
@@ -535,14 +536,13 @@ struct ParityRatchetFile {
     parity: ParityRatchet,
 }
 
-/// Fails when fewer jobs agree than did before; those that this host cannot run are given the benefit of the doubt.
+/// Fails if fewer jobs match than before. Jobs that this host cannot run are assumed to match.
 fn check_ratchet(rows: &[RowResult], options: &Options) -> Result<()> {
     let text = workspace::read(workspace::RATCHETS)?;
     let ParityRatchetFile { parity } = toml::from_str(&text)
         .with_context(|| format!("cannot understand {}", workspace::RATCHETS))?;
     if options.json {
-        // A busy host affects measurements on the rate-limited target, so they are only shown on
-        // the page.
+        // A busy host affects measurements on the rate-limited target, so they are only shown on the page.
         let steady = rows.iter().filter(|row| row.job.judge != MatchRule::Held);
         check_form(
             "json_same",

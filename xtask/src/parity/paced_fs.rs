@@ -1,7 +1,7 @@
 //! A rate-limited target: a FUSE file system with one file, where every access has a cost.
 //!
-//! It behaves like a card with one channel: one access at a time, each taking as long as the price list says. What two
-//! programs measure on it must agree, however fast or busy the host is otherwise. It needs root and `/dev/fuse`.
+//! It behaves like a card with one channel: one access at a time, each taking as long as the cost model says. Two
+//! programs must measure the same on it, however fast or busy the host is. Requires root and `/dev/fuse`.
 
 use super::fuse::{FILE_NAME, FuseOp, FuseRequest, REQUEST_MAX};
 use anyhow::{Context, Result};
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Size of the file.
 pub(super) const FILE_BYTES: u64 = 64 << 20;
 
-/// What an access costs: a fixed price, and one for its bytes.
+/// Cost of an access: a fixed part, and a part per byte.
 const READ: PacedCost = PacedCost {
     each: Duration::from_micros(2000),
     bytes_per_s: 50_000_000,
@@ -44,16 +44,16 @@ impl PacedCost {
     }
 }
 
-/// The target. It is mounted nowhere: it hangs on an open file of this process, and is gone with it.
+/// The target. It has no mount point: it exists through an open file of this process, and disappears with it.
 pub(super) struct PacedFs {
     mount: OwnedFd,
 }
 
 impl PacedFs {
-    /// Makes the target and serves it in the background.
+    /// Creates the target and serves it in a background thread.
     ///
     /// # Errors
-    /// Where the host does not offer it: it takes root, and a kernel from 5.2 on with FUSE.
+    /// If the host does not support it: requires root, and FUSE in kernel 5.2 or later.
     pub(super) fn serve() -> Result<PacedFs> {
         let channel = File::options()
             .read(true)
@@ -62,12 +62,12 @@ impl PacedFs {
             .context("cannot open /dev/fuse")?;
         let mount = mount(&channel)
             .context("cannot make a file system of held speed; that takes root and FUSE")?;
-        // It ends when the last one who uses the file system is gone.
+        // The thread exits after the last user of the file system is gone.
         std::thread::spawn(move || serve(channel));
         Ok(PacedFs { mount })
     }
 
-    /// The file to measure on, which other processes can open as long as this one lives.
+    /// Path of the file, which other processes can open while this one runs.
     pub(super) fn file(&self) -> PathBuf {
         format!(
             "/proc/{}/fd/{}/{FILE_NAME}",
@@ -107,7 +107,7 @@ fn serve(mut channel: File) {
         let waited = !has_request(&channel);
         let len = match channel.read(&mut buffer) {
             Ok(len) => len,
-            // A request was withdrawn before it was read, or a signal came.
+            // The request was withdrawn before it was read, or a signal arrived.
             Err(error) if matches!(error.raw_os_error(), Some(2 | 4 | 11)) => continue,
             Err(_) => return,
         };
@@ -123,16 +123,16 @@ fn serve(mut channel: File) {
         };
         let answer = request.answer(FILE_BYTES);
         if price.is_none() {
-            // A request after a free one cannot start before that one was answered.
+            // A request after a zero-cost one cannot start before that one was answered.
             free_at = free_at.max(Instant::now());
         }
         if let Some(price) = price {
-            // A queued access starts when the previous one was due, even if we woke up late.
+            // A queued access starts when the previous one was due, even if this thread woke up late.
             let begun = if waited { Instant::now() } else { free_at };
             free_at = begun + price;
             wait_until(free_at);
         }
-        // A request that was withdrawn takes no answer.
+        // A withdrawn request takes no answer.
         let _ = channel.write(&answer);
     }
 }
@@ -147,7 +147,7 @@ fn has_request(channel: &File) -> bool {
     poll(&mut fds, Some(&at_once)).is_ok_and(|ready| ready > 0)
 }
 
-/// Sleeps most of the time, and watches the clock for the rest: a sleep alone ends late by a varying time.
+/// Sleeps for most of the time and spins for the rest, because a sleep ends late by a variable time.
 fn wait_until(moment: Instant) {
     const WATCHED: Duration = Duration::from_micros(150);
     let left = moment.saturating_duration_since(Instant::now());

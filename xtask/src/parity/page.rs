@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 const PAGE: &str = "docs/PARITY.md";
 
-/// One line for a row that has just been compared, and one for each of its differences.
+/// Prints one line for a row, and one for each of its differences.
 pub(super) fn print_row(row: &RowResult) {
     let forms = [("json", &row.json), ("text", &row.text)];
     for (form, state) in forms
@@ -34,7 +34,7 @@ pub(super) fn print_row(row: &RowResult) {
     }
 }
 
-/// The totals.
+/// Prints the totals.
 pub(super) fn print(rows: &[RowResult]) {
     println!(
         "\nJSON: {}\ntext: {}",
@@ -46,7 +46,7 @@ pub(super) fn print(rows: &[RowResult]) {
 /// Writes the page.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If it cannot be written.
 pub(super) fn write(rows: &[RowResult], version: &str) -> Result<()> {
     let path = workspace::root().join(PAGE);
     // The section about generated option sets comes from a separate run.
@@ -98,7 +98,7 @@ fn markdown(rows: &[RowResult], version: &str) -> String {
     page
 }
 
-/// What both measured on the target of held speed.
+/// Measurements of both programs on the rate-limited target.
 fn speeds(rows: &[RowResult]) -> String {
     let all: Vec<_> = rows
         .iter()
@@ -174,7 +174,7 @@ fn remark(state: &RowState, before: &str) -> String {
     }
 }
 
-/// Enough of a remark to know it again; paths of the moment are left out.
+/// Shortens a remark, and removes temporary paths.
 fn cut(text: &str) -> String {
     const MOST: usize = 160;
     let text = text.replace(&workspace::target().display().to_string(), "…");

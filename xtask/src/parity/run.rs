@@ -1,4 +1,4 @@
-//! Runs one program on one job in an empty directory, and keeps everything it said and left behind.
+//! Runs one program on one job in an empty directory, and collects its output and the files it leaves.
 
 use super::jobs::ParityRow;
 use super::paced_fs::PacedFs;
@@ -15,37 +15,37 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Size of the loop device.
 const LOOP_BYTES: u64 = 16 << 20;
 
-/// One of the two programs: its file, and what comes before the arguments.
+/// One of the two programs: its executable, and the arguments before all others.
 pub(super) struct Program {
     pub(super) file: PathBuf,
     pub(super) prefix: &'static [&'static str],
 }
 
-/// The form in which a run prints its result.
+/// Output format of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputForm {
     Json,
     Normal,
 }
 
-/// What a run has said and left behind.
+/// Output and remaining files of a run.
 #[derive(Debug)]
 pub(super) struct Observation {
     pub(super) stdout: String,
     pub(super) stderr: String,
     pub(super) exit: ExitStatus,
-    /// Name and content of each file left in the directory; of data files only the size is kept.
+    /// Name and content of each remaining file; for data files only the size.
     pub(super) files: Vec<(String, Left)>,
 }
 
-/// A file left behind.
+/// A remaining file.
 #[derive(Debug)]
 pub(super) enum Left {
     Data { bytes: u64 },
     Log { text: String },
 }
 
-/// Where the jobs run.
+/// Targets of the jobs.
 pub(super) struct ParityTargets {
     folder: PathBuf,
     held: Result<PacedFs>,
@@ -53,10 +53,10 @@ pub(super) struct ParityTargets {
 }
 
 impl ParityTargets {
-    /// Sets up what jobs run on, as far as this host allows.
+    /// Sets up the targets, as far as this host supports them.
     ///
     /// # Errors
-    /// When the directory cannot be made.
+    /// If the directory cannot be created.
     pub(super) fn new(folder: &Path) -> Result<ParityTargets> {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let looped = ParityLoop::attach(&folder.join("loop.img"), LOOP_BYTES);
@@ -67,7 +67,7 @@ impl ParityTargets {
         })
     }
 
-    /// Why a job cannot run here, if it cannot.
+    /// Why a job cannot run here, if so.
     pub(super) fn lacks(&self, job: &ParityRow) -> Option<String> {
         let held = self.held.as_ref().err().filter(|_| job.needs("{held}"));
         let looped = self.looped.as_ref().err().filter(|_| job.needs("{loop}"));
@@ -77,7 +77,7 @@ impl ParityTargets {
     /// Runs a program on a job.
     ///
     /// # Errors
-    /// When it cannot be started, or hangs.
+    /// If it cannot be started, or hangs.
     pub(super) fn run(
         &self,
         program: &Program,
@@ -95,7 +95,7 @@ impl ParityTargets {
         if !job.before.is_empty() {
             let before = self.call(program, &self.words(job.before), &dir)?;
             if !before.exit.success() {
-                // Without it the job has not failed, it has not been run.
+                // If the preceding run failed, the job itself has not been run.
                 return Ok(before);
             }
         }
@@ -104,7 +104,7 @@ impl ParityTargets {
         Ok(observation)
     }
 
-    /// The whole command line of a row.
+    /// The complete command line of a row.
     fn arguments(&self, job: &ParityRow, format: OutputForm) -> Result<Vec<String>> {
         let mut words = Vec::new();
         if !job.has_own_format() {
@@ -184,10 +184,10 @@ impl ParityTargets {
     }
 }
 
-/// Waits for a program to end, and kills it and its workers when it does not in time.
+/// Waits for a program to exit, and kills it and its workers after a timeout.
 ///
 /// # Errors
-/// When it had to be killed.
+/// If it had to be killed.
 pub(super) fn wait(mut child: Child, patience: Duration) -> Result<ExitStatus> {
     let begun = Instant::now();
     loop {
@@ -195,7 +195,7 @@ pub(super) fn wait(mut child: Child, patience: Duration) -> Result<ExitStatus> {
             return Ok(exit);
         }
         if begun.elapsed() > patience {
-            // Its workers are in separate sessions and would outlive it.
+            // Its workers are in separate sessions and would survive it.
             for pid in descendants(child.id()) {
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
             }
@@ -207,7 +207,7 @@ pub(super) fn wait(mut child: Child, patience: Duration) -> Result<ExitStatus> {
     }
 }
 
-/// Everything that a process has started and that is still there.
+/// All running descendants of a process.
 fn descendants(pid: u32) -> Vec<rustix::process::Pid> {
     let children =
         fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
@@ -248,16 +248,16 @@ pub(super) fn first_line(text: &str) -> &str {
         .unwrap_or("(nothing on standard error)")
 }
 
-/// A loop device on a file, gone when dropped.
+/// A loop device on a file, removed on drop.
 pub(super) struct ParityLoop {
     pub(super) device: PathBuf,
 }
 
 impl ParityLoop {
-    /// Attaches a loop device of that many bytes to a new file.
+    /// Attaches a loop device of this size to a new file.
     ///
     /// # Errors
-    /// Without root, or without losetup.
+    /// Without root or losetup.
     pub(super) fn attach(image: &Path, bytes: u64) -> Result<ParityLoop> {
         if !rustix::process::geteuid().is_root() {
             bail!("only root may attach a loop device");
@@ -283,7 +283,7 @@ impl ParityLoop {
 
 impl Drop for ParityLoop {
     fn drop(&mut self) {
-        // Nothing more can be done about a device that does not let go.
+        // A device that cannot be detached is ignored.
         let _ = Command::new("losetup")
             .arg("--detach")
             .arg(&self.device)
@@ -292,10 +292,10 @@ impl Drop for ParityLoop {
 }
 
 impl Observation {
-    /// Everything observed as one tree, to be compared with another.
+    /// All observations as one tree, for comparison.
     ///
     /// # Errors
-    /// What is wrong with the form of the output.
+    /// A description if the output is malformed.
     pub(super) fn tree(&self, notes_allowed: bool) -> Result<JsonTree, String> {
         let mut fields = match self.stdout.starts_with(['2', '3', '4', '5']) {
             true => vec![("terse".to_owned(), terse(&self.stdout))],
@@ -323,7 +323,7 @@ impl Observation {
         Ok(JsonTree::Object(fields))
     }
 
-    /// The JSON in the output. The original prints notes before it, which ours must not.
+    /// The JSON in the output. The original prints notes before it, hakaru must not.
     fn json(&self, notes_allowed: bool) -> &str {
         let begins = self
             .stdout
@@ -340,7 +340,7 @@ impl Left {
         JsonTree::Object(match self {
             Left::Data { bytes } => vec![field("size", JsonTree::Int(i128::from(*bytes)))],
             Left::Log { text } => {
-                // Traces of I/O part their fields by blanks, all other logs by commas.
+                // I/O traces separate fields with blanks, all other logs with commas.
                 let separator = if text.contains(',') { ',' } else { ' ' };
                 let mut forms: Vec<String> =
                     text.lines().map(|line| form_of(line, separator)).collect();
@@ -358,7 +358,7 @@ impl Left {
     }
 }
 
-/// The lines of a terse result, each a list of fields.
+/// Parses a terse result into lines, each a list of fields.
 fn terse(text: &str) -> JsonTree {
     let line = |line: &str| JsonTree::List(line.split(';').map(terse_field).collect());
     JsonTree::List(text.lines().map(line).collect())
@@ -378,7 +378,7 @@ fn terse_field(field: &str) -> JsonTree {
     }
 }
 
-/// A line with each of its numbers replaced by what kind of number it is.
+/// Replaces each number in a line with its type.
 fn form_of(line: &str, separator: char) -> String {
     let kind = |field: &str| {
         let bare = field.trim();
@@ -396,7 +396,7 @@ fn form_of(line: &str, separator: char) -> String {
         .join(&separator.to_string())
 }
 
-/// `99.000000%=123` without what comes after the sign, which is a measurement.
+/// Masks the value in `99.000000%=123`, which is a measurement.
 fn masked_percentile(field: &str) -> String {
     field
         .split_once("%=")

@@ -1,13 +1,13 @@
-//! Compares the text for people, line by line, after everything in it that is measured has been masked.
+//! Compares the human-readable text line by line, with all measurements masked.
 //!
-//! Masked are numbers and what follows from their size: their units, and how many lines a distribution takes. All other
-//! words, signs and lines must be the same.
+//! Masked are numbers and everything that depends on their size: their units, and the number of lines of a
+//! distribution. All other words, symbols and lines must match.
 
 use super::compare::{OutputDifference, YOUNG_KEYS};
 
 /// The differences between two texts: lines that only one of them has.
 ///
-/// `minor` is the version of the original. Where `counted`, the line that counts I/Os must be the same too.
+/// `minor` is the version of the original. With `counted`, the line that counts I/Os must match too.
 pub(super) fn differences(
     theirs: &str,
     ours: &str,
@@ -42,13 +42,13 @@ fn shown(lines: &str) -> String {
     }
 }
 
-/// The lines of a text without what is measured.
+/// The lines of a text, with measurements masked.
 fn masked(text: &str, mask: impl Fn(&str) -> String) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !is_young(line)) {
         let line = mask(line);
         let continues = |start: &str| line.trim_start().starts_with(start);
-        // Distributions take as many lines as they need.
+        // Distributions take a variable number of lines.
         let folded = (continues("|") || continues("lat (T)")) && lines.last() == Some(&line);
         if !folded {
             lines.push(line);
@@ -57,7 +57,7 @@ fn masked(text: &str, mask: impl Fn(&str) -> String) -> Vec<String> {
     lines
 }
 
-/// Whether a line is one of JSON that younger versions print and older ones do not.
+/// Whether a JSON line is printed only by newer versions.
 fn is_young(line: &str) -> bool {
     let key = line
         .trim_start()
@@ -72,7 +72,7 @@ fn mask_line(line: &str, minor: u32, counted: bool) -> String {
     if trimmed.starts_with("fio-") {
         return "fio-#".to_owned();
     }
-    // Requested values are not measured, and must be identical.
+    // Requested values are not measurements, and must be identical.
     if trimmed.contains(": (g=")
         || trimmed.starts_with("Starting ")
         || trimmed.contains(": Laying out ")
@@ -112,7 +112,7 @@ fn mask_line(line: &str, minor: u32, counted: bool) -> String {
     mask_units(&line)
 }
 
-/// Each number becomes `#`, together with the blanks that align it, its sign and the prefix of its unit.
+/// Replaces each number with `#`, together with padding blanks, sign and unit prefix.
 fn mask_numbers(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;
@@ -140,7 +140,7 @@ fn mask_numbers(line: &str) -> String {
     out
 }
 
-/// What follows a number, without the `k`, `Mi` or `G` that its size brings.
+/// The text after a number, without its unit prefix `k`, `Mi` or `G`.
 fn without_prefix(rest: &str) -> &str {
     let word = rest
         .find(|c: char| !c.is_ascii_alphabetic())
@@ -154,7 +154,7 @@ fn without_prefix(rest: &str) -> &str {
     &rest[cut..]
 }
 
-/// Units in parentheses follow from the size of the numbers after them.
+/// Masks units in parentheses, which depend on the size of the numbers after them.
 fn mask_units(line: &str) -> String {
     let mut line = line.to_owned();
     for unit in ["nsec", "usec", "msec"] {

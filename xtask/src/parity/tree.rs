@@ -12,20 +12,20 @@ pub(super) enum JsonTree {
     Float(f64),
     Text(String),
     List(Vec<JsonTree>),
-    /// Keys may come twice; strict readers would notice.
+    /// Keys may be duplicated, because strict parsers would notice.
     Object(Vec<(String, JsonTree)>),
 }
 
 impl JsonTree {
-    /// Parses a whole text.
+    /// Parses a complete text.
     ///
     /// # Errors
-    /// The reader's message, when this is not JSON, or not only JSON.
+    /// The parser's message if the text is not JSON, or not only JSON.
     pub(super) fn parse(text: &str) -> Result<JsonTree, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// What kind of value this is, in words.
+    /// Name of the value type.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             JsonTree::Null => "null",
@@ -38,7 +38,7 @@ impl JsonTree {
         }
     }
 
-    /// The value as a number, whichever kind it is.
+    /// The value as `f64`, for integers and floats.
     pub(super) fn number(&self) -> Option<f64> {
         match self {
             JsonTree::Int(value) => Some(*value as f64),
@@ -47,7 +47,7 @@ impl JsonTree {
         }
     }
 
-    /// Every leaf with its path, such as `jobs[0].read.iops`.
+    /// All leaves with their paths, such as `jobs[0].read.iops`.
     pub(super) fn leaves(&self) -> Vec<(String, &JsonTree)> {
         let mut found = Vec::new();
         self.collect("", &mut found);
@@ -71,7 +71,7 @@ impl JsonTree {
     }
 }
 
-/// The path of a key in the object at a path.
+/// Appends a key to the path of an object.
 pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() {
         key.to_owned()

@@ -1,4 +1,4 @@
-//! Which contests there are, and the bounds each has to keep.
+//! The performance contests and their bounds.
 
 use super::contest::{self, Contest, Contestant, PerfFigure, PerfSetup, Programs, RatioBound};
 use std::path::Path;
@@ -7,13 +7,13 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Builds the contests one by one; contestants that are not installed are left out with their bounds.
+/// Builds the contests one by one; programs that are not installed are left out with their bounds.
 struct ContestBuilder<'a> {
     bench: &'a PerfSetup,
     contests: Vec<Contest>,
 }
 
-/// A bound by the names of two contestants.
+/// A bound, by the names of two contestants.
 struct BoundSpec(
     &'static str,
     &'static str,
@@ -139,7 +139,7 @@ impl ContestBuilder<'_> {
         );
     }
 
-    /// A mix beside reads alone: what each I/O costs us besides, in a program that does nothing else.
+    /// Mixed I/O compared with reads alone: the extra cost per I/O, in a program that does nothing else.
     fn null_mix(&mut self) {
         let job = |rw: &str| {
             words(&format!(
@@ -170,7 +170,7 @@ impl ContestBuilder<'_> {
     fn psync(&mut self, place: &str, path: &Path, direct: bool) {
         let (d, suffix) = if direct { (1, "-direct") } else { (0, "") };
         for (rw, bare) in [("randread", "pread"), ("randwrite", "pwrite")] {
-            // Direct or in memory already: dropping the cache first would measure the disk.
+            // Direct, or in memory already: dropping the cache first would measure the disk.
             let file = path.display();
             let job = format!(
                 "--name=j --ioengine=psync --rw={rw} --bs=4k --size=256m --direct={d} --invalidate=0 --filename={file}"
@@ -237,8 +237,7 @@ impl ContestBuilder<'_> {
                 "--name=j --ioengine={engine} --rw=randread --bs=4k --size={size} --direct={d} --invalidate=0 --filename={file} {more}"
             )
         };
-        // The same options for all: submit all free slots in one call, reap each completion
-        // immediately.
+        // The same options for all programs: submit all free slots in one call, reap each completion immediately.
         let lean = |depth: u32| {
             format!(
                 "--iodepth={depth} --iodepth_batch={depth} --iodepth_batch_complete_min=1 --iodepth_batch_complete_max={depth} --fixedbufs=1 --registerfiles=1"
@@ -341,7 +340,7 @@ impl ContestBuilder<'_> {
     }
 }
 
-/// All values.
+/// All contests.
 pub(crate) fn contests(bench: &PerfSetup) -> Vec<Contest> {
     let mut maker = ContestBuilder {
         bench,
@@ -352,7 +351,7 @@ pub(crate) fn contests(bench: &PerfSetup) -> Vec<Contest> {
     maker.psync("tmpfs", &bench.tmpfs, true);
     maker.psync("page cache", &bench.cached, false);
     maker.large();
-    // Small enough for the caches of a CPU, and larger than any: memory is as slow for everybody.
+    // One target fits in the CPU caches, the other is larger than any: memory speed limits every program equally.
     maker.queued("page cache, 16 MiB", &bench.small, contest::SMALL, false);
     maker.queued("page cache, 1 GiB", &bench.large, contest::LARGE, false);
     if let Some(zram) = &bench.zram {

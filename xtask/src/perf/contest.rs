@@ -9,39 +9,39 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Where everything lies that a contest needs.
+/// Files and programs that the contests need.
 pub(crate) struct PerfSetup {
     pub(crate) ours: PathBuf,
     pub(crate) bare: PathBuf,
     pub(crate) fio: Option<PathBuf>,
-    /// Another fio beside the installed one, where one was named.
+    /// A second fio, if given.
     pub(crate) newer: Option<PathBuf>,
     pub(crate) t_io_uring: Option<PathBuf>,
-    /// A file in memory (tmpfs) that takes direct I/O.
+    /// A file on tmpfs that supports direct I/O.
     pub(crate) tmpfs: PathBuf,
-    /// A file on a disk, wholly in the page cache.
+    /// A file on a disk, entirely in the page cache.
     pub(crate) cached: PathBuf,
-    /// A memory disk that fits in the CPU caches.
+    /// A RAM disk that fits in the CPU caches.
     pub(crate) small: PathBuf,
-    /// A memory disk larger than the CPU caches.
+    /// A RAM disk larger than the CPU caches.
     pub(crate) large: PathBuf,
-    /// A compressed memory disk.
+    /// A compressed RAM disk (zram).
     pub(crate) zram: Option<PathBuf>,
-    /// The CPU everything runs on.
+    /// The CPU that everything is pinned to.
     pub(crate) cpu: usize,
 }
 
-/// Bytes of each target.
+/// Size of each target in bytes.
 pub(crate) const FILE: u64 = 256 << 20;
 
-/// Bytes of the small one.
+/// Size of the small RAM disk in bytes.
 pub(crate) const SMALL: u64 = 16 << 20;
 
-/// Bytes of the large one.
+/// Size of the large RAM disk in bytes.
 pub(crate) const LARGE: u64 = 1 << 30;
 
 impl PerfSetup {
-    /// Builds the programs and makes the files.
+    /// Builds the programs and creates the files.
     pub(crate) fn prepare(newer: Option<PathBuf>) -> Result<PerfSetup> {
         let build = ["build", "--release", "-p", "hakaru", "-p", "hakaru-benches"];
         workspace::run(workspace::cargo().args(build))
@@ -52,7 +52,7 @@ impl PerfSetup {
         if fio.is_none() {
             println!("SKIPPED: fio is not installed: its contestants are left out");
         }
-        // From here on its end removes what is made, also where the next thing cannot be made.
+        // From here on, dropping the setup removes the files, even if a later step fails.
         let mut bench = PerfSetup {
             ours: release.join("hakaru"),
             bare: release.join("hakaru-bare"),
@@ -89,7 +89,7 @@ impl PerfSetup {
 impl Drop for PerfSetup {
     fn drop(&mut self) {
         for file in [&self.tmpfs, &self.cached, &self.small, &self.large] {
-            // What is gone already need not be removed.
+            // The file may have been removed already.
             let _ = std::fs::remove_file(file);
         }
         if self.zram.is_some() {
@@ -98,7 +98,7 @@ impl Drop for PerfSetup {
     }
 }
 
-/// Random content: zeros would be stored as nothing at all.
+/// Writes random content, because zram stores zeros in no space.
 fn fill(mut out: File, size: u64) -> std::io::Result<()> {
     let mut random = File::open("/dev/urandom")?.take(size);
     std::io::copy(&mut random, &mut out)?;
@@ -118,33 +118,33 @@ fn zram() -> Option<PathBuf> {
         .open(&device)
         .and_then(|out| fill(out, FILE));
     if filled.is_err() {
-        // It would keep its memory, and later look like that of another user.
+        // The disk would keep its memory, and look used by another process later.
         reset_zram();
     }
     filled.ok().map(|()| device)
 }
 
 fn reset_zram() {
-    // One that cannot be given back is in use: nothing more can be done here.
+    // A disk that cannot be reset is in use; the error is ignored.
     let _ = std::fs::write("/sys/block/zram0/reset", "1");
 }
 
-/// The contestants.
+/// A program under comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Contestant {
     /// `hakaru fio` with these options.
     Ours(Vec<String>),
     /// The installed fio with these options.
     Fio(Vec<String>),
-    /// The other fio with these options.
+    /// The second fio with these options.
     Newer(Vec<String>),
-    /// A bare loop with these words.
+    /// A minimal loop of `hakaru-bare` with these arguments.
     Bare(Vec<String>),
-    /// The ring benchmark that comes with fio, on no-operations.
+    /// fio's ring benchmark `t/io_uring` on no-operations.
     TIoUring,
 }
 
-/// What one run of one contestant achieved.
+/// Result of one run of one contestant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Score {
     pub(crate) iops: f64,
@@ -155,17 +155,17 @@ pub(crate) struct Score {
 /// Scores by contestant, then by round.
 pub(crate) type Measured = Vec<Vec<Score>>;
 
-/// Programs that do the same.
+/// Programs that run the same I/O.
 pub(crate) struct Contest {
     pub(crate) name: String,
-    /// Read through before each turn, so that all of it is in the page cache.
+    /// File to read before each run, so that all of it is in the page cache.
     pub(crate) warm: Option<PathBuf>,
     pub(crate) contestants: Vec<(String, Contestant)>,
     pub(crate) bounds: Vec<RatioBound>,
     pub(crate) programs: Programs,
 }
 
-/// The programs, by path.
+/// Paths of the programs.
 #[derive(Clone)]
 pub(crate) struct Programs {
     pub(crate) ours: PathBuf,
@@ -176,7 +176,7 @@ pub(crate) struct Programs {
     pub(crate) cpu: usize,
 }
 
-/// A ratio between two contestants that has to hold.
+/// A required ratio between two contestants.
 pub(crate) struct RatioBound {
     pub(crate) name: &'static str,
     pub(crate) ours: usize,
@@ -186,7 +186,7 @@ pub(crate) struct RatioBound {
     pub(crate) at_most: Option<f64>,
 }
 
-/// Which figure a bound is about.
+/// The figure that a bound applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PerfFigure {
     Iops,
@@ -194,10 +194,10 @@ pub(crate) enum PerfFigure {
     CpuNs,
 }
 
-/// A ratio over the rounds.
+/// A ratio over all rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratio {
-    /// The median of the rounds; of CPU times, which kernels sample by the tick, the ratio of their sums.
+    /// The median over the rounds; for CPU times, which kernels sample per tick, the ratio of their sums.
     pub(crate) middle: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
@@ -214,7 +214,7 @@ impl PerfFigure {
 }
 
 impl RatioBound {
-    /// Ratios are taken round by round, because only neighbors in time are comparable.
+    /// Computes ratios per round, because only runs close in time are comparable.
     pub(crate) fn ratio(&self, measured: &Measured) -> Ratio {
         let pairs = measured[self.ours].iter().zip(&measured[self.theirs]);
         let mut ratios: Vec<f64> = pairs
@@ -228,7 +228,7 @@ impl RatioBound {
                 .sum::<f64>()
         };
         let middle = match self.figure {
-            // A round that has no ratio is no large one.
+            // A round without a ratio does not count as a large one.
             _ if ratios.iter().any(|ratio| !ratio.is_finite()) => f64::NAN,
             PerfFigure::Iops => median(&ratios),
             PerfFigure::UserNs | PerfFigure::CpuNs => over(sum(self.ours), sum(self.theirs)),
@@ -240,12 +240,12 @@ impl RatioBound {
         }
     }
 
-    /// Whether it holds; a figure that is missing holds nothing.
+    /// Whether the bound holds; it does not if a figure is missing.
     pub(crate) fn holds(&self, ratio: &Ratio) -> bool {
         if !ratio.middle.is_finite() {
             return false;
         }
-        // Held to two digits, as it is printed.
+        // Compared with two decimals, as printed.
         let shown = (ratio.middle * 100.0).round() / 100.0;
         self.at_least.is_none_or(|least| shown >= least)
             && self.at_most.is_none_or(|most| shown <= most)
@@ -260,7 +260,7 @@ impl RatioBound {
     }
 }
 
-/// A ratio; what is missing stays missing.
+/// A ratio; NaN if a value is missing.
 fn over(ours: f64, theirs: f64) -> f64 {
     if theirs == 0.0 {
         f64::INFINITY
@@ -269,7 +269,7 @@ fn over(ours: f64, theirs: f64) -> f64 {
     }
 }
 
-/// The middle of sorted values.
+/// The median of sorted values.
 pub(crate) fn median(sorted: &[f64]) -> f64 {
     match sorted.len() {
         0 => f64::NAN,
@@ -370,7 +370,7 @@ fn run_fio(command: &mut Command, seconds: f64) -> Result<Value> {
     Ok(serde_json::from_str(&text[start..])?)
 }
 
-/// I/Os of all operations over the runtime, and CPU time from the shares that fio prints.
+/// Computes I/Os of all operations per runtime, and CPU time from the percentages that fio prints.
 fn fio_score(json: &Value) -> Result<Score> {
     let job = &json["jobs"][0];
     let number = |op: &str, key: &str| job[op][key].as_f64().unwrap_or(0.0);
@@ -387,7 +387,7 @@ fn fio_score(json: &Value) -> Result<Score> {
     })
 }
 
-/// `9.30M`, `512K`, `12`.
+/// Parses `9.30M`, `512K` or `12`.
 fn human_number(text: &str) -> Option<f64> {
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -407,7 +407,7 @@ fn human_number(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A figure that theirs did not print was divided by as next to nothing, and any of ours was far above it.
+    /// Regression: a figure missing in fio's output counted as almost 0, so that any ratio to it passed.
     #[test]
     fn a_figure_that_is_missing_passes_no_bound() {
         let bound = |at_least, at_most| RatioBound {

@@ -1,4 +1,4 @@
-//! What is not a rate: instructions an I/O, time from start to exit, memory.
+//! Figures other than rates: instructions per I/O, time from start to exit, memory.
 
 use super::contest::{PerfSetup, median};
 use crate::workspace::{find_program, output};
@@ -7,20 +7,20 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// One figure, ours beside fio's.
+/// One figure of hakaru, next to fio's.
 pub(crate) struct ExtraFigure {
     pub(crate) name: String,
     pub(crate) unit: &'static str,
     pub(crate) ours: f64,
     pub(crate) fio: Option<f64>,
-    /// The most that ours may be, outright.
+    /// Absolute upper limit.
     pub(crate) at_most: Option<f64>,
-    /// The most that ours may be, as a share of fio's.
+    /// Upper limit as a fraction of fio's figure.
     pub(crate) at_most_share: Option<f64>,
 }
 
 impl ExtraFigure {
-    /// Whether the bounds are met; `None` without a comparison value.
+    /// Whether the limits are met; `None` without a comparison value.
     pub(crate) fn holds(&self) -> Option<bool> {
         let outright = self.at_most.map(|most| self.ours <= most);
         let share = self
@@ -57,7 +57,8 @@ fn job(rw: &str, file: &Path, ios: u64) -> Vec<String> {
     job.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Instructions in user space an I/O, by callgrind: two run lengths, differenced, so that start and end cancel.
+/// User-space instructions per I/O, by callgrind: the difference between two run lengths, so that startup and exit
+/// cancel out.
 pub(crate) fn instructions(bench: &PerfSetup) -> Result<Vec<ExtraFigure>> {
     if find_program("valgrind").is_none() {
         println!("SKIPPED: valgrind is not installed: no instructions are counted");
@@ -71,7 +72,7 @@ pub(crate) fn instructions(bench: &PerfSetup) -> Result<Vec<ExtraFigure>> {
             Ok((count(many)? - count(few)?) / (many - few) as f64)
         };
         let ours = an_io(&bench.ours, &["fio"])?;
-        // fio keeps its jobs in the same process only as threads; callgrind would not see the others.
+        // fio runs its jobs in the same process only as threads; callgrind would not see other processes.
         let fio = bench.fio.as_ref().map(|fio| an_io(fio, &[])).transpose()?;
         lines.push(ExtraFigure {
             name: format!("psync, {rw} 4k, tmpfs: instructions an I/O in user space"),
@@ -109,7 +110,7 @@ fn callgrind(program: &Path, words: &[&str], job: &[String]) -> Result<f64> {
     Ok(digits.parse()?)
 }
 
-/// From start to exit for one 4 KiB I/O, and the most memory for many jobs.
+/// Time from start to exit for one 4 KiB I/O, and peak memory for many jobs.
 pub(crate) fn start_and_memory(bench: &PerfSetup, rounds: usize) -> Result<Vec<ExtraFigure>> {
     let mut lines = Vec::new();
     let one = job("randread", &bench.tmpfs, 1);
@@ -157,14 +158,14 @@ fn elapsed_ms(command: &mut Command) -> Result<f64> {
     Ok(begun.elapsed().as_secs_f64() * 1e3)
 }
 
-/// The most memory a program and its children had at once: the sum of their proportional shares, looked at often.
+/// Peak memory of a program and its children: the sum of their proportional set sizes (PSS), sampled frequently.
 ///
-/// fio runs its jobs as processes that share memory, so a shared page must count once: the kernel's PSS does that.
+/// fio runs its jobs as processes that share memory, and PSS counts a shared page only once.
 fn peak_kib(program: &Path, words: &[&str], job: &[String]) -> Result<f64> {
     let mut child = Command::new(program)
         .args(words)
         .args(job)
-        // Long enough to be looked at while all jobs live.
+        // Long enough to be sampled while all jobs are running.
         .args(["--runtime=1", "--time_based", "--rate_iops=50"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -1,7 +1,7 @@
-//! `cargo xtask perf`: ours, fio and bare loops, interleaved, and the table of it in `docs/METHOD.md`.
+//! `cargo xtask perf`: measures hakaru, fio and minimal loops in turn, and writes the table in `docs/METHOD.md`.
 //!
-//! Only ratios within one round are meaningful on a shared machine, so every contestant runs once
-//! per round, in turn, pinned to one CPU, and the ratio is computed per round.
+//! Only ratios within one round are meaningful on a shared machine, so every contestant runs once per round, in turn,
+//! pinned to one CPU, and the ratio is computed per round.
 
 mod cases;
 mod contest;
@@ -23,7 +23,7 @@ pub(crate) struct PerfOptions {
     rounds: usize,
     seconds: f64,
     only: Option<String>,
-    /// Another fio to measure beside the installed one.
+    /// A second fio to measure next to the installed one.
     newer: Option<PathBuf>,
     write: bool,
 }
@@ -57,7 +57,7 @@ impl PerfOptions {
     }
 }
 
-/// Builds, measures, prints, and writes the table.
+/// Builds and measures, and prints and writes the table.
 pub(crate) fn main(words: &[String]) -> Result<()> {
     let wishes = PerfOptions::parse(words)?;
     let bench = PerfSetup::prepare(wishes.newer.clone())?;
@@ -110,7 +110,7 @@ pub(crate) fn main(words: &[String]) -> Result<()> {
     }
 }
 
-/// How many bounds hold, and which do not.
+/// Number of bounds that hold, and a list of those that do not.
 fn verdicts(
     results: &[(Contest, Measured)],
     instructions: &[extras::ExtraFigure],

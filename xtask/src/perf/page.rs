@@ -1,4 +1,4 @@
-//! The table, for the terminal and for `docs/METHOD.md`.
+//! The table of results, for the terminal and for `docs/METHOD.md`.
 
 use super::PerfOptions;
 use super::contest::{Contest, Measured, PerfSetup, Score, median};
@@ -33,7 +33,7 @@ fn ns(values: &[f64]) -> String {
     }
 }
 
-/// One contest as rows of a Markdown table, and its bounds below.
+/// Formats one contest as rows of a Markdown table, with its bounds below.
 pub(crate) fn contest(contest: &Contest, measured: &Measured) -> String {
     let mut text = format!(
         "| **{}** | IOPS: median (min–max) | user ns | system ns |\n|---|--:|--:|--:|\n",
@@ -77,7 +77,7 @@ pub(crate) fn contest(contest: &Contest, measured: &Measured) -> String {
     text
 }
 
-/// Single figures as a list.
+/// Formats single figures as a list.
 pub(crate) fn lines(lines: &[ExtraFigure]) -> String {
     let verdict = |line: &ExtraFigure| match line.holds() {
         Some(true) => ": holds",

@@ -1,8 +1,7 @@
-//! I/O amplification in a record, against the card's own ledger: both must count the same bytes.
+//! Compares the I/O amplification in a record with the ledger of the card: both must count the same bytes.
 //!
-//! On a raw card the ledger has exactly the bytes of the job. On vfat each write is synced, so that
-//! writes of the file system follow the write they belong to; the ledger is cut at the start and
-//! end of the measured data.
+//! On a raw card, the ledger has exactly the bytes of the job. On vfat each write is synced, so the writes of the file
+//! system follow the write they belong to; the ledger is cut at the start and end of the measured data.
 
 use super::cards::{self, make};
 use super::checks::Checks;
@@ -17,10 +16,10 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Bytes of an I/O. What vfat writes besides comes in smaller commands.
+/// I/O size in bytes. Other vfat writes come in smaller commands.
 const BLOCK: u64 = 64 << 10;
 
-/// One worker with a ramp, one I/O in flight.
+/// One worker with a ramp time and one I/O in flight.
 const WORKLOAD: &str = r#"
 [[workload]]
 name = "OP"
@@ -32,7 +31,7 @@ ramp-time = "1s"
 runtime = "2s"
 "#;
 
-/// A raw card, then the same card with vfat.
+/// Tests a raw card, then the same card with vfat.
 pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::nimble())?;
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
@@ -72,7 +71,7 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(guest.power_off()?)
 }
 
-/// Runs a campaign with one run. Returns the commands of the card, and the record.
+/// Runs a campaign with a single run. Returns the commands of the card, and the record.
 fn run(
     guest: &mut Guest,
     bench: &RigSetup,
@@ -106,18 +105,18 @@ fn run(
     Ok((ledger, Counted::read(&records, &csv, name)?))
 }
 
-/// What the record of a run with one worker says, in bytes.
+/// Byte counts in the record of a run with one worker.
 #[derive(Debug)]
 struct Counted {
-    /// By the application while it was measured.
+    /// By the application during the measurement.
     measured: u64,
-    /// By the application in its ramp.
+    /// By the application during the ramp time.
     ramp: u64,
-    /// By the counters of the disk while it was measured.
+    /// By the disk counters during the measurement.
     device: u64,
-    /// By the counters of the disk, ramp included.
+    /// By the disk counters including the ramp time.
     device_with_ramp: u64,
-    /// As the report shows it.
+    /// As shown in the report.
     amplification: f64,
 }
 
@@ -169,7 +168,7 @@ impl Counted {
         })
     }
 
-    /// On a raw card: exactly the bytes of the job.
+    /// Checks a raw card: exactly the bytes of the job.
     fn is_raw(&self, ledger: &CardLedger, op: Op) -> Result<String> {
         let data: u64 = data(ledger, op).map(|command| command.len.0).sum();
         ensure!(
@@ -185,7 +184,7 @@ impl Counted {
             self.device_with_ramp == self.ramp + self.measured,
             "{self:?}"
         );
-        // Identifying a card reads it.
+        // The card is also read to identify it.
         ensure!(
             op == Op::Read || ledger.of(op).bytes.0 == data,
             "the card was asked for {:?}: {self:?}",
@@ -198,8 +197,7 @@ impl Counted {
         ))
     }
 
-    /// With a file system: all commands from the first measured I/O on, without the sync of the
-    /// previous one.
+    /// Checks a file system: all commands from the first measured I/O on, without the sync of the previous one.
     fn is_within(&self, ledger: &CardLedger) -> Result<String> {
         let (least, most) = cut(ledger, self.measured).with_context(|| format!("{self:?}"))?;
         ensure!(
@@ -241,7 +239,8 @@ fn data(ledger: &CardLedger, op: Op) -> impl DoubleEndedIterator<Item = &CardCom
         .filter(move |command| command.op == op && command.len.0 >= BLOCK)
 }
 
-/// Bytes written with the last `measured` bytes of data: without and with the small commands just before and after them.
+/// Bytes written with the last `measured` bytes of data: without, and with, the small commands just before and after
+/// them.
 fn cut(ledger: &CardLedger, measured: u64) -> Result<(u64, u64)> {
     let writes: Vec<Bytes> = ledger
         .commands

@@ -1,7 +1,6 @@
-//! `cargo xtask rig articles`: published commands as they were printed, down to sizes and times, on three cards.
+//! `cargo xtask rig articles`: published commands, with their original sizes and times, on three cards.
 //!
-//! Each card has its own guest, and all three run at the same time: a guest mostly waits for its
-//! card.
+//! Each card has its own guest, and all three run at the same time: a guest mostly waits for its card.
 
 use super::checks::Checks;
 use super::fat::enlarge_only_file;
@@ -23,20 +22,20 @@ use std::time::Duration;
 /// The selectable parts.
 const PARTS: [&str; 3] = ["raw", "vfat", "sixteen"];
 
-/// The size of the file on vfat, as it was printed.
+/// Published file size on vfat.
 const VFAT_SIZE: (&str, u32) = ("4095M", 4095 << 20);
 
-/// How often a figure that is off is taken.
+/// Maximum number of measurements of a figure that does not match.
 const ATTEMPTS: u32 = 3;
 
 /// The comparison of ext4 and f2fs, with sixteen clones of one job on one file.
 const SIXTEEN: &str = "-filename=./testtmp -direct=1 -rw=randwrite -bs=4k -size=1000M -numjobs=16 -runtime=20 \
                        -group_reporting -name=file1";
 
-/// Runs them.
+/// Runs the commands.
 ///
 /// # Errors
-/// When a check fails, or a machine cannot be started.
+/// If a check fails, or a machine cannot be started.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let mut args = args.to_vec();
     setup::ready(Arch::X86_64)?;
@@ -81,10 +80,10 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     checks.conclude()
 }
 
-/// Everything on one card.
+/// Runs all parts on one card.
 fn on_card(list: &DeviceModel, hakaru: &str, parts: &[&str]) -> Result<Checks> {
     let mut checks = Checks::new();
-    // As big as the cards were; nothing but what is written takes room.
+    // As large as the original cards; the backing file is sparse.
     let prices = DeviceModel {
         capacity: Bytes(32 << 30),
         ..list.clone()
@@ -120,7 +119,7 @@ fn on_card(list: &DeviceModel, hakaru: &str, parts: &[&str]) -> Result<Checks> {
     Ok(checks)
 }
 
-/// The four workloads on a target.
+/// Runs the four workloads on a target.
 fn as_printed(station: &mut RigStation<'_>, checks: &mut Checks, target: &str, filesize: &str) {
     for workload in jobs::ALL {
         let command = workload.command(target, filesize, 60);
@@ -129,7 +128,7 @@ fn as_printed(station: &mut RigStation<'_>, checks: &mut Checks, target: &str, f
     }
 }
 
-/// A card with vfat and the file of the four workloads, which is not written but given its clusters.
+/// Prepares a vfat card with the file of the four workloads, whose clusters are allocated without writing.
 fn vfat(station: &mut RigStation<'_>) -> Result<()> {
     let (device, file) = (station.device, "/mnt/write_bandwidth_test.0.0");
     let limit = Duration::from_secs(300);
@@ -151,7 +150,7 @@ fn vfat(station: &mut RigStation<'_>) -> Result<()> {
     ))
 }
 
-/// The comparison of ext4 and f2fs; figures that are off are taken again.
+/// Compares ext4 and f2fs; figures that do not match are measured again.
 fn sixteen_on_both(station: &mut RigStation<'_>, checks: &mut Checks) -> Result<()> {
     let (prices, name) = (station.prices, station.prices.name.clone());
     let mut ext4 = sixteen(station, RigLayer::Ext4)?;
@@ -198,7 +197,7 @@ fn sixteen(station: &mut RigStation<'_>, layer: RigLayer) -> Result<SixteenWorke
 }
 
 impl SixteenWorkers {
-    /// ext4 writes each block where it belongs, so that each costs a seek.
+    /// ext4 writes each block in place, so each write costs a seek.
     fn in_place(&self, prices: &DeviceModel) -> Result<String> {
         let random = jobs::ALL[2];
         let shares = CardTimeShares::of(&self.ledger, random, prices, 20);
@@ -213,8 +212,7 @@ impl SixteenWorkers {
         Ok(text)
     }
 
-    /// f2fs writes block after block wherever they belong, and its tables besides: faster, and never faster than the
-    /// card.
+    /// f2fs writes all blocks sequentially, plus its metadata: faster than ext4, but never faster than the card.
     fn in_a_row(&self, ext4: &SixteenWorkers) -> Result<String> {
         let SixteenWorkers { iops, ledger } = self;
         let card = ledger.of(Op::Write).bytes.0 as f64 / 4096.0 / ledger.busy().as_secs_f64();

@@ -1,7 +1,7 @@
-//! `cargo xtask rig campaign`: a whole campaign on cards whose truth is known, in a machine that loses its power twice.
+//! `cargo xtask rig campaign`: a complete campaign on cards with known properties, in a machine with two power cuts.
 //!
-//! The bus is slower than any of the cards reads, so that it and not the cards must come out as what sets the pace there.
-//! QEMU does not slow a card down to its bus; the price lists do.
+//! The bus is slower than the read speed of any card, so the report must name the bus as the bottleneck there. QEMU
+//! does not slow a card down to its bus; the device models do.
 
 use super::checks::Checks;
 use super::figures::{ReportRows, stored_once};
@@ -21,25 +21,25 @@ use std::time::{Duration, Instant};
 /// The campaign file without the number of repeats.
 const FILE: &str = include_str!("campaign.toml");
 
-/// How often each point is measured when nothing else is said.
+/// Default number of repeats of each cell.
 const REPEATS: u32 = 10;
 
-/// Points of the campaign: three cards, four layers, four workloads.
+/// Number of cells in the campaign: three cards, four layers, four workloads.
 const CELLS: u32 = 48;
 
-/// What a bus of one line at 25 MHz, 3.125 MB/s, leaves for data.
+/// Data rate of a one-line bus at 25 MHz (3.125 MB/s) after protocol overhead, in bytes per second.
 const WIRE: u64 = 2_900_000;
 
-/// Size of the new file of random writes, into which vfat writes zeros.
+/// Size of the new file for random writes, which vfat first fills with zeros.
 const NEW_FILE: u64 = 4 << 20;
 
-/// Where the fast cache of the one card that has one ends.
+/// Size of the fast cache of the card that has one.
 const CACHE: u64 = 4 << 20;
 
-/// Longest time between two kills, or to the end.
+/// Maximum time between two power cuts, or to the end.
 const LIMIT: Duration = Duration::from_secs(90 * 60);
 
-/// The best card first, in everything that the bus does not level.
+/// Device models, best card first in everything not limited by the bus.
 fn price_lists() -> [DeviceModel; 3] {
     let list = |name: &str, read_seek_ms, write_rate, write_seek_ms| DeviceModel {
         capacity: Bytes(1 << 30),
@@ -51,7 +51,8 @@ fn price_lists() -> [DeviceModel; 3] {
         ..cards::nimble()
     };
     let mut cached = list("cached", 8, 800_000, 25);
-    // It empties in the pauses between the runs of a round, and hardly in those that a busy host makes within a run.
+    // It empties in the pauses between the runs of a round, but hardly in the pauses that a busy host causes within a
+    // run.
     cached.cache = Some(SlcCache {
         size: Bytes(CACHE),
         write_rate: 2_400_000,
@@ -64,10 +65,10 @@ fn price_lists() -> [DeviceModel; 3] {
     ]
 }
 
-/// Carries it out.
+/// Runs the campaign.
 ///
 /// # Errors
-/// When a check fails, or the machine cannot be started.
+/// If a check fails, or the machine cannot be started.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let mut args = args.to_vec();
     setup::ready(Arch::X86_64)?;
@@ -84,7 +85,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     };
     setup::head_start();
     let mut checks = Checks::new();
-    // It stays, for a look at the report and into the database.
+    // Kept, so that the report and the database can be inspected.
     let folder = Kit::usual().folder().join("campaign");
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
@@ -161,7 +162,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     checks.conclude()
 }
 
-/// What the campaign is carried out with.
+/// Environment of the campaign.
 struct CampaignRig<'a> {
     out: &'a Path,
     cards: Vec<Arc<SimulatedCard>>,
@@ -170,7 +171,7 @@ struct CampaignRig<'a> {
 }
 
 impl CampaignRig<'_> {
-    /// Two parts end with a power cut somewhere in a run, the third by itself.
+    /// Runs two parts that end with a power cut within a run, and a third part that ends normally.
     fn carry_out(&self, checks: &mut Checks) -> Result<Guest> {
         let (first, second) = (self.chance(1, 4), self.chance(2, 4));
         for after in [first, second] {
@@ -222,7 +223,7 @@ impl CampaignRig<'_> {
         )
     }
 
-    /// Waits until a run with this number starts, and returns the number.
+    /// Waits until a run with at least this number starts, and returns its number.
     fn await_run(&self, guest: &mut Guest, number: u32) -> Result<u32> {
         let begun = Instant::now();
         loop {
@@ -235,7 +236,7 @@ impl CampaignRig<'_> {
                     output.stdout
                 );
             }
-            // `[ 17/480] swift  raw  seq-write  #7`
+            // A line such as `[ 17/480] swift  raw  seq-write  #7`.
             let numbers = told
                 .lines()
                 .filter_map(|line| line.trim().strip_prefix('[')?.split_once('/'));
@@ -254,9 +255,9 @@ impl CampaignRig<'_> {
         }
     }
 
-    /// Picks a random run in one of `of` parts of the campaign.
+    /// Picks a random run in part `part` of `of` of the campaign.
     fn chance(&self, part: u32, of: u32) -> u32 {
-        // The standard library draws a new one for each hash map.
+        // The standard library seeds each hash map randomly.
         let random = RandomState::new().hash_one(part);
         let part_len = (self.runs / of).max(1);
         part * part_len + (random % u64::from(part_len)) as u32 + 1

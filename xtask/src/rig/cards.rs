@@ -1,7 +1,7 @@
-//! The cards of the tests: three good ones that differ as cards do, and the price of each workload on them.
+//! The cards of the tests: three good ones with typical differences, and the expected speed of each workload on them.
 //!
-//! A guest transfers about 10 MB/s at best, so the cards stay below that; their overheads are zero,
-//! because the rig cannot see where one command of a sequential stream ends and the next starts.
+//! A guest transfers about 10 MB/s at most, so the cards are slower than that; their overheads are zero, because the
+//! rig cannot detect where one command of a sequential stream ends and the next starts.
 
 use anyhow::Result;
 use hakaru_model::device_model::DeviceModel;
@@ -9,10 +9,10 @@ use hakaru_model::units::{Bytes, Nanos};
 use hakaru_rig::card::SimulatedCard;
 use std::sync::Arc;
 
-/// What two busy cores do to an emulator: it is set aside for tens of milliseconds. That is not the card's doing.
+/// Gaps to absorb: on a host with two busy cores, the emulator is descheduled for tens of milliseconds.
 const GAPS: Nanos = Nanos::from_millis(60);
 
-/// Reads fast, and seeks fast.
+/// Fast reads, fast seeks.
 pub(super) fn nimble() -> DeviceModel {
     list(
         "nimble",
@@ -21,7 +21,7 @@ pub(super) fn nimble() -> DeviceModel {
     )
 }
 
-/// Writes a stream almost as fast as it reads, and is lost when it has to jump: made for cameras.
+/// Sequential writes almost as fast as reads, but very slow random writes: made for cameras.
 pub(super) fn endurance() -> DeviceModel {
     list(
         "endurance",
@@ -30,7 +30,7 @@ pub(super) fn endurance() -> DeviceModel {
     )
 }
 
-/// Slow at everything.
+/// Slow in everything.
 pub(super) fn old() -> DeviceModel {
     list(
         "old",
@@ -49,7 +49,7 @@ pub(super) fn quick(name: &str, capacity: Bytes) -> DeviceModel {
     }
 }
 
-/// A good card, 2 GiB, with rates in bytes per second and seeks for reads and for writes.
+/// A good card of 2 GiB, with rates in bytes per second and seek times for reads and writes.
 fn list(name: &str, reads: (u64, Nanos), writes: (u64, Nanos)) -> DeviceModel {
     let mut prices = DeviceModel::plain(name, Bytes(2 << 30));
     (prices.read_rate, prices.read_seek) = reads;
@@ -58,15 +58,15 @@ fn list(name: &str, reads: (u64, Nanos), writes: (u64, Nanos)) -> DeviceModel {
     prices
 }
 
-/// Fills a card with noise, so that a change of any byte shows.
+/// Fills a card with random data, so that a change of any byte is detected.
 ///
 /// # Errors
-/// When the host has no room for its bytes.
+/// If the host has no space for the data.
 pub(super) fn scribble(card: &SimulatedCard) -> Result<()> {
     let (mut state, mut buffer) = (1u64, vec![0; 1 << 20]);
     for at in (0..card.announced().0).step_by(buffer.len()) {
         for word in buffer.chunks_exact_mut(8) {
-            // Any constant that is odd and big will do; this one is Knuth's, for 64 bits.
+            // Any large odd constant is suitable; this is Knuth's 64-bit multiplier.
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
@@ -82,7 +82,7 @@ pub(super) fn two_partitions() -> [u8; 512] {
     let mut sector = [0; 512];
     for (number, start) in [(0, 2048u32), (1, 34816)] {
         let entry = &mut sector[446 + 16 * number..][..16];
-        // Type "Linux"; its start and number of sectors.
+        // Type "Linux", start, and number of sectors.
         entry[4] = 0x83;
         entry[8..12].copy_from_slice(&start.to_le_bytes());
         entry[12..].copy_from_slice(&32768u32.to_le_bytes());
@@ -91,10 +91,10 @@ pub(super) fn two_partitions() -> [u8; 512] {
     sector
 }
 
-/// A card for machines.
+/// A card for the machines.
 ///
 /// # Errors
-/// When the host has no room for its bytes.
+/// If the host has no space for the data.
 pub(super) fn make(prices: DeviceModel) -> Result<Arc<SimulatedCard>> {
     Ok(Arc::new(SimulatedCard::new(prices, 1)?.absorbing(GAPS)))
 }

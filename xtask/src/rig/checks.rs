@@ -4,7 +4,7 @@ use super::host::HostBusy;
 use anyhow::{Result, bail};
 use std::time::Instant;
 
-/// How a check ended.
+/// Outcome of a check.
 enum CheckResult {
     Passed,
     Failed(String),
@@ -47,12 +47,12 @@ impl Checks {
         }
     }
 
-    /// Enters a check that cannot be made yet, loudly, so that nobody takes it for made.
+    /// Records a check for a missing feature, and prints it clearly, so that it is not mistaken for a passed one.
     pub(super) fn not_yet(&mut self, name: &str, missing: &str) {
         self.enter(name, CheckResult::NotYet(missing.to_owned()), missing);
     }
 
-    /// Says something between two checks.
+    /// Prints a remark between two checks.
     pub(super) fn say(&self, what: &str) {
         println!("{:6.1} s  {what}", self.begun.elapsed().as_secs_f64());
     }
@@ -73,18 +73,18 @@ impl Checks {
         self.list.push((name.to_owned(), verdict));
     }
 
-    /// Prints the sum.
+    /// Prints the totals.
     ///
     /// # Errors
-    /// When a check failed.
+    /// If a check failed.
     pub(super) fn conclude(self) -> Result<()> {
         self.close().map(|_| ())
     }
 
-    /// Prints the sum, and returns how many checks were not judged.
+    /// Prints the totals, and returns the number of inconclusive checks.
     ///
     /// # Errors
-    /// When a check failed.
+    /// If a check failed.
     pub(super) fn close(self) -> Result<usize> {
         let (mut passed, mut failed, mut not_yet, mut not_judged) =
             (0, Vec::new(), Vec::new(), Vec::new());

@@ -1,18 +1,17 @@
-//! Creates a large file on a FAT32 card without writing it: the host allocates clusters to an
-//! existing empty file.
+//! Creates a large file on a FAT32 card without writing it: the host allocates clusters to an existing empty file.
 //!
-//! FAT knows no holes, so that a file of 4 GiB is written in full before it can be read; an emulated machine takes half
-//! an hour for that. What the file holds does not matter to the cards of the bench, whose bytes cost the same.
+//! FAT has no sparse files, so a file of 4 GiB must be written in full before it can be read; an emulated machine takes
+//! half an hour for that. The content of the file does not matter, because all data costs the same on a simulated card.
 //!
 //! Source: Microsoft FAT32 File System Specification 1.03: boot sector, FSInfo, directory entries.
 
 use anyhow::{Context, Result, ensure};
 use hakaru_rig::card::SimulatedCard;
 
-/// Ends a chain of clusters.
+/// End of a cluster chain.
 const END: u32 = 0x0fff_ffff;
 
-/// Where things are on the card, in bytes.
+/// Layout of the volume, in bytes.
 struct Volume {
     cluster: u64,
     fats: Vec<u64>,
@@ -48,17 +47,16 @@ impl Volume {
     }
 }
 
-/// Extends the only file in the root directory of a FAT32 card, which is empty, to `size` bytes of
-/// existing content.
+/// Extends the only file in the root directory of a FAT32 card, which is empty, to `size` bytes of existing content.
 ///
 /// # Errors
-/// When there is no such file or no room for it.
+/// If there is no such file or no space for it.
 pub(super) fn enlarge_only_file(card: &SimulatedCard, size: u32) -> Result<()> {
     let volume = Volume::read(card)?;
     let mut root = vec![0; volume.cluster as usize];
     card.peek(volume.place(volume.root), &mut root)?;
     let entries = root.chunks_exact(32).take_while(|entry| entry[0] != 0);
-    // Parts of long names and the name of the volume are no files.
+    // Parts of long names and the volume label are not files.
     let mut files = entries
         .enumerate()
         .filter(|(_, entry)| entry[0] != 0xe5 && entry[11] & 0x08 == 0);
@@ -95,7 +93,7 @@ pub(super) fn enlarge_only_file(card: &SimulatedCard, size: u32) -> Result<()> {
     entry[26..28].copy_from_slice(&[low, more]);
     entry[28..].copy_from_slice(&size.to_le_bytes());
     card.poke(volume.place(volume.root) + number as u64 * 32, &entry)?;
-    // How many clusters are free is not known any more, and has to be counted.
+    // Marks the free cluster count as unknown, so that it is recomputed.
     card.poke(volume.info + 488, &[0xff; 8])?;
     Ok(())
 }

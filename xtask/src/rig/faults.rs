@@ -1,4 +1,4 @@
-//! Cards that lie, cards that are removed, and power that goes: what the machine sees, and what the product says.
+//! Tests with fake cards, removed cards and power cuts: what the machine sees, and what hakaru reports.
 
 use super::cards::{self, make};
 use super::checks::Checks;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// A card of 64 MiB that says it has 256.
+/// A card of 64 MiB that claims 256 MiB.
 pub(super) fn counterfeit(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let mut prices = cards::quick("counterfeit", Bytes(64 << 20));
     prices.claimed_capacity = Some(Bytes(256 << 20));
@@ -73,7 +73,7 @@ pub(super) fn counterfeit(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(guest.power_off()?)
 }
 
-/// A card with two places whose writes come to nothing.
+/// A card that silently drops writes at two places.
 pub(super) fn dropped(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let mut prices = cards::quick("forgetful", Bytes(64 << 20));
     let drops = |offset| Fault {
@@ -114,7 +114,7 @@ pub(super) fn dropped(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(guest.power_off()?)
 }
 
-/// A file that was synced, on a card that keeps its promise and on one that does not.
+/// A synced file after a power cut, on a card that honors flushes and on one that does not.
 pub(super) fn lying_flush(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     for (name, lost, survives) in [
         ("an honest card keeps a synced file", None, true),
@@ -193,7 +193,7 @@ fn found_by_verifying(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(())
 }
 
-/// A card removed in the middle of a run: the run ends soon, says why, and what was measured is kept.
+/// A card removed during a run: the run ends soon and reports the reason, and its measurements are kept.
 pub(super) fn pulled(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let hakaru = &bench.hakaru;
     let fio = format!(
@@ -214,7 +214,7 @@ pub(super) fn pulled(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         checks.check(name, || {
             guest.begin(&script)?;
             await_writes(&card, Bytes(1 << 20))?;
-            // It is then running, for some more seconds.
+            // The run is in progress then, with several seconds left.
             std::thread::sleep(Duration::from_secs(4));
             let begun = Instant::now();
             guest.pull(0)?;
@@ -251,7 +251,7 @@ pub(super) fn pulled(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(())
 }
 
-/// Waits until so much was written to a card.
+/// Waits until this much data was written to a card.
 fn await_writes(card: &SimulatedCard, wanted: Bytes) -> Result<()> {
     let begun = Instant::now();
     loop {
@@ -268,7 +268,7 @@ fn await_writes(card: &SimulatedCard, wanted: Bytes) -> Result<()> {
     }
 }
 
-/// Power cut in the middle of a run whose database is on another disk: what was measured until then is kept.
+/// A power cut during a run whose database is on another disk: the measurements up to then are kept.
 pub(super) fn power_cut(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let hakaru = format!(
@@ -388,7 +388,7 @@ fn await_spool(out: &Path, wanted: usize) -> Result<usize> {
     }
 }
 
-/// Power cut while a file system is made, with the journal on another disk.
+/// A power cut while a file system is created, with the journal on another disk.
 fn cut_in_mkfs(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let hakaru = format!("export XDG_STATE_HOME=/out/state; {}", bench.hakaru);
@@ -446,10 +446,10 @@ fn cut_in_mkfs(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(guest.power_off()?)
 }
 
-/// How `hakaru verify` ends when it has found defects.
+/// Exit code of `hakaru verify` after it found defects.
 const DEFECTS: i32 = 4;
 
-/// What `hakaru verify` says of the first card, when it ends with this code.
+/// Output of `hakaru verify` on the first card, which must exit with this code.
 fn verified(guest: &mut Guest, bench: &RigSetup, how: &str, code: i32) -> Result<Value> {
     let cid = "$(cat /sys/block/mmcblk0/device/cid)";
     let script = format!(

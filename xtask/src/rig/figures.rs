@@ -1,4 +1,4 @@
-//! What the report of a campaign says, read from its CSV, and what the store holds.
+//! Reads the report of a campaign from its CSV, and the contents of the store.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -50,7 +50,7 @@ impl ReportRows {
             .with_context(|| format!("{column} of {wanted:?} is {:?}", row[column]))
     }
 
-    /// Each cell has its runs, and no more.
+    /// Checks that each cell has exactly its runs.
     pub(super) fn has_every_cell(&self, cells: usize, repeats: usize) -> Result<String> {
         let mut runs: BTreeMap<[&str; 3], usize> = BTreeMap::new();
         for row in self
@@ -78,7 +78,7 @@ impl ReportRows {
         Ok(format!("{cells} cells with {repeats} runs each"))
     }
 
-    /// The cards are in this order, best first.
+    /// Checks that the cards are in this order, best first.
     pub(super) fn ranks(&self, layer: &str, phase: &str, order: &[&str]) -> Result<String> {
         let mean = |card: &&str| {
             let row = [
@@ -104,7 +104,7 @@ impl ReportRows {
         Ok(format!("in MB/s: {}", shown.join(", ")))
     }
 
-    /// A figure of all runs of a cell together.
+    /// A figure of a cell over all its runs.
     pub(super) fn value(&self, card: &str, layer: &str, phase: &str, figure: &str) -> Result<f64> {
         let row = [
             ("card", card),
@@ -116,7 +116,7 @@ impl ReportRows {
         self.number("value", &row)
     }
 
-    /// What is said of an operation on a layer.
+    /// Checks the verdict on an operation on a layer.
     pub(super) fn verdict(
         &self,
         figure: &str,
@@ -132,7 +132,7 @@ impl ReportRows {
         Ok(format!("the report says {said:?}"))
     }
 
-    /// As `verdict`, for what must not be said.
+    /// Like `verdict`, for a verdict that must not appear.
     pub(super) fn is_not(
         &self,
         figure: &str,
@@ -145,7 +145,7 @@ impl ReportRows {
         Ok(format!("the report does not say {unwanted:?}"))
     }
 
-    /// A figure that these cards must not have on the bare device.
+    /// Checks that these cards do not have this figure on the raw device.
     pub(super) fn has_none(&self, cards: &[&str], figure: &str) -> Result<String> {
         for card in cards {
             let wanted = [("card", *card), ("layer", "raw"), ("figure", figure)];
@@ -155,7 +155,7 @@ impl ReportRows {
         Ok("none has one".to_owned())
     }
 
-    /// Layout wrote the whole file, and is not part of the measured data.
+    /// Checks that the layout wrote the whole file and is not included in the measured data.
     pub(super) fn lays_out(
         &self,
         card: &str,
@@ -188,7 +188,7 @@ impl ReportRows {
     }
 }
 
-/// Each repeat of each cell has exactly one completed record.
+/// Checks that each repeat of each cell has exactly one completed record.
 pub(super) fn stored_once(records: &str, cells: u32, repeats: u32) -> Result<String> {
     let mut runs: BTreeMap<String, u32> = BTreeMap::new();
     let mut unfinished = 0;

@@ -14,17 +14,17 @@ use anyhow::{Result, bail, ensure};
 use hakaru_rig::guest::{Guest, SlotWiring};
 use hakaru_rig::kit::{Arch, Kit};
 
-/// What the groups work with.
+/// Environment of the groups.
 pub(super) struct RigSetup {
     pub(super) kit: Kit,
-    /// Our program's path in a machine.
+    /// Path of hakaru in a machine.
     pub(super) hakaru: String,
-    /// What `hakaru --help` says.
+    /// Output of `hakaru --help`.
     help: String,
 }
 
 impl RigSetup {
-    /// Whether the program has a subcommand already.
+    /// Whether the program has this subcommand.
     pub(super) fn has(&self, subcommand: &str) -> bool {
         self.help.lines().any(|line| {
             line.split_whitespace().next() == Some(subcommand) && line.starts_with("  ")
@@ -93,10 +93,10 @@ const GROUPS: &[Group] = &[
     ("speed", "three cards, four layers, four workloads", speed),
 ];
 
-/// Makes all groups, or those named.
+/// Runs all groups, or the named ones.
 ///
 /// # Errors
-/// When a check fails.
+/// If a check fails.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let mut args = args.to_vec();
     setup::ready(Arch::X86_64)?;
@@ -135,7 +135,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     checks.conclude()
 }
 
-/// The three cards, in three slots of one machine.
+/// Compares the speed of three cards in three slots of one machine.
 fn speed(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let lists = [cards::nimble(), cards::endurance(), cards::old()];
     let cards = lists.clone().map(cards::make);
@@ -170,7 +170,7 @@ fn speed(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(guest.power_off()?)
 }
 
-/// What is seen of the wires, what is recorded of them, and which ceiling follows.
+/// Checks the bus width and clock that are detected and recorded, and the ceiling derived from them.
 fn wires(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     for (bus, lines, clock) in [
         (SlotWiring::FourBits50MHz, 4, 50_000_000),

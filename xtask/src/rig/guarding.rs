@@ -142,7 +142,7 @@ struct GuardTrial<'a> {
     card: &'a SimulatedCard,
     bench: &'a RigSetup,
     attempts: u32,
-    /// Of all that the card held before the attempt.
+    /// Digest of all data on the card before the attempt.
     sign: u64,
 }
 
@@ -153,7 +153,7 @@ impl GuardTrial<'_> {
         format!("{hakaru} --db /tmp/rig.db bench {target} {quick} {erase}")
     }
 
-    /// The programs that are tried on a target, where the root of the system may be the card.
+    /// The programs to try on a target, where the card may be the root device.
     fn attempts_on(&self, target: &str, rooted: bool) -> Vec<(&'static str, String)> {
         let (cid, hakaru) = (
             "--erase=$(cat /sys/block/mmcblk0/device/cid)",
@@ -185,14 +185,14 @@ impl GuardTrial<'_> {
         attempts
     }
 
-    /// Tries, and wants to be refused for the right reason.
+    /// Runs an attempt, which must be rejected for the expected reason.
     fn attempt(&mut self, script: &str, reason: &str) -> Result<String> {
         self.quiet()?;
         let output = self.guest.run(script, LIMIT)?;
         self.refused(&output, reason)
     }
 
-    /// What is written from now on is the attempt's.
+    /// Waits for earlier writes to finish, so that all later writes come from the attempt.
     fn quiet(&mut self) -> Result<()> {
         self.guest.run("sync", LIMIT)?.success()?;
         self.card.take_ledger();
@@ -222,7 +222,7 @@ impl GuardTrial<'_> {
         }
     }
 
-    /// A device that another run has taken for itself.
+    /// A device that another run has claimed.
     fn while_in_use(&mut self) -> Result<String> {
         let cid = "--erase=$(cat /sys/block/mmcblk0/device/cid)";
         let first = self
@@ -230,8 +230,7 @@ impl GuardTrial<'_> {
             .replace("rand-write", "rand-read")
             .replace("--quick", "--standard");
         let second = self.bench(DISK, cid).replace("rig.db", "other.db");
-        // The first one only reads, although it may write. More reads than for inspection show that
-        // it is running.
+        // The first one only reads, although it may write. More reads than for identification show that it is running.
         self.quiet()?;
         let script = format!(
             "reads() {{ set -- $(cat /sys/block/mmcblk0/stat); echo $1; }}\n\
@@ -244,7 +243,7 @@ impl GuardTrial<'_> {
         self.refused(&output, "opened exclusively")
     }
 
-    /// The card is removed and reinserted while its name is requested.
+    /// The card is removed and reinserted while hakaru asks for its name.
     fn replugged(&mut self) -> Result<String> {
         self.quiet()?;
         let bench = self.bench(DISK, "--erase");
@@ -270,7 +269,7 @@ impl GuardTrial<'_> {
     }
 }
 
-/// Waits until something has happened in the machine.
+/// Waits for a condition in the machine.
 fn await_there(what: &str, mut is_there: impl FnMut() -> bool) -> Result<()> {
     let begun = Instant::now();
     while !is_there() {

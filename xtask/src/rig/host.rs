@@ -1,22 +1,22 @@
-//! Whether the host is quiet enough for a comparison of speeds: on one that is busy, the result means nothing.
+//! Detects whether the host is quiet enough for a comparison of speeds: on a busy host the result is meaningless.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How long each look at an idle machine takes.
+/// Interval of one load measurement.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How long one comparison may wait for a quiet moment.
+/// Maximum time that one comparison waits for a quiet host.
 const ONE_WAIT: Duration = Duration::from_secs(20);
 
-/// What all comparisons of a part of the rig may wait together.
+/// Maximum total waiting time of all comparisons in a part of the rig.
 const ALL_WAITS: Duration = Duration::from_secs(120);
 
-/// Processors that a machine and the emulator of its card use.
+/// Number of CPUs that a machine and the emulator of its card use.
 const NEEDED: f64 = 3.0;
 
-/// A comparison that was not judged, and why the host counts as busy.
+/// A comparison that was not judged, with the reason why the host counts as busy.
 #[derive(Debug)]
 pub(super) struct HostBusy(pub(super) String);
 
@@ -28,16 +28,16 @@ impl fmt::Display for HostBusy {
 
 impl std::error::Error for HostBusy {}
 
-/// Processor time since the start of the host, in ticks of `/proc`.
+/// CPU time since the start of the host, in ticks of `/proc`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct ProcessorUsage {
-    /// Of all CPUs.
+    /// Total of all CPUs.
     total: u64,
     /// Used by any process or the kernel.
     busy: u64,
-    /// Wanted, and not given by the hypervisor.
+    /// Requested, but not provided by the hypervisor.
     steal: u64,
-    /// Used by this process and those it started.
+    /// Used by this process and its descendants.
     own: u64,
 }
 
@@ -99,7 +99,7 @@ impl ProcessorUsage {
     }
 }
 
-/// Ticks of a process and of all that descend from it. Source: proc(5), `/proc/PID/stat`, fields 4, 14 and 15.
+/// Ticks of a process and all its descendants. Source: proc(5), `/proc/PID/stat`, fields 4, 14 and 15.
 fn family_ticks(root: u32, processes: impl Iterator<Item = (u32, String)>) -> u64 {
     let parse = |stat: &str| -> Option<(u32, u64)> {
         // The process name is in parentheses and may contain spaces and parentheses.
@@ -138,7 +138,7 @@ impl HostWatch {
     }
 }
 
-/// How long may still be waited for quiet moments.
+/// Remaining time to wait for a quiet host.
 pub(super) struct Patience {
     left: Duration,
 }
@@ -148,7 +148,7 @@ impl Patience {
         Patience { left: ALL_WAITS }
     }
 
-    /// Waits until the host is quiet, or as long as is allowed.
+    /// Waits until the host is quiet, or the time limit is reached.
     pub(super) fn wait_for_quiet(&mut self) {
         let begun = Instant::now();
         let limit = self.left.min(ONE_WAIT);
@@ -162,7 +162,7 @@ impl Patience {
         self.left = self.left.saturating_sub(begun.elapsed());
     }
 
-    /// Whether waiting longer is no use.
+    /// Whether the time limit is used up.
     pub(super) fn is_over(&self) -> bool {
         self.left < LOOK
     }

@@ -11,10 +11,10 @@ use hakaru_rig::guest::{DISK_SIZE, Guest, GuestDisk};
 use serde_json::Value;
 use std::time::Duration;
 
-/// A machine that is busy takes long to find a disk.
+/// A busy machine takes a long time to detect a disk.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Of every block device.
+/// Fields of every block device.
 const OF_ALL: &[&str] = &[
     "node",
     "model",
@@ -39,7 +39,7 @@ const OF_ALL: &[&str] = &[
     "chain",
 ];
 
-/// Of a card on an SD or eMMC bus.
+/// Fields of a card on an SD or eMMC bus.
 const OF_CARDS: &[&str] = &[
     "cid",
     "maker",
@@ -63,10 +63,10 @@ const OF_CARDS: &[&str] = &[
     "device_type",
 ];
 
-/// Of the bus of a card.
+/// Bus fields of a card.
 const OF_MMC_BUS: &[&str] = &["width_bits", "clock_hz", "timing", "ceiling"];
 
-/// Of the host.
+/// Fields of the host.
 const OF_HOST: &[&str] = &[
     "board",
     "kernel",
@@ -84,12 +84,12 @@ const OF_HOST: &[&str] = &[
 struct Expected {
     kind: GuestDisk,
     modules: &'static str,
-    /// Paths that may be its node; the serial number decides.
+    /// Possible device nodes; the serial number decides.
     nodes: &'static str,
     known: &'static [&'static str],
-    /// The type of its bus, what was negotiated, and the driver.
+    /// Bus type, negotiated mode, and driver.
     bus: [&'static str; 3],
-    /// Bytes per second at least, where the ceiling of the bus is known.
+    /// Minimum bus ceiling in bytes per second, if known.
     ceiling: u64,
 }
 
@@ -148,7 +148,7 @@ const DISKS: &[Expected] = &[
     },
 ];
 
-/// A card with a partition, and a disk of each other kind, in one machine.
+/// Checks a card with a partition and one disk of each other kind, in one machine.
 pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("told", Bytes(64 << 20)))?;
     card.poke(0, &cards::two_partitions())?;
@@ -247,7 +247,7 @@ fn told(tree: &Value, fields: &[&str], must: &[&str]) -> Result<String> {
     Ok(words.join(", "))
 }
 
-/// From the node that was named to the disk, by names and roles.
+/// The chain from the named node to the disk, by names and roles.
 fn chain_of(device: &Value, expected: &[(&str, &str)]) -> Result<String> {
     let link = |link: &Value| {
         let text = |key: &str| link[key].as_str().unwrap_or_default().to_owned();
@@ -276,7 +276,7 @@ fn is_driven_by(device: &Value, driver: &str) -> Result<()> {
 }
 
 impl Expected {
-    /// Its node in the machine, once its drivers have found it.
+    /// Finds its device node in the machine, after its drivers have detected it.
     fn find(&self, guest: &mut Guest) -> Result<String> {
         let Expected { modules, nodes, .. } = self;
         let script = format!(

@@ -1,12 +1,12 @@
-//! The four workloads of a published comparison of cards, as its authors typed them, and what they must come to.
+//! The four workloads of a published comparison of cards, as typed by its authors, and their expected results.
 //!
-//! `numjobs=1` without its dashes is theirs too: fio stops there, and ours understands it.
+//! The missing dashes of `numjobs=1` are original too: fio stops there, but hakaru accepts it.
 
 use anyhow::{Context, Result, bail};
 use hakaru_model::device_model::DeviceModel;
 use serde_json::Value;
 
-/// One of the four.
+/// One of the four workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RigWorkload {
     pub(super) rw: &'static str,
@@ -33,8 +33,8 @@ pub(super) const ALL: [RigWorkload; 4] = [
 ];
 
 impl RigWorkload {
-    /// The command line after `fio`. The target is `--filename=` or `--directory=` with its value. They were printed with 16G
-    /// and 60 seconds.
+    /// The command line after `fio`. The target is `--filename=` or `--directory=` with its value. The published sizes
+    /// are 16G and 60 seconds.
     pub(super) fn command(self, target: &str, filesize: &str, runtime_s: u32) -> String {
         let RigWorkload { rw, bs } = self;
         format!(
@@ -47,20 +47,20 @@ impl RigWorkload {
         self.rw.ends_with("write")
     }
 
-    /// Bytes per second by the list of prices, on a card that does nothing else.
+    /// Expected bytes per second according to the device model, on a card that does nothing else.
     pub(super) fn by_list(self, prices: &DeviceModel) -> f64 {
         let (rate, seek) = match self.writes() {
             true => (prices.write_rate, prices.write_seek),
             false => (prices.read_rate, prices.read_seek),
         };
         match self.bs {
-            // A stream seeks once, in the time before anything is measured.
+            // A sequential stream seeks once, before the measurement starts.
             "1M" => rate as f64,
             _ => 4096.0 / (4096.0 / rate as f64 + seek.as_secs_f64()),
         }
     }
 
-    /// Bytes per second, out of the JSON that fio prints.
+    /// Measured bytes per second from fio's JSON.
     pub(super) fn measured(self, json: &str) -> Result<f64> {
         let tree: Value = serde_json::from_str(json).context("fio printed no JSON")?;
         let job = &tree["jobs"][0];

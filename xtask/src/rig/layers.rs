@@ -1,8 +1,8 @@
-//! What is on a card: nothing, or one of the file systems, made without discarding.
+//! Layers on a card: raw, or a file system created without discard.
 //!
 //! QEMU emulates erase very slowly, so `mkfs` and `mount` must not discard.
 
-/// Raw, or a file system.
+/// Raw, or one of the file systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RigLayer {
     Raw,
@@ -28,15 +28,15 @@ impl RigLayer {
         }
     }
 
-    /// The script that puts it onto a device and mounts it on `/mnt`; nothing for a raw card.
+    /// Script that creates the layer on a device and mounts it on `/mnt`; empty for a raw card.
     pub(super) fn make(self, device: &str) -> String {
         match self {
             RigLayer::Raw => String::new(),
-            // 16 KiB clusters, as on the cards of the comparison.
+            // 16 KiB clusters, as on the cards of the published comparison.
             RigLayer::Vfat => {
                 format!("set -e\nmkfs.vfat -F 32 -s 32 -I {device} >&2\nmount {device} /mnt\n")
             }
-            // Or the kernel would go on making it while something is measured.
+            // Disables lazy initialization, which would continue during the measurement.
             RigLayer::Ext4 => format!(
                 "set -e\nmkfs.ext4 -q -F -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 {device} >&2\n\
                  mount -o nodiscard,noinit_itable {device} /mnt\n"
@@ -47,7 +47,7 @@ impl RigLayer {
         }
     }
 
-    /// The Debian package of its `mkfs`, with the program.
+    /// Debian package and program of its `mkfs`.
     pub(super) fn tool(self) -> Option<(&'static str, &'static str)> {
         match self {
             RigLayer::Raw => None,

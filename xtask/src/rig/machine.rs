@@ -1,4 +1,4 @@
-//! Does the bench itself do what the other checks rely on?
+//! Tests of the rig itself, which the other checks rely on.
 
 use super::cards::{self, make};
 use super::checks::Checks;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How far a card's ageing may be from what its list says.
+/// Accepted relative deviation from the device model, for cards that slow down.
 const TOLERANCE: f64 = 0.03;
 
 /// Checks that exit codes, output and files are returned, and that a panic is distinguished from a
@@ -24,7 +24,7 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
     let boot_time = guest.boot_time();
     checks.check("start", || {
-        // On an idle host; one that is busy is no reason to fail.
+        // Shown for information: a boot on a busy host may take longer without failing.
         Ok(format!(
             "{:.1} s, where ten are wanted",
             boot_time.as_secs_f64()
@@ -61,7 +61,7 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(())
 }
 
-/// A fast cache that fills, stalls, and heat: a stream of 12 MiB takes as long as the list says.
+/// A fast cache that fills, stalls, and thermal throttling: a stream of 12 MiB takes as long as the device model says.
 pub(super) fn ageing(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     const MIB: f64 = (1 << 20) as f64;
     let plain = cards::nimble();
@@ -108,7 +108,7 @@ pub(super) fn ageing(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         };
         checks.check(name, || {
             attempts(|| {
-                // What made a card age stays with it: each attempt gets another one.
+                // A used card keeps its state, so each attempt gets a new one.
                 let card = make(prices.clone())?;
                 let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
                 let shown = ageing.shows(&mut guest, &card);
@@ -135,7 +135,7 @@ fn attempts(mut attempt: impl FnMut() -> Result<String>) -> Result<String> {
     anyhow::bail!("{}", failed.join("; again: "))
 }
 
-/// A stream that takes longer and longer, and how long in all.
+/// A stream that slows down, and its total time.
 struct SlowingStream<'a> {
     name: &'a str,
     seconds: f64,
@@ -149,7 +149,7 @@ impl SlowingStream<'_> {
         let json = guest
             .run(&format!("{} fio {job}", self.hakaru), LIMIT)?
             .success()?;
-        // On a busy host the machine is now and then too late with its next request, which is not the card's doing.
+        // On a busy host the machine sometimes sends its next request late, which is not the card's fault.
         let idle = card.take_ledger().idle.as_secs_f64();
         let tree: Value = serde_json::from_str(&json).context("fio printed no JSON")?;
         let write = &tree["jobs"][0]["write"];

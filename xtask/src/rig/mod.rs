@@ -1,6 +1,6 @@
-//! `cargo xtask rig`: tests on simulated cards, in machines whose own MMC stack drives them.
+//! `cargo xtask rig`: tests on simulated cards, in machines whose own MMC stack accesses them.
 //!
-//! Guests and cards are provided by `hakaru-rig`; this module has the checks.
+//! `hakaru-rig` provides guests and cards; this module contains the checks.
 
 mod amplification;
 mod articles;
@@ -72,10 +72,10 @@ const PARTS: &[Part] = &[
     ),
 ];
 
-/// Does one part.
+/// Runs one part.
 ///
 /// # Errors
-/// When it fails, or is not known.
+/// If it fails or is unknown.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let name = args.first().map_or("", String::as_str);
     let Some((_, _, part)) = PARTS.iter().find(|(known, ..)| *known == name) else {

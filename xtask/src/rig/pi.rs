@@ -1,6 +1,6 @@
-//! `cargo xtask rig pi`: the program as it is built for a Raspberry Pi, on an emulated Raspberry Pi 3.
+//! `cargo xtask rig pi`: the Raspberry Pi build of the program on an emulated Raspberry Pi 3.
 //!
-//! The machine sees nothing of the host, so that the card comes with its partitions and file systems.
+//! The machine has no access to host files, so the card is prepared with its partitions and file systems.
 
 use super::checks::Checks;
 use super::layers::RigLayer;
@@ -19,18 +19,18 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Each layer has a partition of this size; f2fs needs half of it for itself.
+/// Partition size of each layer; f2fs needs half of it for itself.
 const PART: u64 = 128 << 20;
 
-/// Start of the first partition.
+/// Start of the first partition in bytes.
 const START: u64 = 4 << 20;
 
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Runs it.
+/// Runs the test.
 ///
 /// # Errors
-/// When a check fails, or the machine cannot be started.
+/// If a check fails, or the machine cannot be started.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let mut args = args.to_vec();
     setup::ready(Arch::Aarch64)?;
@@ -81,7 +81,8 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     checks.conclude()
 }
 
-/// Whether a program is one for the machine, which has no libraries either: others end there without a word.
+/// Checks that a program can run on the machine, which has no shared libraries: other programs fail there without a
+/// message.
 fn runs_on_pi(file: &Path) -> Result<()> {
     let bytes =
         std::fs::read(file).with_context(|| format!("failed to read {}", file.display()))?;
@@ -97,7 +98,7 @@ fn runs_on_pi(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Why a file is no static program for aarch64. Source: elf(5).
+/// Why a file is not a static program for aarch64. Source: elf(5).
 fn foreign(bytes: &[u8]) -> Option<String> {
     const AARCH64: u16 = 183;
     const INTERPRETER: u32 = 3;
@@ -122,7 +123,7 @@ fn foreign(bytes: &[u8]) -> Option<String> {
     wants.then(|| "it wants shared libraries".to_owned())
 }
 
-/// Lays a partition table and three file systems onto the card; the first partition stays raw.
+/// Writes a partition table and three file systems to the card; the first partition stays raw.
 fn partition(card: &Arc<SimulatedCard>) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let mut table = [0; 512];
@@ -161,7 +162,7 @@ fn mkfs(layer: RigLayer, file: &Path) -> Option<Command> {
     Some(command)
 }
 
-/// Everything in one start: a start costs more than a workload.
+/// The complete script for one boot, because a boot takes longer than a workload.
 fn script() -> String {
     let mut lines = vec![
         "fail() { echo \"=== failed $1\"; code=1; }".to_owned(),
@@ -199,7 +200,7 @@ fn script() -> String {
     lines.join("\n")
 }
 
-/// What was said between a mark and the next.
+/// The output between a marker and the next.
 fn part<'a>(run: &'a PiRun, mark: &str) -> Result<&'a str> {
     let text = &run.output.stdout;
     let start = format!("=== {mark}\n");
@@ -233,7 +234,7 @@ fn names(run: &PiRun) -> Result<String> {
 
 fn suite(run: &PiRun, layer: RigLayer) -> Result<String> {
     let shown = part(run, &format!("suite {}", layer.name()))?;
-    // Workload and what it is, with two figures; remarks have a colon after the name.
+    // A row has the workload, its kind and two figures; remarks have a colon after the name.
     let is_row = |line: &&str| {
         let name = line.split_whitespace().next().unwrap_or_default();
         ["seq-write", "seq-read", "rand-write", "rand-read"].contains(&name)
@@ -267,7 +268,7 @@ fn fio(run: &PiRun, layer: RigLayer) -> Result<String> {
 mod tests {
     use super::*;
 
-    /// A header with one program header of this type.
+    /// An ELF header with one program header of this type.
     fn program(machine: u16, kind: u32) -> Vec<u8> {
         let mut elf = vec![0; 64 + 56];
         elf[..5].copy_from_slice(b"\x7fELF\x02");

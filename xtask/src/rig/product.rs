@@ -7,28 +7,29 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What the program is built for to run in a PC.
+/// Target triple for a PC guest.
 pub(super) const PC: &str = "x86_64-unknown-linux-musl";
 
-/// And in a Raspberry Pi.
+/// Target triple for a Raspberry Pi guest.
 pub(super) const PI: &str = "aarch64-unknown-linux-musl";
 
-/// For this host, whose libraries a PC has too: what the tests have built already.
+/// Build for this host, whose libraries a PC guest also has: reuses the build of the tests.
 pub(super) const HOST: &str = "this host";
 
-/// Debian's compiler for the C of SQLite, where cargo-zigbuild is not at hand.
+/// Debian's cross compiler for SQLite's C code, if cargo-zigbuild is not available.
 const CROSS_GCC: &str = "aarch64-linux-gnu-gcc";
 
-/// The program, unoptimised as far as its own code goes, which a card is slow enough for; `--hakaru` names a release.
+/// The program under test. Its own code is not optimized, which is fast enough for a card; `--hakaru` selects a
+/// release.
 pub(super) struct Product {
     file: PathBuf,
 }
 
 impl Product {
-    /// Builds it; or takes the one that `--hakaru FILE` names out of the arguments.
+    /// Builds the program, or removes `--hakaru FILE` from the arguments and uses that file.
     ///
     /// # Errors
-    /// When it does not build, or there is no such file.
+    /// If it does not build, or the file does not exist.
     pub(super) fn get(target: &str, args: &mut Vec<String>) -> Result<Product> {
         let named = args.iter().position(|arg| arg == "--hakaru");
         let file = match named {
@@ -57,21 +58,21 @@ impl Product {
         Ok(Product { file })
     }
 
-    /// Where it is on the host.
+    /// Path on the host.
     pub(super) fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Its path in a PC, which sees the host's files.
+    /// Path in a PC guest, which can access the host's files.
     pub(super) fn in_pc(&self) -> String {
-        // Some of the host's directories are covered by the machine's own; there all of them are seen.
+        // Some host directories are hidden by the machine's own; all of them are visible there.
         format!("/run/host{}", self.file.display())
     }
 
     /// Checks its help output on this host.
     ///
     /// # Errors
-    /// When it cannot be run.
+    /// If it cannot be run.
     pub(super) fn help(&self) -> Result<String> {
         workspace::output(std::process::Command::new(&self.file).arg("--help"))
     }
@@ -91,7 +92,7 @@ fn compile(target: &str) -> Result<()> {
             "SQLite needs a C compiler for {target}: install cargo-zigbuild and ziglang, or gcc-aarch64-linux-gnu"
         );
         cargo.env("CC_aarch64_unknown_linux_musl", CROSS_GCC);
-        // Its headers are those of another C library, which has everything else SQLite needs.
+        // The headers belong to another C library, which has everything else that SQLite needs.
         cargo.env("LIBSQLITE3_FLAGS", "-DSQLITE_DISABLE_LFS");
         cargo.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld");
     }
@@ -101,7 +102,7 @@ fn compile(target: &str) -> Result<()> {
 /// Checks that the card exists and `hakaru info` identifies it.
 ///
 /// # Errors
-/// When it does not.
+/// If it does not.
 pub(super) fn sees_card(guest: &mut Guest, hakaru: &str, name: &str) -> Result<String> {
     let limit = Duration::from_secs(60);
     let cid = guest
@@ -128,10 +129,10 @@ pub(super) fn sees_card(guest: &mut Guest, hakaru: &str, name: &str) -> Result<S
     Ok(format!("CID {}, {}", cid.trim(), bus(&info)))
 }
 
-/// What `hakaru info` says of a device and its host.
+/// Output of `hakaru info` on a device and its host.
 ///
 /// # Errors
-/// When it fails or prints no JSON.
+/// If it fails or prints no JSON.
 pub(super) fn info(guest: &mut Guest, hakaru: &str, path: &str) -> Result<Value> {
     let json = guest
         .run(
@@ -142,7 +143,7 @@ pub(super) fn info(guest: &mut Guest, hakaru: &str, path: &str) -> Result<Value>
     serde_json::from_str(&json).context("`hakaru info --json` printed no JSON")
 }
 
-/// The value at a place, where facts may be known or unknown.
+/// The value at a path, for facts that may be known or unknown.
 pub(super) fn known<'a>(tree: &'a Value, path: &[&str]) -> &'a Value {
     path.iter().fold(tree, |value, key| {
         let value = &value[*key];
@@ -150,7 +151,7 @@ pub(super) fn known<'a>(tree: &'a Value, path: &[&str]) -> &'a Value {
     })
 }
 
-/// The wires of a card by its identity: data lines, hertz, and bytes per second at best.
+/// The bus of a card from its identity: data lines, clock in Hz, and maximum bytes per second.
 pub(super) fn wires(identity: &Value) -> (u64, u64, u64) {
     let number = |key: &str| {
         known(identity, &["device", "bus", key])
@@ -160,10 +161,10 @@ pub(super) fn wires(identity: &Value) -> (u64, u64, u64) {
     (number("width_bits"), number("clock_hz"), number("ceiling"))
 }
 
-/// The wires of the first card as they are in the record of a run.
+/// The bus of the first card as recorded in a run.
 ///
 /// # Errors
-/// When nothing is measured or recorded.
+/// If nothing is measured or recorded.
 pub(super) fn recorded_wires(guest: &mut Guest, hakaru: &str) -> Result<(u64, u64, u64)> {
     let script = format!(
         "cd /tmp && {hakaru} --db /tmp/wires.db bench /dev/mmcblk0 --quick --repeat 1 --size 16MiB --only rand-read >&2 \
@@ -187,10 +188,10 @@ fn bus(info: &Value) -> String {
     )
 }
 
-/// `hakaru bench --quick` on the raw card, with permission to erase it.
+/// Runs `hakaru bench --quick` on the raw card, with permission to erase it.
 ///
 /// # Errors
-/// When it fails.
+/// If it fails.
 pub(super) fn quick_suite(guest: &mut Guest, hakaru: &str, limit: Duration) -> Result<String> {
     let script = format!(
         "cd /tmp && {hakaru} --db /tmp/rig.db bench /dev/mmcblk0 --quick --repeat 1 --size 16MiB \

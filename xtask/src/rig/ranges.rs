@@ -1,4 +1,4 @@
-//! What is written stays within the range that was named: the card is signed before and after, on its own side.
+//! Checks that writes stay within the named range, by digests of the card before and after.
 
 use super::cards::{self, make};
 use super::checks::Checks;
@@ -15,12 +15,12 @@ const LIMIT: Duration = Duration::from_secs(120);
 const MIB: u64 = 1 << 20;
 const SIZE: u64 = 64 * MIB;
 
-/// Where a program may write, and how it is started.
+/// A program, and the range it may write.
 struct Attempt {
     name: &'static str,
     may_write: Range<u64>,
     script: &'static str,
-    /// The subcommand that it needs.
+    /// The subcommand it needs.
     needs: &'static str,
 }
 
@@ -59,7 +59,7 @@ const ATTEMPTS: &[Attempt] = &[
     },
 ];
 
-/// Each on a card full of random data, so that every change is detected.
+/// Runs each on a card full of random data, so that every change is detected.
 pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("signed", Bytes(SIZE)))?;
     cards::scribble(&card)?;
@@ -103,7 +103,7 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(guest.power_off()?)
 }
 
-/// Of what is before a range, in it, and after it.
+/// Digests of the data before, in and after a range.
 fn signs(card: &SimulatedCard, range: &Range<u64>) -> Result<[u64; 3]> {
     Ok([
         card.digest(0..range.start)?,

@@ -1,5 +1,4 @@
-//! A card is removed during a campaign and reinserted: hakaru asks for it, recognizes it, and
-//! continues.
+//! A card is removed during a campaign and reinserted: hakaru asks for it, recognizes it, and continues.
 
 use super::cards::{self, make};
 use super::checks::Checks;
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// Two layers with two workloads, three times each.
+/// Two layers with two workloads, three repeats each.
 const FILE: &str = r#"name = "pulled"
 repeats = 3
 
@@ -41,10 +40,10 @@ size = "4 MiB"
 runtime = "1 s"
 "#;
 
-/// Runs of it.
+/// Number of runs.
 const RUNS: u32 = 12;
 
-/// Pulled once from under a raw run and once from under a mounted file system.
+/// Removes the card once during a raw run and once during a run on a mounted file system.
 pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("thumb", Bytes(256 << 20)))?;
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
@@ -100,7 +99,7 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(guest.power_off()?)
 }
 
-/// What is shown on the terminal in the machine.
+/// Terminal output in the machine.
 fn shown(out: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(out.join("shown")).unwrap_or_default()).into_owned()
 }
@@ -115,12 +114,12 @@ fn last_line(text: &str) -> String {
 
 struct ReturnedRig<'g> {
     guest: &'g mut Guest,
-    /// Bytes of the terminal that were looked at.
+    /// Bytes of the terminal output already checked.
     seen: usize,
 }
 
 impl ReturnedRig<'_> {
-    /// Removes the card during a run, and waits until it is requested.
+    /// Removes the card during a run, and waits until hakaru asks for it.
     fn pull_in_run(&mut self, number: u32) -> Result<String> {
         self.await_words(&format!("[ {number}/{RUNS}]"))?;
         std::thread::sleep(Duration::from_millis(500));

@@ -7,10 +7,10 @@ use hakaru_rig::kit::{Arch, GuestParts, Kit, missing};
 use std::process::Command;
 use std::time::Instant;
 
-/// Sets up for the PC, or with the word `pi` for the Raspberry Pi.
+/// Sets up the PC guest, or the Raspberry Pi guest with the word `pi`.
 ///
 /// # Errors
-/// When programs are missing that only root can install, or the archive cannot be reached.
+/// If programs are missing that only root can install, or the archive cannot be reached.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let arch = match args {
         [] => Arch::X86_64,
@@ -22,7 +22,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the parts for one architecture, downloading missing ones.
+/// Returns the components for one architecture, downloading missing ones.
 ///
 /// # Errors
 /// See [`main`].
@@ -39,10 +39,10 @@ pub(super) fn ready(arch: Arch) -> Result<GuestParts> {
     Ok(Kit::usual().set_up(arch, &mut tell)?)
 }
 
-/// Installs Debian packages, as root.
+/// Installs Debian packages as root.
 ///
 /// # Errors
-/// When apt-get fails.
+/// If apt-get fails.
 pub(super) fn install(packages: &[&str]) -> Result<()> {
     let apt = |args: &[&str]| {
         workspace::output(
@@ -57,10 +57,10 @@ pub(super) fn install(packages: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Sees to the programs that make layers and mappings on cards.
+/// Ensures that the programs that create layers and mappings are installed.
 ///
 /// # Errors
-/// When one is missing that only root can install.
+/// If one is missing that only root can install.
 pub(super) fn layer_tools() -> Result<()> {
     let tools = RigLayer::ALL
         .iter()
@@ -84,6 +84,6 @@ pub(super) fn layer_tools() -> Result<()> {
 
 /// Raises the scheduling priority of the guests, so that they run in real time; only as root.
 pub(super) fn head_start() {
-    // Without it comparisons are made again when they fail.
+    // Without a higher priority, failed comparisons are repeated.
     let _ = rustix::process::setpriority_process(None, -15);
 }

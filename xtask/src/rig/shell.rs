@@ -1,4 +1,4 @@
-//! `cargo xtask rig run SCRIPT`: one script in a machine with one card, to try things out.
+//! `cargo xtask rig run SCRIPT`: runs one script in a machine with one card, for experiments.
 
 use super::setup;
 use anyhow::{Result, bail};
@@ -10,10 +10,10 @@ use hakaru_rig::kit::{Arch, Kit};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Runs a script, prints its output and the commands of the card.
+/// Runs a script, and prints its output and the commands of the card.
 ///
 /// # Errors
-/// When the machine does not start, or the script fails.
+/// If the machine does not start, or the script fails.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let [script] = args else {
         bail!("cargo xtask rig run takes one argument, a script for sh")

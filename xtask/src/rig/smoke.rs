@@ -14,7 +14,7 @@ use hakaru_rig::guest::Guest;
 use hakaru_rig::kit::{Arch, Kit};
 use std::time::Duration;
 
-/// As a CI step: skipped if guests are not available.
+/// Runs as a CI step: skipped if guests are not available.
 ///
 /// # Errors
 /// See [`main`].
@@ -37,15 +37,15 @@ pub(crate) fn step() -> Result<StepOutcome> {
     }
 }
 
-/// Runs it.
+/// Runs the smoke test.
 ///
 /// # Errors
-/// When a check fails, or the machine cannot be started.
+/// If a check fails, or the machine cannot be started.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     run(args).map(|_| ())
 }
 
-/// Runs it, and returns how many comparisons were not judged.
+/// Runs the test, and returns the number of comparisons that were not judged.
 fn run(args: &[String]) -> Result<usize> {
     let mut args = args.to_vec();
     setup::ready(Arch::X86_64)?;

@@ -1,9 +1,9 @@
-//! Is what we measure on a card what the card charges?
+//! Compares speeds measured by hakaru with the costs charged by the card.
 //!
-//! The bench is exact only within limits that are known: whatever the card did besides the workload, as writing the
-//! tables of a file system, and the time in which the emulator had no request for it. Both are in the card's ledger,
-//! and a figure is compared with the list after them. A comparison waits for a quiet moment of the host; what was
-//! measured while the host was busy is not judged, and measured again.
+//! The rig is only exact within known limits: other work of the card, such as writing file system metadata, and the
+//! time in which the emulator sent no request. Both are in the ledger of the card and are subtracted before a figure is
+//! compared with the device model. A comparison waits for a quiet host; measurements on a busy host are not judged, and
+//! are repeated.
 
 use super::host::{HostBusy, HostWatch, Patience};
 use super::jobs::RigWorkload;
@@ -16,26 +16,25 @@ use hakaru_rig::card::{CardLedger, SimulatedCard};
 use hakaru_rig::guest::Guest;
 use std::time::Duration;
 
-/// How far a figure may be from the list.
+/// Accepted relative deviation from the device model.
 const TOLERANCE: f64 = 0.03;
 
-/// How often a comparison is made on a quiet host before it counts as failed.
+/// Number of attempts on a quiet host before a comparison fails.
 const ATTEMPTS: u32 = 3;
 
-/// How often it is made on a host that is busy before it counts as not judged.
+/// Number of attempts on a busy host before a comparison counts as not judged.
 const BUSY_ATTEMPTS: u32 = 3;
 
-/// Maximum fraction of time that a card may wait for the guest; beyond that the result depends on
-/// the host.
+/// Maximum fraction of time that a card may wait for the guest; above it the result depends on the host.
 const MOST_IDLE: f64 = 0.25;
 
-/// How much of the card the workloads use.
+/// Size of the area that the workloads use.
 const FILE_SIZE: &str = "32M";
 
-/// How long each measures.
+/// Duration of each measurement in seconds.
 const RUNTIME_S: u32 = 3;
 
-/// Long enough for any of the scripts on a host that is busy.
+/// Time limit of a script, long enough for a busy host.
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// A card in a machine, with the program under test.
@@ -43,16 +42,16 @@ pub(super) struct RigStation<'a> {
     pub(super) guest: &'a mut Guest,
     pub(super) card: &'a SimulatedCard,
     pub(super) prices: &'a DeviceModel,
-    /// The card's name in the machine.
+    /// Device name of the card in the machine.
     pub(super) device: &'a str,
-    /// Our program's path in the machine.
+    /// Path of hakaru in the machine.
     pub(super) hakaru: &'a str,
-    /// How long comparisons may still wait for a quiet host.
+    /// Remaining time to wait for a quiet host.
     pub(super) patience: Patience,
 }
 
 impl RigStation<'_> {
-    /// Makes the layer and its file, in no time as far as the card is concerned.
+    /// Creates the layer and its file without delay by the card.
     pub(super) fn prepare(&mut self, layer: RigLayer) -> Result<()> {
         if layer == RigLayer::Raw {
             return Ok(());
@@ -76,7 +75,7 @@ impl RigStation<'_> {
         Ok(())
     }
 
-    /// Takes the layer off again.
+    /// Removes the layer.
     pub(super) fn clear(&mut self, layer: RigLayer) -> Result<()> {
         if layer != RigLayer::Raw {
             self.card.hurry(true);
@@ -87,7 +86,7 @@ impl RigStation<'_> {
         Ok(())
     }
 
-    /// Measures one workload on the current layer, and compares with the device model.
+    /// Measures one workload on the current layer, and compares it with the device model.
     pub(super) fn compare(&mut self, layer: RigLayer, workload: RigWorkload) -> Result<String> {
         let target = match layer {
             RigLayer::Raw => format!("--filename={}", self.device),
@@ -100,7 +99,7 @@ impl RigStation<'_> {
         )
     }
 
-    /// Runs a command line of a workload that measures for so long, and compares with the list.
+    /// Runs the command line of a workload with this runtime, and compares the result with the device model.
     pub(super) fn compare_command(
         &mut self,
         command: &str,
@@ -157,7 +156,7 @@ impl RigStation<'_> {
     }
 }
 
-/// What became of a card's time while a workload was measured.
+/// Use of the card's time during a measurement.
 pub(super) struct CardTimeShares {
     /// Busy time for the workload itself, according to the device model.
     pub(super) data: f64,
@@ -186,8 +185,7 @@ impl CardTimeShares {
         };
         let bytes: u64 = data().map(|command| command.len.0).sum();
         let share = bytes as f64 / workload.by_list(prices) / ledger.busy().as_secs_f64();
-        // The measurement ends with the last command of the workload, and starts after the ramp
-        // time.
+        // The measurement ends with the last command of the workload, and starts after the ramp time.
         let (runtime, end) = (
             Nanos::from_secs(runtime_s.into()),
             data().next_back().map_or(Nanos(0), |last| last.ended_at),

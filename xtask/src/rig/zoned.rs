@@ -1,7 +1,7 @@
-//! A zoned block device, as the kernel plays it (`null_blk`), under our fio and the real one.
+//! Tests an emulated zoned block device (`null_blk`) with hakaru's fio front end and the original.
 //!
-//! The device refuses a write anywhere but at the write pointer of its zone, and one zone too many that is open: what
-//! goes through without an error has kept to the rules.
+//! The device rejects writes outside the write pointer of a zone, and too many open zones: a job without errors has
+//! followed the rules.
 
 use super::checks::Checks;
 use super::full::RigSetup;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// 256 zones of 4 MiB, 3 of them writable, the first two written anywhere; six may be open.
+/// 256 zones of 4 MiB with 3 MiB writable, the first two conventional; at most six open.
 const DEVICE: &str = "modprobe configfs; modprobe null_blk nr_devices=1 gb=1 zoned=1 zone_size=4 zone_capacity=3 \
     zone_nr_conv=2 zone_max_open=6 zone_max_active=6 && cat /sys/block/nullb0/queue/zoned";
 
@@ -90,7 +90,7 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     Ok(())
 }
 
-/// What a job did.
+/// Counts of a job.
 #[derive(Debug, PartialEq, Eq)]
 struct Counts {
     reads: u64,
@@ -120,7 +120,7 @@ fn run(guest: &mut Guest, program: &str, job: &str) -> Result<Counts> {
     })
 }
 
-/// Without the mode the same job fails: the device does enforce its rules.
+/// Runs the same job without the zone mode. It must fail, which shows that the device enforces its rules.
 fn elsewhere(guest: &mut Guest, program: &str) -> Result<String> {
     let command = format!(
         "{program} --name=j --filename=/dev/nullb0 --direct=1 --rw=randwrite --bs=64k --offset=128m --size=8m"

@@ -1,6 +1,6 @@
-//! Which room may import which, read from `cargo metadata`.
+//! Rules for imports between crates, checked with `cargo metadata`.
 //!
-//! What a file imports within its room is nobody's business here.
+//! Imports within a crate are not restricted.
 
 use super::Problem;
 use crate::workspace;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A room and the rooms it may import.
+/// A crate and the crates it may import.
 pub(crate) struct LayerRule {
     pub(crate) package: &'static str,
     imports: &'static [&'static str],
@@ -34,9 +34,9 @@ const BELOW_THE_EDGES: &[&str] = &[
     "hakaru-dialects",
 ];
 
-/// The plan of the house: data flows one way, and a verb never calls another verb.
+/// The allowed imports: data flows in one direction, and a measuring crate never calls another one.
 pub(crate) const ROOMS: &[LayerRule] = &[
-    // Nouns and the floor stand on nothing.
+    // The data model and the system layer depend on nothing.
     LayerRule {
         package: "hakaru-model",
         imports: &[],
@@ -45,7 +45,7 @@ pub(crate) const ROOMS: &[LayerRule] = &[
         package: "hakaru-sys",
         imports: &[],
     },
-    // Verbs; two of them need the floor.
+    // Measuring crates; two of them need the system layer.
     LayerRule {
         package: "hakaru-device",
         imports: &["hakaru-model", "hakaru-sys"],
@@ -66,7 +66,7 @@ pub(crate) const ROOMS: &[LayerRule] = &[
         package: "hakaru-report",
         imports: &["hakaru-model"],
     },
-    // The conductor and the translators do not know each other.
+    // The campaign and dialect crates do not know each other.
     LayerRule {
         package: "hakaru-campaign",
         imports: VERBS_AND_NOUNS,
@@ -75,7 +75,7 @@ pub(crate) const ROOMS: &[LayerRule] = &[
         package: "hakaru-dialects",
         imports: &["hakaru-model"],
     },
-    // Edges. The binary is all of them in one file.
+    // User-facing crates. The binary contains all of them in one file.
     LayerRule {
         package: "hakaru-web",
         imports: BELOW_THE_EDGES,
@@ -99,7 +99,7 @@ pub(crate) const ROOMS: &[LayerRule] = &[
             "hakaru-fleet",
         ],
     },
-    // The test bench serves the simulated card, and is shipped with nothing.
+    // The test rig serves the simulated card, and is not shipped.
     LayerRule {
         package: "hakaru-rig",
         imports: &[
@@ -111,13 +111,13 @@ pub(crate) const ROOMS: &[LayerRule] = &[
     },
 ];
 
-/// Not shipped, and free to import any room.
+/// Crates that are not shipped, and may import any crate.
 const SUPPORT: &[&str] = &["xtask", "hakaru-benches", "hakaru-fuzz"];
 
-/// The test bench may be used by tests and by the unshipped, and by nothing else.
+/// Only tests and unshipped crates may use the test rig.
 const RIG: &str = "hakaru-rig";
 
-/// A package that must not be reached but through certain rooms.
+/// A package that may only be used through certain crates.
 struct Fence {
     packages: &'static [&'static str],
     behind: &'static [&'static str],
@@ -184,7 +184,7 @@ pub(crate) fn metadata() -> Result<Metadata> {
     serde_json::from_str(&text).context("cargo metadata has changed its form")
 }
 
-/// Sideways and upward arrows between rooms.
+/// Finds forbidden imports between crates.
 pub(crate) fn check(metadata: &Metadata) -> Vec<Problem> {
     let members = metadata
         .packages
@@ -205,7 +205,7 @@ fn check_room(package: &Package) -> Vec<Problem> {
         |name: &str| ROOMS.iter().any(|room| room.package == name) || SUPPORT.contains(&name);
     let allowed = |dependency: &Dependency| {
         let name = dependency.name.as_str();
-        // Cargo lists a crate under itself when its own tests use it by name.
+        // Cargo lists a crate as its own dependency if its tests use it by name.
         room.imports.contains(&name)
             || name == room.package
             || (name == RIG && dependency.kind.as_deref() == Some("dev"))
@@ -282,7 +282,7 @@ fn check_fence(metadata: &Metadata, fence: &Fence) -> Vec<Problem> {
 mod tests {
     use super::*;
 
-    /// A workspace of packages with their direct dependencies; `dev:` before a name makes it one for tests only.
+    /// A workspace of packages with their direct dependencies; the prefix `dev:` marks one for tests only.
     fn house(packages: &[(&str, &[&str])]) -> Metadata {
         let bare = |name: &str| name.trim_start_matches("dev:").to_owned();
         let dependency = |name: &&str| Dependency {

@@ -1,14 +1,14 @@
-//! The manifests: each dependency, version and lint comes from the workspace's own table.
+//! Rules for manifests: each dependency, version and lint comes from the workspace table.
 
 use super::{Problem, TextFile};
 use toml::{Table, Value};
 
 const KINDS: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// What every package takes over from the workspace.
+/// Keys that every package inherits from the workspace.
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 
-/// Every manifest but the workspace's own.
+/// Checks every manifest except that of the workspace.
 pub(crate) fn check(files: &[TextFile]) -> Vec<Problem> {
     let manifests = files
         .iter()

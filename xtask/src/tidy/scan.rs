@@ -1,8 +1,8 @@
-//! Rust source without its comments and texts, so that a word found is a word of the program.
+//! Strips comments and strings from Rust source, so that a word found is part of the code.
 //!
 //! Not a parser: it only finds the start and end of comments, strings and characters.
 
-/// The source with comments, strings and character literals turned to blanks; lines and columns stay where they are.
+/// Replaces comments, strings and character literals with blanks; lines and columns stay the same.
 pub(crate) fn code_only(source: &str) -> String {
     let mut scanner = CodeScanner {
         rest: source,
@@ -37,7 +37,7 @@ impl CodeScanner<'_> {
         }
     }
 
-    /// Whether the character before belongs to a name, as the `r` of `for` does.
+    /// Whether the previous character belongs to a name, like the `r` of `for`.
     fn within_word(&self) -> bool {
         self.code
             .chars()
@@ -59,7 +59,7 @@ impl CodeScanner<'_> {
     }
 }
 
-/// Length of the block comment that starts here; they nest.
+/// Length of the block comment that starts here, with nested ones.
 fn block_comment(text: &str) -> usize {
     let mut depth = 0usize;
     let mut at = 0;
@@ -97,7 +97,7 @@ fn raw_string(text: &str) -> Option<usize> {
     Some(text.len() - inside.len() + end)
 }
 
-/// Length of a quoted text with backslashes, quotes included.
+/// Length of a quoted text with backslash escapes, including the quotes.
 fn quoted(text: &str, quote: char) -> usize {
     let mut chars = text.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
@@ -110,7 +110,7 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// Length of the character literal that starts here; not of a lifetime.
+/// Length of the character literal that starts here; `None` for a lifetime.
 fn character(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('\'')?;
     let mut chars = inside.chars();

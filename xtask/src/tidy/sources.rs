@@ -1,4 +1,4 @@
-//! Rules for Rust files: where unsafe code may stand, how long things may be, and what must not be left behind.
+//! Rules for Rust files: where unsafe code is allowed, maximum lengths, and unfinished work.
 
 use super::scan::code_only;
 use super::{Problem, TextFile};
@@ -6,19 +6,19 @@ use crate::workspace;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-/// Unsafe code lives here.
+/// The crate with the unsafe code.
 const FLOOR: &str = "crates/sys/";
 
-/// Files outside the floor that need unsafe code, and why.
+/// Other files that need unsafe code, with the reason.
 const UNSAFE_EXCUSED: &[(&str, &str)] = &[(
     "crates/engine/tests/no_allocation.rs",
     "an allocator that counts can be written in no other way",
 )];
 
-/// Files that are one long table, which cutting would make harder to read.
+/// Files with one long table, which would be harder to read if split.
 const TABLES: &[&str] = &[];
 
-/// Past this, a file is a drawer unless it is a table.
+/// Maximum number of lines, except for tables.
 const FILE_LINES_MAX: usize = 900;
 
 /// Recommended limits; the number of exceptions may only fall.
@@ -28,7 +28,7 @@ const FUNCTION_LINES_GOOD: usize = 70;
 /// Macros and attributes of unfinished work.
 const UNFINISHED_CODE: &[&str] = &["todo!", "unimplemented!", "dbg!", "#[ignore"];
 
-/// Marks of unfinished work, in pieces so that this file does not offend itself.
+/// Markers of unfinished work, split so that this file does not violate the rule itself.
 const UNFINISHED_MARKS: &[&str] = &[
     concat!("FIX", "ME"),
     concat!("TO", "DO"),
@@ -36,7 +36,7 @@ const UNFINISHED_MARKS: &[&str] = &[
     concat!("HA", "CK"),
 ];
 
-/// Everything about Rust files but the ratchets.
+/// All rules for Rust files except the ratchets.
 pub(super) fn check(files: &[TextFile]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for file in files.iter().filter(|file| file.is_rust()) {
@@ -70,7 +70,7 @@ fn check_unsafe(file: &TextFile, code: &str) -> Vec<Problem> {
         .collect()
 }
 
-/// The lines, counted from 1, on which a word stands by itself.
+/// The lines, counted from 1, that contain a whole word.
 fn lines_with_word(text: &str, word: &str) -> Vec<usize> {
     let stands = |line: &str| {
         line.split(|c: char| !c.is_alphanumeric() && c != '_')
@@ -118,7 +118,7 @@ fn check_length(file: &TextFile) -> Option<Problem> {
     })
 }
 
-/// Tables that have become short, or are gone, are no longer listed.
+/// Listed tables that have become short or no longer exist.
 fn stale_tables(files: &[TextFile]) -> Vec<Problem> {
     let long = |path: &str| {
         files
@@ -166,10 +166,10 @@ struct TidyRatchetFile {
     tidy: TidyRatchet,
 }
 
-/// Compares what is counted with `xtask/ratchet.toml`.
+/// Compares the counts with `xtask/ratchet.toml`.
 ///
 /// # Errors
-/// When that file cannot be read.
+/// If that file cannot be read.
 pub(super) fn check_ratchets(files: &[TextFile]) -> Result<Vec<Problem>> {
     let text = workspace::read(workspace::RATCHETS)?;
     let TidyRatchetFile {

@@ -1,4 +1,4 @@
-//! Words that no file of the project may hold: it speaks of itself alone, not of where and by whom it was written.
+//! Words that no file of the project may contain. Files describe the project, not where or by whom they were written.
 
 use super::{Problem, TextFile};
 
@@ -19,13 +19,13 @@ const FORBIDDEN: &[&str] = &[
     "copilot",
 ];
 
-/// Found where a number follows.
+/// Forbidden before a number.
 const FORBIDDEN_WITH_NUMBER: &[&str] = &["issue "];
 
 /// This file contains the forbidden words.
 const SELF: &str = "xtask/src/tidy/words.rs";
 
-/// Every file under version control.
+/// Checks every file under version control.
 pub(super) fn check(files: &[TextFile]) -> Vec<Problem> {
     files
         .iter()

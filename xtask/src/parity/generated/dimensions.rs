@@ -1,15 +1,15 @@
 //! Dimensions of the generator: the probability of each in a set, and its values.
 //!
-//! A value is one or more options, parted by blanks. A set takes the first value of an option; a later dimension does
-//! not override it.
+//! A value is one or more options, separated by blanks. The first value of an option in a set applies; a later
+//! dimension does not override it.
 
 /// One dimension of the option sets.
 pub(super) struct Dimension {
-    /// Its name on the page.
+    /// Name shown on the page.
     pub(super) name: &'static str,
-    /// In how many of 100 sets it appears.
+    /// Percentage of sets that include it.
     pub(super) percent: u64,
-    /// Its values, one drawn with equal chance.
+    /// Values, drawn with equal probability.
     pub(super) values: &'static [&'static str],
 }
 
@@ -21,7 +21,7 @@ const fn dimension(name: &'static str, percent: u64, values: &'static [&'static 
     }
 }
 
-/// Every dimension, in the order in which they are drawn.
+/// All dimensions in drawing order.
 #[rustfmt::skip]
 pub(super) const DIMENSIONS: &[Dimension] = &[
     dimension("error case", 6, &[

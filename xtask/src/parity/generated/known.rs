@@ -1,13 +1,13 @@
-//! Differences that are known, each with its reason and the sets it explains.
+//! Known differences, each with its reason and the sets it explains.
 
 use super::judge::Misfit;
 use super::option_set::OptionSet;
 
 /// A known difference.
 pub(super) struct Known {
-    /// Why both differ.
+    /// Reason for the difference.
     pub(super) reason: &'static str,
-    /// Whether it explains one value in which ours does not fit.
+    /// Whether it explains a value that does not match.
     explains: fn(&OptionSet, &Misfit) -> bool,
 }
 
@@ -15,7 +15,7 @@ const fn known(reason: &'static str, explains: fn(&OptionSet, &Misfit) -> bool) 
     Known { reason, explains }
 }
 
-/// Values of the accesses in a log.
+/// Values about the accesses in a log.
 const IN_LOG: &[&str] = &[
     "accesses",
     "alignment",
@@ -29,7 +29,7 @@ const IN_LOG: &[&str] = &[
     "order",
 ];
 
-/// Every known difference.
+/// All known differences.
 pub(super) const KNOWN: &[Known] = &[
     known(
         "fio decides on a sync by what has completed: with a queue it repeats one until it lands, or leaves one out",
@@ -104,7 +104,7 @@ pub(super) const KNOWN: &[Known] = &[
     ),
 ];
 
-/// The known differences that together explain every value in which ours does not fit; the first of them.
+/// Returns the first known difference if known differences together explain all values that do not match.
 pub(super) fn explanation(set: &OptionSet, misfits: &[Misfit]) -> Option<&'static Known> {
     let explains = |misfit: &Misfit| KNOWN.iter().find(|known| (known.explains)(set, misfit));
     let found: Option<Vec<_>> = misfits.iter().map(explains).collect();

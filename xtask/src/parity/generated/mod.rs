@@ -1,8 +1,8 @@
-//! `cargo xtask fio-parity --generated=N --seed=S`: option sets that nobody chose.
+//! `cargo xtask fio-parity --generated=N --seed=S`: random option sets.
 //!
 //! A generator draws option sets from [`dimensions`]. Both programs run each set on fresh files, several times with
-//! different seeds, and what is observed is compared: exit code, errors, I/Os and bytes by direction, syncs, file
-//! sizes, which parts of the files were written, and each single access. See [`judge`] for what counts as the same.
+//! different seeds, and the observed behavior is compared: exit code, errors, I/Os and bytes by direction, syncs, file
+//! sizes, written parts of the files, and each single access. See [`judge`] for the matching rules.
 
 mod dimensions;
 mod excluded;
@@ -30,41 +30,41 @@ use std::time::Instant;
 
 /// Default seed.
 pub(super) const SEED: u64 = 1;
-/// Sets that continuous integration runs.
+/// Number of sets that CI runs.
 pub(super) const QUICK: u64 = 40;
 /// Minor version of the fio that the sets were compared with.
 pub(super) const REFERENCE: u32 = 33;
-/// Runs of the original and of ours: at first, and in all when ours does not fit at first.
+/// Number of runs of the original and of hakaru: initially, and in total if the initial runs do not match.
 const STAGES: [(usize, usize); 2] = [(3, 2), (9, 4)];
-/// Seconds after which a run counts as hung.
+/// Timeout of a run in seconds.
 const PATIENCE: u64 = 15;
-/// Bytes of the loop device of each thread.
+/// Size in bytes of the loop device of each thread.
 const LOOP_BYTES: u64 = 2 << 20;
 
-/// The requested value.
+/// Command-line options of the comparison.
 pub(super) struct Request {
-    /// How many sets.
+    /// Number of sets.
     pub(super) sets: u64,
     pub(super) seed: u64,
-    /// Only this set of the seed.
+    /// Runs only this set of the seed.
     pub(super) only: Option<u64>,
-    /// Replace the section of the page.
+    /// Replaces the section of the page.
     pub(super) write: bool,
-    /// Look for the smallest set that still differs.
+    /// Searches for the smallest set that still differs.
     pub(super) shrink: bool,
-    /// How often a set that differs is run again before it counts: a busy host may make it differ by chance.
+    /// Number of retries before a difference counts: a busy host may cause random differences.
     pub(super) retries: u32,
-    /// Whether rare options come together in any number (`--wild`).
+    /// Whether the number of rare options per set is unlimited (`--wild`).
     pub(super) extras: Extras,
 }
 
-/// How the comparison of one set ended.
+/// Outcome of the comparison of one set.
 enum SetOutcome {
-    /// Ours fits.
+    /// hakaru matches.
     Same,
-    /// Ours does not fit, for a reason that is known.
+    /// hakaru does not match, for a known reason.
     Explained(&'static Known, Misfit),
-    /// Ours does not fit.
+    /// hakaru does not match.
     Differs(Vec<Misfit>),
     /// The original hung or was killed by a signal.
     OriginalFails(String),
@@ -74,11 +74,11 @@ enum SetOutcome {
 struct Compared {
     set: OptionSet,
     outcome: SetOutcome,
-    /// The smallest set found that differs like it, with its own outcome.
+    /// The smallest set found with the same difference, with its own outcome.
     smallest: Option<(OptionSet, SetOutcome)>,
 }
 
-/// Where one thread runs its sets.
+/// Working environment of one thread.
 struct SetRunner<'a> {
     theirs: &'a Program,
     ours: &'a Program,
@@ -89,7 +89,7 @@ struct SetRunner<'a> {
 /// Runs the sets, prints differences, and writes the page if requested.
 ///
 /// # Errors
-/// When a set differs without an explanation, or cannot be run.
+/// If a set differs without an explanation, or cannot be run.
 pub(super) fn compare(
     theirs: &Program,
     ours: &Program,
@@ -205,7 +205,7 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// Values that the original cannot run here: engines that the kernel refuses, direct I/O that the file system refuses.
+/// Values that the original cannot run here: engines that the kernel rejects, direct I/O that the file system rejects.
 fn missing(theirs: &Program, root: &Path) -> Result<Vec<&'static str>> {
     let probes = [
         "--direct=1",
@@ -240,7 +240,7 @@ impl SetRunner<'_> {
             }
             outcome = self.outcome(&set, &STAGES);
         }
-        // A few runs a step are enough on the way; the result is judged like any set.
+        // A few runs per step are enough while shrinking; the final result is judged like any set.
         let smallest = match &outcome {
             SetOutcome::Differs(misfits) if request.shrink => {
                 let smallest =
@@ -357,7 +357,7 @@ fn run_in(
 ) -> Result<Ended> {
     fs::create_dir_all(dir)?;
     if watch == Some(ObserveBy::IoLog) {
-        // Nothing from a run before may be taken for this one's.
+        // Removes logs of a previous run, so that they are not mistaken for this one's.
         let _ = fs::remove_file(dir.join("io.log"));
     }
     let mut out = tempfile::tempfile()?;
@@ -381,7 +381,7 @@ fn run_in(
     let mut stderr = Vec::new();
     errors.seek(SeekFrom::Start(0))?;
     errors.read_to_end(&mut stderr)?;
-    // fio prints this of a job whose process a signal ended, and may end with 0 all the same.
+    // fio prints this for a job whose process was killed by a signal, and may still exit with 0.
     let crashed = String::from_utf8_lossy(&stderr).contains(", got signal=");
     Ok(match exit {
         Ok(exit) => Ended {

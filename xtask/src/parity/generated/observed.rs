@@ -1,4 +1,4 @@
-//! What is observed of one run: named values, each compared exactly or as a number with its spread.
+//! Observations of one run: named values, each compared exactly or as a number with random variation.
 
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -9,16 +9,16 @@ use std::path::Path;
 /// One observed value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
-    /// Lines that are the same or not.
+    /// Lines that must be identical.
     Exact(Vec<String>),
-    /// A number, with what chance alone may change in it.
+    /// A number with its random variation.
     Number { value: f64, slack: f64 },
 }
 
-/// Everything observed of one run, in the order in which differences are reported.
+/// All observations of one run, in the order in which differences are reported.
 pub(super) type Observed = BTreeMap<ObservedKey, Value>;
 
-/// Name of an observed value; keys of lower rank say more.
+/// Name of an observed value; lower ranks are more informative.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ObservedKey {
     rank: u8,
@@ -36,7 +36,7 @@ fn exact(text: impl ToString) -> Value {
     Value::Exact(vec![text.to_string()])
 }
 
-/// A count and what the luck of the draw changes in it: five standard deviations of a Poisson count.
+/// A count with its random variation: five standard deviations of a Poisson count.
 fn count(value: f64) -> Value {
     Value::Number {
         value,
@@ -44,7 +44,7 @@ fn count(value: f64) -> Value {
     }
 }
 
-/// One access of a run.
+/// One I/O of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ObservedAccess {
     file: String,
@@ -53,18 +53,18 @@ struct ObservedAccess {
     op: String,
 }
 
-/// What a run printed, and how it ended.
+/// Output and exit of a run.
 pub(super) struct Ended {
     /// Exit code; `None` after a signal.
     pub(super) code: Option<i32>,
-    /// It was killed because it did not end.
+    /// Whether the run was killed because it hung.
     pub(super) hung: bool,
-    /// A job of it was ended by a signal.
+    /// Whether one of its jobs was killed by a signal.
     pub(super) crashed: bool,
     pub(super) stdout: String,
 }
 
-/// Reads everything that a run left behind.
+/// Collects all observations of a run.
 pub(super) fn observe(ended: &Ended, dir: &Path) -> Observed {
     let mut seen = Observed::new();
     let end = match (ended.hung, ended.code) {
@@ -136,7 +136,7 @@ fn counts(json: &Json, seen: &mut Observed) {
     }
 }
 
-/// Names, sizes and written parts of the files.
+/// Observes names, sizes and written parts of the files.
 fn files(dir: &Path, seen: &mut Observed) {
     let mut sizes = Vec::new();
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
@@ -165,7 +165,7 @@ fn files(dir: &Path, seen: &mut Observed) {
     seen.insert(key(5, "files"), Value::Exact(sizes));
 }
 
-/// The runs of 512-byte sectors that hold anything but zeros.
+/// The ranges of 512-byte sectors that are not all zeros.
 fn written_parts(path: &Path) -> Vec<String> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(8 << 20).read_to_end(&mut bytes));
@@ -190,7 +190,7 @@ fn written_parts(path: &Path) -> Vec<String> {
     parts
 }
 
-/// Accesses and number of syncs of a trace of issued I/O.
+/// Parses the accesses and the number of syncs from a trace of issued I/O.
 fn io_log(path: &Path) -> (Option<Vec<ObservedAccess>>, usize) {
     let Ok(text) = fs::read_to_string(path) else {
         return (None, 0);
@@ -215,7 +215,7 @@ fn io_log(path: &Path) -> (Option<Vec<ObservedAccess>>, usize) {
     (Some(accesses), syncs)
 }
 
-/// Accesses of a latency log, in the order of their completion.
+/// Parses the accesses of a latency log in completion order.
 fn latency_log(path: &Path) -> Option<Vec<ObservedAccess>> {
     let text = fs::read_to_string(path).ok()?;
     let access = |line: &str| {
@@ -231,7 +231,7 @@ fn latency_log(path: &Path) -> Option<Vec<ObservedAccess>> {
     Some(text.lines().filter_map(access).collect())
 }
 
-/// Everything that can be said about the accesses of a job, from the coarsest to the order itself.
+/// Observes properties of the accesses of a job, from general ones to the exact order.
 fn describe(prefix: &str, accesses: Vec<ObservedAccess>, seen: &mut Observed) {
     let lines = |accesses: &[ObservedAccess], with_op: bool| -> Vec<String> {
         let line = |a: &ObservedAccess| {
@@ -275,7 +275,7 @@ fn describe(prefix: &str, accesses: Vec<ObservedAccess>, seen: &mut Observed) {
     numbers(&accesses, &mut put);
 }
 
-/// How often each part of each file is accessed, as `file first-end: times`.
+/// Number of accesses to each part of each file, as `file first-end: times`.
 fn coverage(accesses: &[&ObservedAccess], once: bool) -> Vec<String> {
     let mut edges: BTreeMap<(&str, u64), i64> = BTreeMap::new();
     for access in accesses {
@@ -302,7 +302,7 @@ fn coverage(accesses: &[&ObservedAccess], once: bool) -> Vec<String> {
         .collect()
 }
 
-/// Figures that chance moves within bounds.
+/// Observes figures with bounded random variation.
 fn numbers(accesses: &[ObservedAccess], put: &mut impl FnMut(u8, &str, Value)) {
     let n = accesses.len() as f64;
     put(10, "accesses in the log", count(n));
@@ -354,7 +354,7 @@ fn numbers(accesses: &[ObservedAccess], put: &mut impl FnMut(u8, &str, Value)) {
     put(10, "end of the last byte accessed", exact(end));
 }
 
-/// A mean, with five standard errors and the step of one access as what chance moves it.
+/// A mean; its variation is five standard errors plus the effect of one access.
 fn mean(values: impl Iterator<Item = f64> + Clone) -> Value {
     let n = values.clone().count().max(1) as f64;
     let value = values.clone().sum::<f64>() / n;
@@ -374,7 +374,7 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
 }
 
 impl ObservedKey {
-    /// Whether it holds for runs that end by time, too.
+    /// Whether the value is also valid for runs that end by time.
     pub(super) fn is_outcome(&self) -> bool {
         self.rank <= 1 || self.name.ends_with("error") || self.name.ends_with("total_err")
     }

@@ -1,29 +1,29 @@
-//! A generated option set, and its command lines.
+//! A generated option set and its command lines.
 
 use super::dimensions::{DIMENSIONS, Dimension};
 use super::excluded::excluded;
 use hakaru_model::rng::Rng;
 use std::fmt;
 
-/// One thing a set has. The shrinker drops parts one by one.
+/// One part of a set. The shrinker removes parts one by one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum OptionPart {
     /// An option of the first job: `--bs=4k`.
     First(String),
     /// An option of the second job.
     Second(String),
-    /// A file of that size exists with the name of the first job's first file.
+    /// A file of this size exists, named like the first file of the first job.
     Exists(u64),
-    /// The same program wrote the files before, with the options that say what is in them.
+    /// The same program wrote the files in a previous run, with the options that determine their content.
     WrittenBefore,
 }
 
-/// How the accesses of a set are observed.
+/// Method to observe the accesses of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ObserveBy {
-    /// By `write_iolog`: each access as it is issued, with its file, and syncs.
+    /// `write_iolog`: each access when issued, with its file, and syncs.
     IoLog,
-    /// By latency logs with offsets: each access as it completes.
+    /// Latency logs with offsets: each access when completed.
     LatencyLog,
 }
 
@@ -33,11 +33,11 @@ pub(super) struct OptionSet {
     pub(super) number: u64,
     pub(super) parts: Vec<OptionPart>,
     pub(super) watch: ObserveBy,
-    /// Name of each dimension it draws from.
+    /// Names of the dimensions in the set.
     pub(super) dimensions: Vec<&'static str>,
 }
 
-/// Options that say what is in a file, and where; a run that writes it before takes them over.
+/// Options that determine the content and location of files; a preceding write run uses them too.
 const CONTENT: &[&str] = &[
     "size",
     "filesize",
@@ -59,18 +59,18 @@ const CONTENT: &[&str] = &[
     "offset_increment",
 ];
 
-/// Number of dimensions of a set in addition to [`USUAL`].
+/// Number of dimensions in a set in addition to [`USUAL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::parity) enum Extras {
     /// From 0 to [`MOST_EXTRAS`], uniformly.
     Few,
-    /// All that were drawn: to look for causes.
+    /// All drawn dimensions, to search for causes.
     All,
 }
 
-/// Dimensions that nearly every published job has.
+/// Dimensions that nearly every published job uses.
 const USUAL: [&str; 6] = ["rw", "size", "bs", "ioengine", "iodepth", "direct"];
-/// The most of the others that [`Extras::Few`] leaves in a set.
+/// Maximum number of other dimensions with [`Extras::Few`].
 const MOST_EXTRAS: u64 = 3;
 
 impl Extras {
@@ -108,8 +108,8 @@ impl OptionSet {
         }
     }
 
-    /// `extras` limits the dimensions beside those that nearly every job has: combinations of more than a few rare
-    /// options are found in no published job.
+    /// `extras` limits the number of rare dimensions, because published jobs never combine more than a few rare
+    /// options.
     fn draw(
         mut rng: Rng,
         number: u64,
@@ -127,7 +127,7 @@ impl OptionSet {
             watch,
             dimensions: Vec::new(),
         };
-        // Everything is drawn always, so that a value that cannot be used here changes no other draw.
+        // Everything is always drawn, so that a value unusable on this host does not change other draws.
         let mut drawn: Vec<(&Dimension, &str)> = Vec::new();
         for dimension in DIMENSIONS {
             let (has, value) = (
@@ -145,7 +145,7 @@ impl OptionSet {
                 set.dimensions.push(dimension.name);
             }
         }
-        // Its trace has each I/O again that the engine did not take at first.
+        // Its trace repeats I/Os that the engine did not accept at first.
         let traced_twice = set.value("ioengine") == "null" || set.value("rw").contains("trim");
         if set.has("numjobs")
             || traced_twice && set.has("iodepth")
@@ -184,7 +184,7 @@ impl OptionSet {
         self.has(name) || (sizes.contains(&name) && sizes.iter().any(|size| self.has(size)))
     }
 
-    /// Whether the first job has an option.
+    /// Whether the first job has this option.
     pub(super) fn has(&self, name: &str) -> bool {
         self.first().any(|word| key(word) == name)
     }
@@ -237,7 +237,7 @@ impl OptionSet {
         }
     }
 
-    /// The set of a command line that was observed by hand.
+    /// Parses the set from a command line.
     #[cfg(test)]
     pub(super) fn of_command(command: &str) -> OptionSet {
         let logged = command.contains("--write_lat_log");
@@ -256,7 +256,7 @@ impl OptionSet {
         }
     }
 
-    /// Arguments of the run before, where there is one.
+    /// Arguments of the preceding run, if any.
     pub(super) fn before(&self) -> Option<Vec<String>> {
         self.parts.contains(&OptionPart::WrittenBefore).then(|| {
             let kept = self.first().filter(|word| CONTENT.contains(&key(word)));
@@ -288,7 +288,7 @@ impl OptionSet {
             words.extend(watched.iter().map(|word| (*word).to_owned()));
         }
         words.extend(self.first().map(str::to_owned));
-        // A seed alone leaves the offsets as they are: randrepeat wins over it.
+        // A seed alone does not change the offsets, because randrepeat overrides it.
         let seed =
             rand_seed.map(|seed| ["--randrepeat=0".to_owned(), format!("--randseed={seed}")]);
         let seed = seed
@@ -306,7 +306,7 @@ impl OptionSet {
 }
 
 impl fmt::Display for OptionSet {
-    /// A command line that repeats it in an empty directory.
+    /// Formats a command line that reproduces the set in an empty directory.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |words: Vec<String>| {
             words
@@ -336,13 +336,13 @@ fn quote(word: &str) -> String {
     }
 }
 
-/// `bs` of `--bs=4k`.
+/// The option name: `bs` of `--bs=4k`.
 pub(super) fn key(word: &str) -> &str {
     let bare = word.trim_start_matches("--");
     bare.split_once('=').map_or(bare, |(name, _)| name)
 }
 
-/// Bytes of `32k` or `1m`.
+/// Parses a size such as `32k` or `1m` to bytes.
 fn hakaru_bytes(text: &str) -> u64 {
     let (digits, unit) = match text.strip_suffix('k') {
         Some(digits) => (digits, 1 << 10),

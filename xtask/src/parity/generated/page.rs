@@ -9,7 +9,7 @@ use std::fmt::{self, Write as _};
 
 const PAGE: &str = "docs/PARITY.md";
 
-/// How many sets ended how.
+/// Number of sets by outcome.
 pub(super) struct PageSummary {
     pub(super) sets: usize,
     pub(super) same: usize,
@@ -51,13 +51,13 @@ impl fmt::Display for PageSummary {
     }
 }
 
-/// The heading of the section; all that follows it belongs to it.
+/// Heading of the section, which extends to the end of the page.
 pub(in crate::parity) const HEADING: &str = "## Generated option sets";
 
-/// Replaces the section of the page, or adds it.
+/// Replaces or adds the section of the page.
 ///
 /// # Errors
-/// When the page cannot be read or written.
+/// If the page cannot be read or written.
 pub(super) fn write(
     sets: &[Compared],
     summary: &PageSummary,
@@ -115,7 +115,7 @@ fn section(sets: &[Compared], summary: &PageSummary, request: &Request, version:
     text + &explained(sets) + &not_drawn() + &open(sets)
 }
 
-/// Every set that differs for a known reason.
+/// Lists all sets that differ for a known reason.
 fn explained(sets: &[Compared]) -> String {
     let mut text = "\nExplained one by one:\n\n\
          | Set | Command | Why it differs | First difference |\n| --- | --- | --- | --- |\n"
@@ -135,7 +135,7 @@ fn explained(sets: &[Compared]) -> String {
     text
 }
 
-/// Every combination that the generator leaves out.
+/// Lists all combinations that the generator excludes.
 fn not_drawn() -> String {
     let mut text = "\nNot drawn, because fio 3.33 itself is at fault (`{loop}` is a loop device of 2 MiB):\n\n\
          | Combination | What fio does | Command that shows it |\n| --- | --- | --- |\n"
@@ -152,7 +152,7 @@ fn not_drawn() -> String {
     text
 }
 
-/// Every set that differs without a reason, or in which the original fails.
+/// Lists all sets that differ without a known reason, or on which the original fails.
 fn open(sets: &[Compared]) -> String {
     let mut text = "\nOpen differences, and sets in which fio itself fails:\n\n".to_owned();
     for compared in sets {
@@ -177,7 +177,7 @@ fn open(sets: &[Compared]) -> String {
     text
 }
 
-/// Text in a cell of a table.
+/// Escapes text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -4,7 +4,7 @@ use super::SetOutcome;
 use super::judge::Misfit;
 use super::option_set::OptionSet;
 
-/// The smallest set found that still differs in what the whole one differs in most tellingly.
+/// The smallest set found whose most informative difference is that of the whole set.
 pub(super) fn smallest(
     set: &OptionSet,
     misfits: &[Misfit],
@@ -16,7 +16,7 @@ pub(super) fn smallest(
     let still = |set: &OptionSet| matches!(outcome(set), SetOutcome::Differs(found) if found.first().is_some_and(|m| m.key == first.key));
     let mut best = set.clone();
     let mut at = 0;
-    // The last parts are the least likely to matter: what all sets have comes first.
+    // The last parts are the least likely to matter; the parts common to all sets come first.
     while at < best.parts.len() {
         let mut fewer = best.clone();
         fewer.parts.remove(best.parts.len() - 1 - at);
