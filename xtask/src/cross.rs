@@ -71,7 +71,7 @@ fn compile(targets: &[&str]) -> Result<()> {
     if targets.is_empty() || check(targets).is_ok() {
         return Ok(());
     }
-    // Shows the failed targets, with their errors last.
+    // Checks each target again, so that the failed ones and their errors are printed last.
     let failed: Vec<&str> = targets
         .iter()
         .copied()

@@ -48,7 +48,7 @@ const TARGETS: &[FuzzTarget] = &[
 /// Targets that CI runs for a limited time.
 const QUICK: &[&str] = &["fio_command_line", "fio_job_file"];
 
-/// Coverage counters at each edge, with comparison operands. A single codegen unit, so that nothing waits for a lock.
+/// Coverage counters at each edge, with the operands of comparisons.
 const FLAGS: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \

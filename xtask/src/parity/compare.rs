@@ -99,7 +99,7 @@ impl OutputComparison<'_> {
     pub(super) fn differences(&self) -> Vec<OutputDifference> {
         let mut found: Vec<OutputDifference> = Vec::new();
         for ours in self.ours {
-            // The original's own runs may vary; the run closest to ours counts.
+            // The original's own runs may vary; its run closest to hakaru's output counts.
             let forms = self.theirs.iter().map(|theirs| self.forms(theirs, ours));
             found.extend(forms.min_by_key(Vec::len).unwrap_or_default());
         }
@@ -294,7 +294,7 @@ pub(super) struct Speed {
 }
 
 impl Speed {
-    /// Position of our median relative to the range of the original's runs.
+    /// Position of hakaru's median relative to the range of the original's runs.
     pub(super) fn verdict(&self) -> &'static str {
         let inside = (self.theirs.min..=self.theirs.max).contains(&self.ours.median);
         match (inside, self.apart) {

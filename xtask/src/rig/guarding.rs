@@ -192,7 +192,7 @@ impl GuardTrial<'_> {
         self.refused(&output, reason)
     }
 
-    /// Waits for earlier writes to finish, so that all later writes come from the attempt.
+    /// Syncs, and resets the ledger and the digest, so that all later writes come from the attempt.
     fn quiet(&mut self) -> Result<()> {
         self.guest.run("sync", LIMIT)?.success()?;
         self.card.take_ledger();

@@ -36,7 +36,7 @@ impl RigLayer {
             RigLayer::Vfat => {
                 format!("set -e\nmkfs.vfat -F 32 -s 32 -I {device} >&2\nmount {device} /mnt\n")
             }
-            // Disables lazy initialization, which would continue during the measurement.
+            // `noinit_itable` stops the kernel from initializing inode tables during the measurement.
             RigLayer::Ext4 => format!(
                 "set -e\nmkfs.ext4 -q -F -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 {device} >&2\n\
                  mount -o nodiscard,noinit_itable {device} /mnt\n"

@@ -34,7 +34,8 @@ const BELOW_THE_EDGES: &[&str] = &[
     "hakaru-dialects",
 ];
 
-/// The allowed imports: data flows in one direction, and a measuring crate never calls another one.
+/// The allowed imports: data flows in one direction, and the crates that act on the data model do not import each
+/// other.
 pub(crate) const ROOMS: &[LayerRule] = &[
     // The data model and the system layer depend on nothing.
     LayerRule {
@@ -45,7 +46,7 @@ pub(crate) const ROOMS: &[LayerRule] = &[
         package: "hakaru-sys",
         imports: &[],
     },
-    // Measuring crates; two of them need the system layer.
+    // Crates that act on the data model; two of them need the system layer.
     LayerRule {
         package: "hakaru-device",
         imports: &["hakaru-model", "hakaru-sys"],

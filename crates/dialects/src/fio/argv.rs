@@ -1,8 +1,7 @@
 //! Splits the command line into tokens in order; each token is interpreted on its own.
 //!
 //! Options are matched as in `getopt_long_only`: `--opt=value`, `--opt value`, one dash or two, any unambiguous prefix.
-//! After a single dash, a word that is not a prefix of an option name may be short options: `-o FILE`, `-oFILE`,
-//! `-mV5`.
+//! After one dash, a word that is no prefix may be short options: `-o FILE`, `-oFILE`, `-mV5`.
 
 use super::cli::{self, CliArity, CliOpt};
 use super::error::{FioError, FioErrorKind, Location};

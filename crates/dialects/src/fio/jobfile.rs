@@ -107,7 +107,7 @@ impl JobFileReader<'_> {
             };
             FioError::at(kind, at(start..start + said.len()))
         };
-        // Replaced bytes would name a different file. Comments and descriptions are harmless.
+        // Replaced bytes would name a different file. Comments and descriptions have no effect, so they are accepted.
         if !utf8 && said.contains(char::REPLACEMENT_CHARACTER) && !said.starts_with("description") {
             return Err(bad(
                 "not UTF-8; rename the file, or save the job file as UTF-8",

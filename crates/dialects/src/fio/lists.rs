@@ -178,8 +178,7 @@ pub(crate) fn indices(text: &str) -> Result<Vec<u32>, String> {
     }
 }
 
-/// Parses colon-separated paths; `
-/// :` is a colon within a path.
+/// Parses colon-separated paths; `\:` is a colon within a path.
 pub(crate) fn paths(text: &str) -> Vec<PathBuf> {
     let mut all = vec![String::new()];
     let mut chars = text.chars().peekable();

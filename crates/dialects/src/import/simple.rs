@@ -152,8 +152,9 @@ pub(super) fn is_hdparm(text: &str) -> bool {
     text.starts_with("Timing ") && text.contains(" reads:")
 }
 
-/// Parses hdparm results at the start of some lines: ` Timing buffered disk reads:  64 MB in  3.01 seconds = 21.25
-/// MB/sec`. Its MB are 1024² bytes. Returns the number of lines consumed.
+/// Parses hdparm results at the start of some lines:
+/// ` Timing buffered disk reads:  64 MB in  3.01 seconds = 21.25 MB/sec`. Its MB are 1024² bytes. Returns the number of
+/// lines consumed.
 pub(super) fn hdparm(lines: &[SourceLine], device: Option<&str>) -> Option<(ImportedRun, usize)> {
     let (mut measured, mut blocks, mut caveats, mut unread) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());

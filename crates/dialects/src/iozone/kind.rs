@@ -49,8 +49,8 @@ const fn test(kind: IozoneTest, number: u32, op: Op, words: [&'static str; 4]) -
 
 /// The tests in the column order of auto mode; the remaining ones occur in throughput mode only.
 ///
-/// The names come from outputs of iozone 3.4xx and 3.506, except the last two: builds for Linux answer `-i 11` and `-i
-/// 12` with "Selected test not available on the version", so their names follow those of the calls without vectors.
+/// The names come from outputs of iozone 3.4xx and 3.506, except the last two: builds for Linux answer `-i 11` and
+/// `-i 12` with "Selected test not available on the version", so their names follow those of the calls without vectors.
 #[rustfmt::skip]
 const TESTS: [Test; 18] = [
     test(Write, 0, Op::Write, ["write", "initial writers", "Initial write", "Writer"]),

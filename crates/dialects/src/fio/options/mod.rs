@@ -43,7 +43,7 @@ pub struct FioOption {
     pub state: OptionState,
     /// Engines the option belongs to; empty for all.
     pub engines: &'static [&'static str],
-    /// Values that disable the option, accepted even if the option is refused.
+    /// Values that disable the option; they are accepted even if the option is rejected.
     pub harmless: &'static [&'static str],
     set: Option<Setter>,
 }

@@ -11,8 +11,7 @@ use super::*;
 use hakaru_model::job::{Job, Scenario};
 use std::ffi::OsString;
 
-/// Splits a command into words like a shell: blanks between words, `'…'`, `
-///  ` and continued lines.
+/// Splits a command into words like a shell: blanks between words, `'…'`, `\ ` and continued lines.
 fn words(command: &str) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

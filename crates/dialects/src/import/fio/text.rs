@@ -292,8 +292,8 @@ impl Reader {
         }
     }
 
-    /// Parses `IOPS=22, BW=22.7MiB/s (23.8MB/s)(99.0MiB/4353msec)`, or `io=1024KB, bw=341KB/s, iops=85 , runt=
-    /// 3001msec`.
+    /// Parses `IOPS=22, BW=22.7MiB/s (23.8MB/s)(99.0MiB/4353msec)`, or
+    /// `io=1024KB, bw=341KB/s, iops=85 , runt= 3001msec`.
     fn operation(&mut self, name: &str, rest: &str) {
         let mut block = ReportedBlock::new(name);
         for (key, value) in fields(rest) {

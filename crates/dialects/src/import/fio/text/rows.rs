@@ -68,8 +68,8 @@ impl Reader {
         true
     }
 
-    /// Parses `READ: bw=22.7MiB/s (23.8MB/s), 22.7MiB/s-22.7MiB/s (23.8MB/s-23.8MB/s), io=99.0MiB (104MB),
-    /// run=1-2msec`.
+    /// Parses
+    /// `READ: bw=22.7MiB/s (23.8MB/s), 22.7MiB/s-22.7MiB/s (23.8MB/s-23.8MB/s), io=99.0MiB (104MB), run=1-2msec`.
     pub(super) fn group_row(&mut self, text: &str) -> bool {
         let Some((name, rest)) = text.split_once(':') else {
             return false;
