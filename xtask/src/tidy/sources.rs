@@ -220,7 +220,7 @@ fn compare(name: &str, found: &[String], most: usize) -> Option<Problem> {
     })
 }
 
-/// Returns functions longer than a screen, as (line, lines), detected by rustfmt's indentation.
+/// Returns functions over the recommended length, as (line, lines), detected by rustfmt's indentation.
 fn long_functions(source: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = source.lines().collect();
     let mut found = Vec::new();

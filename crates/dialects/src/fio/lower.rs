@@ -166,8 +166,8 @@ fn blocks(spec: &JobSpec, access: &Access) -> (PerOp<BlockSize>, Option<BlockSiz
     )
 }
 
-/// Alignment of random offsets with `bs_is_seq_rand`: fio still uses the size given for the
-/// operation, and in a mix the smaller of the two.
+/// Alignment of random offsets with `bs_is_seq_rand`: fio still uses the size given for the operation, and in a mixed
+/// workload the smaller of the two sizes.
 fn align_by_order(spec: &JobSpec, access: &Access) -> Option<Bytes> {
     let mut used = Op::ALL.into_iter().filter(|&op| access.does(op));
     let (Some(op), None) = (used.next(), used.next()) else {

@@ -1,4 +1,4 @@
-//! Commands and costs of a card, so that a test can compute the expected measurement.
+//! Ledger of the commands and costs of a card, from which a test computes the expected measurement.
 
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};

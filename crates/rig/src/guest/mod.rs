@@ -118,7 +118,7 @@ impl Output {
     /// Returns standard output if the script succeeded.
     ///
     /// # Errors
-    /// [`GuestError::Script`] with everything it wrote when the exit code is not 0.
+    /// [`GuestError::Script`] with all its output if the exit code is not 0.
     pub fn success(self) -> Result<String, GuestError> {
         if self.code == 0 {
             Ok(self.stdout)

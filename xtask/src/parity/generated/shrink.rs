@@ -1,4 +1,4 @@
-//! Drops parts of a set as long as the same difference remains.
+//! Shrinks a set: removes parts as long as the same difference remains.
 
 use super::SetOutcome;
 use super::judge::Misfit;
