@@ -1,8 +1,7 @@
 //! fio's output formats (text, JSON, terse, logs and the status line) as pure functions from records to text.
 //!
 //! Nothing here runs I/O, reads a clock or queries the host: the [`RunView`] holds everything fio prints about a run.
-//! Wording and layout follow fio 3.39, based on its published results; JSON and terse follow the observed output of fio
-//! 3.33.
+//! Wording and layout follow the published results of fio 3.39; JSON and terse follow the observed output of fio 3.33.
 //!
 //! ```text
 //! before the run   banner(&StartView), laying_out(..), status_line(&Progress) while it goes

@@ -126,8 +126,7 @@ fn near(printed: Ranged, exact: f64) -> bool {
 /// Whether `KB`, `MB`, `GB` and so on are decimal or binary in a report.
 ///
 /// Versions since 2.18 print each rate in both bases, `22.7MiB/s (23.8MB/s)`. Earlier ones print it once, without an
-/// `i`, and mean multiples of 1024, unless `kb_base=1000` was set. In that case the figures only agree in multiples of
-/// 1000.
+/// `i`, and mean multiples of 1024, unless `kb_base=1000` was set; then the figures only agree as multiples of 1000.
 pub(super) fn kilo_of(report: &ReportedBlock) -> Kilo {
     let ops = || {
         report
