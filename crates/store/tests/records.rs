@@ -209,8 +209,7 @@ fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
     // Another host may use this name for another card.
     assert_eq!(store.written_besides("c", "elsewhere").unwrap(), []);
     assert_eq!(store.written_besides("other", &host).unwrap(), []);
-    // Fill levels count like fills; files are laid out for each run, and a failed run wrote them
-    // too.
+    // Fill levels count like fills; files are laid out for each run, and a failed run wrote them too.
     let mut level = filled(7, "b", 0);
     let point = level.campaign.as_mut().unwrap();
     (point.prepared[1].written, point.laid_out) = (Bytes(70), Bytes(4));

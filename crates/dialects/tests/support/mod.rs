@@ -294,10 +294,9 @@ fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) 
             minf: deal(numbers.minf, parts, index),
             ..CpuUsage::default()
         },
-        stop: if numbers.errno == 0 {
-            StopReason::Done
-        } else {
-            StopReason::Error
+        stop: match numbers.errno {
+            0 => StopReason::Done,
+            _ => StopReason::Error,
         },
         errors,
         ..WorkerRecord::default()

@@ -123,10 +123,9 @@ impl Checker {
             ),
         };
         let backlog = rules.backlog.min(1 << 32) as usize;
-        let batch = if rules.backlog_batch == 0 {
-            backlog
-        } else {
-            rules.backlog_batch.min(1 << 32) as usize
+        let batch = match rules.backlog_batch {
+            0 => backlog,
+            batch => batch.min(1 << 32) as usize,
         };
         let expected_writes = plan
             .stream

@@ -140,9 +140,7 @@ impl Resolver {
             return Err(PlanError::NoFiles { job });
         }
         super::checks::whole_units(job)?;
-        let bytes = regions
-            .iter()
-            .fold(0u64, |sum, region| sum.saturating_add(region.len));
+        let bytes = bytes_of(&regions);
         let in_passes = super::verify::in_passes(job, |job| total(job, room, bytes));
         let job = in_passes.as_ref().unwrap_or(job);
         let total = total(job, room, bytes);
@@ -320,6 +318,12 @@ fn startdelay(job: &Job, mut rng: Rng) -> Nanos {
     } else {
         Nanos(least + rng.below((most - least).saturating_add(1)))
     }
+}
+
+/// Bytes in all regions, saturating.
+fn bytes_of(regions: &[Region]) -> u64 {
+    let add = |sum: u64, region: &Region| sum.saturating_add(region.len);
+    regions.iter().fold(0, add)
 }
 
 pub(super) fn smallest_block(job: &Job) -> u64 {
