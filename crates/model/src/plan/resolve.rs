@@ -165,6 +165,8 @@ impl Resolver {
             max_block,
             queue: Queue {
                 iodepth: job.effective_depth(),
+                // A trim that completes after the write to the same block would destroy its data.
+                serialize_overlap: job.queue.serialize_overlap || job.access.trim_before_write,
                 ..job.queue.clone()
             },
             startdelay: startdelay(job, Rng::fork(seed, 0x2000 + u64::from(clone))),

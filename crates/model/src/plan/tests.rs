@@ -256,6 +256,19 @@ fn offsets_of_clones_are_dealt_from_the_last_as_in_fio() {
 }
 
 #[test]
+fn a_write_waits_for_the_trim_before_it() {
+    // With eight in flight, trims completed after the writes to their blocks, whose data was gone.
+    for (trims_first, waits) in [(true, true), (false, false)] {
+        let mut job = job(Op::Write);
+        job.ioengine = IoEngine::Libaio;
+        job.queue.iodepth = 8;
+        job.access.trim_before_write = trims_first;
+        let plan = resolve(job, &[facts("f", TargetKind::BlockDevice, 1 << 20)]).unwrap();
+        assert_eq!(plan.phases[0].workers[0].queue.serialize_overlap, waits);
+    }
+}
+
+#[test]
 fn an_offset_in_percent_is_rounded_by_the_smallest_block_of_any_operation() {
     // `fio --rw=write --bs=4k,8k,16k --filesize=400k --offset=10% --offset_increment=33% --numjobs=3`: the last job begins
     // at 176128, and with --bs=8k at 180224.

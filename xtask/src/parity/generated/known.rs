@@ -72,14 +72,6 @@ pub(super) const KNOWN: &[Known] = &[
         },
     ),
     known(
-        "fio with io_uring and libaio waits for each trim; ours has it in flight with other I/Os, which may land before it",
-        |set, misfit| {
-            let queued = ["libaio", "io_uring"].contains(&set.value("ioengine"));
-            let order = misfit.is("order") || misfit.is("accesses that follow");
-            queued && set.has("iodepth") && set.value("rw").contains("trimwrite") && order
-        },
-    ),
-    known(
         "whether a mix reads a block of a file that it makes before it has written it is drawn",
         |set, misfit| {
             let mix = ["rw", "randrw"]
