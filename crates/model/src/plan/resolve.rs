@@ -279,6 +279,10 @@ fn longest_pause(phase: &Phase) -> Nanos {
 fn total(job: &Job, room: u64, blocks: u64) -> u64 {
     match (job.extent.io_size, job.extent.size) {
         (Some(SizeSpec::Bytes(b)), _) => b.0,
+        // A percentage of the files, but at most `size`, as in fio.
+        (Some(SizeSpec::Percent(p)), Some(SizeSpec::Bytes(size))) => {
+            percent_of(blocks, p).min(size.0)
+        }
         (Some(SizeSpec::Percent(p)), _) => percent_of(blocks, p),
         (None, _) if lies_apart(job) => blocks / alignment_of_offsets(job) * smallest_block(job),
         // These orders access each whole block, and nothing else.

@@ -256,6 +256,21 @@ fn offsets_of_clones_are_dealt_from_the_last_as_in_fio() {
 }
 
 #[test]
+fn io_size_in_percent_is_of_the_files_and_at_most_the_size() {
+    // `fio --rw=read --size=256k --filesize=1m --bs=4k --io_size=P%` issues 26 I/Os for 10, 52 for 20, 64 for 50 and 90.
+    for (percent, ios) in [(10, 26), (20, 52), (50, 64), (90, 64)] {
+        let mut job = job(Op::Read);
+        job.block.read = BlockSize::Fixed(Bytes(4096));
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(256 << 10)));
+        job.extent.io_size = Some(SizeSpec::Percent(percent));
+        job.extent.filesize = Some(Bytes(1 << 20));
+        let plan = resolve(job, &[facts("f", TargetKind::File, 1 << 20)]).unwrap();
+        let requests = plan.phases[0].workers[0].stream.requests();
+        assert_eq!(requests.count(), ios, "{percent}%");
+    }
+}
+
+#[test]
 fn a_write_waits_for_the_trim_before_it() {
     // With eight in flight, trims completed after the writes to their blocks, whose data was gone.
     for (trims_first, waits) in [(true, true), (false, false)] {
