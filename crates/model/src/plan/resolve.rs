@@ -163,12 +163,7 @@ impl Resolver {
             files: job.files.clone(),
             stream: stream(job, clone, seed, (regions, total, most)),
             max_block,
-            queue: Queue {
-                iodepth: job.effective_depth(),
-                // A trim that completes after the write to the same block would destroy its data.
-                serialize_overlap: job.queue.serialize_overlap || job.access.trim_before_write,
-                ..job.queue.clone()
-            },
+            queue: queue(job),
             startdelay: startdelay(job, Rng::fork(seed, 0x2000 + u64::from(clone))),
             ramp_time: job.timing.ramp_time,
             runtime: job.timing.runtime,
@@ -323,6 +318,16 @@ fn startdelay(job: &Job, mut rng: Rng) -> Nanos {
         Nanos(least)
     } else {
         Nanos(least + rng.below((most - least).saturating_add(1)))
+    }
+}
+
+/// The queue of a job, with the depth that its engine keeps.
+fn queue(job: &Job) -> Queue {
+    Queue {
+        iodepth: job.effective_depth(),
+        // A trim that completes after the write to the same block would destroy its data.
+        serialize_overlap: job.queue.serialize_overlap || job.access.trim_before_write,
+        ..job.queue.clone()
     }
 }
 
