@@ -7,3 +7,4 @@
 pub mod fio;
 pub mod import;
 pub mod iozone;
+mod markup;

@@ -6,6 +6,7 @@
 use super::cli::{self, CliArity, CliOpt};
 use super::error::{FioError, FioErrorKind, Location};
 use super::options::{self, FioOption, OptionKind};
+use super::spelling::nearest;
 use std::ffi::OsString;
 
 /// One word of the command line, parsed on its own.
@@ -346,7 +347,7 @@ fn resolve(name: &str) -> Result<KnownOption, FioErrorKind> {
 pub(crate) fn unknown<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> FioErrorKind {
     FioErrorKind::UnknownOption {
         name: name.to_owned(),
-        nearest: options::nearest(name, names),
+        nearest: nearest(name, names),
     }
 }
 

@@ -1,17 +1,18 @@
 //! Combines all parsed words and lines into jobs with inheritance, reporting groups and phases.
 
-use super::argv::{FioToken, ParsedWord, unknown};
+use super::argv::{self, FioToken, ParsedWord, unknown};
 use super::cli::{CliEffect, CliOpt, CliRequests, CliState};
 use super::error::{FioError, FioErrorKind, Location};
 use super::invocation::{FioAction, IdleProf, Invocation, JobExtras, ParseContext, Settings};
 use super::iolog;
-use super::jobfile::{self, JobFileEntry};
+use super::jobfile::{self, JobFileEntry, is_global};
 use super::lower::lower;
 use super::options::{self, FioOption};
 use super::spec::JobSpec;
 use super::values::ValueContext;
-use super::{help, showcmd};
+use super::{help, showcmd, spelling};
 use hakaru_model::job::{Durability, IoEngine, Job, Phase, Scenario};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// fio's default limit of workers.
@@ -20,8 +21,22 @@ const USUAL_MAX_JOBS: u64 = 4096;
 /// Prefix of file names in the home directory.
 const HOME: &str = "~/";
 
+/// Parses a fio command line (without the program name) and the job files it names.
+///
+/// # Errors
+/// A [`FioError`] with the option, its value, the cause, the solution, and the location of the word.
+pub fn parse(args: &[OsString], ctx: &ParseContext<'_>) -> Result<Invocation, FioError> {
+    let mut warnings = Vec::new();
+    let tokens = argv::lex(
+        args,
+        &|path| (ctx.path_exists)(Path::new(path)),
+        &mut warnings,
+    )?;
+    assemble(&tokens, ctx, warnings)
+}
+
 /// Combines the parsed words of a command line into an invocation.
-pub(crate) fn assemble(
+fn assemble(
     tokens: &[FioToken],
     ctx: &ParseContext<'_>,
     warnings: Vec<String>,
@@ -192,7 +207,7 @@ impl<'a> Assembler<'a> {
         }
         let first = self.jobs.len();
         let mut place = SectionKind::Left;
-        let lines = jobfile::read(path, self.ctx)?;
+        let lines = jobfile::read(path, self.ctx).map_err(with_hint)?;
         self.shown
             .push_str(&showcmd::line(&lines, &self.demands.sections));
         for group in lines.chunk_by(|_, next| !matches!(next.what, JobFileEntry::Section(_))) {
@@ -264,7 +279,7 @@ impl<'a> Assembler<'a> {
         let Some(section) = missing.filter(|_| looked) else {
             return Ok(());
         };
-        let nearest = options::nearest(section, self.sections.iter().map(String::as_str));
+        let nearest = spelling::nearest(section, self.sections.iter().map(String::as_str));
         Err(FioError::nowhere(FioErrorKind::NoSuchSection {
             section: section.clone(),
             nearest,
@@ -389,11 +404,6 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Whether a section is global: fio checks only the prefix of its name.
-pub(super) fn is_global(section: &str) -> bool {
-    section.starts_with("global")
-}
-
 /// A job can wait only for one that was defined before it.
 fn check_waitee(job: &Job, before: &[JobSpec]) -> Result<(), FioErrorKind> {
     let Some(waitee) = &job.timing.wait_for else {
@@ -442,6 +452,23 @@ fn inherit(global: &JobSpec) -> JobSpec {
     job.job.options.clear();
     job.job.name.clear();
     job
+}
+
+/// Adds advice to the error for a job file whose name contains `=`, which was probably meant as an option.
+fn with_hint(mut error: FioError) -> FioError {
+    if let FioErrorKind::CannotRead { path, hint, .. } = &mut *error.kind
+        && let Some((name, value)) = path.to_string_lossy().split_once('=')
+    {
+        let names = || options::all().flat_map(FioOption::names);
+        let meant = names()
+            .find(|known| !name.is_empty() && known.starts_with(name))
+            .map(str::to_owned)
+            .or_else(|| spelling::nearest(name, names()))
+            .map(|meant| format!(": did you mean `--{meant}={value}`?"));
+        let meant = meant.unwrap_or_default();
+        *hint = format!(" (options of the command line begin with --{meant})");
+    }
+    error
 }
 
 /// Applies one option, and expands a leading `~/` in paths.

@@ -5,6 +5,8 @@ use super::VERSION;
 use super::cli::{self, CliArity, CliEffect, CliOpt, InfoText};
 use super::invocation::FioAction;
 use super::options::{self, ENGINES, Engine, FioOption, OptionKind, OptionState, SECTIONS};
+use super::spelling::nearest;
+use crate::markup::{capital, roff};
 use std::fmt::Write as _;
 
 /// Returns the action for a help request: a text to print with its exit code, or a self-test.
@@ -27,13 +29,16 @@ pub(crate) fn page(page: &InfoText) -> FioAction {
 /// Output of `--debug=help`.
 const DEBUG_TYPES: &str = "fio: --debug is not supported: there is no debug output\n";
 
+/// The command-line options that are not refused.
+fn supported_run_options() -> impl Iterator<Item = &'static CliOpt> {
+    let refused = |opt: &&CliOpt| matches!(opt.does, CliEffect::Refused(..));
+    cli::TABLE.iter().filter(move |opt| !refused(opt))
+}
+
 /// Usage and command-line options.
 fn help() -> String {
     let mut text = format!("{VERSION}\nfio [options] [job options] <job file(s)>\n");
-    for opt in cli::TABLE
-        .iter()
-        .filter(|opt| !matches!(opt.does, CliEffect::Refused(..)))
-    {
+    for opt in supported_run_options() {
         let _ = writeln!(text, "  {:<30}{}", usage(opt), opt.help);
     }
     text + "\nJob options: --cmdhelp lists them, --cmdhelp=OPTION explains one, --enghelp lists the engines.\n"
@@ -61,7 +66,7 @@ fn command(name: &str) -> (String, u8) {
     if let Some(opt) = options::find(name) {
         return (explain(opt), 0);
     }
-    let near = options::nearest(name, options::all().flat_map(FioOption::names));
+    let near = nearest(name, options::all().flat_map(FioOption::names));
     match near.as_deref().and_then(options::find) {
         Some(opt) => (
             format!(
@@ -75,50 +80,36 @@ fn command(name: &str) -> (String, u8) {
 }
 
 fn explain(opt: &FioOption) -> String {
-    let mut text = String::new();
-    let mut row = |label: &str, what: &str| {
-        let _ = writeln!(text, "{label:>20}: {what}");
-    };
-    row(opt.name, opt.help);
-    for alias in opt.aliases {
-        row("alias", alias);
-    }
-    row("type", &opt.kind.shape());
-    row(
-        "default",
-        if opt.default.is_empty() {
-            "no default"
-        } else {
-            opt.default
-        },
+    let mut rows = vec![(opt.name, opt.help.to_owned())];
+    rows.extend(
+        opt.aliases
+            .iter()
+            .map(|alias| ("alias", (*alias).to_owned())),
     );
+    rows.push(("type", opt.kind.shape()));
+    let default = Some(opt.default).filter(|default| !default.is_empty());
+    rows.push(("default", default.unwrap_or("no default").to_owned()));
     if let OptionKind::Choice(words) | OptionKind::Tagged(words) | OptionKind::Numbered(words) =
         opt.kind
     {
-        for (index, (word, meaning)) in words.iter().enumerate() {
-            row(
-                if index == 0 { "valid values" } else { "" },
-                &format!("{word:<10} {meaning}"),
-            );
-        }
+        let labels = std::iter::once("valid values").chain(std::iter::repeat(""));
+        let words = words.iter();
+        rows.extend(labels.zip(words.map(|(word, meaning)| format!("{word:<10} {meaning}"))));
     }
     if !opt.engines.is_empty() {
-        row("engines", &opt.engines.join(", "));
+        rows.push(("engines", opt.engines.join(", ")));
     }
-    let (state, note) = told(opt.state);
-    row(
-        "state",
-        &if note.is_empty() {
-            state.to_owned()
-        } else {
-            format!("{state}: {note}")
-        },
-    );
-    text + "\n"
+    let (state, note) = state_word(opt.state);
+    rows.push(match note.is_empty() {
+        true => ("state", state.to_owned()),
+        false => ("state", format!("{state}: {note}")),
+    });
+    let line = |(label, what): (&str, String)| format!("{label:>20}: {what}\n");
+    rows.into_iter().map(line).collect::<String>() + "\n"
 }
 
 /// One word for the state of an option, and the remaining details.
-fn told(state: OptionState) -> (&'static str, String) {
+fn state_word(state: OptionState) -> (&'static str, String) {
     match state {
         OptionState::Works => ("works", String::new()),
         OptionState::Accepted(because) => ("accepted", because.to_owned()),
@@ -146,23 +137,15 @@ fn engine(asked: &str) -> (String, u8) {
         None => (asked, None),
         Some((name, option)) => (name, Some(option)),
     };
-    let known = ENGINES.iter().find(|engine| engine.names.contains(&name));
-    let Some(Engine {
-        ours: Ok(ours),
-        help,
-        ..
-    }) = known
-    else {
-        let why = match known {
-            Some(Engine {
-                ours: Err(instead), ..
-            }) => format!("is not built in: {instead}"),
-            _ => "not found".to_owned(),
-        };
-        return (format!("IO engine {name} {why}\n"), 1);
+    let Some(Engine { ours, help, .. }) = ENGINES.iter().find(|e| e.names.contains(&name)) else {
+        return (format!("IO engine {name} not found\n"), 1);
+    };
+    let ours = match ours {
+        Ok(ours) => ours.name(),
+        Err(instead) => return (format!("IO engine {name} is not built in: {instead}\n"), 1),
     };
     let own: Vec<&FioOption> = options::all()
-        .filter(|opt| opt.engines.contains(&ours.name()))
+        .filter(|opt| opt.engines.contains(&ours))
         .collect();
     match option {
         None if own.is_empty() => (format!("IO engine {name} ({help}) has no options\n"), 0),
@@ -176,85 +159,76 @@ fn engine(asked: &str) -> (String, u8) {
 
 /// The page of supported fio options, in Markdown.
 pub fn compatibility_markdown() -> String {
-    let mut text = String::from(
+    let mut text = compatibility_head();
+    for (title, rows) in SECTIONS {
+        text += &table_head(title, "Option");
+        for opt in *rows {
+            let (state, note) = state_word(opt.state);
+            let note = if note.is_empty() {
+                String::new()
+            } else {
+                format!(". {}{}.", capital(&note), at_engines(opt))
+            };
+            let (names, note) = (code_list(opt.names()), note.replace('|', "\\|"));
+            let _ = writeln!(text, "| {names} | {state} | {}{note} |", opt.help);
+        }
+    }
+    text + &engine_table() + &command_line_table() + DIFFERENCES
+}
+
+/// Introduction of the page, with the number of options by state.
+fn compatibility_head() -> String {
+    let count = |wanted: &&str| {
+        options::all()
+            .filter(|opt| state_word(opt.state).0 == *wanted)
+            .count()
+    };
+    let counts: Vec<String> = ["works", "accepted", "with another", "refused"]
+        .iter()
+        .map(|state| format!("{state}: {}", count(state)))
+        .collect();
+    format!(
         "# fio options\n\n\
         This page is generated from the option tables. A known option is never silently ignored:\n\n\
         - **works**: does the same as in fio.\n\
         - **accepted**: has no effect; the description says why.\n\
         - **with another**: takes effect only together with another option, and depends on the state of that option.\n\
         - **refused**: an error that gives the reason and an alternative. Values that mean \"off\" (`0`, `none`) are \
-        accepted.\n\n",
-    );
-    let count = |wanted: &str| {
-        options::all()
-            .filter(|opt| told(opt.state).0 == wanted)
-            .count()
-    };
-    let states = ["works", "accepted", "with another", "refused"];
-    let counts: Vec<String> = states
-        .iter()
-        .map(|state| format!("{state}: {}", count(state)))
-        .collect();
-    let _ = writeln!(
-        text,
-        "{} options ({}).",
+        accepted.\n\n\
+        {} options ({}).\n",
         options::all().count(),
         counts.join(", ")
-    );
-    for (title, rows) in SECTIONS {
-        let _ = writeln!(
-            text,
-            "\n## {title}\n\n| Option | State | Purpose |\n| --- | --- | --- |"
-        );
-        for opt in *rows {
-            let names: Vec<String> = opt.names().map(|name| format!("`{name}`")).collect();
-            let (state, note) = told(opt.state);
-            let note = if note.is_empty() {
-                String::new()
-            } else {
-                format!(". {}{}.", capital(&note), at_engines(opt))
-            };
-            let _ = writeln!(
-                text,
-                "| {} | {state} | {}{} |",
-                names.join(", "),
-                opt.help,
-                note.replace('|', "\\|")
-            );
-        }
-    }
-    text + &engine_table() + &command_line_table() + DIFFERENCES
+    )
+}
+
+/// Title and header of a table, in Markdown.
+fn table_head(title: &str, first: &str) -> String {
+    format!("\n## {title}\n\n| {first} | State | Purpose |\n| --- | --- | --- |\n")
+}
+
+/// Names in code style, separated by commas.
+fn code_list<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
 }
 
 /// The table of engines, in Markdown.
 fn engine_table() -> String {
-    let mut text =
-        String::from("\n## Engines\n\n| Engine | State | Purpose |\n| --- | --- | --- |\n");
+    let mut text = table_head("Engines", "Engine");
     for engine in ENGINES {
-        let names: Vec<String> = engine
-            .names
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect();
+        let names = code_list(engine.names.iter().copied());
         let (state, note) = match engine.ours {
             Ok(_) => ("works", String::new()),
             Err(instead) => ("refused", format!(". {}.", capital(instead))),
         };
-        let _ = writeln!(
-            text,
-            "| {} | {state} | {}{note} |",
-            names.join(", "),
-            engine.help
-        );
+        let _ = writeln!(text, "| {names} | {state} | {}{note} |", engine.help);
     }
     text
 }
 
 /// The table of command-line options, in Markdown.
 fn command_line_table() -> String {
-    let mut text = String::from(
-        "\n## Command line options\n\n| Option | State | Purpose |\n| --- | --- | --- |\n",
-    );
+    let mut text = table_head("Command line options", "Option");
     for opt in cli::TABLE {
         let (state, note) = match opt.does {
             CliEffect::Set(_) => ("works", String::new()),
@@ -331,13 +305,6 @@ fn at_engines(opt: &FioOption) -> String {
     }
 }
 
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + chars.as_str()
-    })
-}
-
 /// The manual page of the fio front end, as roff source.
 pub fn man_page() -> String {
     let mut text = format!(
@@ -346,47 +313,37 @@ pub fn man_page() -> String {
         .SH DESCRIPTION\nRuns command lines and job files of fio on the I/O engine of hakaru, \
         and prints results in the formats of fio.\n.SH OPTIONS\n"
     );
-    for opt in cli::TABLE
-        .iter()
-        .filter(|opt| !matches!(opt.does, CliEffect::Refused(..)))
-    {
+    for opt in supported_run_options() {
         let _ = writeln!(text, ".TP\n.B {}\n{}.", roff(&usage(opt)), roff(opt.help));
     }
     text.push_str(".SH JOB OPTIONS\n");
     for (title, rows) in SECTIONS {
-        let known: Vec<&FioOption> = rows
+        let refused = |opt: &&FioOption| matches!(opt.state, OptionState::Refused { .. });
+        let known: String = rows
             .iter()
-            .filter(|opt| !matches!(opt.state, OptionState::Refused { .. }))
+            .filter(|opt| !refused(opt))
+            .map(man_entry)
             .collect();
-        if known.is_empty() {
-            continue;
-        }
-        let _ = writeln!(text, ".SS {title}");
-        for opt in known {
-            let names: Vec<&str> = opt.names().collect();
-            let _ = writeln!(text, ".TP\n.B {}", roff(&names.join(", ")));
-            let _ = write!(
-                text,
-                "{}. Takes {}.",
-                roff(opt.help),
-                roff(&opt.kind.shape())
-            );
-            if !opt.default.is_empty() {
-                let _ = write!(text, " Default: {}.", roff(opt.default));
-            }
-            let (state, note) = told(opt.state);
-            if !note.is_empty() {
-                let _ = write!(text, " {}: {}.", capital(state), roff(&note));
-            }
-            text.push('\n');
+        if !known.is_empty() {
+            let _ = write!(text, ".SS {title}\n{known}");
         }
     }
     text
 }
 
-/// Escapes text for roff. Each line begins with a word, so none begins with a dot or an apostrophe.
-fn roff(text: &str) -> String {
-    text.replace('\\', "\\e").replace('-', "\\-")
+/// The entry of a job option in the manual page.
+fn man_entry(opt: &FioOption) -> String {
+    let names: Vec<&str> = opt.names().collect();
+    let [names, help, shape] = [&names.join(", "), opt.help, &opt.kind.shape()].map(roff);
+    let mut text = format!(".TP\n.B {names}\n{help}. Takes {shape}.");
+    if !opt.default.is_empty() {
+        let _ = write!(text, " Default: {}.", roff(opt.default));
+    }
+    let (state, note) = state_word(opt.state);
+    if !note.is_empty() {
+        let _ = write!(text, " {}: {}.", capital(state), roff(&note));
+    }
+    text + "\n"
 }
 
 #[cfg(test)]

@@ -31,6 +31,11 @@ pub(crate) enum JobFileEntry {
     Option(String, Option<String>),
 }
 
+/// Whether a section is global: fio checks only the prefix of its name.
+pub(super) fn is_global(section: &str) -> bool {
+    section.starts_with("global")
+}
+
 /// Reads a job file with all its includes.
 pub(crate) fn read(path: &Path, ctx: &ParseContext<'_>) -> Result<Vec<JobFileLine>, FioError> {
     let mut reader = JobFileReader {
@@ -63,6 +68,7 @@ impl JobFileReader<'_> {
             FioError::nowhere(FioErrorKind::CannotRead {
                 path: path.to_owned(),
                 reason: e.to_string(),
+                hint: String::new(),
             })
         })?;
         for (index, raw) in bytes.split(|&byte| byte == b'\n').enumerate() {

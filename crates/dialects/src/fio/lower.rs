@@ -2,7 +2,7 @@
 
 use super::error::FioErrorKind;
 use super::invocation::JobExtras;
-use super::options::{NEVER, OptionState};
+use super::options::NEVER;
 use super::output::VERIFY_NOTES;
 use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneCounts, ZoneSpec};
 use hakaru_model::job::rules::{
@@ -603,12 +603,12 @@ fn zones(spec: &ZoneSpec, job: &JobSpec, warnings: &mut Vec<String>) -> Result<Z
 
 fn note_foreign_options(spec: &JobSpec, warnings: &mut Vec<String>) {
     let engine = spec.job.ioengine.name();
-    for opt in &spec.engine_options {
-        if !opt.engines.contains(&engine) && opt.state == OptionState::Works {
-            let (name, engines) = (opt.name, opt.engines.join(", "));
+    for (name, engines) in &spec.engine_options {
+        if !engines.contains(&engine) {
             warnings.push(format!(
-                "job `{}`: {name} applies to {engines}, and has no effect with {engine}",
-                spec.job.name
+                "job `{}`: {name} applies to {}, and has no effect with {engine}",
+                spec.job.name,
+                engines.join(", ")
             ));
         }
     }

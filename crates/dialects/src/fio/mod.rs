@@ -25,37 +25,24 @@ pub mod options;
 pub mod output;
 mod showcmd;
 mod spec;
+mod spelling;
 #[cfg(test)]
 mod testing;
 mod values;
+mod wording;
 
-pub use error::{FioError, FioErrorKind, Location, words_for_plan};
+pub use assemble::parse;
+pub use error::{FioError, FioErrorKind, Location};
 pub use help::{compatibility_markdown, man_page};
 pub use invocation::{
     EtaMode, FioAction, IdleProf, Invocation, JobExtras, LogPlan, OutputFormat, ParseContext,
     Settings, Trigger, UnifiedReporting,
 };
 pub use values::TimeUnit;
-
-use std::ffi::OsString;
-use std::path::Path;
+pub use wording::words_for_plan;
 
 /// fio version whose behavior and output this front end reproduces, as `--version` prints it.
 pub const VERSION: &str = "fio-3.39";
-
-/// Parses a fio command line (without the program name) and the job files it names.
-///
-/// # Errors
-/// A [`FioError`] with the option, its value, the cause, the solution, and the location of the word.
-pub fn parse(args: &[OsString], ctx: &ParseContext<'_>) -> Result<Invocation, FioError> {
-    let mut warnings = Vec::new();
-    let tokens = argv::lex(
-        args,
-        &|path| (ctx.path_exists)(Path::new(path)),
-        &mut warnings,
-    )?;
-    assemble::assemble(&tokens, ctx, warnings)
-}
 
 #[cfg(test)]
 mod tests;

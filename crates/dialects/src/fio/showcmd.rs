@@ -1,7 +1,6 @@
 //! `--showcmd`: prints a job file as an equivalent command line.
 
-use super::assemble::is_global;
-use super::jobfile::{JobFileEntry, JobFileLine};
+use super::jobfile::{JobFileEntry, JobFileLine, is_global};
 
 /// Formats a single shell command line from the named sections, or from all.
 pub(crate) fn line(lines: &[JobFileLine], sections: &[String]) -> String {

@@ -4,7 +4,6 @@
 //! State only: options write it through their setters, and `lower` reads it.
 
 use super::invocation::JobExtras;
-use super::options::FioOption;
 use hakaru_model::job::rules::{ExitScope, Verify, VerifyMethod};
 use hakaru_model::job::{Access, Job, Op, PerOp, Target};
 use hakaru_model::units::{Bytes, Nanos};
@@ -77,8 +76,8 @@ pub(crate) struct JobSpec {
     pub counts: ZoneCounts,
     /// `verify` and related options.
     pub verify: VerifySpec,
-    /// Options that belong to specific engines, if given.
-    pub engine_options: Vec<&'static FioOption>,
+    /// Given options that work with specific engines only: name and engines.
+    pub engine_options: Vec<(&'static str, &'static [&'static str])>,
 }
 
 /// Options of flow control.

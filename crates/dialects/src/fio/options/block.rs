@@ -1,8 +1,8 @@
 //! Options of blocks and buffers: I/O sizes and the content of writes.
 
-use super::kind::{OptionKind, int};
+use super::kind::{OptionKind, OptionValue, int};
+use super::row::{FioOption, opt, put};
 use super::workload::PERCENT;
-use super::{FioOption, OptionValue, opt, put};
 use crate::fio::spec::JobSpec;
 use hakaru_model::job::BufferContent;
 use hakaru_model::job::rules::PatternPart;

@@ -1,8 +1,8 @@
 //! Options of engine, depth, rate and latency.
 
 use super::engine;
-use super::kind::{OptionKind, int};
-use super::{FioOption, OptionValue, opt, put};
+use super::kind::{OptionKind, OptionValue, int};
+use super::row::{FioOption, opt, put};
 use crate::fio::spec::JobSpec;
 use crate::fio::values::TimeUnit::{Micros, Seconds};
 

@@ -1,8 +1,9 @@
 //! The I/O engines, and the options of supported engines.
 
 use super::kind::{OptionKind, int};
+use super::row::{FioOption, opt, put};
 use super::workload::PERCENT;
-use super::{FioOption, opt, put};
+use crate::fio::spelling::nearest;
 use hakaru_model::job::{IoEngine, StatCall};
 
 /// A fio engine, and its equivalent in hakaru.
@@ -202,7 +203,7 @@ pub(super) fn find(name: &str) -> Result<IoEngine, String> {
                     .filter(|engine| engine.ours.is_ok())
                     .flat_map(|engine| engine.names)
             };
-            Err(match super::nearest(name, ours().copied()) {
+            Err(match nearest(name, ours().copied()) {
                 Some(near) => format!("unknown ioengine: did you mean `{near}`?"),
                 None => {
                     let names: Vec<&str> = ours().copied().collect();

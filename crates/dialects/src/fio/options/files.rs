@@ -1,8 +1,8 @@
 //! Options of files: names, creation, sizes and zones.
 
 use super::kind::{OptionKind, int};
+use super::row::{FioOption, opt, put};
 use super::workload::skew;
-use super::{FioOption, opt, put};
 use crate::fio::spec::JobSpec;
 use hakaru_model::job::rules::{AccessAdvice, FileLock, FileOrder, Lifetime};
 use hakaru_model::job::{Distribution, Fallocate, SizeSpec};
@@ -488,7 +488,7 @@ fn some_size(size: SizeSpec) -> Option<SizeSpec> {
     Some(size).filter(|size| !matches!(size, SizeSpec::Bytes(Bytes(0)) | SizeSpec::Percent(0)))
 }
 
-fn turns(job: &mut JobSpec, value: &super::OptionValue) -> Result<(), String> {
+fn turns(job: &mut JobSpec, value: &super::kind::OptionValue) -> Result<(), String> {
     let (word, tag) = (value.word(), value.tag());
     let run = || match tag.map(|text| text.trim().parse::<u32>()) {
         None => Ok(1),

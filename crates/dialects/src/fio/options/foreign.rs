@@ -1,7 +1,7 @@
 //! Options of unsupported engines. They are known so that the error message can name their engine.
 
 use super::kind::OptionKind;
-use super::{FioOption, opt};
+use super::row::{FioOption, opt};
 
 const TEXT: OptionKind = OptionKind::Text("…");
 const STORAGE: &str = "omit it, and use a supported engine such as io_uring";

@@ -1,7 +1,7 @@
 //! Options of jobs as a whole: names, clones, groups, scheduling and CPU placement.
 
-use super::kind::{OptionKind, int};
-use super::{FioOption, OptionValue, opt, put};
+use super::kind::{OptionKind, OptionValue, int};
+use super::row::{FioOption, opt, put};
 use crate::fio::lists::indices;
 use crate::fio::spec::JobSpec;
 use crate::fio::values::TimeUnit::Seconds;

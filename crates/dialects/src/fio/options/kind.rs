@@ -1,6 +1,7 @@
 //! Kinds of option values with their bounds, and the parsed values.
 
 use crate::fio::lists::{errors, floats, indices, paths, per_op, range, split};
+use crate::fio::spelling::nearest;
 use crate::fio::values::{TimeUnit, ValueContext};
 use hakaru_model::job::rules::PatternPart;
 use hakaru_model::job::{PerOp, SizeSpec};
@@ -392,7 +393,7 @@ fn word(text: &str, words: Words) -> Result<&'static str, String> {
         .find(|(word, _)| *word == text)
         .map(|(word, _)| *word);
     found.ok_or_else(|| {
-        let near = super::nearest(text, words.iter().map(|(word, _)| *word));
+        let near = nearest(text, words.iter().map(|(word, _)| *word));
         match near {
             Some(near) => format!("unknown value: did you mean `{near}`?"),
             None => format!("unknown value: expected one of {}", list(words)),

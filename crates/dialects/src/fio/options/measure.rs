@@ -1,7 +1,7 @@
 //! Options of measurement and reporting: latencies, percentiles, logs, errors.
 
 use super::kind::{OptionKind, int};
-use super::{FioOption, opt, put};
+use super::row::{FioOption, opt, put};
 use hakaru_model::job::PerOp;
 use hakaru_model::job::rules::IgnoredErrors;
 use hakaru_model::units::Quantile;

@@ -1,8 +1,8 @@
 //! Options of verification and of replaying a request log.
 
-use super::kind::{OptionKind, int};
+use super::kind::{OptionKind, OptionValue, int};
+use super::row::{FioOption, opt, put};
 use super::workload::PERCENT;
-use super::{FioOption, OptionValue, opt, put};
 use crate::fio::spec::JobSpec;
 use hakaru_model::job::Op;
 use hakaru_model::job::rules::Skipped;

@@ -1,7 +1,7 @@
 //! Options of the access pattern: direction, mixes, randomness, caches and syncs.
 
-use super::kind::{OptionKind, int};
-use super::{FioOption, OptionValue, opt, put};
+use super::kind::{OptionKind, OptionValue, int};
+use super::row::{FioOption, opt, put};
 use crate::fio::lists::floats;
 use crate::fio::spec::JobSpec;
 use hakaru_model::job::rules::RangeSync;
