@@ -42,3 +42,12 @@ pub(crate) fn with_files<T>(
         ..*context()
     })
 }
+
+/// A scenario without phases, for views whose workers a test sets.
+pub(super) fn empty_scenario() -> hakaru_model::job::Scenario {
+    hakaru_model::job::Scenario {
+        name: String::new(),
+        seed: 0,
+        phases: Vec::new(),
+    }
+}

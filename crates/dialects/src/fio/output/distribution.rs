@@ -29,38 +29,42 @@ pub(super) struct LatencyShares {
 impl LatencyShares {
     pub(super) fn of(report: &ReportedJob<'_>) -> LatencyShares {
         // fio prints no distribution for file operations.
-        let told = Op::ALL
+        let ops = Op::ALL
             .iter()
             .filter(|_| !report.job.ioengine.works_on_names());
-        let histograms: Vec<&Histogram> = told
+        let histograms: Vec<&Histogram> = ops
             .filter_map(|&op| report.ops[op].clat.histogram.as_ref())
             .collect();
         let total: u64 = report.ops.iter().map(|(_, op)| op.ios).sum();
         let under = |limit: u64| {
-            histograms
-                .iter()
-                .map(|h| h.count_up_to(Nanos(limit - 1)))
-                .sum::<u64>()
+            let counts = histograms.iter().map(|h| h.count_up_to(Nanos(limit - 1)));
+            counts.sum::<u64>()
         };
-        let all = histograms.iter().map(|h| h.count()).sum::<u64>();
         let mut seen = 0;
         let mut step = |upto: u64| {
             let here = upto.saturating_sub(seen);
             seen = upto.max(seen);
             share(here, total, 0.01)
         };
+        let mut fill = |shares: &mut [f64], unit_ns: u64| {
+            for (share, limit) in shares.iter_mut().zip(STEPS.into_iter().chain([2000])) {
+                *share = step(under(limit * unit_ns));
+            }
+        };
         let mut shares = LatencyShares::default();
-        for (share, limit) in shares.ns.iter_mut().zip(STEPS) {
-            *share = step(under(limit));
-        }
-        for (share, limit) in shares.us.iter_mut().zip(STEPS) {
-            *share = step(under(limit * 1_000));
-        }
-        for (share, limit) in shares.ms.iter_mut().zip(STEPS.into_iter().chain([2000])) {
-            *share = step(under(limit * 1_000_000));
-        }
-        shares.ms[11] = step(all);
+        fill(&mut shares.ns, 1);
+        fill(&mut shares.us, 1_000);
+        fill(&mut shares.ms[..11], 1_000_000);
+        shares.ms[11] = step(histograms.iter().map(|h| h.count()).sum());
         shares
+    }
+
+    /// Name and percentage of each bucket, in nanoseconds, microseconds and milliseconds.
+    pub(super) fn by_unit(&self) -> [Vec<(String, f64)>; 3] {
+        let names = STEPS.iter().map(u64::to_string);
+        let names: Vec<String> = names.chain(["2000".into(), ">=2000".into()]).collect();
+        let named = |shares: &[f64]| names.iter().cloned().zip(shares.iter().copied()).collect();
+        [named(&self.ns), named(&self.us), named(&self.ms)]
     }
 
     /// The microsecond buckets, with all shorter latencies in the first one, as in the terse output.
@@ -89,8 +93,27 @@ mod tests {
     use crate::fio::JobExtras;
     use crate::fio::output::merge::reports;
     use crate::fio::output::{RunView, WorkerView};
-    use hakaru_model::job::{Access, Job, Scenario, Target};
+    use hakaru_model::job::{Access, Job, Target};
     use hakaru_model::record::{Latency, WorkerRecord};
+
+    /// Passes the report of a single worker that reads at random.
+    fn with_report<R>(
+        ramp_time: Nanos,
+        record: &WorkerRecord,
+        see: impl Fn(&ReportedJob<'_>) -> R,
+    ) -> R {
+        let mut job = Job::new("a", Target::Nothing, Access::only(Op::Read, true));
+        job.timing.ramp_time = ramp_time;
+        let (extras, scenario) = (JobExtras::default(), crate::fio::testing::empty_scenario());
+        let mut view = RunView::of("fio-3.39", &scenario, &[], &[]);
+        view.workers = vec![WorkerView {
+            job: &job,
+            extras: &extras,
+            record,
+            started_unix_ms: 0,
+        }];
+        see(&reports(&view)[0])
+    }
 
     fn shares(latencies: &[u64]) -> LatencyShares {
         let mut record = WorkerRecord::default();
@@ -99,23 +122,7 @@ mod tests {
         latencies
             .iter()
             .for_each(|&ns| record.ops.read.clat.record(Nanos(ns)));
-        let (job, extras) = (
-            Job::new("a", Target::Nothing, Access::only(Op::Read, true)),
-            JobExtras::default(),
-        );
-        let scenario = Scenario {
-            name: String::new(),
-            seed: 0,
-            phases: Vec::new(),
-        };
-        let mut view = RunView::of("fio-3.39", &scenario, &[], &[]);
-        view.workers = vec![WorkerView {
-            job: &job,
-            extras: &extras,
-            record: &record,
-            started_unix_ms: 0,
-        }];
-        LatencyShares::of(&reports(&view)[0])
+        with_report(Nanos(0), &record, LatencyShares::of)
     }
 
     /// I/Os in flight at the end of the ramp time are measured, but were submitted before it ended.
@@ -125,25 +132,9 @@ mod tests {
             let mut record = WorkerRecord::default();
             record.ops.read.ios = 1000;
             record.depth.level[4] = 984;
-            let (mut job, extras) = (
-                Job::new("a", Target::Nothing, Access::only(Op::Read, true)),
-                JobExtras::default(),
-            );
-            job.timing.ramp_time = Nanos(ramp);
-            let scenario = Scenario {
-                name: String::new(),
-                seed: 0,
-                phases: Vec::new(),
-            };
-            let mut view = RunView::of("fio-3.39", &scenario, &[], &[]);
-            view.workers = vec![WorkerView {
-                job: &job,
-                extras: &extras,
-                record: &record,
-                started_unix_ms: 0,
-            }];
-            let reports = reports(&view);
-            depth_shares(&reports[0].depth.level, reports[0].depth_total())[4]
+            with_report(Nanos(ramp), &record, |report| {
+                depth_shares(&report.depth.level, report.depth_total())[4]
+            })
         };
         assert_eq!(share_at_16(1_000_000_000), 100.0);
         assert!((share_at_16(0) - 98.4).abs() < 1e-9);
@@ -152,20 +143,9 @@ mod tests {
     #[test]
     fn each_step_ends_before_its_name() {
         // At a limit inside a histogram bin, such as 1 ms, the bin decides.
-        let shares = shares(&[
-            0,
-            1,
-            2,
-            999,
-            1_000,
-            1_999,
-            2_000,
-            999_999,
-            1_010_000,
-            1_999_999_999,
-            u64::MAX,
-            7,
-        ]);
+        let (below_2_s, max) = (1_999_999_999, u64::MAX);
+        let micros = [1_000, 1_999, 2_000, 999_999, 1_010_000];
+        let shares = shares(&[&[0, 1, 2, 7, 999][..], &micros, &[below_2_s, max]].concat());
         let twelfth = 100.0 / 12.0;
         assert_eq!(
             (shares.ns[0], shares.ns[1], shares.ns[2], shares.ns[9]),

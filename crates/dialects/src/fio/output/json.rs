@@ -2,7 +2,7 @@
 //!
 //! Strict parsers distinguish `0` from `0.000000`, so each number is written in fio's form.
 
-use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
+use super::distribution::{BATCHES, DEPTHS, LatencyShares, depth_shares};
 use super::merge::{
     GroupOp, MergedSpread, OpTotals, ReportGroup, ReportedJob, groups, reports, share_of_group,
 };
@@ -27,40 +27,28 @@ pub fn json(view: &RunView<'_>, plus: bool) -> String {
     let reports = reports(view);
     let groups = groups(&reports);
     let mut root = JsonObject::default();
+    let time = ctime(view.shown_unix_ms, view.utc_offset_s);
     root.set("fio version", view.version)
         .set("timestamp", view.shown_unix_ms.div_euclid(1000))
         .set("timestamp_ms", view.shown_unix_ms)
-        .set(
-            "time",
-            ctime(view.shown_unix_ms, view.utc_offset_s).as_str(),
-        );
+        .set("time", time.as_str());
     if !view.global_options.is_empty() {
         root.set("global options", options(view.global_options));
     }
     let jobs = reports.iter().filter_map(|report| {
         let group = groups.iter().find(|group| group.number == report.group)?;
-        Some(
-            JsonJob {
-                view,
-                report,
-                group,
-                plus,
-            }
-            .job()
-            .written(JOB_INDENT),
-        )
+        let job = JsonJob {
+            view,
+            report,
+            group,
+            plus,
+        };
+        Some(job.job().written(JOB_INDENT))
     });
     root.set("jobs", JsonValue::List(jobs.collect()));
     if !view.disks.is_empty() {
-        root.set(
-            "disk_util",
-            JsonValue::List(
-                view.disks
-                    .iter()
-                    .flat_map(|disk| disk_util(view, disk))
-                    .collect(),
-            ),
-        );
+        let disks = view.disks.iter().flat_map(|disk| disk_util(view, disk));
+        root.set("disk_util", JsonValue::List(disks.collect()));
     }
     if let Some(idleness) = &view.idleness {
         root.set("cpu_idleness", cpu_idleness(idleness));
@@ -94,7 +82,7 @@ impl JsonJob<'_> {
         if self.view.shows_sectors() {
             job.set("job_start", report.started_unix_ms);
         }
-        job.set("error", report.told_error().map_or(0, |error| error.errno))
+        job.set("error", report.shown_error().map_or(0, |error| error.errno))
             .set("eta", self.view.eta_s)
             .set("elapsed", self.view.elapsed.0.div_ceil(Nanos::SECOND.0));
         if !report.job.options.is_empty() {
@@ -186,61 +174,55 @@ impl JsonJob<'_> {
 
     /// CPU use, depths, latency distribution, errors and the latency target.
     fn host(&self, job: &mut JsonObject) {
-        let ReportedJob {
-            cpu,
-            depth,
-            job_runtime,
-            ..
-        } = self.report;
-        let shares = LatencyShares::of(self.report);
-        let mut steps: Vec<String> = STEPS.iter().map(u64::to_string).collect();
-        job.set("job_runtime", job_runtime.as_millis())
-            .set("usr_cpu", self.report.cpu_share(cpu.user))
-            .set("sys_cpu", self.report.cpu_share(cpu.system))
+        let report = self.report;
+        let cpu = &report.cpu;
+        job.set("job_runtime", report.job_runtime.as_millis())
+            .set("usr_cpu", report.cpu_share(cpu.user))
+            .set("sys_cpu", report.cpu_share(cpu.system))
             .set("ctx", cpu.ctx)
             .set("majf", cpu.majf)
-            .set("minf", cpu.minf)
-            .set(
-                "iodepth_level",
-                shares_by_name(
-                    &DEPTHS,
-                    &depth_shares(&depth.level, self.report.depth_total()),
-                ),
-            )
-            .set(
-                "iodepth_submit",
-                shares_by_name(&BATCHES, &depth_shares(&depth.submit, depth.submit_calls)),
-            )
-            .set(
-                "iodepth_complete",
-                shares_by_name(
-                    &BATCHES,
-                    &depth_shares(&depth.complete, depth.complete_calls),
-                ),
-            )
-            .set("latency_ns", shares_by_name(&steps, &shares.ns))
-            .set("latency_us", shares_by_name(&steps, &shares.us));
-        steps.extend(["2000".to_owned(), ">=2000".to_owned()]);
-        job.set("latency_ms", shares_by_name(&steps, &shares.ms));
-        if !self.report.did_something() {
+            .set("minf", cpu.minf);
+        self.distributions(job);
+        if !report.did_something() {
             // For a job that issued nothing, fio prints no more.
             return;
         }
-        if self.report.continues_on_errors() {
-            let first = self.report.first_error.map_or(0, |error| error.errno);
-            job.set("total_err", self.report.errors)
+        if report.continues_on_errors() {
+            let first = report.first_error.map_or(0, |error| error.errno);
+            job.set("total_err", report.errors)
                 .set("first_error", first);
         }
-        let target = TargetNumbers::of(self.report);
+        let target = TargetNumbers::of(report);
         job.set("latency_depth", target.depth)
             .set("latency_target", target.target_ns)
             .set("latency_percentile", target.percentile)
             .set("latency_window", target.window_us);
-        if let Some(description) = &self.report.extras.description {
+        if let Some(description) = &report.extras.description {
             job.set("desc", description.as_str());
         }
-        if let Some(steady) = Steadiness::of(self.report) {
+        if let Some(steady) = Steadiness::of(report) {
             job.set("steadystate", steadystate(&steady));
+        }
+    }
+
+    /// Distributions of queue depths, batch sizes and latencies.
+    fn distributions(&self, job: &mut JsonObject) {
+        let depth = &self.report.depth;
+        let level = depth_shares(&depth.level, self.report.depth_total());
+        let submit = depth_shares(&depth.submit, depth.submit_calls);
+        let complete = depth_shares(&depth.complete, depth.complete_calls);
+        job.set("iodepth_level", shares_by_name(DEPTHS.iter().zip(level)))
+            .set("iodepth_submit", shares_by_name(BATCHES.iter().zip(submit)))
+            .set(
+                "iodepth_complete",
+                shares_by_name(BATCHES.iter().zip(complete)),
+            );
+        let rows = LatencyShares::of(self.report).by_unit();
+        for (key, row) in ["latency_ns", "latency_us", "latency_ms"]
+            .into_iter()
+            .zip(rows)
+        {
+            job.set(key, shares_by_name(row));
         }
     }
 }
@@ -276,17 +258,14 @@ fn steadystate(steady: &Steadiness<'_>) -> JsonObject {
 
 /// Bandwidth samples in KiB/s and IOPS samples.
 fn samples(object: &mut JsonObject, bw: &MergedSpread, iops: &MergedSpread, group: &GroupOp) {
+    let share = match bw.count {
+        0 => 0.0,
+        _ => share_of_group(bw, group),
+    };
     object
         .set("bw_min", bw.min)
         .set("bw_max", bw.max)
-        .set(
-            "bw_agg",
-            if bw.count > 0 {
-                share_of_group(bw, group)
-            } else {
-                0.0
-            },
-        )
+        .set("bw_agg", share)
         .set("bw_mean", bw.mean)
         .set("bw_dev", bw.deviation())
         .set("bw_samples", bw.count)
@@ -310,9 +289,9 @@ fn bins(histogram: &Histogram) -> JsonObject {
     object
 }
 
-fn shares_by_name<S: AsRef<str>>(names: &[S], shares: &[f64]) -> JsonObject {
+fn shares_by_name(shares: impl IntoIterator<Item = (impl AsRef<str>, f64)>) -> JsonObject {
     let mut object = JsonObject::default();
-    for (name, &share) in names.iter().zip(shares) {
+    for (name, share) in shares {
         object.set(name.as_ref(), share);
     }
     object

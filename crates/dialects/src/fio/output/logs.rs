@@ -81,31 +81,21 @@ pub struct LogColumns {
 /// Formats log lines: `msec, value[, largest], direction, block size[, offset], priority[, issue time]`.
 pub fn log_text(entries: &[LogEntry], columns: LogColumns) -> String {
     let mut text = String::new();
-    for LogEntry {
-        msec,
-        value,
-        largest,
-        op,
-        bs,
-        offset,
-        prio,
-        issued_ns,
-    } in entries
-    {
-        let _ = write!(text, "{msec}, {value}");
-        if let Some(largest) = largest {
+    for entry in entries {
+        let _ = write!(text, "{}, {}", entry.msec, entry.value);
+        if let Some(largest) = entry.largest {
             let _ = write!(text, ", {largest}");
         }
-        let _ = write!(text, ", {}, {bs}", *op as u8);
+        let _ = write!(text, ", {}, {}", entry.op as u8, entry.bs);
         if columns.offset {
-            let _ = write!(text, ", {offset}");
+            let _ = write!(text, ", {}", entry.offset);
         }
         let _ = match columns.prio {
-            true => write!(text, ", 0x{prio:04x}"),
-            false => write!(text, ", {}", u8::from(is_high(*prio))),
+            true => write!(text, ", 0x{:04x}", entry.prio),
+            false => write!(text, ", {}", u8::from(is_high(entry.prio))),
         };
         if columns.issued {
-            let _ = write!(text, ", {issued_ns}");
+            let _ = write!(text, ", {}", entry.issued_ns);
         }
         text.push('\n');
     }
@@ -131,51 +121,55 @@ pub fn histogram_line(msec: u64, op: Op, bs: u64, counts: &[u64]) -> String {
 mod tests {
     use super::*;
 
+    const READ: LogEntry = LogEntry {
+        msec: 0,
+        value: 18_965,
+        largest: None,
+        op: Op::Read,
+        bs: 4096,
+        offset: 8192,
+        prio: 0,
+        issued_ns: 77,
+    };
+
+    /// An entry of an averaged log.
+    const AVERAGE: LogEntry = LogEntry {
+        msec: 20,
+        value: 140,
+        largest: None,
+        op: Op::Write,
+        bs: 0,
+        offset: 0,
+        prio: 1 << 13 | 4,
+        issued_ns: 0,
+    };
+
     #[test]
     fn lines_with_and_without_their_optional_columns() {
-        let entries = [
-            LogEntry {
-                msec: 0,
-                value: 18_965,
-                largest: None,
-                op: Op::Read,
-                bs: 4096,
-                offset: 8192,
-                prio: 0,
-                issued_ns: 77,
-            },
-            LogEntry {
-                msec: 20,
-                value: 140,
-                largest: None,
-                op: Op::Write,
-                bs: 0,
-                offset: 0,
-                prio: 1 << 13 | 4,
-                issued_ns: 0,
-            },
-        ];
-        assert_eq!(
-            log_text(&entries, LogColumns::default()),
-            "0, 18965, 0, 4096, 0\n20, 140, 1, 0, 1\n"
-        );
         let all = LogColumns {
             offset: true,
             prio: true,
             issued: true,
         };
-        assert_eq!(
-            log_text(&entries, all),
-            "0, 18965, 0, 4096, 8192, 0x0000, 77\n20, 140, 1, 0, 0, 0x2004, 0\n"
-        );
-        let both = [LogEntry {
+        let both_values = LogEntry {
             largest: Some(200),
-            ..entries[1]
-        }];
-        assert_eq!(
-            log_text(&both, LogColumns::default()),
-            "20, 140, 200, 1, 0, 1\n"
-        );
+            ..AVERAGE
+        };
+        for (entry, columns, line) in [
+            (READ, LogColumns::default(), "0, 18965, 0, 4096, 0\n"),
+            (AVERAGE, LogColumns::default(), "20, 140, 1, 0, 1\n"),
+            (READ, all, "0, 18965, 0, 4096, 8192, 0x0000, 77\n"),
+            (AVERAGE, all, "20, 140, 1, 0, 0, 0x2004, 0\n"),
+            (
+                both_values,
+                LogColumns::default(),
+                "20, 140, 200, 1, 0, 1\n",
+            ),
+        ] {
+            assert_eq!(log_text(&[entry], columns), line);
+        }
+        let two = log_text(&[READ, AVERAGE], LogColumns::default());
+        assert_eq!(two.lines().count(), 2);
     }
 
     #[test]

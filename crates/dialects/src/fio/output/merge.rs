@@ -6,7 +6,7 @@ use hakaru_model::job::rules::IgnoredErrors;
 use hakaru_model::job::{Durability, ErrorPolicy, IoEngine, Job, Op, PerOp};
 use hakaru_model::record::{
     CpuUsage, DepthRecord, IoError, Latency, OpRecord, OtherSyncs, Samples, SteadyRecord,
-    StopReason, WorkerRecord,
+    StopReason,
 };
 use hakaru_model::units::Nanos;
 
@@ -187,51 +187,30 @@ fn per_second(amount: u64, ms: u64) -> u64 {
 
 impl<'a> ReportedJob<'a> {
     fn of(worker: &WorkerView<'a>) -> ReportedJob<'a> {
-        let WorkerView {
-            job,
-            extras,
-            record,
-            started_unix_ms,
-        } = *worker;
-        let WorkerRecord {
-            runtime,
-            job_runtime,
-            ops,
-            sync,
-            other_syncs,
-            depth,
-            cpu,
-            errors,
-            stop,
-            steady,
-            latency_depth,
-            ..
-        } = record;
-        let first_error = errors.first.first();
+        let (job, record) = (worker.job, worker.record);
+        let first_error = record.errors.first.first();
         let mut report = ReportedJob {
             job,
-            extras,
+            extras: worker.extras,
             group: job.group,
             members: 1,
             pid: record.pid,
-            started_unix_ms,
-            fatal: first_error.filter(|_| *stop == StopReason::Error),
-            errors: errors.total,
+            started_unix_ms: worker.started_unix_ms,
+            fatal: first_error.filter(|_| record.stop == StopReason::Error),
+            errors: record.errors.total,
             first_error,
-            ops: ops.map(|op| OpTotals::of(op, *runtime)),
-            sync: sync.clone(),
-            syncs: sync.stat.count,
-            depth: DepthRecord {
-                iodepth: depth.iodepth.max(job.queue.iodepth),
-                ..depth.clone()
-            },
-            cpu: *cpu,
-            job_runtime: *job_runtime,
-            steady: steady.as_ref(),
-            latency_depth: *latency_depth,
+            ops: record.ops.map(|op| OpTotals::of(op, record.runtime)),
+            sync: record.sync.clone(),
+            syncs: record.sync.stat.count,
+            depth: record.depth.clone(),
+            cpu: record.cpu,
+            job_runtime: record.job_runtime,
+            steady: record.steady.as_ref(),
+            latency_depth: record.latency_depth,
         };
+        report.depth.iodepth = report.depth.iodepth.max(job.queue.iodepth);
         report.leave_out_what_fio_does();
-        report.count_syncs_as_fio_does(*other_syncs);
+        report.count_syncs_as_fio_does(record.other_syncs);
         report
     }
 
@@ -264,42 +243,35 @@ impl<'a> ReportedJob<'a> {
 
     /// Removes figures that fio does not report for some engines. Based on observed output.
     fn leave_out_what_fio_does(&mut self) {
-        let Job {
-            ioengine,
-            ref queue,
-            ref engine,
-            ..
-        } = *self.job;
-        if queue.offload {
-            // Each submitting thread has one I/O in flight at a time.
-            let ios: u64 = self.depth.level.iter().sum();
-            let DepthRecord {
-                level,
-                submit,
-                complete,
-                submit_calls,
-                complete_calls,
-                ..
-            } = &mut self.depth;
-            *level = [ios, 0, 0, 0, 0, 0, 0];
-            (*submit, *complete) = ([0, ios, 0, 0, 0, 0, 0], [0, ios, 0, 0, 0, 0, 0]);
-            (*submit_calls, *complete_calls) = (ios, ios);
+        let engine = self.job.ioengine;
+        if self.job.queue.offload {
+            self.count_depths_of_offload();
         }
-        let polled = ioengine == IoEngine::IoUring && engine.sqthread_poll;
-        if polled || ioengine == IoEngine::Null && queue.iodepth == 1 {
+        let polled = engine == IoEngine::IoUring && self.job.engine.sqthread_poll;
+        let null = engine == IoEngine::Null && self.job.queue.iodepth == 1;
+        if polled || null {
             (self.depth.submit, self.depth.submit_calls) = Default::default();
         }
-        if ioengine == IoEngine::Null && queue.iodepth == 1 {
+        if null {
             (self.depth.complete, self.depth.complete_calls) = Default::default();
         }
         for op in Op::ALL {
-            if polled || ioengine == IoEngine::Vsync {
+            if polled || engine == IoEngine::Vsync {
                 self.ops[op].slat = Latency::default();
             }
-            if ioengine.works_on_names() {
+            if engine.works_on_names() {
                 self.ops[op].lat = Latency::default();
             }
         }
+    }
+
+    /// Counts depths as fio does with `io_submit_mode=offload`: each submitting thread has one I/O in flight at a time.
+    fn count_depths_of_offload(&mut self) {
+        let ios: u64 = self.depth.level.iter().sum();
+        let depth = &mut self.depth;
+        depth.level = [ios, 0, 0, 0, 0, 0, 0];
+        (depth.submit, depth.complete) = ([0, ios, 0, 0, 0, 0, 0], [0, ios, 0, 0, 0, 0, 0]);
+        (depth.submit_calls, depth.complete_calls) = (ios, ios);
     }
 
     fn add(&mut self, other: &ReportedJob<'a>) {
@@ -370,7 +342,7 @@ impl<'a> ReportedJob<'a> {
     }
 
     /// The error in the report header: the one that ended the job, or the first ignored one.
-    pub(super) fn told_error(&self) -> Option<&'a IoError> {
+    pub(super) fn shown_error(&self) -> Option<&'a IoError> {
         self.fatal
             .or(self.first_error.filter(|_| self.continues_on_errors()))
     }
@@ -463,38 +435,36 @@ pub(super) struct ReportGroup<'a> {
 pub(super) fn groups<'a>(reports: &[ReportedJob<'a>]) -> Vec<ReportGroup<'a>> {
     let mut groups: Vec<ReportGroup<'a>> = Vec::new();
     for report in reports {
-        let place = groups
-            .iter()
-            .position(|group| group.number == report.group)
-            .unwrap_or_else(|| {
-                let (ops, mixed) = (PerOp::default(), GroupOp::default());
-                groups.push(ReportGroup {
-                    number: report.group,
-                    extras: report.extras,
-                    ops,
-                    mixed,
-                });
-                groups.len() - 1
+        let known = groups.iter().position(|group| group.number == report.group);
+        if known.is_none() {
+            groups.push(ReportGroup {
+                number: report.group,
+                extras: report.extras,
+                ops: PerOp::default(),
+                mixed: GroupOp::default(),
             });
-        let group = &mut groups[place];
-        group.extras = report.extras;
-        match report.extras.unified {
-            UnifiedReporting::None => add_ops(group, report),
-            UnifiedReporting::Mixed => group.mixed.add(&report.mixed()),
-            UnifiedReporting::Both => {
-                add_ops(group, report);
-                Op::ALL
-                    .iter()
-                    .for_each(|&op| group.mixed.add(&report.ops[op]));
-            }
         }
+        let place = known.unwrap_or(groups.len() - 1);
+        groups[place].add(report);
     }
     groups
 }
 
-fn add_ops(group: &mut ReportGroup<'_>, report: &ReportedJob<'_>) {
-    for op in Op::ALL {
-        group.ops[op].add(&report.ops[op]);
+impl<'a> ReportGroup<'a> {
+    fn add(&mut self, report: &ReportedJob<'a>) {
+        self.extras = report.extras;
+        let unified = report.extras.unified;
+        for op in Op::ALL {
+            if unified != UnifiedReporting::Mixed {
+                self.ops[op].add(&report.ops[op]);
+            }
+            if unified == UnifiedReporting::Both {
+                self.mixed.add(&report.ops[op]);
+            }
+        }
+        if unified == UnifiedReporting::Mixed {
+            self.mixed.add(&report.mixed());
+        }
     }
 }
 
@@ -520,7 +490,8 @@ pub(super) fn share_of_whole_group(bw: &MergedSpread, group: &GroupOp) -> f64 {
 mod tests {
     use super::*;
     use hakaru_model::job::rules::RangeSync;
-    use hakaru_model::job::{Access, Scenario, Target};
+    use hakaru_model::job::{Access, Target};
+    use hakaru_model::record::WorkerRecord;
 
     fn job(group: u32, group_reporting: bool) -> Job {
         let job = Job::new("a", Target::Nothing, Access::only(Op::Write, false));
@@ -548,11 +519,7 @@ mod tests {
     /// Worker count, bytes and runtime of each report.
     fn shown(jobs: &[(Job, WorkerRecord)]) -> Vec<(u32, u64, u64)> {
         let extras = JobExtras::default();
-        let scenario = Scenario {
-            name: String::new(),
-            seed: 0,
-            phases: Vec::new(),
-        };
+        let scenario = crate::fio::testing::empty_scenario();
         let mut view = RunView::of("fio-3.39", &scenario, &[], &[]);
         let worker = |(job, record)| WorkerView {
             job,
@@ -591,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_are_handed_over_are_timed_and_not_counted() {
+    fn sync_file_range_calls_are_timed_but_not_counted() {
         let rule = RangeSync {
             every: 8,
             wait_before: false,

@@ -4,28 +4,21 @@ use super::normal::{error_text, place_of};
 use hakaru_model::mismatch::{BlockDifference, Mismatch, Saved};
 use hakaru_model::record::{FailureKind, IoError, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
-use std::fmt::Write;
 
 /// Returns the lines of all recorded errors of a worker. Empty if there are none.
 pub fn errors(worker: &WorkerRecord) -> String {
     let mut text = String::new();
     for error in &worker.errors.first {
-        match error.mismatches.as_slice() {
-            [] => io_error(&mut text, &worker.name, error),
-            mismatches => mismatches
-                .iter()
-                .for_each(|mismatch| mismatch_lines(&mut text, error, mismatch)),
+        if error.mismatches.is_empty() {
+            text += &io_error(&worker.name, error);
         }
+        let mismatches = error.mismatches.iter();
+        text.extend(mismatches.map(|mismatch| mismatch_text(error, mismatch)));
     }
-    let untold = worker
-        .errors
-        .total
-        .saturating_sub(worker.errors.first.len() as u64);
-    if untold > 0 {
-        line(
-            &mut text,
-            format_args!("fio: {untold} more errors are counted, and not told one by one"),
-        );
+    let listed = worker.errors.first.len() as u64;
+    let more = worker.errors.total.saturating_sub(listed);
+    if more > 0 {
+        text += &format!("fio: {more} more errors were counted, but are not listed\n");
     }
     text
 }
@@ -52,12 +45,7 @@ pub fn ended_by_error(worker: &WorkerRecord) -> Option<String> {
     ))
 }
 
-fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
-    // Writing to memory cannot fail.
-    let _ = writeln!(text, "{words}");
-}
-
-fn io_error(text: &mut String, job: &str, error: &IoError) {
+fn io_error(job: &str, error: &IoError) -> String {
     let IoError {
         action,
         file,
@@ -67,87 +55,90 @@ fn io_error(text: &mut String, job: &str, error: &IoError) {
     let (offset, len) = (error.offset.0, error.len.0);
     match error.kind {
         FailureKind::RateMissed { wanted, got } => {
-            line(
-                text,
-                format_args!("{job}: rate_min={wanted}B/s not met, got {got}B/s"),
-            );
+            format!("{job}: rate_min={wanted}B/s not met, got {got}B/s\n")
         }
         FailureKind::IopsMissed { wanted, got } => {
-            line(
-                text,
-                format_args!("{job}: rate_iops_min={wanted} not met, got {got} IOPS"),
-            );
+            format!("{job}: rate_iops_min={wanted} not met, got {got} IOPS\n")
         }
         FailureKind::TooSlow {
             latency: Nanos(ns),
             max: Nanos(max),
         } => {
             let what = format!("latency of {ns} nsec exceeds specified max ({max} nsec)");
-            line(
-                text,
-                format_args!("fio: {what}: {file} {action} {offset} {len}"),
-            );
+            format!("fio: {what}: {file} {action} {offset} {len}\n")
         }
         _ => {
             let words = error_text(*errno);
             let what = format!("{words}: {action} offset={offset}, buflen={len}");
-            line(text, format_args!("fio: io_u error on file {file}: {what}"));
+            format!("fio: io_u error on file {file}: {what}\n")
         }
     }
 }
 
-fn mismatch_lines(text: &mut String, error: &IoError, mismatch: &Mismatch) {
-    let place = format!(
-        "at file {} offset {}, length {}",
-        error.file, mismatch.offset.0, mismatch.len.0
-    );
-    let block = format!(
-        "requested block: offset={}, length={}",
-        error.offset.0, error.len.0
-    );
-    let mut header =
-        |what: String| line(text, format_args!("verify: bad {what} {place} ({block})"));
-    match &mismatch.difference {
+fn mismatch_text(error: &IoError, mismatch: &Mismatch) -> String {
+    let (offset, len) = (mismatch.offset.0, mismatch.len.0);
+    let place = format!("at file {} offset {offset}, length {len}", error.file);
+    let (offset, len) = (error.offset.0, error.len.0);
+    let block = format!("requested block: offset={offset}, length={len}");
+    let mut text = match header_difference(&mismatch.difference) {
+        Some(what) => format!("verify: bad {what} {place} ({block})\n"),
+        None => {
+            let failed = format!("verify failed {place} ({block}, flags=8)");
+            content_difference(&mismatch.difference, &failed)
+        }
+    };
+    if let Some(Saved { received, expected }) = &mismatch.saved {
+        let what = if mismatch.difference.is_of_header() {
+            "hdr_fail"
+        } else {
+            "received"
+        };
+        text += &format!("       {what} data dumped as {}\n", received.display());
+        if let Some(expected) = expected {
+            text += &format!("       expected data dumped as {}\n", expected.display());
+        }
+    }
+    text
+}
+
+/// The wrong field of a block header: what was found and what was expected.
+fn header_difference(difference: &BlockDifference) -> Option<String> {
+    Some(match difference {
         BlockDifference::Magic { found, wanted } => {
-            header(format!("magic header {found:x}, wanted {wanted:x}"))
+            format!("magic header {found:x}, wanted {wanted:x}")
         }
         BlockDifference::Length { found, wanted } => {
-            header(format!("header length {found}, wanted {wanted}"))
+            format!("header length {found}, wanted {wanted}")
         }
         BlockDifference::Header { found, wanted } => {
-            header(format!("header crc {wanted:x}, calculated {found:x}"))
+            format!("header crc {wanted:x}, calculated {found:x}")
         }
         BlockDifference::Offset { found, wanted } => {
-            header(format!("header offset {found}, wanted {wanted}"))
+            format!("header offset {found}, wanted {wanted}")
         }
         BlockDifference::Seed { found, wanted } => {
-            header(format!("header rand_seed {found}, wanted {wanted}"))
+            format!("header rand_seed {found}, wanted {wanted}")
         }
         BlockDifference::Sequence { found, wanted } => {
-            header(format!("header numberio {found}, wanted {wanted}"))
+            format!("header numberio {found}, wanted {wanted}")
         }
-        BlockDifference::Method { found, wanted } => {
-            line(
-                text,
-                format_args!("{wanted}: verify failed {place} ({block}, flags=8)"),
-            );
-            line(
-                text,
-                format_args!("fio: verify type mismatch ({found} media, {wanted} given)"),
-            );
-        }
+        _ => return None,
+    })
+}
+
+/// The lines about a wrong method, checksum or pattern; `failed` follows the name of the method.
+fn content_difference(difference: &BlockDifference, failed: &str) -> String {
+    match difference {
+        BlockDifference::Method { found, wanted } => format!(
+            "{wanted}: {failed}\nfio: verify type mismatch ({found} media, {wanted} given)\n"
+        ),
         BlockDifference::Checksum {
             method,
             written,
             computed,
-        } => {
-            line(
-                text,
-                format_args!("{method}: verify failed {place} ({block}, flags=8)"),
-            );
-            line(text, format_args!("       Expected CRC: {written}"));
-            line(text, format_args!("       Received CRC: {computed}"));
-        }
+        } => format!(
+            "{method}: {failed}\n       Expected CRC: {written}\n       Received CRC: {computed}\n"
+        ),
         BlockDifference::Pattern {
             method,
             at,
@@ -155,35 +146,12 @@ fn mismatch_lines(text: &mut String, error: &IoError, mismatch: &Mismatch) {
             wanted,
         } => {
             let bits = (found ^ wanted).count_ones();
-            line(
-                text,
-                format_args!(
-                    "fio: got pattern '{found:02x}', wanted '{wanted:02x}'. Bad bits {bits}"
-                ),
-            );
-            line(text, format_args!("fio: bad pattern block offset {at}"));
-            line(
-                text,
-                format_args!("{method}: verify failed {place} ({block}, flags=8)"),
-            );
+            format!(
+                "fio: got pattern '{found:02x}', wanted '{wanted:02x}'. Bad bits {bits}\n\
+                 fio: bad pattern block offset {at}\n{method}: {failed}\n"
+            )
         }
-    }
-    if let Some(Saved { received, expected }) = &mismatch.saved {
-        let what = if mismatch.difference.is_of_header() {
-            "hdr_fail"
-        } else {
-            "received"
-        };
-        line(
-            text,
-            format_args!("       {what} data dumped as {}", received.display()),
-        );
-        if let Some(expected) = expected {
-            line(
-                text,
-                format_args!("       expected data dumped as {}", expected.display()),
-            );
-        }
+        _ => String::new(),
     }
 }
 
@@ -192,34 +160,44 @@ mod tests {
     use super::*;
     use hakaru_model::units::Bytes;
 
+    /// A failed read of 4096 bytes.
+    fn read_error(kind: FailureKind, errno: i32) -> IoError {
+        IoError {
+            action: "read".into(),
+            op: Some(hakaru_model::job::Op::Read),
+            kind,
+            file: "/tmp/t".into(),
+            offset: Bytes(0),
+            len: Bytes(4096),
+            errno,
+            at: Nanos(0),
+            mismatches: Vec::new(),
+        }
+    }
+
+    /// A worker named `a` that an error ended.
+    fn failed_worker() -> WorkerRecord {
+        WorkerRecord {
+            name: "a".into(),
+            pid: 7,
+            stop: StopReason::Error,
+            ..WorkerRecord::default()
+        }
+    }
+
     /// As printed by fio 3.33.
     #[test]
-    fn broken_rules_are_told_as_fio_tells_them() {
-        let tell = |kind, errno| {
-            let mut worker = WorkerRecord {
-                name: "a".into(),
-                pid: 7,
-                ..WorkerRecord::default()
-            };
-            worker.stop = StopReason::Error;
-            worker.errors.push(IoError {
-                action: "read".into(),
-                op: Some(hakaru_model::job::Op::Read),
-                kind,
-                file: "/tmp/t".into(),
-                offset: Bytes(0),
-                len: Bytes(4096),
-                errno,
-                at: Nanos(0),
-                mismatches: Vec::new(),
-            });
+    fn missed_limits_are_reported_as_by_fio() {
+        let report = |kind, errno| {
+            let mut worker = failed_worker();
+            worker.errors.push(read_error(kind, errno));
             errors(&worker) + &ended_by_error(&worker).unwrap()
         };
         let slow = FailureKind::TooSlow {
             latency: Nanos(327_822),
             max: Nanos(1000),
         };
-        insta::assert_snapshot!(tell(slow, 110), @"
+        insta::assert_snapshot!(report(slow, 110), @"
         fio: latency of 327822 nsec exceeds specified max (1000 nsec): /tmp/t read 0 4096
         fio: pid=7, err=110/file:io_u.c:0, func=max latency exceeded, error=Connection timed out
         ");
@@ -227,7 +205,7 @@ mod tests {
             wanted: 100_000_000,
             got: 6358,
         };
-        insta::assert_snapshot!(tell(iops, 5), @"
+        insta::assert_snapshot!(report(iops, 5), @"
         a: rate_iops_min=100000000 not met, got 6358 IOPS
         fio: pid=7, err=5/file:backend.c:0, func=check_min_rate, error=Input/output error
         ");
@@ -235,34 +213,35 @@ mod tests {
             wanted: 107_374_182_400,
             got: 897_503_232,
         };
-        insta::assert_snapshot!(tell(rate, 5), @"
+        insta::assert_snapshot!(report(rate, 5), @"
         a: rate_min=107374182400B/s not met, got 897503232B/s
         fio: pid=7, err=5/file:backend.c:0, func=check_min_rate, error=Input/output error
         ");
     }
 
-    /// Output of fio 3.33 for the same damage, except for block markers and source lines.
-    #[test]
-    fn the_words_are_those_of_fio() {
-        let of = |difference: BlockDifference| {
-            let whole = Saved {
+    /// A mismatch of the second sector, with the files that fio would save.
+    fn mismatch(difference: BlockDifference) -> Mismatch {
+        let saved = match difference.is_of_header() {
+            true => Saved {
+                received: "f.12288.hdr_fail".into(),
+                expected: None,
+            },
+            false => Saved {
                 received: "f.12288.received".into(),
                 expected: Some("f.12288.expected".into()),
-            };
-            let saved = match difference.is_of_header() {
-                true => Saved {
-                    received: "f.12288.hdr_fail".into(),
-                    expected: None,
-                },
-                false => whole,
-            };
-            Mismatch {
-                offset: Bytes(12_288),
-                len: Bytes(512),
-                difference,
-                saved: Some(saved),
-            }
+            },
         };
+        Mismatch {
+            offset: Bytes(12_288),
+            len: Bytes(512),
+            difference,
+            saved: Some(saved),
+        }
+    }
+
+    /// Output of fio 3.33 for the same damage, except for block markers and source lines.
+    #[test]
+    fn mismatches_are_reported_as_by_fio() {
         let checksum = BlockDifference::Checksum {
             method: "crc32c".into(),
             written: "dc132380".into(),
@@ -274,29 +253,15 @@ mod tests {
             found: 0x58,
             wanted: 0,
         };
-        let mut worker = WorkerRecord {
-            pid: 7,
-            stop: StopReason::Error,
-            ..WorkerRecord::default()
-        };
-        for difference in [
-            checksum,
-            pattern,
-            BlockDifference::Offset {
-                found: 12_288,
-                wanted: 28_672,
-            },
-        ] {
+        let (found, wanted) = (12_288, 28_672);
+        let offset = BlockDifference::Offset { found, wanted };
+        let mut worker = failed_worker();
+        for difference in [checksum, pattern, offset] {
             worker.errors.push(IoError {
-                action: "verify".into(),
-                op: Some(hakaru_model::job::Op::Read),
-                kind: FailureKind::Verify,
                 file: "f".into(),
                 offset: Bytes(8192),
-                len: Bytes(4096),
-                errno: 84,
-                at: Nanos(0),
-                mismatches: vec![of(difference)],
+                mismatches: vec![mismatch(difference)],
+                ..read_error(FailureKind::Verify, 84)
             });
         }
         worker.errors.total = 40;
@@ -313,7 +278,7 @@ mod tests {
                expected data dumped as f.12288.expected
         verify: bad header offset 12288, wanted 28672 at file f offset 12288, length 512 (requested block: offset=8192, length=4096)
                hdr_fail data dumped as f.12288.hdr_fail
-        fio: 37 more errors are counted, and not told one by one
+        fio: 37 more errors were counted, but are not listed
         ");
         insta::assert_snapshot!(ended_by_error(&worker).unwrap(), @"fio: pid=7, err=84/file:io_u.c:0, func=io_u_sync_complete, error=Invalid or incomplete multibyte or wide character");
     }

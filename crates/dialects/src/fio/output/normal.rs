@@ -2,7 +2,7 @@
 //!
 //! Does not include output before the run (`start`) or during it (`eta`).
 
-use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
+use super::distribution::{BATCHES, DEPTHS, LatencyShares, depth_shares};
 use super::merge::{GroupOp, OpTotals, ReportGroup, ReportedJob, groups, reports, share_of_group};
 use super::number::{Style, latency};
 use super::percentile::PercentileSelection;
@@ -99,26 +99,9 @@ impl NormalText {
     }
 
     fn header(&mut self, view: &RunView<'_>, report: &ReportedJob<'_>) {
-        let error = report.told_error().map_or(
-            "err= 0".to_owned(),
-            |IoError {
-                 errno,
-                 kind,
-                 mismatches,
-                 ..
-             }| {
-                // fio prints a source file and line here, which hakaru does not have.
-                let (file, func) = match (mismatches.is_empty(), report.fatal.is_some()) {
-                    (false, false) => return format!("err={errno:>2} ()"),
-                    (false, true) => ("io_u.c", "io_u_sync_complete"),
-                    (true, _) => place_of(*kind),
-                };
-                format!(
-                    "err={errno:>2} (file:{file}:0, func={func}, error={})",
-                    error_text(*errno)
-                )
-            },
-        );
+        let error = report
+            .shown_error()
+            .map_or("err= 0".to_owned(), |error| header_error(report, error));
         let (name, group, jobs) = (&report.job.name, report.group, report.members);
         let when = ctime(view.shown_unix_ms, view.utc_offset_s);
         line!(
@@ -136,12 +119,9 @@ impl NormalText {
             return;
         }
         let style = Style::of(report.extras);
-        let (iops, bw, other) = (
-            style.count(op.iops_whole()),
-            op.bytes_per_s(),
-            style.other_rate(op.bytes_per_s()),
-        );
-        let (bw, size, ms) = (style.rate(bw), style.size(op.bytes), op.runtime_ms);
+        let (iops, bytes_per_s) = (style.count(op.iops_whole()), op.bytes_per_s());
+        let (bw, other) = (style.rate(bytes_per_s), style.other_rate(bytes_per_s));
+        let (size, ms) = (style.size(op.bytes), op.runtime_ms);
         // Only writes reset zones; fio also prints trims since 3.39, but not in older versions.
         let resets = match name {
             "write" | "trim" => format!("; {} zone resets", op.zone_resets),
@@ -154,18 +134,23 @@ impl NormalText {
         self.latency("slat", &op.slat);
         self.latency("clat", &op.clat);
         self.latency(" lat", &op.lat);
+        self.percentiles_of_op(report, op);
+        self.samples(report, op, group);
+    }
+
+    /// Percentiles of the latencies for which they are requested.
+    fn percentiles_of_op(&mut self, report: &ReportedJob<'_>, op: &OpTotals) {
         let wanted = PercentileSelection::of(report.job);
-        let shown = [
+        let latencies = [
             ("slat", report.extras.slat_percentiles, &op.slat),
             ("clat", report.extras.clat_percentiles, &op.clat),
             ("lat", report.extras.lat_percentiles, &op.lat),
         ];
-        for (name, _, latency) in shown.into_iter().filter(|(_, asked, _)| *asked) {
+        for (name, _, latency) in latencies.into_iter().filter(|(_, asked, _)| *asked) {
             if let Some(histogram) = latency.histogram.as_ref().filter(|h| h.count() > 0) {
                 self.percentiles(name, histogram, &wanted);
             }
         }
-        self.samples(report, op, group);
     }
 
     /// Formats `    clat (usec): min=809, max=22931, avg=1866.03, stdev=780.41`.
@@ -175,12 +160,7 @@ impl NormalText {
             return;
         };
         // A larger unit is used only if no relevant precision is lost. Based on observed output.
-        let steps = match (stat.min, stat.max) {
-            (min, max) if min > 2_000_000 && max > 99_999_999 && deviation > 1_000_000.0 => 2,
-            (min, max) if min > 2_000 && max > 99_999 && deviation > 1_000.0 => 1,
-            _ => 0,
-        };
-        let (unit, scale) = UNITS[steps];
+        let (unit, scale) = UNITS[unit_of(stat.min, stat.max, deviation)];
         let (min, max) = (latency(stat.min / scale), latency(stat.max / scale));
         let (mean, deviation) = (mean / scale as f64, deviation / scale as f64);
         line!(
@@ -191,32 +171,19 @@ impl NormalText {
 
     /// Names and values in columns, as many as fit in 80 characters.
     fn percentiles(&mut self, name: &str, histogram: &Histogram, wanted: &PercentileSelection) {
-        let values = wanted.values(histogram);
-        let (least, most) = (
-            values.iter().copied().min().unwrap_or(0),
-            values.iter().copied().max().unwrap_or(0),
-        );
-        let steps = match (least, most) {
-            (least, most) if least > 2_000_000 && most > 99_999_999 => 2,
-            (least, most) if least > 2_000 && most > 99_999 => 1,
-            _ => 0,
-        };
+        let mut values = wanted.values(histogram);
+        let min = values.iter().copied().min().unwrap_or(0);
+        let max = values.iter().copied().max().unwrap_or(0);
+        let steps = unit_of(min, max, f64::INFINITY);
         line!(self, "    {name} percentiles ({}):", UNITS[steps].0);
-        let shown: Vec<u64> = values
-            .into_iter()
-            .map(|value| (0..steps).fold(value, |value, _| value.div_ceil(1000)))
-            .collect();
-        let width = shown
-            .iter()
-            .map(|value| value.to_string().len())
-            .max()
-            .unwrap_or(0)
-            .max(5);
+        for value in &mut values {
+            *value = (0..steps).fold(*value, |value, _| value.div_ceil(1000));
+        }
+        let widths = values.iter().map(|value| value.to_string().len());
+        let width = widths.max().unwrap_or(0).max(5);
         let (decimals, name_width) = (wanted.decimals, wanted.decimals + 3);
-        let cells: Vec<String> = wanted
-            .list
-            .iter()
-            .zip(shown)
+        let cells = wanted.list.iter().zip(values);
+        let cells: Vec<String> = cells
             .map(|(percent, value)| format!(" {percent:name_width$.decimals$}th=[{value:width$}]"))
             .collect();
         let columns = (73 / (name_width + width + 7)).max(1);
@@ -258,29 +225,10 @@ impl NormalText {
 
     /// Formats `  lat (usec)   : 250=31.66%, 500=68.34%, 750=0.01%`, five per line.
     fn latency_shares(&mut self, report: &ReportedJob<'_>) {
-        let shares = LatencyShares::of(report);
-        let names = |count: usize| {
-            STEPS
-                .iter()
-                .chain([&2000])
-                .map(|step| step.to_string())
-                .take(count)
-        };
-        let rows = [
-            ("nsec", names(10).zip(shares.ns).collect::<Vec<_>>()),
-            ("usec", names(10).zip(shares.us).collect()),
-            (
-                "msec",
-                names(11)
-                    .chain([">=2000".to_owned()])
-                    .zip(shares.ms)
-                    .collect(),
-            ),
-        ];
-        for (unit, row) in rows {
-            let cells: Vec<String> = row
-                .iter()
-                .filter(|(_, share)| *share > 0.0)
+        let rows = LatencyShares::of(report).by_unit();
+        for ((unit, _), row) in UNITS.into_iter().zip(rows) {
+            let shown = row.iter().filter(|(_, share)| *share > 0.0);
+            let cells: Vec<String> = shown
                 .map(|(name, share)| format!("{name}={share:.2}%"))
                 .collect();
             for five in cells.chunks(5) {
@@ -293,52 +241,13 @@ impl NormalText {
     fn rest(&mut self, report: &ReportedJob<'_>) {
         let cpu = &report.cpu;
         let (user, system) = (report.cpu_share(cpu.user), report.cpu_share(cpu.system));
+        let (ctx, majf, minf) = (cpu.ctx, cpu.majf, cpu.minf);
         line!(
             self,
-            "  cpu          : usr={user:.2}%, sys={system:.2}%, ctx={}, majf={}, minf={}",
-            cpu.ctx,
-            cpu.majf,
-            cpu.minf
+            "  cpu          : usr={user:.2}%, sys={system:.2}%, ctx={ctx}, majf={majf}, minf={minf}"
         );
-        let ops = &report.ops;
-        let depth = &report.depth;
-        line!(
-            self,
-            "  IO depths    : {}",
-            depth_row(DEPTHS, depth_shares(&depth.level, report.depth_total()))
-        );
-        line!(
-            self,
-            "     submit    : {}",
-            depth_row(BATCHES, depth_shares(&depth.submit, depth.submit_calls))
-        );
-        line!(
-            self,
-            "     complete  : {}",
-            depth_row(BATCHES, depth_shares(&depth.complete, depth.complete_calls))
-        );
-        line!(
-            self,
-            "     issued rwts: total={},{},{},{} short={},{},{},0 dropped=0,0,0,0",
-            ops.read.ios,
-            ops.write.ios,
-            ops.trim.ios,
-            report.syncs,
-            ops.read.short,
-            ops.write.short,
-            ops.trim.short
-        );
-        if report.continues_on_errors() {
-            let (total, errno) = (
-                report.errors,
-                report.first_error.map_or(0, |first| first.errno),
-            );
-            line!(
-                self,
-                "     errors    : total={total}, first_error={errno}/<{}>",
-                error_text(errno)
-            );
-        }
+        self.depths(report);
+        self.counts(report);
         let TargetNumbers {
             depth,
             target_ns,
@@ -351,6 +260,41 @@ impl NormalText {
         );
         if let Some(steady) = Steadiness::of(report) {
             line!(self, "  steadystate  : {}", steady.line());
+        }
+    }
+
+    /// Distributions of queue depths and batch sizes.
+    fn depths(&mut self, report: &ReportedJob<'_>) {
+        let depth = &report.depth;
+        let level = depth_shares(&depth.level, report.depth_total());
+        line!(self, "  IO depths    : {}", depth_row(DEPTHS, level));
+        let submit = depth_shares(&depth.submit, depth.submit_calls);
+        line!(self, "     submit    : {}", depth_row(BATCHES, submit));
+        let complete = depth_shares(&depth.complete, depth.complete_calls);
+        line!(self, "     complete  : {}", depth_row(BATCHES, complete));
+    }
+
+    /// Numbers of I/Os and errors.
+    fn counts(&mut self, report: &ReportedJob<'_>) {
+        let [read, write, trim] = Op::ALL.map(|op| &report.ops[op]);
+        line!(
+            self,
+            "     issued rwts: total={},{},{},{} short={},{},{},0 dropped=0,0,0,0",
+            read.ios,
+            write.ios,
+            trim.ios,
+            report.syncs,
+            read.short,
+            write.short,
+            trim.short
+        );
+        if report.continues_on_errors() {
+            let errno = report.first_error.map_or(0, |first| first.errno);
+            let (total, text) = (report.errors, error_text(errno));
+            line!(
+                self,
+                "     errors    : total={total}, first_error={errno}/<{text}>"
+            );
         }
     }
 
@@ -424,7 +368,29 @@ impl NormalText {
     }
 }
 
+/// The error of a job, as its header shows it.
+fn header_error(report: &ReportedJob<'_>, error: &IoError) -> String {
+    let errno = error.errno;
+    // fio prints a source file and line here, which hakaru does not have.
+    let (file, func) = match (error.mismatches.is_empty(), report.fatal.is_some()) {
+        (false, false) => return format!("err={errno:>2} ()"),
+        (false, true) => ("io_u.c", "io_u_sync_complete"),
+        (true, _) => place_of(error.kind),
+    };
+    let text = error_text(errno);
+    format!("err={errno:>2} (file:{file}:0, func={func}, error={text})")
+}
+
 const UNITS: [(&str, u64); 3] = [("nsec", 1), ("usec", 1_000), ("msec", 1_000_000)];
+
+/// Index in [`UNITS`] of the unit for latencies in ns with these bounds and standard deviation.
+fn unit_of(min: u64, max: u64, deviation: f64) -> usize {
+    match (min, max) {
+        (2_000_001.., 100_000_000..) if deviation > 1_000_000.0 => 2,
+        (2_001.., 100_000..) if deviation > 1_000.0 => 1,
+        _ => 0,
+    }
+}
 
 fn depth_row(names: [&str; 7], shares: [f64; 7]) -> String {
     let cells: Vec<String> = names

@@ -35,11 +35,9 @@ pub fn banner(view: &StartView<'_>) -> String {
         1 => Some(format!("1 {one}")),
         n => Some(format!("{n} {many}")),
     };
-    let started = [
-        counted(threads, "thread", "threads"),
-        counted(processes, "process", "processes"),
-    ];
-    let started: Vec<String> = started.into_iter().flatten().collect();
+    let threads = counted(threads, "thread", "threads");
+    let processes = counted(processes, "process", "processes");
+    let started: Vec<String> = threads.into_iter().chain(processes).collect();
     format!(
         "{text}{}\nStarting {}\n",
         view.version,
@@ -65,36 +63,24 @@ pub fn command_ran(job: &str, when: &str) -> String {
 fn job_line(job: &Job, extras: &JobExtras) -> String {
     let style = Style::of(extras);
     let range = |block: &BlockSize| {
-        format!(
-            "{}-{}",
-            style.size(block.min().0),
-            style.size(block.max().0)
-        )
+        let (min, max) = (style.size(block.min().0), style.size(block.max().0));
+        format!("{min}-{max}")
     };
-    // A mix with 100% reads is printed as the requested mix.
-    let (name, group, rw) = (
-        &job.name,
-        job.group,
-        extras
-            .rw
-            .map_or_else(|| rw_name(&job.access), str::to_owned),
-    );
-    let (engine, depth) = (job.ioengine.name(), job.queue.iodepth);
     let sizes = match &extras.by_order {
-        Some((in_line, random)) => format!(
-            "(R) {}, (W) {}, bs_is_seq_rand",
-            range(in_line),
-            range(random)
-        ),
+        Some((in_line, random)) => {
+            let (in_line, random) = (range(in_line), range(random));
+            format!("(R) {in_line}, (W) {random}, bs_is_seq_rand")
+        }
         None => {
-            let (read, write, trim) = (
-                range(&job.block.read),
-                range(&job.block.write),
-                range(&job.block.trim),
-            );
+            let [read, write, trim] = Op::ALL.map(|op| range(&job.block[op]));
             format!("(R) {read}, (W) {write}, (T) {trim}")
         }
     };
+    // A mix with 100% reads is printed as the requested mix.
+    let usual = || rw_name(&job.access);
+    let rw = extras.rw.map_or_else(usual, str::to_owned);
+    let (name, group) = (&job.name, job.group);
+    let (engine, depth) = (job.ioengine.name(), job.queue.iodepth);
     format!("{name}: (g={group}): rw={rw}, bs={sizes}, ioengine={engine}, iodepth={depth}\n")
 }
 
@@ -118,7 +104,7 @@ pub(super) fn rw_name(access: &Access) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::job::{PerOp, Target};
+    use hakaru_model::job::Target;
     use hakaru_model::units::Bytes;
 
     fn job(name: &str, access: Access) -> Job {
@@ -133,25 +119,21 @@ mod tests {
             thread: true,
             ..JobExtras::default()
         };
-        let mut a = job("a", Access::only(Op::Write, false));
-        a.numjobs = 2;
-        let mut b = job("b", Access::mixed(50, true)).with_block(Bytes(500_000));
-        b.group = 1;
-        let mut c = job("c", Access::mixed(50, false));
-        let d = job("d", Access::only(Op::Read, true));
-        c.block = PerOp {
-            read: BlockSize::Range {
-                min: Bytes(4096),
-                max: Bytes(65_536),
-            },
-            write: BlockSize::Split(vec![(Bytes(2048), 50), (Bytes(512), 50)]),
-            trim: BlockSize::Fixed(Bytes(10 << 20)),
-        };
         let sizes = [16_384, 4096].map(|bytes| BlockSize::Fixed(Bytes(bytes)));
         let by_order = JobExtras {
             by_order: Some(sizes.into()),
             ..JobExtras::default()
         };
+        let mut a = job("a", Access::only(Op::Write, false));
+        a.numjobs = 2;
+        let mut b = job("b", Access::mixed(50, true)).with_block(Bytes(500_000));
+        b.group = 1;
+        let mut c = job("c", Access::mixed(50, false));
+        let (min, max) = (Bytes(4096), Bytes(65_536));
+        c.block.read = BlockSize::Range { min, max };
+        c.block.write = BlockSize::Split(vec![(Bytes(2048), 50), (Bytes(512), 50)]);
+        c.block.trim = BlockSize::Fixed(Bytes(10 << 20));
+        let d = job("d", Access::only(Op::Read, true));
         let view = StartView {
             version: "fio-3.39",
             jobs: vec![(&a, &plain), (&b, &decimal), (&c, &plain), (&d, &by_order)],

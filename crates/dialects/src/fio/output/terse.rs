@@ -45,29 +45,13 @@ fn line(
         .put(report.group)
         .put(report.fatal.map_or(0, |error| error.errno));
     operations(&mut fields, report, group, version);
-    let cpu = &report.cpu;
-    fields
-        .put(format!("{:.6}%", report.cpu_share(cpu.user)))
-        .put(format!("{:.6}%", report.cpu_share(cpu.system)))
-        .put(cpu.ctx)
-        .put(cpu.majf)
-        .put(cpu.minf);
-    depth_shares(&report.depth.level, report.depth_total())
-        .iter()
-        .for_each(|share| fields.push(format!("{share:.1}%")));
-    let shares = LatencyShares::of(report);
-    shares
-        .us_with_ns()
-        .iter()
-        .chain(&shares.ms)
-        .for_each(|share| fields.push(format!("{share:.2}%")));
+    host(&mut fields, report);
     if version > 2 {
         disks(&mut fields, view);
     }
     if report.continues_on_errors() {
-        fields
-            .put(report.errors)
-            .put(report.first_error.map_or(0, |error| error.errno));
+        let first = report.first_error.map_or(0, |error| error.errno);
+        fields.put(report.errors).put(first);
     }
     let mut line = fields.0.join(";");
     if let Some(description) = &report.extras.description {
@@ -76,6 +60,24 @@ fn line(
         line += description;
     }
     line + "\n"
+}
+
+/// CPU use, queue depths and the latency distribution.
+fn host(fields: &mut TerseFields, report: &ReportedJob<'_>) {
+    let cpu = &report.cpu;
+    fields
+        .put(format!("{:.6}%", report.cpu_share(cpu.user)))
+        .put(format!("{:.6}%", report.cpu_share(cpu.system)))
+        .put(cpu.ctx)
+        .put(cpu.majf)
+        .put(cpu.minf);
+    for share in depth_shares(&report.depth.level, report.depth_total()) {
+        fields.push(format!("{share:.1}%"));
+    }
+    let shares = LatencyShares::of(report);
+    for share in shares.us_with_ns().iter().chain(&shares.ms) {
+        fields.push(format!("{share:.2}%"));
+    }
 }
 
 /// The output fields so far.
@@ -131,18 +133,19 @@ fn operation(
     percentiles(fields, report, op);
     latency(fields, &op.lat.stat);
     let (bw, iops) = (&op.bw, &op.iops);
-    let share = if bw.count > 0 {
-        share_of_whole_group(bw, group)
-    } else {
-        0.0
+    let share = match bw.count {
+        0 => 0.0,
+        _ => share_of_whole_group(bw, group),
     };
     fields.put(bw.min).put(bw.max).put(format!("{share:.6}%"));
     fields
         .put(format!("{:.6}", bw.mean))
         .put(format!("{:.6}", bw.deviation()));
     if version == 5 {
-        fields.put(bw.count).put(iops.min).put(iops.max);
         fields
+            .put(bw.count)
+            .put(iops.min)
+            .put(iops.max)
             .put(format!("{:.6}", iops.mean))
             .put(format!("{:.6}", iops.deviation()))
             .put(iops.count);

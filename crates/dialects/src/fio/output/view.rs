@@ -101,19 +101,14 @@ impl<'a> RunView<'a> {
         let mut workers = Vec::new();
         let mut shown = Vec::new();
         for ((phase, extras), record) in scenario.phases.iter().zip(extras).zip(phases) {
-            // For files named by a trace or created by the job, fio selects its disks before it knows the files.
-            let late =
-                |job: &Job| !job.replay.read.is_empty() || job.ioengine == IoEngine::Filecreate;
-            let watched = |(job, extras): (&Job, &JobExtras)| extras.disk_util && !late(job);
-            if phase.jobs.iter().zip(extras).any(watched) {
+            if phase.jobs.iter().zip(extras).any(watches_disks) {
                 shown.push(record);
             }
             workers.extend(record.workers.iter().filter_map(|worker| {
                 let index = worker.job as usize;
-                let (job, extras) = (phase.jobs.get(index)?, extras.get(index)?);
                 Some(WorkerView {
-                    job,
-                    extras,
+                    job: phase.jobs.get(index)?,
+                    extras: extras.get(index)?,
                     record: worker,
                     started_unix_ms: record.started_unix_ms,
                 })
@@ -143,6 +138,13 @@ impl RunView<'_> {
             .and_then(|minor| minor.parse::<u32>().ok());
         minor.is_none_or(|minor| minor > 33)
     }
+}
+
+/// Whether fio shows the disks of a job. It selects them before it knows the files that a trace names or the job
+/// creates.
+fn watches_disks((job, extras): (&Job, &JobExtras)) -> bool {
+    let late = !job.replay.read.is_empty() || job.ioengine == IoEngine::Filecreate;
+    extras.disk_util && !late
 }
 
 /// The devices of all phases, each once, with summed counters.
