@@ -120,24 +120,11 @@ impl<'a> ArgvReader<'a> {
             at: here,
         };
         if let OptionArity::One(what) | OptionArity::Several(what) = opt.takes {
-            let attached = &self.words[index][rest..];
-            if !attached.is_empty() {
-                token.at = WordLocation {
-                    index,
-                    span: rest..self.words[index].len(),
-                };
-                token.values.push(attached.to_owned());
-            } else if let Some(next) = self.words.get(self.next).filter(|word| !is_option(word)) {
-                token.at = WordLocation {
-                    index: self.next,
-                    span: 0..next.len(),
-                };
-                token.values.push(next.clone());
-                self.next += 1;
-            } else {
+            let Some((value, at)) = self.value(index, rest) else {
                 let message = format!("-{name} needs a value ({what}): {}", opt.help);
                 return Err(IozoneError::at(message, token.at));
-            }
+            };
+            (token.values, token.at) = (vec![value], at);
         }
         if let OptionArity::Several(_) = opt.takes {
             while let Some(next) = self.words.get(self.next).filter(|word| !is_option(word)) {
@@ -147,6 +134,22 @@ impl<'a> ArgvReader<'a> {
         }
         self.tokens.push(token);
         Ok(())
+    }
+
+    /// The value of an option: the rest of its word, or the next word unless that is an option.
+    fn value(&mut self, index: usize, rest: usize) -> Option<(String, WordLocation)> {
+        let attached = &self.words[index][rest..];
+        if !attached.is_empty() {
+            let span = rest..self.words[index].len();
+            return Some((attached.to_owned(), WordLocation { index, span }));
+        }
+        let (index, next) = (self.next, self.words.get(self.next)?);
+        if is_option(next) {
+            return None;
+        }
+        self.next += 1;
+        let span = 0..next.len();
+        Some((next.clone(), WordLocation { index, span }))
     }
 }
 

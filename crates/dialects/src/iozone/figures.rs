@@ -77,19 +77,16 @@ fn parent_time(phase: &PhaseRecord, delay: Nanos) -> Nanos {
 impl TestFigures {
     /// Computes the figures of one phase with this record size, and `delay` between the starts of children.
     pub fn of(phase: &PhaseRecord, record_kb: u64, unit: FigureUnit, delay: Nanos) -> TestFigures {
-        let amount = |kb: f64| {
-            if unit == FigureUnit::KiloBytes {
-                kb
-            } else {
-                kb / record_kb.max(1) as f64
-            }
+        let amount = |kb: f64| match unit {
+            FigureUnit::KiloBytes => kb,
+            _ => kb / record_kb.max(1) as f64,
         };
         let moved = |worker: &WorkerRecord| {
-            amount(Op::ALL.iter().map(|&op| worker.ops[op].bytes).sum::<u64>() as f64 / 1024.0)
+            let bytes: u64 = Op::ALL.iter().map(|&op| worker.ops[op].bytes).sum();
+            amount(bytes as f64 / 1024.0)
         };
-        let each: Vec<(f64, f64)> = phase
-            .workers
-            .iter()
+        let workers = phase.workers.iter();
+        let each: Vec<(f64, f64)> = workers
             .map(|w| (moved(w), moved(w) / seconds(w.runtime)))
             .collect();
         let rates = || each.iter().map(|(_, rate)| *rate);

@@ -2,11 +2,21 @@
 
 use super::VERSION;
 use super::options::{IozoneOption, IozoneOptionState, OptionArity, SECTIONS, all};
+use crate::markup::{capital, roff};
 use std::fmt::Write as _;
+
+/// Name and version at the top of every output.
+pub(super) fn title(hakaru: &str) -> String {
+    let bits = usize::BITS;
+    format!(
+        "\tIozone: Performance Test of File I/O\n\t        Version $Revision: {VERSION} $\n\
+         \t\tCompiled for {bits} bit mode.\n\t\tBuild: linux hakaru {hakaru} \n\n"
+    )
+}
 
 /// Output of `-v`.
 pub(super) fn version() -> String {
-    super::output::title(env!("CARGO_PKG_VERSION"))
+    title(env!("CARGO_PKG_VERSION"))
 }
 
 /// Output of `-h`.
@@ -16,20 +26,22 @@ pub fn usage() -> String {
          iozone -s SIZE -r RECORD -i 0 [options]  one row of it\n       \
          iozone -t CHILDREN [options]             several children at the same time\n",
     );
-    for (title, rows) in SECTIONS {
-        let known: Vec<&IozoneOption> = rows
-            .iter()
-            .filter(|opt| !matches!(opt.state, IozoneOptionState::Refused { .. }))
-            .collect();
-        if known.is_empty() {
-            continue;
-        }
+    for (title, known) in sections_that_work() {
         let _ = writeln!(text, "\n{title}:");
         for opt in known {
             let _ = writeln!(text, "  {:<24}{}", typed(opt), opt.help);
         }
     }
     text
+}
+
+/// The sections with their options that are not refused; sections without such options are left out.
+fn sections_that_work() -> impl Iterator<Item = (&'static str, Vec<&'static IozoneOption>)> {
+    let works = |opt: &&IozoneOption| !matches!(opt.state, IozoneOptionState::Refused { .. });
+    SECTIONS
+        .iter()
+        .map(move |(title, rows)| (*title, rows.iter().filter(works).collect::<Vec<_>>()))
+        .filter(|(_, known)| !known.is_empty())
 }
 
 fn typed(opt: &IozoneOption) -> String {
@@ -46,7 +58,7 @@ fn short(what: &str) -> &str {
 }
 
 /// One word for the state of an option, and the remaining details.
-fn told(state: IozoneOptionState) -> (&'static str, String) {
+fn state_word(state: IozoneOptionState) -> (&'static str, String) {
     match state {
         IozoneOptionState::Works => ("works", String::new()),
         IozoneOptionState::Accepted(because) => (
@@ -59,15 +71,25 @@ fn told(state: IozoneOptionState) -> (&'static str, String) {
     }
 }
 
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + chars.as_str()
-    })
-}
-
 /// The section of the compatibility page that lists the known iozone options, in Markdown.
 pub fn compatibility_markdown() -> String {
+    let mut text = compatibility_head();
+    for (title, rows) in SECTIONS {
+        let _ = writeln!(
+            text,
+            "\n## {title}\n\n| Option | State | Purpose |\n| --- | --- | --- |"
+        );
+        for opt in *rows {
+            let (state, note) = state_word(opt.state);
+            let (typed, note) = (typed(opt), note.replace('|', "\\|"));
+            let _ = writeln!(text, "| `{typed}` | {state} | {}{note} |", opt.help);
+        }
+    }
+    text
+}
+
+/// Introduction of the page, with the number of options by state.
+fn compatibility_head() -> String {
     let mut text = format!(
         "# iozone options\n\n\
          Options of `hakaru iozone`, or of a link to hakaru named `iozone`, in the format of iozone {VERSION}. This part is \
@@ -83,61 +105,33 @@ pub fn compatibility_markdown() -> String {
          - A row of `-i 4` needs `-i 0` before it. Neither `-i 4` nor the retests of `-i 9` to `-i 12` run with children.\n\
          - With `HAKARU_STORE=1` in the environment, a run is stored like any other run of hakaru.\n\n",
     );
-    let count = |wanted: &str| all().filter(|opt| told(opt.state).0 == wanted).count();
+    let count = |wanted: &str| {
+        all()
+            .filter(|opt| state_word(opt.state).0 == wanted)
+            .count()
+    };
     let counts: Vec<String> = ["works", "accepted", "refused"]
         .iter()
         .map(|state| format!("{state}: {}", count(state)))
         .collect();
     let _ = writeln!(text, "{} options ({}).", all().count(), counts.join(", "));
-    for (title, rows) in SECTIONS {
-        let _ = writeln!(
-            text,
-            "\n## {title}\n\n| Option | State | Purpose |\n| --- | --- | --- |"
-        );
-        for opt in *rows {
-            let (state, note) = told(opt.state);
-            let _ = writeln!(
-                text,
-                "| `{}` | {state} | {}{} |",
-                typed(opt),
-                opt.help,
-                note.replace('|', "\\|")
-            );
-        }
-    }
     text
 }
 
 /// The manual page of the iozone front end, as roff source.
 pub fn man_page() -> String {
-    let roff = |text: &str| text.replace('\\', "\\e").replace('-', "\\-");
     let mut text = format!(
         ".TH IOZONE 1 \"\" \"hakaru\" \"{VERSION}\"\n.SH NAME\niozone \\- benchmark a file system with the command line of \
          iozone\n.SH SYNOPSIS\n.B iozone\n[\\fIoptions\\fR]\n.SH DESCRIPTION\nRuns command lines of \
          iozone on the I/O engine of hakaru, and prints results in the format of iozone.\n",
     );
-    for (title, rows) in SECTIONS {
-        let known: Vec<&IozoneOption> = rows
-            .iter()
-            .filter(|opt| !matches!(opt.state, IozoneOptionState::Refused { .. }))
-            .collect();
-        if known.is_empty() {
-            continue;
-        }
+    for (title, known) in sections_that_work() {
         let _ = writeln!(text, ".SH {}", title.to_uppercase());
         for opt in known {
-            let (_, note) = told(opt.state);
-            let note = if note.is_empty() {
-                ".".to_owned()
-            } else {
-                roff(&note)
-            };
-            let _ = writeln!(
-                text,
-                ".TP\n.B {}\n{}{note}",
-                roff(&typed(opt)),
-                roff(opt.help)
-            );
+            let (_, note) = state_word(opt.state);
+            let note = if note.is_empty() { "." } else { &note };
+            let [typed, help, note] = [&typed(opt), opt.help, note].map(roff);
+            let _ = writeln!(text, ".TP\n.B {typed}\n{help}{note}");
         }
     }
     text

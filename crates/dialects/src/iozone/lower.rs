@@ -175,38 +175,42 @@ impl IozoneRequest {
             Job::new(kind.name(), target, Access::only(op, kind.is_random())).with_block(record);
         job.group_reporting = true;
         job.ioengine = self.engine(kind);
-        job.queue.iodepth = if job.ioengine == IoEngine::Posixaio {
-            draft.depth.unwrap_or(1)
-        } else {
-            1
-        };
+        if job.ioengine == IoEngine::Posixaio {
+            job.queue.iodepth = draft.depth.unwrap_or(1);
+        }
         job.extent.size = Some(SizeSpec::Bytes(size));
         if kind == IozoneTest::RecordRewrite {
             job.extent.size = Some(SizeSpec::Bytes(record));
             job.extent.io_size = Some(SizeSpec::Bytes(size));
         }
-        job.files.direct = draft.direct && !kind.is_stream() && job.ioengine != IoEngine::Mmap;
-        job.files.invalidate = false;
-        job.files.fallocate = Fallocate::None;
-        job.files.allow_create = kind.makes_file();
-        job.durability.sync = draft.sync;
-        job.durability.dsync = draft.dsync;
-        job.durability.end_fsync =
-            op == Op::Write && (draft.flush || job.ioengine == IoEngine::Mmap && draft.map_flush);
-        job.files.time_close = draft.close;
         job.access.order = match kind {
             IozoneTest::BackwardRead => TraversalOrder::Backward,
             IozoneTest::StrideRead => TraversalOrder::Interleaved {
-                step: Bytes(record.0 * draft.stride),
+                step: Bytes(record.0 * draft.stride()),
             },
             _ => TraversalOrder::Forward,
         };
+        self.set_file_options(&mut job, kind, op);
         // Stream tests always run to their end, as iozone's outputs show.
-        if draft.stonewall && cell.children > 1 && !kind.is_stream() {
+        if !draft.no_stonewall && cell.children > 1 && !kind.is_stream() {
             job.termination.exit.ends = Some(ExitScope::Phase);
             job.termination.exit.finish_writing = kind.makes_file();
         }
         job
+    }
+
+    /// Sets how the job opens, creates and flushes its files.
+    fn set_file_options(&self, job: &mut Job, kind: IozoneTest, op: Op) {
+        let draft = &self.draft;
+        let mmap = job.ioengine == IoEngine::Mmap;
+        job.files.direct = draft.direct && !kind.is_stream() && !mmap;
+        job.files.invalidate = false;
+        job.files.fallocate = Fallocate::None;
+        job.files.allow_create = kind.makes_file();
+        job.files.time_close = draft.close;
+        job.durability.sync = draft.sync;
+        job.durability.dsync = draft.dsync;
+        job.durability.end_fsync = op == Op::Write && (draft.flush || mmap && draft.map_flush);
     }
 
     fn engine(&self, kind: IozoneTest) -> IoEngine {
@@ -227,46 +231,53 @@ impl IozoneRequest {
 /// # Errors
 /// What is missing, and how to fix it.
 pub fn check_files(scenario: &Scenario, facts: &Facts) -> Result<(), IozoneError> {
-    let jobs = || scenario.phases.iter().flat_map(|phase| &phase.jobs);
-    for job in jobs().filter(|job| job.files.direct) {
-        for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
-            if facts
-                .get(&path)
-                .is_some_and(|facts| facts.direct_io == Some(false))
-            {
-                return Err(IozoneError::nowhere(format!(
-                    "{} cannot be used with -I: its file system does not support O_DIRECT; omit \
-                    -I, or name a file on another file system with -f or -F",
-                    path.display()
-                )));
-            }
-        }
+    let mut jobs = scenario.phases.iter().flat_map(|phase| &phase.jobs);
+    jobs.try_for_each(|job| check_direct(job, facts))?;
+    let first = scenario.phases.first();
+    let mut jobs = first.iter().flat_map(|phase| &phase.jobs);
+    jobs.try_for_each(|job| check_size(job, facts))
+}
+
+/// The paths that the clones of a job use.
+fn paths(job: &Job) -> impl Iterator<Item = PathBuf> {
+    (0..job.numjobs).flat_map(|clone| clone_paths(job, clone))
+}
+
+/// Checks that the file systems support direct I/O if the job requests it.
+fn check_direct(job: &Job, facts: &Facts) -> Result<(), IozoneError> {
+    let buffered = |path: &PathBuf| {
+        let facts = facts.get(path);
+        facts.is_some_and(|facts| facts.direct_io == Some(false))
+    };
+    match paths(job).filter(|_| job.files.direct).find(buffered) {
+        None => Ok(()),
+        Some(path) => Err(IozoneError::nowhere(format!(
+            "{} cannot be used with -I: its file system does not support O_DIRECT; omit -I, or \
+             name a file on another file system with -f or -F",
+            path.display()
+        ))),
     }
-    let Some(first) = scenario.phases.first() else {
+}
+
+/// Checks that the files of a job that does not create them exist and are long enough.
+fn check_size(job: &Job, facts: &Facts) -> Result<(), IozoneError> {
+    let size = job.extent.io_size.or(job.extent.size);
+    let (Some(SizeSpec::Bytes(size)), false) = (size, job.files.allow_create) else {
         return Ok(());
     };
-    for job in first.jobs.iter().filter(|job| !job.files.allow_create) {
-        let Some(SizeSpec::Bytes(size)) = job.extent.io_size.or(job.extent.size) else {
-            continue;
+    for path in paths(job) {
+        let found = match facts.get(&path) {
+            Some(facts) if facts.size >= size => continue,
+            Some(facts) if facts.kind == TargetKind::Absent => "does not exist".to_owned(),
+            Some(facts) if facts.kind == TargetKind::File => format!("has {}", facts.size),
+            _ => continue,
         };
-        for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
-            let Some(facts) = facts.get(&path) else {
-                continue;
-            };
-            let file = matches!(facts.kind, TargetKind::File | TargetKind::Absent);
-            if file && facts.size < size {
-                let found = match facts.kind {
-                    TargetKind::Absent => "does not exist".to_owned(),
-                    _ => format!("has {}", facts.size),
-                };
-                return Err(IozoneError::nowhere(format!(
-                    "{} {found}, but the test `{}` needs a file of {size}: add -i 0 to write it, \
-                    or write it once with -i 0 -w",
-                    path.display(),
-                    job.name
-                )));
-            }
-        }
+        return Err(IozoneError::nowhere(format!(
+            "{} {found}, but the test `{}` needs a file of {size}: add -i 0 to write it, or write \
+             it once with -i 0 -w",
+            path.display(),
+            job.name
+        )));
     }
     Ok(())
 }

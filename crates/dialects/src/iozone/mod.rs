@@ -8,6 +8,7 @@
 //! PhaseRecord ── figures ──▶ output: lines of throughput mode, cells of the table, reports for spreadsheets
 //! ```
 
+mod args;
 mod argv;
 mod error;
 mod figures;

@@ -3,7 +3,7 @@
 //! Parsing, `-h`, the manual page and the compatibility page are all generated from these rows. A known option is never
 //! ignored silently.
 
-use super::request::IozoneArgs;
+use super::args::{AutoBound, IozoneArgs, IozoneInfoText};
 
 /// Number of values an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,23 +152,23 @@ const WHAT: &[IozoneOption] = &[
         to.record(text)
     }),
     works("n", KB, "Smallest file size of auto mode", |to, text| {
-        to.bound(text, super::request::AutoBound::FileMin)
+        to.bound(text, AutoBound::FileMin)
     }),
     works("g", KB, "Largest file size of auto mode", |to, text| {
-        to.bound(text, super::request::AutoBound::FileMax)
+        to.bound(text, AutoBound::FileMax)
     }),
     works("y", KB, "Smallest record size of auto mode", |to, text| {
-        to.bound(text, super::request::AutoBound::RecordMin)
+        to.bound(text, AutoBound::RecordMin)
     }),
     works("q", KB, "Largest record size of auto mode", |to, text| {
-        to.bound(text, super::request::AutoBound::RecordMax)
+        to.bound(text, AutoBound::RecordMax)
     }),
     works(
         "j",
         NUMBER,
         "Stride of the stride test in records [default: 17]",
         |to, text| {
-            to.stride = to.whole(text, 1..=1 << 20)?;
+            to.stride = Some(to.whole(text, 1..=1 << 20)?);
             Ok(())
         },
     ),
@@ -177,7 +177,7 @@ const WHAT: &[IozoneOption] = &[
         Nothing,
         "No retests (no rewrite and no reread)",
         |to, _| {
-            to.retests = false;
+            to.no_retests = true;
             to.say("No retest option selected");
             Ok(())
         },
@@ -221,7 +221,7 @@ const FILES: &[IozoneOption] = &[
         Nothing,
         "Overwrite existing files without truncating them first",
         |to, _| {
-            to.truncate = false;
+            to.keep_contents = true;
             Ok(())
         },
     ),
@@ -415,7 +415,7 @@ const HOW: &[IozoneOption] = &[
         One("kB"),
         "CPU cache size (only printed)",
         |to, text| {
-            to.cache_kb = to.whole(text, 1..=1 << 30)?;
+            to.cache_kb = Some(to.whole(text, 1..=1 << 30)?);
             Ok(())
         },
     ),
@@ -424,7 +424,7 @@ const HOW: &[IozoneOption] = &[
         One("bytes"),
         "CPU cache line size (only printed)",
         |to, text| {
-            to.line_bytes = to.whole(text, 1..=1 << 20)?;
+            to.line_bytes = Some(to.whole(text, 1..=1 << 20)?);
             Ok(())
         },
     ),
@@ -469,7 +469,7 @@ const CHILDREN: &[IozoneOption] = &[
         Nothing,
         "Let every child finish; by default the first to finish ends the others",
         |to, _| {
-            to.stonewall = false;
+            to.no_stonewall = true;
             to.say("Stonewall disabled");
             Ok(())
         },
@@ -554,11 +554,11 @@ const OUTPUT: &[IozoneOption] = &[
         Ok(())
     }),
     works("v", Nothing, "Print the version", |to, _| {
-        to.page = Some(super::request::IozoneInfoText::Version);
+        to.page = Some(IozoneInfoText::Version);
         Ok(())
     }),
     works("h", Nothing, "Print this help", |to, _| {
-        to.page = Some(super::request::IozoneInfoText::Help);
+        to.page = Some(IozoneInfoText::Help);
         Ok(())
     }),
 ];

@@ -30,19 +30,9 @@ pub struct HeadView<'a> {
     pub machine: &'a str,
 }
 
-/// Name and version at the top of every output.
-pub fn title(hakaru: &str) -> String {
-    let version = super::VERSION;
-    let bits = usize::BITS;
-    format!(
-        "\tIozone: Performance Test of File I/O\n\t        Version $Revision: {version} $\n\
-         \t\tCompiled for {bits} bit mode.\n\t\tBuild: linux hakaru {hakaru} \n\n"
-    )
-}
-
 /// Formats everything before the first result.
 pub fn head(request: &IozoneRequest, view: &HeadView<'_>) -> String {
-    let mut text = title(view.hakaru);
+    let mut text = super::help::title(view.hakaru);
     let mut line = |words: &str| {
         let _ = writeln!(text, "\t{words}");
     };
@@ -55,19 +45,16 @@ pub fn head(request: &IozoneRequest, view: &HeadView<'_>) -> String {
     if request.unit == FigureUnit::KiloBytes {
         line("Output is in kBytes/sec");
     }
+    let args = &request.draft;
     line("Time Resolution = 0.000001 seconds.");
+    let cache_kb = args.cache_kb.unwrap_or(1024);
+    line(&format!("Processor cache size set to {cache_kb} kBytes."));
+    let line_bytes = args.line_bytes.unwrap_or(32);
     line(&format!(
-        "Processor cache size set to {} kBytes.",
-        request.draft.cache_kb
+        "Processor cache line size set to {line_bytes} bytes."
     ));
-    line(&format!(
-        "Processor cache line size set to {} bytes.",
-        request.draft.line_bytes
-    ));
-    line(&format!(
-        "File stride size set to {} * record size.",
-        request.draft.stride
-    ));
+    let stride = args.stride();
+    line(&format!("File stride size set to {stride} * record size."));
     match &request.mode {
         IozoneMode::Table { .. } => text + TABLE_HEAD,
         IozoneMode::Throughput {
@@ -132,52 +119,13 @@ pub fn group_block(
     cell: IozoneStep,
     figures: &TestFigures,
 ) -> String {
-    let who = children_of(kind, cell.children);
-    let unit = request.unit.amount();
-    let word = request.child_word();
-    // Short names need an extra tab to align with the others.
-    let tabs = |short: bool| if short { "\t\t" } else { "\t" };
-    let (first, second) = (
-        tabs(kind == IozoneTest::Read),
-        tabs(matches!(
-            kind,
-            IozoneTest::Read | IozoneTest::Fwrite | IozoneTest::Fread
-        )),
-    );
-    let TestFigures {
-        children,
-        parent,
-        min,
-        max,
-        avg,
-        min_xfer,
-        each,
-        wall_s,
-        cpu_s,
-    } = figures;
-    let mut text = format!(
-        "\n\tChildren see throughput for {who} {first}= {children:10.2} {unit}/sec\n\
-         \tParent sees throughput for {who} {second}= {parent:10.2} {unit}/sec\n\
-         \tMin throughput per {word} \t\t\t= {min:10.2} {unit}/sec \n\
-         \tMax throughput per {word} \t\t\t= {max:10.2} {unit}/sec\n\
-         \tAvg throughput per {word} \t\t\t= {avg:10.2} {unit}/sec\n\
-         \tMin xfer \t\t\t\t\t= {min_xfer:10.2} {unit}\n"
-    );
+    let mut text = throughput_lines(request, kind, cell, figures);
     if request.draft.cpu_use {
-        // iozone capitalizes the name of the first test here.
-        let word = if kind == IozoneTest::Write {
-            "Utilization"
-        } else {
-            "utilization"
-        };
-        let percent = figures.cpu_percent();
-        let _ = writeln!(
-            text,
-            "\tCPU {word}: Wall time {wall_s:8.3}    CPU time {cpu_s:8.3}    CPU utilization {percent:6.2} %"
-        );
+        text += &cpu_line(kind, figures);
     }
     if request.draft.show_children {
-        for (child, (moved, rate)) in each.iter().enumerate() {
+        let unit = request.unit.amount();
+        for (child, (moved, rate)) in figures.each.iter().enumerate() {
             let _ = writeln!(
                 text,
                 "\tChild[{child}] xfer count = {moved:10.2} {unit}, Throughput = {rate:10.2} {unit}/sec"
@@ -185,6 +133,49 @@ pub fn group_block(
         }
     }
     text
+}
+
+/// The lines of a test that show the children's and the parent's throughput.
+fn throughput_lines(
+    request: &IozoneRequest,
+    kind: IozoneTest,
+    cell: IozoneStep,
+    figures: &TestFigures,
+) -> String {
+    use IozoneTest::{Fread, Fwrite, Read};
+    let who = children_of(kind, cell.children);
+    let unit = request.unit.amount();
+    let word = request.child_word();
+    // Short names need an extra tab to align with the others.
+    let tabs = |short: bool| if short { "\t\t" } else { "\t" };
+    let (first, second) = (
+        tabs(kind == Read),
+        tabs(matches!(kind, Read | Fwrite | Fread)),
+    );
+    let (children, parent) = (figures.children, figures.parent);
+    let (min, max, avg) = (figures.min, figures.max, figures.avg);
+    let min_xfer = figures.min_xfer;
+    format!(
+        "\n\tChildren see throughput for {who} {first}= {children:10.2} {unit}/sec\n\
+         \tParent sees throughput for {who} {second}= {parent:10.2} {unit}/sec\n\
+         \tMin throughput per {word} \t\t\t= {min:10.2} {unit}/sec \n\
+         \tMax throughput per {word} \t\t\t= {max:10.2} {unit}/sec\n\
+         \tAvg throughput per {word} \t\t\t= {avg:10.2} {unit}/sec\n\
+         \tMin xfer \t\t\t\t\t= {min_xfer:10.2} {unit}\n"
+    )
+}
+
+fn cpu_line(kind: IozoneTest, figures: &TestFigures) -> String {
+    // iozone capitalizes the name of the first test here.
+    let word = if kind == IozoneTest::Write {
+        "Utilization"
+    } else {
+        "utilization"
+    };
+    let (wall, cpu, percent) = (figures.wall_s, figures.cpu_s, figures.cpu_percent());
+    format!(
+        "\tCPU {word}: Wall time {wall:8.3}    CPU time {cpu:8.3}    CPU utilization {percent:6.2} %\n"
+    )
 }
 
 /// A table row that is printed test by test.
@@ -233,6 +224,15 @@ impl TableRow {
 pub struct Results {
     /// Figures of each test, in the order measured.
     pub all: Vec<(IozoneStep, IozoneTest, TestFigures)>,
+}
+
+impl Results {
+    /// The figures of a test in the first matching row or group.
+    fn find(&self, kind: IozoneTest, at: impl Fn(&IozoneStep) -> bool) -> Option<&TestFigures> {
+        let mut all = self.all.iter();
+        all.find(|(cell, test, _)| *test == kind && at(cell))
+            .map(|(.., figures)| figures)
+    }
 }
 
 /// Formats everything after the last result.
@@ -297,36 +297,38 @@ pub fn reports(request: &IozoneRequest, results: &Results) -> Vec<SpreadsheetRep
             children,
             record_kb,
             ..
-        } => {
-            let value = |kind: IozoneTest, count: &u32| {
-                let found = results
-                    .all
-                    .iter()
-                    .find(|(cell, k, _)| *k == kind && cell.children == *count);
-                found.map(|(_, _, figures)| figures.children)
-            };
-            let row = |&kind: &IozoneTest| {
-                (
-                    kind.excel().to_owned(),
-                    children.iter().map(|c| value(kind, c)).collect(),
-                )
-            };
-            let unit = if request.unit == FigureUnit::Ops {
-                "ops"
-            } else {
-                "kBytes"
-            };
-            vec![SpreadsheetReport {
-                titles: vec![
-                    "Throughput report Y-axis is type of test X-axis is number of processes"
-                        .to_owned(),
-                    format!("Record size = {record_kb} kBytes "),
-                    format!("Output is in {unit}/sec"),
-                ],
-                heads: children.iter().map(u32::to_string).collect(),
-                rows: request.kinds.iter().map(row).collect(),
-            }]
-        }
+        } => vec![throughput_report(request, results, children, *record_kb)],
+    }
+}
+
+/// The children's throughput of each test, by number of children.
+fn throughput_report(
+    request: &IozoneRequest,
+    results: &Results,
+    children: &[u32],
+    record_kb: u64,
+) -> SpreadsheetReport {
+    let value = |kind: IozoneTest, count: u32| {
+        let figures = results.find(kind, |cell| cell.children == count);
+        figures.map(|figures| figures.children)
+    };
+    let row = |&kind: &IozoneTest| {
+        let values = children.iter().map(|&count| value(kind, count));
+        (kind.excel().to_owned(), values.collect())
+    };
+    let unit = if request.unit == FigureUnit::Ops {
+        "ops"
+    } else {
+        "kBytes"
+    };
+    SpreadsheetReport {
+        titles: vec![
+            "Throughput report Y-axis is type of test X-axis is number of processes".to_owned(),
+            format!("Record size = {record_kb} kBytes "),
+            format!("Output is in {unit}/sec"),
+        ],
+        heads: children.iter().map(u32::to_string).collect(),
+        rows: request.kinds.iter().map(row).collect(),
     }
 }
 
@@ -346,25 +348,17 @@ fn table_report(
     let records = sorted(rows.iter().map(|row| row.1).collect());
     let value = |size: u64, record: u64| {
         let at = |cell: &IozoneStep| (cell.size_kb, cell.record_kb) == (size, record);
-        let found = results
-            .all
-            .iter()
-            .find(|(cell, k, _)| *k == kind && at(cell));
-        found.map(|(_, _, figures)| of(figures))
+        results.find(kind, at).map(of)
     };
     let row = |size: u64| {
-        (
-            size.to_string(),
-            records.iter().map(|&record| value(size, record)).collect(),
-        )
+        let values = records.iter().map(|&record| value(size, record));
+        (size.to_string(), values.collect())
     };
+    let sizes = sorted(rows.iter().map(|row| row.0).collect());
     SpreadsheetReport {
         titles: vec![format!("{name} report")],
         heads: records.iter().map(u64::to_string).collect(),
-        rows: sorted(rows.iter().map(|row| row.0).collect())
-            .into_iter()
-            .map(row)
-            .collect(),
+        rows: sizes.into_iter().map(row).collect(),
     }
 }
 

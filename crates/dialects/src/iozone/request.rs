@@ -2,15 +2,14 @@
 
 mod modes;
 
+use super::args::{IozoneArgs, IozoneInfoText};
 use super::argv::{self, IozoneToken};
-use super::error::{IozoneError, WordLocation};
+use super::error::IozoneError;
 use super::figures::FigureUnit;
 use super::kind::IozoneTest;
 use super::options::IozoneOptionState;
 use hakaru_model::units::Nanos;
 use std::ffi::OsString;
-use std::ops::RangeInclusive;
-use std::path::PathBuf;
 
 /// In auto mode, files of at least this size in kB are not measured with records below [`SMALL_RECORD_KB`], according
 /// to the manual.
@@ -21,18 +20,8 @@ const SMALL_RECORD_KB: u64 = 64;
 const AUTO_FILES: (u64, u64) = (64, 512 << 10);
 const AUTO_RECORDS: (u64, u64) = (4, 16 << 10);
 
-/// Maximum accepted size in kB: 1 PiB.
-const MOST_KB: u64 = 1 << 40;
-
 /// Maximum number of rows in a table.
 const MOST_ROWS: usize = 10_000;
-
-/// A text printed instead of running tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IozoneInfoText {
-    Help,
-    Version,
-}
 
 /// The action for the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,225 +70,14 @@ pub struct IozoneRequest {
     pub(super) draft: IozoneArgs,
 }
 
-/// Options as typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct IozoneArgs {
-    pub(super) tests: Vec<u32>,
-    pub(super) auto: bool,
-    pub(super) all_records: bool,
-    pub(super) sizes_kb: Vec<u64>,
-    pub(super) records_kb: Vec<u64>,
-    pub(super) file_bounds: (Option<u64>, Option<u64>),
-    pub(super) record_bounds: (Option<u64>, Option<u64>),
-    pub(super) stride: u64,
-    pub(super) retests: bool,
-    pub(super) percent_read: Option<u32>,
-    pub(super) pause_s: u64,
-    pub(super) file: Option<PathBuf>,
-    pub(super) files: Vec<PathBuf>,
-    pub(super) keep_files: bool,
-    pub(super) truncate: bool,
-    pub(super) direct: bool,
-    pub(super) sync: bool,
-    pub(super) dsync: bool,
-    pub(super) flush: bool,
-    pub(super) close: bool,
-    pub(super) mmap: bool,
-    pub(super) map_flush: bool,
-    pub(super) depth: Option<u32>,
-    pub(super) cache_kb: u64,
-    pub(super) line_bytes: u64,
-    pub(super) groups: Vec<u32>,
-    pub(super) fewest: Option<u32>,
-    pub(super) most: Option<u32>,
-    pub(super) threads: bool,
-    pub(super) stonewall: bool,
-    pub(super) delay_us: u64,
-    pub(super) first_cpu: Option<u32>,
-    pub(super) show_children: bool,
-    pub(super) excel: bool,
-    pub(super) workbook: Option<PathBuf>,
-    pub(super) ops: bool,
-    pub(super) micros: bool,
-    pub(super) machine: bool,
-    pub(super) cpu_use: bool,
-    pub(super) page: Option<IozoneInfoText>,
-    said: Vec<String>,
-}
-
-impl Default for IozoneArgs {
-    fn default() -> Self {
-        IozoneArgs {
-            tests: Vec::new(),
-            auto: false,
-            all_records: false,
-            sizes_kb: Vec::new(),
-            records_kb: Vec::new(),
-            file_bounds: (None, None),
-            record_bounds: (None, None),
-            stride: 17,
-            retests: true,
-            percent_read: None,
-            pause_s: 0,
-            file: None,
-            files: Vec::new(),
-            keep_files: false,
-            truncate: true,
-            direct: false,
-            sync: false,
-            dsync: false,
-            flush: false,
-            close: false,
-            mmap: false,
-            map_flush: false,
-            depth: None,
-            cache_kb: 1024,
-            line_bytes: 32,
-            groups: Vec::new(),
-            fewest: None,
-            most: None,
-            threads: false,
-            stonewall: true,
-            delay_us: 0,
-            first_cpu: None,
-            show_children: false,
-            excel: false,
-            workbook: None,
-            ops: false,
-            micros: false,
-            machine: false,
-            cpu_use: false,
-            page: None,
-            said: Vec::new(),
-        }
-    }
-}
-
-/// A bound of auto mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AutoBound {
-    FileMin,
-    FileMax,
-    RecordMin,
-    RecordMax,
-}
-
-impl IozoneArgs {
-    /// Adds a line to the header of the output.
-    pub(super) fn say(&mut self, line: &str) {
-        self.said.push(line.to_owned());
-    }
-
-    pub(super) fn auto(&mut self) {
-        self.auto = true;
-        self.say("Auto Mode");
-    }
-
-    /// Parses an integer with bounds.
-    pub(super) fn whole(
-        &self,
-        text: &[String],
-        bounds: RangeInclusive<u64>,
-    ) -> Result<u64, String> {
-        let word = text.first().map_or("", |text| text.trim());
-        let number = word
-            .parse::<u64>()
-            .map_err(|_| "expected a whole number".to_owned())?;
-        if bounds.contains(&number) {
-            return Ok(number);
-        }
-        Err(format!(
-            "expected a value between {} and {}",
-            bounds.start(),
-            bounds.end()
-        ))
-    }
-
-    pub(super) fn test(&mut self, text: &[String]) -> Result<(), String> {
-        let number = self.whole(text, 0..=12)? as u32;
-        self.tests.push(number);
-        Ok(())
-    }
-
-    pub(super) fn children(&mut self, text: &[String]) -> Result<(), String> {
-        let count = self.whole(text, 1..=4096)? as u32;
-        self.groups.push(count);
-        Ok(())
-    }
-
-    pub(super) fn size(&mut self, text: &[String]) -> Result<(), String> {
-        let kb = kilobytes(text)?;
-        self.sizes_kb.push(kb);
-        self.say(&format!("File size set to {kb} kB"));
-        Ok(())
-    }
-
-    pub(super) fn record(&mut self, text: &[String]) -> Result<(), String> {
-        let kb = kilobytes(text)?;
-        if kb > 1 << 20 {
-            return Err("the maximum record size is 1 GiB".to_owned());
-        }
-        self.records_kb.push(kb);
-        self.say(&format!("Record Size {kb} kB"));
-        Ok(())
-    }
-
-    pub(super) fn bound(&mut self, text: &[String], which: AutoBound) -> Result<(), String> {
-        let kb = kilobytes(text)?;
-        let (place, words) = match which {
-            AutoBound::FileMin => (
-                &mut self.file_bounds.0,
-                format!("Using minimum file size of {kb} kilobytes."),
-            ),
-            AutoBound::FileMax => (
-                &mut self.file_bounds.1,
-                format!("Using maximum file size of {kb} kilobytes."),
-            ),
-            AutoBound::RecordMin => (
-                &mut self.record_bounds.0,
-                format!("Using Minimum Record Size {kb} kB"),
-            ),
-            AutoBound::RecordMax => (
-                &mut self.record_bounds.1,
-                format!("Using Maximum Record Size {kb} kB"),
-            ),
-        };
-        *place = Some(kb);
-        self.say(&words);
-        Ok(())
-    }
-}
-
-/// Parses a size in kB: a number with an optional suffix k, m, g or t. Without a suffix the unit is kB.
-fn kilobytes(text: &[String]) -> Result<u64, String> {
-    let word = text.first().map_or("", |text| text.trim());
-    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match word[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "k" => 1,
-        "m" => 1 << 10,
-        "g" => 1 << 20,
-        "t" => 1 << 30,
-        _ => return Err("unknown unit: expected k, m, g or t after the number".to_owned()),
-    };
-    let number = digits
-        .parse::<u64>()
-        .map_err(|_| "expected a whole number followed by k, m or g".to_owned())?;
-    match number.checked_mul(factor) {
-        Some(0) => Err("the minimum is 1 kB".to_owned()),
-        Some(kb) if kb <= MOST_KB => Ok(kb),
-        _ => Err("the value is too large for a file".to_owned()),
-    }
-}
-
 /// Parses an iozone command line without the program name.
 ///
 /// # Errors
 /// An [`IozoneError`] with the option, its value, the cause, the solution, and the location of the word.
 pub fn parse(args: &[OsString]) -> Result<IozoneAction, IozoneError> {
     if args.is_empty() {
-        return Ok(IozoneAction::Print(
-            "iozone: help mode\n\n".to_owned() + &super::help::usage(),
-        ));
+        let text = "iozone: help mode\n\n".to_owned() + &super::help::usage();
+        return Ok(IozoneAction::Print(text));
     }
     let (tokens, other) = argv::lex(args)?;
     let mut draft = IozoneArgs::default();
@@ -312,19 +90,27 @@ pub fn parse(args: &[OsString]) -> Result<IozoneAction, IozoneError> {
         Some(IozoneInfoText::Version) => return Ok(IozoneAction::Print(super::help::version())),
         None => {}
     }
-    for word in other {
-        warnings.push(format!(
-            "ignored `{word}`: not an option; name the test file with -f FILE"
-        ));
+    warnings.extend(
+        other.iter().map(|word| {
+            format!("ignored `{word}`: not an option; name the test file with -f FILE")
+        }),
+    );
+    IozoneRequest::new(draft, warnings, &OptionLocations(&tokens))
+        .map(|request| IozoneAction::Run(Box::new(request)))
+}
+
+/// Locations of the options on the command line, for errors about their combination.
+struct OptionLocations<'a>(&'a [IozoneToken]);
+
+impl OptionLocations<'_> {
+    /// An error about the last occurrence of an option, if it was given.
+    fn error(&self, option: &str, message: impl Into<String>) -> IozoneError {
+        let token = self.0.iter().rev().find(|token| token.opt.name == option);
+        IozoneError {
+            message: message.into(),
+            at: token.map(|token| token.at.clone()),
+        }
     }
-    let place = |name: &str| {
-        tokens
-            .iter()
-            .rev()
-            .find(|token| token.opt.name == name)
-            .map(|token| token.at.clone())
-    };
-    IozoneRequest::new(draft, warnings, &place).map(|request| IozoneAction::Run(Box::new(request)))
 }
 
 /// I/O properties given by a command line of any iozone version.
@@ -396,45 +182,20 @@ fn apply(
 impl IozoneRequest {
     fn new(
         draft: IozoneArgs,
-        warnings: Vec<String>,
-        place: &dyn Fn(&str) -> Option<WordLocation>,
+        mut warnings: Vec<String>,
+        locations: &OptionLocations<'_>,
     ) -> Result<IozoneRequest, IozoneError> {
-        let wrong = |option: &str, message: &str| {
-            Err(IozoneError {
-                message: message.to_owned(),
-                at: place(option),
-            })
-        };
-        let throughput = !draft.groups.is_empty() || draft.fewest.is_some() || draft.most.is_some();
-        if draft.ops && draft.micros {
-            return wrong("N", "-N and -O contradict each other: use one of them");
+        if let Some((option, message)) = draft.contradiction() {
+            return Err(locations.error(option, message));
         }
-        if throughput && draft.micros {
-            return wrong(
-                "N",
-                "-N works only in table mode: with children use -O, or omit -t, -l and -u",
-            );
-        }
-        if throughput && draft.auto {
-            return wrong(
-                "a",
-                "-a selects table mode, and -t, -l and -u select throughput mode: use one of them",
-            );
-        }
-        if draft.mmap && draft.depth.is_some() {
-            return wrong(
-                "B",
-                "-B and -H or -k contradict each other: a mapping has no queue",
-            );
-        }
+        let throughput = draft.is_throughput();
         let mode = if throughput {
-            draft.throughput(place)?
+            draft.throughput(locations)?
         } else {
-            draft.table(place)?
+            draft.table(locations)?
         };
-        let kinds = draft.kinds(throughput, place)?;
-        let mut warnings = warnings;
-        warnings.extend(draft.ignored(throughput));
+        let kinds = draft.kinds(throughput, locations)?;
+        warnings.extend(draft.ignored().into_iter().map(str::to_owned));
         let unit = match (draft.ops, draft.micros) {
             (true, _) => FigureUnit::Ops,
             (_, true) => FigureUnit::Micros,
@@ -457,7 +218,7 @@ impl IozoneRequest {
 
     /// Whether existing files are truncated before they are written.
     pub(super) fn empties_files(&self) -> bool {
-        self.draft.truncate && self.kinds.first().is_some_and(|kind| kind.makes_file())
+        !self.draft.keep_contents && self.kinds.first().is_some_and(|kind| kind.makes_file())
     }
 
     /// Time between the starts of consecutive children.
