@@ -3,7 +3,7 @@
 //! Does not judge the quality of the experiment.
 
 use super::super::units::{Ranged, slip};
-use super::record::{OpSums, ReportSums};
+use super::sums::{OpSums, ReportSums};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{BlockSize, Job, Op};
 use hakaru_model::reported::ReportedBlock;

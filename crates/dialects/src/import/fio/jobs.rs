@@ -3,7 +3,7 @@
 //! Does not parse the results themselves.
 
 use super::super::units::{Kilo, Ranged, factor};
-use super::record::ReportSums;
+use super::sums::ReportSums;
 use crate::fio::{FioAction, Invocation, ParseContext};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, Phase, Scenario, Target};

@@ -8,6 +8,7 @@ pub(super) mod json;
 pub(super) mod logs;
 mod print;
 mod record;
+mod sums;
 pub(super) mod terse;
 pub(super) mod text;
 mod time;

@@ -6,14 +6,12 @@ mod head;
 mod record;
 
 use self::head::IozoneHead;
-use self::record::IozoneReadout;
+use self::record::{ImportedRate, IozoneReadout, KB};
 use super::lines::SourceLine;
 use super::units::number;
 use super::{ImportedRun, SourceFormat, Unread};
 use crate::iozone::{COLUMNS, IozoneTest};
 use hakaru_model::reported::{Decimal, ReportedBlock};
-
-const KB: f64 = 1024.0;
 
 /// First line of an output.
 const TITLE: &str = "Iozone: Performance Test of File I/O";
@@ -63,17 +61,6 @@ fn excel_title(text: &str) -> Option<IozoneTest> {
         .strip_suffix('"')?
         .strip_suffix(" report")?;
     IozoneTest::all().find(|test| test.report().eq_ignore_ascii_case(name))
-}
-
-/// One measured rate.
-struct ImportedRate {
-    test: IozoneTest,
-    /// Bytes per second, or I/Os per second if `ops` is set.
-    rate: f64,
-    ops: bool,
-    workers: u32,
-    record_kb: Option<u64>,
-    file_kb: Option<u64>,
 }
 
 #[derive(Default)]

@@ -1,7 +1,8 @@
 //! Converts iozone rates to a run with one phase per rate.
 
 use super::super::{ImportedRun, ResultContext, SourceFormat, TimeBasis, Unread};
-use super::{ImportedRate, IozoneHead, KB};
+use super::head::IozoneHead;
+use crate::iozone::IozoneTest;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, PerOp, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::record::{OpRecord, Outcome, PhaseRecord, StopReason, WorkerRecord};
@@ -9,6 +10,19 @@ use hakaru_model::reported::{
     JobProperty, OpReport, Reported, ReportedBlock, StatedRate, UnstatedJob, WorkerReport,
 };
 use hakaru_model::units::{Bytes, Nanos};
+
+pub(super) const KB: f64 = 1024.0;
+
+/// One measured rate.
+pub(super) struct ImportedRate {
+    pub(super) test: IozoneTest,
+    /// Bytes per second, or I/Os per second if `ops` is set.
+    pub(super) rate: f64,
+    pub(super) ops: bool,
+    pub(super) workers: u32,
+    pub(super) record_kb: Option<u64>,
+    pub(super) file_kb: Option<u64>,
+}
 
 /// Parsed content of one run.
 pub(super) struct IozoneReadout {
