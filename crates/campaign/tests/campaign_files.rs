@@ -302,6 +302,7 @@ fn what_is_wrong_is_pointed_at() {
         format!("name = \"x\"\nrepeats = 0\n{w}"),
         format!("name = \"x\"\nrepeats = \"many\"\n{w}"),
         format!("name = \"x\"\nrepeats = {{ until = \"2 %\", at-least = 5, at-most = 4 }}\n{w}"),
+        format!("name = \"x\"\nrepeats = {{ until = \"2 %\", at-least = 2, at-most = 9 }}\n{w}"),
         format!("name = \"x\"\ncool-down = \"10\"\n{w}"),
         format!("name = \"!\"\n{w}"),
         format!("name = \"x\"\nid = \"a b\"\n{w}"),

@@ -340,6 +340,31 @@ fn our_own_cost_is_told_when_it_shows() {
 }
 
 #[test]
+fn bytes_of_all_runs_add_up() {
+    let runs = records(&[15e6, 248e6, 100e6]);
+    let bytes = |run: &RunRecord| run.phases[0].workers[0].ops.write.bytes;
+    let sum: u64 = runs.iter().map(bytes).sum();
+    assert!(sum > 3 * runs.iter().map(bytes).min().unwrap());
+    let summary = summarize(&runs);
+    assert_eq!(summary.phases[0].detail.moved_in_all.0, sum);
+}
+
+#[test]
+fn a_drop_never_exceeds_the_total() {
+    // A line through these runs falls below zero before the last one.
+    for speeds in [
+        [100e6, 90e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6],
+        [900e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6],
+        [90e6, 80e6, 70e6, 60e6, 50e6, 2e6, 2e6, 2e6, 2e6, 2e6],
+    ] {
+        let summary = summarize(&records(&speeds));
+        let stability = summary.phases[0].detail.stability.as_ref().unwrap();
+        let change = stability.drift.unwrap();
+        assert!((-1.0..0.0).contains(&change), "{speeds:?}: {change}");
+    }
+}
+
+#[test]
 fn drift_and_outliers_are_flagged_and_kept() {
     let falling: Vec<f64> = (0..10).map(|i| 50e6 - 1e6 * f64::from(i)).collect();
     let summary = summarize(&records(&falling));
