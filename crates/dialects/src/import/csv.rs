@@ -4,15 +4,14 @@
 //! from a file.
 
 use super::units::{Kilo, Ranged, number};
-use super::{ImportedRun, ResultContext, Shorten, SourceFormat, TimeBasis, Unread, fio};
+use super::{ImportedRun, Shorten, SourceFormat, Unread, fio, unstated};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
-use hakaru_model::record::{Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{
-    JobProperty, OpReport, Reported, ReportedBlock, ReportedFigure, StatedRate, UnstatedJob,
-    WorkerReport,
+    JobProperty, Reported, ReportedBlock, ReportedFigure, StatedRate, UnstatedJob, WorkerReport,
 };
-use hakaru_model::units::{Bytes, Nanos, SizeSuffixes, parse_size};
+use hakaru_model::units::{Bytes, SizeSuffixes, parse_size};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -162,11 +161,8 @@ pub fn rows(text: &str, mapping: &ColumnMapping) -> (Vec<CsvRow>, Vec<Unread>) {
         return (rows, unread);
     };
     let header = cells(header.trim_start_matches('\u{feff}'), separator);
-    for name in mapping
-        .columns
-        .named()
-        .filter(|name| !header.contains(name))
-    {
+    let names = mapping.columns.named();
+    for name in names.filter(|name| !header.contains(name)) {
         let why = format!("the table has no column `{name}`, which the mapping names");
         unread.push(Unread {
             line: 1,
@@ -175,17 +171,12 @@ pub fn rows(text: &str, mapping: &ColumnMapping) -> (Vec<CsvRow>, Vec<Unread>) {
         });
     }
     for (index, line) in lines {
-        let cells = cells(line, separator);
-        let cell = |name: &Option<String>| -> Option<&str> {
-            let place = header
-                .iter()
-                .position(|known| Some(known) == name.as_ref())?;
-            cells
-                .get(place)
-                .map(|text| text.trim())
-                .filter(|text| !text.is_empty())
+        let reader = RowReader {
+            mapping,
+            header: &header,
+            cells: &cells(line, separator),
         };
-        match row(index + 1, mapping, &cell) {
+        match reader.row(index + 1) {
             Ok(row) => rows.push(row),
             Err(why) => unread.push(Unread {
                 line: index + 1,
@@ -199,167 +190,171 @@ pub fn rows(text: &str, mapping: &ColumnMapping) -> (Vec<CsvRow>, Vec<Unread>) {
 
 impl ColumnNames {
     fn named(&self) -> impl Iterator<Item = &String> {
-        let ColumnNames {
-            target,
-            host,
-            workload,
-            rw,
-            bs,
-            iodepth,
-            bandwidth,
-            bandwidth_deviation,
-            ..
-        } = self;
-        let more = [
+        let single = [
+            &self.host,
+            &self.workload,
+            &self.rw,
+            &self.bs,
+            &self.iodepth,
+            &self.bandwidth,
+            &self.bandwidth_deviation,
             &self.bandwidth_unit,
             &self.iops,
             &self.iops_deviation,
             &self.runs,
             &self.source,
         ];
-        let single = [
-            host,
-            workload,
-            rw,
-            bs,
-            iodepth,
-            bandwidth,
-            bandwidth_deviation,
-        ]
-        .into_iter()
-        .chain(more);
-        target.iter().chain(single.flatten())
+        self.target.iter().chain(single.into_iter().flatten())
     }
 }
 
-fn row<'a>(
-    line: usize,
-    mapping: &ColumnMapping,
-    cell: &dyn Fn(&Option<String>) -> Option<&'a str>,
-) -> Result<CsvRow, String> {
-    let columns = &mapping.columns;
-    let workload = cell(&columns.workload).unwrap_or_default();
-    let named = mapping.workloads.get(workload);
-    let fixed = &mapping.fixed;
-    let pick = |own: Option<&str>, of: fn(&WorkloadColumns) -> Option<&String>| {
-        own.map(str::to_owned)
-            .or_else(|| named.and_then(of).or_else(|| of(fixed)).cloned())
-    };
-    let rw = pick(cell(&columns.rw), |w| w.rw.as_ref());
-    let rw =
-        rw.ok_or_else(|| format!("unknown workload `{workload}`: define its rw in the mapping"))?;
-    // Tables write access patterns in upper or lower case.
-    let access = fio::jobs_access(rw.trim().to_ascii_lowercase().as_str())
-        .ok_or_else(|| format!("`{rw}` is not a fio rw value: expected one of {}", fio::RW))?;
-    let op = match pick(None, |w| w.op.as_ref()) {
-        Some(name) => hakaru_model::reported::op_named(&name)
-            .ok_or_else(|| format!("`{name}` is not an operation"))?,
-        None => Op::ALL
-            .into_iter()
-            .find(|&op| access.does(op))
-            .unwrap_or(Op::Read),
-    };
-    let name = if workload.is_empty() {
-        rw.as_str()
-    } else {
-        workload
-    };
-    let mut job = Job::new(name, Target::Nothing, access);
-    let bs = pick(cell(&columns.bs), |w| w.bs.as_ref());
-    if let Some(bs) = &bs {
+/// The cells of a row with the mapping that gives them meaning.
+struct RowReader<'a> {
+    mapping: &'a ColumnMapping,
+    header: &'a [String],
+    cells: &'a [String],
+}
+
+impl<'a> RowReader<'a> {
+    /// The text in a column, unless the table has no such column or the cell is empty.
+    fn cell(&self, column: &Option<String>) -> Option<&'a str> {
+        let mut names = self.header.iter();
+        let place = names.position(|name| Some(name) == column.as_ref())?;
+        let text = self.cells.get(place)?.trim();
+        Some(text).filter(|text| !text.is_empty())
+    }
+
+    fn workload(&self) -> &'a str {
+        self.cell(&self.mapping.columns.workload)
+            .unwrap_or_default()
+    }
+
+    /// A property of the workload: from its definition, or the default for all rows.
+    fn defined<T>(&self, pick: impl Fn(&'a WorkloadColumns) -> Option<T>) -> Option<T> {
+        let named = self.mapping.workloads.get(self.workload());
+        named.and_then(&pick).or_else(|| pick(&self.mapping.fixed))
+    }
+
+    fn row(&self, line: usize) -> Result<CsvRow, String> {
+        let columns = &self.mapping.columns;
+        let rw = self.cell(&columns.rw);
+        let rw = rw.or_else(|| self.defined(|w| w.rw.as_deref()));
+        let workload = self.workload();
+        let rw = rw.ok_or_else(|| {
+            format!("unknown workload `{workload}`: define its rw in the mapping")
+        })?;
+        let name = if workload.is_empty() { rw } else { workload };
+        let (job, op, unstated) = self.job(name, rw)?;
+        let text = |column| self.cell(column).unwrap_or_default().to_owned();
+        let targets = columns.target.iter();
+        let targets = targets.filter_map(|name| self.cell(&Some(name.clone())));
+        let mut row = CsvRow {
+            line,
+            target: targets.collect::<Vec<_>>().join(" "),
+            host: text(&columns.host),
+            source: text(&columns.source),
+            workload: name.to_owned(),
+            job,
+            op,
+            bytes_per_s: None,
+            iops: None,
+            caveats: Vec::new(),
+            figures: Vec::new(),
+            unstated,
+        };
+        self.rates(&mut row)?;
+        Ok(row)
+    }
+
+    /// The job that a row describes, the operation of its rates, and the properties that are not stated.
+    fn job(&self, name: &str, rw: &str) -> Result<(Job, Op, Vec<JobProperty>), String> {
+        // Tables write access patterns in upper or lower case.
+        let access = fio::jobs_access(rw.trim().to_ascii_lowercase().as_str())
+            .ok_or_else(|| format!("`{rw}` is not a fio rw value: expected one of {}", fio::RW))?;
+        let op = match self.defined(|w| w.op.as_deref()) {
+            Some(name) => hakaru_model::reported::op_named(name)
+                .ok_or_else(|| format!("`{name}` is not an operation"))?,
+            None => Op::ALL
+                .into_iter()
+                .find(|&op| access.does(op))
+                .unwrap_or(Op::Read),
+        };
+        let mut job = Job::new(name, Target::Nothing, access);
+        let size = self.block_size()?;
+        if let Some(size) = size {
+            job.block = PerOp::all(BlockSize::Fixed(size));
+        }
+        let depth = self.depth()?;
+        let direct = self.defined(|w| w.direct);
+        let unstated = unstated(&[
+            (JobProperty::BlockSize, size.is_some()),
+            (JobProperty::QueueDepth, depth.is_some()),
+            (JobProperty::Engine, false),
+            (JobProperty::Direct, direct.is_some()),
+        ]);
+        job.queue.iodepth = depth.unwrap_or(1);
+        job.numjobs = self.defined(|w| w.numjobs).unwrap_or(1).clamp(1, 4096);
+        job.durability.fsync_every = self.defined(|w| w.fsync).unwrap_or(0);
+        job.files.direct = direct.unwrap_or(false);
+        Ok((job, op, unstated))
+    }
+
+    fn block_size(&self) -> Result<Option<Bytes>, String> {
+        let bs = self.cell(&self.mapping.columns.bs);
+        let Some(bs) = bs.or_else(|| self.defined(|w| w.bs.as_deref())) else {
+            return Ok(None);
+        };
         // In tables, `4k` means 4096 bytes.
-        let size =
-            parse_size(bs, SizeSuffixes::Iec).or_else(|_| parse_size(bs, SizeSuffixes::Fio1024));
-        job.block = PerOp::all(BlockSize::Fixed(size.map_err(|error| error.to_string())?));
+        parse_size(bs, SizeSuffixes::Iec)
+            .or_else(|_| parse_size(bs, SizeSuffixes::Fio1024))
+            .map(Some)
+            .map_err(|error| error.to_string())
     }
-    let of =
-        |pick: fn(&WorkloadColumns) -> Option<u32>| named.and_then(pick).or_else(|| pick(fixed));
-    let depth = match cell(&columns.iodepth) {
-        Some(text) => Some(
-            text.parse()
-                .map_err(|_| format!("`{text}` is not a queue depth"))?,
-        ),
-        None => of(|w| w.iodepth),
-    };
-    let direct = named.and_then(|w| w.direct).or(fixed.direct);
-    let stated = [
-        (JobProperty::BlockSize, bs.is_some()),
-        (JobProperty::QueueDepth, depth.is_some()),
-        (JobProperty::Engine, false),
-        (JobProperty::Direct, direct.is_some()),
-    ];
-    let unstated = stated
-        .into_iter()
-        .filter(|(_, stated)| !stated)
-        .map(|(property, _)| property)
-        .collect();
-    let depth = depth.unwrap_or(1);
-    if !(1..=DEEPEST).contains(&depth) {
-        return Err(format!(
-            "queue depth {depth} is out of range: expected 1 to {DEEPEST}"
-        ));
-    }
-    job.queue.iodepth = depth;
-    job.numjobs = of(|w| w.numjobs).unwrap_or(1).clamp(1, 4096);
-    job.durability.fsync_every = of(|w| w.fsync).unwrap_or(0);
-    job.files.direct = direct.unwrap_or(false);
-    let mut row = CsvRow {
-        line,
-        target: columns
-            .target
-            .iter()
-            .filter_map(|name| cell(&Some(name.clone())))
-            .collect::<Vec<_>>()
-            .join(" "),
-        host: cell(&columns.host).unwrap_or_default().to_owned(),
-        source: cell(&columns.source).unwrap_or_default().to_owned(),
-        workload: name.to_owned(),
-        job,
-        op,
-        bytes_per_s: None,
-        iops: None,
-        caveats: Vec::new(),
-        figures: Vec::new(),
-        unstated,
-    };
-    rates(&mut row, mapping, cell, bs.is_some())?;
-    Ok(row)
-}
 
-fn rates<'a>(
-    row: &mut CsvRow,
-    mapping: &ColumnMapping,
-    cell: &dyn Fn(&Option<String>) -> Option<&'a str>,
-    block_known: bool,
-) -> Result<(), String> {
-    let columns = &mapping.columns;
-    let runs = match cell(&columns.runs) {
-        Some(text) => match text.parse::<u32>() {
+    fn depth(&self) -> Result<Option<u32>, String> {
+        let depth = match self.cell(&self.mapping.columns.iodepth) {
+            Some(text) => Some(
+                text.parse()
+                    .map_err(|_| format!("`{text}` is not a queue depth"))?,
+            ),
+            None => self.defined(|w| w.iodepth),
+        };
+        match depth {
+            Some(depth) if !(1..=DEEPEST).contains(&depth) => Err(format!(
+                "queue depth {depth} is out of range: expected 1 to {DEEPEST}"
+            )),
+            depth => Ok(depth),
+        }
+    }
+
+    /// Number of runs averaged in the row.
+    fn runs(&self) -> Result<u32, String> {
+        let text = self.cell(&self.mapping.columns.runs).unwrap_or("1");
+        match text.parse() {
             Ok(0) => {
-                return Err(
-                    "the number of runs is 0: enter at least 1, or leave the cell \
-                    empty"
-                        .to_owned(),
-                );
+                Err("the number of runs is 0: enter at least 1, or leave the cell empty".to_owned())
             }
-            Ok(runs) => runs,
-            Err(_) => return Err(format!("`{text}` is not a number of runs")),
-        },
-        None => 1,
-    };
-    let mut figure = |name: &str,
-                      column: &Option<String>,
-                      unit: Option<&str>|
-     -> Result<Option<Ranged>, String> {
-        let Some(text) = cell(column) else {
+            Ok(runs) => Ok(runs),
+            Err(_) => Err(format!("`{text}` is not a number of runs")),
+        }
+    }
+
+    /// A rate in a column, added to the figures of the row.
+    fn figure(
+        &self,
+        row: &mut CsvRow,
+        name: &str,
+        column: &Option<String>,
+        unit: Option<&str>,
+    ) -> Result<Option<Ranged>, String> {
+        let Some(text) = self.cell(column) else {
             return Ok(None);
         };
         let (value, own) =
             number(text).ok_or_else(|| format!("column of {name}: `{text}` is not a number"))?;
-        let unit = if own.is_empty() {
-            unit.unwrap_or_default()
-        } else {
-            own
+        let unit = match own {
+            "" => unit.unwrap_or_default(),
+            own => own,
         };
         if name.contains("bandwidth") && unit.is_empty() {
             return Err(format!(
@@ -375,50 +370,57 @@ fn rates<'a>(
             .ok_or_else(|| format!("`{unit}` is not a unit of {name}"))?;
         row.figures.push(figure);
         Ok(Some(ranged))
-    };
-    let unit = cell(&columns.bandwidth_unit).or(mapping.bandwidth_unit.as_deref());
-    let bandwidth = figure("bandwidth", &columns.bandwidth, unit)?;
-    let deviation = figure("deviation of bandwidth", &columns.bandwidth_deviation, unit)?;
-    let iops = figure("IOPS", &columns.iops, None)?;
-    let iops_deviation = figure("deviation of IOPS", &columns.iops_deviation, None)?;
-    if bandwidth.is_none() && iops.is_none() {
-        return Err("neither bandwidth nor IOPS".to_owned());
     }
-    let stated = |rate: Option<Ranged>, deviation: Option<Ranged>| {
-        rate.map(|rate| StatedRate {
-            mean: rate.value,
-            deviation: deviation.map(|d| d.value),
-            runs,
-        })
-    };
-    row.bytes_per_s = stated(bandwidth, deviation);
-    row.iops = stated(iops, iops_deviation);
-    if let BlockSize::Fixed(block) = row.job.block[row.op]
-        && block_known
-    {
-        if let (Some(bandwidth), Some(iops)) = (bandwidth, iops) {
-            row.caveats.extend(fio::rate_contradiction(
-                &row.workload,
-                bandwidth,
-                iops,
-                block,
-            ));
+
+    fn rates(&self, row: &mut CsvRow) -> Result<(), String> {
+        let (columns, runs) = (&self.mapping.columns, self.runs()?);
+        let unit = self.cell(&columns.bandwidth_unit);
+        let unit = unit.or(self.mapping.bandwidth_unit.as_deref());
+        let mut rate = |name: &str, column, unit| self.figure(row, name, column, unit);
+        let bandwidth = rate("bandwidth", &columns.bandwidth, unit)?;
+        let column = &columns.bandwidth_deviation;
+        let deviation = rate("deviation of bandwidth", column, unit)?;
+        let iops = rate("IOPS", &columns.iops, None)?;
+        let iops_deviation = rate("deviation of IOPS", &columns.iops_deviation, None)?;
+        if bandwidth.is_none() && iops.is_none() {
+            return Err("neither bandwidth nor IOPS".to_owned());
         }
-        // With a single block size, each rate follows from the other.
+        let stated = |rate: Option<Ranged>, deviation: Option<Ranged>| {
+            rate.map(|rate| StatedRate {
+                mean: rate.value,
+                deviation: deviation.map(|d| d.value),
+                runs,
+            })
+        };
+        row.bytes_per_s = stated(bandwidth, deviation);
+        row.iops = stated(iops, iops_deviation);
+        if row.unstated.contains(&JobProperty::BlockSize) {
+            return Ok(());
+        }
+        if let BlockSize::Fixed(block) = row.job.block[row.op] {
+            if let (Some(bandwidth), Some(iops)) = (bandwidth, iops) {
+                let caveat = fio::rate_contradiction(&row.workload, bandwidth, iops, block);
+                row.caveats.extend(caveat);
+            }
+            row.derive_missing_rate(block);
+        }
+        Ok(())
+    }
+}
+
+impl CsvRow {
+    /// With a single block size, each rate follows from the other.
+    fn derive_missing_rate(&mut self, block: Bytes) {
         let follows = |rate: StatedRate, by: f64| StatedRate {
             mean: rate.mean * by,
             deviation: rate.deviation.map(|d| d * by),
             ..rate
         };
         let size = block.0.max(1) as f64;
-        row.iops = row
-            .iops
-            .or_else(|| row.bytes_per_s.map(|rate| follows(rate, 1.0 / size)));
-        row.bytes_per_s = row
-            .bytes_per_s
-            .or_else(|| row.iops.map(|rate| follows(rate, size)));
+        let (bytes_per_s, iops) = (self.bytes_per_s, self.iops);
+        self.iops = iops.or_else(|| bytes_per_s.map(|rate| follows(rate, 1.0 / size)));
+        self.bytes_per_s = bytes_per_s.or_else(|| iops.map(|rate| follows(rate, size)));
     }
-    Ok(())
 }
 
 /// Converts the rows of a table to runs of one phase each.
@@ -428,96 +430,56 @@ pub fn import(text: &str, mapping: &ColumnMapping) -> (Vec<ImportedRun>, Vec<Unr
 }
 
 fn run(row: CsvRow) -> ImportedRun {
-    let CsvRow {
-        line,
-        target,
-        host,
-        source,
-        workload,
-        job,
-        op,
-        bytes_per_s,
-        iops,
-        caveats,
-        figures,
-        unstated,
-    } = row;
     let mut block = ReportedBlock::new("row");
     for (name, text) in [
-        ("target", &target),
-        ("host", &host),
-        ("source", &source),
-        ("workload", &workload),
+        ("target", &row.target),
+        ("host", &row.host),
+        ("source", &row.source),
+        ("workload", &row.workload),
     ] {
         if !text.is_empty() {
             block.word(name, text);
         }
     }
-    block.figures = figures;
-    let worker = WorkerRecord {
-        name: workload.clone(),
-        stop: StopReason::Done,
-        ..WorkerRecord::default()
-    };
+    block.figures = row.figures;
     let mut report = WorkerReport {
-        members: job.numjobs,
+        members: row.job.numjobs,
         ..WorkerReport::default()
     };
-    report.ops[op] = OpReport {
-        bytes_per_s,
-        iops,
-        ..OpReport::default()
-    };
+    report.ops[row.op].bytes_per_s = row.bytes_per_s;
+    report.ops[row.op].iops = row.iops;
+    let name = row.workload;
     let phase = PhaseRecord {
-        name: workload.clone(),
-        started_unix_ms: 0,
-        elapsed: Nanos(0),
-        workers: vec![worker],
+        name: name.clone(),
+        workers: vec![WorkerRecord {
+            name: name.clone(),
+            stop: StopReason::Done,
+            ..WorkerRecord::default()
+        }],
         ..PhaseRecord::default()
     };
+    let jobs = vec![row.job];
+    let scenario = Scenario {
+        name: name.clone(),
+        seed: 0,
+        phases: vec![Phase { name, jobs }],
+    };
+    let reported = Reported {
+        blocks: vec![block],
+        workers: vec![report],
+        unstated: vec![UnstatedJob {
+            phase: 0,
+            job: 0,
+            properties: row.unstated,
+        }],
+    };
+    let source = Some(row.source).filter(|source| !source.is_empty());
+    let program = source.unwrap_or_else(|| "table".to_owned());
     ImportedRun {
-        format: SourceFormat::Csv,
-        program: if source.is_empty() {
-            "table".to_owned()
-        } else {
-            source
-        },
-        scenario: Scenario {
-            name: workload.clone(),
-            seed: 0,
-            phases: vec![Phase {
-                name: workload,
-                jobs: vec![job],
-            }],
-        },
-        path: None,
-        label: (!target.is_empty()).then_some(target),
-        context: ResultContext::default(),
-        phases: vec![phase],
-        caveats,
-        outcome: Outcome::Completed,
-        figures: block.count(),
-        reported: Reported {
-            blocks: vec![block],
-            workers: vec![report],
-            unstated: vec![UnstatedJob {
-                phase: 0,
-                job: 0,
-                properties: unstated,
-            }],
-        },
-        started_unix_ms: None,
-        clock: TimeBasis::Utc,
-        lines: (line, line),
-        unread: Vec::new(),
-    }
-}
-
-/// The block size of a row's operation.
-pub fn block_of(row: &CsvRow) -> Option<Bytes> {
-    match row.job.block[row.op] {
-        BlockSize::Fixed(size) => Some(size),
-        _ => None,
+        label: Some(row.target).filter(|target| !target.is_empty()),
+        caveats: row.caveats,
+        lines: (row.line, row.line),
+        ..ImportedRun::new(SourceFormat::Csv, program, scenario, vec![phase], reported)
     }
 }
 

@@ -27,7 +27,7 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind};
 use hakaru_model::job::Scenario;
 use hakaru_model::record::{Outcome, PhaseRecord};
-use hakaru_model::reported::Reported;
+use hakaru_model::reported::{JobProperty, Reported, ReportedBlock};
 use lines::SourceLine;
 use std::path::PathBuf;
 
@@ -105,6 +105,15 @@ impl Unread {
             why: why.to_owned(),
         }
     }
+
+    /// A part of the source for which the reason alone says what was not read.
+    fn note(line: usize, why: impl Into<String>) -> Unread {
+        Unread {
+            line,
+            text: String::new(),
+            why: why.into(),
+        }
+    }
 }
 
 /// Time basis of a timestamp.
@@ -153,6 +162,33 @@ pub struct ImportedRun {
 }
 
 impl ImportedRun {
+    /// A completed run of which nothing is known but its scenario and results.
+    fn new(
+        format: SourceFormat,
+        program: impl Into<String>,
+        scenario: Scenario,
+        phases: Vec<PhaseRecord>,
+        reported: Reported,
+    ) -> ImportedRun {
+        ImportedRun {
+            format,
+            program: program.into(),
+            scenario,
+            path: None,
+            label: None,
+            context: ResultContext::default(),
+            phases,
+            caveats: Vec::new(),
+            outcome: Outcome::Completed,
+            figures: reported.blocks.iter().map(ReportedBlock::count).sum(),
+            reported,
+            started_unix_ms: None,
+            clock: TimeBasis::Utc,
+            lines: (0, 0),
+            unread: Vec::new(),
+        }
+    }
+
     /// The known identity of the device under test.
     pub fn identity(&self, label: Option<&str>) -> Identity {
         let raw = self
@@ -201,6 +237,12 @@ pub fn unknown_environment() -> Environment {
         io_pressure: unknown(),
         ..Environment::default()
     }
+}
+
+/// The properties that are not stated.
+fn unstated(stated: &[(JobProperty, bool)]) -> Vec<JobProperty> {
+    let missing = stated.iter().filter(|(_, stated)| !stated);
+    missing.map(|(property, _)| *property).collect()
 }
 
 /// Everything found in some sources.

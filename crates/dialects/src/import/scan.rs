@@ -23,44 +23,37 @@ pub fn import(sources: &[SourceText<'_>]) -> ImportResult {
     };
     let mut log_files: BTreeMap<String, Vec<LogFile<'_>>> = BTreeMap::new();
     for (index, source) in sources.iter().enumerate() {
-        match logs::name(source.name).filter(|_| logs::is_log(source.text)) {
-            Some((prefix, job, kind)) => {
-                let file = LogFile {
-                    source: index,
-                    job,
-                    kind,
-                    text: source.text,
-                };
-                let folder = source
-                    .name
-                    .rsplit_once('/')
-                    .map_or("", |(folder, _)| folder);
-                log_files
-                    .entry(format!("{folder}/{prefix}"))
-                    .or_default()
-                    .push(file);
-            }
-            None if logs::is_of_histograms(source.name) => {
-                let why = "histogram logs are not supported: use fio's json+ output".to_owned();
-                let text =
-                    super::Shorten::shortened(source.text.lines().next().unwrap_or_default(), 60);
-                found.unread.push((index, Unread { line: 1, text, why }));
-            }
-            None => {
-                let mut scanner = SourceScanner::new(index, source, &mut found);
-                scanner.scan();
-            }
+        if let Some((group, file)) = log_file(index, source) {
+            log_files.entry(group).or_default().push(file);
+        } else if logs::is_of_histograms(source.name) {
+            let why = "histogram logs are not supported: use fio's json+ output".to_owned();
+            let first = source.text.lines().next().unwrap_or_default();
+            let text = super::Shorten::shortened(first, 60);
+            found.unread.push((index, Unread { line: 1, text, why }));
+        } else {
+            SourceScanner::new(index, source, &mut found).scan();
         }
     }
     for (prefix, files) in &log_files {
         let source = files.iter().map(|file| file.source).min().unwrap_or(0);
-        found.runs.push(FoundRun {
-            source,
-            run: logs::read(prefix, files),
-        });
+        let run = logs::read(prefix, files);
+        found.runs.push(FoundRun { source, run });
     }
     found.runs.sort_by_key(|run| run.source);
     found
+}
+
+/// The log file in a source, with its directory and prefix, which the logs of one run share.
+fn log_file<'a>(index: usize, source: &SourceText<'a>) -> Option<(String, LogFile<'a>)> {
+    let (prefix, job, kind) = logs::name(source.name).filter(|_| logs::is_log(source.text))?;
+    let directory = source.name.rsplit_once('/').map_or("", |(dir, _)| dir);
+    let file = LogFile {
+        source: index,
+        job,
+        kind,
+        text: source.text,
+    };
+    Some((format!("{directory}/{prefix}"), file))
 }
 
 /// Details from a command line before a result.
@@ -210,50 +203,37 @@ impl<'a> SourceScanner<'a> {
         if !text.starts_with('{') || self.broken_json > MOST_BROKEN {
             return false;
         }
-        let near = self.lines[self.at..].iter().take(4);
-        if !near
-            .clone()
-            .any(|line| line.text.contains("\"fio version\"") || line.text.contains("\"jobs\""))
-        {
+        let is_of_fio = |line: &SourceLine| {
+            line.text.contains("\"fio version\"") || line.text.contains("\"jobs\"")
+        };
+        if !self.lines[self.at..].iter().take(4).any(is_of_fio) {
             return false;
         }
         let joined = self.joined.get_or_insert_with(|| Joined::of(&self.lines));
         let rest = joined.text[joined.starts[self.at]..].trim_start();
         let number = self.lines[self.at].number;
         let Some(object) = json::object(rest) else {
-            self.complain(
-                number,
-                text,
-                "this looks like fio JSON, but it cannot be parsed",
-            );
+            let why = "this looks like fio JSON, but it cannot be parsed";
+            self.complain(number, text, why);
             self.broken_json += 1;
             self.at += 1;
             return true;
         };
         let used = rest[..object.len].matches('\n').count() + 1;
-        let last = self
-            .lines
-            .get(self.at + used - 1)
-            .map_or(number, |line| line.number);
+        let last = self.lines.get(self.at + used - 1);
+        let last = last.map_or(number, |line| line.number);
         self.finish_json(json::read(object, (number, last)), text);
         self.at += used;
         true
     }
 
     fn finish_json(&mut self, mut raw: fio::Raw, text: &str) {
-        let (number, state) = (raw.lines.0, State::of(&raw));
+        let (line, state) = (raw.lines.0, State::of(&raw));
         let mut command = self.commands.fio.take();
-        if let Some(last) = self
-            .interim_json
-            .take()
-            .filter(|last| last.state.is_before(&state))
-        {
+        let last = self.interim_json.take();
+        if let Some(last) = last.filter(|last| last.state.is_before(&state)) {
             self.remove(last.run);
-            raw.unread.push(Unread {
-                line: last.line,
-                text: String::new(),
-                why: REPLACED.to_owned(),
-            });
+            raw.unread.push(Unread::note(last.line, REPLACED));
             command = command.or(last.command);
         }
         if let (Err(why), Some(words)) = (&raw.asked, &command)
@@ -261,63 +241,46 @@ impl<'a> SourceScanner<'a> {
         {
             raw.asked = jobs::command(words);
         }
-        match fio::finish(raw) {
-            Some(run) => {
-                self.interim_json = Some(InterimJson {
-                    state,
-                    run: self.found.runs.len(),
-                    line: number,
-                    command,
-                });
-                self.add(run);
-            }
-            None => self.complain(number, text, "this fio JSON contains no job"),
-        }
+        let Some(run) = fio::finish(raw) else {
+            return self.complain(line, text, "this fio JSON contains no job");
+        };
+        self.interim_json = Some(InterimJson {
+            state,
+            run: self.found.runs.len(),
+            line,
+            command,
+        });
+        self.add(run);
     }
 
     fn terse(&mut self, text: &str) -> bool {
         let Some(version) = terse::version(text) else {
             return false;
         };
-        let rest = &self.lines[self.at..];
-        let used = rest
-            .iter()
-            .take_while(|line| terse::version(&line.text) == Some(version))
-            .count();
-        let end = self.at + used;
-        let asked = self
-            .commands
-            .fio
-            .take()
-            .map_or(Err(String::new()), |words| jobs::command(&words));
-        for found in terse_runs(&rest[..used], asked.as_ref().ok()) {
+        let rest = self.lines[self.at..].iter();
+        let same = rest.take_while(|line| terse::version(&line.text) == Some(version));
+        let end = self.at + same.count();
+        let command = self.commands.fio.take();
+        let asked = command.map_or(Err(String::new()), |words| jobs::command(&words));
+        for found in terse_runs(&self.lines[self.at..end], asked.as_ref().ok()) {
             let lines = &self.lines[self.at..end];
+            let number = lines[found.lines.start].number;
             let mut raw = terse::read(&lines[found.lines.clone()]);
             raw.asked.clone_from(&asked);
-            if let Some(place) = found.replaced {
-                let line = lines[place].number;
-                raw.unread.push(Unread {
-                    line,
-                    text: String::new(),
-                    why: REPLACED.to_owned(),
-                });
-            }
-            let number = lines[found.lines.start].number;
-            match fio::finish(raw) {
-                Some(mut run) => {
-                    let what = "whether lines of the same job are clones or consecutive runs: \
-                    they were added up";
-                    run.caveats.extend(found.unclear.then(|| Caveat::Unstated {
-                        what: what.to_owned(),
-                    }));
-                    self.add(run);
-                }
-                None => self.complain(
-                    number,
-                    text,
-                    "this looks like a fio terse line, but contains no result",
-                ),
-            }
+            let replaced = found.replaced.map(|place| lines[place].number);
+            raw.unread
+                .extend(replaced.map(|line| Unread::note(line, REPLACED)));
+            let Some(mut run) = fio::finish(raw) else {
+                let why = "this looks like a fio terse line, but contains no result";
+                self.complain(number, text, why);
+                continue;
+            };
+            let what = "whether lines of the same job are clones or consecutive runs: they were \
+                        added up";
+            run.caveats.extend(found.unclear.then(|| Caveat::Unstated {
+                what: what.to_owned(),
+            }));
+            self.add(run);
         }
         self.at = end;
         true
@@ -354,33 +317,21 @@ impl<'a> SourceScanner<'a> {
     fn text_reader(&mut self) -> text::Reader {
         let line = self.lines[self.at].trimmed();
         let pid = text::pid(line).filter(|pid| *pid != "0");
-        let interim = self
-            .interim
-            .take()
-            .filter(|last| pid == Some(last.pid.as_str()));
+        let interim = self.interim.take();
+        let interim = interim.filter(|last| pid == Some(last.pid.as_str()));
         match self.head.take() {
             Some((_, reader)) if text::is_report(line) => return reader,
             head => self.head = head,
         }
         self.give_up_head();
-        let Some(Interim {
-            run,
-            line,
-            mut head,
-            command,
-            ..
-        }) = interim
-        else {
+        let Some(mut interim) = interim else {
             return text::Reader::default();
         };
-        self.remove(run);
-        self.commands.fio = command;
-        head.unread.push(Unread {
-            line,
-            text: String::new(),
-            why: REPLACED.to_owned(),
-        });
-        head
+        self.remove(interim.run);
+        self.commands.fio = interim.command;
+        let replaced = Unread::note(interim.line, REPLACED);
+        interim.head.unread.push(replaced);
+        interim.head
     }
 
     fn finish_text(&mut self, mut reader: text::Reader, lines: (usize, usize)) {
@@ -388,12 +339,8 @@ impl<'a> SourceScanner<'a> {
         let command = self.commands.fio.take();
         let asked = command.as_deref().map_or(Err(String::new()), jobs::command);
         if reader.commas {
-            let why = "a decimal comma was read as the decimal point".to_owned();
-            reader.unread.push(Unread {
-                line: lines.0,
-                text: String::new(),
-                why,
-            });
+            let why = "a decimal comma was read as the decimal point";
+            reader.unread.push(Unread::note(lines.0, why));
         }
         let pid = reader.pid();
         let head = reader.head_alone();
@@ -410,16 +357,15 @@ impl<'a> SourceScanner<'a> {
             missing,
             lines,
         });
-        if let Some(run) = run {
-            self.interim = pid.map(|pid| Interim {
-                pid,
-                run: self.found.runs.len(),
-                line: lines.0,
-                head,
-                command,
-            });
-            self.add(run);
-        }
+        let Some(run) = run else { return };
+        self.interim = pid.map(|pid| Interim {
+            pid,
+            run: self.found.runs.len(),
+            line: lines.0,
+            head,
+            command,
+        });
+        self.add(run);
     }
 
     /// Whether a line ends fio's text because another kind of result or a command line begins.
@@ -435,46 +381,29 @@ impl<'a> SourceScanner<'a> {
 
     fn iozone(&mut self) -> bool {
         let command = self.commands.iozone.take();
-        match iozone::read(&self.lines[self.at..], command.as_deref()) {
-            Some((run, used)) => {
-                self.add(run);
-                self.at += used;
-            }
-            None => {
-                let (number, text) = (
-                    self.lines[self.at].number,
-                    self.lines[self.at].trimmed().to_owned(),
-                );
-                self.complain(
-                    number,
-                    &text,
-                    "iozone started here, but its results are missing",
-                );
-                self.at += 1;
-            }
-        }
-        true
+        let run = iozone::read(&self.lines[self.at..], command.as_deref());
+        self.take_lines(run, "iozone started here, but its results are missing")
     }
 
     fn hdparm(&mut self) -> bool {
-        match simple::hdparm(&self.lines[self.at..], self.commands.device.as_deref()) {
+        let run = simple::hdparm(&self.lines[self.at..], self.commands.device.as_deref());
+        self.take_lines(run, "expected `… MB in … seconds = … MB/sec` from hdparm")
+    }
+
+    /// Adds a run with the number of its lines. Without a run, reports why the current line was not read.
+    fn take_lines(&mut self, run: Option<(ImportedRun, usize)>, why: &str) -> bool {
+        let used = match run {
             Some((run, used)) => {
                 self.add(run);
-                self.at += used;
+                used
             }
             None => {
-                let (number, text) = (
-                    self.lines[self.at].number,
-                    self.lines[self.at].trimmed().to_owned(),
-                );
-                self.complain(
-                    number,
-                    &text,
-                    "expected `… MB in … seconds = … MB/sec` from hdparm",
-                );
-                self.at += 1;
+                let unread = Unread::new(&self.lines[self.at], why);
+                self.found.unread.push((self.source, unread));
+                1
             }
-        }
+        };
+        self.at += used;
         true
     }
 
@@ -518,9 +447,8 @@ impl<'a> SourceScanner<'a> {
 
     /// Parses a fio, dd or iozone command line, or a line that hdparm or dd print before their results.
     fn command(&mut self, text: &str) -> bool {
-        if let Some(device) = text
-            .strip_suffix(':')
-            .filter(|name| name.starts_with("/dev/") && !name.contains(' '))
+        let device = text.strip_suffix(':');
+        if let Some(device) = device.filter(|name| name.starts_with("/dev/") && !name.contains(' '))
         {
             self.commands.device = Some(device.to_owned());
             self.at += 1;
@@ -531,14 +459,11 @@ impl<'a> SourceScanner<'a> {
             self.at += 1;
             return true;
         }
-        let mut pieces: Vec<&str> = self.lines[self.at..]
-            .iter()
-            .take(40)
-            .map(|line| line.trimmed())
-            .collect();
-        if let Some(command) = text.strip_prefix("Command line used: ") {
-            pieces = vec![command];
-        }
+        let lines = self.lines[self.at..].iter().take(40);
+        let pieces: Vec<&str> = match text.strip_prefix("Command line used: ") {
+            Some(command) => vec![command],
+            None => lines.map(|line| line.trimmed()).collect(),
+        };
         let Some((words, used)) = command_words(&pieces) else {
             return false;
         };
@@ -571,12 +496,8 @@ impl Joined {
 
 /// Description of what is missing at the end of a fio text.
 fn missing(reader: &text::Reader) -> Option<String> {
-    let reports = reader.blocks.iter().filter(|block| block.name == "report");
-    let mut last_report = None;
-    for report in reports {
-        last_report = Some(report);
-    }
-    let report = last_report?;
+    let mut reports = reader.blocks.iter().filter(|block| block.name == "report");
+    let report = reports.next_back()?;
     let group = reader
         .blocks
         .iter()

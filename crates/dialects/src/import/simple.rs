@@ -2,10 +2,10 @@
 
 use super::lines::SourceLine;
 use super::units::{Kilo, Ranged, factor, has_decimal_comma, number, slip};
-use super::{ImportedRun, ResultContext, Shorten, SourceFormat, TimeBasis, Unread};
+use super::{ImportedRun, SourceFormat, Unread, unstated};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Durability, Job, Op, Phase, Scenario, Target};
-use hakaru_model::record::{OpRecord, Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{
     Decimal, JobProperty, Reported, ReportedBlock, UnstatedJob, WorkerReport,
 };
@@ -29,55 +29,34 @@ struct MeasuredLine {
 
 impl MeasuredLine {
     fn record(&self) -> (PhaseRecord, Phase) {
-        let MeasuredLine {
-            name,
-            op,
-            bytes,
-            blocks,
-            nanos,
-            direct,
-            path,
-            durability,
-            unstated: _,
-        } = self;
-        let target = path
-            .as_ref()
-            .map_or(Target::Nothing, |path| Target::Paths(vec![path.clone()]));
-        let mut job = Job::new(name, target, Access::only(*op, false));
-        job.files.direct = *direct;
-        job.durability.clone_from(durability);
-        if let Some((_, size)) = blocks {
-            job.block[*op] = BlockSize::Fixed(Bytes(*size));
-        }
-        let runtime = Nanos(nanos.round() as u64);
+        let (name, op) = (self.name.clone(), self.op);
+        let target = match &self.path {
+            Some(path) => Target::Paths(vec![path.clone()]),
+            None => Target::Nothing,
+        };
+        let mut job = Job::new(&name, target, Access::only(op, false));
+        job.files.direct = self.direct;
+        job.durability.clone_from(&self.durability);
         let mut worker = WorkerRecord {
             name: name.clone(),
-            runtime,
-            job_runtime: runtime,
+            runtime: Nanos(self.nanos.round() as u64),
             stop: StopReason::Done,
             ..WorkerRecord::default()
         };
-        let ios = blocks.map_or(0, |(count, _)| count);
-        worker.ops[*op] = OpRecord {
-            ios,
-            issued: ios,
-            bytes: *bytes,
-            ..OpRecord::default()
-        };
+        worker.job_runtime = worker.runtime;
+        worker.ops[op].bytes = self.bytes;
+        if let Some((count, size)) = self.blocks {
+            job.block[op] = BlockSize::Fixed(Bytes(size));
+            (worker.ops[op].ios, worker.ops[op].issued) = (count, count);
+        }
         let phase = PhaseRecord {
             name: name.clone(),
-            started_unix_ms: 0,
-            elapsed: runtime,
+            elapsed: worker.runtime,
             workers: vec![worker],
             ..PhaseRecord::default()
         };
-        (
-            phase,
-            Phase {
-                name: name.clone(),
-                jobs: vec![job],
-            },
-        )
+        let jobs = vec![job];
+        (phase, Phase { name, jobs })
     }
 }
 
@@ -103,30 +82,21 @@ fn run(
         members: 1,
         ..WorkerReport::default()
     };
+    let scenario = Scenario {
+        name: program.clone(),
+        seed: 0,
+        phases: asked,
+    };
+    let reported = Reported {
+        blocks,
+        workers: (0..phases.len()).map(report).collect(),
+        unstated,
+    };
     ImportedRun {
-        format,
-        scenario: Scenario {
-            name: program.clone(),
-            seed: 0,
-            phases: asked,
-        },
-        program,
         path: measured.iter().find_map(|one| one.path.clone()),
-        label: None,
-        context: ResultContext::default(),
-        figures: blocks.iter().map(ReportedBlock::count).sum(),
-        reported: Reported {
-            blocks,
-            workers: (0..phases.len()).map(report).collect(),
-            unstated,
-        },
-        phases,
         caveats,
-        outcome: Outcome::Completed,
-        started_unix_ms: None,
-        clock: TimeBasis::Utc,
         lines,
-        unread: Vec::new(),
+        ..ImportedRun::new(format, program, scenario, phases, reported)
     }
 }
 
@@ -156,9 +126,9 @@ pub(super) fn is_hdparm(text: &str) -> bool {
 /// ` Timing buffered disk reads:  64 MB in  3.01 seconds = 21.25 MB/sec`. Its MB are 1024² bytes. Returns the number of
 /// lines consumed.
 pub(super) fn hdparm(lines: &[SourceLine], device: Option<&str>) -> Option<(ImportedRun, usize)> {
-    let (mut measured, mut blocks, mut caveats, mut unread) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut used, mut last) = (0, lines.first()?.number);
+    let first = lines.first()?.number;
+    let (mut measured, mut blocks, mut caveats, mut unread) = (vec![], vec![], vec![], vec![]);
+    let (mut used, mut last) = (0, first);
     for (index, line) in lines.iter().enumerate() {
         let text = line.trimmed();
         if text.is_empty() {
@@ -168,32 +138,22 @@ pub(super) fn hdparm(lines: &[SourceLine], device: Option<&str>) -> Option<(Impo
             break;
         }
         (used, last) = (index + 1, line.number);
-        match hdparm_line(text, device) {
-            Some((one, block, caveat)) => {
-                measured.push(one);
-                blocks.push(block);
-                caveats.extend(caveat);
-            }
-            None => unread.push(Unread::new(line, "expected `… MB in … seconds = … MB/sec`")),
-        }
+        let Some((one, block, caveat)) = hdparm_line(text, device) else {
+            unread.push(Unread::new(line, "expected `… MB in … seconds = … MB/sec`"));
+            continue;
+        };
+        measured.push(one);
+        blocks.push(block);
+        caveats.extend(caveat);
     }
-    if measured.is_empty() {
-        return None;
-    }
-    if measured.iter().any(|one| one.name.contains("cache")) {
-        caveats.push(Caveat::Unstated {
-            what: "disk speed: cached reads measure memory".to_owned(),
-        });
-    }
-    let mut run = run(
-        SourceFormat::Hdparm,
-        &measured,
-        blocks,
-        caveats,
-        (lines[0].number, last),
-    );
+    let cached = measured.iter().any(|one| one.name.contains("cache"));
+    caveats.extend(cached.then(|| Caveat::Unstated {
+        what: "disk speed: cached reads measure memory".to_owned(),
+    }));
+    let lines = (first, last);
+    let mut run = run(SourceFormat::Hdparm, &measured, blocks, caveats, lines);
     run.unread = unread;
-    Some((run, used))
+    (!measured.is_empty()).then_some((run, used))
 }
 
 fn hdparm_line(
@@ -201,29 +161,23 @@ fn hdparm_line(
     device: Option<&str>,
 ) -> Option<(MeasuredLine, ReportedBlock, Option<Caveat>)> {
     let (name, rest) = text.strip_prefix("Timing ")?.split_once(':')?;
-    let (amount, rest) = rest.split_once(" in ")?;
+    let (bytes, rest) = rest.split_once(" in ")?;
     let (time, rate) = rest.split_once('=')?;
-    let ((bytes, bytes_unit), (time, time_unit), (rate, rate_unit)) =
-        (number(amount)?, number(time)?, number(rate)?);
     let mut block = ReportedBlock::new("timing");
     block.word("name", name);
-    block
-        .figure("bytes", bytes, bytes_unit)
-        .figure("time", time, time_unit)
-        .figure("rate", rate, rate_unit);
-    let ranged = |name: &str| {
-        block
-            .get(name)
-            .and_then(|figure| Ranged::of(figure, Kilo::Binary))
-    };
-    let seconds = ranged("time")?.times(1e-9);
-    let caveat = contradiction(name, ranged("rate")?, ranged("bytes")?, seconds);
+    for (name, text) in [("bytes", bytes), ("time", time), ("rate", rate)] {
+        let (value, unit) = number(text)?;
+        block.figure(name, value, unit);
+    }
+    let ranged = |name: &str| Ranged::of(block.get(name)?, Kilo::Binary);
+    let (bytes, time) = (ranged("bytes")?, ranged("time")?);
+    let caveat = contradiction(name, ranged("rate")?, bytes, time.times(1e-9));
     let one = MeasuredLine {
         name: name.to_owned(),
         op: Op::Read,
-        bytes: ranged("bytes")?.value as u64,
+        bytes: bytes.value as u64,
         blocks: None,
-        nanos: ranged("time")?.value,
+        nanos: time.value,
         direct: name.contains("O_DIRECT"),
         path: device.map(PathBuf::from),
         durability: Durability::default(),
@@ -273,27 +227,36 @@ fn dd_line(text: &str) -> Option<ReportedBlock> {
     }
     let mut block = ReportedBlock::new("dd");
     block.figure("bytes", bytes, "bytes");
-    if let Some((_, rest)) = rest.split_once("transferred in ") {
-        let (time, rate) = rest
-            .split_once(" secs (")
-            .or_else(|| rest.split_once(" seconds ("))?;
-        let (rate, unit) = number(rate)?;
-        block
-            .figure("time", number(time)?.0, "s")
-            .figure("rate", rate, unit);
-        return Some(block);
+    match rest.split_once("transferred in ") {
+        Some((_, rest)) => bsd_figures(rest, &mut block)?,
+        None => gnu_figures(rest, &mut block)?,
     }
-    let plain = rest.replace(['、', '，'], ", ").replace("/秒", "/s");
+    Some(block)
+}
+
+/// Parses `45.6 secs (23546530 bytes/sec)`.
+fn bsd_figures(text: &str, block: &mut ReportedBlock) -> Option<()> {
+    let (time, rate) = text
+        .split_once(" secs (")
+        .or_else(|| text.split_once(" seconds ("))?;
+    let (rate, unit) = number(rate)?;
+    block
+        .figure("time", number(time)?.0, "s")
+        .figure("rate", rate, unit);
+    Some(())
+}
+
+/// Parses `(1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s`, and the same in other languages.
+fn gnu_figures(text: &str, block: &mut ReportedBlock) -> Option<()> {
+    let plain = text.replace(['、', '，'], ", ").replace("/秒", "/s");
     let cells: Vec<&str> = plain.split(", ").map(str::trim).collect();
     let [.., time, rate] = cells[..] else {
         return None;
     };
     // `1.1 GB, 1.0 GiB` is in parentheses before the words.
     if let Some((_, inner)) = plain.split_once('(') {
-        for (name, cell) in ["size", "size other"]
-            .into_iter()
-            .zip(inner.split(')').next()?.split(", "))
-        {
+        let sizes = inner.split(')').next()?.split(", ");
+        for (name, cell) in ["size", "size other"].into_iter().zip(sizes) {
             let (value, unit) = number(cell)?;
             block.figure(name, value, unit);
         }
@@ -302,19 +265,17 @@ fn dd_line(text: &str) -> Option<ReportedBlock> {
     let is_time =
         factor(time_unit, Kilo::Si) == Some(1e9) || matches!(time_unit, "Sek" | "seg" | "с" | "秒");
     let is_rate = rate_unit.ends_with("/s") && factor(rate_unit, Kilo::Si).is_some();
-    (is_time && is_rate).then(|| {
-        block.figure(
-            "time",
-            time,
-            if time_unit == "seconds" {
-                "seconds"
-            } else {
-                "s"
-            },
-        );
-        block.figure("rate", rate, rate_unit);
-        block
-    })
+    if !(is_time && is_rate) {
+        return None;
+    }
+    let unit = match time_unit {
+        "seconds" => "seconds",
+        _ => "s",
+    };
+    block
+        .figure("time", time, unit)
+        .figure("rate", rate, rate_unit);
+    Some(())
 }
 
 /// Parsed dd command line.
@@ -337,31 +298,63 @@ pub(super) fn dd_command(words: &[String]) -> Option<DdCommand> {
         .iter()
         .position(|word| word == "dd" || word.ends_with("/dd"))?;
     let mut command = DdCommand::default();
-    for (key, value) in words[start + 1..]
-        .iter()
-        .filter_map(|word| word.split_once('='))
-    {
+    let operands = words[start + 1..].iter();
+    for (key, value) in operands.filter_map(|word| word.split_once('=')) {
+        let has = |flag: &str| value.split(',').any(|given| given == flag);
         match key {
             "if" => command.input = Some(value.to_owned()),
             "of" => command.output = Some(value.to_owned()),
             "bs" => command.bs = dd_size(value),
-            "iflag" => command.direct |= value.split(',').any(|flag| flag == "direct"),
+            "iflag" => command.direct |= has("direct"),
             "oflag" => {
-                for flag in value.split(',') {
-                    command.direct |= flag == "direct";
-                    command.sync |= flag == "sync";
-                    command.dsync |= flag == "dsync";
-                }
+                command.direct |= has("direct");
+                command.sync |= has("sync");
+                command.dsync |= has("dsync");
             }
-            "conv" => {
-                command.end_fsync |= value
-                    .split(',')
-                    .any(|flag| matches!(flag, "fsync" | "fdatasync"))
-            }
+            "conv" => command.end_fsync |= has("fsync") || has("fdatasync"),
             _ => {}
         }
     }
     (command != DdCommand::default()).then_some(command)
+}
+
+impl DdCommand {
+    /// Read if the output is discarded, or if only an input is named that holds data.
+    fn op(&self) -> Op {
+        let null = |path: &str| path == "/dev/null" || path == "/dev/zero";
+        let source = |path: &str| path == "/dev/zero" || path.contains("random");
+        let reads = match (self.input.as_deref(), self.output.as_deref()) {
+            (_, Some(output)) => null(output),
+            (Some(input), None) => !source(input),
+            (None, None) => false,
+        };
+        if reads { Op::Read } else { Op::Write }
+    }
+
+    /// Whether the page cache cannot hide the speed of the device.
+    fn is_uncached(&self) -> bool {
+        let durable = self.end_fsync || self.sync || self.dsync;
+        self.direct || self.op() == Op::Write && durable
+    }
+
+    /// Number and size of the blocks, from the block counts that dd printed (whole and partial) or from the totals.
+    fn blocks(&self, records: Option<(u64, u64)>, total: u64) -> Option<(u64, u64)> {
+        let count = records.map_or(0, |(whole, part)| whole.saturating_add(part));
+        match self.bs {
+            bs if count > 0 => Some((count, bs.unwrap_or(total.saturating_sub(1) / count + 1))),
+            Some(bs) => Some((total.div_ceil(bs), bs)),
+            None => None,
+        }
+    }
+
+    fn durability(&self) -> Durability {
+        Durability {
+            end_fsync: self.end_fsync,
+            sync: self.sync,
+            dsync: self.dsync,
+            ..Durability::default()
+        }
+    }
 }
 
 /// Parses a size in dd's notation: `1M` and `1MiB` are 1024², `1MB` is 1000².
@@ -382,110 +375,73 @@ pub(super) fn dd(
     command: Option<&DdCommand>,
 ) -> Option<ImportedRun> {
     let mut block = dd_line(line.trimmed())?;
-    let mut caveats = Vec::new();
     // BusyBox dd spells out `seconds`, and its MB are 1024² bytes.
     let kilo = if block.get("time").is_some_and(|time| time.unit == "seconds") {
         Kilo::Binary
     } else {
         Kilo::Si
     };
-    let exact = |name: &str| block.get(name).and_then(|figure| Ranged::of(figure, kilo));
+    let exact = |name: &str| Ranged::of(block.get(name)?, kilo);
     let (bytes, time, rate) = (exact("bytes")?, exact("time")?, exact("rate")?);
-    let empty = DdCommand::default();
-    let asked = command.unwrap_or(&empty);
-    let dev_null = |path: &Option<String>| {
-        path.as_deref()
-            .is_some_and(|p| p == "/dev/null" || p == "/dev/zero")
-    };
-    let source = |path: &Option<String>| {
-        path.as_deref()
-            .is_none_or(|p| p == "/dev/zero" || p.contains("random"))
-    };
-    let op = if dev_null(&asked.output) || asked.output.is_none() && !source(&asked.input) {
-        Op::Read
-    } else {
-        Op::Write
-    };
-    if command.is_none() {
-        caveats.push(Caveat::Unstated {
+    let mut caveats = Vec::new();
+    match command {
+        None => caveats.push(Caveat::Unstated {
             what: "whether dd read or wrote, and how (imported as write)".to_owned(),
-        });
-    } else if !(asked.direct || op == Op::Write && (asked.end_fsync || asked.sync || asked.dsync)) {
-        caveats.push(Caveat::Buffered);
+        }),
+        Some(command) if !command.is_uncached() => caveats.push(Caveat::Buffered),
+        Some(_) => {}
     }
-    caveats.extend(contradiction(
-        "dd",
-        rate,
-        Ranged::exact(bytes.value),
-        time.times(1e-9),
-    ));
+    let (total, seconds) = (Ranged::exact(bytes.value), time.times(1e-9));
+    caveats.extend(contradiction("dd", rate, total, seconds));
     if let Some((whole, part)) = records {
-        block.figure("records", Decimal::whole(whole), "").figure(
-            "partial records",
-            Decimal::whole(part),
-            "",
-        );
+        let (whole, part) = (Decimal::whole(whole), Decimal::whole(part));
+        block
+            .figure("records", whole, "")
+            .figure("partial records", part, "");
     }
-    let total = bytes.value as u64;
-    let blocks = match (records, asked.bs) {
-        (Some((whole, part)), bs) if whole.saturating_add(part) > 0 => {
-            let count = whole.saturating_add(part);
-            Some((count, bs.unwrap_or(total.saturating_sub(1) / count + 1)))
-        }
-        (_, Some(bs)) => Some((total.div_ceil(bs), bs)),
-        _ => None,
-    };
-    let path = if op == Op::Read {
-        &asked.input
-    } else {
-        &asked.output
-    };
-    let known = command.is_some();
-    let stated = [
-        (JobProperty::Operation, known),
-        (JobProperty::BlockSize, blocks.is_some()),
-        (JobProperty::Direct, known),
-    ];
-    let one = MeasuredLine {
-        name: if known {
-            format!("dd {}", op.name())
-        } else {
-            "dd".to_owned()
-        },
-        op,
-        bytes: total,
-        blocks,
-        nanos: time.value,
-        direct: asked.direct,
-        path: path.as_ref().map(PathBuf::from),
-        durability: Durability {
-            end_fsync: asked.end_fsync,
-            sync: asked.sync,
-            dsync: asked.dsync,
-            ..Durability::default()
-        },
-        unstated: stated
-            .into_iter()
-            .filter(|(_, stated)| !stated)
-            .map(|(property, _)| property)
-            .collect(),
-    };
-    let mut run = run(
-        SourceFormat::Dd,
-        &[one],
-        vec![block],
-        caveats,
-        (line.number, line.number),
-    );
+    let one = dd_measured(bytes.value as u64, time.value, records, command);
+    let lines = (line.number, line.number);
+    let mut run = run(SourceFormat::Dd, &[one], vec![block], caveats, lines);
     if has_decimal_comma(line.trimmed()) {
-        let why = "a decimal comma was read as the decimal point".to_owned();
-        run.unread.push(Unread {
-            line: line.number,
-            text: line.trimmed().shortened(60),
-            why,
-        });
+        let why = "a decimal comma was read as the decimal point";
+        run.unread.push(Unread::new(line, why));
     }
     Some(run)
+}
+
+/// What dd measured; without a command line, it is taken as a write.
+fn dd_measured(
+    bytes: u64,
+    nanos: f64,
+    records: Option<(u64, u64)>,
+    command: Option<&DdCommand>,
+) -> MeasuredLine {
+    let (known, unknown) = (command.is_some(), DdCommand::default());
+    let command = command.unwrap_or(&unknown);
+    let op = command.op();
+    let blocks = command.blocks(records, bytes);
+    let path = match op {
+        Op::Read => &command.input,
+        _ => &command.output,
+    };
+    MeasuredLine {
+        name: match known {
+            true => format!("dd {}", op.name()),
+            false => "dd".to_owned(),
+        },
+        op,
+        bytes,
+        blocks,
+        nanos,
+        direct: command.direct,
+        path: path.as_ref().map(PathBuf::from),
+        durability: command.durability(),
+        unstated: unstated(&[
+            (JobProperty::Operation, known),
+            (JobProperty::BlockSize, blocks.is_some()),
+            (JobProperty::Direct, known),
+        ]),
+    }
 }
 
 #[cfg(test)]
@@ -509,39 +465,27 @@ mod tests {
         run.phases.iter().map(of).collect()
     }
 
+    fn contradicts(run: &ImportedRun) -> bool {
+        let is_one = |caveat: &Caveat| matches!(caveat, Caveat::Contradiction { .. });
+        run.caveats.iter().any(is_one)
+    }
+
     #[test]
     fn dd_speaks_many_languages() {
-        let texts = [
+        for text in [
             "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s",
             "1073741824 Bytes (1,1 GB, 1,0 GiB) kopiert, 45,6 s, 23,5 MB/s",
             "1073741824 バイト (1.1 GB, 1.0 GiB) コピーされました、 45.6 s, 23.5 MB/s",
             "1073741824 bytes (1.0GB) copied, 45.6 seconds, 22.5MB/s",
             "1073741824 bytes transferred in 45.6 secs (23546970 bytes/sec)",
-        ];
-        for text in texts {
+        ] {
             let run = dd(&line(text), records("1024+0 records out"), None).unwrap();
             assert_eq!(measured(&run), [("dd".to_owned(), 1 << 30, 45.6)], "{text}");
             assert_eq!(run.phases[0].workers[0].ops.write.ios, 1024);
-            assert!(
-                run.caveats
-                    .iter()
-                    .all(|c| !matches!(c, Caveat::Contradiction { .. })),
-                "{text} {:?}",
-                run.caveats
-            );
+            assert!(!contradicts(&run), "{text} {:?}", run.caveats);
         }
-        let wrong = dd(
-            &line("1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 235 MB/s"),
-            None,
-            None,
-        )
-        .unwrap();
-        assert!(
-            wrong
-                .caveats
-                .iter()
-                .any(|c| matches!(c, Caveat::Contradiction { .. }))
-        );
+        let wrong = line("1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 235 MB/s");
+        assert!(contradicts(&dd(&wrong, None, None).unwrap()));
         for text in [
             "12 monkeys, 3 s, 4 B",
             "5 bytes",
@@ -552,47 +496,44 @@ mod tests {
         }
     }
 
+    fn command(text: &str) -> Option<DdCommand> {
+        dd_command(&text.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    }
+
     #[test]
-    fn a_command_of_dd_says_what_it_did() {
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let read = dd_command(&words(
-            "sudo dd if=/dev/sda of=/dev/null bs=1M count=256 iflag=direct",
-        ))
-        .unwrap();
-        let run = dd(
-            &line("268435456 bytes (268 MB, 256 MiB) copied, 2 s, 134 MB/s"),
-            None,
-            Some(&read),
-        )
-        .unwrap();
+    fn the_command_line_of_dd_gives_operation_path_and_flags() {
+        let read = command("sudo dd if=/dev/sda of=/dev/null bs=1M count=256 iflag=direct");
+        let text = "268435456 bytes (268 MB, 256 MiB) copied, 2 s, 134 MB/s";
+        let run = dd(&line(text), None, read.as_ref()).unwrap();
         assert_eq!(run.path, Some("/dev/sda".into()));
-        assert_eq!(
-            (run.phases[0].workers[0].ops.read.ios, run.caveats.len()),
-            (256, 0)
-        );
-        assert_eq!(dd_command(&words("echo dd")), None);
-        // The usual latency test: each block is durable before the next one starts, so no cache affects it.
-        let synced =
-            dd_command(&words("dd if=/dev/zero of=x bs=512 count=1000 oflag=dsync")).unwrap();
-        let run = dd(
-            &line("512000 bytes (512 kB, 500 KiB) copied, 2 s, 256 kB/s"),
-            None,
-            Some(&synced),
-        )
-        .unwrap();
+        assert_eq!(run.phases[0].workers[0].ops.read.ios, 256);
+        assert_eq!(run.caveats, []);
+        assert_eq!(command("echo dd"), None);
+    }
+
+    /// The usual latency test: each block is durable before the next one starts, so no cache affects it.
+    #[test]
+    fn synchronous_writes_of_dd_are_not_buffered() {
+        let synced = command("dd if=/dev/zero of=x bs=512 count=1000 oflag=dsync");
+        let text = "512000 bytes (512 kB, 500 KiB) copied, 2 s, 256 kB/s";
+        let run = dd(&line(text), None, synced.as_ref()).unwrap();
         let durability = &run.scenario.phases[0].jobs[0].durability;
-        assert_eq!(
-            (durability.dsync, durability.sync, durability.end_fsync),
-            (true, false, false)
-        );
-        assert_eq!(
-            (run.caveats.len(), run.phases[0].workers[0].ops.write.ios),
-            (0, 1000)
-        );
-        assert_eq!(
-            (dd_size("4k"), dd_size("1MB"), dd_size("512"), dd_size("x")),
-            (Some(4096), Some(1_000_000), Some(512), None)
-        );
+        assert_eq!((durability.dsync, durability.sync), (true, false));
+        assert!(!durability.end_fsync);
+        assert_eq!(run.caveats, []);
+        assert_eq!(run.phases[0].workers[0].ops.write.ios, 1000);
+    }
+
+    #[test]
+    fn sizes_of_dd_are_binary_unless_they_end_in_b() {
+        for (text, bytes) in [
+            ("4k", Some(4096)),
+            ("1MB", Some(1_000_000)),
+            ("512", Some(512)),
+            ("x", None),
+        ] {
+            assert_eq!(dd_size(text), bytes, "{text}");
+        }
     }
 
     #[test]
@@ -608,12 +549,6 @@ mod tests {
             measured(&run)[1],
             ("buffered disk reads".to_owned(), 64 << 20, 3.01)
         );
-        assert!(
-            run.caveats
-                .iter()
-                .all(|c| !matches!(c, Caveat::Contradiction { .. })),
-            "{:?}",
-            run.caveats
-        );
+        assert!(!contradicts(&run), "{:?}", run.caveats);
     }
 }

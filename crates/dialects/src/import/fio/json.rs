@@ -78,22 +78,14 @@ pub(in super::super) fn read(object: Object, lines: (usize, usize)) -> Raw {
         line: lines.0,
         ..JsonReader::default()
     };
-    let empty = Vec::new();
-    let jobs = root
-        .get("jobs")
-        .or_else(|| root.get("client_stats"))
-        .and_then(Value::as_array)
-        .unwrap_or(&empty);
+    let jobs = array(&root, "jobs")
+        .or_else(|| array(&root, "client_stats"))
+        .unwrap_or_default();
     for job in jobs.iter().filter_map(Value::as_object) {
         reader.job(job);
     }
-    for disk in root
-        .get("disk_util")
-        .and_then(Value::as_array)
-        .unwrap_or(&empty)
-        .iter()
-        .filter_map(Value::as_object)
-    {
+    let disks = array(&root, "disk_util").unwrap_or_default();
+    for disk in disks.iter().filter_map(Value::as_object) {
         reader.disk(disk);
     }
     if let Some(idle) = root.get("cpu_idleness").and_then(Value::as_object) {
@@ -102,26 +94,11 @@ pub(in super::super) fn read(object: Object, lines: (usize, usize)) -> Raw {
             .for_each(|(name, value)| reader.put(&mut block, name, Some(value), ""));
         reader.blocks.push(block);
     }
-    let known = [
-        "fio version",
-        "timestamp",
-        "timestamp_ms",
-        "time",
-        "global options",
-        "jobs",
-        "disk_util",
-        "cpu_idleness",
-        "client_stats",
-    ];
-    reader.note_strangers(&root, &known, "");
+    reader.note_strangers(&root, &ROOT_KEYS, "");
     let global = root.get("global options").and_then(Value::as_object);
     Raw {
         format: SourceFormat::FioJson,
-        program: root
-            .get("fio version")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+        program: text(&root, "fio version").to_owned(),
         asked: asked(global, jobs),
         shown_unix_ms: moment(&root),
         blocks: reader.blocks,
@@ -132,6 +109,28 @@ pub(in super::super) fn read(object: Object, lines: (usize, usize)) -> Raw {
         missing: cut.then(|| "everything after the last complete value".to_owned()),
         lines,
     }
+}
+
+/// Keys of the root object that are parsed.
+const ROOT_KEYS: [&str; 9] = [
+    "fio version",
+    "timestamp",
+    "timestamp_ms",
+    "time",
+    "global options",
+    "jobs",
+    "disk_util",
+    "cpu_idleness",
+    "client_stats",
+];
+
+fn array<'v>(map: &'v Map<String, Value>, key: &str) -> Option<&'v [Value]> {
+    map.get(key)?.as_array().map(Vec::as_slice)
+}
+
+/// The text under a key, or an empty one.
+fn text<'v>(map: &'v Map<String, Value>, key: &str) -> &'v str {
+    map.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn moment(root: &Map<String, Value>) -> Option<i64> {
@@ -149,52 +148,43 @@ fn asked(
     global: Option<&Map<String, Value>>,
     jobs: &[Value],
 ) -> Result<crate::fio::Invocation, String> {
-    let mut words = Vec::new();
-    let mut put = |options: &Map<String, Value>| {
-        for (name, value) in options.iter().filter(|(name, _)| *name != "name") {
-            words.push(match value.as_str() {
-                None | Some("") => format!("--{name}"),
-                Some(value) => format!("--{name}={value}"),
-            });
-        }
-        std::mem::take(&mut words)
-    };
-    let mut all = global.map(&mut put).unwrap_or_default();
+    let mut words = global.map(options).unwrap_or_default();
     let mut seen: Vec<(&str, Option<&Value>, u64)> = Vec::new();
     let mut any = global.is_some();
     for job in jobs.iter().filter_map(Value::as_object) {
-        let name = job
-            .get("jobname")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let options = job.get("job options");
-        any |= options.is_some();
+        let name = text(job, "jobname");
+        let given = job.get("job options");
+        any |= given.is_some();
         // Clones that are reported separately repeat the options of their job.
         let numjobs =
             |map: Option<&Map<String, Value>>| map?.get("numjobs")?.as_str()?.parse::<u64>().ok();
-        let clones = numjobs(options.and_then(Value::as_object))
-            .or_else(|| numjobs(global))
-            .unwrap_or(1);
-        if let Some((.., count)) = seen
-            .iter_mut()
-            .find(|(n, o, count)| *n == name && *o == options && *count < clones)
-        {
+        let own = given.and_then(Value::as_object);
+        let clones = numjobs(own).or_else(|| numjobs(global)).unwrap_or(1);
+        let same = |(n, o, count): &&mut (&str, Option<&Value>, u64)| {
+            *n == name && *o == given && *count < clones
+        };
+        if let Some((.., count)) = seen.iter_mut().find(same) {
             *count += 1;
             continue;
         }
-        seen.push((name, options, 1));
-        all.push(format!("--name={name}"));
-        all.extend(
-            options
-                .and_then(Value::as_object)
-                .map(&mut put)
-                .unwrap_or_default(),
-        );
+        seen.push((name, given, 1));
+        words.push(format!("--name={name}"));
+        words.extend(own.map(options).unwrap_or_default());
     }
-    if !any {
-        return Err(String::new());
+    match any {
+        true => jobs::command(&words),
+        false => Err(String::new()),
     }
-    jobs::command(&all)
+}
+
+/// Options as words of a command line, without the name of the job.
+fn options(options: &Map<String, Value>) -> Vec<String> {
+    let options = options.iter().filter(|(name, _)| *name != "name");
+    let word = |(name, value): (&String, &Value)| match value.as_str() {
+        None | Some("") => format!("--{name}"),
+        Some(value) => format!("--{name}={value}"),
+    };
+    options.map(word).collect()
 }
 
 #[derive(Default)]
@@ -243,6 +233,42 @@ const JOB_KEYS: [&str; 33] = [
     "port",
 ];
 
+/// Names, keys and units of the bandwidth samples.
+const BW_KEYS: [(&str, &str, &str); 6] = [
+    ("min", "bw_min", ""),
+    ("max", "bw_max", ""),
+    ("per", "bw_agg", "%"),
+    ("avg", "bw_mean", ""),
+    ("stdev", "bw_dev", ""),
+    ("samples", "bw_samples", ""),
+];
+
+/// Names, keys and units of the IOPS samples.
+const IOPS_KEYS: [(&str, &str, &str); 5] = [
+    ("min", "iops_min", ""),
+    ("max", "iops_max", ""),
+    ("avg", "iops_mean", ""),
+    ("stdev", "iops_stddev", ""),
+    ("samples", "iops_samples", ""),
+];
+
+/// Names, keys and units of the CPU use.
+const CPU_KEYS: [(&str, &str, &str); 5] = [
+    ("usr", "usr_cpu", "%"),
+    ("sys", "sys_cpu", "%"),
+    ("ctx", "ctx", ""),
+    ("majf", "majf", ""),
+    ("minf", "minf", ""),
+];
+
+/// Names, keys and units of the latency target.
+const TARGET_KEYS: [(&str, &str, &str); 4] = [
+    ("target", "latency_target", ""),
+    ("window", "latency_window", ""),
+    ("percentile", "latency_percentile", "%"),
+    ("depth", "latency_depth", ""),
+];
+
 impl JsonReader {
     fn put(&mut self, block: &mut ReportedBlock, name: &str, value: Option<&Value>, unit: &str) {
         let Some(value) = value else { return };
@@ -267,58 +293,37 @@ impl JsonReader {
     fn note_strangers(&mut self, map: &Map<String, Value>, known: &[&str], within: &str) {
         for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
             let why = format!("unknown key in fio's output: `{within}{key}`");
-            self.unread.push(Unread {
-                line: self.line,
-                text: String::new(),
-                why,
-            });
+            self.unread.push(Unread::note(self.line, why));
+        }
+    }
+
+    /// Adds the figures of these names, keys and units.
+    fn put_all(
+        &mut self,
+        block: &mut ReportedBlock,
+        values: &Map<String, Value>,
+        rows: &[(&str, &str, &str)],
+    ) {
+        for (name, key, unit) in rows {
+            self.put(block, name, values.get(*key), unit);
         }
     }
 
     fn job(&mut self, job: &Map<String, Value>) {
         let mut report = ReportedBlock::new("report");
-        report.word(
-            "name",
-            job.get("jobname")
-                .and_then(Value::as_str)
-                .unwrap_or_default(),
-        );
+        report.word("name", text(job, "jobname"));
         if let Some(text) = job.get("desc").and_then(Value::as_str) {
             report.word("description", text);
         }
-        for (name, key, unit) in [
+        let rows = [
             ("groupid", "groupid", ""),
             ("err", "error", ""),
             ("elapsed", "elapsed", "sec"),
             ("job_start", "job_start", "msec"),
             ("job_runtime", "job_runtime", ""),
-        ] {
-            self.put(&mut report, name, job.get(key), unit);
-        }
-        let mut issued = ReportedBlock::new("issued");
-        for (op, letter) in Op::ALL.into_iter().zip(["r", "w", "t"]) {
-            if let Some(values) = job.get(op.name()).and_then(Value::as_object) {
-                let block = self.operation(values, Some(op));
-                for (name, key) in [
-                    ("total", "total_ios"),
-                    ("short", "short_ios"),
-                    ("dropped", "drop_ios"),
-                ] {
-                    self.put(
-                        &mut issued,
-                        &format!("{name} {letter}"),
-                        values.get(key),
-                        "",
-                    );
-                }
-                // fio prints all operations of every job; those without I/O are skipped.
-                if block.whole("runt").is_some_and(|ms| ms > 0)
-                    || block.whole("io").is_some_and(|bytes| bytes > 0)
-                {
-                    report.blocks.push(block);
-                }
-            }
-        }
+        ];
+        self.put_all(&mut report, job, &rows);
+        let mut issued = self.operations(job, &mut report);
         if let Some(values) = job.get("mixed").and_then(Value::as_object) {
             let block = self.operation(values, None);
             report.blocks.push(block);
@@ -330,85 +335,93 @@ impl JsonReader {
         self.blocks.push(report);
     }
 
+    /// Adds reads, writes and trims to the report. Returns their numbers of I/Os.
+    fn operations(
+        &mut self,
+        job: &Map<String, Value>,
+        report: &mut ReportedBlock,
+    ) -> ReportedBlock {
+        let mut issued = ReportedBlock::new("issued");
+        for (op, letter) in Op::ALL.into_iter().zip(["r", "w", "t"]) {
+            let Some(values) = job.get(op.name()).and_then(Value::as_object) else {
+                continue;
+            };
+            let block = self.operation(values, Some(op));
+            for (name, key) in [
+                ("total", "total_ios"),
+                ("short", "short_ios"),
+                ("dropped", "drop_ios"),
+            ] {
+                let name = format!("{name} {letter}");
+                self.put(&mut issued, &name, values.get(key), "");
+            }
+            // fio prints all operations of every job; those without I/O are skipped.
+            if block.whole("runt").is_some_and(|ms| ms > 0)
+                || block.whole("io").is_some_and(|bytes| bytes > 0)
+            {
+                report.blocks.push(block);
+            }
+        }
+        issued
+    }
+
     fn operation(&mut self, values: &Map<String, Value>, op: Option<Op>) -> ReportedBlock {
         let mut block = ReportedBlock::new(op.map_or("mixed", Op::name));
         // Before version 3, sizes are in KiB and latencies in µs. Version 3.0 has sizes in bytes, but rates in KiB/s.
         let old = !values.contains_key("bw_bytes") && !values.contains_key("io_kbytes");
-        let size = if old {
-            ("io_bytes", "KiB")
-        } else {
-            ("io_bytes", "B")
+        let rate = match values.contains_key("bw_bytes") {
+            true => ("BW", "bw_bytes", "B/s"),
+            false => ("BW", "bw", "KiB/s"),
         };
-        let rate = if values.contains_key("bw_bytes") {
-            ("bw_bytes", "B/s")
-        } else {
-            ("bw", "KiB/s")
-        };
-        self.put(&mut block, "IOPS", values.get("iops"), "");
-        self.put(&mut block, "BW", values.get(rate.0), rate.1);
-        self.put(&mut block, "io", values.get(size.0), size.1);
-        self.put(&mut block, "runt", values.get("runtime"), "msec");
-        let report = self
-            .blocks
-            .iter()
-            .filter(|block| block.name == "report")
-            .count();
+        let rows = [
+            ("IOPS", "iops", ""),
+            rate,
+            ("io", "io_bytes", if old { "KiB" } else { "B" }),
+            ("runt", "runtime", "msec"),
+        ];
+        self.put_all(&mut block, values, &rows);
+        let report = self.reports();
         for name in ["slat", "clat", "lat"] {
-            let (key, unit) = if old {
-                (name.to_owned(), "usec")
-            } else {
-                (format!("{name}_ns"), "nsec")
+            let (key, unit) = match old {
+                true => (name.to_owned(), "usec"),
+                false => (format!("{name}_ns"), "nsec"),
             };
-            if let Some(values) = values.get(&key).and_then(Value::as_object) {
-                self.latency(values, name, unit, &mut block);
-                if let (Some(op), Some(bins)) = (op, values.get("bins").and_then(Value::as_object))
-                {
-                    self.histograms
-                        .extend(histogram(bins).map(|found| (report, Some(op), name, found)));
-                }
+            let Some(values) = values.get(&key).and_then(Value::as_object) else {
+                continue;
+            };
+            self.latency(values, name, unit, &mut block);
+            if let (Some(op), Some(bins)) = (op, values.get("bins").and_then(Value::as_object)) {
+                let found = histogram(bins).map(|found| (report, Some(op), name, found));
+                self.histograms.extend(found);
             }
         }
-        let mut samples = |name: &str, unit: Option<&str>, keys: [(&str, &str); 6]| {
-            let mut spread = ReportedBlock::new(name);
-            if let Some(unit) = unit {
-                spread.word("unit", unit);
-            }
-            for (figure, key) in keys {
-                let unit = if figure == "per" { "%" } else { "" };
-                self.put(&mut spread, figure, values.get(key), unit);
-            }
-            // Skips spreads without samples.
-            if spread.get("samples").is_none_or(|n| n.value.value() > 0.0)
-                && spread.get("max").is_some()
-            {
-                block.blocks.push(spread);
-            }
-        };
-        samples(
-            "bw",
-            Some("KiB/s"),
-            [
-                ("min", "bw_min"),
-                ("max", "bw_max"),
-                ("per", "bw_agg"),
-                ("avg", "bw_mean"),
-                ("stdev", "bw_dev"),
-                ("samples", "bw_samples"),
-            ],
-        );
-        samples(
-            "iops",
-            None,
-            [
-                ("min", "iops_min"),
-                ("max", "iops_max"),
-                ("per", ""),
-                ("avg", "iops_mean"),
-                ("stdev", "iops_stddev"),
-                ("samples", "iops_samples"),
-            ],
-        );
+        block.blocks.extend(self.samples(values, "bw", &BW_KEYS));
         block
+            .blocks
+            .extend(self.samples(values, "iops", &IOPS_KEYS));
+        block
+    }
+
+    /// Number of reports so far.
+    fn reports(&self) -> usize {
+        let reports = self.blocks.iter().filter(|block| block.name == "report");
+        reports.count()
+    }
+
+    /// Statistics of samples over time, unless there are none.
+    fn samples(
+        &mut self,
+        values: &Map<String, Value>,
+        name: &str,
+        keys: &[(&str, &str, &str)],
+    ) -> Option<ReportedBlock> {
+        let mut spread = ReportedBlock::new(name);
+        if name == "bw" {
+            spread.word("unit", "KiB/s");
+        }
+        self.put_all(&mut spread, values, keys);
+        let sampled = spread.get("samples").is_none_or(|n| n.value.value() > 0.0);
+        (sampled && spread.get("max").is_some()).then_some(spread)
     }
 
     /// Minimum, maximum, mean and deviation as one block, percentiles as another.
@@ -421,33 +434,42 @@ impl JsonReader {
     ) {
         let mut stat = ReportedBlock::new(name);
         stat.word("unit", unit);
-        for (figure, key) in [
-            ("min", "min"),
-            ("max", "max"),
-            ("avg", "mean"),
-            ("stdev", "stddev"),
-            ("N", "N"),
-        ] {
-            self.put(&mut stat, figure, values.get(key), "");
-        }
+        let rows = [
+            ("min", "min", ""),
+            ("max", "max", ""),
+            ("avg", "mean", ""),
+            ("stdev", "stddev", ""),
+            ("N", "N", ""),
+        ];
+        self.put_all(&mut stat, values, &rows);
         if stat.get("max").is_none_or(|max| max.value.value() == 0.0) {
             return;
         }
         into.blocks.push(stat);
         if let Some(map) = values.get("percentile").and_then(Value::as_object) {
-            let mut list = ReportedBlock::new(format!("{name} percentiles"));
-            list.word("unit", unit);
-            let mut entries: Vec<(f64, &String, &Value)> = map
-                .iter()
-                .filter_map(|(name, value)| Some((name.parse().ok()?, name, value)))
-                .collect();
-            entries.sort_by(|a, b| a.0.total_cmp(&b.0));
-            // Version 2 pads its list with percentiles of 0.
-            for (_, name, value) in entries.into_iter().filter(|(percent, ..)| *percent > 0.0) {
-                self.put(&mut list, short(name), Some(value), "");
-            }
+            let list = self.percentiles(map, name, unit);
             into.blocks.push(list);
         }
+    }
+
+    fn percentiles(
+        &mut self,
+        map: &Map<String, Value>,
+        latency: &str,
+        unit: &str,
+    ) -> ReportedBlock {
+        let mut list = ReportedBlock::new(format!("{latency} percentiles"));
+        list.word("unit", unit);
+        let mut entries: Vec<(f64, &String, &Value)> = map
+            .iter()
+            .filter_map(|(name, value)| Some((name.parse().ok()?, name, value)))
+            .collect();
+        entries.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // Version 2 pads its list with percentiles of 0.
+        for (_, name, value) in entries.into_iter().filter(|(percent, ..)| *percent > 0.0) {
+            self.put(&mut list, short(name), Some(value), "");
+        }
+        list
     }
 
     fn shares(&mut self, job: &Map<String, Value>, report: &mut ReportedBlock) {
@@ -483,23 +505,22 @@ impl JsonReader {
             return;
         };
         self.put(issued, "total s", values.get("total_ios"), "");
-        if let Some(values) = values.get("lat_ns").and_then(Value::as_object) {
-            let mut block = ReportedBlock::new(SYNCS);
-            self.latency(values, "sync", "nsec", &mut block);
-            if !block.blocks.is_empty() {
-                let index = self
-                    .blocks
-                    .iter()
-                    .filter(|block| block.name == "report")
-                    .count();
-                let bins = values.get("bins").and_then(Value::as_object);
-                self.histograms.extend(
-                    bins.and_then(histogram)
-                        .map(|found| (index, None, "sync", found)),
-                );
-                report.blocks.push(block);
-            }
+        let Some(values) = values.get("lat_ns").and_then(Value::as_object) else {
+            return;
+        };
+        let mut block = ReportedBlock::new(SYNCS);
+        self.latency(values, "sync", "nsec", &mut block);
+        if block.blocks.is_empty() {
+            return;
         }
+        let (index, bins) = (
+            self.reports(),
+            values.get("bins").and_then(Value::as_object),
+        );
+        let found = bins.and_then(histogram);
+        self.histograms
+            .extend(found.map(|found| (index, None, "sync", found)));
+        report.blocks.push(block);
     }
 
     fn host(
@@ -509,15 +530,7 @@ impl JsonReader {
         issued: ReportedBlock,
     ) {
         let mut cpu = ReportedBlock::new("cpu");
-        for (name, key, unit) in [
-            ("usr", "usr_cpu", "%"),
-            ("sys", "sys_cpu", "%"),
-            ("ctx", "ctx", ""),
-            ("majf", "majf", ""),
-            ("minf", "minf", ""),
-        ] {
-            self.put(&mut cpu, name, job.get(key), unit);
-        }
+        self.put_all(&mut cpu, job, &CPU_KEYS);
         report.blocks.push(cpu);
         for (name, key) in [
             ("IO depths", "iodepth_level"),
@@ -541,23 +554,13 @@ impl JsonReader {
             report.blocks.push(errors);
         }
         let mut latency = ReportedBlock::new("latency");
-        for (name, key, unit) in [
-            ("target", "latency_target", ""),
-            ("window", "latency_window", ""),
-            ("percentile", "latency_percentile", "%"),
-            ("depth", "latency_depth", ""),
-        ] {
-            self.put(&mut latency, name, job.get(key), unit);
-        }
+        self.put_all(&mut latency, job, &TARGET_KEYS);
         report.blocks.push(latency);
     }
 
     fn disk(&mut self, disk: &Map<String, Value>) {
         let mut block = ReportedBlock::new("disk");
-        block.word(
-            "name",
-            disk.get("name").and_then(Value::as_str).unwrap_or_default(),
-        );
+        block.word("name", text(disk, "name"));
         for (name, keys) in [
             ("ios", ["read_ios", "write_ios"]),
             ("sectors", ["read_sectors", "write_sectors"]),
@@ -574,7 +577,7 @@ impl JsonReader {
 }
 
 /// Shortens `99.900000` to `99.90` as in the text output; significant digits stay.
-fn short(percent: &str) -> &str {
+pub(super) fn short(percent: &str) -> &str {
     let trimmed = percent.trim_end_matches('0');
     let decimals = trimmed.split_once('.').map_or(0, |(_, rest)| rest.len());
     let least = percent

@@ -18,7 +18,7 @@ pub use print::print;
 pub(super) use checks::rate_contradiction;
 pub(super) use jobs::{RW, access as jobs_access};
 
-use super::{ImportedRun, ResultContext, SourceFormat, TimeBasis, Unread};
+use super::{ImportedRun, SourceFormat, TimeBasis, Unread};
 use crate::fio::Invocation;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Target;
@@ -68,109 +68,80 @@ fn without_sums(blocks: &mut Vec<ReportedBlock>, unread: &mut Vec<Unread>, line:
 }
 
 /// Converts the parsed data to a run. `None` if there is no result in it.
-pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
-    let Raw {
-        format,
-        program,
-        mut blocks,
-        histograms,
-        asked,
-        shown_unix_ms,
-        mut unread,
-        not_numbers,
-        ..
-    } = raw;
-    without_sums(&mut blocks, &mut unread, raw.lines.0);
-    let of = |name: &'static str| blocks.iter().filter(move |block| block.name == name);
+pub(super) fn finish(mut raw: Raw) -> Option<ImportedRun> {
+    without_sums(&mut raw.blocks, &mut raw.unread, raw.lines.0);
+    let of = |name: &'static str| raw.blocks.iter().filter(move |block| block.name == name);
     let (banners, reports): (Vec<&ReportedBlock>, Vec<&ReportedBlock>) =
         (of("job").collect(), of("report").collect());
     if reports.is_empty() {
         return None;
     }
-    let when = reports
-        .iter()
-        .find_map(|report| report.words_of("when"))
-        .and_then(time::unix_ms);
-    let jobs = jobs::jobs(&banners, &reports, asked);
+    let when = reports.iter().find_map(|report| report.words_of("when"));
+    let when = when.and_then(time::unix_ms);
+    let jobs = jobs::jobs(&banners, &reports, raw.asked);
     let mut caveats = jobs.caveats.clone();
-    for (report, &(phase, job)) in reports.iter().zip(&jobs.places) {
-        let Some(phase) = jobs.scenario.phases.get(phase) else {
-            continue;
-        };
-        let Some(job) = phase.jobs.get(job) else {
-            continue;
-        };
-        caveats.extend(checks::contradictions(
-            report,
-            &phase.name,
-            (!jobs.from_results).then_some(job),
-        ));
-    }
-    if let Some(missing) = raw.missing {
-        caveats.push(Caveat::CutOff { missing });
-    }
-    if not_numbers.0 > 0 {
-        caveats.push(Caveat::Unread {
-            count: not_numbers.0,
-            first: not_numbers.1.clone(),
-        });
-    }
-    unread.extend(jobs.notes.iter().map(|note| Unread {
-        line: raw.lines.0,
-        text: String::new(),
-        why: note.clone(),
-    }));
-    let (mut phases, workers) = record::phases(&blocks, &jobs, histograms, 0);
-    let elapsed = phases
-        .iter()
-        .map(|phase| phase.elapsed.as_millis() as i64)
-        .fold(0, i64::saturating_add);
-    let clock = if shown_unix_ms.is_none() && when.is_some() {
-        TimeBasis::Wall
-    } else {
-        TimeBasis::Utc
-    };
-    let started = shown_unix_ms
-        .or(when)
-        .map(|shown| shown.saturating_sub(elapsed));
+    caveats.extend(contradictions(&reports, &jobs));
+    let outcome = outcome(&reports, raw.interrupted);
+    caveats.extend(raw.missing.map(|missing| Caveat::CutOff { missing }));
+    let (count, first) = raw.not_numbers;
+    caveats.extend((count > 0).then_some(Caveat::Unread { count, first }));
+    let (mut phases, workers) = record::phases(&raw.blocks, &jobs, raw.histograms, 0);
+    let elapsed = phases.iter().map(|phase| phase.elapsed.as_millis() as i64);
+    let elapsed = elapsed.fold(0, i64::saturating_add);
+    let shown = raw.shown_unix_ms.or(when);
+    let started = shown.map(|shown| shown.saturating_sub(elapsed));
     phases
         .iter_mut()
         .for_each(|phase| phase.started_unix_ms = started.unwrap_or(0));
-    let figures = blocks.iter().map(ReportedBlock::count).sum();
-    let failed = reports
-        .iter()
-        .find(|report| report.whole("err").is_some_and(|err| err > 0));
+    let notes = jobs.notes.iter();
+    raw.unread
+        .extend(notes.map(|note| Unread::note(raw.lines.0, note)));
+    let reported = Reported {
+        blocks: raw.blocks,
+        workers,
+        unstated: jobs.unstated,
+    };
+    let program = match raw.program.is_empty() {
+        true => "fio".to_owned(),
+        false => raw.program,
+    };
     Some(ImportedRun {
-        format,
-        program: if program.is_empty() {
-            "fio".to_owned()
-        } else {
-            program
-        },
         path: target_of(&jobs.scenario),
-        label: None,
-        context: ResultContext::default(),
-        scenario: jobs.scenario,
-        phases,
         caveats,
-        outcome: match failed {
-            Some(report) => Outcome::Failed {
-                error: error_of(report),
-            },
-            None if raw.interrupted => Outcome::Interrupted,
-            None => Outcome::Completed,
-        },
-        reported: Reported {
-            blocks,
-            workers,
-            unstated: jobs.unstated,
-        },
+        outcome,
         started_unix_ms: started,
-        clock,
+        clock: match (raw.shown_unix_ms, when) {
+            (None, Some(_)) => TimeBasis::Wall,
+            _ => TimeBasis::Utc,
+        },
         lines: raw.lines,
-        figures,
-        unread,
+        unread: raw.unread,
+        ..ImportedRun::new(raw.format, program, jobs.scenario, phases, reported)
     })
+}
+
+/// Contradictions between the figures of each report, and of a report with its job.
+fn contradictions(reports: &[&ReportedBlock], jobs: &jobs::Jobs) -> Vec<Caveat> {
+    let mut caveats = Vec::new();
+    for (report, &(phase, job)) in reports.iter().zip(&jobs.places) {
+        let phase = jobs.scenario.phases.get(phase);
+        if let Some((phase, job)) = phase.and_then(|phase| Some((phase, phase.jobs.get(job)?))) {
+            let job = (!jobs.from_results).then_some(job);
+            caveats.extend(checks::contradictions(report, &phase.name, job));
+        }
+    }
+    caveats
+}
+
+fn outcome(reports: &[&ReportedBlock], interrupted: bool) -> Outcome {
+    let is_failed = |report: &&&ReportedBlock| report.whole("err").is_some_and(|err| err > 0);
+    match reports.iter().find(is_failed) {
+        Some(report) => Outcome::Failed {
+            error: error_of(report),
+        },
+        None if interrupted => Outcome::Interrupted,
+        None => Outcome::Completed,
+    }
 }
 
 fn error_of(report: &ReportedBlock) -> String {

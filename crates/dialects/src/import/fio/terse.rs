@@ -4,6 +4,7 @@ use super::super::lines::SourceLine;
 use super::super::units::number;
 use super::super::{SourceFormat, Unread};
 use super::Raw;
+use super::json::short;
 use super::record::Histograms;
 use hakaru_model::job::Op;
 use hakaru_model::reported::ReportedBlock;
@@ -49,6 +50,7 @@ pub(in super::super) fn read(lines: &[SourceLine]) -> Raw {
         .first()
         .and_then(|line| version(&line.text))
         .unwrap_or(3);
+    let number = |line: Option<&SourceLine>| line.map_or(0, |line| line.number);
     let mut raw = Raw {
         format: SourceFormat::FioTerse,
         program: String::new(),
@@ -60,10 +62,7 @@ pub(in super::super) fn read(lines: &[SourceLine]) -> Raw {
         not_numbers: (0, String::new()),
         interrupted: false,
         missing: None,
-        lines: (
-            lines.first().map_or(0, |l| l.number),
-            lines.last().map_or(0, |l| l.number),
-        ),
+        lines: (number(lines.first()), number(lines.last())),
     };
     let mut disks = Vec::new();
     for line in lines {
@@ -75,11 +74,8 @@ pub(in super::super) fn read(lines: &[SourceLine]) -> Raw {
         raw.blocks.push(report);
         disks = of_line;
         if let Some(rest) = fields.rest().filter(|rest| !rest.is_empty()) {
-            raw.unread.push(Unread {
-                line: line.number,
-                text: String::new(),
-                why: format!("extra fields after the known ones: {rest}"),
-            });
+            let why = format!("extra fields after the known ones: {rest}");
+            raw.unread.push(Unread::note(line.number, why));
         }
         if fields.missing {
             raw.missing = Some(format!("the fields after field {}", fields.fields.len()));
@@ -159,63 +155,19 @@ fn report(fields: &mut TerseReader<'_>, version: u8) -> (ReportedBlock, Vec<Repo
     report.word("name", fields.text());
     fields.put(&mut report, "groupid", "");
     fields.put(&mut report, "err", "");
-    let ops = if version == 4 || version == 5 || version == 2 {
-        &Op::ALL[..]
-    } else {
-        &Op::ALL[..2]
-    };
-    // Later releases of version 2 added trims, so its fields are counted.
-    let ops = if version == 2 && fields.fields.len() < 150 {
-        &Op::ALL[..2]
-    } else {
-        ops
-    };
-    for &op in ops {
+    for &op in operations(fields, version) {
         let block = operation(fields, op, version);
-        if block
-            .get("runt")
-            .is_some_and(|time| time.value.value() > 0.0)
-        {
+        if is_positive(&block, "runt") {
             report.blocks.push(block);
         }
     }
-    let mut cpu = ReportedBlock::new("cpu");
-    for (name, unit) in [
-        ("usr", "%"),
-        ("sys", "%"),
-        ("ctx", ""),
-        ("majf", ""),
-        ("minf", ""),
-    ] {
-        fields.put(&mut cpu, name, unit);
-    }
-    let mut depths = ReportedBlock::new("IO depths");
-    DEPTHS
-        .iter()
-        .for_each(|name| fields.put(&mut depths, name, "%"));
-    for (unit, more) in [("usec", &[][..]), ("msec", &["2000", ">=2000"])] {
-        let mut block = ReportedBlock::new("lat");
-        block.word("unit", unit);
-        STEPS
-            .iter()
-            .chain(more)
-            .for_each(|name| fields.put(&mut block, name, "%"));
-        block.figures.retain(|figure| figure.value.value() > 0.0);
-        if !block.figures.is_empty() {
-            report.blocks.push(block);
-        }
-    }
-    report.blocks.extend([cpu, depths]);
-    let disks = if version > 2 {
-        disks(fields)
-    } else {
-        Vec::new()
+    host(fields, &mut report);
+    let disks = match version {
+        2 => Vec::new(),
+        _ => disks(fields),
     };
-    if fields.left() >= 2
-        && fields.fields[fields.at..fields.at + 2]
-            .iter()
-            .all(|f| f.parse::<u64>().is_ok())
-    {
+    let next = fields.fields.get(fields.at..fields.at + 2);
+    if next.is_some_and(|next| next.iter().all(|f| f.parse::<u64>().is_ok())) {
         let mut errors = ReportedBlock::new("errors");
         fields.put(&mut errors, "total", "");
         fields.put(&mut errors, "first_error", "");
@@ -230,6 +182,50 @@ fn report(fields: &mut TerseReader<'_>, version: u8) -> (ReportedBlock, Vec<Repo
     (report, disks)
 }
 
+/// The operations in a line. Later releases of version 2 added trims, so its fields are counted.
+fn operations(fields: &TerseReader<'_>, version: u8) -> &'static [Op] {
+    match version {
+        4 | 5 => &Op::ALL,
+        2 if fields.fields.len() >= 150 => &Op::ALL,
+        _ => &Op::ALL[..2],
+    }
+}
+
+/// Whether a block has a figure above 0 with this name.
+fn is_positive(block: &ReportedBlock, name: &str) -> bool {
+    block.get(name).is_some_and(|f| f.value.value() > 0.0)
+}
+
+/// Parses CPU use, queue depths and the latency distribution.
+fn host(fields: &mut TerseReader<'_>, report: &mut ReportedBlock) {
+    let mut cpu = ReportedBlock::new("cpu");
+    for (name, unit) in [
+        ("usr", "%"),
+        ("sys", "%"),
+        ("ctx", ""),
+        ("majf", ""),
+        ("minf", ""),
+    ] {
+        fields.put(&mut cpu, name, unit);
+    }
+    let mut depths = ReportedBlock::new("IO depths");
+    for name in DEPTHS {
+        fields.put(&mut depths, name, "%");
+    }
+    for (unit, more) in [("usec", &[][..]), ("msec", &["2000", ">=2000"])] {
+        let mut block = ReportedBlock::new("lat");
+        block.word("unit", unit);
+        for name in STEPS.iter().chain(more) {
+            fields.put(&mut block, name, "%");
+        }
+        block.figures.retain(|figure| figure.value.value() > 0.0);
+        if !block.figures.is_empty() {
+            report.blocks.push(block);
+        }
+    }
+    report.blocks.extend([cpu, depths]);
+}
+
 fn operation(fields: &mut TerseReader<'_>, op: Op, version: u8) -> ReportedBlock {
     let mut block = ReportedBlock::new(op.name());
     for (name, unit) in [
@@ -242,6 +238,28 @@ fn operation(fields: &mut TerseReader<'_>, op: Op, version: u8) -> ReportedBlock
     }
     latency(fields, "slat", &mut block);
     latency(fields, "clat", &mut block);
+    percentiles(fields, &mut block);
+    latency(fields, "lat", &mut block);
+    let mut bw = ReportedBlock::new("bw");
+    bw.word("unit", "KiB/s");
+    for name in ["min", "max", "per", "avg", "stdev"] {
+        fields.put(&mut bw, name, if name == "per" { "%" } else { "" });
+    }
+    let mut iops = ReportedBlock::new("iops");
+    if version == 5 {
+        fields.put(&mut bw, "samples", "");
+        for name in ["min", "max", "avg", "stdev", "samples"] {
+            fields.put(&mut iops, name, "");
+        }
+    }
+    let spreads = [bw, iops].into_iter();
+    block
+        .blocks
+        .extend(spreads.filter(|spread| is_positive(spread, "max")));
+    block
+}
+
+fn percentiles(fields: &mut TerseReader<'_>, into: &mut ReportedBlock) {
     let mut list = ReportedBlock::new("clat percentiles");
     list.word("unit", "usec");
     for _ in 0..PERCENTILES {
@@ -255,36 +273,11 @@ fn operation(fields: &mut TerseReader<'_>, op: Op, version: u8) -> ReportedBlock
         }
         fields.at = place;
         fields.fields[place] = value;
-        fields.put(&mut list, &two_decimals(name), "");
+        fields.put(&mut list, short(name), "");
     }
     if !list.figures.is_empty() {
-        block.blocks.push(list);
+        into.blocks.push(list);
     }
-    latency(fields, "lat", &mut block);
-    let mut bw = ReportedBlock::new("bw");
-    bw.word("unit", "KiB/s");
-    for (name, unit) in [
-        ("min", ""),
-        ("max", ""),
-        ("per", "%"),
-        ("avg", ""),
-        ("stdev", ""),
-    ] {
-        fields.put(&mut bw, name, unit);
-    }
-    let mut iops = ReportedBlock::new("iops");
-    if version == 5 {
-        fields.put(&mut bw, "samples", "");
-        for name in ["min", "max", "avg", "stdev", "samples"] {
-            fields.put(&mut iops, name, "");
-        }
-    }
-    for spread in [bw, iops] {
-        if spread.get("max").is_some_and(|max| max.value.value() > 0.0) {
-            block.blocks.push(spread);
-        }
-    }
-    block
 }
 
 fn latency(fields: &mut TerseReader<'_>, name: &str, into: &mut ReportedBlock) {
@@ -293,21 +286,8 @@ fn latency(fields: &mut TerseReader<'_>, name: &str, into: &mut ReportedBlock) {
     for name in ["min", "max", "avg", "stdev"] {
         fields.put(&mut block, name, "");
     }
-    if block.get("avg").is_some_and(|avg| avg.value.value() > 0.0) {
+    if is_positive(&block, "avg") {
         into.blocks.push(block);
-    }
-}
-
-/// Shortens `99.900000` as in the text output.
-fn two_decimals(percent: &str) -> String {
-    let trimmed = percent.trim_end_matches('0');
-    let decimals = trimmed
-        .split_once('.')
-        .map_or(0, |(_, rest)| rest.len())
-        .max(2);
-    match percent.split_once('.') {
-        Some((whole, rest)) => format!("{whole}.{}", rest.get(..decimals).unwrap_or(rest)),
-        None => percent.to_owned(),
     }
 }
 

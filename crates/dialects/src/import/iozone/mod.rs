@@ -103,39 +103,26 @@ pub(super) fn read(
             }
         } else if !text.is_empty() {
             idle.push(line);
-            if idle.len() > MOST_IDLE {
-                break;
-            }
+        }
+        if idle.len() > MOST_IDLE {
+            break;
         }
     }
     let used = used.max(1);
+    let first = lines.first()?.number;
+    let last = lines.get(used - 1).map_or(0, |line| line.number);
     for option in std::mem::take(&mut reader.head.unknown) {
         let why = format!("unknown command-line option {option}; the other options were read");
-        reader.unread.push(Unread {
-            line: lines.first()?.number,
-            text: String::new(),
-            why,
-        });
+        reader.unread.push(Unread::note(first, why));
     }
-    let last = lines.get(used - 1).map_or(0, |line| line.number);
-    let IozoneReader {
-        head,
-        blocks,
-        cells,
-        unread,
-        format,
-        complete,
-        ..
-    } = reader;
-    let lines = (lines.first()?.number, last);
     let run = record::run(IozoneReadout {
-        head,
-        blocks,
-        cells,
-        unread,
-        format,
-        complete,
-        lines,
+        head: reader.head,
+        blocks: reader.blocks,
+        cells: reader.cells,
+        unread: reader.unread,
+        format: reader.format,
+        complete: reader.complete,
+        lines: (first, last),
     })?;
     Some((run, used))
 }
@@ -147,8 +134,7 @@ impl IozoneReader {
         if self.cells.is_empty() {
             return false;
         }
-        let again = |start: &str| text.starts_with(start);
-        let sized = [
+        let heads = [
             "Run began:",
             "Command line used:",
             "O_DIRECT feature enabled",
@@ -156,24 +142,20 @@ impl IozoneReader {
             "Record Size ",
         ];
         if is_table_head(text) && self.format == Some(SourceFormat::IozoneAuto)
-            || sized.into_iter().any(again)
+            || heads.iter().any(|head| text.starts_with(head))
         {
             return true;
         }
+        let mut cells = self.cells.iter();
         if let Some(rest) = text.strip_prefix("Throughput test with ") {
             let count = rest.split(' ').next().and_then(|count| count.parse().ok());
-            return self.cells.iter().any(|cell| count == Some(cell.workers));
+            return cells.any(|cell| count == Some(cell.workers));
         }
-        if let Some((test, _, workers)) = text
-            .strip_prefix("Children see throughput for")
-            .and_then(children_of)
-        {
-            return self
-                .cells
-                .iter()
-                .any(|cell| (cell.test, cell.workers) == (test, workers));
-        }
-        false
+        let rate = text.strip_prefix("Children see throughput for");
+        rate.and_then(children_of)
+            .is_some_and(|(test, _, workers)| {
+                cells.any(|cell| (cell.test, cell.workers) == (test, workers))
+            })
     }
 
     /// Reports unknown lines of a run. The authors before the options are ignored.
@@ -260,53 +242,33 @@ impl IozoneReader {
     }
 
     fn more_of_children(&mut self, text: &str) -> bool {
-        let names = [
+        let last = self.blocks.last_mut();
+        let Some(block) = last.filter(|block| block.name == "throughput") else {
+            return false;
+        };
+        if text.starts_with("CPU ") && text.contains("tilization: Wall time") {
+            read_cpu_use(text, block);
+            return true;
+        }
+        let mut names = [
             ("Parent sees throughput for", "parent"),
             ("Min throughput per", "min"),
             ("Max throughput per", "max"),
             ("Avg throughput per", "avg"),
             ("Min xfer", "min xfer"),
-        ];
-        let Some(block) = self
-            .blocks
-            .last_mut()
-            .filter(|block| block.name == "throughput")
-        else {
-            return false;
-        };
-        if text.starts_with("CPU ") && text.contains("tilization: Wall time") {
-            for (start, name, unit) in [
-                ("Wall time", "wall", "s"),
-                ("CPU time", "cpu", "s"),
-                ("CPU utilization ", "cpu use", "%"),
-            ] {
-                let value = text
-                    .split_once(start)
-                    .and_then(|(_, rest)| number(rest.split('C').next()?));
-                value.map(|(value, _)| block.figure(name, value, unit));
-            }
-            return true;
-        }
-        if let Some((_, name)) = names
-            .into_iter()
-            .find(|(beginning, _)| text.starts_with(beginning))
-        {
-            if let Some((value, unit)) = text.split_once('=').and_then(|(_, value)| number(value)) {
-                block.figure(name, value, unit);
-            }
+        ]
+        .into_iter();
+        if let Some((_, name)) = names.find(|(beginning, _)| text.starts_with(beginning)) {
+            put_value(block, name, text);
             return true;
         }
         // A line such as `Child[0] xfer count = 4096.00 kB, Throughput = 16360.00 kB/sec`.
-        let Some((child, rest)) = text
-            .strip_prefix("Child[")
-            .and_then(|rest| rest.split_once(']'))
-        else {
+        let child = text.strip_prefix("Child[");
+        let Some((child, rest)) = child.and_then(|rest| rest.split_once(']')) else {
             return false;
         };
         for (cell, name) in rest.split(", ").zip(["xfer", "rate"]) {
-            if let Some((value, unit)) = cell.split_once('=').and_then(|(_, value)| number(value)) {
-                block.figure(&format!("child {child} {name}"), value, unit);
-            }
+            put_value(block, &format!("child {child} {name}"), cell);
         }
         true
     }
@@ -342,24 +304,16 @@ impl IozoneReader {
         if self.repeats {
             return true;
         }
+        let (test, records) = (*test, records.clone());
         let mut block = ReportedBlock::new("row");
         block
             .word("test", test.name())
             .figure("file", Decimal::whole(first), "kB");
-        for (word, record_kb) in rest.split_whitespace().zip(records.iter()) {
+        for (word, record_kb) in rest.split_whitespace().zip(records) {
             match word.parse::<Decimal>() {
                 Ok(rate) if rate.value() > 0.0 => {
                     block.figure(&record_kb.to_string(), rate, "kB/sec");
-                    let (record_kb, file_kb) = (Some(*record_kb), Some(first));
-                    let rate = rate.value() * KB;
-                    self.cells.push(ImportedRate {
-                        test: *test,
-                        rate,
-                        ops: false,
-                        workers: 1,
-                        record_kb,
-                        file_kb,
-                    });
+                    self.rate(test, rate.value() * KB, (Some(record_kb), Some(first)));
                 }
                 // iozone prints 0 if no record of that size fits.
                 Ok(_) => {}
@@ -370,6 +324,19 @@ impl IozoneReader {
         }
         self.blocks.push(block);
         true
+    }
+
+    /// Adds a rate of a single worker in bytes per second, with its record and file size in kB.
+    fn rate(&mut self, test: IozoneTest, rate: f64, sizes: (Option<u64>, Option<u64>)) {
+        let (record_kb, file_kb) = sizes;
+        self.cells.push(ImportedRate {
+            test,
+            rate,
+            ops: false,
+            workers: 1,
+            record_kb,
+            file_kb,
+        });
     }
 
     /// Parses a line of the throughput summary. It repeats the results above, unless they were cut off.
@@ -465,6 +432,26 @@ impl IozoneReader {
         let columns = self.table[2..].iter().enumerate();
         let nearest = columns.min_by_key(|(_, column)| (**column as isize - at).unsigned_abs());
         nearest.map_or(index, |(column, _)| column)
+    }
+}
+
+/// Adds the number behind the `=` of a text, if there is one.
+fn put_value(block: &mut ReportedBlock, name: &str, text: &str) {
+    if let Some((value, unit)) = text.split_once('=').and_then(|(_, value)| number(value)) {
+        block.figure(name, value, unit);
+    }
+}
+
+/// Parses `CPU utilization: Wall time    0.1    CPU time    0.0    CPU utilization   9.00 %`.
+fn read_cpu_use(text: &str, block: &mut ReportedBlock) {
+    for (start, name, unit) in [
+        ("Wall time", "wall", "s"),
+        ("CPU time", "cpu", "s"),
+        ("CPU utilization ", "cpu use", "%"),
+    ] {
+        let rest = text.split_once(start).map(|(_, rest)| rest);
+        let value = rest.and_then(|rest| number(rest.split('C').next()?));
+        value.map(|(value, _)| block.figure(name, value, unit));
     }
 }
 

@@ -1,13 +1,13 @@
 //! Converts iozone rates to a run with one phase per rate.
 
-use super::super::{ImportedRun, ResultContext, SourceFormat, TimeBasis, Unread};
+use super::super::{ImportedRun, SourceFormat, Unread, unstated};
 use super::head::IozoneHead;
 use crate::iozone::IozoneTest;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, PerOp, Phase, Scenario, SizeSpec, Target};
-use hakaru_model::record::{OpRecord, Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{
-    JobProperty, OpReport, Reported, ReportedBlock, StatedRate, UnstatedJob, WorkerReport,
+    JobProperty, Reported, ReportedBlock, StatedRate, UnstatedJob, WorkerReport,
 };
 use hakaru_model::units::{Bytes, Nanos};
 
@@ -48,82 +48,59 @@ pub(super) fn run(findings: IozoneReadout) -> Option<ImportedRun> {
         complete,
         lines,
     } = findings;
-    if cells.is_empty() {
-        return None;
-    }
     // The spreadsheet summary states the record size only after the rates.
     cells
         .iter_mut()
         .for_each(|cell| cell.record_kb = cell.record_kb.or(head.record_kb));
-    let (mut asked, mut phases, mut workers) = (Vec::new(), Vec::new(), Vec::new());
-    let mut unstated = Vec::new();
-    let several = |pick: fn(&ImportedRate) -> Option<u64>| {
-        cells.iter().any(|cell| pick(cell) != pick(&cells[0]))
+    let mut scenario = Scenario {
+        name: "iozone".to_owned(),
+        seed: 0,
+        phases: Vec::new(),
     };
+    let mut phases = Vec::new();
+    let mut reported = Reported {
+        blocks,
+        ..Reported::default()
+    };
+    let first = cells.first()?;
+    let several =
+        |pick: fn(&ImportedRate) -> Option<u64>| cells.iter().any(|cell| pick(cell) != pick(first));
     let sizes = (several(|cell| cell.file_kb), several(|cell| cell.record_kb));
-    for cell in &cells {
+    for (cell, phase) in cells.iter().zip(0..) {
         let name = name_of(cell, sizes);
-        let report = phases.len() as u32;
-        let stated = [
-            (JobProperty::BlockSize, cell.record_kb.is_some()),
-            (JobProperty::Direct, head.direct || head.options_known),
-        ];
-        let properties: Vec<JobProperty> = stated
-            .into_iter()
-            .filter(|(_, stated)| !stated)
-            .map(|(property, _)| property)
-            .collect();
-        if !properties.is_empty() {
-            unstated.push(UnstatedJob {
-                phase: report,
-                job: 0,
-                properties,
-            });
-        }
-        asked.push(Phase {
-            name: name.clone(),
-            jobs: vec![job(&name, cell, &head)],
-        });
-        let (worker, more) = worker(&name, cell, report);
-        let elapsed = worker.runtime;
+        reported.unstated.extend(unstated_of(cell, &head, phase));
+        let (worker, report) = worker(&name, cell, phase);
+        reported.workers.push(report);
         phases.push(PhaseRecord {
-            elapsed,
-            name,
-            started_unix_ms: 0,
+            name: name.clone(),
+            elapsed: worker.runtime,
             workers: vec![worker],
             ..PhaseRecord::default()
         });
-        workers.push(more);
+        let jobs = vec![job(&name, cell, &head)];
+        scenario.phases.push(Phase { name, jobs });
     }
-    let version = if head.version.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", head.version)
-    };
+    let program = format!("iozone {}", head.version).trim_end().to_owned();
+    let format = format.unwrap_or(SourceFormat::IozoneThroughput);
     Some(ImportedRun {
-        format: format.unwrap_or(SourceFormat::IozoneThroughput),
-        program: format!("iozone{version}"),
-        scenario: Scenario {
-            name: "iozone".to_owned(),
-            seed: 0,
-            phases: asked,
-        },
         caveats: caveats(&head, &cells, complete),
         path: head.path,
-        label: None,
-        context: ResultContext::default(),
-        phases,
-        outcome: Outcome::Completed,
-        figures: blocks.iter().map(ReportedBlock::count).sum(),
-        reported: Reported {
-            blocks,
-            workers,
-            unstated,
-        },
-        started_unix_ms: None,
-        clock: TimeBasis::Utc,
         lines,
         unread,
+        ..ImportedRun::new(format, program, scenario, phases, reported)
+    })
+}
+
+/// The properties that neither the rate nor the header states, if any.
+fn unstated_of(cell: &ImportedRate, head: &IozoneHead, phase: u32) -> Option<UnstatedJob> {
+    let properties = unstated(&[
+        (JobProperty::BlockSize, cell.record_kb.is_some()),
+        (JobProperty::Direct, head.direct || head.options_known),
+    ]);
+    (!properties.is_empty()).then_some(UnstatedJob {
+        phase,
+        job: 0,
+        properties,
     })
 }
 
@@ -198,40 +175,25 @@ fn worker(name: &str, cell: &ImportedRate, phase: u32) -> (WorkerRecord, WorkerR
         ..WorkerReport::default()
     };
     let op = cell.test.op();
-    let record = cell
-        .record_kb
-        .map(|kb| kb as f64 * KB)
-        .filter(|&size| size > 0.0);
-    let bytes_per_s = if cell.ops {
-        record.map(|size| size * cell.rate)
-    } else {
-        Some(cell.rate)
-    };
-    let iops = if cell.ops {
-        Some(cell.rate)
-    } else {
-        record.map(|size| cell.rate / size)
+    let record = cell.record_kb.filter(|&kb| kb > 0);
+    let record = record.map(|kb| kb as f64 * KB);
+    let (bytes_per_s, iops) = match cell.ops {
+        true => (record.map(|size| size * cell.rate), Some(cell.rate)),
+        false => (Some(cell.rate), record.map(|size| cell.rate / size)),
     };
     match (cell.file_kb, bytes_per_s.filter(|&rate| rate > 0.0)) {
         (Some(kb), Some(rate)) if cell.workers == 1 => {
             let bytes = kb.saturating_mul(1024);
-            let ios = record.map_or(0, |size| (bytes as f64 / size).round() as u64);
-            worker.ops[op] = OpRecord {
-                ios,
-                issued: ios,
-                bytes,
-                ..OpRecord::default()
-            };
+            let done = &mut worker.ops[op];
+            done.bytes = bytes;
+            done.ios = record.map_or(0, |size| (bytes as f64 / size).round() as u64);
+            done.issued = done.ios;
             worker.runtime = Nanos((bytes as f64 / rate * 1e9).round() as u64);
             worker.job_runtime = worker.runtime;
         }
         _ => {
-            let stated = |rate: Option<f64>| rate.map(StatedRate::once);
-            more.ops[op] = OpReport {
-                bytes_per_s: stated(bytes_per_s),
-                iops: stated(iops),
-                ..OpReport::default()
-            };
+            more.ops[op].bytes_per_s = bytes_per_s.map(StatedRate::once);
+            more.ops[op].iops = iops.map(StatedRate::once);
         }
     }
     (worker, more)
