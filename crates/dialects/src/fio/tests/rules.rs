@@ -11,9 +11,12 @@ fn obeyed(options: &str) -> Job {
     job(&format!("--name=a {options}"))
 }
 
+fn verify(options: &str) -> Verify {
+    obeyed(&format!("--rw=randwrite {options}")).verify.unwrap()
+}
+
 #[test]
-fn verification() {
-    let verify = |options: &str| obeyed(&format!("--rw=randwrite {options}")).verify.unwrap();
+fn verification_has_methods() {
     assert_eq!(verify("--verify=crc32c"), Verify::by(VerifyMethod::Crc32c));
     for (word, method) in [
         ("crc32c-intel", VerifyMethod::Crc32c),
@@ -24,6 +27,10 @@ fn verification() {
     ] {
         assert_eq!(verify(&format!("--verify={word}")).method, method);
     }
+}
+
+#[test]
+fn verification_patterns_come_with_or_without_header() {
     let parts = vec![PatternPart::Bytes(vec![0xff]), PatternPart::Offset];
     assert_eq!(
         verify("--verify=pattern --verify_pattern=0xff%o").method,
@@ -34,6 +41,22 @@ fn verification() {
         VerifyMethod::PatternHeader(parts.clone())
     );
     assert_eq!(verify("--verify=sha1 --verify_pattern=0xff%o").fill, parts);
+    // As in fio, a pattern alone follows a header.
+    let pattern = vec![PatternPart::Bytes(vec![0xde, 0xad])];
+    assert_eq!(
+        verify("--verify_pattern=0xdead").method,
+        VerifyMethod::PatternHeader(pattern)
+    );
+    let unchecked = job("--name=a --rw=write --verify=0 --verify_pattern=0xdead");
+    assert_eq!(unchecked.verify, None);
+    assert_eq!(
+        unchecked.buffers.fill,
+        hakaru_model::job::BufferContent::Pattern(vec![0xde, 0xad])
+    );
+}
+
+#[test]
+fn verification_options_are_kept() {
     let full = verify(
         "--verify=md5 --do_verify=0 --verify_fatal=1 --verify_dump=1 --verify_async=2 --verify_async_cpus=0-1 \
          --verify_backlog=64 --verify_backlog_batch=8 --verify_interval=4k --verify_offset=64 --verify_state_save=0 \
@@ -57,29 +80,13 @@ fn verification() {
     };
     assert_eq!(full, wanted);
     assert!(verify("--verify=xxhash --verify_only").only);
-    // As in fio, a pattern alone follows a header.
-    let pattern = vec![PatternPart::Bytes(vec![0xde, 0xad])];
-    assert_eq!(
-        verify("--verify_pattern=0xdead").method,
-        VerifyMethod::PatternHeader(pattern)
-    );
-    let unchecked = job("--name=a --rw=write --verify=0 --verify_pattern=0xdead");
-    assert_eq!(unchecked.verify, None);
-    assert_eq!(
-        unchecked.buffers.fill,
-        hakaru_model::job::BufferContent::Pattern(vec![0xde, 0xad])
-    );
-    let folder = |options: &str| {
-        flat(
-            &run(&format!("{options} --name=a --rw=write --verify=md5"))
-                .unwrap()
-                .scenario,
-        )
-    };
-    assert_eq!(
-        folder("--aux-path=x")[0].verify.as_ref().unwrap().folder,
-        Some("x".into())
-    );
+    let parsed = run("--aux-path=x --name=a --rw=write --verify=md5").unwrap();
+    let verify = flat(&parsed.scenario).remove(0).verify.unwrap();
+    assert_eq!(verify.folder, Some("x".into()));
+}
+
+#[test]
+fn verification_that_cannot_work_is_refused_or_warned_of() {
     insta::assert_snapshot!(fails("--name=a --verify=pattern"), @"job `a`: verify=pattern needs verify_pattern");
     insta::assert_snapshot!(fails("--name=a --verify_only"), @"job `a`: verify_only needs verify");
     let warnings = |options: &str| {
@@ -93,27 +100,19 @@ fn verification() {
 }
 
 #[test]
-fn ends_of_jobs() {
-    assert!(
-        obeyed("").termination.exit.phases_after_error,
-        "as fio does"
-    );
-    assert_eq!(
-        obeyed("--exitall").termination.exit.ends,
-        Some(ExitScope::Group)
-    );
-    assert_eq!(
-        obeyed("--exitall --exit_what=all").termination.exit.ends,
-        Some(ExitScope::All)
-    );
-    assert_eq!(
-        obeyed("--exit_what=stonewall --exitall=1")
-            .termination
-            .exit
-            .ends,
-        Some(ExitScope::Phase)
-    );
-    assert!(obeyed("--exitall_on_error").termination.exit.on_error);
+fn exit_options_end_other_jobs() {
+    let exit = |options: &str| obeyed(options).termination.exit;
+    assert!(exit("").phases_after_error, "as fio does");
+    assert_eq!(exit("--exitall").ends, Some(ExitScope::Group));
+    let all = exit("--exitall --exit_what=all").ends;
+    assert_eq!(all, Some(ExitScope::All));
+    let phase = exit("--exit_what=stonewall --exitall=1").ends;
+    assert_eq!(phase, Some(ExitScope::Phase));
+    assert!(exit("--exitall_on_error").on_error);
+}
+
+#[test]
+fn limits_of_latency_and_rate() {
     assert_eq!(
         obeyed("--max_latency=20ms,,").termination.max_latency.read,
         Some(Nanos::from_millis(20))
@@ -134,6 +133,10 @@ fn ends_of_jobs() {
         run("--name=a --rate_iops=10 --rate_min=5m --rate=5m").is_ok(),
         "bytes are not compared with I/Os"
     );
+}
+
+#[test]
+fn a_job_waits_for_an_earlier_one() {
     let jobs = flat(
         &run("--name=writers --name=a --wait_for=writers")
             .unwrap()
@@ -147,6 +150,10 @@ fn ends_of_jobs() {
     assert!(
         fails("--name=b --name=b --name=a --wait_for=b").contains("several jobs have that name")
     );
+}
+
+#[test]
+fn ignored_errors_are_listed_by_operation() {
     let ignored = obeyed("--ignore_error=EIO,ENOSPC:122").errors.ignored;
     assert_eq!(
         ignored,
@@ -194,6 +201,10 @@ fn searching_for_a_state() {
             .limit,
         SteadyLimit::Absolute(1_048_576.0)
     );
+}
+
+#[test]
+fn a_latency_target_has_window_and_percentile() {
     let target =
         obeyed("--latency_target=5ms --latency_window=10s --latency_percentile=99 --latency_run=1")
             .rate
@@ -207,7 +218,7 @@ fn searching_for_a_state() {
 }
 
 #[test]
-fn files_and_zones() {
+fn file_options_are_kept() {
     assert!(obeyed("--create_on_open=1").files.create_on_open);
     assert!(obeyed("--fill_device=1 --rw=write").files.fill_device);
     assert!(obeyed("--fill_device=1 --rw=randread").files.fill_device);
@@ -233,6 +244,10 @@ fn files_and_zones() {
         obeyed("--fadvise_hint=random").files.advice,
         AccessAdvice::Random
     );
+}
+
+#[test]
+fn files_take_turns() {
     let turns = obeyed("--file_service_type=random:8 --openfiles=4")
         .files
         .turns;
@@ -252,7 +267,11 @@ fn files_and_zones() {
         obeyed("--file_service_type=gauss:20").files.turns.order,
         FileOrder::Normal(20.0)
     );
-    // Regression: all of these were accepted.
+}
+
+/// Regression: all of these were accepted.
+#[test]
+fn invalid_file_service_types_are_refused() {
     for wrong in [
         "zipf:nan",
         "zipf:-3",
@@ -269,6 +288,10 @@ fn files_and_zones() {
             "{error}"
         );
     }
+}
+
+#[test]
+fn zones_are_strided_or_of_the_device() {
     let strided = obeyed("--zonemode=strided --zonesize=1m --zonerange=4m --zoneskip=2m")
         .access
         .zones;
@@ -307,9 +330,9 @@ fn files_and_zones() {
     );
 }
 
-/// Regression: zone options without `zonemode` were ignored, and sizes in zones were rejected.
+/// Regression: zone options without `zonemode` were ignored.
 #[test]
-fn zones_need_a_mode_and_sizes_may_be_counted_in_them() {
+fn zones_need_a_mode() {
     for mode in ["", "--zonemode=none"] {
         let error = fails(&format!(
             "--name=a --size=64m --zonesize=1m --zoneskip=7m {mode}"
@@ -329,6 +352,11 @@ fn zones_need_a_mode_and_sizes_may_be_counted_in_them() {
         "job `a`: zonerange has no effect without zonemode",
     ];
     assert_eq!(warnings, no_effect);
+}
+
+/// Regression: sizes in zones were rejected.
+#[test]
+fn sizes_may_be_counted_in_zones() {
     let counted = job(
         "--name=a --zonemode=strided --zonesize=1m --size=4z --io_size=2z --offset=3z --offset_increment=1z --zoneskip=2z",
     );
@@ -372,6 +400,10 @@ fn distributions_have_a_middle_and_zones_a_size() {
         of("zoned_abs:60/1m:40/2m"),
         (Distribution::ZonedAbs(zones.to_vec()), None)
     );
+}
+
+#[test]
+fn invalid_distributions_are_refused() {
     for wrong in [
         "zipf:1.2:1.5",
         "zipf:1.2:x",
@@ -391,7 +423,7 @@ fn distributions_have_a_middle_and_zones_a_size() {
 }
 
 #[test]
-fn workload_priority_and_replay() {
+fn random_share_and_duplicates() {
     assert_eq!(
         obeyed("--percentage_random=80,20").access.percentage_random,
         Some(PerOp {
@@ -423,6 +455,10 @@ fn workload_priority_and_replay() {
             ..DedupeRule::default()
         }
     );
+}
+
+#[test]
+fn queue_and_placement_options_are_kept() {
     assert!(obeyed("--io_submit_mode=offload").queue.offload);
     assert!(
         obeyed("--atomic=1 --ioengine=pvsync2 --direct=1")
@@ -443,6 +479,10 @@ fn workload_priority_and_replay() {
         obeyed("--numa_cpu_nodes=0-1").placement.numa_cpu_nodes,
         [0, 1]
     );
+}
+
+#[test]
+fn a_log_is_replayed() {
     assert!(fails("--name=a --read_iolog=a.log").contains("read_iolog=a.log"));
     let log = "fio version 3 iolog\n1 x add\n2 x write 0 4096\n9 x read 8192 512\n";
     let replay = |options: &str| {
@@ -471,11 +511,12 @@ fn workload_priority_and_replay() {
     assert!(fails("--name=a --replay_skip=x").contains("not one of read, write"));
 }
 
-#[test]
-fn logs() {
-    let command = "--name=a --write_bw_log --write_lat_log=lat --log_avg_msec=100 --per_job_logs=0 --log_offset=1 \
+const LOG_OPTIONS: &str = "--name=a --write_bw_log --write_lat_log=lat --log_avg_msec=100 --per_job_logs=0 --log_offset=1 \
         --write_hist_log=h --log_hist_msec=1000 --log_hist_coarseness=2 --log_unix_epoch=1";
-    let invocation = run(command).unwrap();
+
+#[test]
+fn log_options_are_kept() {
+    let invocation = run(LOG_OPTIONS).unwrap();
     let wanted = LogPlan {
         bw: Some(String::new()),
         lat: Some("lat".to_owned()),
@@ -489,7 +530,11 @@ fn logs() {
         ..LogPlan::default()
     };
     assert_eq!(invocation.extras[0][0].logs, wanted);
-    let job = flat(&invocation.scenario).remove(0);
+}
+
+#[test]
+fn logs_set_what_is_recorded() {
+    let job = flat(&run(LOG_OPTIONS).unwrap().scenario).remove(0);
     assert_eq!(job.measure.tick, Nanos::from_millis(100));
     let told = Logs {
         samples: true,
@@ -507,7 +552,7 @@ fn logs() {
 }
 
 #[test]
-fn pauses_delays_and_flows() {
+fn pauses_and_delays() {
     let rate =
         job("--name=a --thinktime=1s --thinktime_spin=1ms --thinktime_iotime=9 --thinktime_blocks_type=issue").rate;
     assert_eq!(
@@ -528,6 +573,10 @@ fn pauses_delays_and_flows() {
         (timing.startdelay, timing.startdelay_max),
         (Nanos::from_secs(2), Nanos::from_secs(5))
     );
+}
+
+#[test]
+fn flows_and_commands() {
     let flow = obeyed("--flow=3 --flow_id=2 --flow_sleep=50").rate.flow;
     assert_eq!(
         flow,
@@ -552,25 +601,32 @@ fn pauses_delays_and_flows() {
 }
 
 #[test]
-fn sizes_memory_and_what_the_kernel_is_told() {
+fn blocks_may_be_unaligned_or_by_order() {
     use hakaru_model::job::BlockSize;
-    let of = |options: &str| job(&format!("--name=a {options}"));
-    assert!(of("--bsrange=1k-8k --bs_unaligned").block_rules.unaligned);
+    assert!(
+        obeyed("--bsrange=1k-8k --bs_unaligned")
+            .block_rules
+            .unaligned
+    );
     let (small, large) = (
         BlockSize::Fixed(Bytes(4096)),
         BlockSize::Fixed(Bytes(16384)),
     );
-    let random = of("--rw=randrw --bs=16k,4k --bs_is_seq_rand=1");
+    let random = obeyed("--rw=randrw --bs=16k,4k --bs_is_seq_rand=1");
     assert_eq!(
         (random.block, random.block_rules.in_line),
         (PerOp::all(small), Some(large.clone()))
     );
-    let in_line = of("--rw=rw --bs=16k,4k --bs_is_seq_rand=1");
+    let in_line = obeyed("--rw=rw --bs=16k,4k --bs_is_seq_rand=1");
     assert_eq!(
         (in_line.block, in_line.block_rules.in_line),
         (PerOp::all(large), None)
     );
-    let extent = of("--filesize=1k-4k --offset=33% --offset_align=1m --size=1m").extent;
+}
+
+#[test]
+fn extents_and_flushes_of_ranges() {
+    let extent = obeyed("--filesize=1k-4k --offset=33% --offset_align=1m --size=1m").extent;
     assert_eq!(
         (extent.filesize, extent.filesize_max),
         (Some(Bytes(1024)), Some(Bytes(4096)))
@@ -579,7 +635,7 @@ fn sizes_memory_and_what_the_kernel_is_told() {
         (extent.offset, extent.offset_align),
         (SizeSpec::Percent(33), 1 << 20)
     );
-    let sync = of("--rw=write --sync_file_range=wait_before,write:8")
+    let sync = obeyed("--rw=write --sync_file_range=wait_before,write:8")
         .durability
         .range_sync;
     assert_eq!(
@@ -593,18 +649,22 @@ fn sizes_memory_and_what_the_kernel_is_told() {
     );
     assert!(fails("--name=a --sync_file_range=write").contains("write:8"));
     assert!(fails("--name=a --sync_file_range=rite:8").contains("`rite`"));
-    assert_eq!(of("--write_hint=long").files.lifetime, Lifetime::Long);
+}
+
+#[test]
+fn engine_and_memory_options() {
+    assert_eq!(obeyed("--write_hint=long").files.lifetime, Lifetime::Long);
     let engine =
-        of("--ioengine=io_uring --sqthread_poll --sqthread_poll_cpu=1 --force_async=4").engine;
+        obeyed("--ioengine=io_uring --sqthread_poll --sqthread_poll_cpu=1 --force_async=4").engine;
     assert_eq!((engine.sqthread_poll_cpu, engine.force_async), (Some(1), 4));
     assert_eq!(
-        of("--ioengine=pvsync2 --hipri --hipri_percentage=30")
+        obeyed("--ioengine=pvsync2 --hipri --hipri_percentage=30")
             .engine
             .hipri_percentage,
         Some(30)
     );
     let memory = |text: &str| {
-        of(&format!("--numa_mem_policy={text}"))
+        obeyed(&format!("--numa_mem_policy={text}"))
             .placement
             .memory
             .unwrap()
@@ -625,9 +685,13 @@ fn sizes_memory_and_what_the_kernel_is_told() {
     );
     assert!(fails("--name=a --numa_mem_policy=bind").contains("bind:0"));
     assert!(fails("--name=a --numa_mem_policy=prefer:0-1").contains("one node"));
+}
+
+#[test]
+fn options_that_need_others_are_refused_without_them() {
     let set = "--rw=write --dedupe_percentage=30 --dedupe_global=1";
     assert!(
-        of(&format!("{set} --dedupe_mode=working_set"))
+        obeyed(&format!("{set} --dedupe_mode=working_set"))
             .buffers
             .repeats
             .shared

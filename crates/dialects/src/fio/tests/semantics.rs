@@ -13,25 +13,16 @@ fn options_before_the_first_job_are_global() {
     let all = jobs(
         "--bs=8k --rw=write --name=a --bs=1k --name=b --name=global --direct=1 --name=c --rw=read",
     );
-    let told: Vec<_> = all
-        .iter()
-        .map(|j| {
-            (
-                j.name.as_str(),
-                j.block.read.max().0,
-                j.access.does(Op::Write),
-                j.files.direct,
-            )
-        })
-        .collect();
-    assert_eq!(
-        told,
-        [
-            ("a", 1024, true, false),
-            ("b", 8192, true, false),
-            ("c", 8192, false, true)
-        ]
-    );
+    let seen = all.iter().map(|job| {
+        let (block, writes) = (job.block.read.max().0, job.access.does(Op::Write));
+        (job.name.as_str(), block, writes, job.files.direct)
+    });
+    let wanted = [
+        ("a", 1024, true, false),
+        ("b", 8192, true, false),
+        ("c", 8192, false, true),
+    ];
+    assert_eq!(seen.collect::<Vec<_>>(), wanted);
     assert_eq!(
         all[0].options,
         [
@@ -96,12 +87,12 @@ fn a_global_section_concerns_what_stands_below() {
         "[global]\nbs=1k\n[a]\n[global]\nbs=2k\nname=gg\n[b]\nname=renamed\n[a]\nbs=3k\n",
     )
     .unwrap();
-    let told: Vec<_> = flat(&invocation.scenario)
+    let seen: Vec<_> = flat(&invocation.scenario)
         .iter()
         .map(|j| (j.name.clone(), j.block.read.max().0))
         .collect();
     assert_eq!(
-        told,
+        seen,
         [
             ("a".to_owned(), 1024),
             ("renamed".to_owned(), 2048),
@@ -114,7 +105,11 @@ fn a_global_section_concerns_what_stands_below() {
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     assert_eq!(names, ["bs=1k", "bs=2k", "name=gg"]);
-    // fio compares only a prefix of the name, in files and on the command line, and case matters.
+}
+
+/// fio compares only a prefix of the name, in files and on the command line, and case matters.
+#[test]
+fn names_that_begin_with_global_are_global() {
     let blocks = |invocation: Invocation| {
         let of = |job: Job| format!("{} {}", job.name, job.block.read.max().0);
         flat(&invocation.scenario)
@@ -231,6 +226,11 @@ fn directions_have_their_forms() {
             trim: 0
         }
     );
+}
+
+#[test]
+fn sequences_and_trims_have_their_forms() {
+    let access = |rw: &str| job(&format!("--name=a --rw={rw}")).access;
     assert_eq!(
         (access("write:4k").stride, access("read:-8k").stride),
         (4096, -8192)
@@ -275,6 +275,10 @@ fn blocks_have_their_forms() {
             fixed([4096; 3])[2].clone()
         ]
     );
+}
+
+#[test]
+fn only_random_offsets_are_aligned() {
     assert_eq!(
         job("--name=a --rw=randread --ba=8k").block_align,
         Some(Bytes(8192))
@@ -304,13 +308,17 @@ fn files_are_named_or_made_up() {
     assert_eq!(
         paths("--directory=e:f --filename=x"),
         [PathBuf::from("e/x")],
-        "named files go to the first folder"
+        "named files go to the first directory"
     );
     assert_eq!(
         paths("--directory=e --filename=/tmp/x"),
         [PathBuf::from("e/tmp/x")],
         "joined as text, as fio does it"
     );
+}
+
+#[test]
+fn files_without_names_have_a_format() {
     let made_up =
         job("--name=a --directory=e:f --nrfiles=3 --filename_format=q/$jobname.$filenum").target;
     let wanted = Target::Formatted {
@@ -355,31 +363,23 @@ fn what_is_written_stays_what_was_asked_for() {
         let buffers = job(&format!("--name=a --rw=write {options}")).buffers;
         (buffers.fill, buffers.refill, buffers.scramble)
     };
-    assert_eq!(buffers(""), (BufferContent::Random, false, true));
-    assert_eq!(
-        buffers("--refill_buffers"),
-        (BufferContent::Random, true, false)
-    );
-    assert_eq!(
-        buffers("--zero_buffers"),
-        (BufferContent::Zero, false, false)
-    );
+    use BufferContent::*;
+    assert_eq!(buffers(""), (Random, false, true));
+    assert_eq!(buffers("--refill_buffers"), (Random, true, false));
+    assert_eq!(buffers("--zero_buffers"), (Zero, false, false));
     assert_eq!(
         buffers("--zero_buffers --zero_buffers=0"),
-        (BufferContent::Random, false, true)
+        (Random, false, true)
     );
     assert_eq!(
         buffers("--buffer_pattern=0xdead"),
-        (BufferContent::Pattern(vec![0xde, 0xad]), false, false)
+        (Pattern(vec![0xde, 0xad]), false, false)
     );
     assert_eq!(
         buffers("--buffer_compress_percentage=60"),
-        (BufferContent::Compressible(60), true, false)
+        (Compressible(60), true, false)
     );
-    assert_eq!(
-        buffers("--scramble_buffers=0"),
-        (BufferContent::Random, false, false)
-    );
+    assert_eq!(buffers("--scramble_buffers=0"), (Random, false, false));
 }
 
 #[test]
@@ -388,22 +388,10 @@ fn rates_and_pauses() {
         "--name=a --rw=rw --rate=1m,2m --rate_iops=,100 --rate_process=poisson --thinktime=2ms",
     )
     .rate;
-    assert_eq!(
-        rate.bytes_per_s,
-        PerOp {
-            read: Some(1 << 20),
-            write: Some(2 << 20),
-            trim: Some(2 << 20)
-        }
-    );
-    assert_eq!(
-        rate.iops,
-        PerOp {
-            read: None,
-            write: Some(100),
-            trim: Some(100)
-        }
-    );
+    let bytes_per_s = Op::ALL.map(|op| rate.bytes_per_s[op]);
+    assert_eq!(bytes_per_s, [1 << 20, 2 << 20, 2 << 20].map(Some));
+    let iops = Op::ALL.map(|op| rate.iops[op]);
+    assert_eq!(iops, [None, Some(100), Some(100)]);
     assert_eq!(
         (rate.poisson, rate.thinktime, rate.thinktime_blocks),
         (true, Nanos::from_millis(2), 1)
@@ -431,66 +419,55 @@ fn measuring_is_reduced_step_by_step() {
 }
 
 #[test]
-fn the_rest_of_what_works() {
+fn durability_and_file_options_are_kept() {
     let job = job(
-        "--name=a --rw=randrw --random_distribution=zipf:1.2 --sync=dsync --fdatasync=4 --end_fsync=1 --fallocate=keep \
-         --pre_read=1 --unlink=1 --overwrite=1 --allow_file_create=0 --cpumask=0x5 --continue_on_error=read --loops=3 \
-         --number_ios=99 --offset=1m --offset_increment=10% --io_size=8m --startdelay=2 --ramp_time=1m --randseed=7 \
-         --ioengine=io_uring --hipri --fixedbufs --registerfiles --sqthread_poll=1 --nowait=1 --numjobs=2 --nrfiles=2",
-    );
-    assert_eq!(
-        (job.access.distribution, job.access.centre),
-        (Distribution::Zipf(1.2), None)
-    );
-    assert!(
-        !job.access.every_block_once,
-        "skewed offsets come more than once"
+        "--name=a --rw=randrw --sync=dsync --fdatasync=4 --end_fsync=1 --fallocate=keep --pre_read=1 --unlink=1 \
+         --overwrite=1 --allow_file_create=0 --nrfiles=2",
     );
     assert!(job.durability.dsync && !job.durability.sync && job.durability.end_fsync);
     assert_eq!(job.durability.fdatasync_every, 4);
-    assert_eq!(job.files.fallocate, Fallocate::Keep);
-    assert!(
-        job.files.pre_read && job.files.unlink && job.files.overwrite && !job.files.allow_create
-    );
-    assert!(
-        !job.files.invalidate,
-        "what was read on purpose is not dropped"
-    );
-    assert_eq!(job.placement.cpus_allowed, [0, 2]);
-    let continue_on = PerOp {
-        read: true,
-        write: false,
-        trim: false,
-    };
-    assert_eq!(
-        job.errors,
-        ErrorPolicy {
-            continue_on,
-            ..ErrorPolicy::default()
-        }
-    );
-    assert_eq!((job.extent.loops, job.extent.number_ios), (3, Some(99)));
-    assert_eq!(
-        (job.extent.offset, job.extent.offset_increment),
-        (SizeSpec::Bytes(Bytes(1 << 20)), SizeSpec::Percent(10))
-    );
-    assert_eq!(
-        (job.timing.startdelay, job.timing.ramp_time),
-        (Nanos::from_secs(2), Nanos::from_secs(60))
-    );
-    assert_eq!(job.ioengine, IoEngine::IoUring);
-    let engine = job.engine;
-    assert!(
-        engine.hipri
-            && engine.fixedbufs
-            && engine.registerfiles
-            && engine.sqthread_poll
-            && engine.nowait
-    );
+    let files = job.files;
+    assert_eq!(files.fallocate, Fallocate::Keep);
+    assert!(files.pre_read && files.unlink && files.overwrite && !files.allow_create);
+    assert!(!files.invalidate, "data of pre_read is not dropped");
 }
 
 #[test]
-fn seeds_repeat_unless_told_otherwise() {
+fn extent_and_time_options_are_kept() {
+    let job = job(
+        "--name=a --rw=randrw --random_distribution=zipf:1.2 --loops=3 --number_ios=99 --offset=1m \
+         --offset_increment=10% --io_size=8m --startdelay=2 --ramp_time=1m --numjobs=2",
+    );
+    let access = job.access;
+    assert_eq!(access.distribution, Distribution::Zipf(1.2));
+    assert_eq!(access.centre, None);
+    assert!(!access.every_block_once, "skewed offsets repeat");
+    let extent = job.extent;
+    assert_eq!((extent.loops, extent.number_ios), (3, Some(99)));
+    assert_eq!(extent.offset, SizeSpec::Bytes(Bytes(1 << 20)));
+    assert_eq!(extent.offset_increment, SizeSpec::Percent(10));
+    assert_eq!(job.timing.startdelay, Nanos::from_secs(2));
+    assert_eq!(job.timing.ramp_time, Nanos::from_secs(60));
+}
+
+#[test]
+fn engine_and_error_options_are_kept() {
+    let job = job(
+        "--name=a --rw=randrw --cpumask=0x5 --continue_on_error=read --randseed=7 --ioengine=io_uring --hipri \
+         --fixedbufs --registerfiles --sqthread_poll=1 --nowait=1",
+    );
+    assert_eq!(job.placement.cpus_allowed, [0, 2]);
+    let mut errors = ErrorPolicy::default();
+    errors.continue_on.read = true;
+    assert_eq!(job.errors, errors);
+    assert_eq!(job.ioengine, IoEngine::IoUring);
+    let engine = job.engine;
+    assert!(engine.hipri && engine.fixedbufs && engine.registerfiles);
+    assert!(engine.sqthread_poll && engine.nowait);
+}
+
+#[test]
+fn seeds_repeat_by_default() {
     let seeds = |command| jobs(command).iter().map(|job| job.seed).collect::<Vec<_>>();
     let two = seeds("--name=a --name=b");
     assert_eq!(two, seeds("--name=a --name=b"));
@@ -516,7 +493,7 @@ fn seeds_repeat_unless_told_otherwise() {
 }
 
 #[test]
-fn warnings_tell_what_has_no_effect() {
+fn options_without_effect_are_warned_of() {
     let warnings = |command| run(command).unwrap().warnings;
     assert_eq!(
         warnings("--name=a --time_based"),
@@ -577,6 +554,10 @@ fn settings_of_the_whole_run() {
         of("--aux-path=/tmp").aux_path.as_deref(),
         Some(std::path::Path::new("/tmp"))
     );
+}
+
+#[test]
+fn invalid_times_of_the_run_are_refused_as_by_fio() {
     for (wrong, theirs) in [
         (
             "--eta-interval=249ms",
@@ -594,6 +575,10 @@ fn settings_of_the_whole_run() {
             Some(theirs)
         );
     }
+}
+
+#[test]
+fn parse_only_and_version_run_nothing() {
     assert_eq!(
         run("--parse-only --name=a").unwrap().action,
         FioAction::ParseOnly
@@ -638,7 +623,7 @@ fn a_job_file_comes_from_standard_input() {
 
 #[test]
 fn messages_name_the_value_the_cause_and_the_cure() {
-    let told = [
+    let wrong = [
         "--name=a --bs=4q",
         "--name=a --bs=0",
         "--name=a --direct=2",
@@ -661,7 +646,7 @@ fn messages_name_the_value_the_cause_and_the_cure() {
         "--size=1m",
         "--direct=1 --nmae=a",
     ];
-    let messages: Vec<String> = told
+    let messages: Vec<String> = wrong
         .iter()
         .map(|command| format!("{command}\n    {}", fails(command)))
         .collect();
@@ -734,7 +719,11 @@ fn what_ends_and_shows_a_run_is_kept_for_the_edge() {
         of("--trigger=true").warnings,
         ["--trigger has no effect without --trigger-file or --trigger-timeout"]
     );
-    let eta = of("--eta=sometimes");
+}
+
+#[test]
+fn checksum_and_clock_tests_are_actions() {
+    let eta = run("--eta=sometimes --name=a").unwrap();
     assert_eq!((eta.settings.eta, eta.warnings.len()), (EtaMode::Auto, 1));
     assert_eq!(
         run("--crctest=md5").unwrap().action,
