@@ -60,6 +60,45 @@ impl KnownOption {
     }
 }
 
+impl KnownOption {
+    /// Accepts the value behind `=`, if the option takes one.
+    fn attached(self, value: &str) -> Result<Option<&str>, FioErrorKind> {
+        match self {
+            KnownOption::Run(opt) if matches!(opt.takes, CliArity::Nothing) => {
+                Err(FioErrorKind::BadValue {
+                    option: opt.name.to_owned(),
+                    value: value.to_owned(),
+                    reason: "it takes no value".to_owned(),
+                })
+            }
+            _ => Ok(Some(value)),
+        }
+    }
+
+    /// The value of an option without `=`: the next word, if the option needs one. Also returns whether it was used.
+    fn detached(self, next: Option<&str>) -> Result<(Option<&str>, bool), FioErrorKind> {
+        let expected = match self {
+            KnownOption::Job(opt) if opt.kind == OptionKind::Bool => {
+                let bit = next.filter(|next| matches!(*next, "0" | "1"));
+                return Ok((bit, bit.is_some()));
+            }
+            KnownOption::Job(opt) if opt.kind.may_stand_alone() => return Ok((None, false)),
+            KnownOption::Job(opt) => opt.kind.shape(),
+            KnownOption::Run(opt) => match opt.takes {
+                CliArity::Nothing | CliArity::Perhaps(_) => return Ok((None, false)),
+                CliArity::Value(what) => what.to_owned(),
+            },
+        };
+        match next {
+            Some(next) => Ok((Some(next), true)),
+            None => Err(FioErrorKind::MissingValue {
+                option: self.names()[0].to_owned(),
+                hint: format!("expected {expected}"),
+            }),
+        }
+    }
+}
+
 fn is_foreign(opt: &FioOption) -> bool {
     options::SECTIONS
         .last()
@@ -78,54 +117,45 @@ pub(crate) fn lex(
     exists: &dyn Fn(&str) -> bool,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<FioToken>, FioError> {
-    let words: Vec<&str> = args
-        .iter()
-        .enumerate()
-        .map(utf8)
-        .collect::<Result<_, _>>()?;
-    let mut tokens = Vec::new();
-    let mut index = 0;
-    let mut only_files = false;
+    let words = utf8(args)?;
+    let (mut tokens, mut index, mut only_files) = (Vec::new(), 0, false);
     while let Some(word) = words.get(index) {
-        let whole = Location::Arg {
-            index,
-            span: 0..word.len(),
-        };
+        let span = 0..word.len();
+        let at = Location::Arg { index, span };
+        index += 1;
         if *word == "--" && !only_files {
             only_files = true;
         } else if only_files || !word.starts_with('-') || *word == "-" {
-            tokens.extend(positional(word, whole, exists, warnings));
+            tokens.extend(positional(word, at, exists, warnings));
         } else {
-            let following = words.get(index + 1).copied();
-            let (typed, used_next) = match letters(word, following, &whole)? {
+            let following = words.get(index).copied();
+            let (typed, used_next) = match letters(word, following, &at)? {
                 Some(found) => found,
-                None => option(word, following, &whole)
-                    .map(|(what, used_next)| (vec![what], used_next))?,
+                None => option(word, following, &at).map(|(what, used)| (vec![what], used))?,
             };
             tokens.extend(typed.into_iter().map(|what| FioToken {
                 what,
-                at: whole.clone(),
+                at: at.clone(),
             }));
             index += usize::from(used_next);
         }
-        index += 1;
     }
     Ok(tokens)
 }
 
-fn utf8((index, arg): (usize, &OsString)) -> Result<&str, FioError> {
-    arg.to_str().ok_or_else(|| {
-        let (option, value) = (
-            format!("argument {}", index + 1),
-            arg.to_string_lossy().into_owned(),
-        );
+fn utf8(args: &[OsString]) -> Result<Vec<&str>, FioError> {
+    let error = |index: usize, arg: &OsString| {
         let kind = FioErrorKind::BadValue {
-            option,
-            value,
+            option: format!("argument {}", index + 1),
+            value: arg.to_string_lossy().into_owned(),
             reason: "it is not UTF-8".to_owned(),
         };
         FioError::at(kind, Location::Arg { index, span: 0..0 })
-    })
+    };
+    let words = args.iter().enumerate();
+    words
+        .map(|(index, arg)| arg.to_str().ok_or_else(|| error(index, arg)))
+        .collect()
 }
 
 /// Parses a word without dashes: a job file, or an option whose dashes are missing.
@@ -143,25 +173,19 @@ fn positional(
         );
         return None;
     }
-    if let Some((name, value)) = word.split_once('=')
-        && let Some(opt) = options::find(name)
-        && !exists(word)
-    {
-        warnings.push(format!(
-            "`{word}` is not a job file: using it as the option `--{word}`"
-        ));
-        return Some(FioToken {
-            what: ParsedWord::Job {
-                opt,
-                value: Some(value.to_owned()),
-            },
-            at,
-        });
-    }
-    Some(FioToken {
-        what: ParsedWord::File(word.to_owned()),
-        at,
-    })
+    let typed = word.split_once('=');
+    let typed = typed.and_then(|(name, value)| Some((options::find(name)?, value)));
+    let what = match typed.filter(|_| !exists(word)) {
+        Some((opt, value)) => {
+            warnings.push(format!(
+                "`{word}` is not a job file: using it as the option `--{word}`"
+            ));
+            let value = Some(value.to_owned());
+            ParsedWord::Job { opt, value }
+        }
+        None => ParsedWord::File(word.to_owned()),
+    };
+    Some(FioToken { what, at })
 }
 
 /// Parses short options after one dash, the last with its value in the same word or the next.
@@ -173,49 +197,42 @@ fn letters(
     at: &Location,
 ) -> Result<Option<(Vec<ParsedWord>, bool)>, FioError> {
     let body = &word[1..];
-    let Some(first) = body.chars().next().filter(|first| is_letter(*first)) else {
-        return Ok(None);
-    };
-    let name = body.split('=').next().unwrap_or(body);
-    let is_name = || !matches!(resolve(name), Err(FioErrorKind::UnknownOption { .. }));
-    if body.len() > first.len_utf8() && is_name() {
+    if !are_letters(body) {
         return Ok(None);
     }
     let mut typed = Vec::new();
-    for (start, letter) in body.char_indices() {
-        if letter == IGNORED {
-            continue;
-        }
-        let rest = &body[start + letter.len_utf8()..];
-        let here = || sub_span(at, start + 1..start + 1 + letter.len_utf8());
+    for (start, letter) in body.char_indices().filter(|(_, c)| *c != IGNORED) {
+        let end = start + letter.len_utf8();
+        let of_letter = |kind| FioError::at(kind, sub_span(at, start + 1..end + 1));
         let Some(opt) = cli::of_letter(letter) else {
-            return Err(FioError::at(
-                unknown(&letter.to_string(), known().flat_map(KnownOption::names)),
-                here(),
-            ));
+            let known = known().flat_map(KnownOption::names);
+            return Err(of_letter(unknown(&letter.to_string(), known)));
         };
-        let (value, used_next) = match (opt.takes, rest.is_empty()) {
-            (CliArity::Nothing, _) => {
-                typed.push(ParsedWord::Run { opt, value: None });
-                continue;
-            }
-            (CliArity::Value(what), true) => {
-                let missing = || {
-                    let (option, hint) = (opt.name.to_owned(), format!("expected {what}"));
-                    FioError::at(FioErrorKind::MissingValue { option, hint }, here())
-                };
-                (Some(following.ok_or_else(missing)?), true)
-            }
-            (CliArity::Perhaps(_), true) => (None, false),
-            (CliArity::Value(_) | CliArity::Perhaps(_), false) => (Some(rest), false),
+        let alone = matches!(opt.takes, CliArity::Nothing);
+        let rest = Some(&body[end..]).filter(|rest| !alone && !rest.is_empty());
+        let (value, used_next) = match rest {
+            Some(rest) => (Some(rest), false),
+            None => KnownOption::Run(opt)
+                .detached(following)
+                .map_err(of_letter)?,
         };
-        typed.push(ParsedWord::Run {
-            opt,
-            value: value.map(str::to_owned),
-        });
-        return Ok(Some((typed, used_next)));
+        let value = value.map(str::to_owned);
+        typed.push(ParsedWord::Run { opt, value });
+        if !alone {
+            return Ok(Some((typed, used_next)));
+        }
     }
     Ok(Some((typed, false)))
+}
+
+/// Whether a word after one dash consists of short options rather than being the beginning of a name.
+fn are_letters(body: &str) -> bool {
+    let name = body.split('=').next().unwrap_or(body);
+    let is_name = || !matches!(resolve(name), Err(FioErrorKind::UnknownOption { .. }));
+    match body.chars().next().filter(|first| is_letter(*first)) {
+        None => false,
+        Some(first) => body.len() == first.len_utf8() || !is_name(),
+    }
 }
 
 /// Short option that fio accepts without visible effect.
@@ -239,50 +256,13 @@ fn option(
     let dashes = word.len() - body.len();
     let of_name = |kind| FioError::at(kind, sub_span(at, dashes..dashes + name.len()));
     let found = resolve(name).map_err(of_name)?;
-    let missing = |hint: String| {
-        of_name(FioErrorKind::MissingValue {
-            option: found.names()[0].to_owned(),
-            hint: format!("expected {hint}"),
-        })
-    };
     // The next word is the value of an option that needs one, unless it looks like another option.
     let next = following.filter(|next| !next.starts_with("--"));
-    let (value, used_next) = match (value, found) {
-        (Some(value), _) => (Some(value), false),
-        (None, KnownOption::Job(opt)) if opt.kind == OptionKind::Bool => {
-            let bit = next.filter(|next| matches!(*next, "0" | "1"));
-            (bit, bit.is_some())
-        }
-        (None, KnownOption::Job(opt)) if opt.kind.may_stand_alone() => (None, false),
-        (None, KnownOption::Job(opt)) => {
-            (Some(next.ok_or_else(|| missing(opt.kind.shape()))?), true)
-        }
-        (None, KnownOption::Run(opt)) => match opt.takes {
-            CliArity::Nothing | CliArity::Perhaps(_) => (None, false),
-            CliArity::Value(what) => (Some(next.ok_or_else(|| missing(what.to_owned()))?), true),
-        },
+    let (value, used_next) = match value {
+        Some(value) => (found.attached(value).map_err(of_name)?, false),
+        None => found.detached(next).map_err(of_name)?,
     };
     let value = value.map(str::to_owned);
-    if let (
-        KnownOption::Run(CliOpt {
-            takes: CliArity::Nothing,
-            name,
-            ..
-        }),
-        Some(value),
-    ) = (found, &value)
-    {
-        let (option, value, reason) = (
-            (*name).to_owned(),
-            value.clone(),
-            "it takes no value".to_owned(),
-        );
-        return Err(of_name(FioErrorKind::BadValue {
-            option,
-            value,
-            reason,
-        }));
-    }
     let typed = match found {
         KnownOption::Job(opt) => ParsedWord::Job { opt, value },
         KnownOption::Run(opt) => ParsedWord::Run { opt, value },
@@ -306,39 +286,20 @@ fn resolve(name: &str) -> Result<KnownOption, FioErrorKind> {
         return Ok(exact);
     }
     let mut candidates: Vec<(&'static str, KnownOption)> = Vec::new();
-    if !name.is_empty() {
-        for option in known() {
-            candidates.extend(
-                option
-                    .names()
-                    .into_iter()
-                    .filter(|n| n.starts_with(name))
-                    .map(|n| (n, option)),
-            );
-        }
+    for option in known().filter(|_| !name.is_empty()) {
+        let names = option.names().into_iter();
+        let names = names.filter(|known| known.starts_with(name));
+        candidates.extend(names.map(|known| (known, option)));
     }
-    let public: Vec<_> = candidates
-        .iter()
-        .copied()
-        .filter(|(_, option)| !option.is_private())
-        .collect();
-    let candidates = if public.is_empty() {
-        candidates
-    } else {
-        public
-    };
+    if candidates.iter().any(|(_, option)| !option.is_private()) {
+        candidates.retain(|(_, option)| !option.is_private());
+    }
     match candidates.first() {
         Some((_, first)) if candidates.iter().all(|(_, other)| other.is_same(*first)) => Ok(*first),
-        Some(_) => {
-            let candidates = candidates
-                .iter()
-                .map(|(name, _)| format!("`{name}`"))
-                .collect();
-            Err(FioErrorKind::AmbiguousOption {
-                name: name.to_owned(),
-                candidates,
-            })
-        }
+        Some(_) => Err(FioErrorKind::AmbiguousOption {
+            name: name.to_owned(),
+            candidates: candidates.iter().map(|(n, _)| format!("`{n}`")).collect(),
+        }),
         None => Err(unknown(name, known().flat_map(KnownOption::names))),
     }
 }
@@ -378,99 +339,78 @@ mod tests {
         tokens
     }
 
+    /// Each command line is parsed to these words.
+    fn check(cases: &[(&str, &str)]) {
+        for (line, parsed) in cases {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(plain(&words).join(", "), *parsed, "{line}");
+        }
+    }
+
     #[test]
     fn options_come_in_many_forms() {
-        assert_eq!(
-            plain(&[
-                "--rw=read",
-                "--bs",
-                "4k",
-                "-size=1m",
-                "-iodepth",
-                "4",
-                "-numjob=2",
-                "-readw=randread"
-            ]),
-            [
-                "rw=read",
-                "bs=4k",
-                "size=1m",
-                "iodepth=4",
-                "numjobs=2",
-                "rw=randread"
-            ]
-        );
-        assert_eq!(
-            plain(&["--direct", "--time_based", "--direct", "1", "--unlink=0"]),
-            ["direct=-", "time_based=-", "direct=1", "unlink=0"]
-        );
-        assert_eq!(
-            plain(&["--thread", "a.fio", "-", "--", "--b"]),
-            ["thread=-", "file a.fio", "file -", "file --b"]
-        );
-        assert_eq!(
-            plain(&["--nice", "-5", "-v", "-h"]),
-            ["nice=-5", "run version=-", "run help=-"]
-        );
-        assert_eq!(
-            plain(&["--output-f=json", "--minimal", "--cmdhelp", "--eta=never"]),
-            [
-                "run output-format=json",
-                "run minimal=-",
-                "run cmdhelp=-",
-                "run eta=never"
-            ]
-        );
+        check(&[
+            ("--rw=read --bs 4k -size=1m", "rw=read, bs=4k, size=1m"),
+            (
+                "-iodepth 4 -numjob=2 -readw=randread",
+                "iodepth=4, numjobs=2, rw=randread",
+            ),
+            (
+                "--direct --time_based --direct 1 --unlink=0",
+                "direct=-, time_based=-, direct=1, unlink=0",
+            ),
+            (
+                "--thread a.fio - -- --b",
+                "thread=-, file a.fio, file -, file --b",
+            ),
+            ("--nice -5 -v -h", "nice=-5, run version=-, run help=-"),
+            (
+                "--output-f=json --minimal --cmdhelp --eta=never",
+                "run output-format=json, run minimal=-, run cmdhelp=-, run eta=never",
+            ),
+        ]);
     }
 
     /// Parsed like fio 3.33.
     #[test]
     fn one_letter_stands_for_an_option_of_the_run() {
-        assert_eq!(
-            plain(&["-o", "FILE", "-oFILE"]),
-            ["run output=FILE", "run output=FILE"]
-        );
-        assert_eq!(
-            plain(&["-o", "--minimal"]),
-            ["run output=--minimal"],
-            "whatever comes next is the value"
-        );
-        assert_eq!(
-            plain(&["-mV5", "-f", "j.fio"]),
-            ["run minimal=-", "run terse-version=5", "file j.fio"]
-        );
-        assert_eq!(
-            plain(&["-cbs", "-c", "-i"]),
-            ["run cmdhelp=bs", "run cmdhelp=-", "run enghelp=-"]
-        );
-        assert_eq!(plain(&["-hx", "a"]), ["run help=-", "run section=a"]);
-        assert_eq!(
-            plain(&["-minim", "-rw=read", "-k", "1000"]),
-            ["run minimal=-", "rw=read", "kb_base=1000"]
-        );
-        let each = "o F V e O E L x j I K a d W B H J";
-        for letter in each.split(' ') {
+        check(&[
+            ("-o FILE -oFILE", "run output=FILE, run output=FILE"),
+            // Whatever comes next is the value.
+            ("-o --minimal", "run output=--minimal"),
+            (
+                "-mV5 -f j.fio",
+                "run minimal=-, run terse-version=5, file j.fio",
+            ),
+            ("-cbs -c -i", "run cmdhelp=bs, run cmdhelp=-, run enghelp=-"),
+            ("-hx a", "run help=-, run section=a"),
+            (
+                "-minim -rw=read -k 1000",
+                "run minimal=-, rw=read, kb_base=1000",
+            ),
+        ]);
+        for letter in "o F V e O E L x j I K a d W B H J".split(' ') {
             let tokens = plain(&[&format!("-{letter}"), "4"]);
             assert!(
                 tokens.len() == 1 && tokens[0].ends_with("=4"),
                 "-{letter}: {tokens:?}"
             );
         }
-        let error = |args: &[&str]| show(args).unwrap_err();
-        assert!(
-            error(&["-out=x"]).contains("`output`, `output-format`"),
-            "a beginning of names is no letters"
-        );
-        assert!(
-            error(&["-o=x"]).contains("is ambiguous"),
-            "nor is one with its value"
-        );
-        assert!(
-            error(&["-t"]).contains("is ambiguous"),
-            "no option has that letter"
-        );
-        assert!(error(&["-mq"]).contains("unknown option `q`"));
-        assert!(error(&["-o"]).contains("`output` needs a value"));
+    }
+
+    #[test]
+    fn the_beginning_of_a_name_is_no_letter() {
+        for (word, expected) in [
+            ("-out=x", "`output`, `output-format`"),
+            ("-o=x", "is ambiguous"),
+            // No option has this letter.
+            ("-t", "is ambiguous"),
+            ("-mq", "unknown option `q`"),
+            ("-o", "`output` needs a value"),
+        ] {
+            let error = show(&[word]).unwrap_err();
+            assert!(error.contains(expected), "{word}: {error}");
+        }
     }
 
     #[test]

@@ -5,15 +5,15 @@ use super::cli::{CliEffect, CliOpt, CliRequests, CliState};
 use super::error::{FioError, FioErrorKind, Location};
 use super::invocation::{FioAction, IdleProf, Invocation, JobExtras, ParseContext, Settings};
 use super::iolog;
-use super::jobfile::{self, JobFileEntry, is_global};
+use super::jobfile::{self, JobFileEntry, JobFileLine, is_global};
 use super::lower::lower;
 use super::options::{self, FioOption};
 use super::spec::JobSpec;
 use super::values::ValueContext;
 use super::{help, showcmd, spelling};
-use hakaru_model::job::{Durability, IoEngine, Job, Phase, Scenario};
+use hakaru_model::job::{IoEngine, Job, Phase, Scenario};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// fio's default limit of workers.
 const USUAL_MAX_JOBS: u64 = 4096;
@@ -58,22 +58,19 @@ fn assemble(
         return Ok(whole.invocation(action, Vec::new(), Vec::new()));
     }
     let files = std::mem::take(&mut whole.files);
-    for (index, (path, at)) in files.iter().enumerate() {
+    for (index, (path, at)) in files.into_iter().enumerate() {
         whole
-            .job_file(Path::new(path), index)
-            .map_err(|e| FioError {
-                at: e.at.or_else(|| Some(at.clone())),
-                ..e
+            .job_file(Path::new(&path), index)
+            .map_err(|error| FioError {
+                at: error.at.or(Some(at)),
+                ..error
             })?;
     }
     whole.check_sections()?;
     if whole.demands.show_command {
-        let text = whole.shown.clone();
-        return Ok(whole.invocation(
-            FioAction::Print { text, exit_code: 0 },
-            Vec::new(),
-            Vec::new(),
-        ));
+        let text = std::mem::take(&mut whole.shown);
+        let action = FioAction::Print { text, exit_code: 0 };
+        return Ok(whole.invocation(action, Vec::new(), Vec::new()));
     }
     whole.finish()
 }
@@ -133,32 +130,26 @@ impl<'a> Assembler<'a> {
     }
 
     fn run_option(&mut self, opt: &CliOpt, value: Option<&str>) -> Result<(), FioErrorKind> {
-        let reading = ValueContext {
-            ctx: self.ctx,
-            kb_base: self.base.extras.kb_base,
-        };
+        let option = || format!("--{}", opt.name);
         match opt.does {
             CliEffect::Accepted(_) => Ok(()),
             CliEffect::Refused(reason, instead) => Err(FioErrorKind::Refused {
-                option: format!("--{}", opt.name),
+                option: option(),
                 reason: reason.to_owned(),
                 instead: instead.to_owned(),
             }),
             CliEffect::Set(set) | CliEffect::Warns(set) => {
-                let Assembler {
-                    settings,
-                    demands,
-                    warnings,
-                    ..
-                } = self;
                 let mut target = CliState {
-                    settings,
-                    demands,
-                    warnings,
-                    reading,
+                    settings: &mut self.settings,
+                    demands: &mut self.demands,
+                    warnings: &mut self.warnings,
+                    reading: ValueContext {
+                        ctx: self.ctx,
+                        kb_base: self.base.extras.kb_base,
+                    },
                 };
                 set(&mut target, value).map_err(|reason| FioErrorKind::BadValue {
-                    option: format!("--{}", opt.name),
+                    option: option(),
                     value: value.unwrap_or_default().to_owned(),
                     reason,
                 })
@@ -206,42 +197,11 @@ impl<'a> Assembler<'a> {
             );
         }
         let first = self.jobs.len();
-        let mut place = SectionKind::Left;
         let lines = jobfile::read(path, self.ctx).map_err(with_hint)?;
         self.shown
             .push_str(&showcmd::line(&lines, &self.demands.sections));
-        for group in lines.chunk_by(|_, next| !matches!(next.what, JobFileEntry::Section(_))) {
-            // `kb_base` decides what size suffixes mean, so it is applied before any size is parsed.
-            let kb_base = |line: &&jobfile::JobFileLine| matches!(&line.what, JobFileEntry::Option(name, _) if name == "kb_base");
-            let (early, late): (Vec<_>, Vec<_>) = group.iter().partition(kb_base);
-            let (section, rest) = match late.split_first() {
-                Some((line, rest)) if matches!(line.what, JobFileEntry::Section(_)) => {
-                    (Some(*line), rest)
-                }
-                _ => (None, late.as_slice()),
-            };
-            if let Some(jobfile::JobFileLine {
-                what: JobFileEntry::Section(name),
-                ..
-            }) = section
-            {
-                place = self.begin_section(name, &global);
-            }
-            for line in early.into_iter().chain(rest.iter().copied()) {
-                let spec = match place {
-                    SectionKind::Left => continue,
-                    SectionKind::Global => &mut global,
-                    SectionKind::Job => self.jobs.last_mut().expect("a section was begun"),
-                };
-                let JobFileEntry::Option(name, value) = &line.what else {
-                    continue;
-                };
-                let result = match options::find(name) {
-                    None => Err(unknown(name, options::all().flat_map(FioOption::names))),
-                    Some(opt) => apply(opt, value.as_deref(), spec, self.ctx, &mut self.warnings),
-                };
-                result.map_err(|kind| FioError::at(kind, line.at.clone()))?;
-            }
+        for section in lines.chunk_by(|_, next| !matches!(next.what, JobFileEntry::Section(_))) {
+            self.section(section, &mut global)?;
         }
         if index > 0
             && let Some(job) = self.jobs.get_mut(first)
@@ -249,6 +209,37 @@ impl<'a> Assembler<'a> {
             job.stonewall = true;
         }
         self.globals = global.job.options;
+        Ok(())
+    }
+
+    /// Applies the lines of a section: its name, then its options.
+    fn section(&mut self, lines: &[JobFileLine], global: &mut JobSpec) -> Result<(), FioError> {
+        let mut place = SectionKind::Left;
+        // `kb_base` decides what size suffixes mean, so it is applied before any size is parsed.
+        let is_early = |line: &&JobFileLine| match &line.what {
+            JobFileEntry::Section(_) => true,
+            JobFileEntry::Option(name, _) => name == "kb_base",
+        };
+        let (early, late): (Vec<_>, Vec<_>) = lines.iter().partition(is_early);
+        for line in early.into_iter().chain(late) {
+            let (name, value) = match &line.what {
+                JobFileEntry::Section(name) => {
+                    place = self.begin_section(name, global);
+                    continue;
+                }
+                JobFileEntry::Option(name, value) => (name, value.as_deref()),
+            };
+            let spec = match place {
+                SectionKind::Left => continue,
+                SectionKind::Global => &mut *global,
+                SectionKind::Job => self.jobs.last_mut().expect("a section was begun"),
+            };
+            let result = match options::find(name) {
+                None => Err(unknown(name, options::all().flat_map(FioOption::names))),
+                Some(opt) => apply(opt, value, spec, self.ctx, &mut self.warnings),
+            };
+            result.map_err(|kind| FioError::at(kind, line.at.clone()))?;
+        }
         Ok(())
     }
 
@@ -323,28 +314,8 @@ impl<'a> Assembler<'a> {
         let mut group = 0;
         for (index, spec) in specs.iter().enumerate() {
             group += u32::from(index > 0 && (spec.stonewall || spec.new_group));
-            let (mut job, extra) = lower(spec, index as u64, &mut self.warnings)?;
-            if !job.replay.read.is_empty() {
-                let bad = |reason| FioErrorKind::BadJob {
-                    job: spec.job.name.clone(),
-                    reason,
-                };
-                iolog::attach(&mut job, self.ctx).map_err(bad)?;
-            }
+            let (mut job, extra) = self.job(spec, index as u64)?;
             job.group = group;
-            if let Some(verify) = &mut job.verify {
-                verify.folder.clone_from(&self.settings.aux_path);
-            }
-            self.guard_read_only(&mut job, extra.rw)?;
-            let Durability {
-                fsync_every,
-                fdatasync_every,
-                ..
-            } = job.durability;
-            let flushed = job.files.direct || (fsync_every, fdatasync_every) != (0, 0);
-            if job.ioengine == IoEngine::Mmap && flushed {
-                job.engine.block_unit = self.ctx.page_size;
-            }
             check_waitee(&job, &specs[..index])?;
             if phases.is_empty() || spec.stonewall {
                 phases.push(Phase {
@@ -359,6 +330,26 @@ impl<'a> Assembler<'a> {
             }
         }
         Ok((phases, extras))
+    }
+
+    /// Converts a job, with the settings of the whole run and its replay logs.
+    fn job(&mut self, spec: &JobSpec, index: u64) -> Result<(Job, JobExtras), FioErrorKind> {
+        let (mut job, extra) = lower(spec, index, &mut self.warnings)?;
+        if !job.replay.read.is_empty() {
+            iolog::attach(&mut job, self.ctx).map_err(|reason| FioErrorKind::BadJob {
+                job: spec.job.name.clone(),
+                reason,
+            })?;
+        }
+        if let Some(verify) = &mut job.verify {
+            verify.folder.clone_from(&self.settings.aux_path);
+        }
+        self.guard_read_only(&mut job, extra.rw)?;
+        let flushes = (job.durability.fsync_every, job.durability.fdatasync_every) != (0, 0);
+        if job.ioengine == IoEngine::Mmap && (job.files.direct || flushes) {
+            job.engine.block_unit = self.ctx.page_size;
+        }
+        Ok((job, extra))
     }
 
     fn guard_read_only(&self, job: &mut Job, rw: Option<&str>) -> Result<(), FioErrorKind> {
@@ -409,30 +400,16 @@ fn check_waitee(job: &Job, before: &[JobSpec]) -> Result<(), FioErrorKind> {
     let Some(waitee) = &job.timing.wait_for else {
         return Ok(());
     };
-    match before
-        .iter()
-        .filter(|spec| spec.job.name == *waitee)
-        .count()
-    {
-        1 => Ok(()),
-        0 => {
-            let reason = format!(
-                "wait_for={waitee}: waitee job {waitee} unknown; define it before this job"
-            );
-            Err(FioErrorKind::BadJob {
-                job: job.name.clone(),
-                reason,
-            })
-        }
-        _ => {
-            let reason =
-                format!("wait_for={waitee}: several jobs have that name; use a unique name");
-            Err(FioErrorKind::BadJob {
-                job: job.name.clone(),
-                reason,
-            })
-        }
-    }
+    let known = before.iter().filter(|spec| spec.job.name == *waitee);
+    let problem = match known.count() {
+        1 => return Ok(()),
+        0 => format!("waitee job {waitee} unknown; define it before this job"),
+        _ => "several jobs have that name; use a unique name".to_owned(),
+    };
+    Err(FioErrorKind::BadJob {
+        job: job.name.clone(),
+        reason: format!("wait_for={waitee}: {problem}"),
+    })
 }
 
 /// Destination of the options of a section.
@@ -483,26 +460,25 @@ fn apply(
         ctx,
         kb_base: spec.extras.kb_base,
     };
-    let homeless =
-        value.filter(|text| opt.kind == options::OptionKind::Paths && text.contains(HOME));
-    let Some(text) = homeless else {
-        return opt.apply(value, spec, &reading);
-    };
-    opt.apply(Some(text), spec, &reading)?;
-    let Some(home) = (ctx.env)("HOME").map(PathBuf::from) else {
-        return Ok(());
-    };
+    opt.apply(value, spec, &reading)?;
+    let has_home = value.is_some_and(|text| text.contains(HOME));
+    if opt.kind == options::OptionKind::Paths
+        && has_home
+        && let Some(home) = (ctx.env)("HOME")
+    {
+        expand_home(opt.name, Path::new(&home), spec, warnings);
+    }
+    Ok(())
+}
+
+/// Replaces a leading `~/` in the paths of a job, with a warning for each.
+fn expand_home(option: &str, home: &Path, spec: &mut JobSpec, warnings: &mut Vec<String>) {
     for path in spec.filenames.iter_mut().chain(&mut spec.directories) {
         if let Ok(rest) = path.strip_prefix("~") {
             let expanded = home.join(rest);
-            warnings.push(format!(
-                "{}={}: `~/` is expanded to {}",
-                opt.name,
-                path.display(),
-                expanded.display()
-            ));
+            let (from, to) = (path.display(), expanded.display());
+            warnings.push(format!("{option}={from}: `~/` is expanded to {to}"));
             *path = expanded;
         }
     }
-    Ok(())
 }

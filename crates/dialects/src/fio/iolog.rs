@@ -24,26 +24,15 @@ pub(super) fn attach(job: &mut Job, ctx: &ParseContext<'_>) -> Result<(), String
     let replay = job.replay.clone();
     let mut traces = Vec::new();
     for path in &replay.read {
-        let bytes =
-            (ctx.read_file)(path).map_err(|e| format!("read_iolog={}: {e}", path.display()))?;
-        let trace =
-            read(&bytes, &replay).map_err(|e| format!("read_iolog={}: {e}", path.display()))?;
+        let bytes = (ctx.read_file)(path).map_err(|error| error.to_string());
+        let trace = bytes.and_then(|bytes| read(&bytes, &replay));
+        let trace = trace.map_err(|error| format!("read_iolog={}: {error}", path.display()))?;
         traces.push(Arc::new(trace));
     }
     let sizes = sizes(&traces);
-    let used: Vec<Op> = Op::ALL
-        .into_iter()
-        .filter(|&op| sizes[op].is_some())
-        .collect();
-    let Some(&first) = used.first() else {
-        return Err("read_iolog: there is no request to replay".to_owned());
-    };
-    let mut access = Access::only(first, false);
-    // The log determines the order of operations; the shares only state which operations occur.
-    let share = 100 / used.len() as u32;
-    used.iter().for_each(|&op| access.mix[op] = share);
-    access.mix[first] += 100 - share * used.len() as u32;
-    job.access = access;
+    let used = Op::ALL.into_iter().filter(|&op| sizes[op].is_some());
+    job.access = access(&used.collect::<Vec<Op>>())
+        .ok_or_else(|| "read_iolog: there is no request to replay".to_owned())?;
     job.block = sizes.map(|sizes| match *sizes {
         None => BlockSize::Fixed(Bytes(4096)),
         Some((min, max)) if min == max => BlockSize::Fixed(Bytes(min.into())),
@@ -52,14 +41,21 @@ pub(super) fn attach(job: &mut Job, ctx: &ParseContext<'_>) -> Result<(), String
             max: Bytes(max.into()),
         },
     });
-    job.target = Target::Paths(
-        traces
-            .iter()
-            .flat_map(|trace| trace.files.clone())
-            .collect(),
-    );
+    let files = traces.iter().flat_map(|trace| trace.files.clone());
+    job.target = Target::Paths(files.collect());
     job.replay.traces = traces;
     Ok(())
+}
+
+/// The access pattern of a log with these operations. The log determines their order; the shares only state which
+/// operations occur.
+fn access(used: &[Op]) -> Option<Access> {
+    let first = *used.first()?;
+    let mut access = Access::only(first, false);
+    let share = 100 / used.len() as u32;
+    used.iter().for_each(|&op| access.mix[op] = share);
+    access.mix[first] += 100 - share * used.len() as u32;
+    Some(access)
 }
 
 fn sizes(traces: &[Arc<Trace>]) -> PerOp<Option<(u32, u32)>> {
@@ -144,9 +140,8 @@ impl<'a> IologReader<'a> {
             }
         };
         if at_us > LONGEST_US {
-            return Err(format!(
-                "timestamp {at_us} is out of range (more than a century)"
-            ));
+            let why = "is out of range (more than a century)";
+            return Err(format!("timestamp {at_us} {why}"));
         }
         // Names may contain blanks, so lines are parsed from the end.
         let mut words = rest.rsplitn(4, ' ');
@@ -161,12 +156,23 @@ impl<'a> IologReader<'a> {
                 "`{rest}`: expected `FILE add|open|close` or `FILE ACTION OFFSET LENGTH`"
             ));
         }
-        self.action(
-            name,
-            second,
-            (number(third, "offset")?, number(last, "length")?),
-            at_us,
-        )
+        let extent = (number(third, "offset")?, number(last, "length")?);
+        match second {
+            "wait" => self.wait(extent.0),
+            action => self.action(name, action, extent, at_us),
+        }
+    }
+
+    fn wait(&mut self, us: u64) -> Result<(), String> {
+        if self.version > 2 {
+            let why = "`wait` is only valid in version 2: version 3 has timestamps";
+            return Err(why.to_owned());
+        }
+        // Source: the manual; shorter waits are discarded.
+        if us >= 100 {
+            self.now_us = self.now_us.saturating_add(us);
+        }
+        Ok(())
     }
 
     fn file(&mut self, name: &str, action: &str) -> Result<(), String> {
@@ -204,50 +210,25 @@ impl<'a> IologReader<'a> {
         (offset, len): (u64, u64),
         at_us: u64,
     ) -> Result<(), String> {
-        if action == "wait" {
-            if self.version > 2 {
-                return Err(
-                    "`wait` is only valid in version 2: version 3 has timestamps".to_owned(),
-                );
-            }
-            // Source: the manual; shorter waits are discarded.
-            if offset >= 100 {
-                self.now_us = self.now_us.saturating_add(offset);
-            }
-            return Ok(());
-        }
         let file = self.index(name)?;
         let skipped = &self.replay.skip;
         let action = match action {
             "sync" | "datasync" if skipped.syncs => return Ok(()),
             "sync" => TraceAction::Sync(file),
             "datasync" => TraceAction::DataSync(file),
-            word => {
-                let op = Op::ALL.into_iter().find(|op| op.name() == word);
-                let op = op.ok_or_else(|| {
-                    format!(
-                        "unknown action `{word}`: expected read, write, trim, sync, datasync, \
-                    wait, add, open or close"
-                    )
-                })?;
-                if skipped.ops[op] {
-                    return Ok(());
-                }
-                if op == Op::Trim {
-                    return self.trim(file, self.place(offset), len, at_us);
-                }
-                TraceAction::Io(IoRequest {
+            word => match op(word)? {
+                op if skipped.ops[op] => return Ok(()),
+                Op::Trim => return self.trim(file, self.place(offset), len, at_us),
+                op => TraceAction::Io(IoRequest {
                     op,
                     region: file,
                     offset: self.place(offset),
                     len: length(len)?,
-                })
-            }
+                }),
+            },
         };
-        self.push(TraceStep {
-            at: self.moment(at_us),
-            action,
-        })
+        let at = self.moment(at_us);
+        self.push(TraceStep { at, action })
     }
 
     /// A trim may cover a whole device; it is split at the maximum request size.
@@ -299,6 +280,16 @@ impl<'a> IologReader<'a> {
     }
 }
 
+fn op(word: &str) -> Result<Op, String> {
+    let op = Op::ALL.into_iter().find(|op| op.name() == word);
+    op.ok_or_else(|| {
+        format!(
+            "unknown action `{word}`: expected read, write, trim, sync, datasync, wait, add, open \
+             or close"
+        )
+    })
+}
+
 fn number(word: &str, what: &str) -> Result<u64, String> {
     word.parse()
         .map_err(|_| format!("`{word}` is not a number: expected the {what}"))
@@ -339,7 +330,7 @@ mod tests {
 
     fn steps(text: &str, replay: &Replay) -> Vec<(u64, String)> {
         let trace = read(text.as_bytes(), replay).unwrap_or_else(|e| panic!("{e}"));
-        let told = |action: &TraceAction| match action {
+        let shown = |action: &TraceAction| match action {
             TraceAction::Io(r) => format!("{} {} {} {}", r.op.name(), r.region, r.offset, r.len),
             TraceAction::Sync(file) => format!("sync {file}"),
             TraceAction::DataSync(file) => format!("datasync {file}"),
@@ -347,7 +338,7 @@ mod tests {
         trace
             .steps
             .iter()
-            .map(|step| (step.at.0 / 1000, told(&step.action)))
+            .map(|step| (step.at.0 / 1000, shown(&step.action)))
             .collect()
     }
 
@@ -374,95 +365,72 @@ mod tests {
         );
     }
 
+    /// The steps of the log with these options, each as time and action.
+    fn replayed(set: impl FnOnce(&mut Replay)) -> Vec<String> {
+        let mut replay = Replay::default();
+        set(&mut replay);
+        let steps = steps(THREE, &replay).into_iter();
+        steps.map(|(at, what)| format!("{at} {what}")).collect()
+    }
+
     #[test]
-    fn time_place_and_choice_can_be_changed() {
-        let all = |replay: Replay| {
-            steps(THREE, &replay)
-                .into_iter()
-                .map(|(at, what)| format!("{at} {what}"))
-        };
-        let first = |replay| all(replay).next().unwrap();
-        assert_eq!(
-            first(Replay {
-                time_scale_percent: 200,
-                ..Replay::default()
-            }),
-            "69 write 0 8192 4096"
-        );
-        assert_eq!(
-            first(Replay {
-                no_stall: true,
-                ..Replay::default()
-            }),
-            "0 write 0 8192 4096"
-        );
-        assert_eq!(
-            first(Replay {
-                scale: 3,
-                align: 512,
-                ..Replay::default()
-            }),
-            "139 write 0 2560 4096"
-        );
-        let mut skip = hakaru_model::job::rules::Skipped {
-            syncs: true,
-            ..Default::default()
-        };
-        skip.ops.write = true;
-        assert_eq!(
-            all(Replay {
-                skip,
-                ..Replay::default()
-            })
-            .collect::<Vec<_>>(),
-            ["1167 read 0 0 512"]
-        );
+    fn options_scale_times_and_offsets() {
+        let twice = replayed(|replay| replay.time_scale_percent = 200);
+        assert_eq!(twice[0], "69 write 0 8192 4096");
+        let at_once = replayed(|replay| replay.no_stall = true);
+        assert_eq!(at_once[0], "0 write 0 8192 4096");
+        let scaled = replayed(|replay| (replay.scale, replay.align) = (3, 512));
+        assert_eq!(scaled[0], "139 write 0 2560 4096");
+    }
+
+    #[test]
+    fn options_skip_operations_and_redirect_files() {
+        let reads = replayed(|replay| {
+            replay.skip.syncs = true;
+            replay.skip.ops.write = true;
+        });
+        assert_eq!(reads, ["1167 read 0 0 512"]);
         let redirect = Replay {
             redirect: Some("/dev/sdb".into()),
             ..Replay::default()
         };
-        assert_eq!(
-            read(THREE.as_bytes(), &redirect).unwrap().files,
-            [PathBuf::from("/dev/sdb")]
-        );
+        let trace = read(THREE.as_bytes(), &redirect).unwrap();
+        assert_eq!(trace.files, [PathBuf::from("/dev/sdb")]);
     }
 
     #[test]
-    fn what_is_no_log_is_told_with_its_line() {
-        let told = |text: &[u8]| read(text, &Replay::default()).unwrap_err();
+    fn invalid_logs_are_refused_with_the_line() {
+        let error = |text: &str| read(text.as_bytes(), &Replay::default()).unwrap_err();
         for (text, words) in [
             ("", "empty"),
-            ("0, 4096, 4096\n", "unknown format"),
+            ("0, 4096, 4096", "unknown format"),
+            ("fio version 2 iolog\nbad line", "expected `FILE"),
             (
-                "fio version 3 iolog\n5 /x read 0 4096\n",
-                "line 2: file `/x` was not added before",
-            ),
-            (
-                "fio version 3 iolog\n5 /x add\n\n6 /x dance 0 4096\n",
-                "line 4: unknown action `dance`",
-            ),
-            (
-                "fio version 3 iolog\n5 /x add\n6 /x read 0 0\n",
-                "invalid I/O size 0",
-            ),
-            (
-                "fio version 3 iolog\n5 /x add\n6 /x wait 5 0\n",
-                "version 2",
-            ),
-            ("fio version 3 iolog\nx /x add\n", "timestamp"),
-            ("fio version 2 iolog\nbad line\n", "expected `FILE"),
-            (
-                "fio version 2 iolog\n/x add\n/x read -1 5\n",
+                "fio version 2 iolog\n/x add\n/x read -1 5",
                 "`-1` is not a number",
             ),
         ] {
-            assert!(
-                told(text.as_bytes()).contains(words),
-                "{text}: {}",
-                told(text.as_bytes())
-            );
+            assert!(error(text).contains(words), "{text}: {}", error(text));
         }
-        assert!(told(b"\x07tae....").contains("blktrace"));
-        assert!(told(b"\xff\xfe\xfd\xfc\xfb").contains("not a text file"));
+        for (lines, words) in [
+            ("5 /x read 0 4096", "line 2: file `/x` was not added before"),
+            (
+                "5 /x add\n\n6 /x dance 0 4096",
+                "line 4: unknown action `dance`",
+            ),
+            ("5 /x add\n6 /x read 0 0", "invalid I/O size 0"),
+            ("5 /x add\n6 /x wait 5 0", "version 2"),
+            ("x /x add", "timestamp"),
+        ] {
+            let text = format!("fio version 3 iolog\n{lines}\n");
+            assert!(error(&text).contains(words), "{text}: {}", error(&text));
+        }
+    }
+
+    #[test]
+    fn binary_files_are_refused() {
+        let error = |bytes: &[u8]| read(bytes, &Replay::default()).unwrap_err();
+        assert!(error(b"\x07tae....").contains("blktrace"));
+        assert!(error(b"\xff\xfe\xfd\xfc\xfb").contains("not a text file"));
     }
 }

@@ -5,6 +5,7 @@
 use super::error::{FioError, FioErrorKind, Location};
 use super::invocation::ParseContext;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Maximum include depth; deeper nesting is treated as circular.
@@ -48,6 +49,51 @@ pub(crate) fn read(path: &Path, ctx: &ParseContext<'_>) -> Result<Vec<JobFileLin
     Ok(reader.lines)
 }
 
+/// One line of a file.
+struct RawLine<'a> {
+    path: &'a Path,
+    /// From 1.
+    number: usize,
+    text: &'a str,
+    /// Byte range without the comment and surrounding blanks.
+    span: Range<usize>,
+}
+
+impl<'a> RawLine<'a> {
+    fn of(path: &'a Path, number: usize, text: &'a str) -> RawLine<'a> {
+        // A comment starts at the first ; or #, at any position.
+        let content = text.split([';', '#']).next().unwrap_or_default();
+        let start = content.len() - content.trim_start().len();
+        RawLine {
+            path,
+            number,
+            text,
+            span: start..start + content.trim().len(),
+        }
+    }
+
+    fn said(&self) -> &'a str {
+        &self.text[self.span.clone()]
+    }
+
+    fn at(&self, span: Range<usize>) -> Location {
+        Location::File {
+            path: self.path.to_owned(),
+            line: self.number,
+            text: self.text.to_owned(),
+            span,
+        }
+    }
+
+    fn bad(&self, reason: &str) -> FioError {
+        let kind = FioErrorKind::BadLine {
+            text: self.said().to_owned(),
+            reason: reason.to_owned(),
+        };
+        FioError::at(kind, self.at(self.span.clone()))
+    }
+}
+
 struct JobFileReader<'a> {
     ctx: &'a ParseContext<'a>,
     lines: Vec<JobFileLine>,
@@ -71,83 +117,42 @@ impl JobFileReader<'_> {
                 hint: String::new(),
             })
         })?;
-        for (index, raw) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        for (raw, number) in bytes.split(|&byte| byte == b'\n').zip(1..) {
             let text = String::from_utf8_lossy(raw);
-            let utf8 = matches!(text, Cow::Borrowed(_));
-            self.line(
-                text.strip_suffix('\r').unwrap_or(&text),
-                utf8,
-                index + 1,
-                path,
-                depth,
-            )?;
+            let line = RawLine::of(path, number, text.strip_suffix('\r').unwrap_or(&text));
+            // Replaced bytes would name a different file. Comments and descriptions have no effect, so they are
+            // accepted.
+            let said = line.said();
+            if matches!(text, Cow::Owned(_))
+                && said.contains(char::REPLACEMENT_CHARACTER)
+                && !said.starts_with("description")
+            {
+                let reason = "not UTF-8; rename the file, or save the job file as UTF-8";
+                return Err(line.bad(reason));
+            }
+            self.line(&line, depth)?;
         }
         Ok(())
     }
 
-    fn line(
-        &mut self,
-        raw: &str,
-        utf8: bool,
-        line: usize,
-        path: &Path,
-        depth: usize,
-    ) -> Result<(), FioError> {
-        // A comment starts at the first ; or #, at any position.
-        let content = raw.split([';', '#']).next().unwrap_or_default();
-        let said = content.trim();
+    fn line(&mut self, line: &RawLine<'_>, depth: usize) -> Result<(), FioError> {
+        let said = line.said();
         if said.is_empty() {
             return Ok(());
         }
-        let start = content.len() - content.trim_start().len();
-        let at = |span| Location::File {
-            path: path.to_owned(),
-            line,
-            text: raw.to_owned(),
-            span,
-        };
-        let bad = |reason: &str| {
-            let kind = FioErrorKind::BadLine {
-                text: said.to_owned(),
-                reason: reason.to_owned(),
-            };
-            FioError::at(kind, at(start..start + said.len()))
-        };
-        // Replaced bytes would name a different file. Comments and descriptions have no effect, so they are accepted.
-        if !utf8 && said.contains(char::REPLACEMENT_CHARACTER) && !said.starts_with("description") {
-            return Err(bad(
-                "not UTF-8; rename the file, or save the job file as UTF-8",
-            ));
-        }
         if let Some(rest) = said.strip_prefix('[') {
-            let (name, _) = rest
-                .rsplit_once(']')
-                .ok_or_else(|| bad("missing ] at the end of the section"))?;
-            if name.trim().is_empty() {
-                return Err(bad("the section has no name"));
-            }
-            if depth > 0 {
-                return Err(bad("an included file cannot start a section"));
-            }
-            self.in_section = true;
-            self.lines.push(JobFileLine {
-                what: JobFileEntry::Section(name.to_owned()),
-                at: at(start + 1..start + 1 + name.len()),
-            });
-            return Ok(());
+            return self.section(line, rest, depth);
         }
-        if let Some(included) = said
-            .strip_prefix("include")
-            .filter(|rest| rest.starts_with([' ', '\t']))
-        {
-            let target = self.locate(included.trim(), path);
+        let included = said.strip_prefix("include");
+        if let Some(included) = included.filter(|rest| rest.starts_with([' ', '\t'])) {
+            let target = self.locate(included.trim(), line.path);
             return self.file(&target, depth + 1).map_err(|error| FioError {
-                at: error.at.or_else(|| Some(at(start..start + said.len()))),
+                at: error.at.or_else(|| Some(line.at(line.span.clone()))),
                 kind: error.kind,
             });
         }
         if !self.in_section {
-            return Err(bad("options must follow a [section]"));
+            return Err(line.bad("options must follow a [section]"));
         }
         let said = substitute(said, self.ctx);
         let (name, value) = match said.split_once('=') {
@@ -156,7 +161,27 @@ impl JobFileReader<'_> {
         };
         self.lines.push(JobFileLine {
             what: JobFileEntry::Option(name.to_owned(), value),
-            at: at(start..content.trim_end().len().max(start)),
+            at: line.at(line.span.clone()),
+        });
+        Ok(())
+    }
+
+    /// Starts a section; `rest` follows its opening bracket.
+    fn section(&mut self, line: &RawLine<'_>, rest: &str, depth: usize) -> Result<(), FioError> {
+        let (name, _) = rest
+            .rsplit_once(']')
+            .ok_or_else(|| line.bad("missing ] at the end of the section"))?;
+        if name.trim().is_empty() {
+            return Err(line.bad("the section has no name"));
+        }
+        if depth > 0 {
+            return Err(line.bad("an included file cannot start a section"));
+        }
+        self.in_section = true;
+        let start = line.span.start + 1;
+        self.lines.push(JobFileLine {
+            what: JobFileEntry::Section(name.to_owned()),
+            at: line.at(start..start + name.len()),
         });
         Ok(())
     }
@@ -165,8 +190,8 @@ impl JobFileReader<'_> {
     fn locate(&self, name: &str, from: &Path) -> PathBuf {
         let plain = PathBuf::from(name);
         match from.parent() {
-            Some(folder) if plain.is_relative() && !(self.ctx.path_exists)(&plain) => {
-                folder.join(plain)
+            Some(directory) if plain.is_relative() && !(self.ctx.path_exists)(&plain) => {
+                directory.join(plain)
             }
             _ => plain,
         }

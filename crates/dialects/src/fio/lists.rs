@@ -17,17 +17,11 @@ pub(crate) fn per_op<T: Clone>(
             parts.len()
         ));
     }
-    let mut read = |text: &str| {
-        if text.trim().is_empty() {
-            Ok(None)
-        } else {
-            one(text).map(Some)
-        }
+    let read = |text: &str| match text.trim() {
+        "" => Ok(None),
+        _ => one(text).map(Some),
     };
-    let values = parts
-        .into_iter()
-        .map(&mut read)
-        .collect::<Result<Vec<_>, _>>()?;
+    let values = parts.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let last = values.last().cloned().flatten();
     let mut values = values.into_iter();
     let mut next = || values.next().unwrap_or_else(|| last.clone());
@@ -66,14 +60,7 @@ pub(crate) fn split(
     let mut parts: Vec<(u64, Option<u32>)> = Vec::new();
     for part in text.split(':') {
         let (bytes, percent) = part.split_once('/').unwrap_or((part, ""));
-        let percent = match percent.trim().trim_end_matches('%') {
-            "" => None,
-            digits => Some(
-                digits
-                    .parse::<u32>()
-                    .map_err(|_| format!("`{digits}` is not a percentage"))?,
-            ),
-        };
+        let percent = share(percent)?;
         match size(bytes)? {
             0 => return Err("block size 0 is not allowed".to_owned()),
             bytes => parts.push((bytes, percent)),
@@ -87,20 +74,30 @@ pub(crate) fn split(
     let Some(left) = 100u64.checked_sub(given) else {
         return too_much(&parts, given);
     };
-    let left = left as u32;
-    let mut whole: Vec<(u64, u32)> = Vec::new();
-    let mut filled = 0;
-    for (bytes, percent) in parts {
-        let share = percent.unwrap_or_else(|| {
-            filled += 1;
-            left * filled / open - left * (filled - 1) / open
-        });
-        whole.push((bytes, share));
-    }
+    let (left, mut filled) = (left as u32, 0);
+    let mut next_share = || {
+        filled += 1;
+        left * filled / open - left * (filled - 1) / open
+    };
+    let mut whole: Vec<(u64, u32)> = parts
+        .into_iter()
+        .map(|(bytes, percent)| (bytes, percent.unwrap_or_else(&mut next_share)))
+        .collect();
     if let (0, Some(last)) = (open, whole.last_mut()) {
         last.1 += left;
     }
     Ok(whole)
+}
+
+/// Parses a percentage; `None` if there is none.
+fn share(text: &str) -> Result<Option<u32>, String> {
+    match text.trim().trim_end_matches('%') {
+        "" => Ok(None),
+        digits => digits
+            .parse()
+            .map(Some)
+            .map_err(|_| format!("`{digits}` is not a percentage")),
+    }
 }
 
 /// Handles shares that exceed 100 in total: the smallest come first, and anything past 100 is never drawn. Based on
@@ -237,25 +234,17 @@ const ERRORS: [(&str, i32); 34] = [
 /// Parses lists of errors for reads, writes and verification: `EAGAIN,ENOSPC:122`.
 pub(crate) fn errors(text: &str) -> Result<[Vec<i32>; 3], String> {
     let one = |word: &str| {
-        let by_name = ERRORS
-            .iter()
-            .find(|(name, _)| *name == word)
-            .map(|(_, number)| *number);
-        by_name
+        let named = ERRORS.iter().find(|(name, _)| *name == word);
+        named
+            .map(|(_, number)| *number)
             .or_else(|| word.parse().ok().filter(|n| *n > 0))
             .ok_or_else(|| format!("unknown error name `{word}`"))
     };
     let list = |text: &str| {
-        text.split(':')
-            .map(str::trim)
-            .filter(|w| !w.is_empty())
-            .map(one)
-            .collect()
+        let words = text.split(':').map(str::trim);
+        words.filter(|word| !word.is_empty()).map(one).collect()
     };
-    let lists = text
-        .split(',')
-        .map(list)
-        .collect::<Result<Vec<Vec<i32>>, String>>()?;
+    let lists: Vec<Vec<i32>> = text.split(',').map(list).collect::<Result<_, String>>()?;
     if lists.len() > 3 {
         return Err(format!(
             "{} lists: at most 3 are allowed, for reads, writes and verification",

@@ -175,29 +175,34 @@ impl ValueContext<'_> {
                 .map_err(|e| format!("cannot read the pattern file `{name}`: {e}"))?;
             return Ok((PatternPart::Bytes(read), rest));
         }
-        let mut end = text
-            .find(|c: char| !(c.is_ascii_digit() || c == '-'))
-            .unwrap_or(text.len());
-        if end > 1 && text[..end].ends_with('0') && text[end..].starts_with(['x', 'X']) {
-            // The zero starts the hexadecimal number that follows.
-            end -= 1;
-        }
-        let number: i64 = text[..end].parse().map_err(|_| {
-            format!(
-                "`{text}` is not a pattern: expected 0xdeadbeef, \"text\", 'file', %o or a \
-                decimal number"
-            )
-        })?;
-        if !(i64::from(i32::MIN)..=i64::from(u32::MAX)).contains(&number) {
-            return Err(format!(
-                "the number {number} needs more than 32 bits: write it as 0x…"
-            ));
-        }
-        // Little-endian, without the high zero bytes of a positive number.
-        let bytes = (number as u32).to_le_bytes();
-        let length = 4 - bytes.iter().rev().take_while(|b| **b == 0).count().min(3);
-        Ok((PatternPart::Bytes(bytes[..length].to_vec()), &text[end..]))
+        let (bytes, rest) = decimal_bytes(text)?;
+        Ok((PatternPart::Bytes(bytes), rest))
     }
+}
+
+/// Parses a decimal number at the start of a pattern into its bytes, and returns the rest.
+fn decimal_bytes(text: &str) -> Result<(Vec<u8>, &str), String> {
+    let mut end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '-'))
+        .unwrap_or(text.len());
+    if end > 1 && text[..end].ends_with('0') && text[end..].starts_with(['x', 'X']) {
+        // The zero starts the hexadecimal number that follows.
+        end -= 1;
+    }
+    let number: i64 = text[..end].parse().map_err(|_| {
+        format!(
+            "`{text}` is not a pattern: expected 0xdeadbeef, \"text\", 'file', %o or a decimal number"
+        )
+    })?;
+    if !(i64::from(i32::MIN)..=i64::from(u32::MAX)).contains(&number) {
+        return Err(format!(
+            "the number {number} needs more than 32 bits: write it as 0x…"
+        ));
+    }
+    // Little-endian, without the high zero bytes of a positive number.
+    let bytes = (number as u32).to_le_bytes();
+    let length = 4 - bytes.iter().rev().take_while(|b| **b == 0).count().min(3);
+    Ok((bytes[..length].to_vec(), &text[end..]))
 }
 
 /// Maximum pattern length in bytes.

@@ -141,30 +141,27 @@ impl FioOption {
         spec: &mut JobSpec,
         reading: &ValueContext<'_>,
     ) -> Result<(), FioErrorKind> {
-        let harmless = typed.is_some_and(|text| self.harmless.contains(&text.trim()));
-        match self.state {
-            OptionState::Refused { .. } if harmless => {
-                return self.note(typed, spec);
+        if let OptionState::Refused { reason, instead } = self.state {
+            if !typed.is_some_and(|text| self.harmless.contains(&text.trim())) {
+                return Err(self.refuse(reason, instead));
             }
-            OptionState::Refused { reason, instead } => return Err(self.refuse(reason, instead)),
-            _ => {}
+            self.note(typed, spec);
+            return Ok(());
+        }
+        if typed.is_none() && !self.kind.may_stand_alone() {
+            return Err(FioErrorKind::MissingValue {
+                option: self.name.to_owned(),
+                hint: self.kind.shape(),
+            });
         }
         let bad = |reason: String| FioErrorKind::BadValue {
             option: self.name.to_owned(),
             value: typed.unwrap_or_default().to_owned(),
             reason,
         };
-        let missing = || FioErrorKind::MissingValue {
-            option: self.name.to_owned(),
-            hint: self.kind.shape(),
-        };
-        let expanded = match typed {
-            None => None,
-            Some(text) => Some(reading.expand(text, self.kind.is_numeric()).map_err(bad)?),
-        };
-        if typed.is_none() && !self.kind.may_stand_alone() {
-            return Err(missing());
-        }
+        let numeric = self.kind.is_numeric();
+        let expanded = typed.map(|text| reading.expand(text, numeric));
+        let expanded = expanded.transpose().map_err(bad)?;
         let value = self.kind.read(expanded.as_deref(), reading).map_err(bad)?;
         if let Some(set) = self.set {
             set(spec, &value).map_err(bad)?;
@@ -172,18 +169,15 @@ impl FioOption {
         if !self.engines.is_empty() && self.state == OptionState::Works {
             spec.engine_options.push((self.name, self.engines));
         }
-        self.note(expanded.as_deref(), spec)
+        self.note(expanded.as_deref(), spec);
+        Ok(())
     }
 
     /// Records an option as typed. A switch without a value is not recorded, as in fio's own JSON.
-    fn note(&self, typed: Option<&str>, spec: &mut JobSpec) -> Result<(), FioErrorKind> {
+    fn note(&self, typed: Option<&str>, spec: &mut JobSpec) {
         let text = typed.or((self.kind == OptionKind::Bool).then_some("1"));
-        if let Some(text) = text {
-            spec.job
-                .options
-                .push((self.name.to_owned(), text.to_owned()));
-        }
-        Ok(())
+        let option = text.map(|text| (self.name.to_owned(), text.to_owned()));
+        spec.job.options.extend(option);
     }
 
     fn refuse(&self, reason: &str, instead: &str) -> FioErrorKind {
