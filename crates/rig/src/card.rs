@@ -27,7 +27,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Maximum gap between requests that counts as cost of the emulator instead of idle time of the card.
-pub const ABSORBED: Nanos = Nanos::from_millis(3);
+const ABSORBED: Nanos = Nanos::from_millis(3);
 
 /// Error of a failed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,36 +78,36 @@ impl SimulatedCard {
     ///
     /// # Errors
     /// If the file cannot be created.
-    pub fn new(prices: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
-        SimulatedCard::on(tempfile::tempfile()?, prices, seed)
+    pub fn new(model: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
+        SimulatedCard::on(tempfile::tempfile()?, model, seed)
     }
 
     /// Creates a card backed by a named file, and keeps existing content.
     ///
     /// # Errors
     /// If the file cannot be opened or extended to the capacity of the card.
-    pub fn at(path: &Path, prices: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
+    pub fn at(path: &Path, model: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
         let file = File::options()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
             .open(path)?;
-        SimulatedCard::on(file, prices, seed)
+        SimulatedCard::on(file, model, seed)
     }
 
-    fn on(file: File, prices: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
+    fn on(file: File, model: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
         // The file is sparse, so a large card takes no space.
-        file.set_len(prices.capacity.0)?;
-        let lies_about_flush = prices.lost_flush;
+        file.set_len(model.capacity.0)?;
+        let lies_about_flush = model.lost_flush;
         let state = CardState {
-            sim: SimCard::new(per_command(prices.clone()), seed),
+            sim: SimCard::new(per_command(model.clone()), seed),
             ledger: CardLedger::default(),
             under: VecDeque::new(),
             volatile_bytes: 0,
             hurries: false,
         };
-        let announced = prices.announced();
+        let announced = model.announced();
         let (born, forward, state) = (Instant::now(), AtomicU64::new(0), Mutex::new(state));
         Ok(SimulatedCard {
             announced,
@@ -120,7 +120,7 @@ impl SimulatedCard {
         })
     }
 
-    /// Sets the maximum gap to absorb; a host under load needs more than [`ABSORBED`].
+    /// Sets the maximum gap to absorb; a host under load needs more than the default of 3 ms.
     pub fn absorbing(mut self, gap: Nanos) -> SimulatedCard {
         self.absorbed = gap;
         self
@@ -296,15 +296,16 @@ impl SimulatedCard {
             return service;
         }
         let idle = Nanos(arrival.0.saturating_sub(free_at.0));
-        let busy = Nanos(service.done_at.0 - arrival.0.max(free_at.0));
-        state.ledger.note(
+        let begun_at = arrival.max(free_at);
+        let request = CardCommand {
             op,
-            offset,
-            len,
-            Nanos(service.done_at.0 - busy.0),
-            busy,
-            idle,
-        );
+            offset: Bytes(offset),
+            len: Bytes(len),
+            begun_at,
+            busy: Nanos(service.done_at.0 - begun_at.0),
+            ended_at: service.done_at,
+        };
+        state.ledger.note(request, idle);
         service
     }
 
@@ -395,11 +396,11 @@ impl SimulatedCard {
 }
 
 /// The device model as charged here: a command pays overhead and seek once, however many requests it consists of.
-fn per_command(prices: DeviceModel) -> DeviceModel {
-    let mut prices = prices;
-    prices.read_seek.0 += std::mem::take(&mut prices.read_overhead.0);
-    prices.write_seek.0 += std::mem::take(&mut prices.write_overhead.0);
-    prices
+fn per_command(model: DeviceModel) -> DeviceModel {
+    let mut model = model;
+    model.read_seek.0 += std::mem::take(&mut model.read_overhead.0);
+    model.write_seek.0 += std::mem::take(&mut model.write_overhead.0);
+    model
 }
 
 #[cfg(test)]
@@ -409,19 +410,19 @@ mod tests {
 
     /// A card without costs, for tests of its content.
     fn free(change: impl FnOnce(&mut DeviceModel)) -> SimulatedCard {
-        let mut prices = DeviceModel::plain("t", Bytes(1 << 20));
-        (prices.read_rate, prices.write_rate) = (0, 0);
-        for price in [
-            &mut prices.read_overhead,
-            &mut prices.write_overhead,
-            &mut prices.read_seek,
-            &mut prices.write_seek,
-            &mut prices.flush,
+        let mut model = DeviceModel::plain("t", Bytes(1 << 20));
+        (model.read_rate, model.write_rate) = (0, 0);
+        for cost in [
+            &mut model.read_overhead,
+            &mut model.write_overhead,
+            &mut model.read_seek,
+            &mut model.write_seek,
+            &mut model.flush,
         ] {
-            *price = Nanos(0);
+            *cost = Nanos(0);
         }
-        change(&mut prices);
-        SimulatedCard::new(prices, 1).expect("a temporary file")
+        change(&mut model);
+        SimulatedCard::new(model, 1).expect("a temporary file")
     }
 
     fn byte_at(card: &SimulatedCard, offset: u64) -> u8 {

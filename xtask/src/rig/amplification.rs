@@ -5,7 +5,9 @@
 
 use super::cards::{self, make};
 use super::checks::Checks;
+use super::figures::ReportRows;
 use super::full::RigSetup;
+use super::product::{ERASE, record};
 use anyhow::{Context, Result, ensure};
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
@@ -32,39 +34,31 @@ runtime = "2s"
 "#;
 
 /// Tests a raw card, then the same card with vfat.
-pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
+pub(super) fn main(rig: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::nimble())?;
-    let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
+    let mut guest = rig.boot(&card)?;
     let whole = "[[card]]\nlabel = \"card\"\ndevice = \"/dev/mmcblk0\"\n";
     for (op, rw) in [(Op::Write, "randwrite"), (Op::Read, "randread")] {
-        checks.check(
-            &format!("raw {rw}: the record counts what the card counts"),
-            || {
-                let (ledger, counted) = run(
-                    &mut guest,
-                    bench,
-                    &card,
-                    rw,
-                    &format!("{whole}{}", WORKLOAD.replace("OP", rw)),
-                )?;
-                counted.is_raw(&ledger, op)
-            },
-        );
+        let name = format!("raw {rw}: the record counts what the card counts");
+        checks.check(&name, || {
+            let file = format!("{whole}{}", WORKLOAD.replace("OP", rw));
+            let (ledger, counted) = run(&mut guest, rig, &card, rw, &file)?;
+            counted.is_raw(&ledger, op)
+        });
     }
     card.hurry(true);
-    guest
-        .run(
-            "mkfs.vfat -F 32 -s 32 -I /dev/mmcblk0 >&2 && mount /dev/mmcblk0 /mnt",
-            LIMIT,
-        )?
-        .success()?;
+    let mount = "mkfs.vfat -F 32 -s 32 -I /dev/mmcblk0 >&2 && mount /dev/mmcblk0 /mnt";
+    guest.check_output(mount, LIMIT)?;
     card.hurry(false);
-    let folder = "[[card]]\nlabel = \"folder\"\nfolder = \"/mnt\"\n";
+    let mounted = "[[card]]\nlabel = \"folder\"\nfolder = \"/mnt\"\n";
     checks.check(
         "vfat, synced: the record counts what the card counts",
         || {
-            let file = format!("{folder}{}fsync = 1\n", WORKLOAD.replace("OP", "randwrite"));
-            let (ledger, counted) = run(&mut guest, bench, &card, "vfat", &file)?;
+            let file = format!(
+                "{mounted}{}fsync = 1\n",
+                WORKLOAD.replace("OP", "randwrite")
+            );
+            let (ledger, counted) = run(&mut guest, rig, &card, "vfat", &file)?;
             counted.is_within(&ledger)
         },
     );
@@ -74,35 +68,29 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
 /// Runs a campaign with a single run. Returns the commands of the card, and the record.
 fn run(
     guest: &mut Guest,
-    bench: &RigSetup,
+    rig: &RigSetup,
     card: &SimulatedCard,
     name: &str,
     file: &str,
 ) -> Result<(CardLedger, Counted)> {
-    let (toml, command) = (
-        format!("{name}.toml"),
-        format!("{} --db /tmp/{name}.db", bench.hakaru),
-    );
-    std::fs::write(
-        guest.out().join(&toml),
-        format!("name = \"{name}\"\nrepeats = 1\n{file}"),
-    )?;
-    guest.run("sync", LIMIT)?.success()?;
+    let toml = format!("{name}.toml");
+    let file = format!("name = \"{name}\"\nrepeats = 1\n{file}");
+    std::fs::write(guest.out().join(&toml), file)?;
+    guest.check_output("sync", LIMIT)?;
     card.take_ledger();
+    let command = format!("{} --db /tmp/{name}.db", rig.hakaru);
     let script = format!(
-        "export XDG_STATE_HOME=/tmp/state\n\
-         {command} campaign run /out/{toml} --erase=$(cat /sys/block/mmcblk0/device/cid) >&2 || exit 1\n"
+        "export XDG_STATE_HOME=/tmp/state\n{command} campaign run /out/{toml} {ERASE} >&2 || exit 1\n"
     );
-    guest.run(&script, LIMIT)?.success()?;
+    guest.check_output(&script, LIMIT)?;
     let ledger = card.take_ledger();
-    let records = guest.run(&format!("{command} export"), LIMIT)?.success()?;
-    let csv = guest
-        .run(
-            &format!("{command} campaign report /out/{toml} --format csv"),
-            LIMIT,
-        )?
-        .success()?;
-    Ok((ledger, Counted::read(&records, &csv, name)?))
+    let records = guest.check_output(&format!("{command} export"), LIMIT)?;
+    let report = format!("{command} campaign report /out/{toml} --format csv");
+    let csv = guest.check_output(&report, LIMIT)?;
+    let record = record(records.lines().next().unwrap_or_default())?;
+    let amplification = ReportRows::read(&csv)?.number("mean", &[("figure", "amplification")])?;
+    let counted = Counted::read(&record["phases"][0], amplification)?;
+    Ok((ledger, counted))
 }
 
 /// Byte counts in the record of a run with one worker.
@@ -121,50 +109,26 @@ struct Counted {
 }
 
 impl Counted {
-    fn read(records: &str, csv: &str, name: &str) -> Result<Counted> {
-        let record: Value =
-            serde_json::from_str(records.lines().next().context("nothing is exported")?)?;
-        let (phase, op) = (
-            &record["phases"][0],
-            if name.contains("read") {
-                "read"
-            } else {
-                "write"
-            },
-        );
+    fn read(phase: &Value, amplification: f64) -> Result<Counted> {
         let worker = &phase["workers"][0];
+        let reads = worker["ops"]["read"]["bytes"].as_u64() > Some(0);
+        let op = if reads { "read" } else { "write" };
         let number = |value: &Value, what: &str| {
-            value
-                .as_u64()
-                .with_context(|| format!("no {what} in {phase}"))
+            let number = value.as_u64();
+            number.with_context(|| format!("no {what} in {phase}"))
         };
-        let sectors = |disks: &Value| {
+        let transferred = |disks: &Value| {
             let mut disks = disks.as_array().into_iter().flatten();
-            let card = disks
-                .find(|disk| disk["name"] == "mmcblk0")
-                .map(|disk| &disk[format!("{op}_sectors")]);
-            card.and_then(Value::as_u64)
-                .context("no counters of mmcblk0")
+            let card = disks.find(|disk| disk["name"] == "mmcblk0");
+            let sectors = card.and_then(|card| card[format!("{op}_sectors")].as_u64());
+            Ok::<u64, anyhow::Error>(512 * sectors.context("no counters of mmcblk0")?)
         };
-        let head: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
-        let column = |name: &str| {
-            head.iter()
-                .position(|column| *column == name)
-                .context("no such column")
-        };
-        let (figure, mean) = (column("figure")?, column("mean")?);
-        let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
-        let row = rows
-            .find(|row| row[figure] == "amplification")
-            .with_context(|| format!("not in the report:\n{csv}"))?;
         Ok(Counted {
             measured: number(&worker["ops"][op]["bytes"], "bytes")?,
             ramp: number(&worker["ramp_bytes"][op], "bytes of the ramp")?,
-            device: 512 * sectors(&phase["traffic"]["disks"])?,
-            device_with_ramp: 512 * sectors(&phase["disks"])?,
-            amplification: row[mean]
-                .parse()
-                .with_context(|| format!("the amplification is {:?}", row[mean]))?,
+            device: transferred(&phase["traffic"]["disks"])?,
+            device_with_ramp: transferred(&phase["disks"])?,
+            amplification,
         })
     }
 

@@ -4,19 +4,16 @@
 
 use super::checks::Checks;
 use super::fat::enlarge_only_file;
-use super::host::Patience;
 use super::layers::RigLayer;
-use super::product::{self, Product};
 use super::speed::{CardTimeShares, RigStation};
-use super::{cards, jobs, setup};
+use super::{cards, jobs, product, setup};
 use anyhow::{Context, Result, ensure};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
 use hakaru_rig::card::CardLedger;
-use hakaru_rig::guest::Guest;
+use hakaru_rig::guest::GuestBuilder;
 use hakaru_rig::kit::{Arch, Kit};
-use serde_json::Value;
 use std::time::Duration;
 
 /// The selectable parts.
@@ -38,74 +35,58 @@ const SIXTEEN: &str = "-filename=./testtmp -direct=1 -rw=randwrite -bs=4k -size=
 /// If a check fails, or a machine cannot be started.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let mut args = args.to_vec();
-    setup::ready(Arch::X86_64)?;
-    setup::layer_tools()?;
-    let hakaru = Product::get(product::HOST, &mut args)?.in_pc();
-    let lists = [cards::nimble(), cards::endurance(), cards::old()];
-    let named = |word: &String| {
-        PARTS.contains(&word.as_str()) || lists.iter().any(|list| list.name == *word)
-    };
+    let hakaru = setup::program(Arch::X86_64, product::HOST, &mut args)?.in_pc();
+    let models = cards::compared();
+    let names = models.each_ref().map(|model| model.name.as_str());
+    let named = |word: &str| PARTS.contains(&word) || names.contains(&word);
     ensure!(
-        args.iter().all(named),
+        args.iter().all(|arg| named(arg)),
         "cargo xtask rig articles takes {PARTS:?}, names of cards, and --hakaru FILE"
     );
-    let wants = |names: &[&str], one: &str| {
-        let mut asked = args
-            .iter()
-            .filter(|arg| names.contains(&arg.as_str()))
-            .peekable();
-        asked.peek().is_none() || asked.any(|arg| arg == one)
-    };
+    let parts = selected(PARTS, &args);
+    let wanted = selected(names, &args);
     setup::head_start();
     let mut checks = Checks::new();
-    let names: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
-    let parts: Vec<&str> = PARTS
-        .into_iter()
-        .filter(|part| wants(&PARTS, part))
-        .collect();
     let (hakaru, parts) = (hakaru.as_str(), parts.as_slice());
-    let made = std::thread::scope(|scope| {
-        let wanted = lists.iter().filter(|list| wants(&names, &list.name));
-        let benches: Vec<_> = wanted
-            .map(|list| scope.spawn(|| on_card(list, hakaru, parts)))
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let wanted = models
+            .iter()
+            .filter(|model| wanted.contains(&model.name.as_str()));
+        let threads: Vec<_> = wanted
+            .map(|model| scope.spawn(|| on_card(model, hakaru, parts)))
             .collect();
-        benches
-            .into_iter()
-            .map(|bench| bench.join())
-            .collect::<Vec<_>>()
+        threads.into_iter().map(|thread| thread.join()).collect()
     });
-    for made in made {
-        checks.join(made.map_err(|_| anyhow::anyhow!("a thread of the bench panicked"))??);
+    for result in results {
+        checks.join(result.map_err(|_| anyhow::anyhow!("a thread of the rig panicked"))??);
     }
     checks.conclude()
 }
 
+/// The names that occur in the arguments, or all if none does.
+fn selected<'a>(names: [&'a str; 3], args: &[String]) -> Vec<&'a str> {
+    let occurs = |name: &&str| args.iter().any(|arg| arg == name);
+    let any = names.iter().any(occurs);
+    names
+        .into_iter()
+        .filter(|name| !any || occurs(name))
+        .collect()
+}
+
 /// Runs all parts on one card.
-fn on_card(list: &DeviceModel, hakaru: &str, parts: &[&str]) -> Result<Checks> {
+fn on_card(model: &DeviceModel, hakaru: &str, parts: &[&str]) -> Result<Checks> {
     let mut checks = Checks::new();
     // As large as the original cards; the backing file is sparse.
-    let prices = DeviceModel {
+    let model = DeviceModel {
         capacity: Bytes(32 << 30),
-        ..list.clone()
+        ..model.clone()
     };
-    let card = cards::make(prices.clone())?;
-    let mut guest = Guest::builder(&Kit::usual()).card(&card).boot()?;
-    let device = "/dev/mmcblk0";
-    let mut station = RigStation {
-        guest: &mut guest,
-        card: &card,
-        prices: &prices,
-        device,
-        hakaru,
-        patience: Patience::new(),
-    };
+    let card = cards::make(model.clone())?;
+    let mut guest = GuestBuilder::new(&Kit::usual()).card(&card).boot()?;
+    let mut station = RigStation::new(&mut guest, &card, &model, "/dev/mmcblk0", hakaru);
     if parts.contains(&"raw") {
-        as_printed(
-            &mut station,
-            &mut checks,
-            &format!("--filename={device}"),
-            "16G",
-        );
+        let target = format!("--filename={}", station.device);
+        as_printed(&mut station, &mut checks, &target, "16G");
     }
     if parts.contains(&"vfat") {
         vfat(&mut station)?;
@@ -123,7 +104,7 @@ fn on_card(list: &DeviceModel, hakaru: &str, parts: &[&str]) -> Result<Checks> {
 fn as_printed(station: &mut RigStation<'_>, checks: &mut Checks, target: &str, filesize: &str) {
     for workload in jobs::ALL {
         let command = workload.command(target, filesize, 60);
-        let name = format!("{}: fio {command}", station.prices.name);
+        let name = format!("{}: fio {command}", station.model.name);
         checks.check(&name, || station.compare_command(&command, workload, 60));
     }
 }
@@ -132,35 +113,30 @@ fn as_printed(station: &mut RigStation<'_>, checks: &mut Checks, target: &str, f
 fn vfat(station: &mut RigStation<'_>) -> Result<()> {
     let (device, file) = (station.device, "/mnt/write_bandwidth_test.0.0");
     let limit = Duration::from_secs(300);
-    let mut run = |script: &str| -> Result<()> {
-        station.card.hurry(true);
-        let done = station.guest.run(script, limit);
-        station.card.hurry(false);
-        done?.success()?;
-        Ok(())
-    };
-    run(&format!(
+    let create = format!(
         "{}touch {file} && sync && umount /mnt && blockdev --flushbufs {device}",
         RigLayer::Vfat.make(device)
-    ))?;
-    enlarge_only_file(station.card, VFAT_SIZE.1)?;
-    run(&format!(
-        "fsck.vfat -n {device} && mount {device} /mnt && df /mnt && test $(stat -c %s {file}) = {}",
-        VFAT_SIZE.1
-    ))
+    );
+    station.without_delay(&create, limit)?;
+    let (_, size) = VFAT_SIZE;
+    enlarge_only_file(station.card, size)?;
+    let mount = format!(
+        "fsck.vfat -n {device} && mount {device} /mnt && df /mnt && test $(stat -c %s {file}) = {size}"
+    );
+    station.without_delay(&mount, limit)
 }
 
 /// Compares ext4 and f2fs; figures that do not match are measured again.
 fn sixteen_on_both(station: &mut RigStation<'_>, checks: &mut Checks) -> Result<()> {
-    let (prices, name) = (station.prices, station.prices.name.clone());
+    let (model, name) = (station.model, &station.model.name);
     let mut ext4 = sixteen(station, RigLayer::Ext4)?;
     for _ in 1..ATTEMPTS {
-        if ext4.in_place(prices).is_err() {
+        if ext4.in_place(model).is_err() {
             ext4 = sixteen(station, RigLayer::Ext4)?;
         }
     }
     checks.check(&format!("{name}, ext4: fio {SIXTEEN}"), || {
-        ext4.in_place(prices)
+        ext4.in_place(model)
     });
     let f2fs = sixteen(station, RigLayer::F2fs)?;
     checks.check(&format!("{name}, f2fs: fio {SIXTEEN}"), || {
@@ -182,29 +158,24 @@ fn sixteen(station: &mut RigStation<'_>, layer: RigLayer) -> Result<SixteenWorke
         "cd /mnt && {} fio {SIXTEEN} --output-format=json",
         station.hakaru
     );
-    let json = station
-        .guest
-        .run(&script, Duration::from_secs(300))?
-        .success()?;
+    let limit = Duration::from_secs(300);
+    let json = station.guest.check_output(&script, limit)?;
     let ledger = station.card.take_ledger();
     station.clear(layer)?;
-    let tree: Value = serde_json::from_str(&json).context("fio printed no JSON")?;
-    ensure!(tree["jobs"][0]["error"] == 0, "an error ended the job");
-    let iops = tree["jobs"][0]["write"]["iops"]
-        .as_f64()
-        .context("fio's JSON has no iops")?;
+    let iops = product::fio_job(&json)?["write"]["iops"].as_f64();
+    let iops = iops.context("fio's JSON has no iops")?;
     Ok(SixteenWorkers { iops, ledger })
 }
 
 impl SixteenWorkers {
     /// ext4 writes each block in place, so each write costs a seek.
-    fn in_place(&self, prices: &DeviceModel) -> Result<String> {
+    fn in_place(&self, model: &DeviceModel) -> Result<String> {
         let random = jobs::ALL[2];
-        let shares = CardTimeShares::of(&self.ledger, random, prices, 20);
-        let expected = random.by_list(prices) / 4096.0 * shares.data * (1.0 - shares.idle);
+        let shares = CardTimeShares::of(&self.ledger, random, model, 20);
+        let expected = random.expected(model) / 4096.0 * shares.data * (1.0 - shares.idle);
         let off = self.iops / expected - 1.0;
         let text = format!(
-            "{:.0} IOPS where the list says {expected:.0} ({:+.1} %)",
+            "{:.0} IOPS, {expected:.0} by the device model ({:+.1}%)",
             self.iops,
             off * 100.0
         );

@@ -14,7 +14,7 @@ const GAPS: Nanos = Nanos::from_millis(60);
 
 /// Fast reads, fast seeks.
 pub(super) fn nimble() -> DeviceModel {
-    list(
+    card(
         "nimble",
         (4_000_000, Nanos::from_millis(2)),
         (2_500_000, Nanos::from_millis(5)),
@@ -22,8 +22,8 @@ pub(super) fn nimble() -> DeviceModel {
 }
 
 /// Sequential writes almost as fast as reads, but very slow random writes: made for cameras.
-pub(super) fn endurance() -> DeviceModel {
-    list(
+fn endurance() -> DeviceModel {
+    card(
         "endurance",
         (4_000_000, Nanos::from_millis(3)),
         (3_500_000, Nanos::from_millis(25)),
@@ -31,8 +31,8 @@ pub(super) fn endurance() -> DeviceModel {
 }
 
 /// Slow in everything.
-pub(super) fn old() -> DeviceModel {
-    list(
+fn old() -> DeviceModel {
+    card(
         "old",
         (2_000_000, Nanos::from_millis(5)),
         (1_000_000, Nanos::from_millis(12)),
@@ -45,17 +45,17 @@ pub(super) fn quick(name: &str, capacity: Bytes) -> DeviceModel {
     DeviceModel {
         capacity,
         flush: Nanos(0),
-        ..list(name, fast, fast)
+        ..card(name, fast, fast)
     }
 }
 
 /// A good card of 2 GiB, with rates in bytes per second and seek times for reads and writes.
-fn list(name: &str, reads: (u64, Nanos), writes: (u64, Nanos)) -> DeviceModel {
-    let mut prices = DeviceModel::plain(name, Bytes(2 << 30));
-    (prices.read_rate, prices.read_seek) = reads;
-    (prices.write_rate, prices.write_seek) = writes;
-    (prices.read_overhead, prices.write_overhead) = (Nanos(0), Nanos(0));
-    prices
+fn card(name: &str, reads: (u64, Nanos), writes: (u64, Nanos)) -> DeviceModel {
+    let mut model = DeviceModel::plain(name, Bytes(2 << 30));
+    (model.read_rate, model.read_seek) = reads;
+    (model.write_rate, model.write_seek) = writes;
+    (model.read_overhead, model.write_overhead) = (Nanos(0), Nanos(0));
+    model
 }
 
 /// Fills a card with random data, so that a change of any byte is detected.
@@ -91,10 +91,15 @@ pub(super) fn two_partitions() -> [u8; 512] {
     sector
 }
 
+/// The three cards whose speeds are compared.
+pub(super) fn compared() -> [DeviceModel; 3] {
+    [nimble(), endurance(), old()]
+}
+
 /// A card for the machines.
 ///
 /// # Errors
 /// If the host has no space for the data.
-pub(super) fn make(prices: DeviceModel) -> Result<Arc<SimulatedCard>> {
-    Ok(Arc::new(SimulatedCard::new(prices, 1)?.absorbing(GAPS)))
+pub(super) fn make(model: DeviceModel) -> Result<Arc<SimulatedCard>> {
+    Ok(Arc::new(SimulatedCard::new(model, 1)?.absorbing(GAPS)))
 }

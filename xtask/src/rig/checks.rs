@@ -1,15 +1,13 @@
 //! A list of checks: each is run, printed immediately, and counted at the end.
 
 use super::host::HostBusy;
-use anyhow::{Result, bail};
-use std::time::Instant;
+use anyhow::{Result, bail, ensure};
+use std::time::{Duration, Instant};
 
 /// Outcome of a check.
 enum CheckResult {
     Passed,
     Failed(String),
-    /// The feature does not exist yet; what is missing.
-    NotYet(String),
     /// The measurement is inconclusive; the reason.
     NotJudged(String),
 }
@@ -30,26 +28,19 @@ impl Checks {
 
     /// Runs one check and prints its result.
     pub(super) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<String>) {
-        match check() {
-            Ok(saw) => self.enter(name, CheckResult::Passed, &saw),
+        let (word, saw, result) = match check() {
+            Ok(saw) => ("ok", saw, CheckResult::Passed),
             Err(error) if error.is::<HostBusy>() => {
-                self.enter(
-                    name,
-                    CheckResult::NotJudged(error.to_string()),
-                    &error.to_string(),
-                );
+                let why = error.to_string();
+                ("BUSY", why.clone(), CheckResult::NotJudged(why))
             }
-            Err(error) => self.enter(
-                name,
-                CheckResult::Failed(format!("{error:#}")),
-                &format!("{error:#}"),
-            ),
-        }
-    }
-
-    /// Records a check for a missing feature, and prints it clearly, so that it is not mistaken for a passed one.
-    pub(super) fn not_yet(&mut self, name: &str, missing: &str) {
-        self.enter(name, CheckResult::NotYet(missing.to_owned()), missing);
+            Err(error) => {
+                let why = format!("{error:#}");
+                ("FAILED", why.clone(), CheckResult::Failed(why))
+            }
+        };
+        self.say(&format!("{word:<7} {name}: {saw}"));
+        self.list.push((name.to_owned(), result));
     }
 
     /// Prints a remark between two checks.
@@ -60,17 +51,6 @@ impl Checks {
     /// Adds checks that were run and printed elsewhere.
     pub(super) fn join(&mut self, other: Checks) {
         self.list.extend(other.list);
-    }
-
-    fn enter(&mut self, name: &str, verdict: CheckResult, saw: &str) {
-        let word = match verdict {
-            CheckResult::Passed => "ok",
-            CheckResult::Failed(_) => "FAILED",
-            CheckResult::NotYet(_) => "NOT YET",
-            CheckResult::NotJudged(_) => "BUSY",
-        };
-        self.say(&format!("{word:<7} {name}: {saw}"));
-        self.list.push((name.to_owned(), verdict));
     }
 
     /// Prints the totals.
@@ -86,37 +66,57 @@ impl Checks {
     /// # Errors
     /// If a check failed.
     pub(super) fn close(self) -> Result<usize> {
-        let (mut passed, mut failed, mut not_yet, mut not_judged) =
-            (0, Vec::new(), Vec::new(), Vec::new());
-        for (name, verdict) in &self.list {
-            match verdict {
+        let (mut passed, mut failed, mut not_judged) = (0, Vec::new(), Vec::new());
+        for (name, result) in &self.list {
+            match result {
                 CheckResult::Passed => passed += 1,
-                CheckResult::Failed(why) => failed.push(format!("{name}: {why}")),
-                CheckResult::NotYet(what) => not_yet.push(format!("{name}: {what}")),
+                CheckResult::Failed(why) => failed.push(format!("failed: {name}: {why}")),
                 CheckResult::NotJudged(why) => not_judged.push(format!("{name}: {why}")),
             }
         }
-        for line in &not_yet {
-            println!("not yet: {line}");
-        }
-        for line in &not_judged {
+        for line in not_judged.iter().chain(&failed) {
             println!("{}", line.lines().next().unwrap_or_default());
-        }
-        for line in &failed {
-            println!("failed: {}", line.lines().next().unwrap_or_default());
         }
         let time = self.begun.elapsed().as_secs_f64();
         println!(
-            "{passed} passed, {} failed, {} not judged, {} not yet, in {time:.0} s",
+            "{passed} passed, {} failed, {} not judged, in {time:.0} s",
             failed.len(),
-            not_judged.len(),
-            not_yet.len()
+            not_judged.len()
         );
         if !failed.is_empty() {
             bail!("{} of {} checks failed", failed.len(), self.list.len());
         }
         Ok(not_judged.len())
     }
+}
+
+/// Repeats a probe until it succeeds; its error names what is still missing.
+///
+/// # Errors
+/// If the probe still fails at the time limit.
+pub(super) fn poll<T>(limit: Duration, mut probe: impl FnMut() -> Result<T, String>) -> Result<T> {
+    let begun = Instant::now();
+    loop {
+        match probe() {
+            Ok(found) => return Ok(found),
+            Err(missing) => ensure!(
+                begun.elapsed() < limit,
+                "timed out after {} s: {missing}",
+                limit.as_secs()
+            ),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The last line of a text that is not blank.
+pub(super) fn last_line(text: &str) -> String {
+    text.trim()
+        .lines()
+        .last()
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]

@@ -45,6 +45,47 @@ impl Volume {
     fn place(&self, cluster: u32) -> u64 {
         self.data + u64::from(cluster - 2) * self.cluster
     }
+
+    /// Finds the only file of the root directory, which must be empty. Returns its directory entry and where that is.
+    fn only_file(&self, card: &SimulatedCard) -> Result<(u64, Vec<u8>)> {
+        let mut root = vec![0; self.cluster as usize];
+        card.peek(self.place(self.root), &mut root)?;
+        let entries = root.chunks_exact(32).take_while(|entry| entry[0] != 0);
+        // Parts of long names and the volume label are not files.
+        let is_file = |entry: &[u8]| entry[0] != 0xe5 && entry[11] & 0x08 == 0;
+        let mut files = entries.enumerate().filter(|(_, entry)| is_file(entry));
+        let (number, entry) = files
+            .next()
+            .context("there is no file in the root of the card")?;
+        ensure!(
+            files.next().is_none() && entry[28..] == [0; 4],
+            "the file is not alone, or not empty"
+        );
+        Ok((self.place(self.root) + number as u64 * 32, entry.to_vec()))
+    }
+
+    /// Allocates the clusters after the root directory for `size` bytes, in every FAT; returns the first one.
+    fn allocate(&self, card: &SimulatedCard, size: u32) -> Result<u32> {
+        let first = self.root + 1;
+        let count = u64::from(size).div_ceil(self.cluster) as u32;
+        ensure!(
+            u64::from(first + count) * 4 <= self.fat_len,
+            "{size} bytes do not fit the card"
+        );
+        let chain = (first + 1..first + count).chain([END]);
+        let links: Vec<u8> = chain.flat_map(u32::to_le_bytes).collect();
+        for fat in &self.fats {
+            let at = fat + u64::from(first) * 4;
+            let mut before = vec![0; links.len()];
+            card.peek(at, &mut before)?;
+            ensure!(
+                before.iter().all(|byte| *byte == 0),
+                "the clusters behind the root are in use"
+            );
+            card.poke(at, &links)?;
+        }
+        Ok(first)
+    }
 }
 
 /// Extends the only file in the root directory of a FAT32 card, which is empty, to `size` bytes of existing content.
@@ -53,46 +94,13 @@ impl Volume {
 /// If there is no such file or no space for it.
 pub(super) fn enlarge_only_file(card: &SimulatedCard, size: u32) -> Result<()> {
     let volume = Volume::read(card)?;
-    let mut root = vec![0; volume.cluster as usize];
-    card.peek(volume.place(volume.root), &mut root)?;
-    let entries = root.chunks_exact(32).take_while(|entry| entry[0] != 0);
-    // Parts of long names and the volume label are not files.
-    let mut files = entries
-        .enumerate()
-        .filter(|(_, entry)| entry[0] != 0xe5 && entry[11] & 0x08 == 0);
-    let (number, entry) = files
-        .next()
-        .context("there is no file in the root of the card")?;
-    ensure!(
-        files.next().is_none() && entry[28..] == [0; 4],
-        "the file is not alone, or not empty"
-    );
-    let (first, count) = (
-        volume.root + 1,
-        u64::from(size).div_ceil(volume.cluster) as u32,
-    );
-    ensure!(
-        u64::from(first + count) * 4 <= volume.fat_len,
-        "{size} bytes do not fit the card"
-    );
-    let chain = (first + 1..first + count).chain([END]);
-    let links: Vec<u8> = chain.flat_map(u32::to_le_bytes).collect();
-    for fat in &volume.fats {
-        let at = fat + u64::from(first) * 4;
-        let mut before = vec![0; links.len()];
-        card.peek(at, &mut before)?;
-        ensure!(
-            before.iter().all(|byte| *byte == 0),
-            "the clusters behind the root are in use"
-        );
-        card.poke(at, &links)?;
-    }
-    let mut entry = entry.to_vec();
+    let (at, mut entry) = volume.only_file(card)?;
+    let first = volume.allocate(card, size)?;
     let [low, more, high, highest] = first.to_le_bytes();
     entry[20..22].copy_from_slice(&[high, highest]);
     entry[26..28].copy_from_slice(&[low, more]);
     entry[28..].copy_from_slice(&size.to_le_bytes());
-    card.poke(volume.place(volume.root) + number as u64 * 32, &entry)?;
+    card.poke(at, &entry)?;
     // Marks the free cluster count as unknown, so that it is recomputed.
     card.poke(volume.info + 488, &[0xff; 8])?;
     Ok(())
@@ -113,8 +121,8 @@ mod tests {
             eprintln!("skipped: dosfstools are not installed");
             return;
         };
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("card");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("card");
         let card = SimulatedCard::at(&path, DeviceModel::plain("t", Bytes(2 << 30)), 1).unwrap();
         workspace::output(Command::new(mkfs).args(["-F", "32", "-s", "32"]).arg(&path)).unwrap();
         assert!(

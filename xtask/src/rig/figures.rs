@@ -1,7 +1,7 @@
 //! Reads the report of a campaign from its CSV, and the contents of the store.
 
+use super::product::record;
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The rows of a report.
@@ -40,7 +40,8 @@ impl ReportRows {
         })
     }
 
-    fn number(&self, column: &str, wanted: &[(&str, &str)]) -> Result<f64> {
+    /// A number in the first of the wanted rows.
+    pub(super) fn number(&self, column: &str, wanted: &[(&str, &str)]) -> Result<f64> {
         let row = self
             .all(wanted)
             .next()
@@ -80,32 +81,30 @@ impl ReportRows {
 
     /// Checks that the cards are in this order, best first.
     pub(super) fn ranks(&self, layer: &str, phase: &str, order: &[&str]) -> Result<String> {
-        let mean = |card: &&str| {
-            let row = [
-                ("card", *card),
-                ("layer", layer),
-                ("phase", phase),
-                ("figure", "bandwidth"),
-                ("run", ""),
-            ];
-            self.number("mean", &row)
-        };
+        let mean = |card: &&str| self.figure("mean", card, layer, phase, "bandwidth");
         let means = order.iter().map(mean).collect::<Result<Vec<f64>>>()?;
-        let shown: Vec<String> = order
-            .iter()
-            .zip(&means)
+        let shown = order.iter().zip(&means);
+        let shown: Vec<String> = shown
             .map(|(card, mean)| format!("{card} {mean:.3}"))
             .collect();
-        ensure!(
-            means.is_sorted_by(|a, b| a > b),
-            "in MB/s: {}",
-            shown.join(", ")
-        );
-        Ok(format!("in MB/s: {}", shown.join(", ")))
+        let shown = format!("in MB/s: {}", shown.join(", "));
+        ensure!(means.is_sorted_by(|a, b| a > b), "{shown}");
+        Ok(shown)
     }
 
     /// A figure of a cell over all its runs.
     pub(super) fn value(&self, card: &str, layer: &str, phase: &str, figure: &str) -> Result<f64> {
+        self.figure("value", card, layer, phase, figure)
+    }
+
+    fn figure(
+        &self,
+        column: &str,
+        card: &str,
+        layer: &str,
+        phase: &str,
+        figure: &str,
+    ) -> Result<f64> {
         let row = [
             ("card", card),
             ("layer", layer),
@@ -113,7 +112,7 @@ impl ReportRows {
             ("figure", figure),
             ("run", ""),
         ];
-        self.number("value", &row)
+        self.number(column, &row)
     }
 
     /// Checks the verdict on an operation on a layer.
@@ -163,16 +162,7 @@ impl ReportRows {
         phase: &str,
         size: u64,
     ) -> Result<String> {
-        let mean = |layer: &str, figure: &str| {
-            let row = [
-                ("card", card),
-                ("layer", layer),
-                ("phase", phase),
-                ("figure", figure),
-                ("run", ""),
-            ];
-            self.number("mean", &row)
-        };
+        let mean = |layer: &str, figure: &str| self.figure("mean", card, layer, phase, figure);
         let (raw, through) = (mean("raw", "iops")?, mean(layer, "iops")?);
         let (bare, amplified) = (mean("raw", "amplification")?, mean(layer, "amplification")?);
         let laid_out = self.value(card, layer, phase, "laid_out")?;
@@ -193,8 +183,7 @@ pub(super) fn stored_once(records: &str, cells: u32, repeats: u32) -> Result<Str
     let mut runs: BTreeMap<String, u32> = BTreeMap::new();
     let mut unfinished = 0;
     for line in records.lines() {
-        let record: Value =
-            serde_json::from_str(line).context("`hakaru export` printed no JSON")?;
+        let record = record(line)?;
         if !record["outcome"].to_string().contains("completed") {
             unfinished += 1;
             continue;
@@ -203,21 +192,16 @@ pub(super) fn stored_once(records: &str, cells: u32, repeats: u32) -> Result<Str
         let names = ["card", "layer", "workload", "repeat"].map(|key| point[key].to_string());
         *runs.entry(names.join(" ")).or_default() += 1;
     }
-    let twice: Vec<&String> = runs
-        .iter()
-        .filter(|(_, count)| **count > 1)
-        .map(|(name, _)| name)
-        .collect();
+    let twice = runs.iter().filter(|(_, count)| **count > 1);
+    let twice: Vec<&String> = twice.map(|(name, _)| name).collect();
     ensure!(twice.is_empty(), "stored more than once: {twice:?}");
+    let (stored, wanted) = (runs.len(), cells * repeats);
     ensure!(
-        runs.len() as u32 == cells * repeats,
-        "{} runs of {} are stored",
-        runs.len(),
-        cells * repeats
+        stored as u32 == wanted,
+        "{stored} runs of {wanted} are stored"
     );
     Ok(format!(
-        "{} runs, each once, and {unfinished} that did not come to their end",
-        runs.len()
+        "{stored} runs, each once, and {unfinished} that were not completed"
     ))
 }
 
@@ -250,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeat_that_is_stored_twice_is_told() {
+    fn a_repeat_that_is_stored_twice_is_an_error() {
         let record = |repeat: u32, outcome: &str| {
             let point = format!(r#"{{"card":"a","layer":"raw","workload":"w","repeat":{repeat}}}"#);
             format!("{{\"campaign\":{point},\"outcome\":{{\"outcome\":\"{outcome}\"}}}}\n")

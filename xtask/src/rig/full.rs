@@ -2,33 +2,32 @@
 
 use super::cards;
 use super::checks::Checks;
-use super::host::Patience;
-use super::jobs;
-use super::layers::RigLayer;
-use super::product::Product;
 use super::speed::RigStation;
 use super::{
     amplification, faults, guarding, identity, machine, product, ranges, returned, setup, zoned,
 };
 use anyhow::{Result, bail, ensure};
-use hakaru_rig::guest::{Guest, SlotWiring};
+use hakaru_rig::card::SimulatedCard;
+use hakaru_rig::guest::{Guest, GuestBuilder, GuestError, SlotWiring};
 use hakaru_rig::kit::{Arch, Kit};
+use std::sync::Arc;
 
 /// Environment of the groups.
 pub(super) struct RigSetup {
     pub(super) kit: Kit,
     /// Path of hakaru in a machine.
     pub(super) hakaru: String,
-    /// Output of `hakaru --help`.
-    help: String,
 }
 
 impl RigSetup {
-    /// Whether the program has this subcommand.
-    pub(super) fn has(&self, subcommand: &str) -> bool {
-        self.help.lines().any(|line| {
-            line.split_whitespace().next() == Some(subcommand) && line.starts_with("  ")
-        })
+    /// A builder for a machine with this card.
+    pub(super) fn with(&self, card: &Arc<SimulatedCard>) -> GuestBuilder {
+        GuestBuilder::new(&self.kit).card(card)
+    }
+
+    /// Boots a machine with this card.
+    pub(super) fn boot(&self, card: &Arc<SimulatedCard>) -> Result<Guest, GuestError> {
+        self.with(card).boot()
     }
 }
 
@@ -54,7 +53,7 @@ const GROUPS: &[Group] = &[
     ("wires", "1 and 4 data lines, 25 and 50 MHz", wires),
     (
         "identity",
-        "what is told of cards, USB, NVMe and SATA",
+        "what `info` shows of cards, USB, NVMe and SATA",
         identity::main,
     ),
     (
@@ -99,35 +98,28 @@ const GROUPS: &[Group] = &[
 /// If a check fails.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let mut args = args.to_vec();
-    setup::ready(Arch::X86_64)?;
-    setup::layer_tools()?;
-    let product = Product::get(product::HOST, &mut args)?;
-    if let Some(unknown) = args
-        .iter()
-        .find(|arg| !GROUPS.iter().any(|(name, ..)| name == arg))
-    {
-        let known: Vec<String> = GROUPS
+    let product = setup::program(Arch::X86_64, product::HOST, &mut args)?;
+    let is_known = |arg: &&String| GROUPS.iter().any(|(name, ..)| name == arg);
+    if let Some(unknown) = args.iter().find(|arg| !is_known(arg)) {
+        let known = GROUPS
             .iter()
-            .map(|(name, about, _)| format!("  {name:<12} {about}"))
-            .collect();
+            .map(|(name, about, _)| format!("  {name:<12} {about}"));
+        let known: Vec<String> = known.collect();
         bail!(
             "there is no group {unknown:?}; the groups are\n{}",
             known.join("\n")
         );
     }
     setup::head_start();
-    let bench = RigSetup {
+    let rig = RigSetup {
         kit: Kit::usual(),
         hakaru: product.in_pc(),
-        help: product.help()?,
     };
     let mut checks = Checks::new();
-    for (name, about, group) in GROUPS
-        .iter()
-        .filter(|(name, ..)| args.is_empty() || args.iter().any(|a| a == name))
-    {
+    let is_wanted = |name: &str| args.is_empty() || args.iter().any(|arg| arg == name);
+    for (name, about, group) in GROUPS.iter().filter(|(name, ..)| is_wanted(name)) {
         checks.say(&format!("--- {name}: {about}"));
-        if let Err(error) = group(&bench, &mut checks) {
+        if let Err(error) = group(&rig, &mut checks) {
             // For example a guest that did not start; the other groups have their own guests.
             checks.check(name, || Err(error));
         }
@@ -136,42 +128,22 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 }
 
 /// Compares the speed of three cards in three slots of one machine.
-fn speed(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
-    let lists = [cards::nimble(), cards::endurance(), cards::old()];
-    let cards = lists.clone().map(cards::make);
-    let mut builder = Guest::builder(&bench.kit);
-    let mut made = Vec::new();
-    for card in cards {
-        let card = card?;
-        builder = builder.card(&card);
-        made.push(card);
-    }
-    let mut guest = builder.boot()?;
-    for (slot, (card, prices)) in made.iter().zip(&lists).enumerate() {
+fn speed(rig: &RigSetup, checks: &mut Checks) -> Result<()> {
+    let models = cards::compared();
+    let made = models.clone().map(cards::make).into_iter();
+    let made = made.collect::<Result<Vec<_>>>()?;
+    let builder = GuestBuilder::new(&rig.kit);
+    let mut guest = made.iter().fold(builder, GuestBuilder::card).boot()?;
+    for (slot, (card, model)) in made.iter().zip(&models).enumerate() {
         let device = format!("/dev/mmcblk{slot}");
-        let (device, hakaru) = (device.as_str(), bench.hakaru.as_str());
-        let mut station = RigStation {
-            guest: &mut guest,
-            card,
-            prices,
-            device,
-            hakaru,
-            patience: Patience::new(),
-        };
-        for layer in RigLayer::ALL {
-            station.prepare(layer)?;
-            for workload in jobs::ALL {
-                let name = format!("{} {} {}", prices.name, layer.name(), workload.rw);
-                checks.check(&name, || station.compare(layer, workload));
-            }
-            station.clear(layer)?;
-        }
+        RigStation::new(&mut guest, card, model, &device, &rig.hakaru)
+            .compare_all(checks, &format!("{} ", model.name))?;
     }
     Ok(guest.power_off()?)
 }
 
 /// Checks the bus width and clock that are detected and recorded, and the ceiling derived from them.
-fn wires(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
+fn wires(rig: &RigSetup, checks: &mut Checks) -> Result<()> {
     for (bus, lines, clock) in [
         (SlotWiring::FourBits50MHz, 4, 50_000_000),
         (SlotWiring::FourBits25MHz, 4, 25_000_000),
@@ -179,23 +151,23 @@ fn wires(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         (SlotWiring::OneBit25MHz, 1, 25_000_000),
     ] {
         let card = cards::make(cards::nimble())?;
-        let mut guest = Guest::builder(&bench.kit).card(&card).bus(bus).boot()?;
+        let mut guest = rig.with(&card).bus(bus).boot()?;
         checks.check(&format!("{bus:?}"), || {
             let wanted = (lines, clock, clock * lines / 8);
-            let info = product::info(&mut guest, &bench.hakaru, "/dev/mmcblk0")?;
-            let seen = product::wires(&info["identity"]);
-            ensure!(
-                seen == wanted,
-                "lines, hertz and ceiling are seen as {seen:?}, and are {wanted:?}"
-            );
-            let recorded = product::recorded_wires(&mut guest, &bench.hakaru)?;
-            ensure!(
-                recorded == wanted,
-                "lines, hertz and ceiling are recorded as {recorded:?}, and are {wanted:?}"
-            );
+            let same = |how: &str, seen: (u64, u64, u64)| {
+                ensure!(
+                    seen == wanted,
+                    "lines, hertz and ceiling are {how} as {seen:?}, and are {wanted:?}"
+                );
+                Ok(())
+            };
+            let info = product::info(&mut guest, &rig.hakaru, "/dev/mmcblk0")?;
+            same("shown", product::wires(&info["identity"]))?;
+            let recorded = product::recorded_wires(&mut guest, &rig.hakaru)?;
+            same("recorded", recorded)?;
+            let ceiling = wanted.2;
             Ok(format!(
-                "{lines} lines at {clock} Hz seen and recorded, {} B/s at best",
-                wanted.2
+                "{lines} lines at {clock} Hz shown and recorded, {ceiling} B/s at most"
             ))
         });
         guest.power_off()?;

@@ -3,15 +3,15 @@
 //! The card confirms that nothing was written, not the program under test.
 
 use super::cards::{self, make};
-use super::checks::Checks;
+use super::checks::{Checks, poll};
 use super::full::RigSetup;
+use super::product::ERASE;
 use anyhow::{Result, bail, ensure};
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
 use hakaru_rig::card::SimulatedCard;
 use hakaru_rig::guest::{Guest, Output};
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -74,64 +74,54 @@ const USES: &[Use] = &[
     },
 ];
 
+/// Permissions to erase that are refused: name, option, and the expected reason.
+const WRONG_PERMISSIONS: [(&str, &str, &str); 4] = [
+    (
+        "an id of another device",
+        "--erase=0123456789abcdef",
+        "is not the ID of",
+    ),
+    (
+        "a placeholder id",
+        "--erase=0x00000000",
+        "is a placeholder serial number",
+    ),
+    (
+        "no id, and nobody to ask",
+        "--erase",
+        "this would erase all data",
+    ),
+    ("no permission at all", "", "erase"),
+];
+
 /// Runs every attempt with every use of the card.
-pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
+pub(super) fn main(rig: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("guarded", Bytes(64 << 20)))?;
     cards::scribble(&card)?;
     card.poke(0, &cards::two_partitions())?;
-    let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
-    let mut place = GuardTrial {
+    let mut guest = rig.boot(&card)?;
+    let mut trial = GuardTrial {
         guest: &mut guest,
         card: &card,
-        bench,
+        rig,
         attempts: 0,
-        sign: 0,
+        digest: 0,
     };
     for kind in USES {
-        place
-            .guest
-            .run(&kind.make.replace("HAKARU", &bench.hakaru), LIMIT)?
-            .success()?;
-        for target in kind.targets {
-            for (how, script) in place.attempts_on(target, kind.name == "root of the system") {
-                checks.check(&format!("{}: {how} {target}", kind.name), || {
-                    place.attempt(&script, kind.reason)
-                });
-            }
-        }
-        place.guest.run(kind.undo, LIMIT)?.success()?;
+        trial.while_used(kind, checks)?;
     }
-    for (name, id, reason) in [
-        (
-            "an id of another device",
-            "--erase=0123456789abcdef",
-            "is not the ID of",
-        ),
-        (
-            "an id that says nothing",
-            "--erase=0x00000000",
-            "is a placeholder serial number",
-        ),
-        (
-            "no id, and nobody to ask",
-            "--erase",
-            "this would erase all data",
-        ),
-        ("no leave at all", "", "erase"),
-    ] {
-        let script = place.bench(DISK, id);
+    for (name, permission, reason) in WRONG_PERMISSIONS {
+        let script = trial.bench(DISK, permission);
         checks.check(&format!("{name}: bench {DISK}"), || {
-            place.attempt(&script, reason)
+            trial.attempt(&script, reason)
         });
     }
-    checks.check("another run at the same time", || place.while_in_use());
-    checks.check("another card behind the name", || place.replugged());
-    let attempts = place.attempts;
+    checks.check("another run at the same time", || trial.while_in_use());
+    checks.check("another card behind the name", || trial.replugged());
+    let attempts = trial.attempts;
     checks.check("number of attempts", || {
-        ensure!(attempts >= 20, "only {attempts} attempts were made");
-        Ok(format!(
-            "{attempts} attempts, each refused, and the card saw no write"
-        ))
+        ensure!(attempts >= 20, "only {attempts} were made");
+        Ok(format!("{attempts}, each refused; the card saw no write"))
     });
     Ok(guest.power_off()?)
 }
@@ -140,46 +130,52 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
 struct GuardTrial<'a> {
     guest: &'a mut Guest,
     card: &'a SimulatedCard,
-    bench: &'a RigSetup,
+    rig: &'a RigSetup,
     attempts: u32,
     /// Digest of all data on the card before the attempt.
-    sign: u64,
+    digest: u64,
 }
 
 impl GuardTrial<'_> {
+    /// Runs every attempt while the card is in use.
+    fn while_used(&mut self, kind: &Use, checks: &mut Checks) -> Result<()> {
+        let make = kind.make.replace("HAKARU", &self.rig.hakaru);
+        self.guest.check_output(&make, LIMIT)?;
+        for target in kind.targets {
+            for (how, script) in self.attempts_on(target, kind.name == "root of the system") {
+                checks.check(&format!("{}: {how} {target}", kind.name), || {
+                    self.attempt(&script, kind.reason)
+                });
+            }
+        }
+        self.guest.check_output(kind.undo, LIMIT)?;
+        Ok(())
+    }
+
     fn bench(&self, target: &str, erase: &str) -> String {
-        let hakaru = &self.bench.hakaru;
+        let hakaru = &self.rig.hakaru;
         let quick = "--quick --repeat 1 --size 16MiB --only rand-write";
         format!("{hakaru} --db /tmp/rig.db bench {target} {quick} {erase}")
     }
 
     /// The programs to try on a target, where the card may be the root device.
     fn attempts_on(&self, target: &str, rooted: bool) -> Vec<(&'static str, String)> {
-        let (cid, hakaru) = (
-            "--erase=$(cat /sys/block/mmcblk0/device/cid)",
-            &self.bench.hakaru,
-        );
+        let hakaru = &self.rig.hakaru;
         let job = "--name=x --rw=write --bs=4k --size=1M --direct=1";
+        let stored = format!("{hakaru} --db /tmp/rig.db");
         let mut attempts = vec![
-            ("bench", self.bench(target, cid)),
+            ("bench", self.bench(target, ERASE)),
             ("fio", format!("{hakaru} fio {job} --filename={target}")),
+            ("verify", format!("{stored} verify {target} {ERASE}")),
+            (
+                "prepare",
+                format!("{stored} prepare {target} --fill=zero {ERASE}"),
+            ),
         ];
-        for (name, words) in [("verify", ""), ("prepare", "--fill=zero")] {
-            if self.bench.has(name) {
-                attempts.push((
-                    name,
-                    format!("{hakaru} --db /tmp/rig.db {name} {target} {words} {cid}"),
-                ));
-            }
-        }
         if rooted {
             for (_, script) in &mut attempts {
-                *script = format!(
-                    "chroot /mnt {}",
-                    script
-                        .replace(hakaru, "/hakaru")
-                        .replace("/tmp/", "/dev/shm/")
-                );
+                let inside = script.replace(hakaru, "/hakaru");
+                *script = format!("chroot /mnt {}", inside.replace("/tmp/", "/dev/shm/"));
             }
         }
         attempts
@@ -194,19 +190,19 @@ impl GuardTrial<'_> {
 
     /// Syncs, and resets the ledger and the digest, so that all later writes come from the attempt.
     fn quiet(&mut self) -> Result<()> {
-        self.guest.run("sync", LIMIT)?.success()?;
+        self.guest.check_output("sync", LIMIT)?;
         self.card.take_ledger();
-        self.sign = self.card.digest(0..self.card.announced().0)?;
+        self.digest = self.card.digest(0..self.card.announced().0)?;
         Ok(())
     }
 
     fn refused(&mut self, output: &Output, reason: &str) -> Result<String> {
         self.attempts += 1;
-        let said = format!("{}{}", output.stdout, output.stderr);
+        let said = output.both();
         let written = self.card.ledger().of(Op::Write).bytes;
         ensure!(written.0 == 0, "{written} were written:\n{said}");
         ensure!(
-            self.card.digest(0..self.card.announced().0)? == self.sign,
+            self.card.digest(0..self.card.announced().0)? == self.digest,
             "the card holds something else now:\n{said}"
         );
         ensure!(output.code != 0, "it ended with 0:\n{said}");
@@ -224,12 +220,10 @@ impl GuardTrial<'_> {
 
     /// A device that another run has claimed.
     fn while_in_use(&mut self) -> Result<String> {
-        let cid = "--erase=$(cat /sys/block/mmcblk0/device/cid)";
-        let first = self
-            .bench(DISK, cid)
-            .replace("rand-write", "rand-read")
-            .replace("--quick", "--standard");
-        let second = self.bench(DISK, cid).replace("rig.db", "other.db");
+        let bench = self.bench(DISK, ERASE);
+        let first = bench.replace("rand-write", "rand-read");
+        let first = first.replace("--quick", "--standard");
+        let second = bench.replace("rig.db", "other.db");
         // The first one only reads, although it may write. More reads than for identification show that it is running.
         self.quiet()?;
         let script = format!(
@@ -254,31 +248,21 @@ impl GuardTrial<'_> {
               until [ -e {disk} ] && [ -b {DISK} ]; do sleep 0.1; done; sleep 1; echo mmcblk0) \
               | script -qefc '{bench}' /out/asked"
         ))?;
-        let asked = |out: &Path| {
+        let out = self.guest.out().to_owned();
+        poll(LIMIT, || {
             let shown = std::fs::read(out.join("asked")).unwrap_or_default();
-            String::from_utf8_lossy(&shown).contains("to erase it:")
-        };
-        await_there("the question", || asked(self.guest.out()))?;
+            let shown = String::from_utf8_lossy(&shown);
+            let asked = shown.contains("to erase it:");
+            asked.then_some(()).ok_or(format!("no question:\n{shown}"))
+        })?;
         self.guest.pull(0)?;
-        await_there("the end of the card", || {
-            self.guest.out().join("gone").exists()
+        poll(LIMIT, || {
+            let gone = out.join("gone").exists();
+            gone.then_some(())
+                .ok_or("the card is still there".to_owned())
         })?;
         self.guest.push(0)?;
         let output = self.guest.finish(LIMIT)?;
         self.refused(&output, "no longer the same device")
     }
-}
-
-/// Waits for a condition in the machine.
-fn await_there(what: &str, mut is_there: impl FnMut() -> bool) -> Result<()> {
-    let begun = Instant::now();
-    while !is_there() {
-        ensure!(
-            begun.elapsed() < LIMIT,
-            "{what} did not come within {} s",
-            LIMIT.as_secs()
-        );
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    Ok(())
 }

@@ -7,7 +7,7 @@ use super::full::RigSetup;
 use super::product::{info, known};
 use anyhow::{Context, Result, ensure};
 use hakaru_model::units::Bytes;
-use hakaru_rig::guest::{DISK_SIZE, Guest, GuestDisk};
+use hakaru_rig::guest::{DISK_SIZE, Guest, GuestBuilder, GuestDisk};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -63,6 +63,20 @@ const OF_CARDS: &[&str] = &[
     "device_type",
 ];
 
+/// Fields of the card's block device that must be known.
+const KNOWN_OF_CARD_DISK: &[&str] = &[
+    "model",
+    "serial",
+    "scheduler",
+    "write_cache",
+    "max_sectors_kb",
+    "zoned",
+    "driver",
+];
+
+/// Fields of the emulated card that must be known.
+const KNOWN_OF_CARD: &[&str] = &["cid", "csd", "scr", "ssr", "maker", "name", "date", "spec"];
+
 /// Bus fields of a card.
 const OF_MMC_BUS: &[&str] = &["width_bits", "clock_hz", "timing", "ceiling"];
 
@@ -78,6 +92,16 @@ const OF_HOST: &[&str] = &[
     "temperature_mc",
     "throttled",
     "io_pressure",
+];
+
+/// Fields of the emulated host that must be known.
+const KNOWN_OF_HOST: &[&str] = &[
+    "board",
+    "kernel",
+    "cpu",
+    "cpu_count",
+    "memory",
+    "load_percent",
 ];
 
 /// A disk of the guest: how to identify it, and the fields that must be known.
@@ -149,78 +173,48 @@ const DISKS: &[Expected] = &[
 ];
 
 /// Checks a card with a partition and one disk of each other kind, in one machine.
-pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
-    let card = make(cards::quick("told", Bytes(64 << 20)))?;
+pub(super) fn main(rig: &RigSetup, checks: &mut Checks) -> Result<()> {
+    let card = make(cards::quick("identified", Bytes(64 << 20)))?;
     card.poke(0, &cards::two_partitions())?;
-    let mut builder = Guest::builder(&bench.kit).card(&card);
-    for expected in DISKS {
-        builder = builder.disk(expected.kind);
-    }
-    let mut guest = builder.boot()?;
+    let disks = DISKS.iter().map(|expected| expected.kind);
+    let mut guest = disks.fold(rig.with(&card), GuestBuilder::disk).boot()?;
     checks.check("an SD card, by its partition", || {
-        let info = info(&mut guest, &bench.hakaru, "/dev/mmcblk0p1")?;
-        let device = known(&info, &["identity", "device"]);
-        told(
-            device,
-            OF_ALL,
-            &[
-                "model",
-                "serial",
-                "scheduler",
-                "write_cache",
-                "max_sectors_kb",
-                "zoned",
-                "driver",
-            ],
-        )?;
-        let card = told(
-            &device["card"],
-            OF_CARDS,
-            &["cid", "csd", "scr", "ssr", "maker", "name", "date", "spec"],
-        )?;
-        let bus = told(&device["bus"], OF_MMC_BUS, OF_MMC_BUS)?;
-        let chain = chain_of(device, &[("mmcblk0p1", "partition"), ("mmcblk0", "disk")])?;
-        is_driven_by(device, "sdhci-pci")?;
-        Ok(format!("{chain}; {card}; {bus}"))
+        check_card(&info(&mut guest, &rig.hakaru, "/dev/mmcblk0p1")?)
     });
     checks.check("the host", || {
-        let info = info(&mut guest, &bench.hakaru, "/dev/mmcblk0")?;
-        told(
-            &info["environment"],
-            OF_HOST,
-            &[
-                "board",
-                "kernel",
-                "cpu",
-                "cpu_count",
-                "memory",
-                "load_percent",
-            ],
-        )
+        let info = info(&mut guest, &rig.hakaru, "/dev/mmcblk0")?;
+        fields(&info["environment"], OF_HOST, KNOWN_OF_HOST)
     });
     for expected in DISKS {
         checks.check(&format!("{:?}", expected.kind), || {
             let node = expected.find(&mut guest)?;
-            expected.is_told(&info(&mut guest, &bench.hakaru, &node)?, &node)
+            expected.check(&info(&mut guest, &rig.hakaru, &node)?, &node)
         });
     }
     checks.check("the list of disks", || {
-        let list = guest
-            .run(&format!("{} info", bench.hakaru), LIMIT)?
-            .success()?;
-        let missing: Vec<&str> = ["/dev/mmcblk0", "/dev/nvme0n1", "/dev/sda", "/dev/sdb"]
-            .into_iter()
-            .filter(|node| !list.contains(node))
-            .collect();
+        let list = guest.check_output(&format!("{} info", rig.hakaru), LIMIT)?;
+        let nodes = ["/dev/mmcblk0", "/dev/nvme0n1", "/dev/sda", "/dev/sdb"];
+        let missing = nodes.into_iter().filter(|node| !list.contains(node));
+        let missing: Vec<&str> = missing.collect();
         ensure!(missing.is_empty(), "{missing:?} are not in it:\n{list}");
         Ok("each of the disks is in it".to_owned())
     });
     Ok(guest.power_off()?)
 }
 
-/// Checks that all fields exist, required ones are known, and others have a reason. Returns them as
-/// text.
-fn told(tree: &Value, fields: &[&str], must: &[&str]) -> Result<String> {
+/// Checks what is known of the card, by its partition.
+fn check_card(info: &Value) -> Result<String> {
+    let device = known(info, &["identity", "device"]);
+    fields(device, OF_ALL, KNOWN_OF_CARD_DISK)?;
+    let card = fields(&device["card"], OF_CARDS, KNOWN_OF_CARD)?;
+    let bus = fields(&device["bus"], OF_MMC_BUS, OF_MMC_BUS)?;
+    let chain = chain_of(device, &[("mmcblk0p1", "partition"), ("mmcblk0", "disk")])?;
+    is_driven_by(device, "sdhci-pci")?;
+    Ok(format!("{chain}; {card}; {bus}"))
+}
+
+/// Checks that all fields exist, required ones are known, and others have a reason. Returns them as text.
+fn fields(tree: &Value, fields: &[&str], must: &[&str]) -> Result<String> {
     let mut words = Vec::new();
     for field in fields {
         let value = tree
@@ -236,42 +230,32 @@ fn told(tree: &Value, fields: &[&str], must: &[&str]) -> Result<String> {
             continue;
         }
         let value = value.get("known").unwrap_or(value);
-        let shown = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        words.push(format!(
-            "{field} {}",
-            shown.chars().take(40).collect::<String>()
-        ));
+        let text = value.as_str().map(str::to_owned);
+        let text = text.unwrap_or_else(|| value.to_string());
+        let start: String = text.chars().take(40).collect();
+        words.push(format!("{field} {start}"));
     }
     Ok(words.join(", "))
 }
 
 /// The chain from the named node to the disk, by names and roles.
 fn chain_of(device: &Value, expected: &[(&str, &str)]) -> Result<String> {
-    let link = |link: &Value| {
-        let text = |key: &str| link[key].as_str().unwrap_or_default().to_owned();
-        (text("name"), text("role"))
-    };
-    let links: Vec<(String, String)> = device["chain"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(link)
+    let links = device["chain"].as_array().into_iter().flatten();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let links: Vec<(String, String)> = links
+        .map(|link| (text(&link["name"]), text(&link["role"])))
         .collect();
-    let same = links.len() == expected.len()
-        && links
-            .iter()
-            .zip(expected)
-            .all(|(found, wanted)| (found.0.as_str(), found.1.as_str()) == *wanted);
-    ensure!(same, "the chain is {links:?}");
-    let names: Vec<String> = links.into_iter().map(|(name, _)| name).collect();
+    let found = links
+        .iter()
+        .map(|(name, role)| (name.as_str(), role.as_str()));
+    ensure!(found.eq(expected.iter().copied()), "the chain is {links:?}");
+    let names: Vec<&str> = expected.iter().map(|(name, _)| *name).collect();
     Ok(names.join(" → "))
 }
 
 fn is_driven_by(device: &Value, driver: &str) -> Result<()> {
     let found = &device["driver"]["known"];
-    ensure!(found == driver, "the driver is told as {found}");
+    ensure!(found == driver, "the driver is reported as {found}");
     Ok(())
 }
 
@@ -295,39 +279,34 @@ impl Expected {
              exit 1\n",
             self.kind.serial()
         );
-        Ok(guest.run(&script, LIMIT)?.success()?.trim().to_owned())
+        Ok(guest.check_output(&script, LIMIT)?.trim().to_owned())
     }
 
-    fn is_told(&self, info: &Value, node: &str) -> Result<String> {
+    /// Checks what is known of the disk.
+    fn check(&self, info: &Value, node: &str) -> Result<String> {
         let device = known(info, &["identity", "device"]);
-        let words = told(device, OF_ALL, self.known)?;
-        let serial = known(device, &["serial"]).as_str().unwrap_or_default();
-        ensure!(
-            serial == self.kind.serial(),
-            "the serial number is told as {serial:?}"
-        );
-        ensure!(
-            device["size"] == DISK_SIZE,
-            "the size is told as {}",
-            device["size"]
-        );
+        let words = fields(device, OF_ALL, self.known)?;
         let [kind, link, driver] = self.bus;
-        let bus = &device["bus"];
+        let (serial, size, bus) = (
+            known(device, &["serial"]).as_str().unwrap_or_default(),
+            &device["size"],
+            &device["bus"],
+        );
+        ensure!(serial == self.kind.serial(), "the serial is {serial:?}");
+        ensure!(*size == DISK_SIZE, "the size is reported as {size}");
         ensure!(
             bus["type"] == kind && bus.to_string().contains(link),
-            "the bus is told as {bus}"
+            "the bus is reported as {bus}"
         );
         is_driven_by(device, driver)?;
-        let name = node.trim_start_matches("/dev/");
-        chain_of(device, &[(name, "disk")])?;
-        let ceiling = info["bus_ceiling"]
-            .as_u64()
-            .context("the ceiling of the bus is not told")?;
+        chain_of(device, &[(node.trim_start_matches("/dev/"), "disk")])?;
+        let ceiling = info["bus_ceiling"].as_u64();
+        let ceiling = ceiling.context("the ceiling of the bus is missing")?;
+        let least = self.ceiling;
         ensure!(
-            ceiling >= self.ceiling,
-            "the ceiling is told as {ceiling} B/s, and is {} at least",
-            self.ceiling
+            ceiling >= least,
+            "the ceiling is {ceiling} B/s, less than {least}"
         );
-        Ok(format!("{words}; {ceiling} B/s at best"))
+        Ok(format!("{words}; {ceiling} B/s at most"))
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! The missing dashes of `numjobs=1` are original too: fio stops there, but hakaru accepts it.
 
-use anyhow::{Context, Result, bail};
+use super::product::fio_job;
+use anyhow::{Context, Result};
 use hakaru_model::device_model::DeviceModel;
-use serde_json::Value;
 
 /// One of the four workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +48,10 @@ impl RigWorkload {
     }
 
     /// Expected bytes per second according to the device model, on a card that does nothing else.
-    pub(super) fn by_list(self, prices: &DeviceModel) -> f64 {
+    pub(super) fn expected(self, model: &DeviceModel) -> f64 {
         let (rate, seek) = match self.writes() {
-            true => (prices.write_rate, prices.write_seek),
-            false => (prices.read_rate, prices.read_seek),
+            true => (model.write_rate, model.write_seek),
+            false => (model.read_rate, model.read_seek),
         };
         match self.bs {
             // A sequential stream seeks once, before the measurement starts.
@@ -62,11 +62,7 @@ impl RigWorkload {
 
     /// Measured bytes per second from fio's JSON.
     pub(super) fn measured(self, json: &str) -> Result<f64> {
-        let tree: Value = serde_json::from_str(json).context("fio printed no JSON")?;
-        let job = &tree["jobs"][0];
-        if job["error"].as_i64() != Some(0) {
-            bail!("fio's job ended with error {}", job["error"]);
-        }
+        let job = fio_job(json)?;
         let side = &job[if self.writes() { "write" } else { "read" }];
         side["bw_bytes"]
             .as_f64()

@@ -47,7 +47,7 @@ impl RigLayer {
         }
     }
 
-    /// Debian package and program of its `mkfs`.
+    /// Its `mkfs` program, and the Debian package of it.
     pub(super) fn tool(self) -> Option<(&'static str, &'static str)> {
         match self {
             RigLayer::Raw => None,

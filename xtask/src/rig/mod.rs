@@ -37,7 +37,7 @@ type Part = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 const PARTS: &[Part] = &[
     (
         "setup",
-        "fetch what the machines are made of (once; `setup pi` for the Raspberry Pi)",
+        "download kernel and busybox (once; `setup pi` for the Raspberry Pi)",
         setup::main,
     ),
     (
@@ -47,7 +47,7 @@ const PARTS: &[Part] = &[
     ),
     (
         "test",
-        "everything: wires, guard, lies, pulled cards, power cuts, three cards; ten minutes",
+        "everything: bus, guard, fake cards, pulled cards, power cuts, three cards; ten minutes",
         full::main,
     ),
     (

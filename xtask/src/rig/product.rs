@@ -16,6 +16,9 @@ pub(super) const PI: &str = "aarch64-unknown-linux-musl";
 /// Build for this host, whose libraries a PC guest also has: reuses the build of the tests.
 pub(super) const HOST: &str = "this host";
 
+/// Permission to erase the first card, by its identity.
+pub(super) const ERASE: &str = "--erase=$(cat /sys/block/mmcblk0/device/cid)";
+
 /// Debian's cross compiler for SQLite's C code, if cargo-zigbuild is not available.
 const CROSS_GCC: &str = "aarch64-linux-gnu-gcc";
 
@@ -44,11 +47,11 @@ impl Product {
             None => {
                 eprintln!("rig: building hakaru for {target}");
                 compile(target)?;
-                let folder = workspace::target();
+                let dir = workspace::target();
                 if target == HOST {
-                    folder.join("debug/hakaru")
+                    dir.join("debug/hakaru")
                 } else {
-                    folder.join(target).join("debug/hakaru")
+                    dir.join(target).join("debug/hakaru")
                 }
             }
         };
@@ -67,14 +70,6 @@ impl Product {
     pub(super) fn in_pc(&self) -> String {
         // Some host directories are hidden by the machine's own; all of them are visible there.
         format!("/run/host{}", self.file.display())
-    }
-
-    /// Checks its help output on this host.
-    ///
-    /// # Errors
-    /// If it cannot be run.
-    pub(super) fn help(&self) -> Result<String> {
-        workspace::output(std::process::Command::new(&self.file).arg("--help"))
     }
 }
 
@@ -105,28 +100,21 @@ fn compile(target: &str) -> Result<()> {
 /// If it does not.
 pub(super) fn sees_card(guest: &mut Guest, hakaru: &str, name: &str) -> Result<String> {
     let limit = Duration::from_secs(60);
-    let cid = guest
-        .run(&format!("cat /sys/block/{name}/device/cid"), limit)?
-        .success()?;
+    let cid = guest.check_output(&format!("cat /sys/block/{name}/device/cid"), limit)?;
+    let cid = cid.trim();
     let info = info(guest, hakaru, &format!("/dev/{name}"))?;
-    let told = |key: &str| {
+    let shown = |key: &str| {
         known(&info, &["identity", "device", "card", key])
             .as_str()
             .unwrap_or_default()
-            .to_owned()
     };
+    let (shown_cid, shown_name) = (shown("cid"), shown("name"));
     ensure!(
-        told("cid") == cid.trim(),
-        "the card is {}, but info says {}",
-        cid.trim(),
-        told("cid")
+        shown_cid == cid,
+        "the card is {cid}, but info says {shown_cid}"
     );
-    ensure!(
-        told("name") == "QEMU!",
-        "info calls the card {}",
-        told("name")
-    );
-    Ok(format!("CID {}, {}", cid.trim(), bus(&info)))
+    ensure!(shown_name == "QEMU!", "info calls the card {shown_name}");
+    Ok(format!("CID {cid}, {}", bus(&info)))
 }
 
 /// Output of `hakaru info` on a device and its host.
@@ -134,12 +122,8 @@ pub(super) fn sees_card(guest: &mut Guest, hakaru: &str, name: &str) -> Result<S
 /// # Errors
 /// If it fails or prints no JSON.
 pub(super) fn info(guest: &mut Guest, hakaru: &str, path: &str) -> Result<Value> {
-    let json = guest
-        .run(
-            &format!("{hakaru} info --json {path}"),
-            Duration::from_secs(60),
-        )?
-        .success()?;
+    let script = format!("{hakaru} info --json {path}");
+    let json = guest.check_output(&script, Duration::from_secs(60))?;
     serde_json::from_str(&json).context("`hakaru info --json` printed no JSON")
 }
 
@@ -170,19 +154,36 @@ pub(super) fn recorded_wires(guest: &mut Guest, hakaru: &str) -> Result<(u64, u6
         "cd /tmp && {hakaru} --db /tmp/wires.db bench /dev/mmcblk0 --quick --repeat 1 --size 16MiB --only rand-read >&2 \
          && {hakaru} --db /tmp/wires.db export"
     );
-    let lines = guest.run(&script, Duration::from_secs(120))?.success()?;
-    let line = lines
-        .lines()
-        .next()
-        .context("`hakaru export` printed nothing")?;
-    let record: Value = serde_json::from_str(line).context("`hakaru export` printed no JSON")?;
-    Ok(wires(&record["target"]))
+    let lines = guest.check_output(&script, Duration::from_secs(120))?;
+    Ok(wires(
+        &record(lines.lines().next().unwrap_or_default())?["target"],
+    ))
+}
+
+/// A record, from its line in the output of `hakaru export`.
+///
+/// # Errors
+/// If it is not JSON.
+pub(super) fn record(line: &str) -> Result<Value> {
+    serde_json::from_str(line).context("`hakaru export` printed no JSON")
+}
+
+/// The first job in fio's JSON.
+///
+/// # Errors
+/// If the text is not JSON, or the job ended with an error.
+pub(super) fn fio_job(json: &str) -> Result<Value> {
+    let mut tree: Value = serde_json::from_str(json).context("fio printed no JSON")?;
+    let job = tree["jobs"][0].take();
+    let error = &job["error"];
+    ensure!(*error == 0, "fio's job ended with error {error}");
+    Ok(job)
 }
 
 fn bus(info: &Value) -> String {
     let (lines, hertz, ceiling) = wires(&info["identity"]);
     format!(
-        "{lines} lines at {} MHz, {} MB/s at best",
+        "{lines} lines at {} MHz, {} MB/s at most",
         hertz as f64 / 1e6,
         ceiling as f64 / 1e6
     )
@@ -195,9 +196,9 @@ fn bus(info: &Value) -> String {
 pub(super) fn quick_suite(guest: &mut Guest, hakaru: &str, limit: Duration) -> Result<String> {
     let script = format!(
         "cd /tmp && {hakaru} --db /tmp/rig.db bench /dev/mmcblk0 --quick --repeat 1 --size 16MiB \
-         --only rand-read,rand-write --erase=$(cat /sys/block/mmcblk0/device/cid)"
+         --only rand-read,rand-write {ERASE}"
     );
-    let shown = guest.run(&script, limit)?.success()?;
+    let shown = guest.check_output(&script, limit)?;
     ensure!(
         shown.contains("rand-write"),
         "the suite shows no rand-write:\n{shown}"

@@ -1,6 +1,7 @@
 //! `cargo xtask rig setup`: downloads the parts of the guests.
 
 use super::layers::RigLayer;
+use super::product::Product;
 use crate::workspace;
 use anyhow::{Result, bail};
 use hakaru_rig::kit::{Arch, GuestParts, Kit, missing};
@@ -22,21 +23,31 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Prepares the guests, and builds the program under test, or removes `--hakaru FILE` from the arguments.
+///
+/// # Errors
+/// If something is missing that cannot be installed, or the program does not build.
+pub(super) fn program(arch: Arch, target: &str, args: &mut Vec<String>) -> Result<Product> {
+    ready(arch)?;
+    layer_tools()?;
+    Product::get(target, args)
+}
+
 /// Returns the components for one architecture, downloading missing ones.
 ///
 /// # Errors
 /// See [`main`].
 pub(super) fn ready(arch: Arch) -> Result<GuestParts> {
     let begun = Instant::now();
-    let mut tell = |what: &str| eprintln!("rig: {:5.1} s  {what}", begun.elapsed().as_secs_f64());
+    let mut report = |what: &str| eprintln!("rig: {:5.1} s  {what}", begun.elapsed().as_secs_f64());
     if let Some(missing) = missing(arch) {
         if !rustix::process::geteuid().is_root() {
             bail!("{missing}");
         }
-        tell(&format!("installing {}", missing.packages.join(" ")));
+        report(&format!("installing {}", missing.packages.join(" ")));
         install(&missing.packages)?;
     }
-    Ok(Kit::usual().set_up(arch, &mut tell)?)
+    Ok(Kit::usual().set_up(arch, &mut report)?)
 }
 
 /// Installs Debian packages as root.
@@ -66,10 +77,8 @@ pub(super) fn layer_tools() -> Result<()> {
         .iter()
         .filter_map(|layer| layer.tool())
         .chain([("dmsetup", "dmsetup")]);
-    let packages: Vec<&str> = tools
-        .filter(|(program, _)| workspace::find_program(program).is_none())
-        .map(|(_, package)| package)
-        .collect();
+    let missing = tools.filter(|(program, _)| workspace::find_program(program).is_none());
+    let packages: Vec<&str> = missing.map(|(_, package)| package).collect();
     if packages.is_empty() {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::units::Bytes;
 use hakaru_rig::card::SimulatedCard;
-use hakaru_rig::guest::Guest;
+use hakaru_rig::guest::GuestBuilder;
 use hakaru_rig::kit::{Arch, Kit};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         DeviceModel::plain("plain", Bytes(256 << 20)),
         1,
     )?);
-    let mut guest = Guest::builder(&Kit::usual()).card(&card).boot()?;
+    let mut guest = GuestBuilder::new(&Kit::usual()).card(&card).boot()?;
     eprintln!("rig: started in {:.1} s", guest.boot_time().as_secs_f64());
     card.take_ledger();
     let begun = Instant::now();

@@ -5,8 +5,9 @@
 //! compared with the device model. A comparison waits for a quiet host; measurements on a busy host are not judged, and
 //! are repeated.
 
+use super::checks::Checks;
 use super::host::{HostBusy, HostWatch, Patience};
-use super::jobs::RigWorkload;
+use super::jobs::{self, RigWorkload};
 use super::layers::RigLayer;
 use anyhow::{Context, Result, bail};
 use hakaru_model::device_model::DeviceModel;
@@ -23,7 +24,7 @@ const TOLERANCE: f64 = 0.03;
 const ATTEMPTS: u32 = 3;
 
 /// Number of attempts on a busy host before a comparison counts as not judged.
-const BUSY_ATTEMPTS: u32 = 3;
+const BUSY_ATTEMPTS: usize = 3;
 
 /// Maximum fraction of time that a card may wait for the guest; above it the result depends on the host.
 const MOST_IDLE: f64 = 0.25;
@@ -41,16 +42,34 @@ const LIMIT: Duration = Duration::from_secs(180);
 pub(super) struct RigStation<'a> {
     pub(super) guest: &'a mut Guest,
     pub(super) card: &'a SimulatedCard,
-    pub(super) prices: &'a DeviceModel,
+    pub(super) model: &'a DeviceModel,
     /// Device name of the card in the machine.
     pub(super) device: &'a str,
     /// Path of hakaru in the machine.
     pub(super) hakaru: &'a str,
     /// Remaining time to wait for a quiet host.
-    pub(super) patience: Patience,
+    patience: Patience,
 }
 
-impl RigStation<'_> {
+impl<'a> RigStation<'a> {
+    pub(super) fn new(
+        guest: &'a mut Guest,
+        card: &'a SimulatedCard,
+        model: &'a DeviceModel,
+        device: &'a str,
+        hakaru: &'a str,
+    ) -> RigStation<'a> {
+        let patience = Patience::new();
+        RigStation {
+            guest,
+            card,
+            model,
+            device,
+            hakaru,
+            patience,
+        }
+    }
+
     /// Creates the layer and its file without delay by the card.
     pub(super) fn prepare(&mut self, layer: RigLayer) -> Result<()> {
         if layer == RigLayer::Raw {
@@ -66,28 +85,42 @@ impl RigStation<'_> {
             layer.make(self.device),
             self.hakaru
         );
+        self.without_delay(&script, LIMIT)
+            .with_context(|| format!("cannot make {}", layer.name()))
+    }
+
+    /// Runs a script while the card takes no time.
+    pub(super) fn without_delay(&mut self, script: &str, limit: Duration) -> Result<()> {
         self.card.hurry(true);
-        let prepared = self.guest.run(&script, LIMIT);
+        let done = self.guest.check_output(script, limit);
         self.card.hurry(false);
-        prepared?
-            .success()
-            .with_context(|| format!("cannot make {}", layer.name()))?;
+        done?;
         Ok(())
     }
 
     /// Removes the layer.
     pub(super) fn clear(&mut self, layer: RigLayer) -> Result<()> {
         if layer != RigLayer::Raw {
-            self.card.hurry(true);
-            let cleared = self.guest.run("umount /mnt", LIMIT);
-            self.card.hurry(false);
-            cleared?.success()?;
+            self.without_delay("umount /mnt", LIMIT)?;
+        }
+        Ok(())
+    }
+
+    /// Compares every workload on every layer with the device model; `prefix` begins the names of the checks.
+    pub(super) fn compare_all(&mut self, checks: &mut Checks, prefix: &str) -> Result<()> {
+        for layer in RigLayer::ALL {
+            self.prepare(layer)?;
+            for workload in jobs::ALL {
+                let name = format!("{prefix}{} {}", layer.name(), workload.rw);
+                checks.check(&name, || self.compare(layer, workload));
+            }
+            self.clear(layer)?;
         }
         Ok(())
     }
 
     /// Measures one workload on the current layer, and compares it with the device model.
-    pub(super) fn compare(&mut self, layer: RigLayer, workload: RigWorkload) -> Result<String> {
+    fn compare(&mut self, layer: RigLayer, workload: RigWorkload) -> Result<String> {
         let target = match layer {
             RigLayer::Raw => format!("--filename={}", self.device),
             _ => "--directory=/mnt".to_owned(),
@@ -107,27 +140,12 @@ impl RigStation<'_> {
         runtime_s: u32,
     ) -> Result<String> {
         let (mut tries, mut judged, mut busy) = (Vec::new(), 0, Vec::new());
-        while judged < ATTEMPTS && (busy.len() as u32) < BUSY_ATTEMPTS {
-            self.patience.wait_for_quiet();
-            let watch = HostWatch::begin();
-            let (measured, ledger) = self.measure(command, workload)?;
-            let why_busy = watch.busy();
-            let shares = CardTimeShares::of(&ledger, workload, self.prices, runtime_s);
-            let expected = workload.by_list(self.prices) * shares.data * (1.0 - shares.idle);
-            let off = measured / expected - 1.0;
-            tries.push(format!(
-                "{:.0} kB/s where the list says {:.0} ({:+.1} %, idle {:.1} %, other {:.1} %)",
-                measured / 1e3,
-                expected / 1e3,
-                off * 100.0,
-                shares.idle * 100.0,
-                (1.0 - shares.data) * 100.0
-            ));
-            let waited = || {
-                (shares.idle > MOST_IDLE)
-                    .then(|| format!("the card waited {:.0}%", shares.idle * 100.0))
-            };
-            match why_busy.or_else(waited) {
+        while judged < ATTEMPTS && busy.len() < BUSY_ATTEMPTS {
+            let (measured, ledger, why_busy) = self.measure(command, workload)?;
+            let shares = CardTimeShares::of(&ledger, workload, self.model, runtime_s);
+            let (off, shown) = shares.compare(measured, workload.expected(self.model));
+            tries.push(shown);
+            match why_busy.or_else(|| shares.too_idle()) {
                 Some(why) => {
                     busy.push(why);
                     if self.patience.is_over() {
@@ -145,14 +163,20 @@ impl RigStation<'_> {
         }
     }
 
-    fn measure(&mut self, command: &str, workload: RigWorkload) -> Result<(f64, CardLedger)> {
+    /// Measures one workload when the host is quiet. Returns bytes per second, the commands of the card, and why the
+    /// host was busy after all.
+    fn measure(
+        &mut self,
+        command: &str,
+        workload: RigWorkload,
+    ) -> Result<(f64, CardLedger, Option<String>)> {
+        self.patience.wait_for_quiet();
+        let watch = HostWatch::begin();
         self.card.take_ledger();
-        let output = self.guest.run(
-            &format!("{} fio {command} --output-format=json", self.hakaru),
-            LIMIT,
-        )?;
+        let script = format!("{} fio {command} --output-format=json", self.hakaru);
+        let json = self.guest.check_output(&script, LIMIT)?;
         let ledger = self.card.take_ledger();
-        Ok((workload.measured(&output.success()?)?, ledger))
+        Ok((workload.measured(&json)?, ledger, watch.busy()))
     }
 }
 
@@ -168,7 +192,7 @@ impl CardTimeShares {
     pub(super) fn of(
         ledger: &CardLedger,
         workload: RigWorkload,
-        prices: &DeviceModel,
+        model: &DeviceModel,
         runtime_s: u32,
     ) -> CardTimeShares {
         let op = if workload.writes() {
@@ -177,23 +201,38 @@ impl CardTimeShares {
             Op::Read
         };
         let least = if workload.bs == "1M" { 64 << 10 } else { 4096 };
-        let data = || {
-            ledger
-                .commands
-                .iter()
-                .filter(|command| command.op == op && command.len.0 >= least)
-        };
-        let bytes: u64 = data().map(|command| command.len.0).sum();
-        let share = bytes as f64 / workload.by_list(prices) / ledger.busy().as_secs_f64();
+        let commands = ledger.commands.iter();
+        let mut data = commands.filter(|command| command.op == op && command.len.0 >= least);
+        let bytes: u64 = data.clone().map(|command| command.len.0).sum();
+        let share = bytes as f64 / workload.expected(model) / ledger.busy().as_secs_f64();
         // The measurement ends with the last command of the workload, and starts after the ramp time.
-        let (runtime, end) = (
-            Nanos::from_secs(runtime_s.into()),
-            data().next_back().map_or(Nanos(0), |last| last.ended_at),
-        );
+        let end = data.next_back().map_or(Nanos(0), |last| last.ended_at);
+        let runtime = Nanos::from_secs(runtime_s.into());
         let idle = ledger.idle_between(Nanos(end.0.saturating_sub(runtime.0)), end);
         CardTimeShares {
             data: share.min(1.0),
             idle: (idle.as_secs_f64() / runtime.as_secs_f64()).min(0.99),
         }
+    }
+
+    /// Compares a rate with that of the device model on a card that does nothing else, both in bytes per second.
+    /// Returns the relative deviation, and a sentence.
+    fn compare(&self, measured: f64, undisturbed: f64) -> (f64, String) {
+        let expected = undisturbed * self.data * (1.0 - self.idle);
+        let off = measured / expected - 1.0;
+        let shown = format!(
+            "{:.0} kB/s, {:.0} by the device model ({:+.1}%, idle {:.1}%, other {:.1}%)",
+            measured / 1e3,
+            expected / 1e3,
+            off * 100.0,
+            self.idle * 100.0,
+            (1.0 - self.data) * 100.0
+        );
+        (off, shown)
+    }
+
+    /// Why the comparison says more about the host than about the program, if the card waited too long.
+    fn too_idle(&self) -> Option<String> {
+        (self.idle > MOST_IDLE).then(|| format!("the card waited {:.0}%", self.idle * 100.0))
     }
 }

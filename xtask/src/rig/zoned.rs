@@ -6,7 +6,7 @@
 use super::checks::Checks;
 use super::full::RigSetup;
 use anyhow::{Context, Result, ensure};
-use hakaru_rig::guest::Guest;
+use hakaru_rig::guest::{Guest, GuestBuilder};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -53,34 +53,17 @@ const JOBS: &[(&str, &str)] = &[
 ];
 
 /// Runs every job with both programs on separate devices.
-pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
-    let mut ours = Vec::new();
-    let mut real = Vec::new();
-    for (program, counts) in [
-        (format!("{} fio", bench.hakaru), &mut ours),
-        ("fio".to_owned(), &mut real),
-    ] {
-        let mut guest = Guest::builder(&bench.kit).boot()?;
-        let model = guest.run(DEVICE, LIMIT)?.success()?;
-        ensure!(model.trim() == "host-managed", "the device is {model}");
-        for (_, job) in JOBS {
-            counts.push(run(&mut guest, &program, job));
-        }
-        if program != "fio" {
-            checks.check("a write elsewhere is refused by the device", || {
-                elsewhere(&mut guest, &program)
-            });
-            checks.check("more open zones than it can have", || {
-                too_many(&mut guest, &program)
-            });
-        }
-        guest.power_off()?;
-    }
+pub(super) fn main(rig: &RigSetup, checks: &mut Checks) -> Result<()> {
+    let hakaru = format!("{} fio", rig.hakaru);
+    let ours = run_all(rig, &hakaru, checks)?;
+    let real = run_all(rig, "fio", checks)?;
     for (((name, _), ours), real) in JOBS.iter().zip(ours).zip(real) {
         checks.check(name, || {
             let (ours, real) = (ours?, real.context("the real fio")?);
-            ensure!(ours.errors == 0, "{ours:?}, the real fio {real:?}");
-            ensure!(ours == real, "{ours:?}, the real fio {real:?}");
+            ensure!(
+                ours.errors == 0 && ours == real,
+                "{ours:?}, the real fio {real:?}"
+            );
             Ok(format!(
                 "{} reads, {} writes, {} trims, as by the real fio",
                 ours.reads, ours.writes, ours.trims
@@ -88,6 +71,25 @@ pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// Runs every job with one program on a new device. Of hakaru it also checks the refusals.
+fn run_all(rig: &RigSetup, program: &str, checks: &mut Checks) -> Result<Vec<Result<Counts>>> {
+    let mut guest = GuestBuilder::new(&rig.kit).boot()?;
+    let model = guest.check_output(DEVICE, LIMIT)?;
+    ensure!(model.trim() == "host-managed", "the device is {model}");
+    let counts = JOBS.iter().map(|(_, job)| run(&mut guest, program, job));
+    let counts = counts.collect();
+    if program != "fio" {
+        checks.check("a write elsewhere is refused by the device", || {
+            elsewhere(&mut guest, program)
+        });
+        checks.check("more open zones than it can have", || {
+            too_many(&mut guest, program)
+        });
+    }
+    guest.power_off()?;
+    Ok(counts)
 }
 
 /// Counts of a job.
@@ -107,7 +109,7 @@ fn run(guest: &mut Guest, program: &str, job: &str) -> Result<Counts> {
     let text = std::fs::read_to_string(guest.out().join("r")).unwrap_or_default();
     let from = text
         .find('{')
-        .with_context(|| format!("exit {}: {}{}", output.code, output.stdout, output.stderr))?;
+        .with_context(|| format!("exit {}: {}", output.code, output.both()))?;
     let tree: Value = serde_json::from_str(&text[from..])?;
     let job = &tree["jobs"][0];
     let count = |op: &str| job[op]["total_ios"].as_u64().unwrap_or(0);

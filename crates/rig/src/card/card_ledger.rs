@@ -88,54 +88,39 @@ impl CardLedger {
     }
 
     /// Records one request that follows `idle` time without requests.
-    pub(super) fn note(
-        &mut self,
-        op: Op,
-        offset: u64,
-        len: u64,
-        begun_at: Nanos,
-        busy: Nanos,
-        idle: Nanos,
-    ) {
-        let last = self.last.replace((op, offset + len));
-        let goes_on = last == Some((op, offset));
+    pub(super) fn note(&mut self, request: CardCommand, idle: Nanos) {
+        let CardCommand { op, offset, .. } = request;
+        let last = self.last.replace((op, offset.0 + request.len.0));
+        let continues = last == Some((op, offset.0));
         // Time before the first request does not count as idle.
-        let idle = if last.is_some() { idle } else { Nanos(0) };
-        self.idle.0 += idle.0;
-        if idle.0 > 0 && self.waits.len() < KEPT {
-            self.waits.push(Wait {
-                until: begun_at,
-                lasted: idle,
-            });
+        if last.is_some() && idle.0 > 0 {
+            self.note_idle(idle, request.begun_at);
         }
-        let ended_at = Nanos(begun_at.0 + busy.0);
-        let kept = self.commands.len() < KEPT;
-        let side = match op {
+        let totals = match op {
             Op::Read => &mut self.reads,
             Op::Write => &mut self.writes,
             Op::Trim => &mut self.trims,
         };
-        side.bytes.0 += len;
-        side.busy.0 += busy.0;
-        side.commands += u64::from(!goes_on);
+        totals.bytes.0 += request.len.0;
+        totals.busy.0 += request.busy.0;
+        totals.commands += u64::from(!continues);
+        if self.commands.len() >= KEPT {
+            return;
+        }
         match self.commands.last_mut() {
-            Some(last) if goes_on && kept => {
-                last.len.0 += len;
-                last.busy.0 += busy.0;
-                last.ended_at = ended_at;
+            Some(last) if continues => {
+                last.len.0 += request.len.0;
+                last.busy.0 += request.busy.0;
+                last.ended_at = request.ended_at;
             }
-            _ if kept => {
-                let (offset, len) = (Bytes(offset), Bytes(len));
-                self.commands.push(CardCommand {
-                    op,
-                    offset,
-                    len,
-                    begun_at,
-                    busy,
-                    ended_at,
-                });
-            }
-            _ => {}
+            _ => self.commands.push(request),
+        }
+    }
+
+    fn note_idle(&mut self, lasted: Nanos, until: Nanos) {
+        self.idle.0 += lasted.0;
+        if self.waits.len() < KEPT {
+            self.waits.push(Wait { until, lasted });
         }
     }
 }
@@ -144,17 +129,31 @@ impl CardLedger {
 mod tests {
     use super::*;
 
+    /// A read of one sector that follows `idle` time, all in milliseconds.
+    fn read_sector(ledger: &mut CardLedger, sector: u64, begun_at: u64, busy: u64, idle: u64) {
+        let ms = Nanos::from_millis;
+        let request = CardCommand {
+            op: Op::Read,
+            offset: Bytes(sector * 512),
+            len: Bytes(512),
+            begun_at: ms(begun_at),
+            busy: ms(busy),
+            ended_at: ms(begun_at + busy),
+        };
+        ledger.note(request, ms(idle));
+    }
+
     #[test]
-    fn idle_time_is_told_by_where_it_fell() {
+    fn idle_time_is_counted_where_it_occurred() {
         let mut ledger = CardLedger::default();
         let ms = Nanos::from_millis;
-        ledger.note(Op::Read, 0, 512, ms(100), ms(10), ms(100));
-        ledger.note(Op::Read, 512, 512, ms(210), ms(10), ms(100));
-        ledger.note(Op::Read, 1024, 512, ms(220), ms(10), ms(0));
+        read_sector(&mut ledger, 0, 100, 10, 100);
+        read_sector(&mut ledger, 1, 210, 10, 100);
+        read_sector(&mut ledger, 2, 220, 10, 0);
         assert_eq!(
             ledger.idle,
             ms(100),
-            "what was before the first is nobody's"
+            "time before the first request is not idle"
         );
         assert_eq!(ledger.idle_between(ms(0), ms(1000)), ms(100));
         assert_eq!(ledger.idle_between(ms(160), ms(1000)), ms(50));

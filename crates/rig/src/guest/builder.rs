@@ -1,8 +1,9 @@
 //! Configures and starts a PC guest.
 
-use super::{Guest, GuestError, Monitor, lines_of};
+use super::qemu::{self, cannot_make, lines_of};
+use super::{BOOT_LIMIT, Guest, GuestError, Monitor};
 use crate::card::SimulatedCard;
-use crate::kit::{Arch, CpioArchive, GuestParts, Kit, find, load_order, run};
+use crate::kit::{Arch, GuestParts, Kit};
 use crate::nbd::Server;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,21 +11,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Time limit of a boot. A boot takes six seconds on an idle host, and longer on a busy one.
-const BOOT_LIMIT: Duration = Duration::from_secs(120);
-
 /// Modules that the first process loads to access the host's files.
 const FIRST_MODULES: &[&str] = &["virtio_pci", "9pnet_virtio", "9p", "overlay"];
-
-/// Loads the slot drivers, and waits until the expected number of cards has appeared.
-const FIND_CARDS: &str = "modprobe sdhci-pci && modprobe mmc_block || exit 1
-n=0
-while [ \"$(ls -d /dev/mmcblk[0-9] 2>/dev/null | wc -l)\" -lt CARDS ]; do
-    n=$((n + 1))
-    [ $n -lt 600 ] || exit 1
-    sleep 0.05
-done
-";
 
 /// Bus width and clock of the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,68 +91,53 @@ impl GuestDisk {
 /// Size of a disk in bytes; its backing file is sparse.
 pub const DISK_SIZE: u64 = 64 << 20;
 
-/// Builder of a PC guest.
+/// GuestBuilder of a PC guest.
 #[derive(Clone, Debug)]
-pub struct Builder {
+pub struct GuestBuilder {
     kit: Kit,
     cards: Vec<Arc<SimulatedCard>>,
     disks: Vec<GuestDisk>,
     machine: &'static str,
     bus: SlotWiring,
-    kernel_args: Vec<String>,
     out: Option<PathBuf>,
-    limit: Duration,
 }
 
-impl Builder {
-    pub(super) fn new(kit: &Kit) -> Builder {
+impl GuestBuilder {
+    /// A PC guest without cards.
+    pub fn new(kit: &Kit) -> GuestBuilder {
         let kit = kit.clone();
-        Builder {
+        GuestBuilder {
             kit,
             cards: Vec::new(),
             disks: Vec::new(),
             machine: "pc",
             bus: SlotWiring::default(),
-            kernel_args: Vec::new(),
             out: None,
-            limit: BOOT_LIMIT,
         }
     }
 
     /// Inserts a card into the next slot; the first becomes `/dev/mmcblk0`. QEMU only accepts powers of two as size.
-    pub fn card(mut self, card: &Arc<SimulatedCard>) -> Builder {
+    pub fn card(mut self, card: &Arc<SimulatedCard>) -> GuestBuilder {
         self.cards.push(Arc::clone(card));
         self
     }
 
     /// Adds a disk other than a card; the caller loads its drivers. Also gives the machine PCI Express.
-    pub fn disk(mut self, disk: GuestDisk) -> Builder {
+    pub fn disk(mut self, disk: GuestDisk) -> GuestBuilder {
         self.disks.push(disk);
         self.machine = "q35";
         self
     }
 
     /// Sets the wiring of the slots.
-    pub fn bus(mut self, bus: SlotWiring) -> Builder {
+    pub fn bus(mut self, bus: SlotWiring) -> GuestBuilder {
         self.bus = bus;
         self
     }
 
-    /// Adds a word to the kernel command line.
-    pub fn kernel_arg(mut self, word: &str) -> Builder {
-        self.kernel_args.push(word.to_owned());
-        self
-    }
-
     /// Mounts this directory as `/out`, instead of a temporary one.
-    pub fn out(mut self, folder: &Path) -> Builder {
-        self.out = Some(folder.to_owned());
-        self
-    }
-
-    /// Sets the time limit of the boot.
-    pub fn boot_limit(mut self, limit: Duration) -> Builder {
-        self.limit = limit;
+    pub fn out(mut self, dir: &Path) -> GuestBuilder {
+        self.out = Some(dir.to_owned());
         self
     }
 
@@ -174,33 +147,16 @@ impl Builder {
     /// If a component is missing, QEMU fails, the kernel panics or the time limit is reached.
     pub fn boot(self) -> Result<Guest, GuestError> {
         let parts = self.kit.parts(Arch::X86_64)?;
-        let folder =
-            tempfile::tempdir().map_err(GuestError::host("cannot make a temporary folder"))?;
-        let at = folder.path().to_owned();
-        let host = |what: &str| GuestError::host(format!("cannot make {what} in {}", at.display()));
+        let dir = qemu::dir()?;
+        let at = dir.path().to_owned();
         let out = self.out.clone().unwrap_or_else(|| at.join("out"));
-        std::fs::create_dir_all(&out).map_err(host("out"))?;
-        std::fs::write(at.join("initrd"), first_memory(&parts)?).map_err(host("initrd"))?;
-        let mut servers = Vec::new();
-        for (slot, card) in self.cards.iter().enumerate() {
-            let socket = at.join(format!("card{slot}"));
-            servers.push(
-                Server::start(Arc::clone(card), &socket).map_err(host("the socket of a card"))?,
-            );
-        }
-        for number in 0..self.disks.len() {
-            let file = File::create(at.join(format!("disk{number}"))).map_err(host("a disk"))?;
-            file.set_len(DISK_SIZE).map_err(host("a disk"))?;
-        }
-        let mut command = self.command(&parts, &at, &out, &servers);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        command.stderr(File::create(at.join("qemu.log")).map_err(host("qemu.log"))?);
+        std::fs::create_dir_all(&out).map_err(cannot_make("out", &at))?;
+        let servers = self.create_files(&parts, &at)?;
         let begun = Instant::now();
-        let mut child = command
-            .spawn()
-            .map_err(GuestError::host("cannot start qemu-system-x86_64"))?;
+        let mut command = self.command(&parts, &at, &out, &servers);
+        let mut child = qemu::spawn(command.stdin(Stdio::piped()), &at)?;
         let (Some(orders), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
-            unreachable!("both were asked for as pipes");
+            unreachable!("both were requested as pipes");
         };
         let mut guest = Guest {
             child,
@@ -212,89 +168,93 @@ impl Builder {
             scripts: 0,
             boot_time: Duration::ZERO,
             out,
-            folder,
+            dir,
         };
-        guest.await_answer("starting", self.limit, |line| {
+        guest.await_answer("starting", BOOT_LIMIT, |line| {
             (line == "ready").then_some(())
         })?;
-        let count = guest.cards.len();
-        if count > 0 {
-            guest
-                .run(&FIND_CARDS.replace("CARDS", &count.to_string()), self.limit)?
-                .success()?;
-        }
+        guest.find_cards()?;
         guest.boot_time = begun.elapsed();
         Ok(guest)
     }
 
+    /// Creates the files and sockets that QEMU opens: the initial RAM disk, the cards and the other disks.
+    fn create_files(&self, parts: &GuestParts, at: &Path) -> Result<Vec<Server>, GuestError> {
+        let initrd = qemu::initrd(parts, include_bytes!("pc.init"), FIRST_MODULES, |archive| {
+            archive.program("/answer", include_bytes!("answer.sh"));
+            Ok(())
+        })?;
+        std::fs::write(at.join("initrd"), initrd).map_err(cannot_make("initrd", at))?;
+        for number in 0..self.disks.len() {
+            File::create(at.join(format!("disk{number}")))
+                .and_then(|file| file.set_len(DISK_SIZE))
+                .map_err(cannot_make("a disk", at))?;
+        }
+        let serve = |(slot, card): (usize, &Arc<SimulatedCard>)| {
+            Server::start(Arc::clone(card), &at.join(format!("card{slot}")))
+                .map_err(cannot_make("the socket of a card", at))
+        };
+        self.cards.iter().enumerate().map(serve).collect()
+    }
+
     /// The complete QEMU command line.
     fn command(&self, parts: &GuestParts, at: &Path, out: &Path, servers: &[Server]) -> Command {
-        let qemu = Arch::X86_64.qemu();
-        let mut command = Command::new(find(qemu).unwrap_or_else(|| PathBuf::from(qemu)));
-        let path = |name: &str| at.join(name).display().to_string();
-        command.args([
-            "-machine",
-            self.machine,
-            "-accel",
-            "tcg",
-            "-smp",
-            "1",
-            "-m",
-            "512M",
-        ]);
+        let mut command = qemu::command(Arch::X86_64);
+        command.args(["-nodefaults", "-no-user-config", "-no-reboot"]);
+        command.arg("-kernel").arg(&parts.kernel);
+        command.arg("-initrd").arg(at.join("initrd"));
+        let mut option = |name: &str, value: String| {
+            command.arg(name).arg(value);
+        };
+        option("-machine", self.machine.to_owned());
+        option("-accel", "tcg".to_owned());
+        option("-smp", "1".to_owned());
+        option("-m", "512M".to_owned());
         // Without an entropy source, the first request for random bytes blocks for seconds.
-        command.args(["-cpu", "qemu64,+rdrand"]);
-        command.args([
-            "-nodefaults",
-            "-no-user-config",
-            "-display",
-            "none",
-            "-no-reboot",
-        ]);
-        command
-            .arg("-kernel")
-            .arg(&parts.kernel)
-            .args(["-initrd", &path("initrd")]);
-        command.args(["-append", &self.kernel_command_line(parts)]);
-        command.args([
-            "-serial",
-            &format!("file:{}", path("console.log")),
-            "-serial",
-            "stdio",
-        ]);
-        command.args([
-            "-monitor",
-            &format!("unix:{},server,nowait", path("monitor")),
-        ]);
+        option("-cpu", "qemu64,+rdrand".to_owned());
+        option("-display", "none".to_owned());
+        option("-append", self.kernel_command_line(parts));
+        option("-serial", format!("file:{}/console.log", at.display()));
+        option("-serial", "stdio".to_owned());
+        let monitor = format!("unix:{}/monitor,server,nowait", at.display());
+        option("-monitor", monitor);
         let share = "local,security_model=none,multidevs=remap";
-        command.args(["-fsdev", &format!("{share},id=host,path=/,readonly=on")]);
-        command.args(["-device", "virtio-9p-pci,fsdev=host,mount_tag=hostroot"]);
-        command.args(["-fsdev", &format!("{share},id=out,path={}", out.display())]);
-        command.args(["-device", "virtio-9p-pci,fsdev=out,mount_tag=out"]);
+        for (id, tag, path) in [
+            ("host", "hostroot", "/,readonly=on".to_owned()),
+            ("out", "out", out.display().to_string()),
+        ] {
+            option("-fsdev", format!("{share},id={id},path={path}"));
+            let device = format!("virtio-9p-pci,fsdev={id},mount_tag={tag}");
+            option("-device", device);
+        }
+        self.add_disks(at, servers, option);
+        command
+    }
+
+    /// Adds the QEMU options for the cards and the other disks.
+    fn add_disks(&self, at: &Path, servers: &[Server], mut option: impl FnMut(&str, String)) {
         let caps = self.bus.capabilities();
         for (slot, server) in servers.iter().enumerate() {
             let socket = server.socket().display();
-            command.args([
-                "-device",
-                &format!("sdhci-pci,id=h{slot},capareg={caps:#x}"),
-            ]);
+            let host = format!("sdhci-pci,id=h{slot},capareg={caps:#x}");
             let drive = format!(
                 "id=c{slot},if=none,driver=nbd,server.type=unix,server.path={socket},cache=unsafe"
             );
-            command.args(["-drive", &drive]);
-            command.args(["-device", &format!("sd-card,drive=c{slot}")]);
+            option("-device", host);
+            option("-drive", drive);
+            option("-device", format!("sd-card,drive=c{slot}"));
         }
         for (number, disk) in self.disks.iter().enumerate() {
-            let file = path(&format!("disk{number}"));
-            command.args([
-                "-drive",
-                &format!("id=d{number},if=none,format=raw,cache=unsafe,file={file}"),
-            ]);
+            let file = at.join(format!("disk{number}"));
+            let drive = format!(
+                "id=d{number},if=none,format=raw,cache=unsafe,file={}",
+                file.display()
+            );
+            option("-drive", drive);
             for device in disk.devices(number) {
-                command.args(["-device", &device]);
+                option("-device", device);
             }
         }
-        command
     }
 
     fn kernel_command_line(&self, parts: &GuestParts) -> String {
@@ -307,49 +267,8 @@ impl Builder {
             // The quirk that limits a host to one data line.
             words.push("sdhci.debug_quirks=0x400000".to_owned());
         }
-        words.extend(self.kernel_args.iter().cloned());
         words.join(" ")
     }
-}
-
-/// Content of the initial RAM disk.
-fn first_memory(parts: &GuestParts) -> Result<Vec<u8>, GuestError> {
-    let mut archive = CpioArchive::default();
-    archive.folder("/dev");
-    // The kernel opens it before anything is mounted.
-    archive.device("/dev/console", 5, 1);
-    archive.program("/init", include_bytes!("pc.init"));
-    archive.program("/answer", include_bytes!("answer.sh"));
-    let host = |path: &Path| GuestError::host(format!("cannot read {}", path.display()));
-    archive
-        .copy("/busybox", &parts.busybox)
-        .map_err(host(&parts.busybox))?;
-    add_modules(
-        &mut archive,
-        &load_order(&parts.modules.join(&parts.version), FIRST_MODULES)?,
-    )?;
-    Ok(archive.finish())
-}
-
-/// Adds modules, and a list with their load order.
-pub(super) fn add_modules(archive: &mut CpioArchive, files: &[PathBuf]) -> Result<(), GuestError> {
-    let mut names = String::new();
-    for (number, file) in files.iter().enumerate() {
-        // Numbered, because two directories may have modules with the same name.
-        let name = format!("module{number}");
-        if file.extension().is_some_and(|end| end == "xz") {
-            archive.program(
-                &format!("/{name}"),
-                &run(Command::new("xz").arg("-dc").arg(file))?,
-            );
-        } else {
-            let host = GuestError::host(format!("cannot read {}", file.display()));
-            archive.copy(&format!("/{name}"), file).map_err(host)?;
-        }
-        names += &format!("{name}\n");
-    }
-    archive.program("/modules", names.as_bytes());
-    Ok(())
 }
 
 #[cfg(test)]
@@ -357,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wires_are_told_to_those_they_concern() {
+    fn the_kernel_and_the_controller_get_the_wiring() {
         let parts = GuestParts {
             kernel: PathBuf::from("/k/kernel"),
             version: "6.1.0".to_owned(),
@@ -366,16 +285,15 @@ mod tests {
             dtb: None,
         };
         let text = |bus: SlotWiring| {
-            let builder = Builder::new(&Kit::at(Path::new("/k")))
+            GuestBuilder::new(&Kit::at(Path::new("/k")))
                 .bus(bus)
-                .kernel_arg("more");
-            builder.kernel_command_line(&parts)
+                .kernel_command_line(&parts)
         };
         assert!(
             text(SlotWiring::OneBit25MHz)
-                .ends_with("rig.modules=/k/lib/modules sdhci.debug_quirks=0x400000 more")
+                .ends_with("rig.modules=/k/lib/modules sdhci.debug_quirks=0x400000")
         );
-        assert!(text(SlotWiring::FourBits25MHz).ends_with("rig.modules=/k/lib/modules more"));
+        assert!(text(SlotWiring::FourBits25MHz).ends_with("rig.modules=/k/lib/modules"));
         assert_eq!(
             SlotWiring::FourBits50MHz.capabilities() ^ SlotWiring::OneBit25MHz.capabilities(),
             1 << 21

@@ -5,128 +5,42 @@
 //! written to `/out` are kept. One machine runs any number of scripts.
 
 mod builder;
+mod error;
 mod monitor;
 mod pi;
+mod qemu;
 
-pub use builder::{Builder, DISK_SIZE, GuestDisk, SlotWiring};
+pub use builder::{DISK_SIZE, GuestBuilder, GuestDisk, SlotWiring};
+pub use error::{GuestError, Output};
 pub use pi::{Pi, PiRun};
 
-use crate::card::{Refused, SimulatedCard};
-use crate::kit::{Kit, KitError};
+use crate::card::SimulatedCard;
 use crate::nbd::Server;
 use hakaru_model::units::Bytes;
 use monitor::Monitor;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ExitStatus};
+use std::process::{Child, ChildStdin};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// Time limit of a boot. A boot takes six seconds on an idle host, and longer on a busy one.
+const BOOT_LIMIT: Duration = Duration::from_secs(120);
+
 /// Time a machine has to exit by itself before it is killed.
 const FAREWELL: Duration = Duration::from_secs(20);
 
-/// Errors of the machine. A failed script is not an error, but an [`Output`].
-#[derive(Debug, thiserror::Error)]
-pub enum GuestError {
-    /// The kit is missing.
-    #[error(transparent)]
-    Kit(#[from] KitError),
-    /// An operation of the host failed.
-    #[error("{what}: {source}")]
-    Host {
-        /// The operation.
-        what: String,
-        /// The cause.
-        source: io::Error,
-    },
-    /// QEMU itself failed.
-    #[error("QEMU ended ({status}) {during}: {said}")]
-    Qemu {
-        /// Exit status.
-        status: ExitStatus,
-        /// The operation in progress.
-        during: String,
-        /// Its output.
-        said: String,
-    },
-    /// The guest's kernel panicked.
-    #[error("the guest's kernel panicked {during}; last console output:\n{console}")]
-    Panicked {
-        /// The operation in progress.
-        during: String,
-        /// The end of the console output.
-        console: String,
-    },
-    /// The machine exceeded its time limit and was killed.
-    #[error("the guest timed out {during} after {} s; last console output:\n{console}", after.as_secs())]
-    TimedOut {
-        /// The operation in progress.
-        during: String,
-        /// The time limit.
-        after: Duration,
-        /// The end of the console output.
-        console: String,
-    },
-    /// The machine exited unexpectedly.
-    #[error("the guest exited {during}; last console output:\n{console}")]
-    Ended {
-        /// The operation in progress.
-        during: String,
-        /// The end of the console output.
-        console: String,
-    },
-    /// A script failed.
-    #[error("the script ended with {}\n{}{}", output.code, output.stdout, output.stderr)]
-    Script {
-        /// Its output.
-        output: Output,
-    },
-    /// A QEMU monitor command failed.
-    #[error("QEMU answered `{command}` with: {answer}")]
-    Monitor {
-        /// The command.
-        command: String,
-        /// The reply.
-        answer: String,
-    },
-    /// A card could not be restored after a power cut.
-    #[error(transparent)]
-    Card(#[from] Refused),
-}
-
-impl GuestError {
-    fn host(what: impl Into<String>) -> impl FnOnce(io::Error) -> GuestError {
-        let what = what.into();
-        move |source| GuestError::Host { what, source }
-    }
-}
-
-/// Result of a script.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
-    /// Its exit code.
-    pub code: i32,
-    /// Standard output.
-    pub stdout: String,
-    /// Standard error.
-    pub stderr: String,
-}
-
-impl Output {
-    /// Returns standard output if the script succeeded.
-    ///
-    /// # Errors
-    /// [`GuestError::Script`] with all its output if the exit code is not 0.
-    pub fn success(self) -> Result<String, GuestError> {
-        if self.code == 0 {
-            Ok(self.stdout)
-        } else {
-            Err(GuestError::Script { output: self })
-        }
-    }
-}
+/// Loads the slot drivers, and waits until the expected number of cards has appeared.
+const FIND_CARDS: &str = "modprobe sdhci-pci && modprobe mmc_block || exit 1
+n=0
+while [ \"$(ls -d /dev/mmcblk[0-9] 2>/dev/null | wc -l)\" -lt CARDS ]; do
+    n=$((n + 1))
+    [ $n -lt 600 ] || exit 1
+    sleep 0.05
+done
+";
 
 /// A running machine. Dropping it kills it.
 #[derive(Debug)]
@@ -141,15 +55,10 @@ pub struct Guest {
     /// Duration of the boot.
     boot_time: Duration,
     out: PathBuf,
-    folder: TempDir,
+    dir: TempDir,
 }
 
 impl Guest {
-    /// Returns a builder for a PC guest.
-    pub fn builder(kit: &Kit) -> Builder {
-        Builder::new(kit)
-    }
-
     /// Duration of the boot, from the first instruction to the first command.
     pub fn boot_time(&self) -> Duration {
         self.boot_time
@@ -161,8 +70,9 @@ impl Guest {
     }
 
     /// All console output so far.
-    pub fn console(&self) -> String {
-        console(self.folder.path())
+    fn console(&self) -> String {
+        let bytes = std::fs::read(self.dir.path().join("console.log")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).replace('\r', "")
     }
 
     /// Runs a script as root and waits for it to exit.
@@ -174,6 +84,14 @@ impl Guest {
         self.finish(limit)
     }
 
+    /// Runs a script that must succeed, and returns its standard output.
+    ///
+    /// # Errors
+    /// See [`Guest::run`], and [`GuestError::Script`] if the exit code is not 0.
+    pub fn check_output(&mut self, script: &str, limit: Duration) -> Result<String, GuestError> {
+        self.run(script, limit)?.success()
+    }
+
     /// Starts a script without waiting; one at a time.
     ///
     /// # Errors
@@ -182,10 +100,8 @@ impl Guest {
         self.scripts += 1;
         let number = self.scripts;
         let file = self.out.join(format!("{number}.sh"));
-        std::fs::write(&file, script).map_err(GuestError::host(
-            "cannot pass the script to the \
-            guest",
-        ))?;
+        std::fs::write(&file, script)
+            .map_err(GuestError::host("cannot pass the script to the guest"))?;
         self.order(&number.to_string())
     }
 
@@ -266,12 +182,21 @@ impl Guest {
             .collect()
     }
 
+    /// Waits until all cards are detected.
+    fn find_cards(&mut self) -> Result<(), GuestError> {
+        if !self.cards.is_empty() {
+            let script = FIND_CARDS.replace("CARDS", &self.cards.len().to_string());
+            self.check_output(&script, BOOT_LIMIT)?;
+        }
+        Ok(())
+    }
+
     fn order(&mut self, word: &str) -> Result<(), GuestError> {
         let sent = self
             .orders
             .write_all(format!("{word}\n").as_bytes())
             .and_then(|()| self.orders.flush());
-        sent.map_err(|_| self.post_mortem("being told what to do"))
+        sent.map_err(|_| self.post_mortem("receiving an order"))
     }
 
     /// Waits for the answer that `wanted` recognizes.
@@ -300,11 +225,7 @@ impl Guest {
 
     fn too_late(&mut self, during: &str, after: Duration) -> GuestError {
         self.kill();
-        GuestError::TimedOut {
-            during: during.to_owned(),
-            after,
-            console: last_words(&self.console()),
-        }
+        GuestError::timed_out(during, after, &self.console())
     }
 
     /// Determines why the machine exited.
@@ -314,26 +235,8 @@ impl Guest {
             Ok(status) => status,
             Err(source) => return GuestError::host("cannot wait for QEMU")(source),
         };
-        let during = during.to_owned();
-        let console = self.console();
-        if console.contains("Kernel panic") {
-            return GuestError::Panicked {
-                during,
-                console: last_words(&console),
-            };
-        }
-        if status.success() {
-            return GuestError::Ended {
-                during,
-                console: last_words(&console),
-            };
-        }
-        let said = std::fs::read_to_string(self.folder.path().join("qemu.log")).unwrap_or_default();
-        GuestError::Qemu {
-            status,
-            during,
-            said: said.trim().to_owned(),
-        }
+        let log = qemu::log(self.dir.path());
+        GuestError::after_exit(status, during, &self.console(), &log)
     }
 
     fn kill(&mut self) {
@@ -347,35 +250,4 @@ impl Drop for Guest {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-fn console(folder: &Path) -> String {
-    let bytes = std::fs::read(folder.join("console.log")).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).replace('\r', "")
-}
-
-fn last_words(console: &str) -> String {
-    let lines: Vec<&str> = console.lines().collect();
-    lines[lines.len().saturating_sub(20)..].join("\n")
-}
-
-/// Reads lines in a separate thread, so that waiting can time out.
-fn lines_of(from: impl io::Read + Send + 'static) -> Receiver<String> {
-    let (to, lines) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        for line in BufReader::new(from).split(b'\n') {
-            let Ok(line) = line else { return };
-            if to
-                .send(
-                    String::from_utf8_lossy(&line)
-                        .trim_end_matches('\r')
-                        .to_owned(),
-                )
-                .is_err()
-            {
-                return;
-            }
-        }
-    });
-    lines
 }

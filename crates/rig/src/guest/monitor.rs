@@ -1,6 +1,6 @@
 //! The QEMU monitor on a socket, used to remove a card while the machine runs.
 
-use super::GuestError;
+use super::error::GuestError;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -78,38 +78,37 @@ mod tests {
     use super::*;
     use std::os::unix::net::UnixListener;
 
-    #[test]
-    fn an_order_that_is_answered_has_failed() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let path = folder.path().join("m");
-        let listener = UnixListener::bind(&path).expect("a socket");
-        let qemu = std::thread::spawn(move || {
+    /// A monitor that sends these answers, each after a command.
+    fn qemu(listener: UnixListener, answers: &'static [&str]) -> std::thread::JoinHandle<()> {
+        std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("a client");
-            stream
-                .write_all(b"QEMU 7.2 monitor\r\n(qemu) ")
-                .expect("it listens");
-            for answer in [
-                "eject\r\n(qemu) ",
-                "eject\r\nError: no such device\r\n(qemu) ",
-            ] {
-                let _ = stream.read(&mut [0; 64]).expect("an order");
-                stream.write_all(answer.as_bytes()).expect("it listens");
+            let greeting = b"QEMU 7.2 monitor\r\n(qemu) ";
+            stream.write_all(greeting).expect("an open connection");
+            for answer in answers {
+                let _ = stream.read(&mut [0; 64]).expect("a command");
+                stream
+                    .write_all(answer.as_bytes())
+                    .expect("an open connection");
             }
-        });
+        })
+    }
+
+    #[test]
+    fn a_command_with_an_answer_has_failed() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("m");
+        let answers = &[
+            "eject\r\n(qemu) ",
+            "eject\r\nError: no such device\r\n(qemu) ",
+        ];
+        let qemu = qemu(UnixListener::bind(&path).expect("a socket"), answers);
         let mut monitor = Monitor::new(&path);
-        monitor.order("eject c0").expect("all goes well");
-        let error = monitor
-            .order("eject c9")
-            .expect_err("it says so")
-            .to_string();
-        assert_eq!(
-            error,
-            "QEMU answered `eject c9` with: Error: no such device"
-        );
-        qemu.join().expect("all was said");
-        assert!(matches!(
-            monitor.order("eject c0"),
-            Err(GuestError::Host { .. })
-        ));
+        monitor.order("eject c0").expect("an empty answer");
+        let error = monitor.order("eject c9").expect_err("an answer");
+        let text = "QEMU answered `eject c9` with: Error: no such device";
+        assert_eq!(error.to_string(), text);
+        qemu.join().expect("all answers were sent");
+        let closed = monitor.order("eject c0");
+        assert!(matches!(closed, Err(GuestError::Host { .. })));
     }
 }

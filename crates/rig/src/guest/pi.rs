@@ -3,9 +3,10 @@
 //! It has no access to host files: everything is in its initial RAM disk, file systems are prepared
 //! on the card, and it runs one script per boot. Output arrives on the serial line.
 
-use super::{GuestError, Output, last_words, lines_of};
+use super::error::{GuestError, Output, panicked};
+use super::qemu::{self, cannot_make, lines_of};
 use crate::card::SimulatedCard;
-use crate::kit::{Arch, CpioArchive, GuestParts, Kit, KitError, find, load_order};
+use crate::kit::{Arch, CpioArchive, GuestParts, Kit};
 use crate::nbd::Server;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -67,23 +68,18 @@ impl Pi {
     /// If a component is missing, QEMU fails, the kernel panics or the time limit is reached.
     pub fn run(&self, script: &str, limit: Duration) -> Result<PiRun, GuestError> {
         let parts = self.kit.parts(Arch::Aarch64)?;
-        let folder =
-            tempfile::tempdir().map_err(GuestError::host("cannot make a temporary folder"))?;
-        let at = folder.path();
-        let host = |what: &str| GuestError::host(format!("cannot make {what} in {}", at.display()));
-        std::fs::write(at.join("initrd"), self.first_memory(&parts, script)?)
-            .map_err(host("initrd"))?;
+        let dir = qemu::dir()?;
+        let at = dir.path();
+        let initrd = qemu::initrd(&parts, include_bytes!("pi.init"), MODULES, |archive| {
+            self.add_programs(archive, script)
+        })?;
+        std::fs::write(at.join("initrd"), initrd).map_err(cannot_make("initrd", at))?;
         let server = Server::start(Arc::clone(&self.card), &at.join("card"))
-            .map_err(host("the socket of the card"))?;
-        let mut command = command(&parts, at, &server);
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
-        command.stderr(std::fs::File::create(at.join("qemu.log")).map_err(host("qemu.log"))?);
+            .map_err(cannot_make("the socket of the card", at))?;
         let begun = Instant::now();
-        let mut child = command
-            .spawn()
-            .map_err(GuestError::host("cannot start qemu-system-aarch64"))?;
+        let mut child = qemu::spawn(command(&parts, at, &server).stdin(Stdio::null()), at)?;
         let Some(serial) = child.stdout.take() else {
-            unreachable!("it was asked for as a pipe")
+            unreachable!("it was requested as a pipe")
         };
         let said = listen(&lines_of(serial), begun, limit);
         let status =
@@ -94,71 +90,35 @@ impl Pi {
                 boot_time: said.boot_time.unwrap_or_default(),
             });
         }
-        let console = last_words(&said.lines.join("\n"));
-        let during = "running a script on a Raspberry Pi".to_owned();
-        if said.lines.iter().any(|line| line.contains("Kernel panic")) {
-            return Err(GuestError::Panicked { during, console });
+        let (during, console) = ("running a script on a Raspberry Pi", said.lines.join("\n"));
+        if !said.ended && !panicked(&console) {
+            return Err(GuestError::timed_out(during, limit, &console));
         }
-        if !said.ended {
-            return Err(GuestError::TimedOut {
-                during,
-                after: limit,
-                console,
-            });
-        }
-        let qemu = std::fs::read_to_string(at.join("qemu.log")).unwrap_or_default();
-        if !status.success() {
-            return Err(GuestError::Qemu {
-                status,
-                during,
-                said: qemu.trim().to_owned(),
-            });
-        }
-        Err(GuestError::Ended { during, console })
+        let log = qemu::log(at);
+        Err(GuestError::after_exit(status, during, &console, &log))
     }
 
-    fn first_memory(&self, parts: &GuestParts, script: &str) -> Result<Vec<u8>, GuestError> {
-        let mut archive = CpioArchive::default();
-        archive.folder("/dev");
-        archive.device("/dev/console", 5, 1);
-        archive.program("/init", include_bytes!("pi.init"));
+    fn add_programs(&self, archive: &mut CpioArchive, script: &str) -> Result<(), GuestError> {
         archive.program("/script", script.as_bytes());
-        archive.folder("/bin");
-        let host = |path: &Path| GuestError::host(format!("cannot read {}", path.display()));
-        archive
-            .copy("/busybox", &parts.busybox)
-            .map_err(host(&parts.busybox))?;
-        for (name, file) in &self.programs {
-            archive
-                .copy(&format!("/bin/{name}"), file)
-                .map_err(host(file))?;
-        }
-        super::builder::add_modules(
-            &mut archive,
-            &load_order(&parts.modules.join(&parts.version), MODULES)?,
-        )?;
-        Ok(archive.finish())
+        archive.dir("/bin");
+        self.programs
+            .iter()
+            .try_for_each(|(name, file)| qemu::copy(archive, &format!("/bin/{name}"), file))
     }
 }
 
 fn command(parts: &GuestParts, at: &Path, server: &Server) -> Command {
-    let qemu = Arch::Aarch64.qemu();
-    let mut command = Command::new(find(qemu).unwrap_or_else(|| PathBuf::from(qemu)));
+    let mut command = qemu::command(Arch::Aarch64);
     command.args(["-machine", "raspi3b", "-display", "none", "-no-reboot"]);
-    command
-        .arg("-kernel")
-        .arg(&parts.kernel)
-        .arg("-initrd")
-        .arg(at.join("initrd"));
+    command.arg("-kernel").arg(&parts.kernel);
+    command.arg("-initrd").arg(at.join("initrd"));
     if let Some(dtb) = &parts.dtb {
         command.arg("-dtb").arg(dtb);
     }
     command.args(["-append", "console=ttyS1,115200 quiet panic=-1 oops=panic"]);
     let socket = server.socket().display();
-    command.args([
-        "-drive",
-        &format!("if=sd,driver=nbd,server.type=unix,server.path={socket},cache=unsafe"),
-    ]);
+    let card = format!("if=sd,driver=nbd,server.type=unix,server.path={socket},cache=unsafe");
+    command.args(["-drive", &card]);
     // The kernel's console is the second serial port; the first one is for Bluetooth.
     command.args(["-serial", "null", "-serial", "stdio", "-monitor", "none"]);
     command
@@ -240,13 +200,6 @@ fn from_base64(text: &str) -> Vec<u8> {
     digits.chunks(4).flat_map(group).collect()
 }
 
-/// Both guest types report kit errors in the same way.
-impl From<crate::kit::RigToolError> for GuestError {
-    fn from(error: crate::kit::RigToolError) -> GuestError {
-        GuestError::Kit(KitError::Tool(error))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_a_script_are_found_between_those_of_the_kernel() {
+    fn the_output_of_a_script_is_found_between_kernel_messages() {
         let text = "\u{0}[0.0] Booting\nRIG-READY\n\nRIG-OUT\nYWJj\nRIG-ERR\nRIG-DONE 3\n[9.0] reboot: off";
         let lines = text.lines().map(str::to_owned).collect();
         let said = SerialOutput {

@@ -1,37 +1,36 @@
 //! Downloads packages from Debian's archive for any CPU, without root and without changing the system's package lists.
 
+use super::arch::Arch;
+use super::error::{KitError, clear, io_error};
 use super::tools::{RigToolError, command, run};
-use super::{Arch, KitError, clear, io_error};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The archive for one architecture.
 #[derive(Debug)]
 pub(super) struct DebianArchive {
-    folder: PathBuf,
+    dir: PathBuf,
     arch: Arch,
 }
 
 impl DebianArchive {
     /// Downloads the package lists into a private directory.
     pub(super) fn open(
-        folder: &Path,
+        dir: &Path,
         arch: Arch,
-        tell: &mut dyn FnMut(&str),
+        report: &mut dyn FnMut(&str),
     ) -> Result<DebianArchive, KitError> {
-        clear(folder)?;
-        let folder = folder
-            .canonicalize()
-            .map_err(io_error("cannot find", folder))?;
+        clear(dir)?;
+        let dir = dir.canonicalize().map_err(io_error("cannot find", dir))?;
         for part in ["state/lists/partial", "cache/archives/partial", "packages"] {
-            let part = folder.join(part);
+            let part = dir.join(part);
             std::fs::create_dir_all(&part).map_err(io_error("cannot make", &part))?;
         }
         // An empty status file: apt sees no installed packages.
-        let status = folder.join("status");
+        let status = dir.join("status");
         std::fs::write(&status, "").map_err(io_error("cannot write", &status))?;
-        let archive = DebianArchive { folder, arch };
-        tell(&format!("fetching the package lists for {}", arch.debian()));
+        let archive = DebianArchive { dir, arch };
+        report(&format!("fetching the package lists for {}", arch.debian()));
         run(archive.apt("apt-get").args(["-q", "update"]))?;
         Ok(archive)
     }
@@ -54,7 +53,7 @@ impl DebianArchive {
 
     /// Downloads a package; apt checks its signature.
     pub(super) fn fetch(&self, package: &str) -> Result<PathBuf, KitError> {
-        let packages = self.folder.join("packages");
+        let packages = self.dir.join("packages");
         run(self
             .apt("apt-get")
             .args(["-q", "download", package])
@@ -75,17 +74,17 @@ impl DebianArchive {
 
     /// Removes lists and packages.
     pub(super) fn discard(self) -> Result<(), KitError> {
-        std::fs::remove_dir_all(&self.folder).map_err(io_error("cannot remove", &self.folder))
+        std::fs::remove_dir_all(&self.dir).map_err(io_error("cannot remove", &self.dir))
     }
 
     fn apt(&self, program: &str) -> Command {
-        let folder = self.folder.display();
+        let dir = self.dir.display();
         let arch = self.arch.debian();
         let mut command = command(program);
         for option in [
-            format!("Dir::State={folder}/state"),
-            format!("Dir::State::status={folder}/status"),
-            format!("Dir::Cache={folder}/cache"),
+            format!("Dir::State={dir}/state"),
+            format!("Dir::State::status={dir}/status"),
+            format!("Dir::Cache={dir}/cache"),
             format!("APT::Architecture={arch}"),
             format!("APT::Architectures::={arch}"),
             // Without privilege drop to its own user, apt needs no directory accessible to that
@@ -104,16 +103,12 @@ impl DebianArchive {
 
 /// Unpacks the files of a package whose paths match one of the patterns.
 pub(super) fn unpack(package: &Path, patterns: &[String], into: &Path) -> Result<(), KitError> {
-    let tree = Command::new("dpkg-deb")
+    let mut tree = Command::new("dpkg-deb")
         .arg("--fsys-tarfile")
         .arg(package)
         .stdout(std::process::Stdio::piped())
         .spawn()
-        .map_err(|source| RigToolError::Start {
-            program: "dpkg-deb".to_owned(),
-            source,
-        })?;
-    let mut tree = tree;
+        .map_err(RigToolError::start("dpkg-deb"))?;
     let mut tar = command("tar");
     tar.args(["-x", "--no-same-owner", "-C"])
         .arg(into)

@@ -1,8 +1,9 @@
 //! Extracts the files needed from the kernel package, and prepares the kernel for a fast boot.
 
+use super::arch::Arch;
 use super::debian::unpack as unpack_package;
+use super::error::{KitError, io_error};
 use super::tools::{RigToolError, command, run};
-use super::{Arch, KitError, io_error};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -35,6 +36,9 @@ const PC_MODULES: &[&str] = &[
 /// Raspberry Pi modules: power off.
 const PI_MODULES: &[&str] = &["drivers/watchdog/bcm2835*"];
 
+/// Device tree of the Raspberry Pi 3.
+pub(super) const DEVICE_TREE: &str = "bcm2837-rpi-3-b.dtb";
+
 /// Extracts the kernel, its modules and its device tree from a package.
 pub(super) fn unpack(
     package: &Path,
@@ -42,40 +46,43 @@ pub(super) fn unpack(
     version: &str,
     into: &Path,
 ) -> Result<(), KitError> {
+    unpack_package(package, &kernel_files(arch, version), into)?;
+    run(command("depmod").arg("-b").arg(into).arg(version))?;
+    let boot = into.join("boot");
+    let image = boot.join(format!("vmlinuz-{version}"));
+    let kernel = into.join("kernel");
+    let rename =
+        |from: &Path, to: &Path| std::fs::rename(from, to).map_err(io_error("cannot move", from));
+    match arch {
+        Arch::X86_64 => decompress(&image, &kernel)?,
+        Arch::Aarch64 => {
+            let trees = into.join(format!("usr/lib/linux-image-{version}/broadcom"));
+            rename(&image, &kernel)?;
+            rename(&trees.join(DEVICE_TREE), &into.join(DEVICE_TREE))?;
+        }
+    }
+    std::fs::remove_dir_all(&boot).map_err(io_error("cannot remove", &boot))
+}
+
+/// Patterns of the files to extract from a kernel package.
+fn kernel_files(arch: Arch, version: &str) -> Vec<String> {
     let modules = format!("./lib/modules/{version}");
-    let mut wanted = vec![
+    let mut files = vec![
         format!("./boot/vmlinuz-{version}"),
         format!("{modules}/modules.*"),
     ];
-    let own = if arch == Arch::X86_64 {
-        PC_MODULES
-    } else {
-        PI_MODULES
+    let own = match arch {
+        Arch::X86_64 => PC_MODULES,
+        Arch::Aarch64 => PI_MODULES,
     };
-    wanted.extend(MODULES.iter().chain(own).map(|part| {
+    files.extend(MODULES.iter().chain(own).map(|part| {
         let whole = if part.ends_with('*') { "" } else { "/*" };
         format!("{modules}/kernel/{part}{whole}")
     }));
     if arch == Arch::Aarch64 {
-        wanted.push("./usr/lib/linux-image-*/broadcom/bcm2837-rpi-3-b.dtb".to_owned());
+        files.push(format!("./usr/lib/linux-image-*/broadcom/{DEVICE_TREE}"));
     }
-    unpack_package(package, &wanted, into)?;
-    run(command("depmod").arg("-b").arg(into).arg(version))?;
-    let image = into.join(format!("boot/vmlinuz-{version}"));
-    let kernel = into.join("kernel");
-    match arch {
-        Arch::X86_64 => unwrap(&image, &kernel)?,
-        Arch::Aarch64 => {
-            std::fs::rename(&image, &kernel).map_err(io_error("cannot move", &image))?;
-            let dtb = into.join(format!(
-                "usr/lib/linux-image-{version}/broadcom/bcm2837-rpi-3-b.dtb"
-            ));
-            let place = into.join("bcm2837-rpi-3-b.dtb");
-            std::fs::rename(&dtb, &place).map_err(io_error("cannot move", &dtb))?;
-        }
-    }
-    let boot = into.join("boot");
-    std::fs::remove_dir_all(&boot).map_err(io_error("cannot remove", &boot))
+    files
 }
 
 /// Extracts busybox from its package.
@@ -95,25 +102,22 @@ pub(super) fn unpack_busybox(package: &Path, into: &Path) -> Result<(), KitError
 /// Decompresses a self-extracting kernel: on an emulated CPU, decompression takes half of the boot time.
 ///
 /// Source: the kernel's `Documentation/x86/boot.rst`, fields `setup_sects`, `payload_offset` and `payload_length`.
-fn unwrap(image: &Path, kernel: &Path) -> Result<(), KitError> {
+fn decompress(image: &Path, kernel: &Path) -> Result<(), KitError> {
     let bytes = std::fs::read(image).map_err(io_error("cannot read", image))?;
     let payload = payload(&bytes).map_err(|because| KitError::Unusable {
         path: image.to_owned(),
         because,
     })?;
-    let start = |source| RigToolError::Start {
-        program: "xz".to_owned(),
-        source,
-    };
+    let start = RigToolError::start("xz");
     let file = std::fs::File::create(kernel).map_err(io_error("cannot make", kernel))?;
     let mut xz = command("xz")
         .arg("-dc")
         .stdin(Stdio::piped())
         .stdout(file)
         .spawn()
-        .map_err(start)?;
+        .map_err(&start)?;
     if let Some(mut pipe) = xz.stdin.take() {
-        pipe.write_all(payload).map_err(start)?;
+        pipe.write_all(payload).map_err(&start)?;
     }
     let status = xz.wait().map_err(start)?;
     if !status.success() {
@@ -226,12 +230,12 @@ mod tests {
 
     #[test]
     fn modules_come_after_what_they_need() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let dir = tempfile::tempdir().expect("a temporary directory");
         let dep = "kernel/a-b.ko: kernel/c.ko kernel/d.ko.xz\nkernel/c.ko: kernel/d.ko.xz\nkernel/d.ko.xz:\n";
-        std::fs::write(folder.path().join("modules.dep"), dep).expect("a file");
-        std::fs::write(folder.path().join("modules.builtin"), "kernel/e.ko\n").expect("a file");
+        std::fs::write(dir.path().join("modules.dep"), dep).expect("a file");
+        std::fs::write(dir.path().join("modules.builtin"), "kernel/e.ko\n").expect("a file");
         let order = |wanted: &[&str]| {
-            let files = load_order(folder.path(), wanted).map_err(|e| e.to_string())?;
+            let files = load_order(dir.path(), wanted).map_err(|e| e.to_string())?;
             let names = files
                 .iter()
                 .filter_map(|f| f.file_name())

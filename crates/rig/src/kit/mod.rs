@@ -3,46 +3,23 @@
 //! Everything comes from Debian's archive through the host's own `apt-get` as a normal user; nothing is installed. Only
 //! files the machines need are kept, about 130 MB per CPU.
 
+mod arch;
 mod debian;
+mod error;
 mod kernel;
 mod newc;
 mod tools;
 
+pub use arch::Arch;
+pub use error::KitError;
 pub(crate) use kernel::load_order;
 pub(crate) use newc::CpioArchive;
 pub use tools::{Missing, RigToolError, missing};
 pub(crate) use tools::{find, run};
 
+use error::{clear, io_error};
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
-
-/// CPU architecture of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arch {
-    /// A PC.
-    X86_64,
-    /// A Raspberry Pi 3.
-    Aarch64,
-}
-
-impl Arch {
-    /// Debian's name of the architecture.
-    pub fn debian(self) -> &'static str {
-        match self {
-            Arch::X86_64 => "amd64",
-            Arch::Aarch64 => "arm64",
-        }
-    }
-
-    /// QEMU program for this architecture.
-    pub fn qemu(self) -> &'static str {
-        match self {
-            Arch::X86_64 => "qemu-system-x86_64",
-            Arch::Aarch64 => "qemu-system-aarch64",
-        }
-    }
-}
 
 /// Changes with the content of the kit, so that an outdated kit is rebuilt.
 const LAYOUT: &str = "2";
@@ -50,7 +27,7 @@ const LAYOUT: &str = "2";
 /// Location of the guest components.
 #[derive(Clone, Debug)]
 pub struct Kit {
-    folder: PathBuf,
+    dir: PathBuf,
 }
 
 /// Components of one kind of machine.
@@ -68,70 +45,27 @@ pub struct GuestParts {
     pub dtb: Option<PathBuf>,
 }
 
-/// Reasons why a kit is not available.
-#[derive(Debug, thiserror::Error)]
-pub enum KitError {
-    /// The kit was never set up.
-    #[error("the kit for {arch} is missing in {folder}; help: run `cargo xtask rig setup`")]
-    NotSetUp {
-        /// Architecture of the machines.
-        arch: &'static str,
-        /// Directory that was searched.
-        folder: PathBuf,
-    },
-    /// Programs that are not installed.
-    #[error(transparent)]
-    Missing(#[from] Missing),
-    /// A program failed.
-    #[error(transparent)]
-    Tool(#[from] RigToolError),
-    /// A file of the kit could not be read or written.
-    #[error("{what} {path}: {source}")]
-    Io {
-        /// The operation.
-        what: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// A downloaded file is not as expected.
-    #[error("{path} is not usable: {because}")]
-    Unusable {
-        /// The file.
-        path: PathBuf,
-        /// The problem.
-        because: String,
-    },
-}
-
-/// Error conversion for `map_err`, with the operation and the file.
-fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> KitError + use<> {
-    let path = path.to_owned();
-    move |source| KitError::Io { what, path, source }
-}
-
 impl Kit {
     /// The kit in a directory, which does not need to exist yet.
-    pub fn at(folder: &Path) -> Kit {
+    pub fn at(dir: &Path) -> Kit {
         Kit {
-            folder: folder.to_owned(),
+            dir: dir.to_owned(),
         }
     }
 
     /// Returns the default kit: `$XDG_CACHE_HOME/hakaru-rig`, or `target/rig` of the workspace.
     pub fn usual() -> Kit {
         let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty());
-        let folder = match cache {
+        let dir = match cache {
             Some(cache) => PathBuf::from(cache).join("hakaru-rig"),
             None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/rig"),
         };
-        Kit { folder }
+        Kit { dir }
     }
 
     /// Directory of the kit.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    pub fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// Returns the components for one architecture, if present.
@@ -141,7 +75,7 @@ impl Kit {
     pub fn parts(&self, arch: Arch) -> Result<GuestParts, KitError> {
         let not_set_up = || KitError::NotSetUp {
             arch: arch.debian(),
-            folder: self.folder.clone(),
+            dir: self.dir.clone(),
         };
         let home = self.home(arch).canonicalize().map_err(|_| not_set_up())?;
         let stamp = std::fs::read_to_string(home.join("stamp")).map_err(|_| not_set_up())?;
@@ -149,7 +83,7 @@ impl Kit {
             .strip_prefix(LAYOUT)
             .and_then(|rest| rest.strip_prefix('\n'))
             .ok_or_else(not_set_up)?;
-        let dtb = home.join("bcm2837-rpi-3-b.dtb");
+        let dtb = home.join(kernel::DEVICE_TREE);
         Ok(GuestParts {
             kernel: home.join("kernel"),
             version: version.trim().to_owned(),
@@ -163,21 +97,21 @@ impl Kit {
     ///
     /// # Errors
     /// If a program is missing, the archive cannot be reached, or the disk is full.
-    pub fn set_up(&self, arch: Arch, tell: &mut dyn FnMut(&str)) -> Result<GuestParts, KitError> {
+    pub fn set_up(&self, arch: Arch, report: &mut dyn FnMut(&str)) -> Result<GuestParts, KitError> {
         tools::check(arch)?;
-        std::fs::create_dir_all(&self.folder).map_err(io_error("cannot make", &self.folder))?;
+        std::fs::create_dir_all(&self.dir).map_err(io_error("cannot make", &self.dir))?;
         // Two concurrent setups would overwrite each other's files; with the lock, the second one finds everything
         // done.
-        let lock = self.folder.join("lock");
+        let lock = self.dir.join("lock");
         let file = File::create(&lock).map_err(io_error("cannot make", &lock))?;
         file.lock().map_err(io_error("cannot lock", &lock))?;
         match self.parts(arch) {
             Err(KitError::NotSetUp { .. }) => {}
             found => return found,
         }
-        let fresh = self.folder.join(format!("{}.new", arch.debian()));
+        let fresh = self.dir.join(format!("{}.new", arch.debian()));
         clear(&fresh)?;
-        let version = self.gather(arch, &fresh, tell)?;
+        let version = self.gather(arch, &fresh, report)?;
         let stamp = fresh.join("stamp");
         std::fs::write(&stamp, format!("{LAYOUT}\n{version}\n"))
             .map_err(io_error("cannot write", &stamp))?;
@@ -189,7 +123,7 @@ impl Kit {
     }
 
     fn home(&self, arch: Arch) -> PathBuf {
-        self.folder.join(arch.debian())
+        self.dir.join(arch.debian())
     }
 
     /// Downloads and unpacks into a directory; returns the kernel version.
@@ -197,21 +131,21 @@ impl Kit {
         &self,
         arch: Arch,
         into: &Path,
-        tell: &mut dyn FnMut(&str),
+        report: &mut dyn FnMut(&str),
     ) -> Result<String, KitError> {
         let archive = debian::DebianArchive::open(
-            &self.folder.join(format!("apt-{}", arch.debian())),
+            &self.dir.join(format!("apt-{}", arch.debian())),
             arch,
-            tell,
+            report,
         )?;
         let package =
             archive.dependency(&format!("linux-image-{}", arch.debian()), "linux-image-")?;
         let version = package.trim_start_matches("linux-image-").to_owned();
-        tell(&format!("fetching {package}, about 70 MB"));
+        report(&format!("fetching {package}, about 70 MB"));
         let kernel = archive.fetch(&package)?;
-        tell("fetching busybox-static");
+        report("fetching busybox-static");
         let busybox = archive.fetch("busybox-static")?;
-        tell("unpacking");
+        report("unpacking");
         kernel::unpack(&kernel, arch, &version, into)?;
         kernel::unpack_busybox(&busybox, into)?;
         // The packages are larger than the files kept from them.
@@ -220,29 +154,21 @@ impl Kit {
     }
 }
 
-/// Creates an empty directory.
-fn clear(folder: &Path) -> Result<(), KitError> {
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(io_error("cannot remove", folder))?;
-    }
-    std::fs::create_dir_all(folder).map_err(io_error("cannot make", folder))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_kit_that_is_not_there_says_how_to_get_it() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let kit = Kit::at(folder.path());
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let kit = Kit::at(dir.path());
         let error = kit
             .parts(Arch::X86_64)
             .expect_err("nothing is there")
             .to_string();
         assert!(error.ends_with("run `cargo xtask rig setup`"), "{error}");
-        let home = folder.path().join("amd64");
-        std::fs::create_dir(&home).expect("a folder");
+        let home = dir.path().join("amd64");
+        std::fs::create_dir(&home).expect("a directory");
         std::fs::write(home.join("stamp"), "0\n6.1\n").expect("a file");
         assert!(kit.parts(Arch::X86_64).is_err(), "of an older layout");
         std::fs::write(home.join("stamp"), format!("{LAYOUT}\n6.1.0\n")).expect("a file");

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-const FOLDER: u32 = 0o040_755;
+const DIRECTORY: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 const CHARACTER_DEVICE: u32 = 0o020_600;
 
@@ -18,8 +18,8 @@ pub(crate) struct CpioArchive {
 
 impl CpioArchive {
     /// Adds a directory; its parent must have been added before.
-    pub(crate) fn folder(&mut self, path: &str) {
-        self.entry(path, FOLDER, (0, 0), &[]);
+    pub(crate) fn dir(&mut self, path: &str) {
+        self.entry(path, DIRECTORY, (0, 0), &[]);
     }
 
     /// Adds an executable file.
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn an_entry_has_a_head_a_name_and_its_content_each_aligned() {
         let mut archive = CpioArchive::default();
-        archive.folder("/dev");
+        archive.dir("/dev");
         archive.program("/init", b"hello");
         let bytes = archive.finish();
         let text = String::from_utf8_lossy(&bytes);

@@ -1,6 +1,6 @@
 //! Host programs that the rig needs, and functions to run them.
 
-use super::Arch;
+use super::arch::Arch;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -37,6 +37,17 @@ pub enum RigToolError {
     },
 }
 
+impl RigToolError {
+    /// Error conversion for `map_err` of a program that could not be started.
+    pub(super) fn start(program: &str) -> impl Fn(std::io::Error) -> RigToolError + use<> {
+        let program = program.to_owned();
+        move |source| RigToolError::Start {
+            program: program.clone(),
+            source,
+        }
+    }
+}
+
 /// Program, package, and the machines that need it.
 const TOOLS: &[(&str, &str, &[Arch])] = &[
     ("qemu-system-x86_64", "qemu-system-x86", &[Arch::X86_64]),
@@ -68,7 +79,7 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);
     std::env::split_paths(&path)
         .chain(more)
-        .map(|folder| folder.join(program))
+        .map(|dir| dir.join(program))
         .find(|file| file.is_file())
 }
 
@@ -81,18 +92,10 @@ pub(super) fn command(program: &str) -> Command {
 
 /// Runs a command and returns its standard output.
 pub(crate) fn run(command: &mut Command) -> Result<Vec<u8>, RigToolError> {
-    let program = || {
-        let words = std::iter::once(command.get_program()).chain(command.get_args());
-        words
-            .map(|word| word.to_string_lossy())
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    let name = program();
-    let out = command.output().map_err(|source| RigToolError::Start {
-        program: name.clone(),
-        source,
-    })?;
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    let program = words.join(" ");
+    let out = command.output().map_err(RigToolError::start(&program))?;
     if out.status.success() {
         return Ok(out.stdout);
     }
@@ -100,7 +103,7 @@ pub(crate) fn run(command: &mut Command) -> Result<Vec<u8>, RigToolError> {
     let lines: Vec<&str> = said.trim().lines().collect();
     let said = lines[lines.len().saturating_sub(5)..].join("; ");
     Err(RigToolError::Failed {
-        program: name,
+        program,
         status: out.status,
         said,
     })

@@ -20,7 +20,7 @@ const REQUEST_MAX: u32 = 32 << 20;
 
 /// A running server. Dropping it closes all connections and waits for the current request.
 #[derive(Debug)]
-pub struct Server {
+pub(crate) struct Server {
     socket: PathBuf,
     shared: Arc<ServerShared>,
     listener: Option<JoinHandle<()>>,
@@ -39,7 +39,7 @@ impl Server {
     ///
     /// # Errors
     /// If the socket cannot be created; a path over about 100 bytes is too long.
-    pub fn start(card: Arc<SimulatedCard>, socket: &Path) -> io::Result<Server> {
+    pub(crate) fn start(card: Arc<SimulatedCard>, socket: &Path) -> io::Result<Server> {
         let listener = UnixListener::bind(socket)?;
         let shared = Arc::new(ServerShared {
             card,
@@ -58,7 +58,7 @@ impl Server {
     }
 
     /// Path of the socket.
-    pub fn socket(&self) -> &Path {
+    pub(crate) fn socket(&self) -> &Path {
         &self.socket
     }
 }

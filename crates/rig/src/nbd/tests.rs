@@ -17,19 +17,19 @@ struct NbdFixture {
     _folder: tempfile::TempDir,
 }
 
-fn bench(change: impl FnOnce(&mut DeviceModel)) -> NbdFixture {
+fn fixture(change: impl FnOnce(&mut DeviceModel)) -> NbdFixture {
     let mut prices = DeviceModel::plain("t", Bytes(1 << 20));
     (prices.read_rate, prices.write_rate) = (0, 0);
     (prices.read_overhead, prices.write_overhead, prices.flush) = (Nanos(0), Nanos(0), Nanos(0));
     (prices.read_seek, prices.write_seek) = (Nanos(0), Nanos(0));
     change(&mut prices);
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dir = tempfile::tempdir().expect("a temporary directory");
     let card = Arc::new(SimulatedCard::new(prices, 1).expect("a card"));
-    let server = Server::start(Arc::clone(&card), &folder.path().join("s")).expect("a socket");
+    let server = Server::start(Arc::clone(&card), &dir.path().join("s")).expect("a socket");
     NbdFixture {
         card,
         server,
-        _folder: folder,
+        _folder: dir,
     }
 }
 
@@ -37,8 +37,8 @@ struct Client(UnixStream);
 
 impl Client {
     /// Connects, and receives the greeting.
-    fn meet(bench: &NbdFixture) -> Client {
-        let stream = UnixStream::connect(bench.server.socket()).expect("the server listens");
+    fn meet(fixture: &NbdFixture) -> Client {
+        let stream = UnixStream::connect(fixture.server.socket()).expect("the server listens");
         stream
             .set_read_timeout(Some(Duration::from_secs(20)))
             .expect("a socket has a timeout");
@@ -49,8 +49,8 @@ impl Client {
     }
 
     /// Connects, and negotiates up to the transmission phase.
-    fn at(bench: &NbdFixture) -> Client {
-        let mut client = Client::meet(bench);
+    fn at(fixture: &NbdFixture) -> Client {
+        let mut client = Client::meet(fixture);
         client.option(GO, b"\0\0\0\0\0\0");
         let (kind, info) = client.answer(GO);
         assert_eq!((kind, info.len()), (3, 12));
@@ -116,8 +116,8 @@ impl Client {
 
 #[test]
 fn the_export_is_as_big_as_the_card_says() {
-    let bench = bench(|p| p.claimed_capacity = Some(Bytes(1 << 30)));
-    let mut client = Client::meet(&bench);
+    let fixture = fixture(|p| p.claimed_capacity = Some(Bytes(1 << 30)));
+    let mut client = Client::meet(&fixture);
     client.option(6, b"\0\0\0\x04name\0\x01\0\x03");
     let (kind, info) = client.answer(6);
     assert_eq!((kind, &info[..10]), (3, &b"\0\0\0\0\0\0\x40\0\0\0"[..]));
@@ -130,8 +130,8 @@ fn the_export_is_as_big_as_the_card_says() {
 
 #[test]
 fn options_are_listed_refused_and_ended() {
-    let bench = bench(|_| {});
-    let mut client = Client::meet(&bench);
+    let fixture = fixture(|_| {});
+    let mut client = Client::meet(&fixture);
     client.option(8, b"");
     assert_eq!(
         client.answer(8).0,
@@ -149,13 +149,13 @@ fn options_are_listed_refused_and_ended() {
 
 #[test]
 fn bytes_come_back_also_after_a_new_connection() {
-    let bench = bench(|_| {});
-    let mut client = Client::at(&bench);
+    let fixture = fixture(|_| {});
+    let mut client = Client::at(&fixture);
     assert_eq!(client.write(4096, &[7; 1024]), 0);
     assert_eq!(client.ask(3, 0, 0, &[]).0, 0);
     assert_eq!(client.read(4608, 1024), (0, [[7; 512], [0; 512]].concat()));
     drop(client);
-    let mut client = Client::at(&bench);
+    let mut client = Client::at(&fixture);
     assert_eq!(client.read(4096, 512), (0, vec![7; 512]));
     assert_eq!(client.ask(4, 4096, 512, &[]).0, 0);
     assert_eq!(client.read(4096, 512), (0, vec![0; 512]));
@@ -163,14 +163,14 @@ fn bytes_come_back_also_after_a_new_connection() {
 
 #[test]
 fn errors_travel_and_the_connection_stays() {
-    let bench = bench(|p| {
+    let fixture = fixture(|p| {
         p.faults = vec![Fault {
             offset: Bytes(0),
             len: Bytes(512),
             kind: FaultKind::ReadError,
         }];
     });
-    let mut client = Client::at(&bench);
+    let mut client = Client::at(&fixture);
     assert_eq!(client.read(0, 512).0, 5);
     assert_eq!(client.read(1 << 20, 512).0, 22);
     assert_eq!(client.write((1 << 20) - 256, &[1; 512]), 28);
@@ -180,26 +180,26 @@ fn errors_travel_and_the_connection_stays() {
 
 #[test]
 fn nonsense_ends_the_connection_only() {
-    let bench = bench(|_| {});
-    let mut client = Client::at(&bench);
+    let fixture = fixture(|_| {});
+    let mut client = Client::at(&fixture);
     client.0.write_all(&[0xff; 28]).expect("it listens");
     assert_eq!(client.0.read(&mut [0]).expect("the end"), 0);
-    let mut client = Client::at(&bench);
+    let mut client = Client::at(&fixture);
     assert_eq!(client.read(0, 33 << 20).0, 22, "too long to be true");
-    assert_eq!(Client::at(&bench).read(0, 512).0, 0);
+    assert_eq!(Client::at(&fixture).read(0, 512).0, 0);
 }
 
 #[test]
 fn commands_are_told_by_their_addresses() {
-    let bench = bench(|p| {
+    let fixture = fixture(|p| {
         p.write_seek = Nanos(1_000_000);
         p.write_rate = 512_000_000;
     });
-    let mut client = Client::at(&bench);
+    let mut client = Client::at(&fixture);
     for sector in [0, 1, 2, 3, 100, 101, 50] {
         assert_eq!(client.write(sector * 512, &[1; 512]), 0);
     }
-    let ledger = bench.card.ledger();
+    let ledger = fixture.card.ledger();
     let commands: Vec<_> = ledger
         .commands
         .iter()
@@ -217,14 +217,14 @@ fn dropping_the_server_cuts_its_clients_off() {
         card,
         server,
         _folder,
-    } = bench(|p| p.lost_flush = Some(Bytes(512)));
+    } = fixture(|p| p.lost_flush = Some(Bytes(512)));
     let path = server.socket().to_owned();
-    let bench = NbdFixture {
+    let fixture = NbdFixture {
         card,
         server,
         _folder,
     };
-    let mut client = Client::at(&bench);
+    let mut client = Client::at(&fixture);
     assert_eq!(
         (client.write(0, &[1; 512]), client.write(512, &[2; 512])),
         (0, 0)
@@ -233,7 +233,7 @@ fn dropping_the_server_cuts_its_clients_off() {
         card,
         server,
         _folder,
-    } = bench;
+    } = fixture;
     drop(server);
     assert!(!path.exists());
     assert_eq!(client.0.read(&mut [0]).expect("the end"), 0);

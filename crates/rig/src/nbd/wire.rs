@@ -87,23 +87,9 @@ pub(super) fn reply(to: &mut impl Write, cookie: u64, error: u32, data: &[u8]) -
 
 /// Negotiates the only export, of `size` bytes, with a client. Returns false if the client only requested information.
 pub(super) fn negotiate(stream: &mut (impl Read + Write), size: u64) -> io::Result<bool> {
-    let mut greeting = Vec::new();
-    greeting.extend(MAGIC.to_be_bytes());
-    greeting.extend(OPTION_MAGIC.to_be_bytes());
-    greeting.extend((FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());
-    stream.write_all(&greeting)?;
-    let zeroes = read_u32(stream)? & u32::from(NO_ZEROES) == 0;
+    let zeroes = greet(stream)?;
     loop {
-        let magic = read_u64(stream)?;
-        if magic != OPTION_MAGIC {
-            return Err(broken(format!("an option began with {magic:#018x}")));
-        }
-        let (option, len) = (read_u32(stream)?, read_u32(stream)?);
-        if len > OPTION_MAX {
-            return Err(broken(format!("option {option} has {len} bytes")));
-        }
-        let mut data = vec![0; len as usize];
-        stream.read_exact(&mut data)?;
+        let (option, data) = read_option(stream)?;
         match option {
             OPT_EXPORT_NAME => {
                 let padding = if zeroes { 124 } else { 0 };
@@ -116,26 +102,50 @@ pub(super) fn negotiate(stream: &mut (impl Read + Write), size: u64) -> io::Resu
                 option_reply(stream, option, REP_ACK, &[])?;
                 return Ok(false);
             }
-            OPT_LIST => {
-                // The only export has no name.
-                option_reply(stream, option, REP_SERVER, &0u32.to_be_bytes())?;
-                option_reply(stream, option, REP_ACK, &[])?;
-            }
-            OPT_INFO | OPT_GO if !names_an_export(&data) => {
-                option_reply(stream, option, REP_ERR_INVALID, &[])?
-            }
-            OPT_INFO | OPT_GO => {
-                let mut info = INFO_EXPORT.to_be_bytes().to_vec();
-                info.extend(export(size));
-                option_reply(stream, option, REP_INFO, &info)?;
-                option_reply(stream, option, REP_ACK, &[])?;
+            // The only export has no name.
+            OPT_LIST => describe(stream, option, REP_SERVER, &0u32.to_be_bytes())?,
+            OPT_INFO | OPT_GO if names_an_export(&data) => {
+                let info = [INFO_EXPORT.to_be_bytes().to_vec(), export(size)].concat();
+                describe(stream, option, REP_INFO, &info)?;
                 if option == OPT_GO {
                     return Ok(true);
                 }
             }
+            OPT_INFO | OPT_GO => option_reply(stream, option, REP_ERR_INVALID, &[])?,
             _ => option_reply(stream, option, REP_ERR_UNSUPPORTED, &[])?,
         }
     }
+}
+
+/// Begins the negotiation; returns whether the client wants zeros after an export.
+fn greet(stream: &mut (impl Read + Write)) -> io::Result<bool> {
+    let mut greeting = Vec::new();
+    greeting.extend(MAGIC.to_be_bytes());
+    greeting.extend(OPTION_MAGIC.to_be_bytes());
+    greeting.extend((FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());
+    stream.write_all(&greeting)?;
+    Ok(read_u32(stream)? & u32::from(NO_ZEROES) == 0)
+}
+
+/// Reads one option of the client, with its data.
+fn read_option(stream: &mut impl Read) -> io::Result<(u32, Vec<u8>)> {
+    let magic = read_u64(stream)?;
+    if magic != OPTION_MAGIC {
+        return Err(broken(format!("an option began with {magic:#018x}")));
+    }
+    let (option, len) = (read_u32(stream)?, read_u32(stream)?);
+    if len > OPTION_MAX {
+        return Err(broken(format!("option {option} has {len} bytes")));
+    }
+    let mut data = vec![0; len as usize];
+    stream.read_exact(&mut data)?;
+    Ok((option, data))
+}
+
+/// Answers an option with a description of the export, and the end of the answer.
+fn describe(to: &mut impl Write, option: u32, kind: u32, description: &[u8]) -> io::Result<()> {
+    option_reply(to, option, kind, description)?;
+    option_reply(to, option, REP_ACK, &[])
 }
 
 fn export(size: u64) -> Vec<u8> {
@@ -150,10 +160,10 @@ fn names_an_export(data: &[u8]) -> bool {
         return false;
     };
     let after_name = rest.get(u32::from_be_bytes(*name_len) as usize..);
-    let Some((wishes, rest)) = after_name.and_then(|rest| rest.split_first_chunk::<2>()) else {
+    let Some((count, rest)) = after_name.and_then(|rest| rest.split_first_chunk::<2>()) else {
         return false;
     };
-    rest.len() == 2 * usize::from(u16::from_be_bytes(*wishes))
+    rest.len() == 2 * usize::from(u16::from_be_bytes(*count))
 }
 
 fn option_reply(to: &mut impl Write, option: u32, kind: u32, data: &[u8]) -> io::Result<()> {
