@@ -251,7 +251,7 @@ impl Plan {
             .any(|w| w.writes)
     }
 
-    /// Returns the maximum duration; `None` if it is not limited by time.
+    /// Returns the maximum duration with the pauses between phases; `None` if it is not limited by time.
     pub fn time_bound(&self) -> Option<Nanos> {
         let worker = |w: &WorkerPlan| {
             let before = w.ramp_time.0.saturating_add(w.startdelay.0);
@@ -263,9 +263,11 @@ impl Plan {
                 .map(worker)
                 .try_fold(0, |max, t| t.map(|t| t.max(max)))
         };
+        let pauses = self.phases.iter().skip(1).map(|p| Some(p.pause.0));
         self.phases
             .iter()
             .map(phase)
+            .chain(pauses)
             .try_fold(0u64, |sum, t| t.map(|t| sum.saturating_add(t)))
             .map(Nanos)
     }

@@ -213,12 +213,13 @@ proptest! {
     }
 
     #[test]
-    fn times_of_any_number_make_a_bound_or_none(n in prop::array::uniform4(any::<u64>()), phases in 1usize..4, bounded: bool) {
+    fn times_of_any_number_make_a_bound_or_none(n in prop::array::uniform5(any::<u64>()), phases in 1usize..4, bounded: bool) {
         let mut job = job(Op::Read, false, 1);
         job.extent.size = Some(bytes(1 << 20));
         (job.timing.startdelay, job.timing.ramp_time) = (Nanos(n[0]), Nanos(n[1]));
         job.timing.startdelay_max = Nanos(n[2]);
         job.timing.runtime = bounded.then_some(Nanos(n[3]));
+        job.timing.pause_before = Nanos(n[4]);
         let mut scenario = scenario_of(vec![job], 1);
         scenario.phases = vec![scenario.phases[0].clone(); phases];
         let plan = Plan::resolve(&scenario, &new_file(&scenario)).unwrap();
@@ -227,7 +228,8 @@ proptest! {
             prop_assert!(worker.startdelay.0 >= n[0] && worker.startdelay.0 <= n[0].max(n[2]));
             Ok(u128::from(worker.startdelay.0) + u128::from(n[1]) + u128::from(n[3]))
         };
-        let mut exact = 0;
+        // There is a pause between two phases, but none before the first.
+        let mut exact = u128::from(n[4]) * (phases as u128 - 1);
         for phase in 0..phases {
             exact += one(&plan, phase)?;
         }
