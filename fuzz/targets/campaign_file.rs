@@ -3,14 +3,14 @@
 
 #![no_main]
 
-use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
+use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
-    let around = Surroundings {
+    let around = ResolveContext {
         read_file: &|_| Ok("[one]\nrw=randread\nbs=4k\nsize=1m\n".to_owned()),
         fio: &|_, text| {
             hakaru_fuzz::fio(&["job.fio".into()], text.as_bytes()).map(|read| read.scenario)
